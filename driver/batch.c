@@ -9,7 +9,6 @@
 #include "common/base/memory.h"
 #include "common/data/source.h"
 #include "driver/by_query.h"
-#include "driver/table.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 
 #include "common/base/memory.h"
 #include "common/data/names.h"
-#include "driver/table.h"
 
 #include <math.h>
 #include <stdio.h>

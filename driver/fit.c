@@ -2,7 +2,6 @@
 
 #include "common/base/memory.h"
 #include "common/kernel/gram.h"
-#include "driver/precision.h"
 #include "driver/train.h"
 
 #include <stdlib.h>
@@ -14,6 +13,20 @@ enum { MOST_WHOLE_ROWS = 16384 };
 /* Where no more than this share of many rows are distinct, the matrix is one of these. Each of its
  * entries serves several: they are in double as if for a tight gap. */
 static const double MOST_DISTINCT = 0.9;
+
+/* Up to so many rows a matrix costs little more in double, and kernels with large values need it; for
+ * gaps tighter than the other up to more. */
+enum { SMALL_ROWS = 3000, MOST_WIDE_ROWS = 8192 };
+static const double WIDE_EPSILON = 1e-4;
+
+/* Whether a kernel matrix of n_rows rows is held in double, not in float, for a relative gap of
+ * epsilon and in cache_bytes: the small ones, and for tight gaps those whose computing does not take
+ * too long. Everything that is certified is evaluated in double whatever this says. */
+static bool is_wide(size_t n_rows, double epsilon, size_t cache_bytes) {
+    size_t most = epsilon < WIDE_EPSILON ? MOST_WIDE_ROWS : SMALL_ROWS;
+    double n = (double)n_rows;
+    return n_rows <= most && n * n / 2 * sizeof(double) <= (double)cache_bytes;
+}
 
 struct kernel fit_kernel(const struct family *family, struct point point, uint32_t n_features) {
     if (!(family->has & FAMILY_KERNEL)) {
@@ -44,23 +57,23 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
     bool fits = n * (n + 16) / 2 * sizeof(float) <= (double)cache_bytes;
     fits = fits && (matrix != FAMILY_ROWS || n <= MOST_WHOLE_ROWS);
     if (matrix == FAMILY_VALUES || (matrix != FAMILY_PRODUCTS && !fits) ||
-        (matrix == FAMILY_COLUMNS && !for_folds && n > PRECISION_SMALL_ROWS)) {
+        (matrix == FAMILY_COLUMNS && !for_folds && n > SMALL_ROWS)) {
         return gram_create(gram, kernel, data, 0, false, threads, err);
     }
     if (matrix == FAMILY_PRODUCTS && (family->has & FAMILY_SPREAD_GRAM) &&
-        kernel->type != KERNEL_PRECOMPUTED && data->n_rows > PRECISION_SMALL_ROWS) {
+        kernel->type != KERNEL_PRECOMPUTED && data->n_rows > SMALL_ROWS) {
         struct distinct distinct;
         if (distinct_find(&distinct, data, err) < 0) {
             return -1;
         }
         if ((double)distinct.m <= MOST_DISTINCT * n) {
-            bool wide = precision_wide(distinct.m, 0, cache_bytes);
+            bool wide = is_wide(distinct.m, 0, cache_bytes);
             return gram_create_distinct(gram, kernel, data, &distinct, cache_bytes, wide, cluster,
                                         threads, err);
         }
         distinct_free(&distinct);
     }
-    bool wide = precision_wide(data->n_rows, point_number(point, "epsilon"), cache_bytes);
+    bool wide = is_wide(data->n_rows, point_number(point, "epsilon"), cache_bytes);
     return gram_create_spread(gram, kernel, data, cache_bytes, wide, cluster, threads, err);
 }
 

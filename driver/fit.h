@@ -22,8 +22,8 @@ bool fit_wants_gram(const struct family *family, const struct options *options,
                     const struct kernel *kernel);
 
 /* Builds the kernel matrix of the data's rows, in double where the gap asked for needs it, and
- * keeps of it what the family's solvers want; the rest of cache_bytes is for them. Of more than
- * PRECISION_SMALL_ROWS rows that repeat others it is made of the distinct ones, where solvers take
+ * keeps of it what the family's solvers want; the rest of cache_bytes is for them. Of some
+ * thousand rows that repeat others it is made of the distinct ones, where solvers take
  * products only (FAMILY_SPREAD_GRAM). `for_folds`: for several of them. Over the ranks of a cluster
  * (of families that have FAMILY_SPREAD_GRAM), or NULL, each keeps its own part. */
 int fit_gram(struct gram **gram, const struct family *family, struct point point,

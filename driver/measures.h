@@ -4,6 +4,7 @@
 #define DRIVER_MEASURES_H
 
 #include "common/base/error.h"
+#include "common/base/output.h"
 #include "common/data/data.h"
 #include "common/model/model.h"
 #include "driver/options.h"
@@ -84,5 +85,20 @@ int measures_values(const struct measures *measures, void *state, const struct m
  * knows none. *rows gets the counts, zero where the model has no labels. */
 int measures_of_test(const struct measures *measures, void *state, const struct measure *list,
                      size_t n, double *value, struct measured_rows *rows, struct error *err);
+
+/* ---- tables ----
+ *
+ * Text with tabs between cells and a line a row. An empty cell is a value that there is not. */
+
+/* Writes a name, in which tabs, line ends and backslashes become \t, \n, \r and \\, so that a row
+ * stays one, and other control characters \x1b. */
+void table_name(struct output *output, const char *name);
+
+/* Writes a tab, and the shortest decimal of value that reads back; nothing if it is not finite. */
+void table_number(struct output *output, double value);
+
+/* The header line of a table: the columns `first` (with tabs between), then the n measures of the
+ * list. The caller frees it; NULL with err set when memory is short. */
+char *table_header(const char *first, const struct measure *list, size_t n, struct error *err);
 
 #endif

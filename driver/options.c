@@ -82,6 +82,22 @@ const char *point_text(struct point point, const struct option *option, char tex
     return text;
 }
 
+bool options_lists(const struct options *options, const char *name, double number) {
+    const struct option *option = options_find(options, name);
+    bool found = false;
+    for (size_t i = 0; i < option->n; i++) {
+        found |= option->number[i] == number;
+    }
+    return found;
+}
+
+int options_refuse(const struct refusal *refusal, struct error *err) {
+    while (refusal->why && !refusal->holds) {
+        refusal++;
+    }
+    return refusal->why ? error_set(err, ERROR_USAGE, "%s", refusal->why) : 0;
+}
+
 double options_number(const struct options *options, const char *name) {
     return point_number((struct point){options, 0}, name);
 }

@@ -137,6 +137,18 @@ double point_number(struct point point, const char *name);
 size_t point_choice(struct point point, const char *name);
 double point_number_or(struct point point, const char *name, double missing);
 
+/* Whether the number is among the values that the option was given, or has by default. */
+bool options_lists(const struct options *options, const char *name, double number);
+
+/* A combination of options without sense, and what is said of it. */
+struct refusal {
+    bool holds;
+    const char *why;
+};
+
+/* Refuses (ERROR_USAGE) by the first that holds of a list that a row without `why` ends. */
+int options_refuse(const struct refusal *refusal, struct error *err);
+
 /* The option's value at a point as text: a choice's name, or a number (32 bytes are enough for
  * those). Returns text. */
 const char *point_text(struct point point, const struct option *option, char text[32]);

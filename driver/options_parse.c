@@ -1,9 +1,294 @@
-/* The command line: its words to options and operands, and the points of its sweep. */
+/* The command line: its words to options and operands, the values of these, checked against the
+ * options' specs, and the points of its sweep. */
+#include "driver/options.h"
+
 #include "common/base/memory.h"
-#include "driver/options_private.h"
+#include "common/base/number.h"
 #include "driver/spelling.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+/* A sweep of more points, or a list of more values, is a mistyped range. */
+enum { MOST_POINTS = 10000 };
+
+/* ---- values ---- */
+
+/* Fails with "option --NAME: WHAT: TEXT". */
+static int refuse(const struct option *option, const char *what, const char *text, size_t length,
+                  struct error *err) {
+    return error_set(err, ERROR_USAGE, "option --%s: %s: '%.*s'", option->spec.name, what,
+                     (int)(length < 100 ? length : 100), text);
+}
+
+bool options_value(const char *text, size_t length, double *value) {
+    const char *end = text + length;
+    const char *at = number_parse(text, end, value);
+    if (at && at < end && *at == '^') {
+        double exponent;
+        at = number_parse(at + 1, end, &exponent);
+        *value = at ? pow(*value, exponent) : 0;
+    }
+    return at == end && isfinite(*value);
+}
+
+static bool in_bounds(const struct option_spec *spec, double value) {
+    return !(spec->low < spec->high) ||
+           ((spec->low_excluded ? value > spec->low : value >= spec->low) && value <= spec->high);
+}
+
+static bool is_whole(double value) {
+    return value == floor(value) && fabs(value) <= 0x1p53;
+}
+
+bool option_takes(const struct option_spec *spec, double number) {
+    return (spec->kind != OPTION_COUNT || is_whole(number)) && in_bounds(spec, number);
+}
+
+static int out_of_bounds(const struct option *option, const char *text, size_t length,
+                         struct error *err) {
+    const struct option_spec *spec = &option->spec;
+    char what[100];
+    if (spec->high == INFINITY) {
+        snprintf(what, sizeof what, "must be %s %g",
+                 spec->low_excluded ? "greater than" : "at least", spec->low);
+    } else {
+        snprintf(what, sizeof what, "must be %s %g and at most %g",
+                 spec->low_excluded ? "greater than" : "at least", spec->low, spec->high);
+    }
+    return refuse(option, what, text, length, err);
+}
+
+static int append(struct option *option, double value, struct error *err) {
+    if ((double)option->n >= MOST_POINTS) {
+        return error_set(err, ERROR_USAGE, "option --%s: more than %d values", option->spec.name,
+                         MOST_POINTS);
+    }
+    if (memory_grow(&option->number, memory_room(0, option->n), option->n + 1,
+                    sizeof *option->number, "option values", err) < 0) {
+        return -1;
+    }
+    option->number[option->n++] = value;
+    return 0;
+}
+
+static int append_checked(struct option *option, double value, const char *text, size_t length,
+                          struct error *err) {
+    if (option->spec.kind == OPTION_COUNT && !is_whole(value)) {
+        return refuse(option, "not a whole number", text, length, err);
+    }
+    if (!in_bounds(&option->spec, value)) {
+        return out_of_bounds(option, text, length, err);
+    }
+    return append(option, value, err);
+}
+
+/* a:b:xF or a:b:+S; `first` is the first colon. */
+static int parse_range(struct option *option, const char *text, size_t length, const char *first,
+                       struct error *err) {
+    const char *end = text + length;
+    const char *second = memchr(first + 1, ':', (size_t)(end - first - 1));
+    double from, to, step;
+    if (!second || second + 1 == end || !options_value(text, (size_t)(first - text), &from) ||
+        !options_value(first + 1, (size_t)(second - first - 1), &to) ||
+        !options_value(second + 2, (size_t)(end - second - 2), &step)) {
+        return refuse(option, "not a range a:b:xF or a:b:+S", text, length, err);
+    }
+    bool geometric = second[1] == 'x';
+    double steps;
+    if (geometric && from > 0 && to > 0 && step > 0 && step != 1) {
+        steps = log(to / from) / log(step);
+    } else if (second[1] == '+' && step > 0) {
+        steps = (to - from) / step;
+    } else {
+        return refuse(option, "not a range a:b:xF or a:b:+S", text, length, err);
+    }
+    steps = floor(steps + 1e-9); /* the end counts in spite of rounding */
+    if (!(steps >= 0) || steps >= MOST_POINTS) {
+        return refuse(option, steps < 0 ? "an empty range" : "a range of too many values", text,
+                      length, err);
+    }
+    for (double i = 0; i <= steps; i++) {
+        double value = geometric ? from * pow(step, i) : from + i * step;
+        if (append_checked(option, value, text, length, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int parse_number(struct option *option, const char *text, size_t length, struct error *err) {
+    const struct option_spec *spec = &option->spec;
+    if (spec->word && strlen(spec->word) == length && memcmp(spec->word, text, length) == 0) {
+        return append(option, spec->word_value, err);
+    }
+    const char *colon = memchr(text, ':', length);
+    if (colon && spec->level != OPTION_SINGLE) {
+        option->listed = true;
+        return parse_range(option, text, length, colon, err);
+    }
+    double value;
+    if (!options_value(text, length, &value)) {
+        return refuse(option, spec->kind == OPTION_COUNT ? "not a whole number" : "not a number",
+                      text, length, err);
+    }
+    return append_checked(option, value, text, length, err);
+}
+
+/* The number of the choice that the text is, in any case, or else of the only one that it begins,
+ * by three letters or more; the number of choices (n) where there is none. */
+static size_t find_choice(const char *const *choices, size_t n, const char *text, size_t length) {
+    enum { LEAST = 3 };
+    size_t found = n, n_found = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!*choices[i] || strncasecmp(choices[i], text, length) != 0) {
+            continue;
+        }
+        if (!choices[i][length]) {
+            return i;
+        }
+        found = i;
+        n_found++;
+    }
+    return length >= LEAST && n_found == 1 ? found : n;
+}
+
+static int parse_choice(struct option *option, const char *text, size_t length, struct error *err) {
+    const char *const *choices = option->spec.choices;
+    size_t n = 0;
+    while (choices[n]) {
+        n++;
+    }
+    size_t found = find_choice(choices, n, text, length);
+    if (found < n) {
+        return append(option, (double)found, err);
+    }
+    uint64_t number;
+    if (number_parse_unsigned(text, text + length, &number) == text + length && number < n &&
+        *choices[number]) {
+        return append(option, (double)number, err);
+    }
+    char what[200] = "must be one of", hint[SPELLING_HINT];
+    struct spelling spelling = spelling_of(text, length);
+    for (size_t i = 0; i < n; i++) {
+        size_t used = strlen(what);
+        if (*choices[i]) {
+            snprintf(what + used, sizeof what - used, "%s %s", i ? "," : "", choices[i]);
+            spelling_try(&spelling, choices[i]);
+        }
+    }
+    return error_set(err, ERROR_USAGE, "option --%s: %s: '%.*s'%s", option->spec.name, what,
+                     (int)(length < 100 ? length : 100), text, spelling_hint(&spelling, "", hint));
+}
+
+static int parse_window(struct option *option, const char *text, struct error *err) {
+    const char *end = text + strlen(text);
+    const char *colon = strchr(text, ':');
+    double low, high;
+    if (!colon || !options_value(text, (size_t)(colon - text), &low)) {
+        return refuse(option, "not a window LOW:HIGH", text, strlen(text), err);
+    }
+    if (strcmp(colon + 1, "inf") == 0) {
+        high = INFINITY;
+    } else if (!options_value(colon + 1, (size_t)(end - colon - 1), &high)) {
+        return refuse(option, "not a window LOW:HIGH", text, strlen(text), err);
+    }
+    if (low != floor(low) || high != floor(high) || low > high) {
+        return refuse(option, "must be whole numbers LOW <= HIGH", text, strlen(text), err);
+    }
+    if (!in_bounds(&option->spec, low) || (high < INFINITY && !in_bounds(&option->spec, high))) {
+        return out_of_bounds(option, text, strlen(text), err);
+    }
+    return append(option, low, err) < 0 ? -1 : append(option, high, err);
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The comma list of an option of kind NUMBER, COUNT or CHOICE. */
+static int parse_list(struct option *option, const char *text, struct error *err) {
+    bool list = option->spec.level != OPTION_SINGLE;
+    for (const char *item = text;; item++) {
+        size_t length = list ? strcspn(item, ",") : strlen(item);
+        if ((option->spec.kind == OPTION_CHOICE ? parse_choice : parse_number)(option, item, length,
+                                                                               err) < 0) {
+            return -1;
+        }
+        item += length;
+        if (!*item) {
+            break;
+        }
+        option->listed = true;
+    }
+    if (option->spec.level <= OPTION_SOLVE && option->spec.kind != OPTION_CHOICE) {
+        qsort(option->number, option->n, sizeof option->number[0], compare_numbers);
+    }
+    size_t kept = 0; /* values given twice count once */
+    for (size_t i = 0; i < option->n; i++) {
+        size_t j = 0;
+        while (j < kept && option->number[j] != option->number[i]) {
+            j++;
+        }
+        if (j == kept) {
+            option->number[kept++] = option->number[i];
+        }
+    }
+    option->n = kept;
+    return 0;
+}
+
+/* Adds the weight that `text` says to an option of kind OPTION_WEIGHTS. The key is borrowed. */
+static int add_weight(struct option *option, const char *key, size_t key_length, const char *text,
+                      struct error *err) {
+    double weight;
+    if (key_length == 0 || !options_value(text, strlen(text), &weight) || !(weight > 0)) {
+        return refuse(option, "not a weight KEY:W with W > 0", key, strlen(key), err);
+    }
+    struct option_weight *grown = memory_resize(option->weights, option->n_weights + 1,
+                                                sizeof grown[0], "option weights", err);
+    if (!grown) {
+        return -1;
+    }
+    option->weights = grown;
+    grown[option->n_weights++] = (struct option_weight){key, key_length, weight};
+    return 0;
+}
+
+static int parse_weight(struct option *option, const char *text, struct error *err) {
+    const char *colon = strrchr(text, ':'); /* a query's name may have others */
+    return colon ? add_weight(option, text, (size_t)(colon - text), colon + 1, err)
+                 : refuse(option, "not a weight KEY:W with W > 0", text, strlen(text), err);
+}
+
+/* Takes `text` (borrowed) as the option's value, in place of what it had; a weight (OPTION_WEIGHTS)
+ * is added to those before it. */
+static int take_value(struct option *option, const char *text, struct error *err) {
+    option->text = text;
+    option->n = 0;
+    option->listed = false;
+    switch (option->spec.kind) {
+    case OPTION_FLAG:
+        return append(option, 1, err);
+    case OPTION_TEXT:
+        return *text ? 0 : refuse(option, "is empty", text, 0, err);
+    case OPTION_WINDOW:
+        return parse_window(option, text, err);
+    case OPTION_WEIGHTS:
+        return parse_weight(option, text, err);
+    case OPTION_NUMBER:
+    case OPTION_COUNT:
+    case OPTION_CHOICE:
+        break;
+    }
+    return parse_list(option, text, err);
+}
+
+/* ---- words ---- */
 
 struct scan {
     struct options *options;
@@ -67,11 +352,11 @@ static int scan_long(struct scan *scan, const char *name, struct error *err) {
     if (option->spec.kind == OPTION_FLAG) {
         return name[length]
                    ? error_set(err, ERROR_USAGE, "option --%s: takes no value", option->spec.name)
-                   : option_take(option, "1", err);
+                   : take_value(option, "1", err);
     }
     const char *value =
         name[length] ? name + length + 1 : next_value(scan, scan->argv[scan->at], err);
-    return value ? option_take(option, value, err) : -1;
+    return value ? take_value(option, value, err) : -1;
 }
 
 /* The letters after a `-`: flags, and at most one option with a value, last. */
@@ -91,7 +376,7 @@ static int scan_short(struct scan *scan, const char *letters, struct error *err)
         }
         option->given = true;
         if (option->spec.kind == OPTION_FLAG) {
-            if (option_take(option, "1", err) < 0) {
+            if (take_value(option, "1", err) < 0) {
                 return -1;
             }
             continue;
@@ -106,8 +391,8 @@ static int scan_short(struct scan *scan, const char *letters, struct error *err)
         if (!value) {
             return -1;
         }
-        return key_attached ? option_add_weight(option, attached, strlen(attached), value, err)
-                            : option_take(option, value, err);
+        return key_attached ? add_weight(option, attached, strlen(attached), value, err)
+                            : take_value(option, value, err);
     }
     return 0;
 }
@@ -122,9 +407,8 @@ static int number_points(struct options *options, struct error *err) {
                 continue;
             }
             option->stride = options->n_points;
-            if ((double)options->n_points * (double)option->n > OPTIONS_MOST_POINTS) {
-                return error_set(err, ERROR_USAGE, "a sweep of more than %d points",
-                                 OPTIONS_MOST_POINTS);
+            if ((double)options->n_points * (double)option->n > MOST_POINTS) {
+                return error_set(err, ERROR_USAGE, "a sweep of more than %d points", MOST_POINTS);
             }
             options->n_points *= option->n;
         }
@@ -135,7 +419,7 @@ static int number_points(struct options *options, struct error *err) {
 int options_parse(struct options *options, int argc, char **argv, struct error *err) {
     for (size_t i = 0; i < options->n; i++) {
         struct option *option = &options->option[i];
-        if (option->spec.initial && option_take(option, option->spec.initial, err) < 0) {
+        if (option->spec.initial && take_value(option, option->spec.initial, err) < 0) {
             return -1;
         }
     }

@@ -8,8 +8,9 @@
 #include "driver/calibration.h"
 #include "driver/fit.h"
 #include "driver/grid.h"
-#include "driver/proof.h"
+#include "driver/report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,75 +94,60 @@ static int check_files(const struct plan *plan, const struct options *options,
 static int check_options(const struct plan *plan, const struct family *family,
                          const struct options *options, const struct cluster *cluster,
                          struct error *err) {
-    if (options_given(options, "validate") &&
-        (options_given(options, "folds") || options_given(options, "fold-file"))) {
-        return error_set(err, ERROR_USAGE, "--validate excludes --folds and --fold-file");
-    }
-    if (options->n_points > 1 && !plan->crossing) {
-        return error_set(err, ERROR_USAGE,
-                         "%zu points want --folds, --fold-file or --validate to choose by",
-                         options->n_points);
-    }
-    static const char *const crossed[] = {"select", "resume", "shard"};
-    for (size_t i = 0; i < sizeof crossed / sizeof crossed[0]; i++) {
-        if (options_given(options, crossed[i]) && !plan->crossing) {
-            return error_set(err, ERROR_USAGE, "--%s wants --folds, --fold-file or --validate",
-                             crossed[i]);
-        }
-    }
-    if (options_given(options, "resume") && strcmp(options_text(options, "resume"), "-") == 0) {
-        return error_set(err, ERROR_USAGE, "--resume wants a file that can be read and added to");
-    }
-    if (options_given(options, "shard") && plan->fitting) {
-        return error_set(err, ERROR_USAGE,
-                         "--shard writes no model: the best of all parts is known when their "
-                         "tables are joined, then --resume fits it");
-    }
-    if (options_given(options, "proof") && proof_check(family, options, plan->fitting, err) < 0) {
-        return -1;
-    }
+    const char *resume = options_text(options, "resume");
     struct kernel kernel = fit_kernel(family, (struct point){options, 0}, 1);
     enum scale_kind scale = (enum scale_kind)options_choice(options, "scale");
-    if (kernel.type == KERNEL_PRECOMPUTED && scale != SCALE_NONE) {
-        return error_set(err, ERROR_USAGE, "a precomputed kernel has no features to --scale");
-    }
-    if ((options_given(options, "libsvm") && model_export_check(&kernel, scale, true, err) < 0) ||
+    bool apart = !plan->crossing, shard = options_given(options, "shard");
+    char points[100];
+    snprintf(points, sizeof points,
+             "%zu points want --folds, --fold-file or --validate to choose by", options->n_points);
+    const struct refusal refusals[] = {
+        {options_given(options, "validate") &&
+             (options_given(options, "folds") || options_given(options, "fold-file")),
+         "--validate excludes --folds and --fold-file"},
+        {apart && options->n_points > 1, points},
+        {apart && options_given(options, "select"),
+         "--select wants --folds, --fold-file or --validate"},
+        {apart && resume, "--resume wants --folds, --fold-file or --validate"},
+        {apart && shard, "--shard wants --folds, --fold-file or --validate"},
+        {resume && strcmp(resume, "-") == 0, "--resume wants a file that can be read and added to"},
+        {shard && plan->fitting,
+         "--shard writes no model: the best of all parts is known when their tables are joined, "
+         "then --resume fits it"},
+        {0}};
+    const struct refusal others[] = {{kernel.type == KERNEL_PRECOMPUTED && scale != SCALE_NONE,
+                                      "a precomputed kernel has no features to --scale"},
+                                     {0}};
+    if (options_refuse(refusals, err) < 0 ||
+        (options_given(options, "proof") &&
+         report_check_proof(family, options, plan->fitting, err) < 0) ||
+        options_refuse(others, err) < 0 ||
+        (options_given(options, "libsvm") && model_export_check(&kernel, scale, true, err) < 0) ||
         (options_given(options, "liblinear") &&
-         model_export_check(&kernel, scale, false, err) < 0)) {
+         model_export_check(&kernel, scale, false, err) < 0) ||
+        (family->check && family->check(options, err) < 0)) {
         return -1;
     }
-    if (family->check && family->check(options, err) < 0) {
-        return -1;
-    }
-    if (!cluster) {
-        return 0;
-    }
-    if (plan->spread && scale == SCALE_QUANTILE) {
+    if (cluster && plan->spread && scale == SCALE_QUANTILE) {
         return error_set(err, ERROR_USAGE, "--scale quantile is not for rows spread over ranks");
     }
-    return !plan->alone && check_spread(family, options, err) < 0
-               ? -1
-               : check_files(plan, options, cluster, err);
+    if (cluster && !plan->alone && check_spread(family, options, err) < 0) {
+        return -1;
+    }
+    return cluster ? check_files(plan, options, cluster, err) : 0;
 }
 
 static int plan_for_host(struct plan *plan, const struct train_host *host, bool folds,
                          struct error *err) {
+    const struct refusal refusals[] = {
+        {host->crossing && !folds && !host->folds,
+         "cross-validation wants --folds, --fold-file, --validate or folds of the data"},
+        {!host->crossing && folds, "--folds, --fold-file and --validate are for cross-validation"},
+        {host->folds && folds, "folds of the data exclude --folds, --fold-file and --validate"},
+        {0}};
     plan->crossing = plan->table = host->crossing;
     plan->fitting = host->fitting;
-    if (host->crossing && !folds && !host->folds) {
-        return error_set(err, ERROR_USAGE,
-                         "cross-validation wants --folds, --fold-file, --validate or folds of the "
-                         "data");
-    }
-    if (!host->crossing && folds) {
-        return error_set(err, ERROR_USAGE,
-                         "--folds, --fold-file and --validate are for cross-validation");
-    }
-    if (host->folds && folds) {
-        return error_set(err, ERROR_USAGE,
-                         "folds of the data exclude --folds, --fold-file and --validate");
-    }
-    return 0;
+    return options_refuse(refusals, err);
 }
 
 static int plan_for_files(struct plan *plan, const struct options *options, bool folds,

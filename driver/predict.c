@@ -7,7 +7,6 @@
 #include "driver/by_query.h"
 #include "driver/predict_private.h"
 #include "driver/run_files.h"
-#include "driver/table.h"
 
 #include <inttypes.h>
 #include <math.h>

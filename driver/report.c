@@ -1,9 +1,19 @@
 #include "driver/report.h"
 
+#include "common/base/memory.h"
 #include "common/base/number.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void report_number(struct output *output, const char *name, double value) {
+    output_format(output, "%s = ", name);
+    output_number(output, value);
+    output_format(output, "\n");
+}
 
 void report_fit(const struct plain_fit *fit, struct output *output) {
     const struct solution *solution = &fit->solution;
@@ -71,4 +81,131 @@ void report_best(const struct sweep *sweep, uint32_t n_features, struct output *
     }
     output_format(output, " %s=%.6g\n", sweep->measure[sweep->selected].name,
                   sweep->value[sweep->best * sweep->n_measures + sweep->selected]);
+}
+
+/* ---- notes ---- */
+
+/* Features whose largest values are so many times apart make most methods slow, and most kernels
+ * blind to the smaller ones. */
+static const double FAR_APART = 1000;
+
+/* Features as large as this cost digits where they are multiplied, as kernels do. */
+static const double LARGE = 1000;
+
+/* largest (n_features) = the largest |value| of each feature. */
+static void find_largest(const struct data *data, double *largest) {
+    for (size_t i = 0; i < data->n_rows; i++) {
+        if (data->row_start) {
+            for (uint64_t at = data->row_start[i]; at < data->row_start[i + 1]; at++) {
+                double *so_far = &largest[data->column[at]], size = fabs((double)data->value[at]);
+                *so_far = size > *so_far ? size : *so_far;
+            }
+            continue;
+        }
+        const float *row = data->value + i * data->n_features;
+        for (size_t j = 0; j < data->n_features; j++) {
+            double size = fabs((double)row[j]);
+            largest[j] = size > largest[j] ? size : largest[j];
+        }
+    }
+}
+
+/* What a scaling would not change, or what knows none. */
+static bool takes_scales(const struct plain_fit *fit) {
+    switch (fit->kernel.type) {
+    case KERNEL_PRECOMPUTED:
+    case KERNEL_TANIMOTO:
+    case KERNEL_MINMAX:
+        return false;
+    default:
+        return fit->model.scale.kind == SCALE_NONE;
+    }
+}
+
+static void note_scales(const struct plain_fit *fit, const struct data *data,
+                        struct output *output) {
+    struct error unheard;
+    if (!takes_scales(fit)) {
+        return;
+    }
+    struct cluster *cluster = fit->problem.cluster;
+    double *largest = memory_zeros(data->n_features, sizeof *largest, "ranges", &unheard);
+    if (cluster_any(cluster, !largest)) {
+        free(largest);
+        return; /* a note is not worth a failure */
+    }
+    double least = INFINITY, most = 0;
+    find_largest(data, largest);
+    cluster_max(cluster, largest, data->n_features);
+    for (size_t j = 0; j < data->n_features; j++) {
+        double size = largest[j];
+        least = size > 0 ? fmin(least, size) : least;
+        most = fmax(most, size);
+    }
+    if (most > FAR_APART * least) {
+        output_format(output,
+                      "note = features range over %.3g (one) and %.3g (another): --scale std would "
+                      "help\n",
+                      least, most);
+    } else if (most >= LARGE && !fit->solution.converged && !stop_limited(fit->solution.reason)) {
+        output_format(output, "note = features reach %.3g: --scale std would help\n", most);
+    }
+    free(largest);
+}
+
+void report_notes(const struct plain_fit *fit, const struct data *data, struct output *output) {
+    if (fit->solution.zero) {
+        output_format(output, "note = %s\n", fit->solution.zero);
+    } else if (data->n_features == 0) {
+        output_format(output, "note = no row has an index:value (if the file is CSV: "
+                              "tools/convert)\n");
+    } else if (fit->solution.flat) {
+        output_format(output, "note = all rows have the same score: the model tells nothing apart; "
+                              "a larger cost or another kernel may help\n");
+    }
+    note_scales(fit, data, output);
+}
+
+/* ---- proofs ---- */
+
+int report_check_proof(const struct family *family, const struct options *options, bool fitting,
+                       struct error *err) {
+    const char *solver = family->solvers[options_choice(options, "solver")];
+    if (!fitting) {
+        return error_set(err, ERROR_USAGE, "--proof wants a fit of a model");
+    }
+    if (strcmp(solver, "fw") == 0) {
+        return error_set(err, ERROR_USAGE,
+                         "--proof is not for --solver fw, which does not keep its dual point");
+    }
+    return 0;
+}
+
+/* Weights that are not 1 of the rows, and the value of a constant feature. */
+static void write_problem(const struct plain_fit *fit, struct proof_writer *proof) {
+    const struct data *data = fit->problem.data;
+    double bias = point_number_or(fit->point, "bias", 0);
+    if (bias > 0) {
+        proof_writer_number(proof, "constant", bias);
+    }
+    for (size_t i = 0; data->weight && i < fit->problem.n; i++) {
+        if (data->weight[i] != 1) {
+            char row[32];
+            int length = snprintf(row, sizeof row, "%zu", i + 1);
+            proof_writer_pair(proof, "row-weight", row, (size_t)length, data->weight[i]);
+        }
+    }
+}
+
+int report_proof(const struct plain_fit *fit, uint32_t fingerprint, uint32_t checksum,
+                 struct output *output, struct error *err) {
+    struct proof_writer proof;
+    if (proof_writer_open(&proof, output, fit->family->name, fit->problem.n, fingerprint, checksum,
+                          err) < 0) {
+        return -1;
+    }
+    write_problem(fit, &proof);
+    proof.trivial = fit->solution.dual == 0;
+    fit->family->prove(fit->state, fit->point, &proof);
+    return proof_writer_end(&proof, err);
 }

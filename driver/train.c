@@ -10,14 +10,11 @@
 #include "driver/crossval.h"
 #include "driver/fit.h"
 #include "driver/in_time.h"
-#include "driver/notes.h"
 #include "driver/outputs.h"
 #include "driver/plain_fit.h"
 #include "driver/plan.h"
 #include "driver/progress.h"
-#include "driver/proof.h"
 #include "driver/report.h"
-#include "driver/sharing.h"
 #include "driver/sweep.h"
 #include "driver/training_data.h"
 
@@ -278,7 +275,7 @@ static int write_proof(struct training *training, const struct plain_fit *fit, u
         training->outputs.proof = NULL;
         return 0;
     }
-    return proof_write(fit, training->read.fingerprint, checksum, training->outputs.proof, err);
+    return report_proof(fit, training->read.fingerprint, checksum, training->outputs.proof, err);
 }
 
 /* Fits what out-of-fold scores, if there are some, are wanted for. */
@@ -317,7 +314,7 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
     }
     if (outputs->results) {
         report_fit(fit, outputs->results);
-        notes_write(fit, &training->read.data, outputs->results);
+        report_notes(fit, &training->read.data, outputs->results);
         if (!options_given(training->options, "quiet")) {
             report_seconds(fit, training->read.seconds, outputs->results);
         }
@@ -349,8 +346,8 @@ static void warn_of_fit(struct training *training, const struct plain_fit *fit, 
 static int fit_model(struct training *training, struct point point, struct error *err) {
     struct cluster *cluster = training->cluster;
     if (training->plan.alone && cluster &&
-        sharing_settle(&training->read, training->family, point, training->cache_bytes, cluster,
-                       &training->share, err) < 0) {
+        training_data_share(&training->read, training->family, point, training->cache_bytes,
+                            cluster, &training->share, err) < 0) {
         return -1;
     }
     bool apart = training->share == FAMILY_APART, starts = training->share == FAMILY_STARTS;
@@ -411,8 +408,8 @@ static int share_rows(struct training *training, struct error *err) {
     struct cluster *cluster = training->cluster;
     const struct point point = {training->options, 0};
     return training->read.spread
-               ? sharing_settle(&training->read, training->family, point, training->cache_bytes,
-                                cluster, &training->share, err)
+               ? training_data_share(&training->read, training->family, point,
+                                     training->cache_bytes, cluster, &training->share, err)
                : 0;
 }
 

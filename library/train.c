@@ -5,7 +5,6 @@
 
 #include "common/base/memory.h"
 #include "driver/fit.h"
-#include "driver/notes.h"
 #include "driver/report.h"
 #include "driver/train.h"
 
@@ -95,7 +94,7 @@ static int write_report(const struct plain_fit *fit, struct output *output, stru
 
 static int write_notes(const struct plain_fit *fit, struct output *output, struct error *err) {
     (void)err;
-    notes_write(fit, fit->problem.data, output);
+    report_notes(fit, fit->problem.data, output);
     return 0;
 }
 

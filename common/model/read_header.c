@@ -118,10 +118,10 @@ struct header {
 };
 
 /* Up to which doubles hold every whole number. */
-static const uint64_t MOST_WHOLE = UINT64_C(1) << 53;
+static const double MOST_WHOLE = 0x1p53;
 
 /* The largest whole number of a key; 0: its value is none. */
-static uint64_t largest_whole(enum key key) {
+static double largest_whole(enum key key) {
     switch (key) {
     case KEY_DEGREE:
         return MOST_DEGREE;
@@ -150,7 +150,8 @@ static void set_whole(struct model *model, enum key key, uint64_t value) {
 
 static int parse_common(const struct model_lines *in, struct model *model, struct header *header,
                         enum key key, const char *text, struct error *err) {
-    uint64_t value = 0, largest = largest_whole(key);
+    uint64_t value = 0;
+    double largest = largest_whole(key);
     size_t place = 0;
     int status = 0;
     if (largest > 0) {

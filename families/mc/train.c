@@ -51,22 +51,16 @@ static double margin_scale(struct point point) {
 }
 
 static int check(const struct options *options, struct error *err) {
-    struct point point = {options, 0};
-    const struct option *formulation = options_find(options, "formulation");
-    bool linear = point_choice(point, "kernel") == KERNEL_LINEAR;
-    bool ww = false;
-    for (size_t i = 0; i < formulation->n; i++) {
-        ww |= formulation->number[i] == MC_WW;
-    }
-    if (options_given(options, "margin-scale") && !ww) {
+    bool linear = options_choice(options, "kernel") == KERNEL_LINEAR;
+    double margin = options_number(options, "margin-scale");
+    if (options_given(options, "margin-scale") && !options_lists(options, "formulation", MC_WW)) {
         return error_set(err, ERROR_USAGE, "--margin-scale is for the formulation ww");
     }
-    double margin = point_number(point, "margin-scale");
     if (margin != 1 && margin != 0.5) {
         return error_set(err, ERROR_USAGE, "option --margin-scale: must be 1 or 0.5: '%s'",
                          options_text(options, "margin-scale"));
     }
-    if (point_choice(point, "solver") == MC_NEWTON && !linear) {
+    if (options_choice(options, "solver") == MC_NEWTON && !linear) {
         return error_set(err, ERROR_USAGE, "--solver newton is for the linear kernel");
     }
     return 0;

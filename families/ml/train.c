@@ -35,16 +35,12 @@ static const struct option_spec own_options[] = {
            "the label of the largest score where a set would be empty", SINGLE)};
 
 static int check(const struct options *options, struct error *err) {
-    const struct option *bias = options_find(options, "bias");
-    struct ml_threshold threshold;
-    bool biased = false;
-    for (size_t i = 0; i < bias->n; i++) {
-        biased |= bias->number[i] != 0;
-    }
     bool free_bias = options_given(options, "free-bias");
+    bool biased = options_find(options, "bias")->n > 1 || options_number(options, "bias") != 0;
     if (free_bias && biased) {
         return error_set(err, ERROR_USAGE, "--bias and --free-bias exclude each other");
     }
+    struct ml_threshold threshold;
     return ml_threshold_parse(&threshold, options_text(options, "threshold"), err);
 }
 

@@ -2,6 +2,8 @@
 #include "families/tables.h"
 
 #include "common/base/number.h"
+#include "driver/report.h"
+#include "families/label_weights.h"
 #include "families/rank/probability.h"
 #include "families/rank/query_weights.h"
 #include "families/rank/targets.h"
@@ -70,66 +72,42 @@ static bool wants_targets(const struct options *options) {
 }
 
 static int check(const struct options *options, struct error *err) {
-    struct point point = {options, 0};
-    enum rank_method method = (enum rank_method)point_choice(point, "solver");
-    const struct option *loss = options_find(options, "loss");
-    bool exterior = exterior_features(options);
-    bool squared = false;
-    for (size_t i = 0; i < loss->n; i++) {
-        squared |= loss->number[i] == RANK_SQUARED_HINGE;
-    }
-    if (exterior && (options_given(options, "libsvm") || options_given(options, "liblinear"))) {
-        return error_set(err, ERROR_USAGE, "no other program knows pair features");
-    }
-    if (exterior && point_number(point, "probability") != 0) {
-        return error_set(err, ERROR_USAGE, "no probabilities with --pair-features exterior");
-    }
-    if (exterior && wants_targets(options)) {
-        return error_set(err, ERROR_USAGE, "no --targets with --pair-features exterior");
-    }
-    if (options_choice(options, "query-features") != 0) {
-        size_t kernel = options_choice(options, "kernel");
-        if (kernel == KERNEL_LINEAR || kernel == KERNEL_PRECOMPUTED) {
-            return error_set(err, ERROR_USAGE,
-                             "--query-features wants a kernel of features that is not linear: "
-                             "linear scores order the rows of a query alike without them");
-        }
-        if (options_choice(options, "scale") == SCALE_L2) {
-            return error_set(err, ERROR_USAGE, "--query-features is not for --scale l2");
-        }
-        if (options_given(options, "libsvm") || options_given(options, "liblinear")) {
-            return error_set(err, ERROR_USAGE, "no other program knows features of queries");
-        }
-        if (wants_targets(options)) {
-            return error_set(
-                err, ERROR_USAGE,
-                "no --targets with --query-features: folds and standards have parts of a "
-                "query, and other means than all of it");
-        }
-    }
-    if (method == RANK_FW && squared) {
-        return error_set(err, ERROR_USAGE, "--solver fw is for the hinge loss");
-    }
-    if (method == RANK_NEWTON && exterior) {
-        return error_set(err, ERROR_USAGE, "--solver newton is not for pair features");
-    }
-    if (method != RANK_FW && (options_given(options, "step") || options_given(options, "stop"))) {
-        return error_set(err, ERROR_USAGE, "--step and --stop are for --solver fw");
-    }
-    return 0;
+    enum rank_method method = (enum rank_method)options_choice(options, "solver");
+    size_t kernel = options_choice(options, "kernel");
+    bool exterior = exterior_features(options), targets = wants_targets(options);
+    bool queries = options_choice(options, "query-features") != 0;
+    bool exported = options_given(options, "libsvm") || options_given(options, "liblinear");
+    bool conditional = options_given(options, "step") || options_given(options, "stop");
+    const struct refusal refusals[] = {
+        {exterior && exported, "no other program knows pair features"},
+        {exterior && options_number(options, "probability") != 0,
+         "no probabilities with --pair-features exterior"},
+        {exterior && targets, "no --targets with --pair-features exterior"},
+        {queries && (kernel == KERNEL_LINEAR || kernel == KERNEL_PRECOMPUTED),
+         "--query-features wants a kernel of features that is not linear: linear scores order the "
+         "rows of a query alike without them"},
+        {queries && options_choice(options, "scale") == SCALE_L2,
+         "--query-features is not for --scale l2"},
+        {queries && exported, "no other program knows features of queries"},
+        {queries && targets,
+         "no --targets with --query-features: folds and standards have parts of a query, and other "
+         "means than all of it"},
+        {method == RANK_FW && options_lists(options, "loss", RANK_SQUARED_HINGE),
+         "--solver fw is for the hinge loss"},
+        {method == RANK_NEWTON && exterior, "--solver newton is not for pair features"},
+        {method != RANK_FW && conditional, "--step and --stop are for --solver fw"},
+        {0}};
+    return options_refuse(refusals, err);
 }
 
 static int check_spread(const struct options *options, struct error *err) {
-    if (exterior_features(options)) {
-        return error_set(err, ERROR_USAGE, "--pair-features exterior is not spread over ranks");
-    }
-    if (options_choice(options, "query-features") != 0) {
-        return error_set(err, ERROR_USAGE, "--query-features is not spread over ranks");
-    }
-    if (point_number((struct point){options, 0}, "pairs") < 1) {
-        return error_set(err, ERROR_USAGE, "a share of --pairs is not spread over ranks");
-    }
-    return 0;
+    const struct refusal refusals[] = {
+        {exterior_features(options), "--pair-features exterior is not spread over ranks"},
+        {options_choice(options, "query-features") != 0,
+         "--query-features is not spread over ranks"},
+        {options_number(options, "pairs") < 1, "a share of --pairs is not spread over ranks"},
+        {0}};
+    return options_refuse(refusals, err);
 }
 
 static bool linear_gain(const struct options *options) {
@@ -212,9 +190,7 @@ static void report(const void *state, struct point point, struct output *output)
     if (counts.n_groups_without_pairs > 0) {
         output_format(output, "groups-without-pairs = %zu\n", counts.n_groups_without_pairs);
     }
-    output_format(output, "pairs = ");
-    output_number(output, counts.n_pairs);
-    output_format(output, "\n");
+    report_number(output, "pairs", counts.n_pairs);
 }
 
 static void prove_problem(struct point point, struct proof_writer *proof) {
@@ -234,11 +210,7 @@ static void prove_problem(struct point point, struct proof_writer *proof) {
         proof_writer_number(proof, "pairs", point_number(point, "pairs"));
         proof_writer_number(proof, "seed", point_number(point, "seed"));
     }
-    const struct option *weights = options_find(point.options, "weight");
-    for (size_t i = 0; i < weights->n_weights; i++) {
-        const struct option_weight *given = &weights->weights[i];
-        proof_writer_pair(proof, "weight", given->key, given->key_length, given->weight);
-    }
+    label_weights_prove(point.options, proof);
 }
 
 static void prove(const void *state, struct point point, struct proof_writer *proof) {

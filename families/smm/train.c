@@ -3,6 +3,7 @@
 
 #include "common/base/memory.h"
 #include "common/model/label_line.h"
+#include "driver/report.h"
 #include "families/label_weights.h"
 #include "families/smm/matrix_shape.h"
 #include "families/smm/weights.h"
@@ -46,12 +47,7 @@ static const struct option_spec own_options[] = {
 /* ---- options ---- */
 
 static bool uses(const struct options *options, enum smm_formulation formulation) {
-    const struct option *given = options_find(options, "formulation");
-    bool used = false;
-    for (size_t i = 0; i < given->n; i++) {
-        used |= (enum smm_formulation)given->number[i] == formulation;
-    }
-    return used;
+    return options_lists(options, "formulation", formulation);
 }
 
 static bool applies(struct point point, const char *option) {
@@ -64,24 +60,17 @@ static bool applies(struct point point, const char *option) {
 }
 
 static int check(const struct options *options, struct error *err) {
-    static const char *const lowrank_only[] = {"rank", "restarts", "start"};
-    if (matrix_shape_check(options, err) < 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < sizeof lowrank_only / sizeof lowrank_only[0]; i++) {
-        if (!uses(options, SMM_LOWRANK) && options_given(options, lowrank_only[i])) {
-            return error_set(err, ERROR_USAGE, "--%s is for formulation lowrank", lowrank_only[i]);
-        }
-    }
-    if (!uses(options, SMM_NUCLEAR) && options_given(options, "tau")) {
-        return error_set(err, ERROR_USAGE, "--tau is for formulation nuclear");
-    }
-    if (options_choice(options, "solver") == SMM_ALTERNATE &&
-        (!uses(options, SMM_LOWRANK) || options_given(options, "start"))) {
-        return error_set(err, ERROR_USAGE,
-                         "--solver alternate is for formulation lowrank, and starts at random");
-    }
-    return 0;
+    bool lowrank = uses(options, SMM_LOWRANK), start = options_given(options, "start");
+    const struct refusal refusals[] = {
+        {!lowrank && options_given(options, "rank"), "--rank is for formulation lowrank"},
+        {!lowrank && options_given(options, "restarts"), "--restarts is for formulation lowrank"},
+        {!lowrank && start, "--start is for formulation lowrank"},
+        {!uses(options, SMM_NUCLEAR) && options_given(options, "tau"),
+         "--tau is for formulation nuclear"},
+        {options_choice(options, "solver") == SMM_ALTERNATE && (!lowrank || start),
+         "--solver alternate is for formulation lowrank, and starts at random"},
+        {0}};
+    return matrix_shape_check(options, err) < 0 ? -1 : options_refuse(refusals, err);
 }
 
 /* Paths of the hinge make some ten sums a step, and many steps: fewer values than this are sooner
@@ -206,12 +195,6 @@ static int header(const void *state, struct point point, struct model *model, st
     return 0;
 }
 
-static void write_value(struct output *output, const char *name, double value) {
-    output_format(output, "%s = ", name);
-    output_number(output, value);
-    output_format(output, "\n");
-}
-
 static void report(const void *state, struct point point, struct output *output) {
     const struct smm *smm = state;
     size_t height, width, n;
@@ -222,7 +205,7 @@ static void report(const void *state, struct point point, struct output *output)
         return;
     }
     if (isfinite(largest_stationarity(smm))) {
-        write_value(output, "stationarity", largest_stationarity(smm));
+        report_number(output, "stationarity", largest_stationarity(smm));
     }
     if (machine[0].n_starts > 1) {
         double best = 0, worst = 0;
@@ -231,8 +214,8 @@ static void report(const void *state, struct point point, struct output *output)
             worst += machine[m].worst;
         }
         output_format(output, "starts = %zu\n", machine[0].n_starts);
-        write_value(output, "best-start", best);
-        write_value(output, "worst-start", worst);
+        report_number(output, "best-start", best);
+        report_number(output, "worst-start", worst);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "families/tables.h"
 
 #include "common/base/memory.h"
+#include "driver/report.h"
 #include "families/label_weights.h"
 #include "families/top/labels.h"
 #include "solvers/methods/rounds.h"
@@ -182,9 +183,6 @@ static int check_data(const struct options *options, const struct data *data,
 struct state {
     const struct problem *problem;
     struct top *top;
-    const char *positive; /* of the options, or NULL */
-    double tau, theta;
-    enum top_formulation formulation;
 };
 
 static int open_problem(void **opened, const struct problem *problem, struct point point,
@@ -196,21 +194,17 @@ static int open_problem(void **opened, const struct problem *problem, struct poi
     double *weight = memory_array(n, sizeof *weight, "labels", err);
     int status = -1;
     if (state && positive && weight) {
-        *state =
-            (struct state){.problem = problem,
-                           .positive = options_text(point.options, "positive"),
-                           .tau = point_number(point, "tau"),
-                           .theta = point_number(point, "theta"),
-                           .formulation = (enum top_formulation)point_choice(point, "formulation")};
-        struct top_setting setting = {.formulation = state->formulation,
+        struct top_setting setting = {.formulation =
+                                          (enum top_formulation)point_choice(point, "formulation"),
                                       .positive = positive,
                                       .weight = weight,
                                       .k = point_number(point, "top-k"),
-                                      .tau = state->tau,
-                                      .theta = state->theta,
+                                      .tau = point_number(point, "tau"),
+                                      .theta = point_number(point, "theta"),
                                       .bias = point_number(point, "bias")};
+        state->problem = problem;
         label_weights_read(point.options, data, weight);
-        top_labels_read(data, state->positive, positive);
+        top_labels_read(data, options_text(point.options, "positive"), positive);
         status = top_create(&state->top, problem, &setting, err);
     }
     free(positive);
@@ -253,15 +247,18 @@ static int solve(void *opened, struct point point, const struct monitor *monitor
 static int header(const void *opened, struct point point, struct model *model, struct error *err) {
     const struct state *state = opened;
     const struct data *data = state->problem->data;
+    const char *positive = options_text(point.options, "positive");
+    enum top_formulation formulation = (enum top_formulation)point_choice(point, "formulation");
     model->cost = cost_of(state, point);
-    if (model_add(model, err, TOP_LABELS_KEY, "%s %s", top_labels_name(data, state->positive, true),
-                  top_labels_name(data, state->positive, false)) < 0 ||
-        (state->positive && model_add(model, err, "positive", "%s", state->positive) < 0) ||
-        (takes(state->formulation, "top-k") &&
+    if (model_add(model, err, TOP_LABELS_KEY, "%s %s", top_labels_name(data, positive, true),
+                  top_labels_name(data, positive, false)) < 0 ||
+        (positive && model_add(model, err, "positive", "%s", positive) < 0) ||
+        (takes(formulation, "top-k") &&
          model_add_number(model, err, "top-k", top_counts(state->top).k) < 0) ||
-        (takes(state->formulation, "tau") && model_add_number(model, err, "tau", state->tau) < 0) ||
-        (takes(state->formulation, "theta") &&
-         model_add_number(model, err, "theta", state->theta) < 0)) {
+        (takes(formulation, "tau") &&
+         model_add_number(model, err, "tau", point_number(point, "tau")) < 0) ||
+        (takes(formulation, "theta") &&
+         model_add_number(model, err, "theta", point_number(point, "theta")) < 0)) {
         return -1;
     }
     return model_add_number(model, err, TOP_THRESHOLD_KEY, top_threshold(state->top));
@@ -274,13 +271,9 @@ static void report(const void *opened, struct point point, struct output *output
     output_format(output, "positives = %zu\nnegatives = %zu\n", counts.n_positive,
                   counts.n_negative);
     if (counts.k > 0) {
-        output_format(output, "K = ");
-        output_number(output, counts.k);
-        output_format(output, "\n");
+        report_number(output, "K", counts.k);
     }
-    output_format(output, "threshold = ");
-    output_number(output, top_threshold(state->top));
-    output_format(output, "\n");
+    report_number(output, "threshold", top_threshold(state->top));
 }
 
 static void prove(const void *opened, struct point point, struct proof_writer *proof) {
