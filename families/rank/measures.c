@@ -121,19 +121,10 @@ static int add(void *opened, const struct data *data, const uint32_t *rows, size
 }
 
 static int values_by_scores(struct state *state, struct error *err) {
-    struct metrics metrics;
-    if (metrics_rank(&metrics, state->n, state->target, state->score, state->query,
-                     &state->settings, err) < 0) {
-        return -1;
-    }
-    for (size_t k = 0; k < metrics.n_measures; k++) {
-        state->value[k] = metrics.mean[k];
-        state->weight[k] = (double)metrics.n_counted[k];
-    }
-    state->n_queries = (double)metrics.n_counted[METRICS_PAIRWISE];
-    state->n_relevant = (double)metrics.n_relevant;
-    metrics_free(&metrics);
-    return 0;
+    int status = metrics_rank(state->n, state->target, state->score, state->query, &state->settings,
+                              state->value, state->weight, &state->n_relevant, err);
+    state->n_queries = state->weight[METRICS_PAIRWISE];
+    return status;
 }
 
 /* ---- margins ---- */

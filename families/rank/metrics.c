@@ -92,10 +92,10 @@ static double rank_correlation(const struct metrics_row *rows, size_t n) {
     return score_square > 0 ? product / sqrt(target_square * score_square) : 0;
 }
 
-/* Measures one group, sorted by target and then score, into value; returns its number of pairs.
- * Concordant pairs are counted by what is left of all pairs (Knight 1966). */
-static double measure_group(struct metrics_row *rows, size_t n, struct metrics_row *buffer,
-                            const struct metrics_settings *settings, bool graded, double *value) {
+/* Measures one group, sorted by target and then score, into value. Concordant pairs are counted by
+ * what is left of all pairs (Knight 1966). */
+static void measure_group(struct metrics_row *rows, size_t n, struct metrics_row *buffer,
+                          const struct metrics_settings *settings, bool graded, double *value) {
     double target_ties = 0, both_ties = 0;
     for (size_t start = 0; start < n;) {
         size_t end = target_tie_end(rows, start, n);
@@ -128,7 +128,6 @@ static double measure_group(struct metrics_row *rows, size_t n, struct metrics_r
                                            : 0;
     value[METRICS_SPEARMAN] = pairs > 0 ? rank_correlation(rows, n) : NAN;
     places_end(rows, n, settings, graded, value);
-    return pairs;
 }
 
 /* Copies the rows with a target and sorts them. Returns how many, or SIZE_MAX for a score that is
@@ -151,99 +150,59 @@ static size_t collect(struct metrics_row *rows, size_t n, const double *target, 
     return kept;
 }
 
-static size_t count_groups(const struct metrics_row *rows, size_t n) {
-    size_t groups = 0;
-    for (size_t i = 0; i < n; i++) {
-        groups += i == 0 || rows[i].query != rows[i - 1].query;
-    }
-    return groups;
-}
-
-static void average(struct metrics *metrics, size_t min_group) {
-    for (size_t m = 0; m < metrics->n_measures; m++) {
-        double sum = 0;
-        size_t counted = 0;
-        for (size_t g = 0; g < metrics->n_groups; g++) {
-            double value = metrics->value[g * metrics->n_measures + m];
-            if (metrics->group[g].n_rows >= min_group && !isnan(value)) {
-                sum += value;
-                counted++;
-            }
+/* Adds what a group has of each measure to the sums, and counts it. */
+static void add_group(const double *value, size_t n, double *sum, double *count) {
+    for (size_t m = 0; m < n; m++) {
+        if (!isnan(value[m])) {
+            sum[m] += value[m];
+            count[m]++;
         }
-        metrics->mean[m] = counted ? sum / (double)counted : NAN;
-        metrics->n_counted[m] = counted;
-    }
-    for (size_t g = 0; g < metrics->n_groups; g++) {
-        bool small = metrics->group[g].n_rows < min_group;
-        metrics->n_small += small;
-        metrics->n_relevant += !small && metrics->group[g].relevant;
     }
 }
 
-/* Makes the arrays of a result; the caller calls metrics_free, on failure too. */
-static int allocate(struct metrics *metrics, size_t n_groups, size_t n_cuts, struct error *err) {
-    metrics->n_measures = METRICS_CUTS + n_cuts;
-    metrics->n_groups = n_groups;
-    size_t row_bytes = metrics->n_measures * sizeof(double); /* n_cuts cut-offs are in memory */
-    metrics->mean = memory_array(metrics->n_measures, sizeof(double), "measures", err);
-    metrics->n_counted = memory_array(metrics->n_measures, sizeof(size_t), "measures", err);
-    metrics->group = memory_array(n_groups, sizeof *metrics->group, "measures by group", err);
-    metrics->value = memory_array(n_groups, row_bytes, "measures by group", err);
-    return metrics->mean && metrics->n_counted && metrics->group && metrics->value ? 0 : -1;
-}
-
-int metrics_rank(struct metrics *metrics, size_t n, const double *target, const double *score,
-                 const uint64_t *query, const struct metrics_settings *settings,
-                 struct error *err) {
-    *metrics = (struct metrics){0};
-    int status = -1;
-    bool graded;
-    struct metrics_row *rows = memory_array(n, sizeof *rows, "rows to measure", err);
-    struct metrics_row *buffer =
-        rows ? memory_array(n, sizeof *rows, "rows to measure", err) : NULL;
-    if (!buffer) {
-        goto done;
-    }
-    size_t kept = collect(rows, n, target, score, query, &graded);
-    if (kept == SIZE_MAX) {
-        error_set(err, ERROR_RUNTIME, "cannot measure a ranking: a score is not a finite number");
-        goto done;
-    }
-    if (kept == 0) {
-        error_set(err, ERROR_RUNTIME, "cannot measure a ranking: no row has a target");
-        goto done;
-    }
-    if (allocate(metrics, count_groups(rows, kept), settings->n_cuts, err) < 0) {
-        metrics_free(metrics);
-        goto done;
-    }
-    size_t start = 0;
-    for (size_t g = 0; g < metrics->n_groups; g++) {
-        size_t end = start + 1;
-        while (end < kept && rows[end].query == rows[start].query) {
+/* Measures the groups of n rows, sorted; buffer has room for n rows, value for n_measures numbers. */
+static void measure_groups(struct metrics_row *rows, size_t n, struct metrics_row *buffer,
+                           const struct metrics_settings *settings, bool graded, double *value,
+                           double *mean, double *count, double *n_relevant) {
+    size_t n_measures = METRICS_CUTS + settings->n_cuts;
+    for (size_t start = 0, end; start < n; start = end) {
+        for (end = start + 1; end < n && rows[end].query == rows[start].query;) {
             end++;
         }
-        uint64_t number = rows[start].query;
-        double pairs = measure_group(rows + start, end - start, buffer, settings, graded,
-                                     metrics->value + g * metrics->n_measures);
-        bool relevant = places_relevant(rows + start, end - start, settings, graded);
-        metrics->group[g] = (struct metrics_group){number, end - start, pairs, relevant};
-        start = end;
+        if (end - start >= settings->min_group) {
+            measure_group(rows + start, end - start, buffer, settings, graded, value);
+            add_group(value, n_measures, mean, count);
+            *n_relevant += places_relevant(rows + start, end - start, settings, graded);
+        }
     }
-    average(metrics, settings->min_group);
-    status = 0;
-done:
-    free(rows);
-    free(buffer);
-    return status;
+    for (size_t m = 0; m < n_measures; m++) {
+        mean[m] = count[m] > 0 ? mean[m] / count[m] : (double)NAN;
+    }
 }
 
-void metrics_free(struct metrics *metrics) {
-    free(metrics->mean);
-    free(metrics->n_counted);
-    free(metrics->group);
-    free(metrics->value);
-    *metrics = (struct metrics){0};
+int metrics_rank(size_t n, const double *target, const double *score, const uint64_t *query,
+                 const struct metrics_settings *settings, double *mean, double *count,
+                 double *n_relevant, struct error *err) {
+    size_t n_measures = METRICS_CUTS + settings->n_cuts;
+    bool graded;
+    struct metrics_row *rows = memory_array(n, 2 * sizeof *rows, "rows to measure", err);
+    double *value = memory_array(n_measures, sizeof *value, "measures", err);
+    int status = rows && value ? 0 : -1;
+    size_t kept = status == 0 ? collect(rows, n, target, score, query, &graded) : 0;
+    if (kept == SIZE_MAX) {
+        status = error_set(err, ERROR_RUNTIME,
+                           "cannot measure a ranking: a score is not a finite number");
+    }
+    if (status == 0) {
+        for (size_t m = 0; m < n_measures; m++) {
+            mean[m] = count[m] = 0;
+        }
+        *n_relevant = 0;
+        measure_groups(rows, kept, rows + n, settings, graded, value, mean, count, n_relevant);
+    }
+    free(rows);
+    free(value);
+    return status;
 }
 
 void metrics_pairs(size_t n_i, const double *target_i, size_t n_j, const double *target_j,

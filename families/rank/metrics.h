@@ -62,31 +62,14 @@ struct metrics_settings {
     double max_grade; /* of err; targets above count as it */
 };
 
-struct metrics_group {
-    uint64_t query; /* 0 when there are no queries */
-    size_t n_rows;
-    double n_pairs; /* pairs with different targets, exact below 2^53 */
-    bool relevant;  /* it has a relevant row */
-};
-
-struct metrics {
-    size_t n_measures;           /* METRICS_CUTS + n_cuts */
-    double *mean;                /* (n_measures): over groups of min_group rows and more that have
-                                    a value; NaN when there is none */
-    size_t *n_counted;           /* (n_measures): groups in each mean */
-    size_t n_groups;             /* all groups, small ones too */
-    size_t n_small;              /* groups of less than min_group rows, in no mean */
-    size_t n_relevant;           /* the others with a relevant row */
-    struct metrics_group *group; /* (n_groups), by ascending query */
-    double *value;               /* (n_groups, n_measures) row-major; NaN: none */
-};
-
 /* Measures n rows: target and score (n), query (n) in any order or NULL for one group. Rows with
- * target NaN are left out. Scores that are not finite are an error, as is a set without a row.
- * Takes O(n log n) time and 64 bytes a row. The caller calls metrics_free. */
-int metrics_rank(struct metrics *metrics, size_t n, const double *target, const double *score,
-                 const uint64_t *query, const struct metrics_settings *settings, struct error *err);
-void metrics_free(struct metrics *metrics);
+ * target NaN are left out. mean (METRICS_CUTS + n_cuts) = over the groups of min_group rows and more
+ * that have a value, NaN when there is none, and count how many these are; *n_relevant = such groups
+ * with a relevant row. Scores that are not finite are an error. Takes O(n log n) time and 64 bytes a
+ * row. */
+int metrics_rank(size_t n, const double *target, const double *score, const uint64_t *query,
+                 const struct metrics_settings *settings, double *mean, double *count,
+                 double *n_relevant, struct error *err);
 
 /* Pairwise accuracy from margins instead of scores: adds to *n_pairs the pairs of the block with
  * target_i[r] > target_j[c], and to *n_right those of them with margin (n_i, n_j) row-major above
