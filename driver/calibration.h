@@ -3,13 +3,8 @@
 #ifndef DRIVER_CALIBRATION_H
 #define DRIVER_CALIBRATION_H
 
-#include "common/base/error.h"
 #include "driver/crossval.h"
 #include "driver/family.h"
-#include "driver/options.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 enum { CALIBRATION_FOLDS = 5 };
 

@@ -16,11 +16,8 @@
 
 #include "common/base/threads.h"
 #include "driver/family.h"
-#include "driver/folds.h"
-#include "driver/options.h"
 #include "driver/progress.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* A fit, by the scores (n, n_scores) row-major of the rows that its fold holds out. */

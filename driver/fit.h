@@ -4,11 +4,8 @@
 #define DRIVER_FIT_H
 
 #include "driver/family.h"
-#include "driver/options.h"
 #include "driver/progress.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* The kernel of a point; its default gamma is 1 / n_features. */

@@ -6,12 +6,8 @@
 #ifndef DRIVER_GRID_H
 #define DRIVER_GRID_H
 
-#include "common/base/error.h"
 #include "driver/family.h"
-#include "driver/options.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct grid {

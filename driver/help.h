@@ -3,10 +3,7 @@
 #ifndef DRIVER_HELP_H
 #define DRIVER_HELP_H
 
-#include "common/base/error.h"
-#include "common/base/output.h"
 #include "driver/family.h"
-#include "driver/options.h"
 
 struct help {
     const char *program, *operands;

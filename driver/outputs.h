@@ -3,13 +3,8 @@
 #ifndef DRIVER_OUTPUTS_H
 #define DRIVER_OUTPUTS_H
 
-#include "common/base/error.h"
-#include "common/base/output.h"
-#include "common/model/model.h"
 #include "driver/family.h"
-#include "driver/options.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct outputs {

@@ -8,21 +8,12 @@
 #ifndef DRIVER_PLAIN_FIT_H
 #define DRIVER_PLAIN_FIT_H
 
-#include "common/base/cluster.h"
-#include "common/base/error.h"
-#include "common/base/output.h"
 #include "common/base/threads.h"
-#include "common/data/data.h"
 #include "common/kernel/gram.h"
 #include "common/kernel/kernel.h"
-#include "common/kernel/problem.h"
-#include "common/model/model.h"
 #include "driver/family.h"
 #include "driver/progress.h"
-#include "solvers/methods/solution.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* What is asked for. Everything is borrowed. */

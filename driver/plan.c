@@ -4,7 +4,6 @@
 
 #include "common/data/scale.h"
 #include "common/data/spread.h"
-#include "common/model/model.h"
 #include "driver/calibration.h"
 #include "driver/fit.h"
 #include "driver/grid.h"

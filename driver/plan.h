@@ -2,13 +2,8 @@
 #ifndef DRIVER_PLAN_H
 #define DRIVER_PLAN_H
 
-#include "common/base/cluster.h"
-#include "common/base/error.h"
 #include "driver/family.h"
-#include "driver/options.h"
 #include "driver/train.h"
-
-#include <stdbool.h>
 
 struct plan {
     bool crossing; /* cross-validation or validation rows */

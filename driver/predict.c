@@ -2,11 +2,8 @@
 #include "driver/predict.h"
 
 #include "common/base/memory.h"
-#include "common/base/output.h"
-#include "common/base/threads.h"
 #include "driver/by_query.h"
 #include "driver/predict_private.h"
-#include "driver/run_files.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,9 +2,7 @@
 #ifndef DRIVER_PREDICT_H
 #define DRIVER_PREDICT_H
 
-#include "common/base/error.h"
 #include "driver/family.h"
-#include "driver/options.h"
 #include "driver/voice.h"
 
 /* Fills *options with the predictor's own options, those of its measures, and the common ones. */

@@ -2,17 +2,11 @@
 #ifndef DRIVER_PREDICT_PRIVATE_H
 #define DRIVER_PREDICT_PRIVATE_H
 
-#include "common/base/output.h"
 #include "common/base/threads.h"
-#include "common/model/model.h"
 #include "driver/family.h"
-#include "driver/measures.h"
 #include "driver/run_files.h"
 #include "driver/test_file.h"
 #include "driver/voice.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct prediction {
     const struct predictor *predictor;

@@ -2,14 +2,10 @@
 #define _GNU_SOURCE
 #include "driver/program.h"
 
-#include "common/base/cluster.h"
-#include "common/base/error.h"
-#include "common/base/output.h"
 #include "common/model/checksum.h"
 #include "driver/blas_start.h"
 #include "driver/family.h"
 #include "driver/help.h"
-#include "driver/options.h"
 #include "driver/predict.h"
 #include "driver/run_files.h"
 #include "driver/signals.h"

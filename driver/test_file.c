@@ -1,7 +1,6 @@
 #include "driver/test_file.h"
 
 #include "common/base/memory.h"
-#include "common/data/input.h"
 
 #include <stdlib.h>
 #include <string.h>

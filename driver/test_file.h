@@ -4,16 +4,10 @@
 #ifndef DRIVER_TEST_FILE_H
 #define DRIVER_TEST_FILE_H
 
-#include "common/base/error.h"
-#include "common/base/output.h"
 #include "common/base/threads.h"
-#include "common/model/model.h"
 #include "driver/by_query.h"
 #include "driver/family.h"
-#include "driver/options.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct test_file {

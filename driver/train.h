@@ -2,16 +2,10 @@
 #ifndef DRIVER_TRAIN_H
 #define DRIVER_TRAIN_H
 
-#include "common/base/cluster.h"
-#include "common/base/error.h"
 #include "driver/family.h"
-#include "driver/folds.h"
-#include "driver/options.h"
 #include "driver/plain_fit.h"
 #include "driver/progress.h"
 #include "driver/voice.h"
-
-#include <stdbool.h>
 
 /* The names of the losses of FAMILY_LOSS, NULL at the end. */
 extern const char *const loss_names[];

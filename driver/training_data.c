@@ -3,7 +3,6 @@
 #include "common/base/memory.h"
 #include "common/data/fingerprint.h"
 #include "common/data/gather.h"
-#include "common/data/input.h"
 #include "common/data/spread.h"
 #include "common/data/weights.h"
 #include "common/model/checksum.h"

@@ -3,17 +3,10 @@
 #ifndef DRIVER_TRAINING_DATA_H
 #define DRIVER_TRAINING_DATA_H
 
-#include "common/base/cluster.h"
-#include "common/base/error.h"
 #include "common/base/threads.h"
-#include "common/data/data.h"
 #include "common/data/scale.h"
 #include "driver/family.h"
-#include "driver/folds.h"
-#include "driver/options.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct training_data {

@@ -3,14 +3,10 @@
 #ifndef FAMILIES_CONFUSION_H
 #define FAMILIES_CONFUSION_H
 
-#include "common/base/error.h"
-#include "common/base/output.h"
 #include "common/data/labels.h"
 #include "common/data/names.h"
 #include "driver/family.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Labels are numbered as the model's (k), and behind these those that the model does not know. */

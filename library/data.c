@@ -3,7 +3,6 @@
 #include "library/private.h"
 
 #include "common/base/memory.h"
-#include "common/data/input.h"
 #include "driver/fit.h"
 
 #include <inttypes.h>

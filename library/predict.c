@@ -3,7 +3,6 @@
 
 #include "common/base/blas.h"
 #include "common/base/memory.h"
-#include "driver/measures.h"
 #include "driver/test_file.h"
 
 #include <errno.h>

@@ -7,18 +7,9 @@
 #ifndef LIBRARY_PRIVATE_H
 #define LIBRARY_PRIVATE_H
 
-#include "common/base/error.h"
-#include "common/base/output.h"
 #include "common/base/threads.h"
-#include "common/data/data.h"
-#include "common/model/model.h"
 #include "driver/family.h"
-#include "driver/folds.h"
-#include "driver/options.h"
 #include "include/dualsvm.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* ---- errors ---- */
 

@@ -2,7 +2,6 @@
 #include "families/tables.h"
 
 #include "common/base/memory.h"
-#include "common/data/labels.h"
 #include "common/model/label_line.h"
 #include "families/confusion.h"
 #include "families/mc/probability.h"

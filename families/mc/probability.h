@@ -11,13 +11,8 @@
 #ifndef FAMILIES_MC_PROBABILITY_H
 #define FAMILIES_MC_PROBABILITY_H
 
-#include "common/base/error.h"
 #include "common/data/labels.h"
-#include "common/model/model.h"
 #include "driver/family.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /* p (k) of scores (k). */
 void mc_probability(double scale, const double *scores, size_t k, double *p);

@@ -4,7 +4,6 @@
 #include "families/rank/places.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,8 @@
 #ifndef FAMILIES_RANK_PROBABILITY_H
 #define FAMILIES_RANK_PROBABILITY_H
 
-#include "common/base/error.h"
 #include "driver/family.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* Fits the slope of sigmoid.h to the margins of pairs of rows with different targets, of

@@ -4,7 +4,6 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/base/random.h"
-#include "common/data/input.h"
 
 #include <math.h>
 #include <stdio.h>

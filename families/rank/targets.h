@@ -10,11 +10,8 @@
 #ifndef FAMILIES_RANK_TARGETS_H
 #define FAMILIES_RANK_TARGETS_H
 
-#include "common/base/error.h"
-#include "common/model/model.h"
 #include "driver/family.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum { TARGETS_FEW = 20 };
