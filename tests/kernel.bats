@@ -6,10 +6,6 @@ load helper
     unit common/kernel/kernel
 }
 
-@test "kernels: scores are plain sums, and their errors within the bounds of entries" {
-    unit common/kernel/scores
-}
-
 @test "kernels: sums over tasks are those of their order, whichever ends first" {
     unit common/kernel/task_sums
 }
@@ -24,12 +20,4 @@ load helper
 
 @test "linear: scores and transposed products agree with plain sums, to the bit for any threads" {
     unit common/kernel/linear
-}
-
-@test "kernel columns: squares and products, kept or computed, on any number of threads" {
-    unit common/kernel/columns
-}
-
-@test "kernel rows: from the cache they are as the kernel has them" {
-    unit common/kernel/rows
 }

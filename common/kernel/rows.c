@@ -36,7 +36,6 @@ struct rows {
     struct data ordered_data; /* its values at first use */
     struct kernel_rows ordered;
     struct kernel_scratch *scratch;
-    uint64_t computed;
 };
 
 static int allocate(struct rows *rows, struct error *err) {
@@ -205,7 +204,6 @@ const float *rows_get(struct rows *rows, size_t i, size_t length, struct error *
     row->value = value;
     rows->used += length - have;
     row->length = length;
-    rows->computed++;
     if (compute(rows, i, have, length, value + have, err) < 0) {
         forget(rows, id);
         return NULL;
@@ -256,8 +254,4 @@ int rows_reorder(struct rows *rows, const uint32_t *from, size_t length, struct 
         memcpy(row->value, rows->whole, length * sizeof *row->value);
     }
     return 0;
-}
-
-uint64_t rows_computed(const struct rows *rows) {
-    return rows->computed;
 }

@@ -36,7 +36,4 @@ void rows_diagonal(const struct rows *rows, double *diagonal);
  * permutation of 0..length-1. Rows that are kept with at least so many values are kept. */
 int rows_reorder(struct rows *rows, const uint32_t *from, size_t length, struct error *err);
 
-/* Number of rows that had to be computed or completed, so far. */
-uint64_t rows_computed(const struct rows *rows);
-
 #endif

@@ -328,74 +328,6 @@ static void test_distinct(size_t n, size_t m, bool sparse, bool wide, double par
     data_free(&data);
 }
 
-/* A pool's tasks each ask for products of one gram. */
-struct many {
-    const struct gram *gram;
-    double *b, *out;
-    size_t n;
-    int failures[64];
-};
-
-static void many_task(void *argument, size_t task, size_t worker) {
-    struct many *many = argument;
-    struct error err;
-    (void)worker;
-    many->failures[task] = gram_product(many->gram, many->b + task % 8 * many->n,
-                                        many->out + task * many->n, NULL, &err);
-}
-
-static void test_many(struct threads *pool) {
-    struct error err;
-    size_t n = 500;
-    struct data data = sample_data(n, 30, .4, SAMPLE_COUNTS, true, true, 2);
-    struct gram *gram;
-    CHECK(gram_create(&gram, &kernels[1], &data, 200000, false, NULL, &err) == 0, "%s", err.text);
-    struct many many = {.gram = gram, .n = n};
-    many.b = sample_array(8 * n, sizeof *many.b);
-    many.out = sample_array(64 * n, sizeof *many.out);
-    double *out = sample_array(n, sizeof *out);
-    struct random random;
-    random_start(&random, 3, n);
-    for (int k = 0; k < 8; k++) {
-        fill(many.b + (size_t)k * n, n, k % 4, &random);
-    }
-    threads_run(pool, 64, many_task, &many);
-    for (size_t t = 0; t < 64; t++) {
-        CHECK(many.failures[t] == 0, "product %zu failed", t);
-        CHECK(gram_product(gram, many.b + t % 8 * n, out, NULL, &err) == 0, "%s", err.text);
-        CHECK(memcmp(out, many.out + t * n, n * sizeof *out) == 0, "product %zu is different", t);
-    }
-    gram_free(gram);
-    data_free(&data);
-    free(many.b);
-    free(many.out);
-    free(out);
-    printf("ok: products of one matrix from several threads at once\n");
-}
-
-static void test_precomputed(void) {
-    static const struct kernel kernel = {KERNEL_PRECOMPUTED, 0, 0, 0};
-    struct error err;
-    float k[] = {2, .5F, 9, .5F, 3, 9, 0, 0, 9}; /* rows with serials 1, 2; column 3 not used */
-    uint64_t serial[] = {1, 2};
-    struct data data = {.n_rows = 2, .n_features = 3, .value = k, .serial = serial};
-    struct gram *gram;
-    CHECK(gram_create(&gram, &kernel, &data, 1 << 20, false, NULL, &err) == 0, "%s", err.text);
-    double b[] = {1, 10}, out[2];
-    CHECK(gram_product(gram, b, out, NULL, &err) == 0, "%s", err.text);
-    CHECK(out[0] == 7 && out[1] == 30.5, "product %g %g", out[0], out[1]);
-    gram_free(gram);
-    k[1] = .6F;
-    CHECK(gram_create(&gram, &kernel, &data, 1 << 20, false, NULL, &err) == -1 &&
-              strstr(err.text, "not symmetric"),
-          "a matrix that is not symmetric was taken");
-    serial[1] = 4;
-    CHECK(gram_create(&gram, &kernel, &data, 1 << 20, false, NULL, &err) == -1 &&
-              strstr(err.text, "row 2: serial number 4"),
-          "a serial number beyond the columns was taken");
-    printf("ok: precomputed: products, serial numbers and symmetry\n");
-}
-
 int main(void) {
     openblas_set_num_threads(1);
     struct error err;
@@ -422,8 +354,6 @@ int main(void) {
     test_distinct(300, 290, true, true, .4, &kernels[2], pool);
     test_distinct(40, 1, false, true, 2, &kernels[3], pool);
     printf("ok: matrices of distinct rows: the same products, scores and entries\n");
-    test_many(pool[2]);
-    test_precomputed();
     for (size_t t = 0; t < 3; t++) {
         threads_free(pool[t]);
     }

@@ -5,235 +5,155 @@
 
 #include <float.h>
 
-/* Scores of sizes against sums of sizes, whatever the threads. */
-static void check_sizes(const struct data *x, size_t n, uint32_t width, struct threads **pool,
-                        struct random *random) {
-    for (size_t shorter = 0; shorter < 2; shorter++) {
-        size_t n_weights = shorter ? width / 2 + 1 : (size_t)width + 1;
-        double *row = sample_array(width, sizeof *row), *w = sample_array(n_weights, sizeof *w);
-        double *s = sample_array(n, sizeof *s), *t = sample_array(n, sizeof *t);
-        for (size_t c = 0; c < n_weights; c++) {
-            w[c] = random_unit(random);
-        }
-        linear_sizes(x, w, n_weights, s, NULL);
-        for (size_t i = 0; i < n; i++) {
-            double sum = 0;
-            data_row_dense(x, i, width, row);
-            for (size_t c = 0; c < width && c < n_weights; c++) {
-                sum += fabs(row[c]) * w[c];
-            }
-            CHECK(fabs(s[i] - sum) <= (width + 2) * DBL_EPSILON * sum,
-                  "%zu x %u, sizes of row %zu: %.17g, should be %.17g", n, width, i, s[i], sum);
-        }
-        for (int p = 0; p < 3; p++) {
-            linear_sizes(x, w, n_weights, t, pool[p]);
-            CHECK(memcmp(s, t, n * sizeof *s) == 0, "sizes depend on the threads");
-        }
-        free(row);
-        free(w);
-        free(s);
-        free(t);
+enum { POOLS = 3, WIDE = 80 };
+
+/* Sums of so many terms in any order, of these sizes. */
+static void check_sums(const char *what, size_t n, const double *found, const double *sum,
+                       const double *size, size_t terms) {
+    for (size_t j = 0; j < n; j++) {
+        CHECK(fabs(found[j] - sum[j]) <= (double)(terms + 2) * DBL_EPSILON * size[j],
+              "%s %zu: %.17g, should be %.17g", what, j, found[j], sum[j]);
     }
 }
 
-/* The adjoint in long double. */
-static void check_fine(const struct data *x, size_t n, uint32_t width, const double *r) {
+/* Scores of m outputs with weights of `width` features or of others, of all rows and of some. */
+static void check_scores(const struct data *x, const double *rows, uint32_t width, size_t n_weights,
+                         size_t m, struct threads *const *pool) {
     struct error err;
-    double *row = sample_array(width, sizeof *row), *w = sample_array(width, sizeof *w);
-    long double *sum = sample_array(width, sizeof *sum);
-    for (size_t i = 0; i < n; i++) {
-        data_row_dense(x, i, width, row);
-        for (size_t c = 0; c < width; c++) {
-            sum[c] += (long double)r[i] * (long double)row[c];
+    struct random random;
+    size_t n = x->n_rows, shared = width < n_weights ? width : n_weights;
+    double *w = sample_array(n_weights * m, sizeof *w), *s = sample_array(5 * n * m, sizeof *s);
+    double *sum = s + n * m, *size = sum + n * m, *t = size + n * m, *sizes = t + n * m;
+    random_start(&random, 9, n);
+    for (size_t k = 0; k < n_weights * m; k++) {
+        w[k] = random_unit(&random) - (m > 1 ? .5 : 0);
+    }
+    for (size_t j = 0; j < n * m; j++) {
+        s[j] = t[j] = NAN;
+        for (size_t c = 0; c < shared; c++) {
+            sum[j] += rows[j / m * width + c] * w[c * m + j % m];
+            size[j] += fabs(rows[j / m * width + c] * w[c * m + j % m]);
         }
     }
+    linear_scores(x, w, n_weights, m, s, NULL);
+    check_sums("score", n * m, s, sum, size, width);
+    for (int p = 0; p < POOLS; p++) {
+        linear_scores(x, w, n_weights, m, t, pool[p]);
+        CHECK(memcmp(s, t, n * m * sizeof *s) == 0, "scores depend on the threads");
+        linear_sizes(x, w, n_weights, sizes, m == 1 ? pool[p] : NULL);
+        check_sums("size", m == 1 ? n : 0, sizes, size, size, width);
+    }
+    uint32_t some[3] = {(uint32_t)(n / 2), 0, (uint32_t)(n - 1)};
+    struct data part;
+    CHECK(data_subset(x, some, n > 2 ? 3 : 1, &part, &err) == 0, "%s", err.text);
+    linear_scores(&part, w, n_weights, m, t, NULL);
+    for (size_t r = 0; r < part.n_rows; r++) {
+        CHECK(memcmp(t + r * m, s + some[r] * m, m * sizeof *t) == 0,
+              "the score of row %u depends on its neighbours", some[r]);
+    }
+    data_free(&part);
+    free(w);
+    free(s);
+}
+
+/* The transposed product of r, of |r| with |x|, and in long double. */
+static void check_adjoint(const struct data *x, const double *rows, uint32_t width,
+                          struct threads *const *pool) {
+    struct error err;
+    struct random random;
+    size_t n = x->n_rows;
+    double *r = sample_array(2 * n, sizeof *r), *sizes = r + n;
+    double *w = sample_array(4 * (size_t)width, sizeof *w), *again = w + width;
+    double *sum = again + width, *size = sum + width;
+    long double *fine = sample_array(width, sizeof *fine);
+    random_start(&random, 9, n);
+    for (size_t i = 0; i < n; i++) {
+        r[i] = i % 5 == 2 ? 0 : random_unit(&random) - .5;
+        sizes[i] = fabs(r[i]);
+        for (size_t c = 0; c < width; c++) {
+            sum[c] += r[i] * rows[i * width + c];
+            size[c] += fabs(r[i] * rows[i * width + c]);
+            fine[c] += (long double)r[i] * (long double)rows[i * width + c];
+        }
+    }
+    for (int p = -1; p < POOLS; p++) {
+        CHECK(linear_adjoint(x, r, p < 0 ? w : again, p < 0 ? NULL : pool[p], &err) == 0, "%s",
+              err.text);
+        CHECK(p < 0 || memcmp(w, again, width * sizeof *w) == 0, "the adjoint depends on threads");
+    }
+    check_sums("adjoint", width, w, sum, size, n);
+    for (int p = -1; p < POOLS; p++) {
+        CHECK(linear_adjoint_sizes(x, sizes, p < 0 ? w : again, p < 0 ? NULL : pool[p], &err) == 0,
+              "%s", err.text);
+        CHECK(p < 0 || memcmp(w, again, width * sizeof *w) == 0, "sizes depend on threads");
+    }
+    check_sums("adjoint of sizes", width, w, size, size, n);
     CHECK(linear_adjoint_fine(x, r, w, &err) == 0, "%s", err.text);
     for (size_t c = 0; c < width; c++) {
-        CHECK(w[c] == (double)sum[c], "%zu x %u, fine column %zu: %.17g, should be %.17g", n, width,
-              c, w[c], (double)sum[c]);
+        CHECK(w[c] == (double)fine[c], "fine column %zu: %.17g", c, w[c]);
     }
-    free(row);
+    free(r);
     free(w);
-    free(sum);
+    free(fine);
 }
 
 static void test_shape(size_t n, uint32_t width, double density, bool sparse,
-                       struct threads **pool) {
-    struct error err;
-    struct data x = sample_data(n, width, density, SAMPLE_SIGNED, sparse, true, n + width);
-    struct random random;
-    random_start(&random, 9, n);
-    double *row = sample_array(width, sizeof *row);
+                       struct threads *const *pool) {
     static const size_t outputs[] = {1, 2, 7, 8, 17, 26, 35};
+    struct data x = sample_data(n, width, density, SAMPLE_SIGNED, sparse, true, n + width);
+    double *rows = sample_array(n * width, sizeof *rows);
+    for (size_t i = 0; i < n; i++) {
+        data_row_dense(&x, i, width, rows + i * width);
+    }
     for (size_t shorter = 0; shorter < 3; shorter++) {
         size_t n_weights = shorter == 0 ? width : shorter == 1 ? width / 2 + 1 : (size_t)width + 5;
         for (size_t o = 0; o < sizeof outputs / sizeof outputs[0]; o += (size_t)quick_step(2)) {
-            size_t m = outputs[o];
-            double *w = sample_array(n_weights * m, sizeof *w);
-            double *s = sample_array(n * m, sizeof *s), *t = sample_array(n * m, sizeof *t);
-            for (size_t k = 0; k < n_weights * m; k++) {
-                w[k] = random_unit(&random) - .5;
-            }
-            for (size_t k = 0; k < n * m; k++) {
-                s[k] = t[k] = NAN;
-            }
-            linear_scores(&x, w, n_weights, m, s, NULL);
-            for (size_t i = 0; i < n; i++) {
-                data_row_dense(&x, i, width, row);
-                for (size_t k = 0; k < m; k++) {
-                    double sum = 0, size = 0;
-                    for (size_t c = 0; c < width && c < n_weights; c++) {
-                        sum += row[c] * w[c * m + k];
-                        size += fabs(row[c] * w[c * m + k]);
-                    }
-                    /* sums of width products in any order */
-                    CHECK(fabs(s[i * m + k] - sum) <= (width + 2) * DBL_EPSILON * size,
-                          "%zu x %u, output %zu of %zu, row %zu: %.17g, should be %.17g", n, width,
-                          k, m, i, s[i * m + k], sum);
-                }
-            }
-            for (int p = 0; p < 3; p++) {
-                linear_scores(&x, w, n_weights, m, t, pool[p]);
-                CHECK(memcmp(s, t, n * m * sizeof *s) == 0, "scores depend on the threads");
-            }
-            uint32_t some[3] = {(uint32_t)(n / 2), 0, (uint32_t)(n - 1)};
-            struct data part;
-            CHECK(data_subset(&x, some, n > 2 ? 3 : 1, &part, &err) == 0, "%s", err.text);
-            linear_scores(&part, w, n_weights, m, t, NULL);
-            for (size_t r = 0; r < part.n_rows; r++) {
-                CHECK(memcmp(t + r * m, s + some[r] * m, m * sizeof *t) == 0,
-                      "the score of row %u depends on its neighbours", some[r]);
-            }
-            data_free(&part);
-            free(w);
-            free(s);
-            free(t);
+            check_scores(&x, rows, width, n_weights, outputs[o], pool);
         }
     }
-    check_sizes(&x, n, width, pool, &random);
-    double *r = sample_array(n, sizeof *r), *w = sample_array(width, sizeof *w);
-    double *sum = sample_array(width, sizeof *sum), *size = sample_array(width, sizeof *size);
-    double *again = sample_array(width, sizeof *again);
-    for (size_t i = 0; i < n; i++) {
-        r[i] = i % 5 == 2 ? 0 : random_unit(&random) - .5;
-        data_row_dense(&x, i, width, row);
-        for (size_t c = 0; c < width; c++) {
-            sum[c] += r[i] * row[c];
-            size[c] += fabs(r[i] * row[c]);
-        }
-    }
-    for (size_t c = 0; c < width; c++) {
-        w[c] = NAN;
-    }
-    CHECK(linear_adjoint(&x, r, w, NULL, &err) == 0, "%s", err.text);
-    for (size_t c = 0; c < width; c++) {
-        CHECK(fabs(w[c] - sum[c]) <= (double)(n + 2) * DBL_EPSILON * size[c],
-              "%zu x %u, adjoint column %zu: %.17g, should be %.17g", n, width, c, w[c], sum[c]);
-    }
-    for (int p = 0; p < 3; p++) {
-        CHECK(linear_adjoint(&x, r, again, pool[p], &err) == 0, "%s", err.text);
-        CHECK(memcmp(w, again, width * sizeof *w) == 0, "the adjoint depends on the threads");
-    }
-    check_fine(&x, n, width, r);
-    for (size_t i = 0; i < n; i++) {
-        r[i] = fabs(r[i]);
-    }
-    CHECK(linear_adjoint_sizes(&x, r, w, NULL, &err) == 0, "%s", err.text);
-    for (size_t c = 0; c < width; c++) {
-        CHECK(fabs(w[c] - size[c]) <= (double)(n + 2) * DBL_EPSILON * size[c],
-              "%zu x %u, sizes, column %zu: %.17g, should be %.17g", n, width, c, w[c], size[c]);
-    }
-    for (int p = 0; p < 3; p++) {
-        CHECK(linear_adjoint_sizes(&x, r, again, pool[p], &err) == 0, "%s", err.text);
-        CHECK(memcmp(w, again, width * sizeof *w) == 0, "sizes depend on the threads");
-    }
-    free(row);
-    free(r);
-    free(w);
-    free(sum);
-    free(size);
-    free(again);
+    check_adjoint(&x, rows, width, pool);
+    free(rows);
     data_free(&x);
 }
 
-/* Every version of a loop against a plain one; n around the vectors' lengths. */
-static void test_rows_float(const struct vector_float *vector, size_t n) {
-    struct random random;
-    random_start(&random, 4, n);
-    float values[VECTOR_ROWS][80];
-    const float *row[VECTOR_ROWS];
-    double b[80], weight[VECTOR_ROWS], dot[VECTOR_ROWS], out[80], dot2[VECTOR_ROWS], out2[80];
-    for (size_t k = 0; k < VECTOR_ROWS; k++) {
-        row[k] = values[k] + 1; /* not aligned */
-        weight[k] = random_unit(&random) - .5;
-        dot[k] = dot2[k] = (double)k;
-        for (size_t c = 0; c < 80; c++) {
-            values[k][c] = (float)random_unit(&random);
-        }
+/* Every version of a loop against a plain one, for floats and doubles; n around the vectors'
+ * lengths, and rows that are not aligned. */
+#define TEST_ROWS(type)                                                                            \
+    static void test_rows_##type(const struct vector_##type *vector, size_t n) {                   \
+        struct random random;                                                                      \
+        type values[VECTOR_ROWS][WIDE];                                                            \
+        const type *row[VECTOR_ROWS];                                                              \
+        double b[WIDE], weight[VECTOR_ROWS], dot[2][VECTOR_ROWS], out[2][WIDE];                    \
+        random_start(&random, 4, n);                                                               \
+        for (size_t e = 0; e < (size_t)VECTOR_ROWS * WIDE; e++) {                                  \
+            size_t k = e / WIDE, c = e % WIDE;                                                     \
+            row[k] = values[k] + 1;                                                                \
+            values[k][c] = (type)random_unit(&random);                                             \
+            b[c] = random_unit(&random) - .5;                                                      \
+            weight[k] = random_unit(&random) - .5;                                                 \
+            dot[0][k] = dot[1][k] = (double)k;                                                     \
+            out[0][c] = out[1][c] = (double)c;                                                     \
+        }                                                                                          \
+        vector->dot(row, n, b + 1, dot[0]);                                                        \
+        vector->axpy(row, n, weight, out[0] + 1);                                                  \
+        vector->both(row, n, b + 1, weight, dot[1], out[1] + 1);                                   \
+        for (size_t t = 0; t < 2 * (VECTOR_ROWS + (size_t)WIDE); t++) {                            \
+            bool is_dot = t / 2 < VECTOR_ROWS;                                                     \
+            size_t at = is_dot ? t / 2 : t / 2 - VECTOR_ROWS;                                      \
+            double sum = (double)at, found = is_dot ? dot[t % 2][at] : out[t % 2][at];             \
+            for (size_t c = 0; is_dot && c < n; c++) {                                             \
+                sum += (double)row[at][c] * b[c + 1];                                              \
+            }                                                                                      \
+            for (size_t k = 0; !is_dot && k < VECTOR_ROWS && at >= 1 && at <= n; k++) {            \
+                sum += weight[k] * (double)values[k][at];                                          \
+            }                                                                                      \
+            CHECK(fabs(found - sum) <= 1e-13, "n %zu, %s %zu", n, is_dot ? "dot" : "axpy", at);    \
+        }                                                                                          \
     }
-    for (size_t c = 0; c < 80; c++) {
-        b[c] = random_unit(&random) - .5;
-        out[c] = out2[c] = (double)c;
-    }
-    vector->dot(row, n, b + 1, dot);
-    vector->axpy(row, n, weight, out + 1);
-    vector->both(row, n, b + 1, weight, dot2, out2 + 1);
-    for (size_t k = 0; k < VECTOR_ROWS; k++) {
-        double sum = (double)k;
-        for (size_t c = 0; c < n; c++) {
-            sum += (double)row[k][c] * b[c + 1];
-        }
-        CHECK(fabs(dot[k] - sum) <= 1e-13 && fabs(dot2[k] - sum) <= 1e-13, "n %zu dot", n);
-    }
-    for (size_t c = 0; c < 80; c++) {
-        double sum = (double)c;
-        for (size_t k = 0; k < VECTOR_ROWS && c >= 1 && c <= n; k++) {
-            sum += weight[k] * (double)values[k][c];
-        }
-        CHECK(fabs(out[c] - sum) <= 1e-13 && fabs(out2[c] - sum) <= 1e-13, "n %zu axpy at %zu", n,
-              c);
-    }
-}
+TEST_ROWS(float)
+TEST_ROWS(double)
 
-static void test_rows_double(const struct vector_double *vector, size_t n) {
-    struct random random;
-    random_start(&random, 4, n);
-    double values[VECTOR_ROWS][80], b[80], weight[VECTOR_ROWS], dot[VECTOR_ROWS], out[80];
-    const double *row[VECTOR_ROWS];
-    double dot2[VECTOR_ROWS], out2[80];
-    for (size_t k = 0; k < VECTOR_ROWS; k++) {
-        row[k] = values[k] + 1;
-        weight[k] = random_unit(&random) - .5;
-        dot[k] = dot2[k] = (double)k;
-        for (size_t c = 0; c < 80; c++) {
-            values[k][c] = random_unit(&random);
-        }
-    }
-    for (size_t c = 0; c < 80; c++) {
-        b[c] = random_unit(&random) - .5;
-        out[c] = out2[c] = (double)c;
-    }
-    vector->dot(row, n, b + 1, dot);
-    vector->axpy(row, n, weight, out + 1);
-    vector->both(row, n, b + 1, weight, dot2, out2 + 1);
-    for (size_t k = 0; k < VECTOR_ROWS; k++) {
-        double sum = (double)k;
-        for (size_t c = 0; c < n; c++) {
-            sum += row[k][c] * b[c + 1];
-        }
-        CHECK(fabs(dot[k] - sum) <= 1e-13 && fabs(dot2[k] - sum) <= 1e-13, "n %zu dot", n);
-    }
-    for (size_t c = 0; c < 80; c++) {
-        double sum = (double)c;
-        for (size_t k = 0; k < VECTOR_ROWS && c >= 1 && c <= n; k++) {
-            sum += weight[k] * values[k][c];
-        }
-        CHECK(fabs(out[c] - sum) <= 1e-13 && fabs(out2[c] - sum) <= 1e-13, "n %zu axpy at %zu", n,
-              c);
-    }
-}
-
-enum { PRODUCT, MINIMUM, OVERLAP, LOOPS };
+enum { PRODUCT, MINIMUM, OVERLAP, LOOPS, SLOTS = 13, PANELS = 3, HITS = 7 };
 
 /* What a loop adds up of a hit a and a lane b. */
 static double term(int loop, double a, double b) {
@@ -243,69 +163,46 @@ static double term(int loop, double a, double b) {
 }
 
 /* Small integers: sums are exact in any order, so versions must agree to the bit. */
-static void test_panels(const struct vector_float *floats, const struct vector_double *doubles) {
-    enum { SLOTS = 13, PANELS = 3, HITS = 7 };
-    struct random random;
-    random_start(&random, 4, 0);
-    _Alignas(64) static float panel[PANELS][SLOTS][VECTOR_FLOATS];
-    _Alignas(64) static double wide[PANELS][SLOTS][VECTOR_DOUBLES];
-    _Alignas(64) float sum[LOOPS][PANELS][VECTOR_FLOATS];
-    _Alignas(64) double wide_sum[LOOPS][PANELS][VECTOR_DOUBLES];
-    struct vector_hit_float hits[HITS];
-    struct vector_hit_double wide_hits[HITS];
-    for (uint32_t h = 0; h < HITS; h++) {
-        wide_hits[h].slot = hits[h].slot = (uint32_t)random_below(&random, SLOTS);
-        wide_hits[h].value = (double)random_below(&random, 9) - 4;
-        hits[h].value = (float)wide_hits[h].value;
+#define TEST_PANELS(type, LANES)                                                                   \
+    static void test_panels_##type(const struct vector_##type *vector) {                           \
+        struct random random;                                                                      \
+        _Alignas(64) static type panel[PANELS * SLOTS * LANES];                                    \
+        _Alignas(64) type sum[LOOPS * PANELS * LANES];                                             \
+        struct vector_hit_##type hits[HITS];                                                       \
+        size_t size = (size_t)SLOTS * LANES;                                                       \
+        random_start(&random, 4, 0);                                                               \
+        for (size_t k = 0; k < PANELS * SLOTS * LANES; k++) {                                      \
+            panel[k] = (type)random_below(&random, 9) - 4;                                         \
+        }                                                                                          \
+        for (uint32_t h = 0; h < HITS; h++) {                                                      \
+            hits[h].slot = (uint32_t)random_below(&random, SLOTS);                                 \
+            hits[h].value = (type)random_below(&random, 9) - 4;                                    \
+        }                                                                                          \
+        for (size_t n = 0; n <= HITS; n += HITS) {                                                 \
+            for (size_t k = 0; k < LOOPS * PANELS * LANES; k++) {                                  \
+                sum[k] = (type)(k % 5);                                                            \
+            }                                                                                      \
+            vector->product(hits, n, panel, PANELS, size, sum);                                    \
+            vector->minimum(hits, n, panel, PANELS, size, sum + (size_t)MINIMUM * PANELS * LANES); \
+            vector->overlap(hits, n, panel, PANELS, size, sum + (size_t)OVERLAP * PANELS * LANES); \
+            for (size_t e = 0; e < LOOPS * PANELS * LANES; e++) {                                  \
+                size_t p = e / LANES % PANELS, l = e % LANES;                                      \
+                double expected = (double)(e % 5);                                                 \
+                for (size_t h = 0; h < n; h++) {                                                   \
+                    type lane = panel[p * size + hits[h].slot * LANES + l];                        \
+                    expected +=                                                                    \
+                        term((int)(e / LANES / PANELS), (double)hits[h].value, (double)lane);      \
+                }                                                                                  \
+                CHECK((double)sum[e] == expected, #type " panel %zu lane %zu", p, l);              \
+            }                                                                                      \
+        }                                                                                          \
     }
-    for (size_t k = 0; k < PANELS * SLOTS * VECTOR_FLOATS; k++) {
-        (&panel[0][0][0])[k] = (float)random_below(&random, 9) - 4;
-    }
-    for (size_t k = 0; k < PANELS * SLOTS * VECTOR_DOUBLES; k++) {
-        (&wide[0][0][0])[k] = (double)random_below(&random, 9) - 4;
-    }
-    for (size_t n = 0; n <= HITS; n += HITS) {
-        for (size_t k = 0; k < LOOPS * PANELS * VECTOR_FLOATS; k++) {
-            (&sum[0][0][0])[k] = (float)(k % 5);
-        }
-        for (size_t k = 0; k < LOOPS * PANELS * VECTOR_DOUBLES; k++) {
-            (&wide_sum[0][0][0])[k] = (double)(k % 5);
-        }
-        size_t size = (size_t)SLOTS * VECTOR_FLOATS, wide_size = (size_t)SLOTS * VECTOR_DOUBLES;
-        const float *values = &panel[0][0][0];
-        const double *wide_values = &wide[0][0][0];
-        floats->product(hits, n, values, PANELS, size, &sum[PRODUCT][0][0]);
-        floats->minimum(hits, n, values, PANELS, size, &sum[MINIMUM][0][0]);
-        floats->overlap(hits, n, values, PANELS, size, &sum[OVERLAP][0][0]);
-        doubles->product(wide_hits, n, wide_values, PANELS, wide_size, &wide_sum[PRODUCT][0][0]);
-        doubles->minimum(wide_hits, n, wide_values, PANELS, wide_size, &wide_sum[MINIMUM][0][0]);
-        doubles->overlap(wide_hits, n, wide_values, PANELS, wide_size, &wide_sum[OVERLAP][0][0]);
-        for (size_t e = 0; e < LOOPS * PANELS * VECTOR_FLOATS; e++) {
-            size_t p = e / VECTOR_FLOATS % PANELS, l = e % VECTOR_FLOATS;
-            int loop = (int)(e / VECTOR_FLOATS / PANELS);
-            double expected = (double)(e % 5);
-            for (size_t h = 0; h < n; h++) {
-                expected += term(loop, (double)hits[h].value, (double)panel[p][hits[h].slot][l]);
-            }
-            CHECK((double)(&sum[0][0][0])[e] == expected, "float loop %d panel %zu lane %zu", loop,
-                  p, l);
-        }
-        for (size_t e = 0; e < LOOPS * PANELS * VECTOR_DOUBLES; e++) {
-            size_t p = e / VECTOR_DOUBLES % PANELS, l = e % VECTOR_DOUBLES;
-            int loop = (int)(e / VECTOR_DOUBLES / PANELS);
-            double expected = (double)(e % 5);
-            for (size_t h = 0; h < n; h++) {
-                expected += term(loop, wide_hits[h].value, wide[p][wide_hits[h].slot][l]);
-            }
-            CHECK((&wide_sum[0][0][0])[e] == expected, "double loop %d panel %zu lane %zu", loop, p,
-                  l);
-        }
-    }
-}
+TEST_PANELS(float, VECTOR_FLOATS)
+TEST_PANELS(double, VECTOR_DOUBLES)
 
 int main(void) {
     struct error err;
-    struct threads *pool[3];
+    struct threads *pool[POOLS];
     const struct vector_float *floats[VECTOR_VERSIONS];
     const struct vector_double *doubles[VECTOR_VERSIONS];
     size_t versions = vector_versions(floats, doubles);
@@ -314,10 +211,11 @@ int main(void) {
             test_rows_float(floats[v], n);
             test_rows_double(doubles[v], n);
         }
-        test_panels(floats[v], doubles[v]);
+        test_panels_float(floats[v]);
+        test_panels_double(doubles[v]);
     }
     printf("ok: %zu versions of the vector loops\n", versions);
-    for (size_t t = 0; t < 3; t++) {
+    for (size_t t = 0; t < POOLS; t++) {
         CHECK(threads_create(&pool[t], t == 2 ? 16 : t + 1, &err) == 0, "%s", err.text);
     }
     test_shape(1, 1, 1, false, pool);
@@ -330,7 +228,7 @@ int main(void) {
     test_shape(300, 20000, .02, true, pool);
     test_shape(3, 100000, 1e-3, true, pool);
     printf("ok: scores and adjoint equal plain sums, bit-equal for 1, 2 and 16 threads\n");
-    for (size_t t = 0; t < 3; t++) {
+    for (size_t t = 0; t < POOLS; t++) {
         threads_free(pool[t]);
     }
     return 0;

@@ -1,5 +1,5 @@
-/* Sums over tasks are those of a plain loop, to the bit, in whatever order tasks are closed, and
- * blocks are used again; of threads, those wait that would hold more blocks than may be. */
+/* Sums over tasks are those of a plain loop, to the bit, in whatever order threads close tasks, of
+ * which those wait that would hold more blocks than may be. */
 #include "common/kernel/task_sums.h"
 #include "common/base/random.h"
 #include "common/base/threads.h"
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-enum { N = 9, BLOCK = 5, TASKS = 40, AT_ONCE = 6, MOST = 2, THREADS = 4 };
+enum { N = 9, BLOCK = 5, TASKS = 40, MOST = 2, THREADS = 4 };
 
 /* Numbers of all sizes: their sum depends on the order. */
 static double term(size_t task, size_t j) {
@@ -67,43 +67,6 @@ static void compare(const struct task_sums *sums, const double *expected) {
     }
 }
 
-/* By hand: `at_once` tasks are open, of which any is closed. */
-static void check_order(size_t order, size_t at_once, const double *expected) {
-    struct error err;
-    struct task_sums *sums;
-    struct random random;
-    struct {
-        size_t task;
-        double *block;
-    } open[AT_ONCE];
-    double *seen[TASKS];
-    size_t n_open = 0, n_seen = 0;
-    random_start(&random, 3, order);
-    CHECK(task_sums_create(&sums, N, TASKS, BLOCK, TASKS, &err) == 0, "%s", err.text);
-    for (size_t task = 0; task < TASKS || n_open > 0;) {
-        if (task < TASKS && n_open < at_once) {
-            double *block = task_sums_open(sums, task, &err);
-            CHECK(block, "%s", err.text);
-            fill(task, block);
-            size_t known = 0;
-            while (known < n_seen && seen[known] != block) {
-                known++;
-            }
-            seen[known] = block;
-            n_seen += known == n_seen;
-            open[n_open].task = task++;
-            open[n_open++].block = block;
-            continue;
-        }
-        size_t which = (size_t)(random_unit(&random) * (double)n_open);
-        close_task(sums, open[which].task, open[which].block);
-        open[which] = open[--n_open];
-    }
-    compare(sums, expected);
-    CHECK(at_once > 1 || n_seen <= 1 + (TASKS + 3) / 7, "%zu blocks where one would do", n_seen);
-    task_sums_free(sums);
-}
-
 /* Side by side. */
 struct run {
     struct task_sums *sums;
@@ -141,9 +104,6 @@ int main(void) {
     struct threads *threads;
     double expected[N] = {0};
     expect(expected);
-    for (size_t order = 0; order < 50; order++) {
-        check_order(order, order == 0 ? 1 : AT_ONCE, expected);
-    }
     CHECK(threads_create(&threads, THREADS, &err) == 0, "%s", err.text);
     for (size_t most = 1; most <= MOST; most++) {
         check_threads(threads, most, expected);
