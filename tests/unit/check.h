@@ -11,7 +11,8 @@
 
 /* FAIL(format, ...): the test has failed, for this reason.
  * CHECK(condition, format, ...): it has unless the condition holds; the format says what was found.
- * CHECK_TRUE(condition): the same, where the condition says all. */
+ * CHECK_TRUE(condition): the same, where the condition says all.
+ * MUST(call): it has unless the call returns 0; what it said is in err, which the caller has. */
 #define FAIL(...) check_failed(__FILE__, __LINE__, "", __VA_ARGS__)
 #define CHECK(condition, ...)                                                                      \
     do {                                                                                           \
@@ -20,6 +21,7 @@
         }                                                                                          \
     } while (0)
 #define CHECK_TRUE(condition) CHECK(condition, "does not hold")
+#define MUST(call) CHECK((call) == 0, "%s", err.text)
 
 /* The step of a loop over many alike: 1, or the given one where DUALSVM_QUICK asks for less, as
  * under the sanitizers, which need each line of the code but not each number. */

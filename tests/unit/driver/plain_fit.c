@@ -69,7 +69,7 @@ static struct plain_fit *fit(const struct options *options, struct data *data, d
                                           .deadline = progress_clock() + seconds,
                                           .progress = progress};
     struct plain_fit *made = NULL;
-    CHECK(plain_fit_create(&made, &setup, running, &err) == 0, "%s", err.text);
+    MUST(plain_fit_create(&made, &setup, running, &err));
     return made;
 }
 
@@ -82,7 +82,7 @@ int main(void) {
     const struct voice voice = {.write = NULL};
     bool running;
     progress_open(&progress, &voice, "unit", true);
-    CHECK(train_options(&options, &family, &err) == 0, "%s", err.text);
+    MUST(train_options(&options, &family, &err));
     made = fit(&options, &data, 500, &progress, &running);
     CHECK(!running && made->solution.iterations == 7 && made->model.primal == 1,
           "a fit that ends in time is not taken");

@@ -118,25 +118,25 @@ static void check_top(const struct problem *problem, const struct problem *kerne
     struct top_setting setting = {.formulation = TOP_GRILL, .positive = positive, .tau = .5};
     struct top_parameters parameters = {
         .method = TOP_BUNDLE, .cost = 1, .epsilon = .1, .seed = 1, .starts = 1};
-    CHECK(top_create(&top, problem, &setting, &err) == 0, "%s", err.text);
+    MUST(top_create(&top, problem, &setting, &err));
     REFUSED(top_solve(top, &parameters, NULL, &solution, &err), "grill has a solver of its own");
     top_free(top);
-    CHECK(top_create(&top, kernel, &setting, &err) == 0, "%s", err.text);
+    MUST(top_create(&top, kernel, &setting, &err));
     parameters.method = TOP_AUTO;
     REFUSED(top_solve(top, &parameters, NULL, &solution, &err), "grill is for the linear kernel");
     top_free(top);
     setting.formulation = TOP_SVM;
     parameters.method = TOP_CD;
-    CHECK(top_create(&top, kernel, &setting, &err) == 0, "%s", err.text);
+    MUST(top_create(&top, kernel, &setting, &err));
     REFUSED(top_solve(top, &parameters, NULL, &solution, &err),
             "solver cd of svm is for the linear kernel");
     top_free(top);
     struct top_risk risk;
-    CHECK(top_risk_create(&risk, 2, &err) == 0, "%s", err.text);
+    MUST(top_risk_create(&risk, 2, &err));
     risk.cost[0] = 1;
     REFUSED(top_risk_ready(&risk, 1, &err), "no negative row has a weight above 0");
     top_risk_free(&risk);
-    CHECK(top_risk_create(&risk, 2, &err) == 0, "%s", err.text);
+    MUST(top_risk_create(&risk, 2, &err));
     REFUSED(top_risk_ready(&risk, 1, &err), "no positive row has a weight above 0");
     top_risk_free(&risk);
 }
@@ -148,12 +148,12 @@ static void check_rank(const struct problem *problem, const struct problem *kern
     struct rank_preferences preferences = {.gap_low = 1, .gap_high = UINT32_MAX, .fraction = 1};
     struct rank_parameters parameters = {
         .loss = RANK_SQUARED_HINGE, .method = RANK_FW, .cost = 1, .epsilon = .1};
-    CHECK(rank_create(&rank, problem, &preferences, &err) == 0, "%s", err.text);
+    MUST(rank_create(&rank, problem, &preferences, &err));
     REFUSED(rank_solve(rank, &parameters, NULL, &solution, &err), "solver fw: the hinge loss only");
     rank_free(rank);
     preferences.exterior = true;
     parameters.method = RANK_NEWTON;
-    CHECK(rank_create(&rank, kernel, &preferences, &err) == 0, "%s", err.text);
+    MUST(rank_create(&rank, kernel, &preferences, &err));
     REFUSED(rank_solve(rank, &parameters, NULL, &solution, &err),
             "solver newton: not with pair features");
     rank_free(rank);
@@ -165,7 +165,7 @@ static void check_classes(const struct problem *kernel) {
     struct error err;
     const struct mc_setup setup = {.formulation = MC_WW, .margin_scale = 1, .seed = 1};
     const struct mc_parameters parameters = {.method = MC_NEWTON, .cost = 1, .epsilon = .1};
-    CHECK(mc_create(&mc, kernel, &setup, &err) == 0, "%s", err.text);
+    MUST(mc_create(&mc, kernel, &setup, &err));
     REFUSED(mc_solve(mc, &parameters, NULL, &solution, &err),
             "--solver newton is for the linear kernel");
     mc_free(mc);
@@ -181,8 +181,8 @@ static void check_export(void) {
     struct model model = {.n_outputs = 2, .n_features = 1, .weights = weights, .certified = true};
     CHECK_TRUE(names_add(&labels.names, "1", 1, &number, &err) == 0);
     CHECK_TRUE(names_add(&labels.names, "b", 1, &number, &err) == 0);
-    CHECK(label_line_write(&labels, &model, &err) == 0, "%s", err.text);
-    CHECK(output_open(&output, "-", &err) == 0, "%s", err.text);
+    MUST(label_line_write(&labels, &model, &err));
+    MUST(output_open(&output, "-", &err));
     REFUSED(model_write_liblinear(&model, output, &err), "no whole number for LIBLINEAR: 'b'");
     output_discard(output);
     labels_free(&labels);
@@ -198,7 +198,7 @@ int main(void) {
         struct data data = four_rows(labels);
         struct gram *gram;
         struct error err;
-        CHECK(gram_create(&gram, &linear, &data, 1 << 20, true, NULL, &err) == 0, "%s", err.text);
+        MUST(gram_create(&gram, &linear, &data, 1 << 20, true, NULL, &err));
         const struct problem problem = {.data = &data, .n = 4};
         const struct problem kernel = {.data = &data, .gram = gram, .n = 4, .cache_bytes = 1 << 22};
         if (labels == DATA_NUMBER) {

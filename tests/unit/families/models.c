@@ -24,11 +24,10 @@ int main(int argc, char **argv) {
     struct error err;
     CHECK(argc == 4, "usage: models FAMILY MODEL COPY");
     const struct predictor *predictor = find(argv[1]);
-    CHECK(model_read(&model, predictor->name, predictor->model_keys, argv[2], &err) == 0, "%s",
-          err.text);
-    CHECK(output_open(&output, argv[3], &err) == 0, "%s", err.text);
-    CHECK(model_write(&model, predictor->name, output, NULL, &err) == 0, "%s", err.text);
-    CHECK(output_commit(output, NULL, &err) == 0, "%s", err.text);
+    MUST(model_read(&model, predictor->name, predictor->model_keys, argv[2], &err));
+    MUST(output_open(&output, argv[3], &err));
+    MUST(model_write(&model, predictor->name, output, NULL, &err));
+    MUST(output_commit(output, NULL, &err));
     model_free(&model);
     printf("ok: read and written\n");
     return 0;

@@ -34,12 +34,11 @@ static inline void line_open(struct line *line, float *x, size_t n, bool kernel,
         line->data.value = x;
     }
     if (kernel) {
-        CHECK(gram_create(&line->gram, &line->kernel, &line->data, 1 << 20, true, NULL, &err) == 0,
-              "%s", err.text);
+        MUST(gram_create(&line->gram, &line->kernel, &line->data, 1 << 20, true, NULL, &err));
     }
     line->problem = (struct problem){.data = &line->data, .gram = line->gram, .n = n};
-    CHECK(score_map_create(&line->map, &line->problem, &err) == 0, "%s", err.text);
-    CHECK(certify_create(&line->certify, &line->problem, &line->map, 0, &err) == 0, "%s", err.text);
+    MUST(score_map_create(&line->map, &line->problem, &err));
+    MUST(certify_create(&line->certify, &line->problem, &line->map, 0, &err));
 }
 
 static inline void line_close(struct line *line) {

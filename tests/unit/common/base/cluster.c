@@ -100,7 +100,7 @@ static void test_machine(struct cluster *cluster) {
 int main(void) {
     struct cluster *cluster;
     struct error err;
-    CHECK(cluster_open(&cluster, tell, NULL, &err) == 0, "%s", err.text);
+    MUST(cluster_open(&cluster, tell, NULL, &err));
     test_sums(cluster);
     test_tasks(cluster);
     test_machine(cluster);

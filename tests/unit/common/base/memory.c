@@ -40,10 +40,9 @@ static void check_grow(void) {
     size_t room = 0, moves = 0;
     for (size_t n = 0; n < N; n++) {
         const void *before = plain;
-        CHECK(memory_grow(&plain, memory_room(0, n), n + 1, sizeof *plain, "items", &err) == 0 &&
-                  memory_grow(&wide, room, n + 1, sizeof *wide, "items", &err) == 0 &&
-                  memory_grow(&narrow, room, n + 1, sizeof *narrow, "items", &err) == 0,
-              "%s", err.text);
+        MUST(memory_grow(&plain, memory_room(0, n), n + 1, sizeof *plain, "items", &err));
+        MUST(memory_grow(&wide, room, n + 1, sizeof *wide, "items", &err));
+        MUST(memory_grow(&narrow, room, n + 1, sizeof *narrow, "items", &err));
         moves += plain != before || memory_room(0, n) < n + 1;
         room = memory_room(room, n + 1);
         plain[n] = (uint32_t)n;

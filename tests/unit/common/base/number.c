@@ -50,16 +50,13 @@ static uint64_t bits_of(double value) {
 static void check_parse(const char *text) {
     size_t length = strlen(text);
     char *exact = malloc(length ? length : 1);
-    if (!exact) {
-        FAIL("out of memory");
-    }
+    CHECK(exact, "out of memory");
     memcpy(exact, text, length);
     char *strtod_end;
     double expected = strtod(text, &strtod_end), value = 0;
     const char *end = number_parse(exact, exact + length, &value);
-    if (end != exact + (strtod_end - text) || bits_of(value) != bits_of(expected)) {
-        FAIL("'%.60s' (%zu bytes): %a, not %a", text, length, value, expected);
-    }
+    CHECK(end == exact + (strtod_end - text) && bits_of(value) == bits_of(expected),
+          "'%.60s' (%zu bytes): %a, not %a", text, length, value, expected);
     free(exact);
 }
 
@@ -235,24 +232,19 @@ static void check_special_text(void) {
                                        "nan", "inf", "-inf", "infinity", " 1", "+-1", "--1"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         double value;
-        if (number_parse(none[i], none[i] + strlen(none[i]), &value) != NULL) {
-            FAIL("'%s' is taken for a number", none[i]);
-        }
+        CHECK(number_parse(none[i], none[i] + strlen(none[i]), &value) == NULL,
+              "'%s' is taken for a number", none[i]);
     }
     const char *hex = "0x10";
     double value = 1;
-    if (number_parse(hex, hex + 4, &value) != hex + 1 || value != 0) {
-        FAIL("hexadecimal");
-    }
+    CHECK(number_parse(hex, hex + 4, &value) == hex + 1 && value == 0, "hexadecimal");
     puts("ok: parse: signs, points, exponents, ends of the range, what is no number");
 }
 
 static void check_long_text(void) {
     enum { LENGTH = 1000000 };
     char *text = malloc(LENGTH + 32);
-    if (!text) {
-        FAIL("out of memory");
-    }
+    CHECK(text, "out of memory");
     memset(text, '7', LENGTH);
     text[0] = '0';
     text[1] = '.';
@@ -277,9 +269,8 @@ static void check_scale(void) {
         uint64_t digits = random_bits() >> random_below(64);
         int exponent = (int)random_below(i % 2 ? 750 : 60) - (i % 2 ? 380 : 40);
         snprintf(text, sizeof text, "%" PRIu64 "e%d", digits, exponent);
-        if (bits_of(number_scale(digits, exponent)) != bits_of(strtod(text, NULL))) {
-            FAIL("number_scale: %s", text);
-        }
+        CHECK(bits_of(number_scale(digits, exponent)) == bits_of(strtod(text, NULL)),
+              "number_scale: %s", text);
     }
     puts("ok: scale equals strtod");
 }
@@ -300,9 +291,8 @@ static void check_digits(void) {
             }
         }
         uint64_t word = digits_load(text);
-        if (digits_count(word) != n || digits_value(word, n) != value) {
-            FAIL("digits in a word: %u, %" PRIu64, n, value);
-        }
+        CHECK(digits_count(word) == n && digits_value(word, n) == value,
+              "digits in a word: %u, %" PRIu64, n, value);
     }
     puts("ok: runs of digits in a word");
 }
@@ -327,23 +317,18 @@ static void check_unsigned(void) {
         const char *text = cases[i].text;
         const char *end = number_parse_unsigned(text, text + strlen(text), &value);
         int length = end ? (int)(end - text) : -1;
-        if (length != cases[i].length || (end && value != cases[i].value)) {
-            FAIL("unsigned '%s'", text);
-        }
+        CHECK(length == cases[i].length && !((end && value != cases[i].value)), "unsigned '%s'",
+              text);
     }
     puts("ok: unsigned integers and their overflow");
 }
 
 static void check_whole(void) {
     double value = 7;
-    if (!number_parse_whole("1e-3", &value) || value != 1e-3) {
-        FAIL("1e-3");
-    }
+    CHECK(number_parse_whole("1e-3", &value) && value == 1e-3, "1e-3");
     static const char *const bad[] = {"", "1x", "1 ", " 1", "1e400", "nan", "inf", "0x1", "1,5"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        if (number_parse_whole(bad[i], &value)) {
-            FAIL("'%s'", bad[i]);
-        }
+        CHECK(!number_parse_whole(bad[i], &value), "'%s'", bad[i]);
     }
     puts("ok: whole numbers only");
 }
@@ -363,30 +348,24 @@ static int significant(const char *text) {
 static void check_format(double value) {
     char text[NUMBER_LENGTH], printed[64];
     size_t length = number_format(value, text);
-    if (length != strlen(text) || length >= NUMBER_LENGTH ||
-        bits_of(strtod(text, NULL)) != bits_of(value)) {
-        FAIL("format %a: '%s'", value, text);
-    }
+    CHECK(length == strlen(text) && length < NUMBER_LENGTH &&
+              bits_of(strtod(text, NULL)) == bits_of(value),
+          "format %a: '%s'", value, text);
     int precision = 0;
     do {
         snprintf(printed, sizeof printed, "%.*e", precision, value);
     } while (strtod(printed, NULL) != value && ++precision < 17);
     int digits = significant(text), shortest = significant(printed);
-    if (digits > shortest) {
-        FAIL("format %a: '%s' is longer than '%s'", value, text, printed);
-    }
+    CHECK(digits <= shortest, "format %a: '%s' is longer than '%s'", value, text, printed);
     if (digits == shortest) { /* and the nearest of that length */
         char normal[64];
         snprintf(normal, sizeof normal, "%.*e", precision, strtod(text, NULL));
-        if (strcmp(normal, printed) != 0) {
-            FAIL("format %a: '%s', nearest is '%s'", value, text, printed);
-        }
+        CHECK(strcmp(normal, printed) == 0, "format %a: '%s', nearest is '%s'", value, text,
+              printed);
     }
     if (value == trunc(value) && fabs(value) < 9007199254740992.0) {
         snprintf(printed, sizeof printed, "%.0f", value);
-        if (strcmp(text, printed) != 0) {
-            FAIL("format of the integer %s: '%s'", printed, text);
-        }
+        CHECK(strcmp(text, printed) == 0, "format of the integer %s: '%s'", printed, text);
     }
 }
 
@@ -394,17 +373,15 @@ static void check_format_float(float value) {
     char text[NUMBER_LENGTH], printed[64];
     size_t length = number_format_float(value, text);
     double parsed;
-    if (length != strlen(text) || !number_parse_whole(text, &parsed) || (float)parsed != value ||
-        signbit((float)parsed) != signbit(value)) {
-        FAIL("format float %a: '%s'", (double)value, text);
-    }
+    CHECK(length == strlen(text) && number_parse_whole(text, &parsed) && (float)parsed == value &&
+              signbit((float)parsed) == signbit(value),
+          "format float %a: '%s'", (double)value, text);
     int precision = 0;
     do {
         snprintf(printed, sizeof printed, "%.*e", precision, (double)value);
     } while ((float)strtod(printed, NULL) != value && ++precision < 9);
-    if (significant(text) > significant(printed)) {
-        FAIL("format float %a: '%s' is longer than '%s'", (double)value, text, printed);
-    }
+    CHECK(significant(text) <= significant(printed), "format float %a: '%s' is longer than '%s'",
+          (double)value, text, printed);
 }
 
 static void check_formats(void) {
@@ -474,9 +451,8 @@ static void check_point(void) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char text[NUMBER_LENGTH];
         snprintf(text, sizeof text, "%s", texts[i][0]);
-        if (number_point(text) != strlen(texts[i][1]) || strcmp(text, texts[i][1]) != 0) {
-            FAIL("point of %s: %s", texts[i][0], text);
-        }
+        CHECK(number_point(text) == strlen(texts[i][1]) && strcmp(text, texts[i][1]) == 0,
+              "point of %s: %s", texts[i][0], text);
     }
     puts("ok: decimal points");
 }
@@ -492,11 +468,11 @@ static void check_locale(void) {
     char text[NUMBER_LENGTH];
     double value = 0;
     /* the last goes through the exact comparison */
-    if (!number_parse_whole("1.5", &value) || value != 1.5 ||
-        !number_parse_whole("9007199254740992.99999999999999999999999999", &value) ||
-        value != 9007199254740992.0 || number_format(0.5, text) != 3 || strcmp(text, "0.5") != 0) {
-        FAIL("locale %s", setlocale(LC_NUMERIC, NULL));
-    }
+    CHECK(number_parse_whole("1.5", &value) && value == 1.5 &&
+              number_parse_whole("9007199254740992.99999999999999999999999999", &value) &&
+              value == 9007199254740992.0 && number_format(0.5, text) == 3 &&
+              strcmp(text, "0.5") == 0,
+          "locale %s", setlocale(LC_NUMERIC, NULL));
     setlocale(LC_ALL, "C");
     puts("ok: the locale does not matter");
 }

@@ -101,15 +101,12 @@ static void check_powers(void) {
     static const uint64_t table[][2] = {
 #include "common/base/powers.inc"
     };
-    if (sizeof table / sizeof *table != LAST - FIRST + 1) {
-        FAIL("length of the table of powers");
-    }
+    CHECK(sizeof table / sizeof *table == LAST - FIRST + 1, "length of the table of powers");
     for (int q = FIRST; q <= LAST; q++) {
         uint64_t words[2];
         leading_bits(q, words);
-        if (words[0] != table[q - FIRST][0] || words[1] != table[q - FIRST][1]) {
-            FAIL("10^%d in the table of powers", q);
-        }
+        CHECK(words[0] == table[q - FIRST][0] && words[1] == table[q - FIRST][1],
+              "10^%d in the table of powers", q);
     }
     puts("ok: the table of powers of ten");
 }

@@ -20,9 +20,7 @@ static size_t random_below(size_t n) {
 static void *allocate(size_t n, size_t size) {
     struct error err;
     void *block = memory_zeros(n, size, "a test", &err);
-    if (!block) {
-        FAIL("%s", err.text);
-    }
+    CHECK(block, "%s", err.text);
     return block;
 }
 
@@ -73,9 +71,8 @@ static struct data random_sparse(size_t n_rows, uint32_t width, size_t percent,
     for (int i = 0; i < 5; i++) {
         char name[2] = {(char)('a' + i), '\0'};
         uint32_t number;
-        if (labels != DATA_NUMBER && names_add(&data.names, name, 1, &number, &err) != 0) {
-            FAIL("%s", err.text);
-        }
+        CHECK(!(labels != DATA_NUMBER && names_add(&data.names, name, 1, &number, &err) != 0), "%s",
+              err.text);
     }
     return data;
 }
@@ -91,9 +88,8 @@ static void check_rows(const struct data *data, const double *matrix, uint32_t w
             memset(row, 0xff, wide * sizeof *row);
             data_row_dense(data, i, w, row);
             for (size_t j = 0; j < wide; j++) {
-                if (j < w ? row[j] != (j < width ? expected[j] : 0) : !isnan(row[j])) {
-                    FAIL("row %zu, column %zu of %zu: %g", i, j, w, row[j]);
-                }
+                CHECK(!(j < w ? row[j] != (j < width ? expected[j] : 0) : !isnan(row[j])),
+                      "row %zu, column %zu of %zu: %g", i, j, w, row[j]);
             }
         }
     }
@@ -113,22 +109,18 @@ static void check_make_dense(void) {
         /* a block of exactly the values, so that the sanitizers see a step beyond it */
         float *value = memory_resize(data.value, data_values(&data), sizeof *value, "", &err);
         data.value = value ? value : data.value;
-        if (data_make_dense(&data, wider, force, &err) != 0) {
-            FAIL("%s", err.text);
-        }
+        MUST(data_make_dense(&data, wider, force, &err));
         bool dense = force || smaller;
-        if ((data.row_start == NULL) != dense || (data.column == NULL) != dense ||
-            data.n_features != result) {
-            FAIL("%d: %s, %u features, not %u", i, data.row_start ? "sparse" : "dense",
-                 data.n_features, result);
-        }
+        CHECK((data.row_start == NULL) == dense && (data.column == NULL) == dense &&
+                  data.n_features == result,
+              "%d: %s, %u features, not %u", i, data.row_start ? "sparse" : "dense",
+              data.n_features, result);
         check_rows(&data, matrix, width, NULL);
         uint32_t widest = result + (uint32_t)random_below(4); /* dense rows are widened, too */
         if (dense) {
-            if (data_make_dense(&data, widest, force, &err) != 0 || data.n_features != widest ||
-                data_values(&data) != n_rows * widest) {
-                FAIL("dense rows made wider");
-            }
+            CHECK(data_make_dense(&data, widest, force, &err) == 0 && data.n_features == widest &&
+                      data_values(&data) == n_rows * widest,
+                  "dense rows made wider");
             check_rows(&data, matrix, width, NULL);
         }
         data_free(&data);
@@ -147,15 +139,12 @@ static void check_expand(void) {
     data.value = allocate(12, sizeof *data.value);
     memcpy(data.value, values, sizeof values);
     const struct indices_part part = {columns, 3};
-    if (indices_list(&indices, &part, 1, &err) < 0 || data_select(&data, &indices, &err) < 0) {
-        FAIL("%s", err.text);
-    }
+    CHECK(indices_list(&indices, &part, 1, &err) >= 0 && data_select(&data, &indices, &err) >= 0,
+          "%s", err.text);
     const float cut[] = {1, 0, 0, 0, 7, 0, 9, 0, 0};
     CHECK(!data.row_start && data.n_features == 3 && memcmp(data.value, cut, sizeof cut) == 0,
           "cut");
-    if (data_expand(&data, &err) < 0) {
-        FAIL("%s", err.text);
-    }
+    CHECK(data_expand(&data, &err) >= 0, "%s", err.text);
     const uint32_t start[] = {0, 1, 2, 3}, column[] = {0, 2, 0};
     const float value[] = {1, 7, 9};
     CHECK(data.n_features == 4 && !data.indices.at, "%u features", data.n_features);
@@ -203,26 +192,18 @@ static void check_subset(void) {
                 rows[place] = r;
             }
         }
-        if (i % 2 && data_make_dense(&data, 0, true, &err) != 0) {
-            FAIL("%s", err.text);
-        }
+        CHECK(!(i % 2 && data_make_dense(&data, 0, true, &err) != 0), "%s", err.text);
         struct data subset;
-        if (data_subset(&data, rows, n, &subset, &err) != 0) {
-            FAIL("%s", err.text);
-        }
-        if (subset.n_rows != n || subset.n_features != data.n_features ||
-            subset.names.n != data.names.n || (subset.row_start == NULL) != (i % 2)) {
-            FAIL("shape of a subset");
-        }
+        MUST(data_subset(&data, rows, n, &subset, &err));
+        CHECK(subset.n_rows == n && subset.n_features == data.n_features &&
+                  subset.names.n == data.names.n && (subset.row_start == NULL) == (i % 2),
+              "shape of a subset");
         check_rows(&subset, matrix, width, rows);
         for (size_t k = 0; k < n; k++) {
-            if (!same_row(&subset, k, &data, rows[k])) {
-                FAIL("row %zu of a subset", k);
-            }
+            CHECK(same_row(&subset, k, &data, rows[k]), "row %zu of a subset", k);
         }
-        if (labels != DATA_NUMBER && strcmp(subset.names.name[4], "e") != 0) {
-            FAIL("names of a subset");
-        }
+        CHECK(!(labels != DATA_NUMBER && strcmp(subset.names.name[4], "e") != 0),
+              "names of a subset");
         data_free(&subset);
         data_free(&data);
         free(rows);
@@ -239,18 +220,12 @@ static void check_part(void) {
         uint32_t width = (uint32_t)random_below(10) + 1;
         double *matrix;
         struct data data = random_sparse(n_rows, width, 50, (enum data_labels)(i % 3), &matrix);
-        if (i % 2 && data_make_dense(&data, width, true, &err) != 0) {
-            FAIL("%s", err.text);
-        }
+        CHECK(!(i % 2 && data_make_dense(&data, width, true, &err) != 0), "%s", err.text);
         struct data part = data_part(&data, first, n);
-        if (part.n_rows != n || part.n_features != data.n_features) {
-            FAIL("shape of a part");
-        }
+        CHECK(part.n_rows == n && part.n_features == data.n_features, "shape of a part");
         check_rows(&part, matrix + first * width, width, NULL);
         for (size_t k = 0; k < n; k++) {
-            if (!same_row(&part, k, &data, first + k)) {
-                FAIL("row %zu of a part from %zu on", k, first);
-            }
+            CHECK(same_row(&part, k, &data, first + k), "row %zu of a part from %zu on", k, first);
         }
         data_free(&data);
         free(matrix);
@@ -264,15 +239,12 @@ static void check_names(void) {
     enum { N = 20000 };
     char text[32];
     uint32_t number;
-    if (names_find(&names, "x", 1) != UINT32_MAX) {
-        FAIL("a name in the empty set");
-    }
+    CHECK(names_find(&names, "x", 1) == UINT32_MAX, "a name in the empty set");
     for (int round = 0; round < 2; round++) { /* the second finds what the first added */
         for (uint32_t i = 0; i < N; i++) {
             int length = snprintf(text, sizeof text, "%x", i * 7919u);
-            if (names_add(&names, text, (size_t)length, &number, &err) != 0 || number != i) {
-                FAIL("name %u has number %u", i, number);
-            }
+            CHECK(names_add(&names, text, (size_t)length, &number, &err) == 0 && number == i,
+                  "name %u has number %u", i, number);
         }
     }
     for (uint32_t i = 0; i < N; i++) {
@@ -282,14 +254,11 @@ static void check_names(void) {
             FAIL("name %u is not found", i);
         }
     }
-    if (names_find(&names, "", 0) != UINT32_MAX || names_add(&names, "", 0, &number, &err) != 0 ||
-        names_find(&names, "", 0) != N) {
-        FAIL("the empty name");
-    }
+    CHECK(names_find(&names, "", 0) == UINT32_MAX && names_add(&names, "", 0, &number, &err) == 0 &&
+              names_find(&names, "", 0) == N,
+          "the empty name");
     names_free(&names);
-    if (names.n != 0 || names.name || names.bucket) {
-        FAIL("names_free leaves something");
-    }
+    CHECK(names.n == 0 && !names.name && !names.bucket, "names_free leaves something");
     puts("ok: names keep their numbers");
 }
 

@@ -203,7 +203,7 @@ static void test_members(void) {
     struct threads *threads;
     struct error err;
     unsigned sound = 0;
-    CHECK(threads_create(&threads, 3, &err) == 0, "%s", err.text);
+    MUST(threads_create(&threads, 3, &err));
     for (unsigned round = 0; round < 60; round++) {
         size_t n = make_file(file, round % 4 ? draw(30) + 1 : MEMBERS);
         sound += read_both(file, n, NULL, threads);
@@ -231,7 +231,7 @@ static void test_large(void) {
     }
     CHECK_TRUE(place && fwrite(file, 1, n, place) == n && fflush(place) == 0);
     snprintf(path, sizeof path, "/dev/fd/%d", fileno(place));
-    CHECK(threads_create(&threads, 3, &err) == 0, "%s", err.text);
+    MUST(threads_create(&threads, 3, &err));
     CHECK_TRUE(read_both(file, n, path, threads));
     threads_free(threads);
     fclose(place);
@@ -250,7 +250,7 @@ static void test_zeros(void) {
         size_t n = pack((const unsigned char *)"text", 4, 0, extra, packed);
         memset(packed + n, 0, zeros);
         CHECK_TRUE(source_open_bytes(&source, "file", packed, n + zeros, &err) == 0);
-        CHECK(source_read(source, text, sizeof text, &got, &err) == 0, "%s", err.text);
+        MUST(source_read(source, text, sizeof text, &got, &err));
         CHECK_TRUE(got == 4 && memcmp(text, "text", 4) == 0);
         source_close(source);
     }
@@ -291,8 +291,8 @@ static void test_members_alone(void) {
     struct threads *threads;
     struct error err;
     size_t at[4] = {0}, ends[4] = {0};
-    CHECK(threads_create(&threads, 2, &err) == 0, "%s", err.text);
-    CHECK(members_open(&members, threads, &err) == 0, "%s", err.text);
+    MUST(threads_create(&threads, 2, &err));
+    MUST(members_open(&members, threads, &err));
     for (size_t m = 0; m < 3; m++) {
         size_t length = m == 0 ? 1 : m == 1 ? LARGEST : 700;
         memset(text + ends[m], (int)('a' + m), length);
@@ -360,7 +360,7 @@ static void read_rest(struct source *source, const char *text, size_t length, co
     struct error err;
     size_t got = 1, total = 0;
     while (got > 0) {
-        CHECK(source_read(source, found + total, draw(9000) + 1, &got, &err) == 0, "%s", err.text);
+        MUST(source_read(source, found + total, draw(9000) + 1, &got, &err));
         total += got;
         CHECK_TRUE(total <= sizeof found - 9001);
     }
@@ -381,14 +381,14 @@ static void test_sources(void) {
     }
     CHECK_TRUE(place && fwrite(text, 1, LENGTH, place) == LENGTH && fflush(place) == 0);
     snprintf(path, sizeof path, "/dev/fd/%d", fileno(place));
-    CHECK(source_open(&source, path, &err) == 0, "%s", err.text);
+    MUST(source_open(&source, path, &err));
     CHECK_TRUE(source_plain(source) && source_size(source) == LENGTH &&
                source_bytes(source) == LENGTH && !source_shareable(source) &&
                strcmp(source_name(source), path) == 0);
     read_rest(source, text, LENGTH, "a file");
     static const size_t places[] = {0, 5, LENGTH - 1, LENGTH, 70000};
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
-        CHECK(source_seek(source, places[k], &err) == 0, "%s", err.text);
+        MUST(source_seek(source, places[k], &err));
         read_rest(source, text + places[k], LENGTH - places[k], "from a place on");
     }
     CHECK(source_seek(source, UINT64_MAX, &err) < 0, "a place beyond all files");
@@ -397,7 +397,7 @@ static void test_sources(void) {
     CHECK_TRUE(source_seek(source, 0, &err) == 0 && source_read(source, text, 10, &got, &err) < 0 &&
                strstr(err.text, "cancelled"));
     source_close(source);
-    CHECK(source_open_bytes(&source, "bytes", text, 3, &err) == 0, "%s", err.text);
+    MUST(source_open_bytes(&source, "bytes", text, 3, &err));
     CHECK_TRUE(!source_plain(source) && strcmp(source_name(source), "bytes") == 0);
     read_rest(source, text, 3, "bytes");
     source_close(source);
@@ -405,7 +405,7 @@ static void test_sources(void) {
         dup(STDIN_FILENO); /* which is a file from its beginning now, and then what it was */
     rewind(place);
     CHECK_TRUE(dup2(fileno(place), STDIN_FILENO) == STDIN_FILENO);
-    CHECK(source_open(&source, "-", &err) == 0, "%s", err.text);
+    MUST(source_open(&source, "-", &err));
     CHECK_TRUE(strcmp(source_name(source), "<stdin>") == 0);
     read_rest(source, text, LENGTH, "standard input");
     source_close(source);
@@ -429,10 +429,10 @@ static void test_sources(void) {
         const uint64_t cuts[2] = {k == 2 ? 700 : 0, k == 0   ? ends[1]
                                                     : k == 1 ? ends[1] + 900
                                                              : n - 4};
-        CHECK(source_open(&source, path, &err) == 0, "%s", err.text);
+        MUST(source_open(&source, path, &err));
         CHECK_TRUE(!source_plain(source) && source_size(source) == 0 && source_bytes(source) == n);
         CHECK_TRUE(source_cut(source, 0) == 0 && source_cut(source, 1) == 0);
-        CHECK(source_cut_at(source, cuts, &err) == 0, "%s", err.text);
+        MUST(source_cut_at(source, cuts, &err));
         CHECK_TRUE(source_cut(source, 0) == UINT64_MAX && source_cut(source, 1) == UINT64_MAX);
         read_rest(source, (const char *)letters, 12000, "two members");
         uint64_t first = source_cut(source, 0), last = source_cut(source, 1);

@@ -58,10 +58,10 @@ static void check_list(size_t n, unsigned bits, bool clusters) {
     memcpy(sorted, column, n * sizeof *column);
     size_t distinct = sort_once(sorted, n);
     const struct indices_part parts[] = {{column, n / 3}, {column + n / 3, n - n / 3}};
-    CHECK(indices_list(&indices, parts, 2, &err) == 0, "%s", err.text);
+    MUST(indices_list(&indices, parts, 2, &err));
     CHECK(indices.n == distinct && memcmp(indices.at, sorted, distinct * sizeof *sorted) == 0,
           "%zu of %u bits: %u listed, not %zu", n, bits, indices.n, distinct);
-    CHECK(indices_copy(&indices, &copy, &err) == 0, "%s", err.text);
+    MUST(indices_copy(&indices, &copy, &err));
     for (size_t i = 0; i < distinct; i++) {
         CHECK(indices_find(&copy, sorted[i]) == i, "index %u is not found", sorted[i]);
         bool next = i + 1 < distinct && sorted[i + 1] == sorted[i] + 1;
@@ -84,7 +84,7 @@ static void check_lists(void) {
     struct indices indices;
     struct error err;
     const struct indices_part whole = {NULL, 1000};
-    CHECK(indices_list(&indices, &whole, 1, &err) == 0, "%s", err.text);
+    MUST(indices_list(&indices, &whole, 1, &err));
     CHECK(indices.n == 1000 && indices.at[999] == 999, "%u columns of dense rows", indices.n);
     indices_free(&indices);
     puts("ok: indices that occur are listed and found");
@@ -134,15 +134,15 @@ static void check_rows(bool dense) {
     for (uint32_t i = 0; i < N; i++) {
         all[i] = i;
     }
-    CHECK(data_subset(&data, all, N, &same, &err) == 0, "%s", err.text);
-    CHECK(data_compact(&data, &err) == 0, "%s", err.text);
+    MUST(data_subset(&data, all, N, &same, &err));
+    MUST(data_compact(&data, &err));
     CHECK(data.indices.at && data.n_features <= 3 * N, "%u columns", data.n_features);
     CHECK_TRUE(data_largest(&data) == LARGEST);
     for (size_t k = 0; k < (size_t)3 * N; k++) {
         CHECK_TRUE(data_index(&data, data.column[k]) == same.column[k]);
     }
     CHECK_TRUE(!dense || data_make_dense(&data, 0, true, &err) == 0);
-    CHECK(data_expand(&data, &err) == 0, "%s", err.text);
+    MUST(data_expand(&data, &err));
     CHECK_TRUE(!data.indices.at && data.n_features == LARGEST);
     CHECK_TRUE(memcmp(data.column, same.column, sizeof(uint32_t) * 3 * N) == 0);
     CHECK_TRUE(memcmp(data.value, same.value, sizeof(float) * 3 * N) == 0);
@@ -173,8 +173,8 @@ static void check_select(bool dense) {
     }
     uint32_t *at = zeros(3, sizeof *at);
     memcpy(at, wanted, sizeof wanted);
-    CHECK(indices_take(&indices, at, 3, &err) == 0, "%s", err.text);
-    CHECK(data_select(&data, &indices, &err) == 0, "%s", err.text);
+    MUST(indices_take(&indices, at, 3, &err));
+    MUST(data_select(&data, &indices, &err));
     for (size_t i = 0; i < 2; i++) {
         double row[3];
         data_row_dense(&data, i, 3, row);

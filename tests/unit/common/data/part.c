@@ -159,12 +159,11 @@ static size_t read_part(const struct file *file, const char *path, size_t r, siz
     struct lines *lines;
     struct error err;
     size_t batch = 1 + draw(draw(2) ? 100 : 100000);
-    CHECK(lines_open_part(&lines, path, &part, batch, draw(2) ? threads : NULL, &err) == 0, "%s",
-          err.text);
+    MUST(lines_open_part(&lines, path, &part, batch, draw(2) ? threads : NULL, &err));
     for (;;) {
         const char *text;
         size_t length;
-        CHECK(lines_next(lines, &text, &length, &err) == 0, "%s", err.text);
+        MUST(lines_next(lines, &text, &length, &err));
         if (length == 0) {
             break;
         }
@@ -213,7 +212,7 @@ int main(int argc, char **argv) {
     struct threads *threads;
     struct error err;
     CHECK_TRUE(argc == 2);
-    CHECK(threads_create(&threads, 2, &err) == 0, "%s", err.text);
+    MUST(threads_create(&threads, 2, &err));
     for (unsigned round = 0; round < 400; round++) {
         static const unsigned sizes[] = {0, 1, 2, 5, 40, 400};
         bool gzip = round % 2, rare = round % 16 > 13;

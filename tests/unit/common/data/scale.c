@@ -10,7 +10,7 @@ static void copy(const struct data *data, struct data *target) {
     for (uint32_t i = 0; i < data->n_rows; i++) {
         rows[i] = i;
     }
-    CHECK(data_subset(data, rows, data->n_rows, target, &err) == 0, "%s", err.text);
+    MUST(data_subset(data, rows, data->n_rows, target, &err));
     free(rows);
 }
 
@@ -42,9 +42,9 @@ static struct data training(bool sparse) {
 static void fit_apply(enum scale_kind kind, const struct data *train, struct data *data,
                       struct scale *scale) {
     struct error err;
-    CHECK(scale_fit(scale, kind, train, NULL, &err) == 0, "%s", err.text);
+    MUST(scale_fit(scale, kind, train, NULL, &err));
     copy(train, data);
-    CHECK(scale_apply(scale, data, &err) == 0, "%s", err.text);
+    MUST(scale_apply(scale, data, &err));
 }
 
 static void test_columns(enum scale_kind kind, bool sparse) {
@@ -95,7 +95,7 @@ static void test_other_rows(enum scale_kind kind, bool train_sparse) {
         uint32_t width = form / 2 == 0 ? 12 : form / 2 == 1 ? 5 : 20;
         struct data data = sample_data(50, width, .5, SAMPLE_SIGNED, form % 2, true, 2), scaled;
         copy(&data, &scaled);
-        CHECK(scale_apply(&scale, &scaled, &err) == 0, "%s", err.text);
+        MUST(scale_apply(&scale, &scaled, &err));
         double before[20] = {0}, row[20];
         for (size_t i = 0; i < 50; i++) {
             data_row_dense(&data, i, 20, before);
@@ -185,7 +185,7 @@ static void test_many_values(void) {
     }
     struct ranks ranks;
     struct error err;
-    CHECK(ranks_fit(&ranks, &train, &err) == 0, "%s", err.text);
+    MUST(ranks_fit(&ranks, &train, &err));
     CHECK(ranks.start[1] > RANKS_STEPS / 2 && ranks.start[1] <= 2 * RANKS_STEPS + 2, "%u knots",
           (unsigned)ranks.start[1]);
     double most = 0;
@@ -220,7 +220,7 @@ static void test_last_whole(void) {
         struct data train = {.n_rows = n, .n_features = 1, .value = value};
         struct ranks ranks;
         struct error err;
-        CHECK(ranks_fit(&ranks, &train, &err) == 0, "%s", err.text);
+        MUST(ranks_fit(&ranks, &train, &err));
         CHECK(ranks.start[1] == (n == N ? N : RANKS_STEPS + 1), "%zu rows: %u knots", n,
               (unsigned)ranks.start[1]);
         ranks_free(&ranks);
@@ -258,7 +258,7 @@ static void test_one_zero(void) {
         .n_rows = 3, .n_features = 2, .row_start = start, .column = column, .value = value};
     struct ranks ranks;
     struct error err;
-    CHECK(ranks_fit(&ranks, &train, &err) == 0, "%s", err.text);
+    MUST(ranks_fit(&ranks, &train, &err));
     for (int k = 0; k < 3; k++) {
         double v = k == 2 ? 3 : k - 1;
         CHECK(ranks_of(&ranks, 1, v) == k / 2., "the only zero: %g has rank %g", v,
@@ -300,7 +300,7 @@ static void test_rows(void) {
     struct data train = {.n_rows = 2, .n_features = 2, .value = values};
     struct data data = {.n_rows = 1, .n_features = 2, .value = far};
     struct scale scale;
-    CHECK(scale_fit(&scale, SCALE_STD, &train, NULL, &err) == 0, "%s", err.text);
+    MUST(scale_fit(&scale, SCALE_STD, &train, NULL, &err));
     CHECK(scale_apply(&scale, &data, &err) == -1 && strstr(err.text, "row 1: feature 2"),
           "a scaled value over float's range was taken");
     scale_free(&scale);

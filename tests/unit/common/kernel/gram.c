@@ -52,7 +52,7 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
         for (size_t i = 0; i < n; i++) {
             out[i] = again[i] = NAN;
         }
-        CHECK(gram_product(gram, b, out, NULL, &err) == 0, "%s", err.text);
+        MUST(gram_product(gram, b, out, NULL, &err));
         for (size_t i = 0; i < n; i++) {
             double sum = 0, size = 0;
             for (size_t j = 0; j < n; j++) {
@@ -64,7 +64,7 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
                   pattern, i, out[i], sum);
         }
         for (int p = 0; p < 3; p++) {
-            CHECK(gram_product(gram, b, again, pool[p], &err) == 0, "%s", err.text);
+            MUST(gram_product(gram, b, again, pool[p], &err));
             CHECK(memcmp(out, again, n * sizeof *out) == 0,
                   "n %zu kernel %d pattern %d: the product depends on the number of threads", n,
                   kernel->type, pattern);
@@ -89,7 +89,7 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
             }
         }
         const uint32_t *list = all ? NULL : some;
-        CHECK(gram_products(gram, list, m, many, COLUMNS, sums, NULL, &err) == 0, "%s", err.text);
+        MUST(gram_products(gram, list, m, many, COLUMNS, sums, NULL, &err));
         for (size_t e = 0; e < m * COLUMNS; e++) {
             double sum = 0, size = 0;
             for (size_t c = 0; c < m; c++) {
@@ -104,8 +104,7 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
                   kernel->type, sums[e], sum);
         }
         for (int p = 0; p < 3; p++) {
-            CHECK(gram_products(gram, list, m, many, COLUMNS, sums_again, pool[p], &err) == 0, "%s",
-                  err.text);
+            MUST(gram_products(gram, list, m, many, COLUMNS, sums_again, pool[p], &err));
             CHECK(memcmp(sums, sums_again, m * COLUMNS * sizeof *sums) == 0,
                   "n %zu kernel %d: the product of many columns depends on the threads", n,
                   kernel->type);
@@ -121,13 +120,13 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
         i[r] = (uint32_t)((r * 31 + 5) % n);
         j[r % 7] = (uint32_t)((r * 17 + n - 1) % n);
     }
-    CHECK(gram_block(gram, i, 9, j, 7, block, &err) == 0, "%s", err.text);
+    MUST(gram_block(gram, i, 9, j, 7, block, &err));
     for (size_t e = 0; e < 63; e++) {
         double value = k[i[e / 7] * n + j[e % 7]];
         CHECK(fabs(block[e] - value) <= entry_error(wide) * fabs(value),
               "entry (%u,%u): %.17g, should be %.17g", i[e / 7], j[e % 7], block[e], value);
     }
-    CHECK(gram_block_exact(gram, i, 9, j, 7, block, &err) == 0, "%s", err.text);
+    MUST(gram_block_exact(gram, i, 9, j, 7, block, &err));
     for (size_t e = 0; e < 63; e++) {
         double value = k[i[e / 7] * n + j[e % 7]];
         CHECK(fabs(block[e] - value) <= entry_error(true) * fabs(value),
@@ -154,7 +153,7 @@ static void test_products(size_t n, bool sparse, bool wide, double part,
     struct data data = sample_data(n, 30, .4, SAMPLE_COUNTS, sparse, true, n);
     struct gram *gram;
     size_t bytes = (size_t)(part * (double)((n + 16) * (n + 16)) / 2 * (wide ? 8 : 4));
-    CHECK(gram_create(&gram, kernel, &data, bytes, wide, pool[0], &err) == 0, "%s", err.text);
+    MUST(gram_create(&gram, kernel, &data, bytes, wide, pool[0], &err));
     CHECK(gram_size(gram) == n, "size");
     check_matrix(gram, wide, pool);
     gram_free(gram);
@@ -189,8 +188,8 @@ static void check_merging(const struct gram *gram, size_t m, struct threads **po
     double *t = sample_array(n * COLUMNS, sizeof *t);
     random_start(&random, 5, n);
     fill(b, n * COLUMNS, 0, &random);
-    CHECK(gram_exact_scores(gram, b, COLUMNS, s, pool[1], &err) == 0, "%s", err.text);
-    CHECK(kernel_scores(rows, rows, b, COLUMNS, t, NULL, &err) == 0, "%s", err.text);
+    MUST(gram_exact_scores(gram, b, COLUMNS, s, pool[1], &err));
+    MUST(kernel_scores(rows, rows, b, COLUMNS, t, NULL, &err));
     for (size_t e = 0; e < n * COLUMNS; e++) {
         CHECK(fabs(s[e] - t[e]) <= (double)n * 0x1p-50, "score %.17g, should be %.17g", s[e], t[e]);
     }
@@ -202,8 +201,8 @@ static void check_merging(const struct gram *gram, size_t m, struct threads **po
         odd[i] = (uint32_t)(2 * i + 1);
         s[odd[i]] = b[i];
     }
-    CHECK(gram_product(gram, s, t, NULL, &err) == 0, "%s", err.text);
-    CHECK(gram_merge(gram, odd, n_odd, b, &err) == 0, "%s", err.text);
+    MUST(gram_product(gram, s, t, NULL, &err));
+    MUST(gram_merge(gram, odd, n_odd, b, &err));
     memset(seen, 0, m * sizeof *seen);
     for (size_t i = 0; i < n_odd; i++) {
         bool *known = seen + original(odd[i], m);
@@ -212,7 +211,7 @@ static void check_merging(const struct gram *gram, size_t m, struct threads **po
         *known = true;
     }
     free(seen);
-    CHECK(gram_product(gram, s, t + n, NULL, &err) == 0, "%s", err.text);
+    MUST(gram_product(gram, s, t + n, NULL, &err));
     for (size_t i = 0; i < n; i++) {
         CHECK(fabs(t[i] - t[n + i]) <= (double)n * 0x1p-50, "merging changed %g to %g", t[i],
               t[n + i]);
@@ -236,9 +235,8 @@ static void check_errors(const struct gram *gram, struct threads **pool) {
         size[i] = i % 5 ? random_unit(&random) : 0;
     }
     kernel_rounding_open(&rounding, gram_rows(gram), units);
-    CHECK(kernel_rounding_scores(&rounding, size, 2, plain, pool[0], &err) == 0 &&
-              gram_rounding_scores(gram, units, size, 2, error, pool[1], &err) == 0,
-          "%s", err.text);
+    MUST(kernel_rounding_scores(&rounding, size, 2, plain, pool[0], &err));
+    MUST(gram_rounding_scores(gram, units, size, 2, error, pool[1], &err));
     for (size_t i = 0; i < 2 * n; i++) {
         CHECK(plain[i] > 0 && fabs(error[i] - plain[i]) <= 1e-12 * plain[i], "error %g, not %g",
               error[i], plain[i]);
@@ -264,9 +262,8 @@ static void check_precise(const struct gram *gram, struct threads **pool) {
     for (size_t i = 0; i < n; i++) {
         at[i] = (uint32_t)(i < some ? 2 * i : i);
     }
-    CHECK(kernel_precise_scores(gram_rows(gram), at, some, b, 2, plain, pool[0], &err) == 0 &&
-              gram_precise_scores(gram, at, some, b, 2, s, pool[1], &err) == 0,
-          "%s", err.text);
+    MUST(kernel_precise_scores(gram_rows(gram), at, some, b, 2, plain, pool[0], &err));
+    MUST(gram_precise_scores(gram, at, some, b, 2, s, pool[1], &err));
     double most = (double)n * kernel_value(gram_rows(gram), 0, gram_rows(gram), 0), size = 0;
     double *reach = sample_array(n, sizeof *reach);
     kernel_reach(gram_rows(gram), reach);
@@ -280,12 +277,12 @@ static void check_precise(const struct gram *gram, struct threads **pool) {
               "score %zu off by %g", j, off);
     }
     free(reach);
-    CHECK(gram_precise_scores(gram, NULL, n, b, 2, s, pool[1], &err) == 0, "%s", err.text);
+    MUST(gram_precise_scores(gram, NULL, n, b, 2, s, pool[1], &err));
     double *high = sample_array(n, sizeof *high), *exact = sample_array(n, sizeof *exact);
     for (size_t i = 0; i < n; i++) {
         high[i] = b[2 * i].hi;
     }
-    CHECK(gram_exact_scores(gram, high, 1, exact, pool[0], &err) == 0, "%s", err.text);
+    MUST(gram_exact_scores(gram, high, 1, exact, pool[0], &err));
     for (size_t i = 0; i < n; i++) {
         CHECK(fabs(s[2 * i].hi - exact[i]) <= 1e-12 * most, "score of row %zu", i);
     }
@@ -304,7 +301,7 @@ static void test_distinct(size_t n, size_t m, bool sparse, bool wide, double par
     struct error err;
     struct data data = repeated_rows(n, m, sparse);
     struct distinct distinct;
-    CHECK(distinct_find(&distinct, &data, &err) == 0, "%s", err.text);
+    MUST(distinct_find(&distinct, &data, &err));
     CHECK(distinct.m == m, "%zu distinct rows, should be %zu", distinct.m, m);
     for (size_t i = 0; i < n; i++) {
         CHECK(distinct.row[distinct.place[i]] == original(i, m), "row %zu is not row %zu", i,
@@ -333,7 +330,7 @@ int main(void) {
     struct error err;
     struct threads *pool[3];
     for (size_t t = 0; t < 3; t++) {
-        CHECK(threads_create(&pool[t], t == 2 ? 16 : t + 1, &err) == 0, "%s", err.text);
+        MUST(threads_create(&pool[t], t == 2 ? 16 : t + 1, &err));
     }
     static const size_t sizes[] = {1, 2, 5, 16, 17, 63, 259, 770};
     static const double parts[] = {0, .3, 1.5};

@@ -46,17 +46,15 @@ static void compare(const struct data *a, const struct data *b, const struct ker
                     struct kernel_scratch *scratch, const char *what) {
     struct error err;
     struct kernel_rows x, z;
-    CHECK(kernel_rows_create(&x, kernel, a, &err) == 0, "%s", err.text);
-    CHECK(kernel_rows_create(&z, kernel, b, &err) == 0, "%s", err.text);
+    MUST(kernel_rows_create(&x, kernel, a, &err));
+    MUST(kernel_rows_create(&z, kernel, b, &err));
     const struct kernel_rows *other = a == b ? &x : &z;
     /* rows and columns that begin inside, a stride with room that must stay as it was */
     size_t x_first = a->n_rows / 5, n_x = a->n_rows - x_first;
     size_t z_first = b->n_rows / 7, n_z = b->n_rows - z_first, stride = n_z + 3;
     float *narrow = sample_array(n_x * stride, sizeof *narrow);
     double *wide = sample_array(n_x * stride, sizeof *wide);
-    CHECK(kernel_block_float(&x, x_first, n_x, other, z_first, n_z, narrow, stride, scratch,
-                             &err) == 0,
-          "%s", err.text);
+    MUST(kernel_block_float(&x, x_first, n_x, other, z_first, n_z, narrow, stride, scratch, &err));
     CHECK(kernel_block_double(&x, x_first, n_x, other, z_first, n_z, wide, stride, scratch, &err) ==
               0,
           "%s", err.text);
@@ -65,9 +63,8 @@ static void compare(const struct data *a, const struct data *b, const struct ker
         double *plain = sample_array(n_x * stride, sizeof *plain);
         struct kernel_rows plain_x = x, plain_z = *other;
         plain_x.whole = plain_z.whole = false;
-        CHECK(kernel_block_double(&plain_x, x_first, n_x, &plain_z, z_first, n_z, plain, stride,
-                                  scratch, &err) == 0,
-              "%s", err.text);
+        MUST(kernel_block_double(&plain_x, x_first, n_x, &plain_z, z_first, n_z, plain, stride,
+                                 scratch, &err));
         CHECK(memcmp(plain, wide, n_x * stride * sizeof *plain) == 0,
               "%s: kernel %d of whole numbers: sums in float are not exact", what, kernel->type);
         free(plain);
@@ -165,7 +162,7 @@ static void test_blocks(void) {
     };
     struct error err;
     struct kernel_scratch *scratch;
-    CHECK(kernel_scratch_create(&scratch, &err) == 0, "%s", err.text);
+    MUST(kernel_scratch_create(&scratch, &err));
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
         const struct shape *shape = &shapes[s];
         for (int forms = (int)s % quick_step(3); forms < 4; forms += quick_step(3)) {
@@ -218,7 +215,7 @@ static void test_functions(void) {
     enum { N = 4096 };
     struct error err;
     struct kernel_scratch *scratch;
-    CHECK(kernel_scratch_create(&scratch, &err) == 0, "%s", err.text);
+    MUST(kernel_scratch_create(&scratch, &err));
     struct data x = sample_data(N, 1, 1, SAMPLE_SIGNED, false, false, 1);
     struct data z = sample_data(1, 1, 1, SAMPLE_SIGNED, false, false, 1);
     static const struct kernel rbf = {KERNEL_RBF, 0, 1, 0}, sigmoid = {KERNEL_SIGMOID, 0, 1, 0};
@@ -233,8 +230,8 @@ static void test_functions(void) {
             x.value[i] = function ? (float)(i % 2 ? 30 * t : t * t * t * t * t)
                                   : (float)((i % 2 ? 1 : 3) * i) / (float)(1 << 9);
         }
-        CHECK(kernel_rows_create(&xs, function ? &sigmoid : &rbf, &x, &err) == 0, "%s", err.text);
-        CHECK(kernel_rows_create(&zs, function ? &sigmoid : &rbf, &z, &err) == 0, "%s", err.text);
+        MUST(kernel_rows_create(&xs, function ? &sigmoid : &rbf, &x, &err));
+        MUST(kernel_rows_create(&zs, function ? &sigmoid : &rbf, &z, &err));
         CHECK(kernel_block_float(&xs, 0, N, &zs, 0, 1, narrow, 1, scratch, &err) == 0, "float");
         CHECK(kernel_block_double(&xs, 0, N, &zs, 0, 1, wide, 1, scratch, &err) == 0, "double");
         for (int i = 0; i < N; i++) {
@@ -274,7 +271,7 @@ static void test_functions(void) {
 static bool has_factor(const struct kernel *kernel, const struct data *data) {
     struct error err;
     struct kernel_rows rows;
-    CHECK(kernel_rows_create(&rows, kernel, data, &err) == 0, "%s", err.text);
+    MUST(kernel_rows_create(&rows, kernel, data, &err));
     size_t n = data->n_rows;
     double *k = sample_array(n * n, sizeof *k), trace = 0;
     for (size_t i = 0; i < n; i++) {
@@ -368,7 +365,7 @@ static void test_whole(void) {
             bool absolutes = kernels[k].type == KERNEL_MINMAX ||
                              kernels[k].type == KERNEL_LAPLACIAN ||
                              kernels[k].type == KERNEL_RATIONAL;
-            CHECK(kernel_rows_create(&rows, &kernels[k], &data, &err) == 0, "%s", err.text);
+            MUST(kernel_rows_create(&rows, &kernels[k], &data, &err));
             CHECK(rows.whole == (absolutes ? cases[c].absolutes : cases[c].squares),
                   "case %zu, kernel %d: whole is %d", c, k, rows.whole);
             kernel_rows_free(&rows);

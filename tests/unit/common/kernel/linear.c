@@ -45,7 +45,7 @@ static void check_scores(const struct data *x, const double *rows, uint32_t widt
     }
     uint32_t some[3] = {(uint32_t)(n / 2), 0, (uint32_t)(n - 1)};
     struct data part;
-    CHECK(data_subset(x, some, n > 2 ? 3 : 1, &part, &err) == 0, "%s", err.text);
+    MUST(data_subset(x, some, n > 2 ? 3 : 1, &part, &err));
     linear_scores(&part, w, n_weights, m, t, NULL);
     for (size_t r = 0; r < part.n_rows; r++) {
         CHECK(memcmp(t + r * m, s + some[r] * m, m * sizeof *t) == 0,
@@ -77,18 +77,16 @@ static void check_adjoint(const struct data *x, const double *rows, uint32_t wid
         }
     }
     for (int p = -1; p < POOLS; p++) {
-        CHECK(linear_adjoint(x, r, p < 0 ? w : again, p < 0 ? NULL : pool[p], &err) == 0, "%s",
-              err.text);
+        MUST(linear_adjoint(x, r, p < 0 ? w : again, p < 0 ? NULL : pool[p], &err));
         CHECK(p < 0 || memcmp(w, again, width * sizeof *w) == 0, "the adjoint depends on threads");
     }
     check_sums("adjoint", width, w, sum, size, n);
     for (int p = -1; p < POOLS; p++) {
-        CHECK(linear_adjoint_sizes(x, sizes, p < 0 ? w : again, p < 0 ? NULL : pool[p], &err) == 0,
-              "%s", err.text);
+        MUST(linear_adjoint_sizes(x, sizes, p < 0 ? w : again, p < 0 ? NULL : pool[p], &err));
         CHECK(p < 0 || memcmp(w, again, width * sizeof *w) == 0, "sizes depend on threads");
     }
     check_sums("adjoint of sizes", width, w, size, size, n);
-    CHECK(linear_adjoint_fine(x, r, w, &err) == 0, "%s", err.text);
+    MUST(linear_adjoint_fine(x, r, w, &err));
     for (size_t c = 0; c < width; c++) {
         CHECK(w[c] == (double)fine[c], "fine column %zu: %.17g", c, w[c]);
     }
@@ -216,7 +214,7 @@ int main(void) {
     }
     printf("ok: %zu versions of the vector loops\n", versions);
     for (size_t t = 0; t < POOLS; t++) {
-        CHECK(threads_create(&pool[t], t == 2 ? 16 : t + 1, &err) == 0, "%s", err.text);
+        MUST(threads_create(&pool[t], t == 2 ? 16 : t + 1, &err));
     }
     test_shape(1, 1, 1, false, pool);
     test_shape(1, 1, 1, true, pool);

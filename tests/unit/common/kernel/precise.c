@@ -96,7 +96,7 @@ static void open_scene(struct scene *scene, const struct kernel *kernel, bool sp
         /* differences of values so far apart are no doubles */
         scene->data.value[v] *= (float)(size > 1 && v % 3 == 0 ? 1e-9 : size);
     }
-    CHECK(kernel_rows_create(&scene->rows, kernel, &scene->data, &err) == 0, "%s", err.text);
+    MUST(kernel_rows_create(&scene->rows, kernel, &scene->data, &err));
     for (size_t i = 0; i < ROWS; i++) {
         data_row_dense(&scene->data, i, WIDTH, scene->x[i]);
     }
@@ -128,12 +128,11 @@ static void check_scores(struct scene *scene, const char *what, size_t threads) 
     enum kernel_type type = scene->rows.kernel->type;
     bool exponentials = type == KERNEL_RBF || type == KERNEL_LAPLACIAN || type == KERNEL_SIGMOID;
     CHECK(f > 0 && f < (exponentials ? 0x1p-87 : 0x1p-92), "%s: the bound is %g", what, f);
-    CHECK(threads_create(&pool, threads, &err) == 0, "%s", err.text);
+    MUST(threads_create(&pool, threads, &err));
     struct dd before[AT * OUTPUTS];
     memcpy(before, scene->s, sizeof before);
-    CHECK(kernel_precise_scores(&scene->rows, scene->at, AT, scene->b, OUTPUTS, scene->s, pool,
-                                &err) == 0,
-          "%s", err.text);
+    MUST(kernel_precise_scores(&scene->rows, scene->at, AT, scene->b, OUTPUTS, scene->s, pool,
+                               &err));
     threads_free(pool);
     CHECK(threads == 1 || memcmp(before, scene->s, sizeof before) == 0, "%s: threads", what);
     for (size_t a = 0; a < AT; a++) {
@@ -160,8 +159,7 @@ static void check_rest(const struct scene *scene, const char *what) {
     for (size_t j = 0; j < AT * AT; j++) {
         K[j] = kernel_value(&scene->rows, scene->at[j / AT], &scene->rows, scene->at[j % AT]);
     }
-    CHECK(kernel_precise_rest(&scene->rows, scene->at, AT, K, rest, NULL, &err) == 0, "%s",
-          err.text);
+    MUST(kernel_precise_rest(&scene->rows, scene->at, AT, K, rest, NULL, &err));
     for (size_t j = 0; j < AT * AT; j++) {
         double reach = scene->reach[scene->at[j / AT]] * scene->reach[scene->at[j % AT]];
         double off = f * reach + 0x1p-53 * fabs(rest[j]) + KERNEL_PRECISE_LEAST;
@@ -181,7 +179,7 @@ static void check_stored(void) {
     struct kernel_rows rows;
     struct error err;
     struct dd s[3];
-    CHECK(kernel_rows_create(&rows, &kernel, &data, &err) == 0, "%s", err.text);
+    MUST(kernel_rows_create(&rows, &kernel, &data, &err));
     CHECK_TRUE(kernel_precise_scores(&rows, at, 3, b, 1, s, NULL, &err) == 0);
     CHECK(s[0].hi == 4 + 3 - 6 && s[0].lo == 0x1p-59, "row 0: %g %g", s[0].hi, s[0].lo);
     CHECK(s[1].hi == 1.5 + 6 + 3 && s[1].lo == -0x1p-60, "row 1: %g %g", s[1].hi, s[1].lo);

@@ -92,7 +92,7 @@ static void work(void *argument, size_t task, size_t worker) {
 static void check_threads(struct threads *threads, size_t most, const double *expected) {
     struct error err;
     struct run run = {0};
-    CHECK(task_sums_create(&run.sums, N, TASKS, BLOCK, most, &err) == 0, "%s", err.text);
+    MUST(task_sums_create(&run.sums, N, TASKS, BLOCK, most, &err));
     threads_run(threads, TASKS, work, &run);
     compare(run.sums, expected);
     CHECK((size_t)atomic_load(&run.most) <= most + 1, "%d open at once", atomic_load(&run.most));
@@ -104,7 +104,7 @@ int main(void) {
     struct threads *threads;
     double expected[N] = {0};
     expect(expected);
-    CHECK(threads_create(&threads, THREADS, &err) == 0, "%s", err.text);
+    MUST(threads_create(&threads, THREADS, &err));
     for (size_t most = 1; most <= MOST; most++) {
         check_threads(threads, most, expected);
     }

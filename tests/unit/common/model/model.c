@@ -45,10 +45,10 @@ static bool same_bits(const double *a, const double *b, size_t n) {
 static void write_and_read(const struct model *model, struct model *back) {
     struct error err;
     struct output *output = NULL;
-    CHECK(output_open(&output, path, &err) == 0, "%s", err.text);
-    CHECK(model_write(model, "test", output, NULL, &err) == 0, "%s", err.text);
-    CHECK(output_commit(output, NULL, &err) == 0, "%s", err.text);
-    CHECK(model_read(back, "test", own_keys, path, &err) == 0, "%s", err.text);
+    MUST(output_open(&output, path, &err));
+    MUST(model_write(model, "test", output, NULL, &err));
+    MUST(output_commit(output, NULL, &err));
+    MUST(model_read(back, "test", own_keys, path, &err));
 }
 
 static void check_header(const struct model *model, const struct model *back) {
@@ -82,15 +82,15 @@ static void check_round_trip(enum kernel_type type, size_t n_outputs, bool spars
         data.value[i * data.n_features + 2] = 4; /* of which the ranks have one knot */
     }
     fill(&model, type, &data);
-    CHECK(scale_fit(&model.scale, scaling, &data, NULL, &err) == 0, "%s", err.text);
-    CHECK(scale_apply(&model.scale, &data, &err) == 0, "%s", err.text);
+    MUST(scale_fit(&model.scale, scaling, &data, NULL, &err));
+    MUST(scale_apply(&model.scale, &data, &err));
     size_t n = type == KERNEL_LINEAR ? data.n_features : data.n_rows;
     struct solution solution = random_solution(n, n_outputs, 3);
     struct problem problem = {.data = &data, .n = data.n_rows};
-    CHECK(fit_body(&model, &problem, &solution, &err) == 0 && model_prepare(&model, &err) == 0,
-          "%s", err.text);
-    CHECK(model_add(&model, &err, "labels", "%s", "a b  c") == 0, "%s", err.text);
-    CHECK(model_add(&model, &err, "threshold", "%s", "-0.5") == 0, "%s", err.text);
+    MUST(fit_body(&model, &problem, &solution, &err));
+    MUST(model_prepare(&model, &err));
+    MUST(model_add(&model, &err, "labels", "%s", "a b  c"));
+    MUST(model_add(&model, &err, "threshold", "%s", "-0.5"));
     write_and_read(&model, &back);
     check_header(&model, &back);
     if (type == KERNEL_LINEAR) {
@@ -105,12 +105,12 @@ static void check_round_trip(enum kernel_type type, size_t n_outputs, bool spars
             CHECK(same_bits(a, b, 9), "support vector %zu", i);
         }
     }
-    CHECK(scale_apply(&back.scale, &test, &err) == 0, "%s", err.text);
+    MUST(scale_apply(&back.scale, &test, &err));
     double *a = sample_array(test.n_rows * n_outputs, sizeof *a);
     double *b = sample_array(test.n_rows * n_outputs, sizeof *b);
     CHECK(model_n_scores(&back) == n_outputs, "scores");
-    CHECK(model_scores(&model, &test, a, NULL, &err) == 0, "%s", err.text);
-    CHECK(model_scores(&back, &test, b, NULL, &err) == 0, "%s", err.text);
+    MUST(model_scores(&model, &test, a, NULL, &err));
+    MUST(model_scores(&back, &test, b, NULL, &err));
     CHECK(same_bits(a, b, test.n_rows * n_outputs), "scores");
     free(a);
     free(b);
@@ -135,18 +135,18 @@ static void check_pairs(void) {
         solution.pairs[p] = (struct pair_coefficient){p % 7, 8 + p % 13, p % 4 ? .1 * p - 2 : 0};
     }
     struct problem problem = {.data = &data, .n = data.n_rows};
-    CHECK(fit_body(&model, &problem, &solution, &err) == 0 && model_prepare(&model, &err) == 0,
-          "%s", err.text);
+    MUST(fit_body(&model, &problem, &solution, &err));
+    MUST(model_prepare(&model, &err));
     CHECK(model.n_pairs == 30, "pairs with value 0 are left out");
     write_and_read(&model, &back);
     CHECK(back.n_pairs == 30 && back.n_outputs == 0 && !back.coefficients, "shape");
 
     size_t n_scores = model_n_scores(&back);
     double *scores = sample_array(test.n_rows * n_scores, sizeof *scores);
-    CHECK(model_scores(&back, &test, scores, NULL, &err) == 0, "%s", err.text);
+    MUST(model_scores(&back, &test, scores, NULL, &err));
     struct kernel_rows x, z;
-    CHECK(kernel_rows_create(&x, &model.kernel, &test, &err) == 0, "%s", err.text);
-    CHECK(kernel_rows_create(&z, &model.kernel, &data, &err) == 0, "%s", err.text);
+    MUST(kernel_rows_create(&x, &model.kernel, &test, &err));
+    MUST(kernel_rows_create(&z, &model.kernel, &data, &err));
     for (size_t i = 0; i < test.n_rows; i++) {
         for (size_t j = 0; j < test.n_rows; j++) {
             double margin = 0;

@@ -61,7 +61,7 @@ static void write_model(enum kind kind, const char *path) {
         data.column[1] = data.column[3] = 2999999999u;
         data.n_features = model.n_features = 3000000000u;
         CHECK(data_compact(&data, &err) == 0 && data.n_features == 3, "%s", err.text);
-        CHECK(scale_fit(&model.scale, SCALE_STD, &data, NULL, &err) == 0, "%s", err.text);
+        MUST(scale_fit(&model.scale, SCALE_STD, &data, NULL, &err));
     }
     model.primal = 1.0625;
     model.dual = 1;

@@ -59,7 +59,7 @@ static void check_examples(void) {
     struct error err;
     struct ml_metrics metrics;
     double value[ML_METRICS], weight[ML_METRICS];
-    CHECK(ml_metrics_create(&metrics, 5, &err) == 0, "%s", err.text);
+    MUST(ml_metrics_create(&metrics, 5, &err));
     size_t n = sizeof examples / sizeof *examples;
     for (size_t i = 0; i < n; i++) {
         add(&metrics, examples[i].s, examples[i].relevant, examples[i].predicted, 0);
@@ -87,7 +87,7 @@ static void check_edges(void) {
     struct ml_metrics metrics;
     double value[ML_METRICS], weight[ML_METRICS];
     const double falling[] = {3, 2, 1}, tied[] = {1, 1, 1};
-    CHECK(ml_metrics_create(&metrics, 3, &err) == 0, "%s", err.text);
+    MUST(ml_metrics_create(&metrics, 3, &err));
     add(&metrics, falling, "000", "000", 0);
     ml_metrics_values(&metrics, 0, value, weight);
     CHECK(isnan(value[ML_HAMMING_LOSS]) && weight[ML_HAMMING_LOSS] == 0, "no row has a label");
@@ -162,7 +162,7 @@ static void add_set(struct sets *sets, const char *text) {
 static void fit(struct ml_threshold *threshold, const char *how, const struct sets *sets,
                 const double *scores) {
     struct error err;
-    CHECK(ml_threshold_parse(threshold, how, &err) == 0, "%s", err.text);
+    MUST(ml_threshold_parse(threshold, how, &err));
     bool late = false;
     CHECK(ml_threshold_fit(threshold, &sets->rows, scores, NULL, &late, &err) == 0 && !late, "%s",
           err.text);
@@ -231,7 +231,7 @@ static void check_many(void) {
         }
     }
     bool late;
-    CHECK(ml_threshold_parse(&threshold, "ew", &err) == 0, "%s", err.text);
+    MUST(ml_threshold_parse(&threshold, "ew", &err));
     CHECK(ml_threshold_fit(&threshold, &rows, scores, NULL, &late, &err) == 0 && !late, "%s",
           err.text);
     for (size_t i = 0; i < ROWS; i++) {
@@ -246,7 +246,7 @@ static void check_many(void) {
     ml_threshold_free(&threshold);
     int calls = 0;
     const struct monitor monitor = {.context = &calls, .late = is_late};
-    CHECK(ml_threshold_parse(&threshold, "ew", &err) == 0, "%s", err.text);
+    MUST(ml_threshold_parse(&threshold, "ew", &err));
     CHECK(ml_threshold_fit(&threshold, &rows, NULL, &monitor, &late, &err) == 0 && late, "%s",
           err.text);
     for (size_t k = 0; k <= LABELS; k++) {
@@ -341,8 +341,8 @@ static void check_model(void) {
     struct ml_threshold got;
     struct model model = {0};
     CHECK(ml_threshold_read(&got, &model, 3, &err) < 0, "no line");
-    CHECK(ml_threshold_write(&given, &model, &err) == 0, "%s", err.text);
-    CHECK(ml_threshold_read(&got, &model, 3, &err) == 0, "%s", err.text);
+    MUST(ml_threshold_write(&given, &model, &err));
+    MUST(ml_threshold_read(&got, &model, 3, &err));
     CHECK(got.kind == ML_EW && got.q == 3 && got.at_least_one && got.n == 4 &&
               memcmp(got.value, value, sizeof value) == 0,
           "not what was written");
@@ -353,7 +353,7 @@ static void check_model(void) {
     const char *wrong[] = {"",       "ew",  "ew 1 2 3", "ew 1 2 3 x", "ew 1 2 3 inf", "global",
                            "zero 1", "top", "top 0",    "top 1 2",    "scut 1 2",     "median 1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        CHECK(model_add(&model, &err, ML_THRESHOLD_KEY, "%s", wrong[i]) == 0, "%s", err.text);
+        MUST(model_add(&model, &err, ML_THRESHOLD_KEY, "%s", wrong[i]));
         CHECK(ml_threshold_read(&got, &model, 3, &err) < 0, "'%s' is taken", wrong[i]);
         model_free(&model);
     }

@@ -79,7 +79,7 @@ static void check_scale(void) {
         for (int i = 0; i < 5; i++) {
             scaled[i] = m[i] * scale;
         }
-        CHECK(sigmoid_fit(&other, scaled, 5, &err) == 0, "%s", err.text);
+        MUST(sigmoid_fit(&other, scaled, 5, &err));
         CHECK(fabs(other * scale - slope) <= 1e-10 * slope, "scale %g: %.17g for %.17g", scale,
               other * scale, slope);
     }
@@ -97,7 +97,7 @@ static void check_edges(void) {
     double zeros[3] = {0, 0, 0};
     CHECK(sigmoid_fit(&slope, zeros, 3, &err) == 0 && slope == 0, "zeros: slope %g", slope);
     double separable[3] = {1, 1, 1};
-    CHECK(sigmoid_fit(&slope, separable, 3, &err) == 0, "%s", err.text);
+    MUST(sigmoid_fit(&slope, separable, 3, &err));
     /* all margins 1: P must be the smoothed target, (3+1)/(3+2) */
     CHECK(fabs(sigmoid_probability(slope, 1) - 0.8) < 1e-12, "separable: P = %.15g",
           sigmoid_probability(slope, 1));

@@ -232,9 +232,8 @@ static void open_scene(struct scene *scene, size_t k, bool sparse, double consta
               "%s", err.text);
     }
     scene->problem = (struct problem){.data = &scene->data, .gram = scene->gram, .n = N};
-    CHECK(score_map_create(&scene->map, &scene->problem, &err) == 0, "%s", err.text);
-    CHECK(certify_create(&scene->certify, &scene->problem, &scene->map, constant, &err) == 0, "%s",
-          err.text);
+    MUST(score_map_create(&scene->map, &scene->problem, &err));
+    MUST(certify_create(&scene->certify, &scene->problem, &scene->map, constant, &err));
     double longest = 0;
     for (size_t i = 0; i < N; i++) {
         double norm = 0;
@@ -343,8 +342,7 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
                                           .enough = INFINITY};
     struct certificate found;
     expect(scene, 0, &plain_f, NULL, f.exact_error);
-    CHECK(certify_bounds(scene->certify, scene->k, &f, &g, &family, &found, &err) == 0, "%s",
-          err.text);
+    MUST(certify_bounds(scene->certify, scene->k, &f, &g, &family, &found, &err));
     CHECK(scene->next == N && scene->looks == 1, "%zu rows, %zu looks", scene->next, scene->looks);
     double value = scene->told[0];
     CHECK(
@@ -368,8 +366,7 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
     }
     CHECK(near(found.slack, most, 1e-9), "slack %g, not %g", found.slack, most);
     double score;
-    CHECK(certify_largest_score(scene->certify, scene->k, &f, 2, &score, &err) == 0, "%s",
-          err.text);
+    MUST(certify_largest_score(scene->certify, scene->k, &f, 2, &score, &err));
     CHECK(near(score, largest, 1e-12), "largest score %g, not %g", score, largest);
     /* with the errors of entries, which are less, and then next to none, but bounds; the linear
      * part leaves no gap but rounding */
@@ -389,8 +386,7 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
         plain_g = plain_kernel(scene, which, true, none, true);
         expect(scene, 2, &plain_f, none, NULL);
     }
-    CHECK(certify_bounds(scene->certify, scene->k, &f, &g, &sharper, &sharp, &err) == 0, "%s",
-          err.text);
+    MUST(certify_bounds(scene->certify, scene->k, &f, &g, &sharper, &sharp, &err));
     CHECK(scene->looks == (kernel ? LOOKS : 1) && (!kernel || sharp.primal < found.primal),
           "bounds are not sharper: %zu looks", scene->looks);
     paid = scene->told[1] + 7e-15 + .5 * (plain_f.rounding + plain_g.rounding);
@@ -412,8 +408,7 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
     both.exact = both.exact_error = NULL;
     plain_f = kernel ? plain_kernel(scene, 0, true, NULL, false) : plain_linear(scene, 0, true, 0);
     expect(scene, 0, &plain_f, NULL, NULL);
-    CHECK(certify_bounds(scene->certify, scene->k, &both, NULL, &better, &found, &err) == 0, "%s",
-          err.text);
+    MUST(certify_bounds(scene->certify, scene->k, &both, NULL, &better, &found, &err));
     CHECK(fabs(found.dual - fmax(0, linear - .5 * (plain_f.norm + plain_f.rounding))) <=
               1e-12 * (linear + plain_f.rounding),
           "dual %g of f", found.dual);
@@ -547,7 +542,7 @@ static void check_bias(void) {
     struct certify *certify;
     struct certificate found;
     struct error err;
-    CHECK(gram_create(&gram, &linear, &data, 1 << 20, true, NULL, &err) == 0, "%s", err.text);
+    MUST(gram_create(&gram, &linear, &data, 1 << 20, true, NULL, &err));
     const struct problem problem = {.data = &data, .gram = gram, .n = 2};
     double w[2] = {.5, .25}, bias = 7e8, scores[2], zero = 0, constant = 1e6; /* w'x is x */
     double primal = .5 * (1 + bias / constant * (bias / constant)), reach = 1e12 * .75;
@@ -608,20 +603,20 @@ static void work_rank(struct cluster *cluster, void *context) {
     struct score_map map;
     struct certify *certify;
     struct certificate found;
-    CHECK(score_map_create(&map, &problem, &err) == 0, "%s", err.text);
-    CHECK(certify_create(&certify, &problem, &map, scene->constant, &err) == 0, "%s", err.text);
+    MUST(score_map_create(&map, &problem, &err));
+    MUST(certify_create(&certify, &problem, &map, scene->constant, &err));
     const struct certify_function f = {.weights = scene->w[0], .bias = scene->bias[0]};
     const struct certify_function g = {
         .weights = scene->w[1], .error = scene->error + first, .bias = scene->bias[1]};
     const struct certify_family family = {
         .context = &k, .loss = sum_of_sizes, .linear = 100, .nothing = 1e6};
-    CHECK(certify_bounds(certify, k, &f, &g, &family, &found, &err) == 0, "%s", err.text);
+    MUST(certify_bounds(certify, k, &f, &g, &family, &found, &err));
     double score, most = cluster_largest(cluster, found.paid);
     CHECK(found.paid == most && found.primal == cluster_largest(cluster, found.primal) &&
               found.dual == cluster_largest(cluster, found.dual) &&
               found.flat == cluster_any(cluster, found.flat),
           "rank %zu has another certificate", rank);
-    CHECK(certify_largest_score(certify, k, &f, 2, &score, &err) == 0, "%s", err.text);
+    MUST(certify_largest_score(certify, k, &f, 2, &score, &err));
     if (rank == 0) {
         spread->found = found;
         spread->found.norm = score;

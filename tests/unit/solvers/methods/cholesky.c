@@ -65,7 +65,7 @@ int main(void) {
     struct error err;
     struct threads *pool[POOLS] = {NULL};
     for (size_t p = 1; p < POOLS; p++) {
-        CHECK(threads_create(&pool[p], p + 1, &err) == 0, "%s", err.text);
+        MUST(threads_create(&pool[p], p + 1, &err));
     }
     const size_t n[] = {1, 2, 255, 256, 257, 513, 1300};
     for (size_t a = 0; a < sizeof n / sizeof n[0]; a++) {

@@ -163,15 +163,15 @@ static void work_level(struct cluster *cluster, void *context) {
     struct score_map map;
     struct certify *certify;
     struct certificate found;
-    CHECK(score_map_create(&map, &problem, &err) == 0, "%s", err.text);
-    CHECK(certify_create(&certify, &problem, &map, 0, &err) == 0, "%s", err.text);
+    MUST(score_map_create(&map, &problem, &err));
+    MUST(certify_create(&certify, &problem, &map, 0, &err));
     const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
     const struct certify_function f = {.weights = w, .exact = s};
     CHECK(certify_bounds(certify, 2, &f, NULL, &family, &found, &err) == 0 && found.flat, "flat");
     for (size_t i = 0; i < (levels->alone ? 1 : 2) && rank == levels->odd; i++) {
         s[2 * i + levels->which] += levels->apart * found.slack;
     }
-    CHECK(certify_bounds(certify, 2, &f, NULL, &family, &found, &err) == 0, "%s", err.text);
+    MUST(certify_bounds(certify, 2, &f, NULL, &family, &found, &err));
     CHECK(found.flat == cluster_any(cluster, found.flat), "rank %zu alone says so", rank);
     if (rank == 0) {
         levels->flat = found.flat;
@@ -211,9 +211,9 @@ static void check_lift(void) {
     struct certify *certify;
     struct certificate found;
     struct error err;
-    CHECK(gram_create(&gram, &kernel, &data, 1 << 20, true, NULL, &err) == 0, "%s", err.text);
+    MUST(gram_create(&gram, &kernel, &data, 1 << 20, true, NULL, &err));
     const struct problem problem = {.data = &data, .gram = gram, .n = ROWS};
-    CHECK(certify_create(&certify, &problem, &map, 0, &err) == 0, "%s", err.text);
+    MUST(certify_create(&certify, &problem, &map, 0, &err));
     double reach[ROWS], shift[ROWS], lift = 0, zero = 0;
     bool definite;
     memcpy(reach, certify_reach(certify), sizeof reach);
@@ -238,7 +238,7 @@ static void check_lift(void) {
     double paid = lift + .0625 * 36;
     const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
     const struct certify_function f = {.weights = b, .exact = none};
-    CHECK(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0, "%s", err.text);
+    MUST(certify_bounds(certify, 1, &f, NULL, &family, &found, &err));
     CHECK(found.certified && lift > 0 && near(found.paid, paid, 1e-12) &&
               near(found.primal, .5 * paid, 1e-12),
           "paid %.12g, not %.12g", found.paid, paid);

@@ -27,8 +27,7 @@ static struct low_rank columns(const struct gram *gram, const uint32_t *rows, do
         size_t at = rows ? rows[i] : i;
         diagonal[i] = kernel_value(own, at, own, at);
     }
-    CHECK(low_rank_create(&low, gram, rows, ROWS, diagonal, &goal, threads, &err) == 0, "%s",
-          err.text);
+    MUST(low_rank_create(&low, gram, rows, ROWS, diagonal, &goal, threads, &err));
     return low;
 }
 
@@ -68,14 +67,13 @@ int main(void) {
     struct random random;
     struct error err;
     random_start(&random, 11, 0);
-    CHECK(threads_create(&threads, 3, &err) == 0, "%s", err.text);
+    MUST(threads_create(&threads, 3, &err));
     for (size_t i = 0; i < ROWS; i++) {
         rows[i] = (uint32_t)(N - 1 - i);
     }
     for (int t = 0; t < 3; t++) {
         struct gram *gram;
-        CHECK(gram_create(&gram, kernels[t], &data, 1 << 24, false, NULL, &err) == 0, "%s",
-              err.text);
+        MUST(gram_create(&gram, kernels[t], &data, 1 << 24, false, NULL, &err));
         const struct kernel_rows *own = gram_rows(gram);
         struct low_rank low = columns(gram, rows, 1e-12, threads);
         struct low_rank again = columns(gram, rows, 1e-12, NULL);
