@@ -96,7 +96,12 @@ SV"
 }
 
 @test "model: cut at any byte, or with any byte changed, it is refused; a false count does no harm" {
-    TMPDIR=$tmp unit common/model/tamper
+    printf '%s\n' '2 1:1 3:.5' '1 2:.25 3:2' >two.svm
+    printf '%s\n' '2 1:1 3000000000:.5' '1 2:.25 3000000000:2' >wide.svm
+    for options in 'two -t 0' 'two -t 2 -g .5' 'two --pair-features exterior -t 2' 'wide -t 0 --scale std'; do
+        train ${options#* } "${options%% *}.svm" tampered.model
+        unit common/model/tamper tampered.model copy
+    done
 }
 
 @test "model: cut at a byte, it is refused by the program" {

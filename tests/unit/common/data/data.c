@@ -129,37 +129,6 @@ static void check_make_dense(void) {
     puts("ok: sparse rows made dense in place, dense rows made wider");
 }
 
-/* Dense rows cut down to some columns, and expanded again: the zeros are gone, and what was cut. */
-static void check_expand(void) {
-    static const float values[] = {1, 2, 0, 4, 0, 0, 7, 8, 9, 0, 0, 12};
-    static const uint32_t columns[] = {2, 0, 5};
-    struct error err;
-    struct data data = {.n_rows = 3, .n_features = 4, .labels = DATA_NUMBER};
-    struct indices indices;
-    data.value = allocate(12, sizeof *data.value);
-    memcpy(data.value, values, sizeof values);
-    const struct indices_part part = {columns, 3};
-    CHECK(indices_list(&indices, &part, 1, &err) >= 0 && data_select(&data, &indices, &err) >= 0,
-          "%s", err.text);
-    const float cut[] = {1, 0, 0, 0, 7, 0, 9, 0, 0};
-    CHECK(!data.row_start && data.n_features == 3 && memcmp(data.value, cut, sizeof cut) == 0,
-          "cut");
-    CHECK(data_expand(&data, &err) >= 0, "%s", err.text);
-    const uint32_t start[] = {0, 1, 2, 3}, column[] = {0, 2, 0};
-    const float value[] = {1, 7, 9};
-    CHECK(data.n_features == 4 && !data.indices.at, "%u features", data.n_features);
-    for (size_t i = 0; i < 4; i++) {
-        CHECK(data.row_start[i] == start[i], "row %zu begins at %zu", i, (size_t)data.row_start[i]);
-    }
-    for (size_t k = 0; k < 3; k++) {
-        CHECK(data.column[k] == column[k] && data.value[k] == value[k], "value %zu: %u:%g", k,
-              data.column[k], (double)data.value[k]);
-    }
-    indices_free(&indices);
-    data_free(&data);
-    puts("ok: dense rows are cut to columns, and expanded without their zeros");
-}
-
 /* What stands beside the values of row k of `some` and of row r of all data. */
 static bool same_row(const struct data *some, size_t k, const struct data *data, size_t r) {
     bool same = some->query[k] == data->query[r] && some->serial[k] == data->serial[r] &&
@@ -233,40 +202,9 @@ static void check_part(void) {
     puts("ok: parts have their rows, labels, queries and weights");
 }
 
-static void check_names(void) {
-    struct names names = {0};
-    struct error err;
-    enum { N = 20000 };
-    char text[32];
-    uint32_t number;
-    CHECK(names_find(&names, "x", 1) == UINT32_MAX, "a name in the empty set");
-    for (int round = 0; round < 2; round++) { /* the second finds what the first added */
-        for (uint32_t i = 0; i < N; i++) {
-            int length = snprintf(text, sizeof text, "%x", i * 7919u);
-            CHECK(names_add(&names, text, (size_t)length, &number, &err) == 0 && number == i,
-                  "name %u has number %u", i, number);
-        }
-    }
-    for (uint32_t i = 0; i < N; i++) {
-        int length = snprintf(text, sizeof text, "%xyz", i * 7919u);
-        if (names_find(&names, text, (size_t)length - 2) != i || /* text goes on behind the name */
-            names_find(&names, text, (size_t)length) != UINT32_MAX || names.n != N) {
-            FAIL("name %u is not found", i);
-        }
-    }
-    CHECK(names_find(&names, "", 0) == UINT32_MAX && names_add(&names, "", 0, &number, &err) == 0 &&
-              names_find(&names, "", 0) == N,
-          "the empty name");
-    names_free(&names);
-    CHECK(names.n == 0 && !names.name && !names.bucket, "names_free leaves something");
-    puts("ok: names keep their numbers");
-}
-
 int main(void) {
     check_make_dense();
-    check_expand();
     check_subset();
     check_part();
-    check_names();
     return 0;
 }
