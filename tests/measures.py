@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Measures of scores by their definitions: what svm-rank-predict and svm-top-predict --metrics are held
-against.
+"""Measures of scores by their definitions: what the predictors of rank, top and ml print with --metrics is
+held against them.
 
     measures.py rank FILE SCORES [K] [gain=linear] [threshold=G] [most=G] [min=N]
     measures.py top FILE SCORES [K] [fpr=F]
+    measures.py ml FILE SCORES names=A,B,...
 
-FILE has svmlight rows, SCORES a number a line. Where scores are equal, a measure of places is its mean over
+FILE has svmlight rows, SCORES a number a line, or for ml a set of labels and a number for each name. Where scores are equal, a measure of places is its mean over
 all orders of these rows (of which there must not be too many).
 """
 import itertools
@@ -122,15 +123,48 @@ def top(rows, scores, k, how):
     yield "average-precision", mean(precision(o) for o in every)
 
 
+def ml(rows, predicted, _, how):
+    names = how["names"].split(",")
+    found, true, chosen = {}, dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    right, wrong, exact, f1 = dict.fromkeys(names, 0), 0, [], []
+    for words, (labels, *scores) in zip(rows, predicted):
+        relevant = set(words[0].split(",")) if words and ":" not in words[0] else set()
+        taken, s = set(labels.split(",")) - {""}, dict(zip(names, map(float, scores)))
+        wrong += len(relevant ^ taken)
+        exact.append(relevant == taken)
+        f1.append(2 * len(relevant & taken) / max(1, len(relevant) + len(taken)))
+        for name in names:
+            true[name] += name in relevant
+            chosen[name] += name in taken
+            right[name] += name in relevant & taken
+        if relevant:  # equal scores are on the wrong side
+            others = set(names) - relevant
+            behind = {r: sum(s[k] >= s[r] for k in names) for r in relevant}
+            pairs = [s[r] <= s[o] for r in relevant for o in others]
+            for name, value in (("ranking-loss", mean(pairs) if pairs else None),
+                                ("one-error", any(s[o] >= max(s.values()) for o in others)),
+                                ("coverage", max(behind.values()) - 1),
+                                ("average-precision",
+                                 mean(sum(s[k] >= s[r] for k in relevant) / behind[r] for r in relevant))):
+                found.setdefault(name, []).append(value)
+    yield "hamming-loss", wrong / len(rows) / len(names)
+    yield "subset-accuracy", mean(exact)
+    yield "example-f1", mean(f1)
+    yield "micro-f1", 2 * sum(right.values()) / (sum(true.values()) + sum(chosen.values()))
+    yield "macro-f1", mean(2 * right[k] / max(1, true[k] + chosen[k]) for k in names)
+    yield from ((name, mean(values)) for name, values in found.items())
+
+
 def main():
     kind, rows, scores, *rest = sys.argv[1:]
     with open(rows, encoding="utf-8") as file:
-        rows = [line.split("#")[0].split() for line in file if line.split("#")[0].strip()]
+        rows = [line.split() for line in file]
     with open(scores, encoding="utf-8") as file:
-        scores = [float(line.split()[-1]) for line in file]
+        scores = [line.removesuffix("\n").split(" ") for line in file]
+    scores = scores if kind == "ml" else [float(words[-1]) for words in scores]
     k = next((int(word) for word in rest if "=" not in word), 10)
     how = dict(word.split("=") for word in rest if "=" in word)
-    for name, value in (rank if kind == "rank" else top)(rows, scores, k, how):
+    for name, value in {"rank": rank, "top": top, "ml": ml}[kind](rows, scores, k, how):
         print(name, repr(value))
 
 

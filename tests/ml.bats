@@ -97,8 +97,20 @@ END
     grep -q 'too many features, rows or labels' "$tmp/err"
 }
 
-@test "ml: measures are scikit-learn's, and thresholds the best there are" {
-    unit families/ml/metrics
+@test "ml: measures are those of the predictions by definition, rows of no and all labels and ties included" {
+    svm-generate ml --rows 200 --features 30 --labels 6 --values 6 --noise .4 --seed 4 --test .5 --output set
+    local names
+    names=$(cut -d' ' -f1 set.train | tr , '\n' | grep . | sort -nu | paste -sd,)
+    { cat set.test; printf '%s\n' ' 1:.5' "$names 1:1" '2,3' '1' ' 2:1'; } >held
+    for threshold in ew global top:2 zero; do
+        train -c .1 --threshold $threshold set.train model
+        svm-ml-predict -q --metrics --scores held model scores >metrics
+        measures_of ml held scores "names=$names"
+    done
+}
+
+@test "ml: thresholds are the best there are" {
+    unit families/ml/threshold
 }
 
 # ---- real sets ----

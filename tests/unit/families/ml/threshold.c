@@ -1,11 +1,6 @@
-/* Measures against scikit-learn's values, and thresholds against numpy's, on stored examples.
- *
- * The values were made with scikit-learn 1.2.1 on the rows below: hamming_loss, label_ranking_loss,
- * coverage_error - 1, label_ranking_average_precision_score, accuracy_score and f1_score (micro,
- * macro, samples; zero_division=0); one-error with numpy. Scores have many ties. */
-#include "families/ml/metrics.h"
-#include "common/base/random.h"
+/* Thresholds: targets and line of ew against numpy's, cuts that none is better than, sets, models. */
 #include "families/ml/threshold.h"
+#include "common/base/random.h"
 #include "solvers/ml/sort.h"
 #include "tests/unit/check.h"
 
@@ -16,107 +11,11 @@
 
 enum { MOST = 64 };
 
-struct example {
-    double s[5];
-    const char *relevant, *predicted;
-};
-
-static const struct example examples[] = {
-    {{0, -0.25, 0, -0.25, 0}, "00011", "00000"},
-    {{0, 0.75, 0.5, -0.75, -0.5}, "01000", "11110"},
-    {{0.5, -0.75, 0, 0, 0.75}, "11100", "01100"},
-    {{0.25, -0.25, 0, -0.25, 0.75}, "00100", "00000"},
-    {{0, 0, 0.25, 0.25, 0.25}, "11011", "00000"},
-    {{-0.5, 0, -0.25, 0.75, 0.25}, "00010", "00010"},
-    {{0, 0.5, 0, 0.75, 0}, "01110", "01000"},
-    {{0.5, -0.5, 0.5, -0.75, -0.75}, "11101", "11110"},
-    {{0, -0.5, 0, 1, -0.5}, "10000", "10000"},
-    {{-0.25, 0.25, 0.25, 0, 0}, "01000", "00100"},
-    {{0.5, 0.25, -0.25, 0.25, 0.25}, "10111", "00110"},
-    {{-0.25, 0.25, -0.25, 0.5, 0}, "10100", "00010"},
-};
-
 static void read_set(const char *text, bool *set) {
     for (size_t k = 0; text[k]; k++) {
         set[k] = text[k] == '1';
     }
 }
-
-static void add(struct ml_metrics *metrics, const double *s, const char *relevant,
-                const char *predicted, uint32_t n_unknown) {
-    bool is_relevant[MOST], is_predicted[MOST];
-    read_set(relevant, is_relevant);
-    read_set(predicted, is_predicted);
-    ml_metrics_add(metrics, s, is_relevant, is_predicted, n_unknown);
-}
-
-static void check_value(const double *value, enum ml_metric metric, double expected) {
-    CHECK(fabs(value[metric] - expected) <= 1e-14, "measure %d: %.17g, expected %.17g", (int)metric,
-          value[metric], expected);
-}
-
-static void check_examples(void) {
-    struct error err;
-    struct ml_metrics metrics;
-    double value[ML_METRICS], weight[ML_METRICS];
-    MUST(ml_metrics_create(&metrics, 5, &err));
-    size_t n = sizeof examples / sizeof *examples;
-    for (size_t i = 0; i < n; i++) {
-        add(&metrics, examples[i].s, examples[i].relevant, examples[i].predicted, 0);
-    }
-    ml_metrics_values(&metrics, 0, value, weight);
-    check_value(value, ML_HAMMING_LOSS, 0.366666666666667);
-    check_value(value, ML_RANKING_LOSS, 0.520833333333333);
-    check_value(value, ML_COVERAGE, 2.75);
-    check_value(value, ML_AVERAGE_PRECISION, 0.653472222222222);
-    check_value(value, ML_SUBSET_ACCURACY, 0.166666666666667);
-    check_value(value, ML_MICRO_F1, 0.5);
-    check_value(value, ML_MACRO_F1, 0.437979797979798);
-    check_value(value, ML_EXAMPLE_F1, 0.426388888888889);
-    check_value(value, ML_ONE_ERROR, 0.583333333333333);
-    for (size_t k = 0; k < ML_METRICS; k++) {
-        CHECK(weight[k] == (double)n, "measure %zu: weight %g", k, weight[k]);
-    }
-    ml_metrics_free(&metrics);
-    printf("ok: measures are scikit-learn's\n");
-}
-
-/* Rows without labels and with all, 0/0, and labels that the model does not know. */
-static void check_edges(void) {
-    struct error err;
-    struct ml_metrics metrics;
-    double value[ML_METRICS], weight[ML_METRICS];
-    const double falling[] = {3, 2, 1}, tied[] = {1, 1, 1};
-    MUST(ml_metrics_create(&metrics, 3, &err));
-    add(&metrics, falling, "000", "000", 0);
-    ml_metrics_values(&metrics, 0, value, weight);
-    CHECK(isnan(value[ML_HAMMING_LOSS]) && weight[ML_HAMMING_LOSS] == 0, "no row has a label");
-    add(&metrics, falling, "111", "110", 0);
-    ml_metrics_values(&metrics, 0, value, weight);
-    CHECK(isnan(value[ML_RANKING_LOSS]), "no row has labels and lacks some");
-    check_value(value, ML_AVERAGE_PRECISION, 1);
-    check_value(value, ML_ONE_ERROR, 0);
-    check_value(value, ML_COVERAGE, 2);
-    check_value(value, ML_HAMMING_LOSS, 1.0 / 6);
-    check_value(value, ML_SUBSET_ACCURACY, 0.5);
-    check_value(value, ML_EXAMPLE_F1, 0.4); /* (0/0 = 0) + 4/5, halved */
-    check_value(value, ML_MACRO_F1, 2.0 / 3);
-    add(&metrics, tied, "100", "100", 2); /* ties are on the wrong side */
-    ml_metrics_values(&metrics, 1, value, weight);
-    check_value(value, ML_RANKING_LOSS, 1);
-    check_value(value, ML_ONE_ERROR, 0.5);
-    check_value(value, ML_COVERAGE, 2);
-    check_value(value, ML_AVERAGE_PRECISION, (1 + 1.0 / 3) / 2);
-    check_value(value, ML_HAMMING_LOSS, 3.0 / 12); /* three rows of three labels and one unknown */
-    check_value(value, ML_SUBSET_ACCURACY, 1.0 / 3);
-    check_value(value, ML_EXAMPLE_F1, (0.8 + 0.5) / 3);
-    check_value(value, ML_MICRO_F1, 6.0 / (6 + 1 + 2));
-    check_value(value, ML_MACRO_F1, 2.0 / 4);
-    ml_metrics_free(&metrics);
-    printf("ok: rows without labels, with all, and with unknown ones\n");
-}
-
-/* ---- thresholds ---- */
 
 struct target {
     double s[3];
@@ -361,8 +260,6 @@ static void check_model(void) {
 }
 
 int main(void) {
-    check_examples();
-    check_edges();
     check_ew();
     check_many();
     check_cuts();
