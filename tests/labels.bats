@@ -48,10 +48,6 @@ setup() {
     done
 }
 
-@test "labels: the table of confusions counts rows, also of labels that the model does not know" {
-    unit families/confusion
-}
-
 @test "labels: numbers compare exactly, in whatever way they are spelled" {
     unit common/data/decimal
 }

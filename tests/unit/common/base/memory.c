@@ -1,7 +1,5 @@
-/* Arrays that grow: what is in them stays, room is a power of two and never less than it was, and
- * what cannot be had leaves everything as it is. */
-/* for mkdir, mkdtemp and setrlimit */
-#define _GNU_SOURCE
+/* Sizes that no memory holds are refused, and limits of control groups are known. */
+#define _GNU_SOURCE /* mkdtemp */
 #include "common/base/memory.h"
 
 #include "common/base/available.h"
@@ -9,63 +7,7 @@
 
 #include <math.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-
-static void check_room(void) {
-    CHECK(memory_room(0, 0) == 0, "room for nothing");
-    for (size_t room = 0; room < 70; room++) {
-        for (size_t wanted = 0; wanted < 140; wanted++) {
-            size_t next = memory_room(room, wanted);
-            CHECK(wanted > room || next == room, "%zu of %zu: %zu", wanted, room, next);
-            if (wanted > room) {
-                CHECK((next & (next - 1)) == 0 && next >= wanted && next / 2 < wanted,
-                      "%zu of %zu: %zu", wanted, room, next);
-            }
-        }
-    }
-    CHECK(memory_room(0, SIZE_MAX / 2 + 1) == SIZE_MAX / 2 + 1 &&
-              memory_room(3, SIZE_MAX) == SIZE_MAX,
-          "what no array holds");
-    puts("ok: room is a power of two, and enough");
-}
-
-/* One array that does not store its room, and two that share what they store. */
-static void check_grow(void) {
-    enum { N = 5000 };
-    struct error err;
-    uint32_t *plain = NULL;
-    double *wide = NULL;
-    char *narrow = NULL;
-    size_t room = 0, moves = 0;
-    for (size_t n = 0; n < N; n++) {
-        const void *before = plain;
-        MUST(memory_grow(&plain, memory_room(0, n), n + 1, sizeof *plain, "items", &err));
-        MUST(memory_grow(&wide, room, n + 1, sizeof *wide, "items", &err));
-        MUST(memory_grow(&narrow, room, n + 1, sizeof *narrow, "items", &err));
-        moves += plain != before || memory_room(0, n) < n + 1;
-        room = memory_room(room, n + 1);
-        plain[n] = (uint32_t)n;
-        wide[n] = (double)n;
-        narrow[n] = (char)(n % 100);
-    }
-    CHECK(room == 8192 && moves <= 14, "room for %zu after %zu moves", room, moves);
-    for (size_t n = 0; n < N; n++) {
-        CHECK(plain[n] == n && wide[n] == (double)n && narrow[n] == (char)(n % 100), "item %zu", n);
-    }
-    double *same = wide;
-    CHECK(memory_grow(&wide, room, 17, sizeof *wide, "items", &err) == 0 && wide == same,
-          "an array that is large enough was moved");
-    CHECK(memory_grow(&wide, room, SIZE_MAX / 16, sizeof *wide, "items", &err) < 0 &&
-              strstr(err.text, "out of memory") && wide == same && wide[N - 1] == N - 1,
-          "an array that no memory holds");
-    CHECK(memory_grow(&wide, room, SIZE_MAX, sizeof *wide, "items", &err) < 0 && wide == same,
-          "a size that overflows");
-    free(plain);
-    free(wide);
-    free(narrow);
-    puts("ok: arrays grow with what is in them, or stay as they are");
-}
 
 /* Sizes that do not fit are refused, not wrapped around. */
 static void check_sizes(void) {
@@ -140,33 +82,8 @@ static void check_groups(void) {
     puts("ok: limits of control groups are known");
 }
 
-/* What is left of the address space and of data is what is left of their limits. */
-static void check_limits(void) {
-    struct error err = {0};
-    const struct rlimit limit = {.rlim_cur = (rlim_t)1 << 46, .rlim_max = RLIM_INFINITY},
-                        lower = {.rlim_cur = (rlim_t)1 << 45, .rlim_max = RLIM_INFINITY};
-    double before = available_memory();
-    CHECK(before > 0 && available_limit() > 0, "%g bytes are free", before);
-    CHECK(memory_expect(0x1p62, "items", &err) < 0 && strstr(err.text, "MB for items, of "), "%s",
-          err.text);
-    struct rlimit old;
-    CHECK_TRUE(getrlimit(RLIMIT_AS, &old) == 0);
-    if (old.rlim_cur == RLIM_INFINITY && setrlimit(RLIMIT_AS, &limit) == 0) {
-        CHECK(available_limit() <= 0x1p46 && available_memory() < 0x1p46, "a limit of 2^46");
-        CHECK(memory_physical() > 0, "memory");
-    }
-    CHECK_TRUE(getrlimit(RLIMIT_DATA, &old) == 0);
-    if (old.rlim_cur == RLIM_INFINITY && setrlimit(RLIMIT_DATA, &lower) == 0) {
-        CHECK(available_limit() <= 0x1p45 && available_memory() < 0x1p45, "a limit of data");
-    }
-    puts("ok: limits of the address space and of data are known");
-}
-
 int main(void) {
-    check_room();
     check_sizes();
-    check_grow();
     check_groups();
-    check_limits();
     return 0;
 }

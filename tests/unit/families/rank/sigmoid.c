@@ -70,27 +70,6 @@ static void check_search(void) {
     printf("ok: the slope is that of a plain search\n");
 }
 
-static void check_scale(void) {
-    double m[5] = {1, 2, -0.5, 3, 0.25}, scaled[5];
-    struct error err;
-    double slope, other;
-    CHECK(sigmoid_fit(&slope, m, 5, &err) == 0 && slope > 0, "slope %g", slope);
-    for (double scale = 1e-200; scale < 1e201; scale *= 1e100) {
-        for (int i = 0; i < 5; i++) {
-            scaled[i] = m[i] * scale;
-        }
-        MUST(sigmoid_fit(&other, scaled, 5, &err));
-        CHECK(fabs(other * scale - slope) <= 1e-10 * slope, "scale %g: %.17g for %.17g", scale,
-              other * scale, slope);
-    }
-    for (int i = 0; i < 5; i++) {
-        scaled[i] = -m[i];
-    }
-    CHECK(sigmoid_fit(&other, scaled, 5, &err) == 0 && fabs(other + slope) <= 1e-10 * slope,
-          "mirrored margins: %g for %g", other, -slope);
-    printf("ok: slopes scale with the margins\n");
-}
-
 static void check_edges(void) {
     struct error err;
     double slope;
@@ -115,20 +94,8 @@ static void check_edges(void) {
     printf("ok: degenerate margins\n");
 }
 
-static void check_probability(void) {
-    for (double m = -800; m <= 800; m += 12.5) {
-        double p = sigmoid_probability(1, m), q = sigmoid_probability(1, -m);
-        CHECK(p >= 0 && p <= 1 && fabs(p + q - 1) < 1e-15, "margin %g: %g and %g", m, p, q);
-    }
-    CHECK(fabs(sigmoid_probability(2, 0.5) - 0.7310585786300049) < 1e-15, "P(1) = %.17g",
-          sigmoid_probability(2, 0.5));
-    printf("ok: probabilities of both orders add up to 1\n");
-}
-
 int main(void) {
     check_search();
-    check_scale();
     check_edges();
-    check_probability();
     return 0;
 }
