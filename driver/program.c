@@ -189,7 +189,7 @@ int program_train(int argc, char **argv, const char *name) {
                  : cluster_leads(cluster) ? show_text(&help, &err)
                                           : 0;
     }
-    bool strict = options_given(&options, "strict");
+    bool strict = status == 0 && options_given(&options, "strict");
     int code = status < 0                   ? failed_together(cluster, program, &err)
                : strict && end.short_of_gap ? EXIT_NOT_CONVERGED
                                             : EXIT_DONE;
