@@ -64,26 +64,42 @@ static int run_admm(void *context, const struct monitor *monitor, struct error *
 }
 
 static const struct policy_row rows[] = {
-    {ALGORITHM_COORDINATE_DESCENT, "always; with --solver interior only if all scores are zero",
-     "until its convergence rate says that it would take longer than the estimated work of the "
-     "interior-point method, or of ADMM where that does not apply; --solver bcd: none",
-     "interior-point; --solver bcd: the fit ends", coordinate_descent_applies,
-     run_coordinate_descent},
-    {ALGORITHM_INTERIOR_POINT,
-     "up to 4096 unknowns (features or rows, times labels) and 2 million pairs of labels, and a "
-     "kernel matrix that is positive semidefinite",
-     "6 outer iterations; with kernels 6 more for each lower cost, while the gap is above 0.9",
-     "the fit ends", interior_point_applies, run_interior_point},
-    {ALGORITHM_INTERIOR_POINT_REDUCED,
-     "where the interior-point method does not apply: a kernel matrix of up to 4096 rows whose "
-     "leading part is enough for the target gap",
-     "4 parts of the spectrum, of up to 16 times the estimated work of ADMM, 2 outer iterations "
-     "each",
-     "admm", interior_point_reduced_applies, run_interior_point_reduced},
-    {ALGORITHM_ADMM,
-     "where the interior-point method does not apply: a positive semidefinite kernel matrix that "
-     "fits in half of the cache, on one process; not with --solver interior",
-     "6 outer iterations", "the fit ends", admm_applies, run_admm}};
+    {.algorithm = ALGORITHM_COORDINATE_DESCENT,
+     .when = "always; with --solver interior only if all scores are zero",
+     .limit =
+         "until its convergence rate says that it would take longer than the estimated work of the "
+         "interior-point method, or of ADMM where that does not apply; --solver bcd: none",
+     .then = "interior-point; --solver bcd: the fit ends",
+     .applies = coordinate_descent_applies,
+     .run = run_coordinate_descent},
+    {.algorithm = ALGORITHM_INTERIOR_POINT,
+     .when = "up to 4096 unknowns (features or rows, times labels) and 2 million pairs of labels, "
+             "and a "
+             "kernel matrix that is positive semidefinite",
+     .limit =
+         "6 outer iterations; with kernels 6 more for each lower cost, while the gap is above 0.9",
+     .then = "the fit ends",
+     .applies = interior_point_applies,
+     .run = run_interior_point},
+    {.algorithm = ALGORITHM_INTERIOR_POINT_REDUCED,
+     .when =
+         "where the interior-point method does not apply: a kernel matrix of up to 4096 rows whose "
+         "leading part is enough for the target gap",
+     .limit = "4 parts of the spectrum, of up to 16 times the estimated work of ADMM, 2 outer "
+              "iterations "
+              "each",
+     .then = "admm",
+     .applies = interior_point_reduced_applies,
+     .run = run_interior_point_reduced},
+    {.algorithm = ALGORITHM_ADMM,
+     .when = "where the interior-point method does not apply: a positive semidefinite kernel "
+             "matrix that "
+             "fits in half of the cache, on one process; not with --solver interior",
+     .limit = "6 outer iterations",
+     .then = "the fit ends",
+     .applies = admm_applies,
+     .run = run_admm},
+};
 
 static bool is_done(const void *context) {
     const struct ml_state *state = context;
@@ -91,4 +107,5 @@ static bool is_done(const void *context) {
                           ml_is_certified(state->point, state->parameters->epsilon));
 }
 
-const struct policy ml_policy = {"ml", rows, sizeof rows / sizeof rows[0], is_done};
+const struct policy ml_policy = {
+    .family = "ml", .rows = rows, .n_rows = sizeof rows / sizeof rows[0], .is_done = is_done};

@@ -49,19 +49,28 @@ static bool alternation_applies(const void *context) {
 }
 
 static const struct policy_row rows[] = {
-    {ALGORITHM_NEWTON,
-     "unless its certificate failed; nuclear: nor if it ended before at this point and the "
-     "interior-point method takes less than 1e9 operations",
-     "40 steps without a better gap; nuclear: 500 steps", "the interior-point method",
-     newton_applies, run_newton},
-    {ALGORITHM_INTERIOR_POINT, "all rows in this process and a system that fits in memory",
-     "until rounding ends it", "the fit ends with the gap of its certificate", interior_applies,
-     run_interior},
-    {ALGORITHM_ALTERNATION, "lowrank, from the singular vectors of the svm",
-     "1,000 joint steps; --solver alternate: 2,000 sweeps", "the fit ends", alternation_applies,
-     NULL}};
+    {.algorithm = ALGORITHM_NEWTON,
+     .when = "unless its certificate failed; nuclear: nor if it ended before at this point and the "
+             "interior-point method takes less than 1e9 operations",
+     .limit = "40 steps without a better gap; nuclear: 500 steps",
+     .then = "the interior-point method",
+     .applies = newton_applies,
+     .run = run_newton},
+    {.algorithm = ALGORITHM_INTERIOR_POINT,
+     .when = "all rows in this process and a system that fits in memory",
+     .limit = "until rounding ends it",
+     .then = "the fit ends with the gap of its certificate",
+     .applies = interior_applies,
+     .run = run_interior},
+    {.algorithm = ALGORITHM_ALTERNATION,
+     .when = "lowrank, from the singular vectors of the svm",
+     .limit = "1,000 joint steps; --solver alternate: 2,000 sweeps",
+     .then = "the fit ends",
+     .applies = alternation_applies},
+};
 
-const struct policy smm_policy = {"smm", rows, sizeof rows / sizeof rows[0], is_done};
+const struct policy smm_policy = {
+    .family = "smm", .rows = rows, .n_rows = sizeof rows / sizeof rows[0], .is_done = is_done};
 
 int smm_policy_solve(struct smm_state *state, const struct monitor *monitor, struct error *err) {
     size_t n = state->matrices->n, cells = state->matrices->height * state->matrices->width;

@@ -6,7 +6,7 @@
  * made right again) may be refused or accepted, but never crash, hang or take absurd memory. */
 #define _GNU_SOURCE
 #include "common/model/model.h"
-#include "families/rank/rank.h"
+#include "families/tables.h"
 #include "tests/unit/check.h"
 
 #include <math.h>
