@@ -14,14 +14,14 @@ enum { MOST_WHOLE_ROWS = 16384 };
  * entries serves several: they are in double as if for a tight gap. */
 static const double MOST_DISTINCT = 0.9;
 
-/* Up to so many rows a matrix costs little more in double, and kernels with large values need it; for
- * gaps tighter than the other up to more. */
+/* Up to so many rows a matrix costs little more in double, and kernels with large values need it;
+ * for gaps tighter than the other up to more. */
 enum { SMALL_ROWS = 3000, MOST_WIDE_ROWS = 8192 };
 static const double WIDE_EPSILON = 1e-4;
 
 /* Whether a kernel matrix of n_rows rows is held in double, not in float, for a relative gap of
- * epsilon and in cache_bytes: the small ones, and for tight gaps those whose computing does not take
- * too long. Everything that is certified is evaluated in double whatever this says. */
+ * epsilon and in cache_bytes: the small ones, and for tight gaps those whose computing does not
+ * take too long. Everything that is certified is evaluated in double whatever this says. */
 static bool is_wide(size_t n_rows, double epsilon, size_t cache_bytes) {
     size_t most = epsilon < WIDE_EPSILON ? MOST_WIDE_ROWS : SMALL_ROWS;
     double n = (double)n_rows;

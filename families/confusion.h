@@ -61,8 +61,8 @@ double confusion_rate(const struct confusion *confusion, int number, double *wei
 /* Fails where the model has no labels: `pair` as for confusion_open. */
 int confusion_check(bool pair, const struct model *model, struct error *err);
 
-/* Opens a state of `size` bytes, zero but for an empty table of the model's labels. `pair`: two labels
- * may share one score, and unknown labels are lumped. confusion_close frees both. */
+/* Opens a state of `size` bytes, zero but for an empty table of the model's labels. `pair`: two
+ * labels may share one score, and unknown labels are lumped. confusion_close frees both. */
 int confusion_open(void **state, size_t size, bool pair, bool cells, const struct model *model,
                    struct error *err);
 void confusion_close(void *state);

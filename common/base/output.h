@@ -48,8 +48,8 @@ const char *output_path(const struct output *output);
 /* True if it writes to standard output, whatever it is called. */
 bool output_is_stdout(const struct output *output);
 
-/* Adds bytes, text up to its NUL, or formatted text. The first failure is kept, and reported by output_flush or
- * output_commit. */
+/* Adds bytes, text up to its NUL, or formatted text. The first failure is kept, and reported by
+ * output_flush or output_commit. */
 void output_write(struct output *output, const void *bytes, size_t n);
 void output_text(struct output *output, const char *text);
 void output_format(struct output *output, const char *format, ...)

@@ -17,8 +17,8 @@ enum {
     NAME(DOUBLES) = BYTES / 8
 };
 
-/* vector.h's product, minimum and overlap: sum (n_panels, LANES) += over n hits the term of the hit's
- * value and the slot's vectors slot[k]. prepare: declarations that the term uses. */
+/* vector.h's product, minimum and overlap: sum (n_panels, LANES) += over n hits the term of the
+ * hit's value and the slot's vectors slot[k]. prepare: declarations that the term uses. */
 #ifndef VECTOR_PANELS
 #define VECTOR_PANELS(name, prepare, term)                                                         \
     TARGET static void NAME(name)(const HIT *hits, size_t n, const REAL *panel, size_t n_panels,   \
@@ -50,8 +50,8 @@ VECTOR_PANELS(product, , (value)*slot[k])
 
 VECTOR_PANELS(minimum, NAME(lanes) values = value - zero, MINIMUM(slot[k], values))
 
-/* A value v and a lane z have in common what is left of z when it is cut off at v and at 0, whatever
- * the sign of v, which then makes it positive. */
+/* A value v and a lane z have in common what is left of z when it is cut off at v and at 0,
+ * whatever the sign of v, which then makes it positive. */
 VECTOR_PANELS(overlap, REAL sign = value < 0 ? -1 : 1;
               NAME(lanes) low = (value < 0 ? value : 0) + zero;
               NAME(lanes) high = (value < 0 ? 0 : value) + zero,

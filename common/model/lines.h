@@ -33,8 +33,8 @@ int model_lines_next(struct model_lines *lines, struct error *err);
 /* Whether anything follows this line: 1, 0, or -1 with err set. */
 int model_lines_more(struct model_lines *lines, struct error *err);
 
-/* Whether this line ends the file: "end LINES CRC" with as many `lines` of the body, and the checksum of
- * all lines before it; nothing may follow. Fails if it does not. */
+/* Whether this line ends the file: "end LINES CRC" with as many `lines` of the body, and the
+ * checksum of all lines before it; nothing may follow. Fails if it does not. */
 int model_lines_end(struct model_lines *lines, uint64_t body, struct error *err);
 
 /* Fails if anything follows this line. */

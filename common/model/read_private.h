@@ -11,8 +11,8 @@ int model_read_grow(void *array, size_t n, size_t size, struct error *err);
 /* Puts a number behind the n in *array. */
 int model_read_number(double **array, size_t n, double value, struct error *err);
 
-/* Reads n numbers (0: one and all that follow) with blanks between from *rest on into the array, behind
- * the *used that it has; *rest becomes what follows them. */
+/* Reads n numbers (0: one and all that follow) with blanks between from *rest on into the array,
+ * behind the *used that it has; *rest becomes what follows them. */
 int model_read_numbers(const struct model_lines *in, size_t n, double **array, size_t *used,
                        const char **rest, struct error *err);
 

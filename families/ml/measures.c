@@ -1,4 +1,5 @@
-/* How predictions of label sets are measured, by both programs: ml_metrics behind the drivers' table. */
+/* How predictions of label sets are measured, by both programs: ml_metrics behind the drivers'
+ * table. */
 #include "families/tables.h"
 
 #include "common/base/memory.h"

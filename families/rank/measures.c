@@ -224,8 +224,8 @@ static int finish(void *opened, const struct measure *wanted, size_t n, struct e
 
 /* ---- the table ---- */
 
-/* How many queries pairwise accuracy, and tau and rho, are means over; and how many of those that are
- * large enough have a relevant row. */
+/* How many queries pairwise accuracy, and tau and rho, are means over; and how many of those that
+ * are large enough have a relevant row. */
 enum { QUERIES = -1, QUERIES_RELEVANT = -2 };
 
 static double value(const void *opened, const struct measure *measure, double *weight) {

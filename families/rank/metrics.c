@@ -159,7 +159,8 @@ static void add_group(const double *value, size_t n, double *sum, double *count)
     }
 }
 
-/* Measures the groups of n rows, sorted; buffer has room for n rows, value for n_measures numbers. */
+/* Measures the groups of n rows, sorted; buffer has room for n rows, value for n_measures numbers.
+ * */
 static void measure_groups(struct metrics_row *rows, size_t n, struct metrics_row *buffer,
                            const struct metrics_settings *settings, bool graded, double *value,
                            double *mean, double *count, double *n_relevant) {

@@ -63,10 +63,10 @@ struct metrics_settings {
 };
 
 /* Measures n rows: target and score (n), query (n) in any order or NULL for one group. Rows with
- * target NaN are left out. mean (METRICS_CUTS + n_cuts) = over the groups of min_group rows and more
- * that have a value, NaN when there is none, and count how many these are; *n_relevant = such groups
- * with a relevant row. Scores that are not finite are an error. Takes O(n log n) time and 64 bytes a
- * row. */
+ * target NaN are left out. mean (METRICS_CUTS + n_cuts) = over the groups of min_group rows and
+ * more that have a value, NaN when there is none, and count how many these are; *n_relevant = such
+ * groups with a relevant row. Scores that are not finite are an error. Takes O(n log n) time and 64
+ * bytes a row. */
 int metrics_rank(size_t n, const double *target, const double *score, const uint64_t *query,
                  const struct metrics_settings *settings, double *mean, double *count,
                  double *n_relevant, struct error *err);

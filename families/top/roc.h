@@ -41,8 +41,8 @@ double roc_tpr_at_rate(const struct roc *roc, double tau);
 /* That threshold. */
 double roc_threshold(const struct roc *roc, double tau);
 
-/* Area up to a false positive rate, 0 < fpr <= 1, over fpr, of 1 the area under the curve: pairs in the
- * right order, equal scores counting half; and McClish's (1989) correction of it,
+/* Area up to a false positive rate, 0 < fpr <= 1, over fpr, of 1 the area under the curve: pairs in
+ * the right order, equal scores counting half; and McClish's (1989) correction of it,
  * (1 + (area - fpr^2/2) / (fpr - fpr^2/2)) / 2: 1/2 for the diagonal, 1 for the perfect curve. */
 double roc_partial_auc(const struct roc *roc, double fpr);
 double roc_mcclish(const struct roc *roc, double fpr);

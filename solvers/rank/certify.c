@@ -18,8 +18,8 @@ static const double NOTHING = 1e-4;
 
 /* ---- creation ---- */
 
-/* The weight of the pairs that each row is in: the degrees of the Laplacian of all pairs, or a little
- * more. */
+/* The weight of the pairs that each row is in: the degrees of the Laplacian of all pairs, or a
+ * little more. */
 static int find_weights(struct rank_certifier *certifier, struct error *err) {
     size_t n = certifier->map->n;
     struct rank_laplacian all;

@@ -354,8 +354,8 @@ static void take_slack(const struct group *group, double weight, double *slack) 
     }
 }
 
-/* No sum over the pairs of one row is larger, of u = delta - (s_i - s_j) > 0 with delta <= 1, and of
- * this rank's rows. */
+/* No sum over the pairs of one row is larger, of u = delta - (s_i - s_j) > 0 with delta <= 1, and
+ * of this rank's rows. */
 static double largest_sum(const struct rank_pairs *pairs, const double *s) {
     double largest = 0;
     for (size_t g = 0; g < pairs->n_groups; g++) {

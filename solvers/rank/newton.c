@@ -124,8 +124,8 @@ static int direct_step(struct newton *newton, double gap, bool *found, struct er
     return newton->map->scores(newton->map, newton->step, newton->q, err);
 }
 
-/* scale (dimension) = the inverse of the Hessian's diagonal, for weights w; the inverse, if there is
- * one, for this band. *found = false where rounding leaves none. */
+/* scale (dimension) = the inverse of the Hessian's diagonal, for weights w; the inverse, if there
+ * is one, for this band. *found = false where rounding leaves none. */
 static int make_preconditioner(struct newton *newton, double factor, double *scale, bool *found,
                                struct error *err) {
     const struct score_map *map = newton->map;

@@ -31,7 +31,8 @@ void band_system_free(struct band_system *system);
 void band_system_release(struct band_system *system);
 
 /* step (height, width) = p for the gradient g (height, width) and the rows band[0..m) of this
- * process, which ascend, with their d. Where it is late (monitor) what has been found of it. Fails for lack of memory. */
+ * process, which ascend, with their d. Where it is late (monitor) what has been found of it. Fails
+ * for lack of memory. */
 int band_system_solve(struct band_system *system, struct smm_spectral *spectral,
                       const uint32_t *band, size_t m, const double *d, const double *gradient,
                       double *step, const struct monitor *monitor, struct error *err);

@@ -1,4 +1,5 @@
-/* The interior point for the nuclear norm, where Newton's method stalls: features in mixed units, small T.
+/* The interior point for the nuclear norm, where Newton's method stalls: features in mixed units,
+ * small T.
  *
  * T |W|_* is the least T/2 (tr P + tr Q) over S = [P W; W' Q] >= 0 (semidefinite), whose dual has
  * Y = 1/2 [T -Z; -Z' T] >= 0, that is |Z|_op <= T, and W + Z = M = sum_i alpha_i y_i X_i. Their
@@ -19,8 +20,8 @@
  * are distributed over processes. */
 double smm_nuclear_interior_work(const struct smm_matrices *matrices);
 
-/* Solves to a relative gap of epsilon, afresh; fit has w and alpha of the caller, and gets bounds as
- * far as running sums can tell. Margins of loss are not used. */
+/* Solves to a relative gap of epsilon, afresh; fit has w and alpha of the caller, and gets bounds
+ * as far as running sums can tell. Margins of loss are not used. */
 int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binary_loss *loss,
                          double tau, double epsilon, const struct monitor *monitor,
                          struct binary_fit *fit, struct error *err);

@@ -1,4 +1,5 @@
-/* A model of rank that was damaged: every cut, every changed byte, and damage behind a right checksum.
+/* A model of rank that was damaged: every cut, every changed byte, and damage behind a right
+ * checksum.
  *
  *   tamper MODEL COPY    COPY: a file to write
  *

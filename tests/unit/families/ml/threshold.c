@@ -1,4 +1,5 @@
-/* Thresholds: targets and line of ew against numpy's, cuts that none is better than, sets, models. */
+/* Thresholds: targets and line of ew against numpy's, cuts that none is better than, sets, models.
+ * */
 #include "families/ml/threshold.h"
 #include "common/base/random.h"
 #include "solvers/ml/sort.h"
