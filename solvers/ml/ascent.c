@@ -2,6 +2,7 @@
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "solvers/methods/tolerance.h"
 #include "solvers/ml/bias.h"
 #include "solvers/ml/private.h"
 
@@ -71,34 +72,21 @@ static int certify_bcd(struct ml *ml, const struct ml_parameters *parameters,
     for (size_t k = 0; k < q; k++) {
         point->bias[k] = bcd->constant * bcd->total[k];
     }
-    return keep_dual(ml, point, err) < 0 ? -1 : ml_point_certify(ml, parameters, false, point, err);
+    return keep_dual(ml, point, err) < 0 ? -1 : ml_point_certify(ml, parameters, point, err);
 }
 
-/* Stretches a point whose gap is rounding for the most part. */
-static int stretch(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
-                   struct error *err) {
-    const struct certificate *certificate = &point->certificate;
-    bool rounded = 2 * certificate->paid > certificate->primal - certificate->dual;
-    return rounded && certificate->certified && !ml_is_certified(point, parameters->epsilon)
-               ? ml_point_stretch(ml, parameters, certificate->primal - certificate->paid, point,
-                                  err)
-               : 0;
-}
-
-static int solve_bcd(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
-                     struct ml_point *point, struct error *err) {
-    run->epsilon = parameters->epsilon;
-    for (int round = 0; round < ML_POLISH_ROUNDS; round++) {
-        if (ml_bcd_run(&ml->bcd, run, err) < 0 || certify_bcd(ml, parameters, point, err) < 0 ||
-            (!stop_limited(run->stop) && stretch(ml, parameters, point, err) < 0)) {
-            return -1;
-        }
-        if (run->stop || run->yields || !point->certificate.certified ||
-            ml_is_certified(point, parameters->epsilon)) {
-            break;
-        }
-        run->epsilon *= 0.7; /* the scores are exact now, and go on from there */
+static int run_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct ml_state *state = context;
+    struct ml_run *run = &state->run;
+    run->epsilon = epsilon;
+    if (ml_bcd_run(&state->ml->bcd, run, err) < 0 ||
+        certify_bcd(state->ml, state->parameters, state->point, err) < 0) {
+        return -1;
     }
+    const struct certificate *certificate = &state->point->certificate;
+    *end = (struct tolerance_end){.gap = certificate->certified ? certificate->gap : (double)NAN,
+                                  .limited = stop_limited(run->stop),
+                                  .converged = !run->stop && !run->yields};
     return 0;
 }
 
@@ -139,7 +127,7 @@ static int certify_balanced(struct ml *ml, const struct ml_parameters *parameter
         return -1;
     }
     memcpy(point->bias, bcd->offset, q * sizeof(double));
-    if (ml_point_certify(ml, parameters, false, point, err) < 0) {
+    if (ml_point_certify(ml, parameters, point, err) < 0) {
         return -1;
     }
     if (!ml->problem->gram) {
@@ -171,10 +159,13 @@ static double first_rho(const struct ml *ml) {
 
 /* Each step is solved to a part of the gap that there is. Where it takes no more than a sweep or
  * two and does not bring much, b has far to go, and rho grows. */
-static int solve_free(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
-                      struct ml_point *point, struct error *err) {
+static int solve_free(struct ml_state *state, struct error *err) {
     const double loose = 0.01, part = 0.2, growth = 3, most = 1e6;
     enum { QUICK = 2, MOST_FAILED = 50 };
+    struct ml *ml = state->ml;
+    const struct ml_parameters *parameters = state->parameters;
+    struct ml_run *run = &state->run;
+    struct ml_point *point = state->point;
     struct ml_bcd *bcd = &ml->bcd;
     double rho = first_rho(ml), best = INFINITY;
     int failed = 0;
@@ -229,6 +220,7 @@ int ml_ascend(struct ml_state *state, struct error *err) {
     if (ml_bcd_start(&ml->bcd, parameters->loss, parameters->cost, err) < 0) {
         return -1;
     }
-    return (ml->setup.free_bias ? solve_free : solve_bcd)(ml, parameters, &state->run, state->point,
-                                                          err);
+    return ml->setup.free_bias
+               ? solve_free(state, err)
+               : tolerance_tighten(run_to, state, parameters->epsilon, ML_POLISH_ROUNDS, err);
 }

@@ -189,7 +189,7 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
                            rounding.under * (2 + rounding.most_ratio * rounding.most_ratio),
         .nothing = ml_loss_of_nothing(rows, claim->cost),
         .enough = claim->epsilon,
-        .lengthen = claim->lengthen};
+        .lengthen = true};
     int status = certify_bounds(certify, rows->q, claim->f, &g, &family, certificate, err);
     free(rounding.error);
     return status;

@@ -23,7 +23,6 @@ struct ml_claim {
     const struct ml_rows *rows;
     enum ml_loss loss;
     double cost, epsilon;             /* epsilon: the gap that is wanted */
-    bool lengthen;                    /* the certificate's length is, too */
     const struct certify_function *f; /* the primal point, scores (n_all, q) exact */
     const struct certify_function *g; /* the function of beta, without errors; may be f */
     const struct ml_size *size;       /* (n_all) of each row's betas */

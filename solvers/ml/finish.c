@@ -1,6 +1,7 @@
-/* The way to a certified gap of what finishes: the interior point, or operator splitting. */
+/* Fits by the interior-point method and by ADMM, to a certified gap. */
 #include "common/base/array.h"
 #include "common/base/memory.h"
+#include "solvers/methods/tolerance.h"
 #include "solvers/ml/bias.h"
 #include "solvers/ml/private.h"
 #include "solvers/ml/split.h"
@@ -11,7 +12,7 @@
 
 /* ---- the points of a fit ---- */
 
-/* The weights that coefficients (rows.n, q) make. bcd's W is lost. */
+/* The weights that coefficients (rows.n, q) make. The descent's W is lost. */
 static int set_coefficients(struct ml *ml, const double *coefficients, struct ml_point *point,
                             struct error *err) {
     size_t n = ml->rows.n, q = ml->rows.q, width = ml->bcd.store.width;
@@ -27,231 +28,231 @@ static int set_coefficients(struct ml *ml, const double *coefficients, struct ml
     return 0;
 }
 
-/* Both points of a fit. bcd's W is lost. */
-static int take_point(struct ml *ml, const struct ml_parameters *parameters,
-                      const struct ml_fit *fit, struct ml_point *point, struct error *err) {
-    size_t n = ml->rows.n, q = ml->rows.q, width = ml->bcd.store.width;
-    double constant = ml->setup.bias * ml->setup.bias;
-    bool free_bias = ml->setup.free_bias;
-    double *beta = memory_zeros(n, width * sizeof(double), "dual variables", err);
+/* The weights that the dual point makes, and its function. */
+static int take_dual(struct ml *ml, double cost, const struct ml_fit *fit, struct ml_point *point,
+                     struct error *err) {
+    size_t n = ml->rows.n, width = ml->bcd.store.width;
     struct ml_kept *kept = ml->setup.keep ? &point->kept : NULL;
+    double *beta = memory_zeros(n, width * sizeof(double), "dual variables", err);
     int status =
-        beta ? ml_bias_beta(&fit->alphas, free_bias, width, beta, &point->gain, kept, err) : -1;
+        beta ? ml_bias_beta(&fit->alphas, ml->setup.free_bias, width, beta, &point->gain, kept, err)
+             : -1;
     if (status == 0) {
         ml_point_weights(ml, beta, point);
-        status = ml_point_scores(ml, point, err) < 0
-                     ? -1
-                     : ml_point_size(ml, parameters->cost, beta, point, err);
+        status = ml_point_size(ml, cost, beta, point, err);
     }
     free(beta);
-    if (status < 0) {
+    return status;
+}
+
+/* How far each label's scores may rise where it is not relevant, or fall (falls) where it is, until
+ * a pair comes to the margin: at most, INFINITY where none can. All ranks. */
+static void find_room(const struct ml *ml, const struct ml_point *point, bool falls, double *room) {
+    size_t q = ml->rows.q;
+    double *s = ml->bcd.s;
+    for (size_t k = 0; k < q; k++) {
+        room[k] = -INFINITY; /* less what there is: the largest is looked for */
+    }
+    for (size_t i = 0; i < ml->rows.n; i++) {
+        struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, 1);
+        double low = INFINITY, high = -INFINITY;
+        memcpy(s, point->scores + ml->rows.row[i] * q, q * sizeof *s);
+        array_add(s, 1, point->bias, q);
+        for (uint32_t pass = 0; pass < 2; pass++) {
+            for (uint32_t k = 0, next = 0; k < q; k++) {
+                bool relevant = next < block.n_relevant && block.relevant[next] == k;
+                next += relevant;
+                if (pass == 0) {
+                    low = relevant ? fmin(low, s[k]) : low;
+                    high = relevant ? high : fmax(high, s[k]);
+                } else if (relevant == falls) {
+                    double left = falls ? s[k] - 1 - high : low - 1 - s[k];
+                    room[k] = fmax(room[k], -left);
+                }
+            }
+        }
+    }
+    cluster_max(ml->rows.cluster, room, q);
+    for (size_t k = 0; k < q; k++) {
+        room[k] = -room[k];
+    }
+}
+
+/* Brings a free bias together where the loss leaves it free: an interior point may find it at
+ * millions, which scores round to. Labels rise, or fall, to no less than another margin's width
+ * from where a pair would have a loss. */
+static int settle_bias(const struct ml *ml, struct ml_point *point, struct error *err) {
+    enum { PASSES = 3 };
+    size_t q = ml->rows.q;
+    double *bias = point->bias, mean = 0, *room = memory_array(q, sizeof *room, "weights", err);
+    if (!room) {
+        return -1;
+    }
+    for (int pass = 0; pass < 2 * PASSES; pass++) {
+        bool falls = pass & 1;
+        double end = bias[0];
+        for (size_t k = 0; k < q; k++) {
+            end = falls ? fmin(end, bias[k]) : fmax(end, bias[k]);
+        }
+        find_room(ml, point, falls, room);
+        for (size_t k = 0; k < q; k++) {
+            double by = fmax(fmin(room[k] - 1, fabs(end - bias[k])), 0);
+            bias[k] += falls ? -by : by;
+        }
+    }
+    for (size_t k = 0; k < q; k++) {
+        mean += bias[k] / (double)q;
+    }
+    for (size_t k = 0; k < q; k++) {
+        bias[k] -= mean;
+    }
+    free(room);
+    return 0;
+}
+
+/* Both points of a fit, the primal scaled and its free bias settled, certified. The descent's W is
+ * lost. */
+static int take_point(struct ml *ml, const struct ml_parameters *parameters,
+                      const struct ml_fit *fit, double scale, bool settle, struct ml_point *point,
+                      struct error *err) {
+    size_t q = ml->rows.q;
+    double constant = ml->setup.bias * ml->setup.bias;
+    if (take_dual(ml, parameters->cost, fit, point, err) < 0) {
         return -1;
     }
     for (size_t k = 0; k < q; k++) {
-        point->bias[k] = free_bias ? fit->bias[k] : constant * point->residual[k];
+        point->bias[k] = ml->setup.free_bias ? fit->bias[k] : constant * point->residual[k];
     }
-    if (ml_point_part(ml, point, err) < 0) {
+    bool own = fit->weights || fit->coefficients;
+    if ((own || scale != 1) && ml_point_part(ml, point, err) < 0) {
         return -1;
     }
-    if (fit->weights || fit->coefficients) {
-        memcpy(point->bias, fit->bias, q * sizeof *point->bias);
-        if (fit->weights) {
-            memcpy(point->weights, fit->weights, ml_n_weights(ml) * sizeof *point->weights);
-        } else if (set_coefficients(ml, fit->coefficients, point, err) < 0) {
-            return -1;
-        }
-        if (ml_point_scores(ml, point, err) < 0) {
-            return -1;
-        }
+    memcpy(point->bias, own ? fit->bias : point->bias, q * sizeof *point->bias);
+    if (fit->weights) {
+        memcpy(point->weights, fit->weights, ml_n_weights(ml) * sizeof *point->weights);
+    } else if (fit->coefficients && set_coefficients(ml, fit->coefficients, point, err) < 0) {
+        return -1;
     }
-    return ml_point_stretch(ml, parameters, fit->primal, point, err);
+    for (size_t k = 0; k < ml_n_weights(ml); k++) {
+        point->weights[k] *= scale;
+    }
+    for (size_t k = 0; k < q; k++) {
+        point->bias[k] *= scale;
+    }
+    if (ml_point_scores(ml, point, err) < 0 || (settle && settle_bias(ml, point, err) < 0) ||
+        ml_point_certify(ml, parameters, point, err) < 0) {
+        return -1;
+    }
+    point->certificate.lost = fmax(0, point->certificate.primal - fit->primal);
+    return 0;
 }
 
-/* The gap to which splitting goes before what rounding costs is looked at for the first time. */
-static const double COARSE = 1e-3;
+/* ---- solve, certify, tighten ---- */
 
-/* Whether rounding alone costs more than the gap that is wanted, and most of the gap that there
- * is. */
-static bool is_paid(const struct certificate *certificate, double epsilon) {
-    double gap = certificate->primal - certificate->dual;
-    double paid = certificate->paid + certificate->lost;
-    return paid > epsilon * certificate->primal && 2 * paid >= gap;
-}
+/* One of the two algorithms at work. */
+struct finish {
+    struct ml_state *state;
+    struct ml_interior *interior; /* or */
+    struct ml_split *split;
+    double least; /* of the gap: rounding of the loss at 0 */
+    struct monitor monitor;
+};
 
-/* Runs what finishes, the interior point or, if there is one, the splitting, until the certificate
- * is reached, or no more can be gained, or so many rounds are over. cost: that of the parameters
- * or a lower one, whose objective tells nothing of what rounding loses. */
-static int run_finisher(struct ml_state *state, struct ml_interior *interior,
-                        struct ml_split *split, double cost, int rounds, struct error *err) {
-    struct ml *ml = state->ml;
-    const struct ml_parameters *parameters = state->parameters;
-    struct ml_run *run = &state->run;
-    struct ml_point *point = state->point;
-    const double stricter = 0.1, part = 0.9, tiny = 1e-13;
-    double least = tiny * cost * (double)ml->rows.n_everywhere; /* of the loss at 0 */
-    struct monitor_run after;
-    const struct monitor monitor = monitor_after(&after, run->monitor, run->iterations, 0);
-    after.primal = point->bounds.primal;
-    after.dual = point->bounds.dual;
-    double epsilon = part * (split ? fmax(parameters->epsilon, COARSE) : parameters->epsilon);
-    bool tied = true;
-    for (int round = 0; round < rounds; round++) {
-        struct ml_fit fit;
+/* Takes the points of a fit where they are better. A free bias is settled first; margins that
+ * rounding may have left short of 1 count as loss: where that is most of the gap, a primal point
+ * that is a little longer has less. */
+static int offer(struct ml_state *state, const struct ml_fit *fit, struct error *err) {
+    enum { RESCALINGS = 3 };
+    bool settle = false, settles = state->ml->setup.free_bias;
+    double scale = 1, next = INFINITY;
+    for (int k = 0; k <= RESCALINGS && next > 1; k++) {
         struct ml_point found;
-        if (split) {
-            ml_split_run(split, epsilon, least, &monitor, &fit);
-        } else {
-            ml_interior_run(interior, tied, epsilon, least, &monitor, &fit);
-        }
-        fit.primal = cost < parameters->cost ? INFINITY : fit.primal;
-        if (ml_point_create(&found, ml, err) < 0) {
+        if (ml_point_create(&found, state->ml, err) < 0) {
             return -1;
         }
-        if (take_point(ml, parameters, &fit, &found, err) < 0) {
+        if (take_point(state->ml, state->parameters, fit, scale, settle, &found, err) < 0) {
             ml_point_free(&found);
             return -1;
         }
-        run->iterations = after.before + fit.iterations;
-        run->stop = fit.stop;
-        double paid = (found.certificate.paid + found.certificate.lost) / found.certificate.primal;
-        ml_point_join(point, &found);
+        next = settle == settles ? found.certificate.length : INFINITY;
+        scale *= settle == settles ? next : 1;
+        settle = settles;
+        ml_point_join(state->point, &found);
         ml_point_free(&found);
-        if (split && !fit.stop && is_paid(&point->certificate, parameters->epsilon)) {
-            run->stop = fit.stop = STOP_ROUNDING; /* a smaller gap would be paid as much for */
-        }
-        if (stop_limited(fit.stop) || ml_is_certified(point, parameters->epsilon) ||
-            (fit.stop && !fit.tied)) {
+        if (ml_is_certified(state->point, state->parameters->epsilon)) {
             break;
         }
-        if (fit.stop) {
-            tied = false;
-        } else if (epsilon > part * parameters->epsilon) { /* as near as makes a difference */
-            epsilon = part * fmax(parameters->epsilon, paid / 2);
-        } else {
-            epsilon *= stricter;
-        }
     }
     return 0;
 }
 
-/* The interior point, made when it is first wanted. */
-static int want_interior(struct ml *ml, struct error *err) {
-    if (!ml->interior && isfinite(ml->interior_work)) {
-        if (ml_interior_create(&ml->interior, ml->problem, &ml->rows, ml->setup.bias,
-                               ml->setup.free_bias, 0, err) < 0) {
-            return -1;
-        }
-        if (!ml->interior) {
-            ml->interior_work = INFINITY;
-        }
+static int run_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    const double rounding = 0.9; /* what the certificate adds */
+    struct finish *finish = context;
+    struct ml_state *state = finish->state;
+    struct ml_fit fit;
+    if (finish->split) {
+        ml_split_run(finish->split, rounding * epsilon, finish->least, &finish->monitor, &fit);
+    } else {
+        ml_interior_run(finish->interior, rounding * epsilon, finish->least, &finish->monitor,
+                        &fit);
     }
+    if (offer(state, &fit, err) < 0) {
+        return -1;
+    }
+    state->run.iterations = fit.iterations;
+    state->run.stop = fit.stop;
+    *end = (struct tolerance_end){.gap = state->point->certificate.gap,
+                                  .limited = stop_limited(fit.stop),
+                                  .converged = !fit.stop};
     return 0;
 }
 
-static int solve_interior(struct ml_state *state, struct ml_interior *interior, int rounds,
-                          struct error *err) {
-    const struct ml_parameters *parameters = state->parameters;
-    return ml_interior_start(interior, parameters->loss, parameters->cost, err) < 0
-               ? -1
-               : run_finisher(state, interior, NULL, parameters->cost, rounds, err);
-}
-
-static bool is_ended(const struct ml_state *state) {
-    return stop_limited(state->run.stop) ||
-           ml_is_certified(state->point, state->parameters->epsilon);
-}
-
-/* Where kernel values are huge the optimum's alphas are far below C, and its primal so far below
- * the loss at 0 that no double leads from there to it: dual points of lower costs are feasible, and
- * where they leave no loss the optimum is theirs. */
-static int lower_cost(struct ml_state *state, struct error *err) {
-    const double far = 0.9, factor = 1e-8;
-    const struct ml_parameters *parameters = state->parameters;
+/* Runs the algorithm that is given; the descent's W is that of its beta again. */
+static int finish(struct ml_state *state, struct ml_interior *interior, struct ml_split *split,
+                  struct error *err) {
+    const double tiny = 1e-13;
     struct ml *ml = state->ml;
-    double largest = array_largest(certify_reach(ml->certify), ml->problem->n);
-    double enough = 1 / (parameters->cost * largest * largest);
-    for (double part = factor; part >= enough && state->point->certificate.gap > far;
-         part *= factor) {
-        if (is_ended(state)) {
-            return 0;
-        }
-        double cost = part * parameters->cost;
-        if (ml_interior_start(ml->interior, parameters->loss, cost, err) < 0 ||
-            run_finisher(state, ml->interior, NULL, cost, ML_POLISH_ROUNDS, err) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-/* bcd's W is that of its beta again. */
-static void restore(struct ml *ml) {
+    uint64_t before = state->run.iterations;
+    struct monitor_run after;
+    struct finish finish = {.state = state,
+                            .interior = interior,
+                            .split = split,
+                            .least = tiny * ml_loss_of_nothing(&ml->rows, state->parameters->cost),
+                            .monitor = monitor_after(&after, state->run.monitor, before, 0)};
+    after.primal = state->point->bounds.primal;
+    after.dual = state->point->bounds.dual;
+    state->ran = true;
+    int status =
+        tolerance_tighten(run_to, &finish, state->parameters->epsilon, ML_POLISH_ROUNDS, err);
+    state->run.iterations += before;
     if (!ml->problem->gram && ml->bcd.cost != 0) {
         ml_store_rebuild(&ml->bcd.store, ml->bcd.beta);
     }
+    return status;
 }
 
+/* ---- the algorithms ---- */
+
+/* Made when it is first wanted; *interior_work becomes INFINITY where K shows to be not positive
+ * semidefinite. */
 int ml_interior_point(struct ml_state *state, struct error *err) {
     struct ml *ml = state->ml;
-    if (want_interior(ml, err) < 0) {
+    if (!ml->interior && ml_interior_create(&ml->interior, ml->problem, &ml->rows, ml->setup.bias,
+                                            ml->setup.free_bias, err) < 0) {
         return -1;
     }
     if (!ml->interior) {
+        ml->interior_work = INFINITY;
         return 0;
     }
-    state->ran = true;
-    int status = solve_interior(state, ml->interior, ML_POLISH_ROUNDS, err);
-    if (status == 0 && ml->problem->gram) {
-        status = lower_cost(state, err);
-    }
-    restore(ml);
-    return status;
+    return ml_interior_start(ml->interior, state->parameters->loss, state->parameters->cost, err) <
+                   0
+               ? -1
+               : finish(state, ml->interior, NULL, err);
 }
 
-/* The interior point over what of K is worth it: with K = F F' + R, beta of its dual point costs
- * beta'R beta / 2, the less the smaller C is; scores of F's functions are those of K. Where R still
- * costs more than is wanted, less of it is left out. Nothing is run where F has too many columns
- * before any run. */
-static int solve_reduced(struct ml_state *state, struct error *err) {
-    enum { TRIES = 4, ROUNDS = 2 };
-    const double usual = 64, wanted = 1.0 / 4, dearest = 16; /* times what splitting costs */
-    struct ml *ml = state->ml;
-    const struct ml_parameters *parameters = state->parameters;
-    struct ml_point *point = state->point;
-    double n = (double)ml->rows.n, cost = parameters->cost, epsilon = parameters->epsilon;
-    double primal = fmin(point->bounds.primal, ml_loss_of_nothing(&ml->rows, cost));
-    double least = usual * epsilon * primal / (n * cost * cost);
-    for (int k = 0; k < TRIES && least > 0; k++) {
-        struct ml_interior *interior;
-        if (ml_interior_create(&interior, ml->problem, &ml->rows, ml->setup.bias,
-                               ml->setup.free_bias, least, err) < 0) {
-            return -1;
-        }
-        if (!interior || (parameters->method == ML_AUTO &&
-                          ml_interior_own_work(interior) > dearest * ml->split_work)) {
-            ml_interior_free(interior);
-            return 0;
-        }
-        state->ran = true;
-        double before = point->certificate.gap;
-        int status = solve_interior(state, interior, ROUNDS, err);
-        ml_interior_free(interior);
-        double left = point->certificate.primal - point->certificate.dual;
-        if (status < 0 || is_ended(state) || !(point->certificate.gap < before)) {
-            return status;
-        }
-        least *= fmin(wanted, wanted * epsilon * point->certificate.primal / left);
-    }
-    return 0;
-}
-
-int ml_interior_point_reduced(struct ml_state *state, struct error *err) {
-    int status = solve_reduced(state, err);
-    restore(state->ml);
-    return status;
-}
-
-/* From where bcd is; nothing is run where K shows to be not positive semidefinite. */
+/* From the descent's point; nothing is run where K shows to be not positive semidefinite. */
 int ml_admm(struct ml_state *state, struct error *err) {
     struct ml *ml = state->ml;
     const struct ml_parameters *parameters = state->parameters;
@@ -271,10 +272,8 @@ int ml_admm(struct ml_state *state, struct error *err) {
                                  constant, ml->setup.free_bias, &start, err);
     free(scores);
     if (split) {
-        state->ran = true;
-        status = run_finisher(state, NULL, split, parameters->cost, ML_POLISH_ROUNDS, err);
+        status = finish(state, NULL, split, err);
     }
     ml_split_free(split);
-    restore(ml);
     return status;
 }

@@ -13,9 +13,8 @@
 struct ml_fit {
     struct ml_alphas alphas; /* the dual point; with free bias its sums are 0 up to rounding only */
     /* the primal point: (n_features, q) of a linear problem with features not more than rows, or
-     * coefficients (n, q) of rows; tied: both NULL, the weights are those of the dual point */
+     * coefficients (n, q) of rows; both NULL: the weights are those of the dual point */
     const double *weights, *coefficients;
-    bool tied;
     const double *bias;    /* (q) that goes with them; or the free bias */
     double primal, dual;   /* as far as running sums can tell */
     uint64_t iterations;   /* since the start */

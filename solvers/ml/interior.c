@@ -172,9 +172,8 @@ static int allocate(struct ml_interior *ml, struct error *err) {
     ml->reduced = memory_array(size, sizeof(double), "a system", err);
     ml->gathered = memory_array(workers, GATHERED * m * sizeof(double), "a system", err);
     ml->bias_out = memory_zeros(q, sizeof(double), "weights", err);
-    ml->coefficients = memory_array(ml->pivot ? n : 0, q * sizeof(double), "weights", err);
     if (!ml->S || !ml->beta || !ml->counted || !ml->H || !ml->reduced || !ml->gathered ||
-        !ml->bias_out || !ml->coefficients) {
+        !ml->bias_out) {
         return -1;
     }
     for (size_t k = 0; k < m * q; k++) {
@@ -184,8 +183,7 @@ static int allocate(struct ml_interior *ml, struct error *err) {
 }
 
 int ml_interior_create(struct ml_interior **interior, const struct problem *problem,
-                       const struct ml_rows *rows, double bias, bool free_bias, double least,
-                       struct error *err) {
+                       const struct ml_rows *rows, double bias, bool free_bias, struct error *err) {
     struct ml_interior *ml = memory_zeros(1, sizeof *ml, "a solver", err);
     *interior = NULL;
     if (!ml) {
@@ -199,7 +197,7 @@ int ml_interior_create(struct ml_interior **interior, const struct problem *prob
     ml->free_bias = free_bias;
     ml->bias = free_bias ? 1 : bias;
     bool possible;
-    int status = ml_interior_features(ml, least, &possible, err);
+    int status = ml_interior_features(ml, &possible, err);
     if (status == 0 && possible) {
         status = ml_interior_pairs(ml, err) < 0 || allocate(ml, err) < 0 ? -1 : 0;
     }
@@ -217,8 +215,6 @@ void ml_interior_free(struct ml_interior *ml) {
     }
     interior_close(ml->interior);
     free(ml->F);
-    free(ml->pivot);
-    free(ml->coefficients);
     free(ml->start);
     free(ml->row);
     free(ml->group_start);
@@ -257,8 +253,13 @@ int ml_interior_start(struct ml_interior *ml, enum ml_loss loss, double cost, st
                                              .solve = solve};
     interior_close(ml->interior);
     ml->interior = NULL;
-    ml->tied = false;
-    return interior_open(&ml->interior, &problem, err);
+    if (interior_open(&ml->interior, &problem, err) < 0) {
+        return -1;
+    }
+    if (!ml->own_features) {
+        interior_tie(ml->interior, true);
+    }
+    return 0;
 }
 
 static void row_alpha(const void *context, size_t i, const struct ml_block *block, double *alpha) {
@@ -268,45 +269,18 @@ static void row_alpha(const void *context, size_t i, const struct ml_block *bloc
            (size_t)(ml->start[i + 1] - ml->start[i]) * sizeof *alpha);
 }
 
-/* coefficients (n, q) with F'coefficients = w, but for the bias: by back substitution in the
- * pivots' triangle. */
-static void set_coefficients(struct ml_interior *ml) {
-    size_t q = ml->q;
-    memset(ml->coefficients, 0, ml->n * q * sizeof *ml->coefficients);
-    for (size_t k = ml->rank; k-- > 0;) {
-        double *to = ml->coefficients + ml->pivot[k] * q;
-        memcpy(to, ml->fit.w + k * q, q * sizeof *to);
-        for (size_t l = k + 1; l < ml->rank; l++) {
-            array_add(to, -ml->F[ml->pivot[l] * ml->m + k], ml->coefficients + ml->pivot[l] * q, q);
-        }
-        for (size_t a = 0; a < q; a++) {
-            to[a] /= ml->F[ml->pivot[k] * ml->m + k];
-        }
-    }
-}
-
-void ml_interior_run(struct ml_interior *ml, bool tied, double epsilon, double least,
+void ml_interior_run(struct ml_interior *ml, double epsilon, double least,
                      const struct monitor *monitor, struct ml_fit *fit) {
     const double tight = 0.5; /* what rounding of alphas may take is left */
-    tied = tied && !ml->own_features;
-    if (tied != ml->tied) {
-        interior_tie(ml->interior, tied);
-        ml->tied = tied;
-    }
     interior_run(ml->interior, tight * epsilon, least, monitor, &ml->fit);
-    if (tied && !ml->fit.stop) {
+    if (!ml->own_features && !ml->fit.stop) {
         interior_round(ml->interior, epsilon * fmax(ml->fit.primal, least), &ml->fit);
-    }
-    if (!tied && !ml->own_features) {
-        set_coefficients(ml);
     }
     for (size_t a = 0; ml->bias > 0 && a < ml->q; a++) {
         ml->bias_out[a] = ml->bias * ml->fit.w[(ml->m - 1) * ml->q + a];
     }
     *fit = (struct ml_fit){.alphas = {ml->rows, ml->loss, ml->cost, ml, row_alpha},
                            .weights = ml->own_features ? ml->fit.w : NULL,
-                           .coefficients = tied || ml->own_features ? NULL : ml->coefficients,
-                           .tied = tied,
                            .bias = ml->bias_out,
                            .primal = ml->fit.primal,
                            .dual = ml->fit.dual,

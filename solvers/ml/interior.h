@@ -24,33 +24,23 @@
  * unknowns, or pairs. */
 double ml_interior_work(const struct problem *problem, const struct ml_rows *rows);
 
-/* Whether one is possible that takes of the kernel matrix, positive semidefinite, but what is worth
- * it: see `least`. */
-bool ml_interior_reduces(const struct problem *problem, const struct ml_rows *rows);
-
 /* Features for the problem's rows with a loss, made once for all costs and losses. bias: the value
- * of a constant feature, 0: none; free_bias: one that the norm does not count. least: what may be
- * left of the diagonal of a matrix of products; more than rounding makes fewer features. *interior
- * is NULL where there are no features, or too many, or the kernel shows to be not positive
- * semidefinite. Borrows problem and rows. */
+ * of a constant feature, 0: none; free_bias: one that the norm does not count. *interior is NULL
+ * where there are no features, or too many, or the kernel shows to be not positive semidefinite.
+ * Borrows problem and rows. */
 struct ml_interior;
 int ml_interior_create(struct ml_interior **interior, const struct problem *problem,
-                       const struct ml_rows *rows, double bias, bool free_bias, double least,
-                       struct error *err);
+                       const struct ml_rows *rows, double bias, bool free_bias, struct error *err);
 void ml_interior_free(struct ml_interior *interior);
-
-/* What a fit of it takes. */
-double ml_interior_own_work(const struct ml_interior *interior);
 
 /* Makes the next run start afresh, for this loss and cost. */
 int ml_interior_start(struct ml_interior *interior, enum ml_loss loss, double cost,
                       struct error *err);
 
-/* Goes on until the relative gap is epsilon, or P - D is epsilon times `least`. tied: with the
- * weights of the dual point, as long as they are accurate enough: its coefficients are few, and no
- * larger than lambda. Else with coefficients of the rows that a factor of the matrix stands on,
- * which make the primal point's own weights. */
-void ml_interior_run(struct ml_interior *interior, bool tied, double epsilon, double least,
+/* Goes on until the relative gap is epsilon, or P - D is epsilon times `least`. Where F
+ * is a factor the weights are those of the dual point, whose coefficients are few, and no larger
+ * than lambda. */
+void ml_interior_run(struct ml_interior *interior, double epsilon, double least,
                      const struct monitor *monitor, struct ml_fit *fit);
 
 #endif

@@ -13,11 +13,8 @@ struct ml_interior {
     bool own_features; /* F's first columns are the data's own */
     bool free_bias;
     double bias; /* value of the constant feature, the last column of F; 1 for a free one; or 0 */
-    size_t n, q, m;  /* rows with a loss, labels, columns of F */
-    double *F;       /* (n, m) */
-    uint32_t *pivot; /* (rank) rows of F that are a lower triangle, from the first on; or NULL */
-    size_t rank;     /* columns of F that are not bias */
-    bool tied;
+    size_t n, q, m; /* rows with a loss, labels, columns of F */
+    double *F;      /* (n, m) */
 
     /* the pairs, row by row: relevant labels by others */
     size_t n_pairs;
@@ -32,7 +29,6 @@ struct ml_interior {
     double *reduced;          /* (m (q-1)) */
     double *gathered;         /* (workers, GATHERED, m) */
     double *bias_out;         /* (q) */
-    double *coefficients;     /* (n, q), where F is a factor */
     const double *theta;      /* of the system at hand */
     const double *w;          /* of the scores at hand */
     struct interior *interior;
@@ -43,9 +39,9 @@ struct ml_interior {
  * be here. */
 bool ml_interior_own_features(const struct problem *problem, const struct ml_rows *rows);
 
-/* F, pivot, rank and m; F is NULL where *possible is false: K is not definite, or F would have no
- * column, or too many. least: see ml_interior_create. */
-int ml_interior_features(struct ml_interior *ml, double least, bool *possible, struct error *err);
+/* F and m; F is NULL where *possible is false: K is not definite, or F would have no column, or too
+ * many. */
+int ml_interior_features(struct ml_interior *ml, bool *possible, struct error *err);
 
 /* The pairs, by rows and by groups of labels. */
 int ml_interior_pairs(struct ml_interior *ml, struct error *err);

@@ -39,12 +39,13 @@ bool ml_interior_own_features(const struct problem *problem, const struct ml_row
     return !problem->gram && (problem->cluster || problem->data->n_features <= rows->n);
 }
 
-/* Of m features, the making of them counted where they are a factor. */
-static double work_of(const struct ml_rows *rows, double m, bool factored) {
-    double n = (double)rows->n_everywhere, q = (double)rows->q, unknowns = m * (q - 1);
+double ml_interior_work(const struct problem *problem, const struct ml_rows *rows) {
+    bool factored = !ml_interior_own_features(problem, rows);
+    double n = (double)rows->n_everywhere, q = (double)rows->q;
+    double m = (factored ? n : (double)problem->data->n_features) + 1, unknowns = m * (q - 1);
     double pairs = cluster_total(rows->cluster, (double)count_pairs(rows));
-    if (unknowns == 0 || unknowns > MOST_UNKNOWNS || (factored && n > MOST_ROWS) ||
-        pairs > MOST_PAIRS || n * m > MOST_VALUES) {
+    if (unknowns > MOST_UNKNOWNS || (factored && n > MOST_ROWS) || pairs > MOST_PAIRS ||
+        n * m > MOST_VALUES) {
         return INFINITY;
     }
     double system = (pairs * m * m + unknowns * unknowns * unknowns / 3) / BLAS_SPEED;
@@ -53,26 +54,10 @@ static double work_of(const struct ml_rows *rows, double m, bool factored) {
     return features + TYPICAL_STEPS * (system + products + pair_loops + unknowns * unknowns / 2);
 }
 
-double ml_interior_work(const struct problem *problem, const struct ml_rows *rows) {
-    bool own = ml_interior_own_features(problem, rows);
-    size_t m = own ? problem->data->n_features : rows->n_everywhere;
-    return work_of(rows, (double)m + 1, !own);
-}
-
-bool ml_interior_reduces(const struct problem *problem, const struct ml_rows *rows) {
-    return !ml_interior_own_features(problem, rows) && isfinite(work_of(rows, 1, true));
-}
-
-double ml_interior_own_work(const struct ml_interior *ml) {
-    return work_of(ml->rows, (double)ml->m, !ml->own_features);
-}
-
 /* ---- features ---- */
 
-/* True if what the factor F (n, rank) leaves of the matrix, given by its lower half, is rounding,
- * or no more than `least`. */
-static bool is_definite(const double *K, const double *F, size_t n, size_t rank, size_t width,
-                        double least) {
+/* True if all that the factor F (n, rank) leaves of K, given by its lower half, is rounding. */
+static bool is_definite(const double *K, const double *F, size_t n, size_t rank, size_t width) {
     double most = 0;
     for (size_t i = 0; i < n; i++) {
         most = fmax(most, fabs(K[i * n + i]));
@@ -81,7 +66,7 @@ static bool is_definite(const double *K, const double *F, size_t n, size_t rank,
         for (size_t j = 0; j <= i; j++) {
             double left = K[i * n + j];
             left -= cblas_ddot((int)rank, F + i * width, 1, F + j * width, 1);
-            if (!(fabs(left) <= INDEFINITE * most + least)) {
+            if (!(fabs(left) <= INDEFINITE * most)) {
                 return false;
             }
         }
@@ -89,34 +74,31 @@ static bool is_definite(const double *K, const double *F, size_t n, size_t rank,
     return true;
 }
 
-/* F (n, rank + bias) with F F' = the matrix of products, but for `least` of their diagonal;
- * *possible: whether there is one, with no more columns than the system may have. */
-static int factor_products(struct ml_interior *ml, double least, bool *possible,
-                           struct error *err) {
+/* F (n, rank + bias) with F F' = the matrix of products; *possible: whether there is one. */
+static int factor_products(struct ml_interior *ml, bool *possible, struct error *err) {
     size_t n = ml->n, rank = 0;
     double *K = memory_zeros(n, 2 * n * sizeof(double), "a kernel matrix", err);
-    uint32_t *pivot = ml->pivot = memory_array(n, sizeof *pivot, "a factor", err);
+    uint32_t *pivot = memory_array(n, sizeof *pivot, "a factor", err);
     int status = K && pivot ? ml_products(ml->problem, ml->rows, K, err) : -1;
     if (status == 0) {
         double *L = K + n * n;
         memcpy(L, K, n * n * sizeof *L);
-        status = cholesky_pivoted(L, n, least, &rank, pivot, err);
+        status = cholesky_pivoted(L, n, 0, &rank, pivot, err);
         ml->m = rank + (ml->bias > 0);
-        *possible = ml->m > 0 && ml->m * (ml->q - 1) <= MOST_UNKNOWNS;
-        ml->F = status == 0 && *possible ? memory_zeros(n, ml->m * sizeof(double), "features", err)
-                                         : NULL;
-        status = status == 0 && (ml->F || !*possible) ? 0 : -1;
+        *possible = ml->m > 0;
+        ml->F = status == 0 ? memory_zeros(n, ml->m * sizeof(double), "features", err) : NULL;
+        status = ml->F ? status : -1;
         for (size_t i = 0; ml->F && i < n; i++) {
             memcpy(ml->F + pivot[i] * ml->m, L + i * n, smaller(i + 1, rank) * sizeof *L);
         }
-        *possible = ml->F && is_definite(K, ml->F, n, rank, ml->m, least);
+        *possible = *possible && ml->F && is_definite(K, ml->F, n, rank, ml->m);
     }
     free(K);
-    ml->rank = rank;
+    free(pivot);
     return status;
 }
 
-int ml_interior_features(struct ml_interior *ml, double least, bool *possible, struct error *err) {
+int ml_interior_features(struct ml_interior *ml, bool *possible, struct error *err) {
     *possible = true;
     if (ml->own_features) {
         size_t d = ml->problem->data->n_features;
@@ -126,7 +108,7 @@ int ml_interior_features(struct ml_interior *ml, double least, bool *possible, s
             data_row_dense(ml->problem->data, ml_products_row(ml->problem, ml->rows, i), d,
                            ml->F + i * ml->m);
         }
-    } else if (factor_products(ml, least, possible, err) < 0) {
+    } else if (factor_products(ml, possible, err) < 0) {
         return -1;
     }
     for (size_t i = 0; ml->F && ml->bias > 0 && i < ml->n; i++) {

@@ -138,8 +138,21 @@ int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err) {
     return ml->map.exact(&ml->map, point->weights, ml->rows.q, point->scores, err);
 }
 
-int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, bool lengthen,
-                     struct ml_point *point, struct error *err) {
+int ml_point_part(const struct ml *ml, struct ml_point *point, struct error *err) {
+    size_t n = ml_n_weights(ml), q = ml->rows.q;
+    point->dual = memory_array(n + q, sizeof *point->dual, "weights", err);
+    if (!point->dual) {
+        return -1;
+    }
+    memcpy(point->dual, point->weights, n * sizeof *point->dual);
+    for (size_t k = 0; k < q; k++) { /* a free bias is no part of the dual point */
+        point->dual[n + k] = ml->setup.free_bias ? 0 : point->bias[k];
+    }
+    return 0;
+}
+
+int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
+                     struct error *err) {
     bool biased = ml->setup.bias > 0 || ml->setup.free_bias;
     const struct certify_function f = {
         .weights = point->weights, .bias = biased ? point->bias : NULL, .exact = point->scores};
@@ -152,7 +165,6 @@ int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, bool
                                    .loss = parameters->loss,
                                    .cost = parameters->cost,
                                    .epsilon = parameters->epsilon,
-                                   .lengthen = lengthen,
                                    .f = &f,
                                    .g = &g,
                                    .size = point->size,

@@ -23,13 +23,6 @@ static bool interior_point_applies(const void *context) {
     return state->parameters->method != ML_BCD && isfinite(state->ml->interior_work);
 }
 
-static bool interior_point_reduced_applies(const void *context) {
-    const struct ml_state *state = context;
-    const struct ml *ml = state->ml;
-    return state->parameters->method != ML_BCD && !ml->interior && ml->definite &&
-           ml_interior_reduces(ml->problem, &ml->rows);
-}
-
 static bool admm_applies(const void *context) {
     const struct ml_state *state = context;
     const struct ml *ml = state->ml;
@@ -52,12 +45,6 @@ static int run_interior_point(void *context, const struct monitor *monitor, stru
     return ml_interior_point(context, err);
 }
 
-static int run_interior_point_reduced(void *context, const struct monitor *monitor,
-                                      struct error *err) {
-    (void)monitor;
-    return ml_interior_point_reduced(context, err);
-}
-
 static int run_admm(void *context, const struct monitor *monitor, struct error *err) {
     (void)monitor;
     return ml_admm(context, err);
@@ -66,40 +53,26 @@ static int run_admm(void *context, const struct monitor *monitor, struct error *
 static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
      .when = "always; with --solver interior only if all scores are zero",
-     .limit =
-         "until its convergence rate says that it would take longer than the estimated work of the "
-         "interior-point method, or of ADMM where that does not apply; --solver bcd: none",
-     .then = "interior-point; --solver bcd: the fit ends",
+     .limit = "until its convergence rate says that it would take longer than the estimated work "
+              "of the interior-point method, or of ADMM where that does not apply; --solver bcd: "
+              "none",
+     .then = "interior-point or admm; --solver bcd: the fit ends",
      .applies = coordinate_descent_applies,
      .run = run_coordinate_descent},
     {.algorithm = ALGORITHM_INTERIOR_POINT,
      .when = "up to 4096 unknowns (features or rows, times labels) and 2 million pairs of labels, "
-             "and a "
-             "kernel matrix that is positive semidefinite",
-     .limit =
-         "6 outer iterations; with kernels 6 more for each lower cost, while the gap is above 0.9",
+             "and a kernel matrix that is positive semidefinite; not with --solver bcd",
+     .limit = "6 outer iterations",
      .then = "the fit ends",
      .applies = interior_point_applies,
      .run = run_interior_point},
-    {.algorithm = ALGORITHM_INTERIOR_POINT_REDUCED,
-     .when =
-         "where the interior-point method does not apply: a kernel matrix of up to 4096 rows whose "
-         "leading part is enough for the target gap",
-     .limit = "4 parts of the spectrum, of up to 16 times the estimated work of ADMM, 2 outer "
-              "iterations "
-              "each",
-     .then = "admm",
-     .applies = interior_point_reduced_applies,
-     .run = run_interior_point_reduced},
     {.algorithm = ALGORITHM_ADMM,
      .when = "where the interior-point method does not apply: a positive semidefinite kernel "
-             "matrix that "
-             "fits in half of the cache, on one process; not with --solver interior",
+             "matrix that fits in half of the cache, on one process; only with --solver auto",
      .limit = "6 outer iterations",
      .then = "the fit ends",
      .applies = admm_applies,
-     .run = run_admm},
-};
+     .run = run_admm}};
 
 static bool is_done(const void *context) {
     const struct ml_state *state = context;

@@ -68,19 +68,13 @@ void ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point)
 /* The point's scores from its weights. */
 int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err);
 
-/* Its certificate, from its scores; with the length that would be better, if that is wanted. */
-int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, bool lengthen,
-                     struct ml_point *point, struct error *err);
+/* Its certificate, from its scores. */
+int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
+                     struct error *err);
 
 /* The dual point stays what the weights and the bias are now; these are the primal point's
  * alone. */
 int ml_point_part(const struct ml *ml, struct ml_point *point, struct error *err);
-
-/* The best multiple of the primal point, and a longer one as far as that lowers what its
- * certificate, made anew, says of it. The dual point stays. own: the primal but for rounding; what
- * remains above it is lost to that. */
-int ml_point_stretch(struct ml *ml, const struct ml_parameters *parameters, double own,
-                     struct ml_point *point, struct error *err);
 
 /* The better primal and the better dual of the two become point's, the other primal found's. */
 void ml_point_join(struct ml_point *point, struct ml_point *found);
@@ -102,7 +96,6 @@ struct ml_state {
 /* Run as rows of the policy do, each from the best iterate. */
 int ml_ascend(struct ml_state *state, struct error *err);
 int ml_interior_point(struct ml_state *state, struct error *err);
-int ml_interior_point_reduced(struct ml_state *state, struct error *err);
 int ml_admm(struct ml_state *state, struct error *err);
 
 #endif
