@@ -261,12 +261,7 @@ static void make_mc(uint64_t *state, struct trial *trial) {
         choose_weights(state, trial, labels);
     }
     if (one_in(state, 3)) {
-        unsigned solver = 1 + below(state, 3);
-        solver = solver == 2 && !trial_is(trial, KERNEL, LINEAR) ? 1 : solver;
-        give(trial, SOLVER, solver);
-        if (solver == 3) {
-            give(trial, MAX_ITER, 1 + below(state, 300));
-        }
+        give(trial, SOLVER, trial_is(trial, KERNEL, LINEAR) && one_in(state, 2) ? 2 : 1);
     }
 }
 
