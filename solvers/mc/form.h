@@ -10,7 +10,7 @@
  *   relative: u_c = -M alpha_c, u_y = M sum alpha; absolute: u_c = sigma_c alpha_c, less its mean.
  * For a step delta of one row |u(delta)|^2 = M^2 (|delta|^2 + kappa (sigma'delta)^2) with
  * kappa = 1, -1/k, 0 (relative, absolute, ova): a diagonal and a rank-one part, so one number
- * theta decides a block (mc_step). */
+ * theta decides a block (step_real.h). */
 #ifndef SOLVERS_MC_FORM_H
 #define SOLVERS_MC_FORM_H
 
@@ -41,7 +41,7 @@ struct mc_shape {
 };
 
 /* The shape for k >= 2 classes; margin is M, and used by formulations with relative margins only.
- * kappa is that of theta = kappa (sum of the others - own) + lambda in form.c. */
+ * kappa is that of theta = kappa (sum of the others - own) + lambda, lambda that of sum alpha. */
 struct mc_shape mc_shape(enum mc_formulation formulation, size_t k, double margin);
 
 /* True if a row of class y has a term for class c. */
@@ -68,11 +68,5 @@ void mc_vertex(const struct mc_shape *shape, size_t y, double cost, const double
 
 /* u (k) of alpha (k), whose entries that are no terms are 0; without taking off the mean. */
 void mc_coefficients(const struct mc_shape *shape, size_t y, const double *alpha, double *u);
-
-/* The exact maximum over one row's alpha (k) in [0, cost]^terms or the simplex: q = |x|^2 > 0, s
- * (k) the scores at alpha, which may be off by a constant where margins are relative or centred.
- * alpha is replaced. Plain and in double: the reference of step_real.h. */
-void mc_step(const struct mc_shape *shape, size_t y, double cost, double q, const double *s,
-             double *alpha);
 
 #endif

@@ -1,4 +1,4 @@
-/* The block step of form.c in vectors, included once for each type with REAL, SIGNED (the
+/* The exact step of a row's alpha in vectors, included once for each type with REAL, SIGNED (the
  * integer of its size) and NAME(x) defined. Not a header for anybody else.
  *
  * Arrays over classes have `width` entries, a whole number of vectors, and are aligned to them;

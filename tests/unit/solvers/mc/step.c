@@ -6,6 +6,122 @@
 
 enum { FORMS = 8 };
 
+/* ---- the exact step, plain and in double ---- */
+
+/* With v the maximum without constraints and without the rank-one part, the new alpha is
+ * clip(v_c - theta) for the others and clip(v_y - eta) for the own class, where
+ *   theta = kappa U + lambda, eta = -kappa U + lambda, U = sum of the others - own,
+ * and lambda >= 0 belongs to sum alpha <= cost. */
+struct block {
+    const struct mc_shape *shape;
+    size_t y;
+    double cap;
+    const double *v;
+};
+
+static double clip(double value, double cap) {
+    return value < 0 ? 0 : value > cap ? cap : value;
+}
+
+static double sum_others(const struct block *block, double theta, double cap) {
+    double sum = 0;
+    for (size_t c = 0; block->shape->form->others && c < block->shape->k; c++) {
+        sum += c == block->y ? 0 : clip(block->v[c] - theta, cap);
+    }
+    return sum;
+}
+
+static double own(const struct block *block, double eta) {
+    return block->shape->form->own ? clip(block->v[block->y] - eta, block->cap) : 0;
+}
+
+/* Increasing in t; its root decides. `kind`: 0 lambda = 0, t = theta; 1 sum alpha = cap without an
+ * own term, t = theta; 2 the same with one, t = its alpha. */
+static double equation(const struct block *block, int kind, double t) {
+    double kappa = block->shape->kappa, cap = block->cap;
+    if (kind == 0) {
+        return t - kappa * (sum_others(block, t, cap) - own(block, -t));
+    }
+    if (kind == 1) {
+        return cap - sum_others(block, t, INFINITY);
+    }
+    double theta = block->v[block->y] - t + 2 * kappa * (cap - 2 * t);
+    return sum_others(block, theta, INFINITY) - (cap - t);
+}
+
+/* Plain bisection to the last bit. */
+static double root(const struct block *block, int kind, double low, double high) {
+    for (;;) {
+        double middle = low + (high - low) / 2;
+        if (!(middle > low && middle < high)) {
+            return middle;
+        }
+        if (equation(block, kind, middle) > 0) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+}
+
+static void bracket(const struct block *block, double *low, double *high) {
+    double kappa = block->shape->kappa, cap = block->cap;
+    double terms = (double)block->shape->k;
+    *low = kappa > 0 ? 0 : kappa * terms * cap;
+    *high = kappa > 0 ? kappa * terms * cap : -kappa * cap;
+}
+
+static double largest(const struct block *block) {
+    double most = -INFINITY;
+    for (size_t c = 0; c < block->shape->k; c++) {
+        most = c != block->y && block->v[c] > most ? block->v[c] : most;
+    }
+    return most;
+}
+
+/* Sets theta and eta for sum alpha = cap. */
+static void solve_simplex(const struct block *block, double *theta, double *eta) {
+    double kappa = block->shape->kappa, cap = block->cap, v_own = block->v[block->y];
+    double most = largest(block);
+    if (block->shape->form->own && equation(block, 2, 0) < 0) {
+        double a = equation(block, 2, cap) <= 0 ? cap : root(block, 2, 0, cap);
+        *theta = v_own - a + 2 * kappa * (cap - 2 * a);
+        *eta = v_own - a;
+        return;
+    }
+    *theta = root(block, 1, most - cap, most);
+    *eta = *theta - 2 * kappa * cap;
+}
+
+/* The exact maximum over one row's alpha (k) in [0, cost]^terms or the simplex: q = |x|^2 > 0, s
+ * (k) the scores at alpha. alpha is replaced. */
+static void plain_step(const struct mc_shape *shape, size_t y, double cost, double q,
+                       const double *s, double *alpha) {
+    const struct mc_form *form = shape->form;
+    double scale = shape->margin * shape->margin * q, sum = 0;
+    double *slack = sample_array(shape->k, sizeof *slack);
+    mc_slacks(shape, y, s, slack);
+    for (size_t c = 0; c < shape->k; c++) {
+        sum += c == y ? -alpha[c] : alpha[c];
+    }
+    /* alpha itself serves for v */
+    for (size_t c = 0; c < shape->k; c++) {
+        double sigma = c == y ? -1 : 1; /* of U */
+        alpha[c] += slack[c] / scale + shape->kappa * sigma * sum;
+    }
+    struct block block = {shape, y, cost, alpha};
+    double low, high;
+    bracket(&block, &low, &high);
+    double theta = shape->kappa != 0 ? root(&block, 0, low, high) : 0, eta = -theta;
+    if (form->maximum && sum_others(&block, theta, cost) + own(&block, eta) > cost) {
+        solve_simplex(&block, &theta, &eta);
+    }
+    for (size_t c = 0; c < shape->k; c++) {
+        alpha[c] = mc_is_term(shape, y, c) ? clip(alpha[c] - (c == y ? eta : theta), cost) : 0;
+    }
+    free(slack);
+}
+
 /* The dual of one row as a function of its alpha, x being one feature. */
 static double block_value(const struct mc_shape *shape, size_t y, double q, const double *s,
                           const double *from, const double *alpha) {
@@ -96,7 +212,7 @@ static void test_block(void) {
                     from[c] = fmin(from[c], most);
                 }
                 memcpy(alpha, from, k * sizeof *alpha);
-                mc_step(&shape, y, cost, q, s, alpha);
+                plain_step(&shape, y, cost, q, s, alpha);
                 check_block(&shape, y, cost, q, s, from, alpha);
             }
             free(s);
@@ -157,7 +273,7 @@ static const double double_CLOSE = 4e-15, double_NOTHING = 1.6e-31;
                                            (REAL_TYPE)(shape->margin * shape->margin * q), work,   \
                                            work + width, work + 2 * width);                        \
         memcpy(plain, from, k * sizeof *plain);                                                    \
-        mc_step(shape, y, cost, q, s, plain);                                                      \
+        plain_step(shape, y, cost, q, s, plain);                                                   \
         for (size_t c = 0; c < k; c++) {                                                           \
             wide[c] = (double)work[width + c];                                                     \
             v[c] = (double)work[2 * width + c];                                                    \
@@ -185,7 +301,7 @@ static void check_change(const struct mc_shape *shape, size_t y, double cost, do
     double *after = sample_array(k, sizeof *after), *u = sample_array(k, sizeof *u);
     double *before = sample_array(k, sizeof *before);
     memcpy(after, from, k * sizeof *after);
-    mc_step(shape, y, cost, q, s, after);
+    plain_step(shape, y, cost, q, s, after);
     mc_coefficients(shape, y, after, u);
     mc_coefficients(shape, y, from, before);
     for (size_t c = 0; c < k; c++) {
