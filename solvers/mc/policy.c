@@ -222,38 +222,50 @@ static int run_interior(void *state, const struct monitor *monitor, struct error
 /* ---- the policy ---- */
 
 static const struct policy_row rows[] = {
-    {ALGORITHM_COORDINATE_DESCENT, "always, but with --solver newton",
-     "linear: 80 sweeps if Newton's method applies, else half of the work of the interior-point "
-     "method; kernels: the work of ADMM, or 4 times that if it converges",
-     "kernels: active-set iterations in its place where one costs less than the working set has "
-     "used and still needs, and less than 4 times ADMM; else the next row that applies; rounding: "
-     "the interior-point method",
-     descent_applies, run_descent},
-    {ALGORITHM_NEWTON,
-     "linear: --solver newton; or auto with at most 2,048 weights, whose square is at most 60 "
-     "times the rows",
-     "none: until the smoothing stalls", "the interior-point method", newton_applies, run_newton},
-    {ALGORITHM_ADMM_LOW_RANK,
-     "kernels: the descent has left the problem to ADMM, which costs more than this",
-     "16 evaluations of 25 iterations, then as coordinate descent",
-     "active-set iterations and coordinate descent from its point, then ADMM", low_rank_applies,
-     run_low_rank},
-    {ALGORITHM_ADMM, "kernels: the descent has left the problem to it",
-     "1,000 evaluations of the bounds, of 10 iterations each, foreseen after 60",
-     "active-set iterations from its point where they cost less than it still needs; then the "
-     "interior-point method",
-     admm_applies, run_admm},
-    {ALGORITHM_ACTIVE_SET, "kernels: coordinate descent or ADMM hands over to it",
-     "4,096 free variables; as the algorithm that started it allows",
-     "the algorithm that started it", active_set_applies, NULL},
-    {ALGORITHM_INTERIOR_POINT,
-     "at most 2,048 weights; kernels: positive semidefinite, few rows, one process; the features "
-     "are rows of a factor of the kernel matrix",
-     "none: until a step fails", "the best iterate, with its stop reason", interior_applies,
-     run_interior},
-};
+    {.algorithm = ALGORITHM_COORDINATE_DESCENT,
+     .when = "always, but with --solver newton",
+     .limit = "linear: 80 sweeps if Newton's method applies, else half of the work of the "
+              "interior-point method; kernels: the work of ADMM, or 4 times that if it converges",
+     .then = "kernels: active-set iterations in its place where one costs less than the working "
+             "set has used and still needs, and less than 4 times ADMM; else the next row that "
+             "applies",
+     .applies = descent_applies,
+     .run = run_descent},
+    {.algorithm = ALGORITHM_NEWTON,
+     .when = "linear: --solver newton; or auto with at most 2,048 weights, whose square is at most "
+             "60 times the rows",
+     .limit = "none: until the smoothing stalls",
+     .then = "auto: the interior-point method",
+     .applies = newton_applies,
+     .run = run_newton},
+    {.algorithm = ALGORITHM_ADMM_LOW_RANK,
+     .when = "kernels: the descent has left the problem to ADMM, which costs more than this",
+     .limit = "16 evaluations of 25 iterations, then as coordinate descent",
+     .then = "active-set iterations and coordinate descent from its point, then ADMM",
+     .applies = low_rank_applies,
+     .run = run_low_rank},
+    {.algorithm = ALGORITHM_ADMM,
+     .when = "kernels: the descent has left the problem to it",
+     .limit = "1,000 evaluations of the bounds, of 10 iterations each, foreseen after 60",
+     .then = "active-set iterations from its point where they cost less than it still needs; then "
+             "the interior-point method",
+     .applies = admm_applies,
+     .run = run_admm},
+    {.algorithm = ALGORITHM_ACTIVE_SET,
+     .when = "kernels: coordinate descent or ADMM hands over to it",
+     .limit = "4,096 free variables; as the algorithm that started it allows",
+     .then = "the algorithm that started it",
+     .applies = active_set_applies},
+    {.algorithm = ALGORITHM_INTERIOR_POINT,
+     .when = "at most 2,048 weights; kernels: positive semidefinite, few rows, one process; the "
+             "features are rows of a factor of the kernel matrix",
+     .limit = "none: until a step fails",
+     .then = "the best iterate, with its stop reason",
+     .applies = interior_applies,
+     .run = run_interior}};
 
-const struct policy mc_policy = {"mc", rows, sizeof rows / sizeof rows[0], is_done};
+const struct policy mc_policy = {
+    .family = "mc", .rows = rows, .n_rows = sizeof rows / sizeof rows[0], .is_done = is_done};
 
 int mc_policy_solve(struct mc_state *state, const struct monitor *monitor, struct error *err) {
     if (policy_run(&mc_policy, state, monitor, err) < 0) {
