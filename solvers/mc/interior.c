@@ -22,18 +22,17 @@ enum {
     MOST_VALUES = 1 << 25, /* of dense rows, and of their curvatures */
     FEW_WEIGHTS = 512,     /* of problems that are solved time and again */
     GATHERED = 256,        /* rows of a product that are weighted at once */
-    TYPICAL_STEPS = 25,
-    MOST_ROUNDS = 4
+    TYPICAL_STEPS = 25
 };
 
 static const double BLAS_SPEED = 8; /* operations in the time of one of a plain loop */
-static const double CLOSER = 0.3;   /* of the gap that was asked for, where it was not enough */
 /* Most times that weights are made longer. */
 enum { STRETCHES = 3 };
 
 /* Weights are (k, d) here, class by class, the constant feature's last. */
 struct mc_interior {
     const struct mc_task *task;
+    const struct mc_goal *goal;
     const struct mc_shape *shape;
     struct row_features own; /* kernels: of the rows, the constant among what they make */
     size_t n, k, d, n_hinges;
@@ -440,46 +439,31 @@ static int certify_points(struct mc_interior *mc, double cost, double epsilon, d
     return status;
 }
 
-static int certify(struct mc_interior *mc, const struct mc_goal *goal, struct mc_fit *fit,
-                   struct error *err) {
+static int certify(struct mc_interior *mc, struct mc_fit *fit, struct error *err) {
     const struct problem *problem = mc->task->problem;
     size_t k = mc->k, rows = problem->gram ? mc->n : (size_t)problem->data->n_features + 1;
     bool constant = mc->task->bias > 0;
     double *W = memory_array(rows + 1, k * sizeof *W, "weights", err);
     fit->weights = memory_array(rows, k * sizeof *fit->weights, "weights", err);
     fit->bias = constant ? memory_array(k, sizeof *fit->bias, "bias", err) : NULL;
-    int status = W && fit->weights && (!constant || fit->bias)
-                     ? certify_points(mc, goal->cost, goal->epsilon, W, W + rows * k, fit, err)
-                     : -1;
+    int status =
+        W && fit->weights && (!constant || fit->bias)
+            ? certify_points(mc, mc->goal->cost, mc->goal->epsilon, W, W + rows * k, fit, err)
+            : -1;
     free(W);
     return status;
 }
 
-/* To the gap that is asked for, or if the certificate does not find it, somewhat closer. */
-static int run(struct mc_interior *mc, const struct mc_goal *goal, const struct monitor *monitor,
-               struct mc_fit *fit, struct error *err) {
-    double epsilon = goal->epsilon;
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-        mc_fit_free(fit);
-        interior_run(mc->interior, epsilon, 0, monitor, &mc->fit);
-        fit->iterations = mc->fit.iterations;
-        fit->reason = mc->fit.stop;
-        if (certify(mc, goal, fit, err) < 0) {
-            return -1;
-        }
-        fit->certificate.lost = fmax(0, fit->primal - mc->fit.primal);
-        if (fit->reason || fit->certificate.gap <= goal->epsilon) {
-            break;
-        }
-        if (mc_is_rounding(&fit->certificate, fit->certificate.paid)) {
-            fit->reason = STOP_ROUNDING;
-            break;
-        }
-        epsilon *= CLOSER;
+static int run(void *context, double epsilon, const struct monitor *monitor, struct mc_fit *fit,
+               struct error *err) {
+    struct mc_interior *mc = context;
+    interior_run(mc->interior, epsilon, 0, monitor, &mc->fit);
+    fit->iterations = mc->fit.iterations;
+    fit->reason = mc->fit.stop;
+    if (certify(mc, fit, err) < 0) {
+        return -1;
     }
-    if (!fit->reason && fit->certificate.gap > goal->epsilon) {
-        fit->reason = STOP_ROUNDS;
-    }
+    fit->certificate.lost = fmax(0, fit->primal - mc->fit.primal);
     return 0;
 }
 
@@ -508,7 +492,7 @@ static int fit_beyond(struct mc_interior *mc, const struct mc_goal *goal, double
     }
     interior_run(mc->interior, goal->epsilon, 0, monitor, &mc->fit);
     other.iterations = mc->fit.iterations;
-    if (certify(mc, goal, &other, err) < 0) {
+    if (certify(mc, &other, err) < 0) {
         mc_fit_free(&other);
         return -1;
     }
@@ -568,14 +552,17 @@ static int make_features(struct mc_interior *mc, bool *possible, struct error *e
 int mc_interior_solve(const struct mc_task *task, const struct mc_goal *goal,
                       const struct monitor *monitor, struct mc_fit *fit, bool *possible,
                       struct error *err) {
-    struct mc_interior mc = {.task = task, .shape = &task->shape, .n = task->n, .k = task->shape.k};
+    struct mc_interior mc = {
+        .task = task, .goal = goal, .shape = &task->shape, .n = task->n, .k = task->shape.k};
     mc.d = task->problem->data->n_features + (size_t)(task->bias > 0);
     mc.n_hinges = task->n * count_terms(&task->shape);
     *fit = (struct mc_fit){0};
     *possible = true;
     int status = task->problem->gram ? make_features(&mc, possible, err) : 0;
     if (status == 0 && *possible) {
-        status = create(&mc, goal->cost, err) < 0 ? -1 : run(&mc, goal, monitor, fit, err);
+        status = create(&mc, goal->cost, err) < 0
+                     ? -1
+                     : mc_fit_tighten(run, &mc, goal, monitor, fit, err);
     }
     bool few = task->problem->gram && *possible && mc.k * mc.d <= FEW_WEIGHTS;
     if (status == 0 && few && fit->certificate.gap > goal->epsilon && !stop_limited(fit->reason)) {

@@ -3,7 +3,6 @@
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
-#include "solvers/mc/certify.h"
 #include "solvers/mc/kernel_private.h"
 
 #include <math.h>
@@ -16,8 +15,7 @@ enum {
     MOST_SET = 14000, /* of the largest, whose matrix has 784 MB, unless that is too slow */
     PATIENCE = 8,     /* working sets that were solved without PROGRESS of the gap ... */
     SOLVED = 8,       /* ... and how many left unsolved count as much as one of them; */
-    IN_VAIN = 10, /* what looked reached so often, and was not when certified, nor ever nearer */
-    ROUND = 2     /* of these, a round of the active-set method */
+    ROUND = 2         /* of these, a round of the active-set method */
 };
 
 static const double PROGRESS = 0.05;
@@ -228,46 +226,22 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
     return 0;
 }
 
-/* Solves from alpha; what looked reached and is not, in double, is taken further, as long as the
- * scores in double are of help, and rounding alone leaves room for the gap. */
-static int run(struct mc_kernel *kernel, const struct mc_goal *goal, const struct monitor *monitor,
-               struct mc_fit *fit, struct error *err) {
-    double aim = goal->epsilon, best = INFINITY;
-    for (int in_vain = 0;;) {
-        int status = iterate(kernel, aim, monitor, fit, err);
-        if (status < 0 || mc_kernel_certify(kernel, goal->epsilon, fit, err) < 0) {
-            mc_fit_free(fit);
-            return -1;
-        }
-        double gap = fit->certificate.gap;
-        bool reached = gap <= goal->epsilon;
-        bool helped = !kernel->exact && fit->reason == STOP_PRECISION && gap <= best / 2;
-        /* scores are exact now: what was lost may be won from there */
-        const struct certificate *found = &fit->certificate;
-        if (!reached && !fit->reason &&
-            (mc_is_rounding(found, found->paid) ||
-             (gap > best / 2 && mc_is_rounding(found, found->paid + found->lost)))) {
-            fit->reason = STOP_ROUNDING;
-        }
-        /* bounds of running sums that have crossed say that an aim is reached, whatever it is;
-         * those of exact ones may be of another multiple of W than was certified */
-        if (!reached && !fit->reason && kernel->primal <= kernel->dual && gap > best / 2) {
-            fit->reason = kernel->exact ? STOP_ROUNDING : STOP_PRECISION;
-        }
-        in_vain = gap > best / 2 ? in_vain + 1 : 0;
-        if (!fit->reason && in_vain >= IN_VAIN) { /* scores lose what they have won */
-            fit->reason = kernel->exact ? STOP_STALLED : STOP_PRECISION;
-        }
-        if (reached || !fit->certificate.certified || (fit->reason && !helped)) {
-            fit->reason = reached ? STOP_REACHED : fit->reason;
-            return 0;
-        }
-        aim = fit->reason ? aim : aim / 2;
-        best = fmin(best, gap);
-        uint64_t iterations = fit->iterations;
-        mc_fit_free(fit);
-        fit->iterations = iterations;
+/* From alpha. Where float's precision ends a run whose certificate, which makes the scores exact,
+ * has halved the gap, it is worth another. */
+static int run(void *context, double epsilon, const struct monitor *monitor, struct mc_fit *fit,
+               struct error *err) {
+    struct mc_kernel *kernel = context;
+    fit->iterations = kernel->iterations;
+    if (iterate(kernel, epsilon, monitor, fit, err) < 0 ||
+        mc_kernel_certify(kernel, kernel->epsilon, fit, err) < 0) {
+        return -1;
     }
+    kernel->iterations = fit->iterations;
+    if (fit->reason == STOP_PRECISION && fit->certificate.gap <= kernel->best / 2) {
+        fit->reason = STOP_REACHED;
+    }
+    kernel->best = fmin(kernel->best, fit->certificate.gap);
+    return 0;
 }
 
 /* Alpha of the last cost, taken to this one. */
@@ -296,11 +270,18 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
     set_cost(kernel, goal->cost);
     kernel->epsilon = goal->epsilon;
     kernel->work = kernel->rounds_work = 0;
+    kernel->iterations = 0;
+    kernel->best = INFINITY;
     kernel->slow = false;
     kernel->active_set = goal->active_set;
     kernel->split_work = goal->fallback_work;
     size_t m = kernel->n < MOST_SET ? kernel->n : MOST_SET;
-    int status = divide_memory(kernel, m, err) < 0 ? -1 : run(kernel, goal, monitor, fit, err);
+    int status = divide_memory(kernel, m, err) < 0
+                     ? -1
+                     : mc_fit_tighten(run, kernel, goal, monitor, fit, err);
+    if (fit->reason == STOP_ROUNDS) { /* scores lose what they have won */
+        fit->reason = kernel->exact ? STOP_STALLED : STOP_PRECISION;
+    }
     free(kernel->K);
     kernel->K = NULL;
     return status;

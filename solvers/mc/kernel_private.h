@@ -30,6 +30,8 @@ struct mc_kernel {
     double *relative, *moved; /* (n) F is within relative_i moved_i of K B; NULL: not known */
     bool *ahead;              /* (n) F has what alpha is now, while B is that of before */
     double epsilon;           /* the gap that is wanted */
+    double best;              /* the smallest certified gap, */
+    uint64_t iterations;      /* and the iterations of this solve */
     double cost;              /* alpha is for; 0 before the first solve */
     double norm;              /* |W(alpha)|^2 */
     double scale;             /* the multiple of W(alpha) that primal is for */

@@ -3,7 +3,6 @@
  * every formulation; the bounds are in kernel_split_bounds.c. */
 #include "common/base/gap.h"
 #include "common/base/memory.h"
-#include "solvers/mc/certify.h"
 #include "solvers/mc/kernel_split_private.h"
 
 #include <math.h>
@@ -14,11 +13,9 @@ enum {
     LOOK = 10,  /* iterations from one look at the bounds to the next */
     TRIAL = 60, /* looks after which it is seen whether they will be more than */
     MOST_LOOKS = 1000,
-    USUAL = 150,    /* iterations of a fit, for what it will cost */
-    MOST_ROUNDS = 6 /* of what looked reached and was not when certified */
+    USUAL = 150 /* iterations of a fit, for what it will cost */
 };
 
-static const double CLOSER = 0.3; /* of the gap that was asked for, where it was not enough */
 /* Multiplications of BLAS in the time of one of a sweep. */
 static const double SPEED = 5;
 /* And in that of a row's step. */
@@ -232,28 +229,16 @@ static int certify(struct split *split, struct mc_fit *fit, struct error *err) {
     return status;
 }
 
-/* To the gap that is asked for, or if the certificate does not find it, somewhat closer. */
-static int solve(struct split *split, double wanted, const struct monitor *monitor,
-                 struct mc_fit *fit, struct error *err) {
-    double epsilon = wanted;
-    for (int round = 1;; round++) {
-        if (run(split, epsilon, monitor, fit, err) < 0 || give_back(split, err) < 0 ||
-            certify(split, fit, err) < 0) {
-            return -1;
-        }
-        const struct certificate *found = &fit->certificate;
-        if (!fit->reason && found->gap > wanted &&
-            mc_is_rounding(found, found->paid + found->lost)) {
-            fit->reason = STOP_ROUNDING;
-        }
-        if (fit->reason || fit->certificate.gap <= wanted || round == MOST_ROUNDS) {
-            return 0;
-        }
-        uint64_t iterations = fit->iterations;
-        mc_fit_free(fit);
-        fit->iterations = iterations;
-        epsilon *= CLOSER;
-    }
+static int solve(void *context, double epsilon, const struct monitor *monitor, struct mc_fit *fit,
+                 struct error *err) {
+    struct split *split = context;
+    fit->iterations = split->iterations;
+    int status = run(split, epsilon, monitor, fit, err) < 0 || give_back(split, err) < 0 ||
+                         certify(split, fit, err) < 0
+                     ? -1
+                     : 0;
+    split->iterations = fit->iterations;
+    return status;
 }
 
 int mc_kernel_split(struct mc_kernel *kernel, const struct mc_goal *goal,
@@ -266,7 +251,7 @@ int mc_kernel_split(struct mc_kernel *kernel, const struct mc_goal *goal,
                      : splitting_fill(&split.splitting, problem->gram, problem->rows, err);
     if (status == 0 && mc_split_start(&split) == 0) {
         split.active_set = goal->active_set;
-        status = solve(&split, goal->epsilon, monitor, fit, err);
+        status = mc_fit_tighten(solve, &split, goal, monitor, fit, err);
     } else if (status == 0) {
         fit->reason = STOP_STALLED;
         status = certify(&split, fit, err);

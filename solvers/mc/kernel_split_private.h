@@ -27,6 +27,7 @@ struct split {
     double work;           /* of all iterations, in multiplications of BLAS, */
     double rounds_work;    /* and of the rounds that came to nothing */
     bool active_set;       /* rounds of it are allowed */
+    uint64_t iterations;   /* of all runs */
     double inside;         /* mc_split_inside at the last look; 0 before the first */
 };
 

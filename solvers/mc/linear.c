@@ -30,10 +30,9 @@ enum {
     NEAR_PART = 16,      /* near the end a part of the sweeps so far without progress is enough */
     float_PATIENCE = 50, /* sweeps, and a quarter of those so far, without PROGRESS of the gap: */
     double_PATIENCE = 5000, /* float is left soon, for progress in double can be slow */
-    MOST_ROUNDS = 8,
-    LEAST_FEATURES = 8, /* of a part of W(alpha) that is summed by itself; */
-    SAMPLE = 1024,      /* values that say where parts begin, */
-    SAMPLE_STEP = 7919  /* of value s the place in its row: s times this, from the start again */
+    LEAST_FEATURES = 8,     /* of a part of W(alpha) that is summed by itself; */
+    SAMPLE = 1024,          /* values that say where parts begin, */
+    SAMPLE_STEP = 7919 /* of value s the place in its row: s times this, from the start again */
 };
 
 static const double PROGRESS = 0.02;
@@ -523,17 +522,36 @@ static void set_cost(struct mc_linear *linear, double cost) {
 static enum stop_reason reason_of(const struct mc_linear *linear) {
     return linear->end == STOPPED   ? linear->limit
            : linear->end == STALLED ? STOP_ROUNDING
-                                    : STOP_REACHED;
+           : linear->end == REACHED ? STOP_REACHED
+                                    : STOP_STALLED;
 }
 
-/* In float as far as it goes, then in double; what looks reached is certified, and taken further
- * if it is not. */
-static int run(struct mc_linear *linear, double epsilon, const struct monitor *monitor,
-               struct mc_fit *fit, struct error *err) {
+/* In double, unless the descent in float has been stopped. */
+static int run_double(void *context, double epsilon, const struct monitor *monitor,
+                      struct mc_fit *fit, struct error *err) {
+    struct mc_linear *linear = context;
+    bool stopped = linear->end == STOPPED || linear->end == GIVEN_UP;
+    linear->aim = epsilon;
     linear->near = 0;
-    if (epsilon > FLOAT_GAP / 2) {
-        linear->aim = epsilon > 4 * FLOAT_GAP ? epsilon - FLOAT_GAP / 8 : epsilon;
-        if (float_descend(linear, monitor, err) < 0 || certify(linear, fit, err) < 0) {
+    if ((!stopped && double_descend(linear, monitor, err) < 0) || certify(linear, fit, err) < 0) {
+        return -1;
+    }
+    fit->reason = reason_of(linear);
+    return 0;
+}
+
+/* In float as far as it goes, then in double. */
+static int run(struct mc_linear *linear, const struct mc_goal *goal, const struct monitor *monitor,
+               struct mc_fit *fit, struct error *err) {
+    double epsilon = goal->epsilon;
+    bool coarse = epsilon > FLOAT_GAP / 2;
+    linear->near = coarse ? 0 : NEAR;
+    linear->aim = !coarse ? FLOAT_GAP : epsilon > 4 * FLOAT_GAP ? epsilon - FLOAT_GAP / 8 : epsilon;
+    if (float_descend(linear, monitor, err) < 0) {
+        return -1;
+    }
+    if (coarse) {
+        if (certify(linear, fit, err) < 0) {
             return -1;
         }
         fit->reason = reason_of(linear);
@@ -541,28 +559,8 @@ static int run(struct mc_linear *linear, double epsilon, const struct monitor *m
             gap_reached(fit->primal, fit->dual, epsilon)) {
             return 0;
         }
-    } else {
-        linear->aim = FLOAT_GAP;
-        linear->near = NEAR;
-        if (float_descend(linear, monitor, err) < 0) {
-            return -1;
-        }
     }
-    bool stopped = linear->end == STOPPED || linear->end == GIVEN_UP;
-    linear->aim = epsilon;
-    linear->near = 0;
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-        if ((!stopped && double_descend(linear, monitor, err) < 0) ||
-            certify(linear, fit, err) < 0) {
-            return -1;
-        }
-        fit->reason = reason_of(linear);
-        if (linear->end != REACHED || gap_reached(fit->primal, fit->dual, epsilon)) {
-            break;
-        }
-        linear->aim /= 2;
-    }
-    return 0;
+    return mc_fit_tighten(run_double, linear, goal, monitor, fit, err);
 }
 
 int mc_linear_solve(struct mc_linear *linear, const struct mc_goal *goal,
@@ -575,7 +573,7 @@ int mc_linear_solve(struct mc_linear *linear, const struct mc_goal *goal,
     linear->dual = 0;
     linear->apart = false;
     mc_sampling_reset(&linear->sampling);
-    if (run(linear, goal->epsilon, monitor, fit, err) < 0) {
+    if (run(linear, goal, monitor, fit, err) < 0) {
         mc_fit_free(fit);
         return -1;
     }

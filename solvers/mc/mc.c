@@ -132,14 +132,7 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
         mc_fit_free(&found);
         return -1;
     }
-    if (fit->weights && found.unsolved) {
-        fit->reason = found.reason;
-    } else if (fit->weights) {
-        mc_fit_join(&found, fit);
-        *fit = found;
-    } else {
-        *fit = found;
-    }
+    mc_fit_take(fit, &found);
     end->gap = fit->certificate.certified ? fit->certificate.gap : (double)NAN;
     end->limited = stop_limited(fit->reason);
     return 0;

@@ -36,10 +36,7 @@ static int go_on(struct mc_state *state, algorithm_run solve, const struct monit
         mc_fit_free(&found);
         return -1;
     }
-    if (state->fit->weights) {
-        mc_fit_join(&found, state->fit);
-    }
-    *state->fit = found;
+    mc_fit_take(state->fit, &found);
     return 0;
 }
 

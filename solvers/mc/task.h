@@ -6,6 +6,7 @@
 #include "solvers/mc/alpha.h"
 #include "solvers/mc/form.h"
 #include "solvers/methods/certify.h"
+#include "solvers/methods/monitor.h"
 #include "solvers/methods/stop.h"
 
 #include <stdbool.h>
@@ -43,6 +44,21 @@ struct mc_fit {
     enum stop_reason reason; /* why it ended before the gap was reached */
     bool unsolved; /* there was no time for a certificate: nothing else is set but reason */
 };
+
+/* Takes what a further run has found into the best fit so far, which may be empty, and leaves
+ * `found` empty. */
+void mc_fit_take(struct mc_fit *fit, struct mc_fit *found);
+
+/* A solver's run to a gap of epsilon, from where the last one ended, and the certificate there.
+ * Fills fit, with the iterations of all runs; its reason is STOP_REACHED where the solver holds
+ * that the gap is reached. -1 with err set ends the fit. */
+typedef int (*mc_run)(void *solver, double epsilon, const struct monitor *monitor,
+                      struct mc_fit *fit, struct error *err);
+
+/* Runs a solver to the gap of the goal, and where the certificate is not within it, to smaller ones
+ * (solvers/methods/tolerance.h). The caller calls mc_fit_free. */
+int mc_fit_tighten(mc_run run, void *solver, const struct mc_goal *goal,
+                   const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
 /* Joins two fits of one problem: the lower primal, with the reason of `fit`, the higher dual with
  * its dual point, and the iterations of both. Takes what `other` owns, and leaves that empty. */
