@@ -186,8 +186,8 @@ void smm_free(struct smm *smm) {
 
 /* ---- one machine ---- */
 
-/* How often a fit that looked converged, but is not when certified, is taken further. */
-enum { POLISH_ROUNDS = 4 };
+/* Outer iterations of a tolerance. */
+enum { MAX_RUNS = 5 };
 
 /* Both bounds of W and the dual point, at the door. */
 static int claim(struct smm *smm, const struct binary_loss *loss, double tau, const double *alpha,
@@ -270,14 +270,6 @@ static int certify(struct smm *smm, const struct binary_loss *loss, double tau, 
     return 0;
 }
 
-static void conclude(const struct smm_machine *machine, double epsilon, enum stop_reason reason,
-                     uint64_t iterations, struct smm_outcome *outcome) {
-    *outcome = (struct smm_outcome){.iterations = iterations,
-                                    .converged = machine->certificate.certified &&
-                                                 machine->certificate.gap <= epsilon,
-                                    .reason = certify_reason(&machine->certificate, reason)};
-}
-
 /* The best points of a machine's rounds. */
 struct kept {
     double *W, *alpha; /* (cells), (n); W is NULL before there are any */
@@ -320,75 +312,62 @@ static int keep_better(struct smm *smm, const struct binary_loss *loss, double t
     return 0;
 }
 
-/* Outer iterations of the policy, each to a smaller gap of its own while the certificate's is not
- * reached; newton: NULL for an SVM. Where rounding has brought the bounds of Newton's method
- * together a smaller gap is reached as they stand: the interior-point method, which has others,
- * then runs alone. */
-static int run_rounds(struct smm *smm, struct smm_nuclear_newton *newton,
-                      const struct binary_loss *loss, double tau, double epsilon,
-                      const struct monitor *monitor, struct kept *kept, struct smm_machine *machine,
-                      struct smm_outcome *outcome, struct error *err) {
-    const double helped = 0.5;
-    double before = INFINITY;
-    uint64_t iterations = 0;
-    struct smm_state state = {.matrices = &smm->matrices,
-                              .svm = smm->svm,
-                              .newton = newton,
-                              .loss = loss,
-                              .tau = tau,
-                              .epsilon = epsilon,
-                              .W = machine->W,
-                              .alpha = machine->alpha};
-    for (int round = 0;; round++) {
-        if (smm_policy_solve(&state, monitor, err) < 0) {
-            return -1;
-        }
-        const struct binary_fit *fit = &state.fit;
-        machine->bias = fit->bias;
-        iterations += fit->iterations;
-        if (certify(smm, loss, tau, epsilon, fit->reason, machine, err) < 0 ||
-            keep_better(smm, loss, tau, kept, machine, err) < 0) {
-            return -1;
-        }
-        double gap = machine->certificate.gap;
-        bool stuck = fit->reason || !(fit->dual < fit->primal) || !(gap < helped * before);
-        if (gap <= epsilon || stop_limited(fit->reason) || round == POLISH_ROUNDS ||
-            (stuck &&
-             (state.failed || !policy_applies(&smm_policy, ALGORITHM_INTERIOR_POINT, &state)))) {
-            break;
-        }
-        state.epsilon /= stuck && !state.failed ? 1 : 2;
-        state.failed = state.failed || stuck;
-        before = gap;
-    }
-    conclude(machine, epsilon, state.fit.reason ? state.fit.reason : STOP_ROUNDING, iterations,
-             outcome);
-    return 0;
-}
-
-/* What a fit through tolerances is of. */
+/* A fit of one binary subproblem. */
 struct solving {
     struct smm *smm;
-    struct smm_nuclear_newton *newton;
-    const struct binary_loss *loss;
-    double tau;
+    struct smm_state state;
     const struct monitor *monitor;
     struct kept kept;
     struct smm_machine *machine;
-    struct smm_outcome *outcome;
+    double epsilon; /* of the tolerance at work */
+    double before;  /* certified gap of the last outer iteration */
     uint64_t iterations;
+    enum stop_reason reason;
 };
+
+/* An outer iteration. Where rounding has brought the bounds of Newton's method together a smaller
+ * gap is reached as they stand: the interior-point method, which has others, then runs alone. */
+static int solve_once(void *context, double tolerance, struct tolerance_end *end,
+                      struct error *err) {
+    const double helped = 0.5;
+    struct solving *solving = context;
+    struct smm *smm = solving->smm;
+    struct smm_state *state = &solving->state;
+    struct smm_machine *machine = solving->machine;
+    const struct binary_fit *fit = &state->fit;
+    state->epsilon = tolerance;
+    if (smm_policy_solve(state, solving->monitor, err) < 0) {
+        return -1;
+    }
+    machine->bias = fit->bias;
+    solving->iterations += fit->iterations;
+    solving->reason = fit->reason ? fit->reason : STOP_ROUNDING;
+    if (certify(smm, state->loss, state->tau, solving->epsilon, fit->reason, machine, err) < 0 ||
+        keep_better(smm, state->loss, state->tau, &solving->kept, machine, err) < 0) {
+        return -1;
+    }
+    double gap = machine->certificate.gap;
+    bool stalled = fit->reason || !(fit->dual < fit->primal) || !(gap < helped * solving->before);
+    bool last = state->failed || !policy_applies(&smm_policy, ALGORITHM_INTERIOR_POINT, state);
+    end->gap = gap;
+    end->limited = stop_limited(fit->reason);
+    end->converged = !(stalled && last);
+    state->failed = state->failed || stalled;
+    solving->before = gap;
+    return 0;
+}
 
 static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct solving *solving = context;
     const struct certificate *found = &solving->machine->certificate;
-    if (run_rounds(solving->smm, solving->newton, solving->loss, solving->tau, epsilon,
-                   solving->monitor, &solving->kept, solving->machine, solving->outcome, err) < 0) {
+    solving->epsilon = epsilon;
+    solving->before = INFINITY;
+    solving->state.failed = false;
+    if (tolerance_tighten(solve_once, solving, epsilon, MAX_RUNS, err) < 0) {
         return -1;
     }
-    solving->iterations += solving->outcome->iterations;
     end->gap = found->certified ? found->gap : (double)NAN;
-    end->limited = stop_limited(solving->outcome->reason);
+    end->limited = stop_limited(solving->reason);
     return 0;
 }
 
@@ -402,19 +381,25 @@ static int solve_convex(struct smm *smm, size_t m, const struct binary_loss *los
         return -1;
     }
     struct solving solving = {.smm = smm,
-                              .newton = tau > 0 ? smm->newton[m] : NULL,
-                              .loss = loss,
-                              .tau = tau,
                               .monitor = monitor,
                               .machine = machine,
-                              .outcome = outcome};
+                              .state = {.matrices = &smm->matrices,
+                                        .svm = smm->svm,
+                                        .newton = tau > 0 ? smm->newton[m] : NULL,
+                                        .tau = tau,
+                                        .loss = loss,
+                                        .W = machine->W,
+                                        .alpha = machine->alpha}};
     if (smm->n_machines > 1) {
         binary_forget(smm->svm);
     }
     int status = tolerance_solve(solve_to, &solving, epsilon,
                                  cluster_count(loss->cluster, smm->problem->n), err);
     if (status == 0) {
-        conclude(machine, epsilon, outcome->reason, solving.iterations, outcome);
+        *outcome = (struct smm_outcome){
+            .iterations = solving.iterations,
+            .converged = machine->certificate.certified && machine->certificate.gap <= epsilon,
+            .reason = certify_reason(&machine->certificate, solving.reason)};
     }
     free(solving.kept.W);
     return status;
