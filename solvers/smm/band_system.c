@@ -3,7 +3,6 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
-#include "common/kernel/linear.h"
 #include "solvers/methods/cholesky.h"
 
 #include <cblas.h>
@@ -32,7 +31,7 @@ struct band {
 
 /* Rows are numbered over all processes, but in a band of this process alone. */
 struct band_system {
-    const struct smm_matrices *matrices;
+    const struct binary_rows *rows;
     size_t n_all, first;     /* rows of all processes; where this one's begin */
     size_t cells, kept_most; /* rows whose products are kept, at most */
     uint32_t *row;           /* (kept_most) their numbers */
@@ -48,13 +47,13 @@ struct band_system {
 };
 
 static int count_rows(struct band_system *system, struct error *err) {
-    struct cluster *cluster = system->matrices->cluster;
+    struct cluster *cluster = system->rows->cluster;
     size_t own = cluster_rank(cluster), processes = cluster_size(cluster);
     double *rows = memory_zeros(processes, sizeof *rows, "numbers of rows", err);
     if (!rows) {
         return -1;
     }
-    rows[own] = (double)system->matrices->n;
+    rows[own] = (double)system->rows->n;
     cluster_sum(cluster, rows, processes);
     for (size_t k = 0; k < processes; k++) {
         system->first += k < own ? (size_t)rows[k] : 0;
@@ -64,14 +63,14 @@ static int count_rows(struct band_system *system, struct error *err) {
     return 0;
 }
 
-int band_system_create(struct band_system **system, const struct smm_matrices *matrices,
+int band_system_create(struct band_system **system, const struct binary_rows *rows,
                        struct error *err) {
     struct band_system *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
     }
-    made->matrices = matrices;
-    made->cells = matrices->height * matrices->width;
+    made->rows = rows;
+    made->cells = rows->d;
     made->kept_most = smaller(ROWS_MOST, VALUES_MOST / larger(made->cells, 1));
     if (count_rows(made, err) < 0) {
         band_system_free(made);
@@ -81,7 +80,7 @@ int band_system_create(struct band_system **system, const struct smm_matrices *m
     made->kept_most = smaller(made->kept_most, n_all);
     made->row = memory_array(made->kept_most, sizeof *made->row, "a system", err);
     made->place = memory_array(n_all, 2 * sizeof *made->place, "a system", err);
-    made->full = memory_zeros(matrices->n + 3 * n_all, sizeof *made->full, "a system", err);
+    made->full = memory_zeros(rows->n + 3 * n_all, sizeof *made->full, "a system", err);
     made->p = memory_zeros(made->cells, 5 * sizeof *made->p, "a system", err);
     if (!made->row || !made->place || !made->full || !made->p) {
         band_system_free(made);
@@ -89,7 +88,7 @@ int band_system_create(struct band_system **system, const struct smm_matrices *m
     }
     memset(made->place, 0xff, n_all * sizeof *made->place);
     made->all_row = made->place + n_all;
-    made->x = made->full + matrices->n;
+    made->x = made->full + rows->n;
     made->b = made->x + n_all;
     made->all_d = made->b + n_all;
     made->Pp = made->p + made->cells;
@@ -116,8 +115,17 @@ void band_system_free(struct band_system *system) {
 
 static void band_scores(const struct band_system *system, const struct band *band, const double *W,
                         double *s) {
-    const struct smm_matrices *matrices = system->matrices;
-    linear_scores_at(matrices->data, W, system->cells, band->row, band->m, s, matrices->threads);
+    binary_scores_at(system->rows, band->row, band->m, W, s);
+}
+
+/* out = P^-1 H. */
+static void invert(const struct band_system *system, struct smm_spectral *spectral, const double *H,
+                   double *out) {
+    if (spectral) {
+        smm_spectral_inverse(spectral, H, out);
+    } else {
+        memcpy(out, H, system->cells * sizeof *out);
+    }
 }
 
 /* H (cells) = X'x. */
@@ -126,7 +134,7 @@ static int band_adjoint(struct band_system *system, const struct band *band, con
     for (size_t i = 0; i < band->m; i++) {
         system->full[band->row[i]] = x[i];
     }
-    int status = smm_adjoint(system->matrices, system->full, H, err);
+    int status = binary_adjoint(system->rows, system->full, H, err);
     for (size_t i = 0; i < band->m; i++) {
         system->full[band->row[i]] = 0;
     }
@@ -140,7 +148,7 @@ static struct band gather_band(struct band_system *system, const struct band *ba
     for (size_t i = 0; i < band->m; i++) {
         system->all_d[system->first + band->row[i]] = band->d[i];
     }
-    cluster_sum(system->matrices->cluster, system->all_d, system->n_all);
+    cluster_sum(system->rows->cluster, system->all_d, system->n_all);
     *own = 0;
     for (size_t i = 0; i < system->n_all; i++) {
         if (system->all_d[i] > 0) {
@@ -198,8 +206,8 @@ static void fill_rows(void *argument, size_t task, size_t worker) {
     struct band_system *system = fresh->system;
     size_t i = fresh->first + task, row = system->row[i] - system->first; /* or beyond n */
     double *x = system->X + i * system->cells;
-    if (row < system->matrices->n) {
-        data_row_dense(system->matrices->data, row, system->cells, x);
+    if (row < system->rows->n) {
+        binary_row(system->rows, row, x);
     } else {
         memset(x, 0, system->cells * sizeof *x);
     }
@@ -242,10 +250,10 @@ static int keep(struct band_system *system, const struct band *all, const struct
         }
     }
     fresh = system->n_kept - work.first;
-    threads_run(system->matrices->threads, fresh, fill_rows, &work);
-    cluster_sum(system->matrices->cluster, system->X + work.first * system->cells,
+    threads_run(system->rows->threads, fresh, fill_rows, &work);
+    cluster_sum(system->rows->cluster, system->X + work.first * system->cells,
                 fresh * system->cells);
-    threads_run(system->matrices->threads, (fresh + TILE - 1) / TILE, fill_tile, &work);
+    threads_run(system->rows->threads, (fresh + TILE - 1) / TILE, fill_tile, &work);
     return 0;
 }
 
@@ -280,7 +288,7 @@ static void form_tile(void *argument, size_t task, size_t worker) {
     if (monitor_late(forming->monitor)) {
         return;
     }
-    double share = 1 / (1 + forming->spectral->rho);
+    double share = forming->spectral ? 1 / (1 + forming->spectral->rho) : 1;
     for (size_t i = begin; i < end; i++) {
         size_t a = system->place[forming->band.row[i]];
         for (size_t j = 0; j <= i; j++) {
@@ -321,12 +329,12 @@ static void solve_balanced(const double *H, size_t m, double *b, double *x) {
 static int solve_formed(struct forming *forming, const struct monitor *monitor, double *b,
                         double *x, bool *solved, struct error *err) {
     struct band_system *system = forming->system;
-    struct threads *threads = system->matrices->threads;
+    struct threads *threads = system->rows->threads;
     size_t m = forming->band.m, tiles = (m + TILE - 1) / TILE;
     if (keep(system, &forming->band, forming->monitor, err) < 0) {
         return -1;
     }
-    forming->n_work = smm_spectral_feature_work(forming->spectral);
+    forming->n_work = forming->spectral ? smm_spectral_feature_work(forming->spectral) : 0;
     forming->Z = memory_array(m, forming->n_features * sizeof(double), "features", err);
     forming->H = memory_array(m, m * sizeof(double), "a Hessian", err);
     forming->work =
@@ -360,7 +368,7 @@ static int step_of(struct band_system *system, struct smm_spectral *spectral,
     for (size_t j = 0; j < system->cells; j++) {
         system->p[j] = -gradient[j] - system->p[j];
     }
-    smm_spectral_inverse(spectral, system->p, step);
+    invert(system, spectral, system->p, step);
     return 0;
 }
 
@@ -374,7 +382,7 @@ static int apply(struct band_system *system, const struct band *band, struct err
         sums[0] += x[i] / band->d[i];
         sums[1] += 1 / band->d[i];
     }
-    cluster_sum(system->matrices->cluster, sums, 2);
+    cluster_sum(system->rows->cluster, sums, 2);
     for (size_t i = 0; i < band->m; i++) {
         x[i] = (x[i] - sums[0] / sums[1]) / band->d[i];
     }
@@ -396,7 +404,7 @@ static int solve_conjugate(struct band_system *system, struct smm_spectral *spec
         residual[j] = Pp[j] = -gradient[j];
         step[j] = 0;
     }
-    smm_spectral_inverse(spectral, residual, z);
+    invert(system, spectral, residual, z);
     memcpy(p, z, cells * sizeof *p);
     double square = array_dot(residual, z, cells), target = FORCING * FORCING * square;
     int k = 0;
@@ -407,7 +415,7 @@ static int solve_conjugate(struct band_system *system, struct smm_spectral *spec
         double length = square / array_dot(p, system->Ap, cells);
         array_add(step, length, p, cells);
         array_add(residual, -length, system->Ap, cells);
-        smm_spectral_inverse(spectral, residual, z);
+        invert(system, spectral, residual, z);
         double next = array_dot(residual, z, cells), ratio = next / square;
         for (size_t j = 0; j < cells; j++) {
             p[j] = z[j] + ratio * p[j];
@@ -434,17 +442,18 @@ static double steps_worth(const struct forming *forming) {
 int band_system_solve(struct band_system *system, struct smm_spectral *spectral,
                       const uint32_t *row, size_t m, const double *d, const double *gradient,
                       double *step, const struct monitor *monitor, struct error *err) {
-    struct cluster *cluster = system->matrices->cluster;
+    struct cluster *cluster = system->rows->cluster;
     const struct band band = {row, d, m};
     size_t own;
     struct forming forming = {.system = system,
                               .spectral = spectral,
                               .monitor = cluster ? NULL : monitor,
                               .band = gather_band(system, &band, &own),
-                              .n_features = smm_spectral_features(spectral)};
+                              .n_features = spectral ? smm_spectral_features(spectral) : 0};
     size_t all = forming.band.m;
     bool possible = all <= system->kept_most && all <= VALUES_MOST / larger(forming.n_features, 1);
-    double worth = possible ? fmin(steps_worth(&forming), CG_MOST) : CG_MOST;
+    /* steps of the binary SVM are along a path that wants them exact */
+    double worth = !possible ? CG_MOST : spectral ? fmin(steps_worth(&forming), CG_MOST) : 0;
     bool solved = false, tried = worth > CG_FEW;
     if (tried && solve_conjugate(system, spectral, &band, gradient, step, worth, monitor, &solved,
                                  err) < 0) {
@@ -453,7 +462,7 @@ int band_system_solve(struct band_system *system, struct smm_spectral *spectral,
     if (solved || !possible || (tried && monitor_late(monitor))) {
         return 0;
     }
-    smm_spectral_inverse(spectral, gradient, system->z);
+    invert(system, spectral, gradient, system->z);
     memset(system->b, 0, all * sizeof *system->b);
     band_scores(system, &band, system->z, system->b + own);
     cluster_sum(cluster, system->b, all);

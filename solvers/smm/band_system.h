@@ -1,5 +1,5 @@
-/* The Newton systems of nuclear_newton.h, over the rows of a band: for d (m), X the band's rows and
- * P of spectral.h, the least over p and b of
+/* The Newton systems over the rows of a band: for d (m), X the band's rows and P = I, or P of
+ * spectral.h for the nuclear norm, the least over p and b of
  *
  *   g'p + 1/2 p'P p + 1/2 sum_i (<X_i, p> + b)^2 / d_i,     p = -P^-1 (g + X'x),
  *   (diag(d) + X P^-1 X') x = b 1 - X P^-1 g,   1'x = 0.
@@ -14,7 +14,7 @@
 
 #include "common/base/error.h"
 #include "solvers/methods/monitor.h"
-#include "solvers/smm/maps.h"
+#include "solvers/smm/binary.h"
 #include "solvers/smm/spectral.h"
 
 #include <stddef.h>
@@ -22,17 +22,16 @@
 
 struct band_system;
 
-/* The caller calls band_system_free. Borrows matrices. All ranks, here and below. */
-int band_system_create(struct band_system **system, const struct smm_matrices *matrices,
+/* The caller calls band_system_free. Borrows rows. All ranks, here and below. */
+int band_system_create(struct band_system **system, const struct binary_rows *rows,
                        struct error *err);
 void band_system_free(struct band_system *system);
 
 /* Gives back the memory of kept rows and products. */
 void band_system_release(struct band_system *system);
 
-/* step (height, width) = p for the gradient g (height, width) and the rows band[0..m) of this
- * process, which ascend, with their d. Where it is late (monitor) what has been found of it. Fails
- * for lack of memory. */
+/* step (cells) = p for the gradient g (cells), P of spectral (NULL: I) and the rows band[0..m) of this
+ * process, which ascend, with their d. Where it is late (monitor) what has been found of it. Fails for lack of memory. */
 int band_system_solve(struct band_system *system, struct smm_spectral *spectral,
                       const uint32_t *band, size_t m, const double *d, const double *gradient,
                       double *step, const struct monitor *monitor, struct error *err);

@@ -15,9 +15,8 @@
 
 enum {
     LINE_STEPS = 30,
-    SECTIONS = 90,           /* 32 GOLDEN^SECTIONS is a unit of double */
-    COEFFICIENT_ROWS = 3000, /* at most; the matrix of products then has 72 MB */
-    WEIGHT_FEATURES = 3000   /* at most, for a Hessian that is factored */
+    SECTIONS = 90,     /* 32 GOLDEN^SECTIONS is a unit of double */
+    MAX_HESSIAN = 3000 /* features of a Hessian that is factored; it then has 72 MB */
 };
 
 static const struct huber_pace PACE = {.near = 0.3,
@@ -43,56 +42,11 @@ static const double GOLDEN = 0.6180339887498949, FARTHEST = 16;
 
 /* ---- creating ---- */
 
-/* A row of the lower half of K at a time. */
-struct products {
-    const struct binary *binary;
-    double *dense; /* (n, d); NULL: rows.z */
-};
-
-static void fill_dense(void *argument, size_t task, size_t worker) {
-    (void)worker;
-    const struct products *products = argument;
-    const struct binary_rows *rows = &products->binary->rows;
-    data_row_dense(rows->data, task, rows->d, products->dense + task * rows->d);
-}
-
-static int fill_products(struct binary *binary, struct error *err) {
-    const struct binary_rows *rows = &binary->rows;
-    struct products products = {.binary = binary};
-    const double *z = rows->z;
-    if (!z) {
-        products.dense = memory_array(rows->n, rows->d * sizeof *z, "dense rows", err);
-        if (!products.dense) {
-            return -1;
-        }
-        threads_run(rows->threads, rows->n, fill_dense, &products);
-        z = products.dense;
-    }
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (int)rows->n, (int)rows->d, 1, z,
-                (int)rows->d, 0, binary->K, (int)rows->n);
-    for (size_t i = 0; i < rows->n; i++) { /* the band's entries are read from whole rows */
-        for (size_t j = 0; j < i; j++) {
-            binary->K[j * rows->n + i] = binary->K[i * rows->n + j];
-        }
-    }
-    free(products.dense);
-    return 0;
-}
-
-static enum binary_form choose_form(const struct binary_rows *rows) {
-    if (!rows->cluster && rows->n <= rows->d && rows->n <= COEFFICIENT_ROWS) {
-        return BINARY_COEFFICIENTS;
-    }
-    return rows->d <= WEIGHT_FEATURES ? BINARY_WEIGHTS : BINARY_CONJUGATE;
-}
-
 static int allocate(struct binary *binary, struct error *err) {
-    size_t n = binary->n, m = binary->dimension;
-    size_t side = binary->form == BINARY_CONJUGATE ? 0 : m;
-    double **by_row[] = {&binary->s,         &binary->alpha,   &binary->signed_alpha,
-                         &binary->v_s,       &binary->q,       &binary->curvature,
-                         &binary->share,     &binary->trial_s, &binary->trial_alpha,
-                         &binary->best_alpha};
+    size_t n = binary->n, d = binary->d, side = binary->system ? 0 : d;
+    double **by_row[] = {&binary->s,       &binary->alpha,       &binary->signed_alpha,
+                         &binary->q,       &binary->curvature,   &binary->share,
+                         &binary->trial_s, &binary->trial_alpha, &binary->best_alpha};
     double **by_weight[] = {&binary->x,    &binary->v,    &binary->gradient,
                             &binary->step, &binary->mean, &binary->best_x};
     for (size_t k = 0; k < sizeof by_row / sizeof by_row[0]; k++) {
@@ -101,22 +55,15 @@ static int allocate(struct binary *binary, struct error *err) {
         }
     }
     for (size_t k = 0; k < sizeof by_weight / sizeof by_weight[0]; k++) {
-        if (!(*by_weight[k] = memory_zeros(m, sizeof(double), "weights", err))) {
+        if (!(*by_weight[k] = memory_zeros(d, sizeof(double), "weights", err))) {
             return -1;
         }
     }
     binary->band = memory_array(n, sizeof *binary->band, "scores", err);
     binary->breaks = memory_array(n, 2 * sizeof(double), "scores", err);
-    binary->best_w = memory_array(binary->rows.d, sizeof(double), "weights", err);
     binary->matrix = memory_array(side, side * sizeof(double), "a Hessian", err);
     binary->work = memory_array(binary_step_work(binary), sizeof(double), "a Hessian", err);
-    binary->K = binary->form == BINARY_COEFFICIENTS
-                    ? memory_array(n, n * sizeof(double), "products of rows", err)
-                    : NULL;
-    return binary->band && binary->breaks && binary->best_w && binary->matrix && binary->work &&
-                   (binary->K || binary->form != BINARY_COEFFICIENTS)
-               ? 0
-               : -1;
+    return binary->band && binary->breaks && binary->matrix && binary->work ? 0 : -1;
 }
 
 int binary_create(struct binary **binary, const struct binary_rows *rows, struct error *err) {
@@ -125,19 +72,12 @@ int binary_create(struct binary **binary, const struct binary_rows *rows, struct
         return -1;
     }
     made->rows = *rows;
-    size_t n_all = cluster_count(rows->cluster, rows->n);
-    if (rows->cluster && n_all <= rows->d && n_all <= COEFFICIENT_ROWS) {
-        if (binary_gather_create(&made->gather, rows, n_all, err) < 0) {
-            binary_free(made);
-            return -1;
-        }
-        *binary = made;
-        return 0;
-    }
-    made->form = choose_form(rows);
     made->n = rows->n;
-    made->dimension = made->form == BINARY_COEFFICIENTS ? rows->n : rows->d;
-    if (allocate(made, err) < 0 || (made->K && fill_products(made, err) < 0)) {
+    made->d = rows->d;
+    bool few_features = rows->d < cluster_count(rows->cluster, rows->n);
+    if (((!few_features || rows->d > MAX_HESSIAN) &&
+         band_system_create(&made->system, &made->rows, err) < 0) ||
+        allocate(made, err) < 0) {
         binary_free(made);
         return -1;
     }
@@ -149,49 +89,44 @@ void binary_free(struct binary *binary) {
     if (!binary) {
         return;
     }
-    double *arrays[] = {
-        binary->K,          binary->x,       binary->s,         binary->alpha,
-        binary->v,          binary->v_s,     binary->gradient,  binary->step,
-        binary->q,          binary->trial_s, binary->mean,      binary->matrix,
-        binary->work,       binary->breaks,  binary->best_x,    binary->best_alpha,
-        binary->best_w,     binary->share,   binary->curvature, binary->signed_alpha,
-        binary->trial_alpha};
+    double *arrays[] = {binary->x,
+                        binary->s,
+                        binary->alpha,
+                        binary->v,
+                        binary->gradient,
+                        binary->step,
+                        binary->q,
+                        binary->trial_s,
+                        binary->mean,
+                        binary->matrix,
+                        binary->work,
+                        binary->breaks,
+                        binary->best_x,
+                        binary->best_alpha,
+                        binary->share,
+                        binary->curvature,
+                        binary->signed_alpha,
+                        binary->trial_alpha};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
         free(arrays[k]);
     }
     free(binary->band);
-    binary_gather_free(binary->gather);
+    band_system_free(binary->system);
     free(binary);
 }
 
 void binary_start(struct binary *binary, const double *w) {
-    if (!binary->gather && binary->form != BINARY_COEFFICIENTS) {
-        memcpy(binary->x, w, binary->dimension * sizeof *w);
-        binary->started = true;
-    }
+    memcpy(binary->x, w, binary->d * sizeof *w);
+    binary->started = true;
 }
 
 void binary_forget(struct binary *binary) {
-    if (binary->gather) {
-        binary_forget(binary->gather->binary);
-        return;
-    }
-    memset(binary->x, 0, binary->dimension * sizeof *binary->x);
+    memset(binary->x, 0, binary->d * sizeof *binary->x);
     binary->b = 0;
     binary->started = false;
 }
 
 /* ---- a point ---- */
-
-/* v = Z' signed_alpha, and what it needs of scores. */
-static int form_adjoint(struct binary *binary, struct error *err) {
-    if (binary->form == BINARY_COEFFICIENTS) {
-        memcpy(binary->v, binary->signed_alpha, binary->n * sizeof *binary->v);
-        binary_form_scores(binary, binary->v, binary->v_s);
-        return 0;
-    }
-    return binary_adjoint(&binary->rows, binary->signed_alpha, binary->v, err);
-}
 
 static double argument_of(const struct binary *binary, size_t i) {
     const struct binary_loss *loss = binary->loss;
@@ -205,7 +140,7 @@ static int look(void *context, const struct huber_path *path, struct huber_point
     struct binary *binary = context;
     const struct binary_loss *loss = binary->loss;
     size_t n = binary->n;
-    binary_form_scores(binary, binary->x, binary->s);
+    binary_scores(&binary->rows, binary->x, binary->s);
     binary->b = binary_smooth_bias(loss, binary->s, n, path->mu, binary->b, binary->alpha);
     binary->lack = 0;
     double linear = 0, sum = 0;
@@ -220,12 +155,12 @@ static int look(void *context, const struct huber_path *path, struct huber_point
     cluster_sum(loss->cluster, sums, 2);
     linear = sums[0];
     sum = sums[1];
-    if (form_adjoint(binary, err) < 0) {
+    if (binary_adjoint(&binary->rows, binary->signed_alpha, binary->v, err) < 0) {
         return -1;
     }
-    binary->norm = binary_inner(binary, binary->x, binary->x, binary->s);
-    double dual_norm = binary_inner(binary, binary->v, binary->v, binary->v_s);
-    double mixed = binary_inner(binary, binary->v, binary->x, binary->s);
+    binary->norm = array_dot(binary->x, binary->x, binary->d);
+    double dual_norm = array_dot(binary->v, binary->v, binary->d);
+    double mixed = array_dot(binary->v, binary->x, binary->d);
     at->residual = 0.5 * fmax(binary->norm - 2 * mixed + dual_norm, 0);
     at->primal = 0.5 * binary->norm + sum;
     at->dual = linear - 0.5 * dual_norm;
@@ -276,7 +211,7 @@ static int lower_mu(void *context, double band, double mu, struct error *err) {
         binary->lack -= binary->signed_alpha[i];
     }
     binary->lack = cluster_total(loss->cluster, binary->lack);
-    return form_adjoint(binary, err);
+    return binary_adjoint(&binary->rows, binary->signed_alpha, binary->v, err);
 }
 
 static int newton_step(void *context, const struct huber_path *path, double band, bool *found,
@@ -318,8 +253,8 @@ static int line_search(void *context, const struct huber_path *path, bool *moved
     struct binary *binary = context;
     struct line line = {.binary = binary,
                         .mu = path->mu,
-                        .mixed = binary_inner(binary, binary->step, binary->x, binary->s),
-                        .square = binary_inner(binary, binary->step, binary->step, binary->q)};
+                        .mixed = array_dot(binary->step, binary->x, binary->d),
+                        .square = array_dot(binary->step, binary->step, binary->d)};
     double low = 0, low_slope = line_slope(&line, 0), high = INFINITY, high_slope = 0;
     *moved = low_slope < 0;
     if (!*moved) {
@@ -347,7 +282,7 @@ static int line_search(void *context, const struct huber_path *path, bool *moved
         theta =
             high == INFINITY ? 2 * low : low - low_slope * (high - low) / (high_slope - low_slope);
     }
-    array_add(binary->x, theta, binary->step, binary->dimension);
+    array_add(binary->x, theta, binary->step, binary->d);
     return 0;
 }
 
@@ -355,7 +290,7 @@ static int line_search(void *context, const struct huber_path *path, bool *moved
 
 static void keep_primal(void *context) {
     struct binary *binary = context;
-    memcpy(binary->best_x, binary->x, binary->dimension * sizeof *binary->x);
+    memcpy(binary->best_x, binary->x, binary->d * sizeof *binary->x);
 }
 
 static void keep_dual(void *context) {
@@ -365,7 +300,7 @@ static void keep_dual(void *context) {
 
 static void move(void *context, double length) {
     struct binary *binary = context;
-    array_add(binary->x, length, binary->step, binary->dimension);
+    array_add(binary->x, length, binary->step, binary->d);
 }
 
 static const struct huber_steps STEPS = {.look = look,
@@ -389,7 +324,7 @@ static int choose_mu(struct binary *binary, struct huber_path *path, struct erro
         if (gap_reached(path->primal, dual, NEAR_GAP)) {
             return 0;
         }
-        memset(binary->x, 0, binary->dimension * sizeof *binary->x);
+        memset(binary->x, 0, binary->d * sizeof *binary->x);
     }
     return huber_path_try(path, MU_FIRST, MU_UP, MU_TRIED_MOST, &dual, err);
 }
@@ -400,13 +335,6 @@ static int run(struct binary *binary, struct huber_path *path, struct error *err
 
 int binary_solve(struct binary *binary, const struct binary_loss *loss, double epsilon,
                  const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
-    struct binary_gather *gather = binary->gather;
-    if (gather) {
-        const struct binary_loss all = binary_gather_loss(gather, loss);
-        int status = binary_solve(gather->binary, &all, epsilon, monitor, fit, err);
-        fit->alpha = status < 0 ? NULL : fit->alpha + gather->first;
-        return status;
-    }
     struct huber_path path = {.steps = &STEPS,
                               .context = binary,
                               .pace = &PACE,
@@ -427,23 +355,18 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
     if (status < 0) {
         return -1;
     }
-    memcpy(binary->x, binary->best_x, binary->dimension * sizeof *binary->x);
-    if (binary->form == BINARY_COEFFICIENTS) {
-        status = binary_adjoint(&binary->rows, binary->x, binary->best_w, err);
-    } else {
-        memcpy(binary->best_w, binary->x, binary->dimension * sizeof *binary->best_w);
-    }
+    memcpy(binary->x, binary->best_x, binary->d * sizeof *binary->x);
     double sum, *s = binary->trial_s;
-    binary_form_scores(binary, binary->x, s);
-    *fit = (struct binary_fit){.w = binary->best_w,
+    binary_scores(&binary->rows, binary->x, s);
+    *fit = (struct binary_fit){.w = binary->best_x,
                                .alpha = binary->best_alpha,
                                .dual = path.dual,
                                .iterations = path.iterations,
                                .reason = path.reason};
     fit->bias = binary_bias(loss, s, binary->n, binary->breaks, &sum);
-    fit->primal = 0.5 * binary_inner(binary, binary->x, binary->x, s) + sum;
+    fit->primal = 0.5 * array_dot(binary->x, binary->x, binary->d) + sum;
     fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
-    return status;
+    return 0;
 }
 
 static bool is_reached(const struct binary_fit *fit, double epsilon) {
@@ -471,10 +394,10 @@ static int take_multiple(struct binary *binary, const struct binary_loss *loss,
     if (!scaled) {
         return -1;
     }
-    double norm = array_dot(binary->best_w, binary->best_w, d), best = 1;
+    double norm = array_dot(binary->best_x, binary->best_x, d), best = 1;
     double low = -FARTHEST, high = FARTHEST;
     double at[2] = {0}, value[2] = {0};
-    binary_scores(&binary->rows, binary->best_w, s);
+    binary_scores(&binary->rows, binary->best_x, s);
     for (int section = 0; section < SECTIONS; section++) {
         for (int side = 0; side < 2; side++) {
             double place = high - low, bias;
@@ -493,34 +416,22 @@ static int take_multiple(struct binary *binary, const struct binary_loss *loss,
         }
     }
     for (size_t j = 0; best != 1 && j < d; j++) {
-        binary->best_w[j] *= best;
+        binary->best_x[j] *= best;
     }
     free(scaled);
     return 0;
 }
 
 void binary_begin(struct binary *binary, struct binary_fit *fit) {
-    const struct binary *all = binary->gather ? binary->gather->binary : binary;
-    memset(all->best_w, 0, all->rows.d * sizeof *all->best_w);
-    memset(all->best_alpha, 0, all->n * sizeof *all->best_alpha);
-    *fit =
-        (struct binary_fit){.w = all->best_w,
-                            .alpha = all->best_alpha + (binary->gather ? binary->gather->first : 0),
-                            .primal = INFINITY,
-                            .dual = -INFINITY};
-}
-
-bool binary_may_finish(const struct binary *binary) {
-    return binary_interior_possible(binary->gather ? &binary->gather->binary->rows : &binary->rows);
+    memset(binary->best_x, 0, binary->d * sizeof *binary->best_x);
+    memset(binary->best_alpha, 0, binary->n * sizeof *binary->best_alpha);
+    *fit = (struct binary_fit){
+        .w = binary->best_x, .alpha = binary->best_alpha, .primal = INFINITY, .dual = -INFINITY};
 }
 
 int binary_finish(struct binary *binary, const struct binary_loss *loss, double epsilon,
                   const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
     size_t n = binary->n, d = binary->rows.d;
-    if (binary->gather) {
-        const struct binary_loss all = binary_gather_loss(binary->gather, loss);
-        return binary_finish(binary->gather->binary, &all, epsilon, monitor, fit, err);
-    }
     struct monitor_run run;
     const struct monitor after = monitor_after(&run, monitor, fit->iterations, 0);
     struct binary_interior_fit found;
@@ -534,7 +445,7 @@ int binary_finish(struct binary *binary, const struct binary_loss *loss, double 
     double bias = binary_bias(loss, s, n, binary->breaks, &sum);
     double primal = 0.5 * array_dot(found.w, found.w, d) + sum;
     if (primal < fit->primal) {
-        memcpy(binary->best_w, found.w, d * sizeof *found.w);
+        memcpy(binary->best_x, found.w, d * sizeof *found.w);
         fit->primal = primal;
         fit->bias = bias;
     }

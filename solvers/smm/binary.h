@@ -9,8 +9,8 @@
  * feasible for the dual of the hinge at every step, so its own gap is known all the time. Only the
  * rows of the band 0 < u < mu enter the Hessian: rows far from the margin drop out by themselves.
  *
- * Weights are held as w when there are fewer features than rows, else as coefficients of the rows
- * with the n x n matrix of their products; rows that are spread over ranks are then gathered. */
+ * A step is by the d x d Hessian when there are fewer features than rows and few of both, else by
+ * the system of the band's rows (band_system.h). */
 #ifndef SOLVERS_SMM_BINARY_H
 #define SOLVERS_SMM_BINARY_H
 
@@ -19,6 +19,7 @@
 #include "common/base/threads.h"
 #include "common/data/data.h"
 #include "solvers/methods/monitor.h"
+#include "solvers/smm/maps.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,8 +62,7 @@ struct binary;
 int binary_create(struct binary **binary, const struct binary_rows *rows, struct error *err);
 void binary_free(struct binary *binary);
 
-/* Makes w (d) the start of the next solve. Where weights are coefficients of rows this is not
- * possible, nor needed, and nothing happens. */
+/* Makes w (d) the start of the next solve. */
 void binary_start(struct binary *binary, const double *w);
 
 /* Makes the next solve start afresh. */
@@ -76,10 +76,6 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
 /* A fit of w = 0 and alpha = 0 without bounds, for binary_finish. */
 void binary_begin(struct binary *binary, struct binary_fit *fit);
 
-/* Whether the interior-point method can solve it: rows or features are few enough, and all rows are
- * here or gathered. */
-bool binary_may_finish(const struct binary *binary);
-
 /* Solves by the interior-point method and keeps the better of each bound, the fit's or its own. The
  * next solve starts afresh. */
 int binary_finish(struct binary *binary, const struct binary_loss *loss, double epsilon,
@@ -87,8 +83,16 @@ int binary_finish(struct binary *binary, const struct binary_loss *loss, double 
 
 /* ---- parts, for those who need them alone ---- */
 
-/* s (n) = Z w. */
+/* The cells of matrices as rows. */
+struct binary_rows binary_rows_of(const struct smm_matrices *matrices);
+
+/* out (d) = z_i. */
+void binary_row(const struct binary_rows *rows, size_t i, double *out);
+
+/* s (n) = Z w; the same of the rows at[0..n_at) alone. */
 void binary_scores(const struct binary_rows *rows, const double *w, double *s);
+void binary_scores_at(const struct binary_rows *rows, const uint32_t *at, size_t n_at,
+                      const double *w, double *s);
 
 /* w (d) = Z' r. */
 int binary_adjoint(const struct binary_rows *rows, const double *r, double *w, struct error *err);

@@ -32,14 +32,6 @@ bool binary_interior_possible(const struct binary_rows *rows) {
 
 /* ---- features ---- */
 
-static void own_row(const struct binary_rows *rows, size_t i, double *out) {
-    if (rows->z) {
-        memcpy(out, rows->z + i * rows->d, rows->d * sizeof *out);
-    } else {
-        data_row_dense(rows->data, i, rows->d, out);
-    }
-}
-
 static int factor_products(struct binary_interior *in, const struct binary_rows *rows,
                            struct error *err) {
     size_t n = in->n, rank = 0;
@@ -49,7 +41,7 @@ static int factor_products(struct binary_interior *in, const struct binary_rows 
     int status = Z && K && in->pivot ? 0 : -1;
     if (status == 0) {
         for (size_t i = 0; i < n; i++) {
-            own_row(rows, i, Z + i * rows->d);
+            binary_row(rows, i, Z + i * rows->d);
         }
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (int)n, (int)rows->d, 1, Z,
                     (int)rows->d, 0, K, (int)n);
@@ -81,7 +73,7 @@ static int create_features(struct binary_interior *in, const struct binary_rows 
             return -1;
         }
         for (size_t i = 0; i < in->n; i++) {
-            own_row(rows, i, in->F + i * in->m);
+            binary_row(rows, i, in->F + i * in->m);
         }
     }
     for (size_t i = 0; i < in->n; i++) {

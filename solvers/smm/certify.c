@@ -131,11 +131,7 @@ static int add_matrices(const struct smm_claim *claim, const struct sums *sums, 
     for (size_t i = 0; i < matrices->n; i++) {
         signs[i] = claim->loss->y[i] * claim->alpha[i];
     }
-    const struct binary_rows rows = {.n = matrices->n,
-                                     .d = cells,
-                                     .data = matrices->data,
-                                     .threads = matrices->threads,
-                                     .cluster = matrices->cluster};
+    const struct binary_rows rows = binary_rows_of(matrices);
     if (fine) {
         size_t stored = matrices->data->n_features;
         memset(G + stored, 0, (cells - stored) * sizeof *G);

@@ -135,14 +135,3 @@ void smm_product(const double *A, const double *B, size_t height, size_t r, size
 void smm_scores(const struct smm_matrices *matrices, const double *W, double *s) {
     linear_scores(matrices->data, W, matrices->height * matrices->width, 1, s, matrices->threads);
 }
-
-int smm_adjoint(const struct smm_matrices *matrices, const double *r, double *M,
-                struct error *err) {
-    size_t cells = matrices->height * matrices->width, stored = matrices->data->n_features;
-    memset(M + stored, 0, (cells - stored) * sizeof *M);
-    if (linear_adjoint(matrices->data, r, M, matrices->threads, err) < 0) {
-        return -1;
-    }
-    cluster_sum(matrices->cluster, M, cells);
-    return 0;
-}

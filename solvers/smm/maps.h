@@ -39,7 +39,4 @@ void smm_product(const double *A, const double *B, size_t height, size_t r, size
 /* s (n): <W, X_i>. */
 void smm_scores(const struct smm_matrices *matrices, const double *W, double *s);
 
-/* M (height, width) = sum_i r_i X_i over the rows of all processes. All ranks. */
-int smm_adjoint(const struct smm_matrices *matrices, const double *r, double *M, struct error *err);
-
 #endif

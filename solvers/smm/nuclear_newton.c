@@ -34,6 +34,7 @@ enum { RHO_ROUNDS = 6 }; /* in which rho follows the singular values */
 
 struct smm_nuclear_newton {
     const struct smm_matrices *matrices;
+    struct binary_rows rows; /* the same */
     size_t n, cells;
     struct smm_spectral spectral;
     struct band_system *system;
@@ -67,6 +68,7 @@ int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
     }
     size_t n = made->n = matrices->n, cells = made->cells = matrices->height * matrices->width;
     made->matrices = matrices;
+    made->rows = binary_rows_of(matrices);
     double **by_cell[] = {&made->W,   &made->S,        &made->centre, &made->multiplier, &made->M,
                           &made->low, &made->gradient, &made->step,   &made->trial};
     double **by_row[] = {&made->s,           &made->q,      &made->trial_s, &made->alpha,
@@ -85,7 +87,7 @@ int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
     made->band = made->breaks ? memory_array(n, sizeof *made->band, "scores", err) : NULL;
     if (!made->band ||
         smm_spectral_create(&made->spectral, matrices->height, matrices->width, err) < 0 ||
-        band_system_create(&made->system, matrices, err) < 0) {
+        band_system_create(&made->system, &made->rows, err) < 0) {
         smm_nuclear_newton_free(made);
         return -1;
     }
@@ -150,7 +152,7 @@ static int look(struct smm_nuclear_newton *newton, struct error *err) {
     for (size_t j = 0; j < cells; j++) {
         B[j] = newton->W[j] + newton->centre[j] / newton->rho;
     }
-    if (smm_adjoint(newton->matrices, newton->signs, newton->M, err) < 0 ||
+    if (binary_adjoint(&newton->rows, newton->signs, newton->M, err) < 0 ||
         smm_spectral_find(&newton->spectral, B, newton->rho, newton->tau / newton->rho, err) < 0 ||
         smm_nuclear_shrink(newton->M, newton->matrices->height, newton->matrices->width,
                            newton->tau, newton->low, &norm, &square, err) < 0) {
@@ -297,7 +299,7 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
         linear += newton->alpha[i];
     }
     linear = cluster_total(newton->loss.cluster, linear);
-    if (smm_adjoint(newton->matrices, newton->signs, newton->M, err) < 0) {
+    if (binary_adjoint(&newton->rows, newton->signs, newton->M, err) < 0) {
         return -1;
     }
     for (double c = 1; c > 1e-15; c *= 0.5) {
@@ -383,7 +385,7 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
         if (look(newton, err) < 0) {
             return -1;
         }
-        if (!moved) {
+        if (!moved && newton->residual > NEAR * gap) { /* else it is at the round's minimum */
             fit->reason = STOP_ROUNDING;
             return 0;
         }
@@ -391,8 +393,9 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
     return 0;
 }
 
-bool smm_nuclear_newton_knows(const struct smm_nuclear_newton *newton,
-                              const struct binary_loss *loss, double tau) {
+/* Whether the last solve was of that loss and tau. */
+static bool is_known(const struct smm_nuclear_newton *newton, const struct binary_loss *loss,
+                     double tau) {
     bool other = tau != newton->tau || loss->squared != newton->loss.squared ||
                  memcmp(newton->cost, loss->cost, newton->n * sizeof *newton->cost) != 0;
     return !cluster_any(loss->cluster, other);
@@ -401,7 +404,7 @@ bool smm_nuclear_newton_knows(const struct smm_nuclear_newton *newton,
 int smm_nuclear_newton_solve(struct smm_nuclear_newton *newton, const struct binary_loss *loss,
                              double tau, double epsilon, const struct monitor *monitor,
                              struct binary_fit *fit, struct error *err) {
-    bool again = smm_nuclear_newton_knows(newton, loss, tau);
+    bool again = is_known(newton, loss, tau);
     newton->loss = *loss;
     newton->loss.margin = newton->margin;
     newton->tau = tau;

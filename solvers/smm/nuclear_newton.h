@@ -28,13 +28,8 @@ int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
                               const struct smm_matrices *matrices, struct error *err);
 void smm_nuclear_newton_free(struct smm_nuclear_newton *newton);
 
-/* Whether the last solve was of that loss, with its labels as they were, and tau. All ranks, here
- * and below. */
-bool smm_nuclear_newton_knows(const struct smm_nuclear_newton *newton,
-                              const struct binary_loss *loss, double tau);
-
-/* Solves to a relative gap of epsilon, from where the last solve ended if it knows loss and tau,
- * else afresh. Margins of loss are not used. The fit, whose w and alpha are
+/* Solves to a relative gap of epsilon, from where the last solve ended if it was of that loss
+ * and tau, else afresh. All ranks. Margins of loss are not used. The fit, whose w and alpha are
  * the caller's, gets the best W and alpha, each with its bound; its reason is 0 if epsilon is
  * reached. */
 int smm_nuclear_newton_solve(struct smm_nuclear_newton *newton, const struct binary_loss *loss,

@@ -1,13 +1,11 @@
 #include "solvers/smm/policy.h"
 
+#include "solvers/smm/binary_interior.h"
 #include "solvers/smm/nuclear.h"
 #include "solvers/smm/nuclear_interior.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Operations of an interior-point method that are done in a second. */
-static const double QUICK = 1e9;
 
 static bool is_done(const void *context) {
     const struct smm_state *state = context;
@@ -16,9 +14,7 @@ static bool is_done(const void *context) {
 
 static bool newton_applies(const void *context) {
     const struct smm_state *state = context;
-    bool ended = state->newton && smm_nuclear_newton_knows(state->newton, state->loss, state->tau);
-    return !state->failed && !(ended && smm_nuclear_interior_work(state->matrices) < QUICK &&
-                               policy_applies(&smm_policy, ALGORITHM_INTERIOR_POINT, state));
+    return !state->failed;
 }
 
 static int run_newton(void *context, const struct monitor *monitor, struct error *err) {
@@ -31,8 +27,9 @@ static int run_newton(void *context, const struct monitor *monitor, struct error
 
 static bool interior_applies(const void *context) {
     const struct smm_state *state = context;
+    const struct binary_rows rows = binary_rows_of(state->matrices);
     return state->newton ? isfinite(smm_nuclear_interior_work(state->matrices))
-                         : binary_may_finish(state->svm);
+                         : binary_interior_possible(&rows);
 }
 
 static int run_interior(void *context, const struct monitor *monitor, struct error *err) {
@@ -50,8 +47,7 @@ static bool alternation_applies(const void *context) {
 
 static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_NEWTON,
-     .when = "unless its certificate failed; nuclear: nor if it ended before at this point and the "
-             "interior-point method takes less than 1e9 operations",
+     .when = "unless its certificate failed",
      .limit = "40 steps without a better gap; nuclear: 500 steps",
      .then = "the interior-point method",
      .applies = newton_applies,

@@ -125,11 +125,7 @@ static int create_parts(struct smm *smm, const double *weight, struct error *err
     smm->cost = smm->y + n;
     smm->s = smm->cost + n;
     smm->breaks = smm->s + n;
-    const struct binary_rows rows = {.n = n,
-                                     .d = smm->cells,
-                                     .data = smm->problem->data,
-                                     .threads = smm->problem->threads,
-                                     .cluster = smm->problem->cluster};
+    const struct binary_rows rows = binary_rows_of(&smm->matrices);
     return take_labels(smm, weight, err) < 0 || create_machines(smm, err) < 0 ||
                    score_map_create(&smm->map, smm->problem, err) < 0 ||
                    certify_create(&smm->certify, smm->problem, &smm->map, 0, err) < 0

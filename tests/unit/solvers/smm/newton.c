@@ -130,8 +130,9 @@ static void test_step(struct random *random, struct smm_spectral *spectral, cons
     fill(random, g, cells);
     const struct smm_matrices matrices = {
         .data = &data, .n = ROWS, .height = spectral->height, .width = spectral->width};
+    const struct binary_rows rows = binary_rows_of(&matrices);
     struct band_system *system;
-    CHECK(band_system_create(&system, &matrices, &err) == 0, "%s", err.text);
+    CHECK(band_system_create(&system, &rows, &err) == 0, "%s", err.text);
     for (int again = 0; again < 2; again++) {
         CHECK(band_system_solve(system, spectral, band, m, d, g, p, NULL, &err) == 0, "%s",
               err.text);
