@@ -20,9 +20,8 @@ enum { CG_MOST = 2000, CG_EXACT = 30 };
 static const struct huber_pace PACE = {
     .near = 0.5, .careful = 0.3, .bold = 0.01, .most = 0.3, .least = 1e-7, .patience = 25};
 static const double MU_FIRST = 1;
-static const double STEP = 0.1;       /* accuracy of a step, relative to the gap that is wanted */
-static const double FORCING = 0.1;    /* residual of CG relative to the gradient */
-static const double LEAST_CUT = 1e-4; /* of CG's aim, when it proves too high */
+static const double STEP = 0.1;    /* accuracy of a step, relative to the gap that is wanted */
+static const double FORCING = 0.1; /* residual of CG relative to the gradient */
 /* A Hessian is estimated from so many rows and groups for each feature at least, MORE times as many
  * after a step that leaves SLOW of the gap. */
 static const size_t SAMPLE_ROWS = 500, SAMPLE_GROUPS = 8, MORE = 4;
@@ -30,13 +29,6 @@ static const double SLOW = 0.25;
 /* Pairs that come into the band on the way cut a step to less than this: it then is the shortest
  * way to a Hessian that knows them, however little it gains, and is searched for to the end. */
 static const double POOR = 0.05;
-/* Pairs so near to the band, relative to the scores, count as in it after such a step, so many
- * times farther after each more: rounding may hide that they come in at once, and no step gets
- * anywhere. */
-static const double NEAR = 1e-14, FARTHER = 100;
-/* A step that lowers the objective by a smaller part of it is taken whole: its values are rounding,
- * and it is the gradient that the dual bound wants small. */
-static const double FLAT = 1e-12;
 static const double LINE = 1e-3; /* accuracy of the line search, relative to that of the step */
 
 struct newton {
@@ -54,13 +46,12 @@ struct newton {
     double *s, *g, *q, *trial;    /* (n) */
     double *gradient_s;           /* (n) A gradient; kernels only */
     double *H;                    /* (dimension, dimension): direct; else NULL */
-    double *cg;                   /* work of conjugate gradients; else NULL */
+    double *cg;                   /* (5 dimension + 3 n) work, where H is NULL */
     struct rank_inverse *inverse; /* kernels: the preconditioner; or NULL: there is none */
     double norm, value, residual; /* |w|^2, the smooth risk, half of |gradient|^2 */
     double dual_offset;           /* of the dual point */
     size_t every;                 /* direct: one in so many groups makes the Hessian */
     double gap;                   /* direct: before the last step */
-    double slack;                 /* of scores: pairs so near to the band count as in it */
     uint64_t left;                /* steps of conjugate gradients */
 };
 
@@ -177,78 +168,97 @@ static int inner_square(struct newton *newton, const double *x, double *s, doubl
     return 0;
 }
 
-/* Conjugate gradients for (I + c A'LA) step = -gradient, in |.| for weights w and in the K inner
- * product for coefficients, where I + c L K is self-adjoint. q gets A step. Ends at a residual of
- * FORCING |gradient|, preconditioned, or when what is left to gain is below `enough`. */
-static int cg_step(struct newton *newton, double enough, bool *found, struct error *err) {
+/* Conjugate gradients at work: their vectors, those of weights (dimension) and those of scores (n).
+ */
+struct cg {
+    double *residual, *z, *p, *Tp, *scale, *z_s, *p_s, *Lp;
+    double factor; /* of the Laplacian */
+    double square; /* <residual, z> */
+};
+
+/* *length = that of the step to the minimum along p; 0: rounding, or a kernel that is not positive
+ * semidefinite. */
+static int cg_length(struct newton *newton, struct cg *cg, double *length, struct error *err) {
     const struct score_map *map = newton->map;
-    size_t n = map->n, d = map->dimension;
-    double factor = band_factor(newton);
-    double *residual = newton->cg, *z = residual + d, *p = z + d, *Tp = p + d, *scale = Tp + d;
-    double *z_s = scale + d, *p_s = z_s + n, *Lp = p_s + n;
-    if (make_preconditioner(newton, factor, scale, found, err) < 0) {
+    rank_laplacian_apply(&newton->laplacian, cg->p_s, cg->Lp);
+    if (map->adjoint(map, cg->Lp, cg->Tp, err) < 0) {
         return -1;
     }
-    if (!*found) {
-        return 0;
+    for (size_t j = 0; j < map->dimension; j++) {
+        cg->Tp[j] = cg->p[j] + cg->factor * cg->Tp[j];
     }
-    for (size_t k = 0; k < d; k++) {
-        residual[k] = -newton->gradient[k];
-        newton->step[k] = 0;
-    }
-    memset(newton->q, 0, n * sizeof *newton->q);
-    double rz, next;
-    if (precondition(newton, residual, scale, z, z_s, &rz, err) < 0) {
-        return -1;
-    }
-    double left, target = fmax(FORCING * FORCING * rz, 2 * enough);
-    double wanted = fmax(FORCING * FORCING * 2 * newton->residual, 2 * enough);
-    memcpy(p, z, d * sizeof *p);
-    memcpy(p_s, z_s, n * sizeof *p_s);
+    double curvature = array_dot(map->primal ? cg->p : cg->p_s, cg->Tp, map->dimension);
+    *length = curvature > 0 ? cg->square / curvature : 0;
+    return 0;
+}
+
+/* Goes on until <residual, z> is at its target. */
+static int cg_run(struct newton *newton, struct cg *cg, double target, struct error *err) {
+    size_t n = newton->map->n, d = newton->map->dimension;
     int most = newton->inverse ? CG_EXACT : CG_MOST;
     for (int k = 0; k < most; k++) {
+        double length, next;
         if (newton->left == 0 || (k > 0 && monitor_late(newton->monitor))) {
             return 0;
         }
         newton->left--;
-        rank_laplacian_apply(&newton->laplacian, p_s, Lp);
-        if (map->adjoint(map, Lp, Tp, err) < 0) {
+        if (cg_length(newton, cg, &length, err) < 0) {
             return -1;
         }
-        for (size_t j = 0; j < d; j++) {
-            Tp[j] = p[j] + factor * Tp[j];
+        if (length == 0) {
+            return 0;
         }
-        double curvature = array_dot(map->primal ? p : p_s, Tp, d);
-        if (!(curvature > 0)) {
-            return 0; /* rounding, or a kernel that is not positive semidefinite */
-        }
-        double length = rz / curvature;
-        array_add(newton->step, length, p, d);
-        array_add(newton->q, length, p_s, n);
-        array_add(residual, -length, Tp, d);
-        if (precondition(newton, residual, scale, z, z_s, &next, err) < 0) {
+        array_add(newton->step, length, cg->p, d);
+        array_add(newton->q, length, cg->p_s, n);
+        array_add(cg->residual, -length, cg->Tp, d);
+        if (precondition(newton, cg->residual, cg->scale, cg->z, cg->z_s, &next, err) < 0) {
             return -1;
         }
         if (next <= target) {
-            /* the gap counts the residual without the preconditioner, which may hide much of it */
-            if (inner_square(newton, residual, Lp, &left, err) < 0) {
-                return -1;
-            }
-            if (left <= wanted) {
-                return 0;
-            }
-            target *= fmax(wanted / left, LEAST_CUT);
+            return 0;
         }
-        double ratio = next / rz;
-        rz = next;
+        double ratio = next / cg->square;
+        cg->square = next;
         for (size_t j = 0; j < d; j++) {
-            p[j] = z[j] + ratio * p[j];
+            cg->p[j] = cg->z[j] + ratio * cg->p[j];
         }
         for (size_t i = 0; i < n; i++) {
-            p_s[i] = z_s[i] + ratio * p_s[i];
+            cg->p_s[i] = cg->z_s[i] + ratio * cg->p_s[i];
         }
     }
     return 0;
+}
+
+/* Conjugate gradients for (I + c A'LA) step = -gradient, in |.| for weights w and in the K inner
+ * product for coefficients, where I + c L K is self-adjoint. q gets A step. Ends at a residual of
+ * FORCING |gradient|, preconditioned, or when what is left to gain is below `enough`. */
+static int cg_step(struct newton *newton, double enough, bool *found, struct error *err) {
+    size_t n = newton->map->n, d = newton->map->dimension;
+    double *w = newton->cg, *s = w + 5 * d;
+    struct cg cg = {.residual = w,
+                    .z = w + d,
+                    .p = w + 2 * d,
+                    .Tp = w + 3 * d,
+                    .scale = w + 4 * d,
+                    .z_s = s,
+                    .p_s = s + n,
+                    .Lp = s + 2 * n,
+                    .factor = band_factor(newton)};
+    int status = make_preconditioner(newton, cg.factor, cg.scale, found, err);
+    if (status < 0 || !*found) {
+        return status;
+    }
+    for (size_t k = 0; k < d; k++) {
+        cg.residual[k] = -newton->gradient[k];
+        newton->step[k] = 0;
+    }
+    memset(newton->q, 0, n * sizeof *newton->q);
+    if (precondition(newton, cg.residual, cg.scale, cg.z, cg.z_s, &cg.square, err) < 0) {
+        return -1;
+    }
+    memcpy(cg.p, cg.z, d * sizeof *cg.p);
+    memcpy(cg.p_s, cg.z_s, n * sizeof *cg.p_s);
+    return cg_run(newton, &cg, fmax(FORCING * FORCING * cg.square, 2 * enough), err);
 }
 
 /* Values at w: the smooth risk with its gradient, and the bounds of the true problem. */
@@ -309,19 +319,9 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
         .trial = newton->trial,
         .g = newton->g,
     };
-    struct linesearch_result found = {.theta = 1};
-    double value = 0.5 * newton->norm + newton->cost * newton->value;
-    if (-line.mixed - newton->cost * line.slope > FLAT * value) {
-        found = linesearch_minimise(&line, LINE * step_accuracy(path));
-    }
+    struct linesearch_result found = linesearch_minimise(&line, LINE * step_accuracy(path));
     if (found.theta < POOR) {
         found = linesearch_minimise(&line, 0);
-    }
-    if (found.theta < POOR) {
-        double most = cluster_largest(map->cluster, array_largest(newton->s, n));
-        newton->slack = fmax(FARTHER * newton->slack, NEAR * most);
-    } else {
-        newton->slack = 0;
     }
     array_add(newton->w, found.theta, newton->step, d);
     (void)moved;
@@ -369,8 +369,7 @@ static int step(void *context, const struct huber_path *path, double band, bool 
         *found = false;
         return 0;
     }
-    double low = newton->huber ? 1 - band - newton->slack : -INFINITY;
-    rank_laplacian_set(&newton->laplacian, newton->s, low, 1 + newton->slack);
+    rank_laplacian_set(&newton->laplacian, newton->s, newton->huber ? 1 - band : -INFINITY, 1);
     return newton->H ? direct_step(newton, path->primal - path->dual, found, err)
                      : cg_step(newton, step_accuracy(path), found, err);
 }
@@ -403,12 +402,51 @@ static int run(struct newton *newton, double epsilon, struct error *err) {
     return status;
 }
 
+static void newton_free(struct newton *newton) {
+    rank_laplacian_free(&newton->laplacian);
+    rank_risk_free(&newton->risk);
+    free(newton->w);
+    free(newton->H);
+}
+
+/* All that is held in memory; at 0. */
+static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct error *err) {
+    size_t n = newton->map->n, d = newton->map->dimension;
+    struct fit *fit = newton->fit;
+    bool direct = newton->map->primal && d <= RANK_NEWTON_DIRECT;
+    newton->every = direct ? sample_of(newton->problem, pairs, d) : 1;
+    newton->H = direct ? memory_array(d, d * sizeof(double), "Hessian", err) : NULL;
+    newton->w =
+        memory_zeros(direct ? 4 * d + 5 * n : 9 * d + 8 * n, sizeof(double), "weights", err);
+    fit->weights = memory_array(d, sizeof(double), "weights", err);
+    fit->dual_weights = memory_zeros(d, sizeof(double), "weights", err);
+    fit->dual_scores = memory_zeros(n, sizeof(double), "scores", err);
+    if (!newton->w || (direct && !newton->H) || !fit->weights || !fit->dual_weights ||
+        !fit->dual_scores) {
+        return -1;
+    }
+    newton->gradient = newton->w + d;
+    newton->step = newton->gradient + d;
+    newton->dual = newton->step + d;
+    newton->s = newton->dual + d;
+    newton->g = newton->s + n;
+    newton->q = newton->g + n;
+    newton->trial = newton->q + n;
+    newton->gradient_s = newton->trial + n;
+    newton->cg = newton->gradient_s + n;
+    if (rank_laplacian_create(&newton->laplacian, pairs, err) < 0 ||
+        rank_risk_create(&newton->risk, pairs, newton->huber ? RANK_RISK_HUBER : RANK_RISK_SQUARE,
+                         err) < 0) {
+        return -1;
+    }
+    newton->table = rank_risk_table(&newton->risk, false);
+    return 0;
+}
+
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
                       const double *start, uint64_t most, struct rank_inverse *inverse,
                       const struct monitor *monitor, struct fit *fit, struct error *err) {
-    size_t n = map->n, d = map->dimension;
-    *fit = (struct fit){0};
     struct newton newton = {.problem = problem,
                             .map = map,
                             .huber = loss == RANK_HINGE,
@@ -416,56 +454,18 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
                             .cost = cost,
                             .fit = fit,
                             .inverse = inverse,
+                            .gap = INFINITY,
                             .left = most > 0 ? most : UINT64_MAX};
-    if (rank_risk_create(&newton.risk, pairs,
-                         loss == RANK_HINGE ? RANK_RISK_HUBER : RANK_RISK_SQUARE, err) < 0) {
-        return -1;
+    *fit = (struct fit){0};
+    int status = newton_create(&newton, pairs, err);
+    if (status == 0 && start) {
+        memcpy(newton.w, start, map->dimension * sizeof(double));
+        status = map->scores(map, newton.w, newton.s, err);
     }
-    newton.table = rank_risk_table(&newton.risk, false);
-    bool direct = map->primal && d <= RANK_NEWTON_DIRECT;
-    newton.every = direct ? sample_of(problem, pairs, d) : 1;
-    newton.gap = INFINITY;
-    newton.w = memory_zeros(d, sizeof(double), "weights", err);
-    newton.gradient = memory_array(d, sizeof(double), "weights", err);
-    newton.step = memory_array(d, sizeof(double), "weights", err);
-    newton.dual = memory_array(d, sizeof(double), "weights", err);
-    newton.s = memory_zeros(n, sizeof(double), "scores", err);
-    newton.g = memory_array(n, sizeof(double), "scores", err);
-    newton.q = memory_array(n, sizeof(double), "scores", err);
-    newton.trial = memory_array(n, sizeof(double), "scores", err);
-    newton.gradient_s = memory_array(n, sizeof(double), "scores", err);
-    fit->weights = memory_array(d, sizeof(double), "weights", err);
-    fit->dual_weights = memory_zeros(d, sizeof(double), "weights", err);
-    fit->dual_scores = memory_zeros(n, sizeof(double), "scores", err);
-    newton.H = direct ? memory_array(d, d * sizeof(double), "Hessian", err) : NULL;
-    newton.cg = direct ? NULL : memory_array(5 * d + 3 * n, sizeof(double), "weights", err);
-    int status = -1;
-    if (newton.w && newton.gradient && newton.step && newton.dual && newton.s && newton.g &&
-        newton.q && newton.trial && newton.gradient_s && fit->weights && fit->dual_weights &&
-        fit->dual_scores && (newton.H || newton.cg) &&
-        rank_laplacian_create(&newton.laplacian, pairs, err) == 0) {
-        status = 0;
-        if (start) {
-            memcpy(newton.w, start, d * sizeof(double));
-            status = map->scores(map, newton.w, newton.s, err);
-        }
-        status = status < 0 ? -1 : run(&newton, epsilon, err);
-        rank_laplacian_free(&newton.laplacian);
-    }
+    status = status < 0 ? -1 : run(&newton, epsilon, err);
     if (status < 0) {
         fit_free(fit);
     }
-    rank_risk_free(&newton.risk);
-    free(newton.w);
-    free(newton.gradient);
-    free(newton.step);
-    free(newton.dual);
-    free(newton.s);
-    free(newton.g);
-    free(newton.q);
-    free(newton.trial);
-    free(newton.gradient_s);
-    free(newton.H);
-    free(newton.cg);
+    newton_free(&newton);
     return status;
 }
