@@ -3,7 +3,7 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "solvers/methods/score_map.h"
-#include "solvers/rank/fenwick.h"
+#include "solvers/rank/partners.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -50,108 +50,47 @@ void rank_laplacian_free(struct rank_laplacian *laplacian) {
  * (`flip`), levels count from the top, so that the wanted ones are low levels again. */
 
 struct group_view {
-    const struct rank_pairs *pairs;
     const struct rank_place *order;
-    const uint32_t *level, *row, *first, *end;
+    const uint32_t *row, *first, *end;
     size_t m;
-    uint32_t n_levels;
-    bool flip;
 };
 
 static struct group_view view_group(const struct rank_laplacian *laplacian, size_t g, bool down) {
     const struct rank_pairs *pairs = laplacian->pairs;
     size_t base = pairs->start[g];
     return (struct group_view){
-        .pairs = pairs,
         .order = laplacian->order + base,
-        .level = pairs->level + base,
         .row = pairs->row + base,
         .first = (down ? laplacian->down_first : laplacian->up_first) + base,
         .end = (down ? laplacian->down_end : laplacian->up_end) + base,
         .m = pairs->start[g + 1] - base,
-        .n_levels = pairs->n_levels[g],
-        .flip = down,
     };
-}
-
-static uint32_t view_level(const struct group_view *view, size_t q) {
-    uint32_t level = view->level[view->order[q].place];
-    return view->flip ? view->n_levels - 1 - level : level;
 }
 
 static uint32_t view_row(const struct group_view *view, size_t q) {
     return view->row[view->order[q].place];
 }
 
-/* The wanted levels of row q are [*from, *to). */
-static void view_window(const struct group_view *view, size_t q, uint32_t *from, uint32_t *to) {
-    uint32_t own = view_level(view, q);
-    *to = own >= view->pairs->low ? own - view->pairs->low + 1 : 0;
-    *from = *to > 0 && own > view->pairs->high ? own - view->pairs->high : 0;
-}
-
-static void tree_add(double *tree, uint32_t n_levels, uint32_t level, double value) {
-    for (uint32_t k = fenwick_first(level); k <= n_levels; k = fenwick_next(k)) {
-        tree[k] += value;
-    }
-}
-
-/* What a partner of that level, seen from where the view looks, is worth for row q. */
-static double view_worth(const struct group_view *view, size_t q, uint32_t level) {
-    size_t base = (size_t)(view->level - view->pairs->level);
-    uint32_t own = view->level[view->order[q].place];
-    return rank_pairs_worth(view->pairs, base, own,
-                            view->flip ? view->n_levels - 1 - level : level);
-}
-
-static double tree_prefix(const double *tree, uint32_t end) {
-    double sum = 0;
-    for (uint32_t k = end; k > 0; k = fenwick_rest(k)) {
-        sum += tree[k];
-    }
-    return sum;
-}
-
-/* The sum over the partners of row q: of levels [from, to), by their worth where they have one of
- * their own; nodes are then levels. */
-static double partners(const struct group_view *view, size_t q, const double *tree, uint32_t from,
-                       uint32_t to) {
-    if (!view->pairs->gain) {
-        return tree_prefix(tree, to) - tree_prefix(tree, from);
-    }
-    double sum = 0;
-    for (uint32_t l = from; l < to; l++) {
-        sum += view_worth(view, q, l) * tree[l];
-    }
-    return sum;
-}
-
-static void change(const struct group_view *view, double *tree, size_t q, double value) {
-    uint32_t level = view_level(view, q);
-    if (view->pairs->gain) {
-        tree[level] += value;
-    } else {
-        tree_add(tree, view->n_levels, level, value);
-    }
-}
-
-/* out[row] += weight * sum of v over the row's partners on this side; v = NULL: of ones. */
-static void sweep(const struct group_view *view, double weight, const double *v, double *tree,
-                  double *out) {
-    memset(tree, 0, ((size_t)view->n_levels + 1) * sizeof *tree);
+/* out[row] += factor * sum of v over the row's partners on one side (down: those preferred to it);
+ * v = NULL: of ones. */
+static void sweep(const struct rank_laplacian *laplacian, size_t g, bool down, double factor,
+                  const double *v, double *tree, double *out) {
+    const struct group_view view = view_group(laplacian, g, down);
+    const struct partners partners = partners_begin(laplacian->pairs, g, down, tree, 1);
+    const double one = 1;
     size_t removed = 0, inserted = 0;
-    for (size_t q = 0; q < view->m; q++) {
-        for (; inserted < view->end[q]; inserted++) {
-            change(view, tree, inserted, v ? v[view_row(view, inserted)] : 1);
+    for (size_t q = 0; q < view.m; q++) {
+        for (; inserted < view.end[q]; inserted++) {
+            const double *x = v ? v + view_row(&view, inserted) : &one;
+            partners_add(&partners, view.order[inserted].place, 1, x, 1);
         }
-        for (; removed < view->first[q]; removed++) {
-            change(view, tree, removed, v ? -v[view_row(view, removed)] : -1);
+        for (; removed < view.first[q]; removed++) {
+            const double *x = v ? v + view_row(&view, removed) : &one;
+            partners_add(&partners, view.order[removed].place, -1, x, 1);
         }
-        uint32_t from, to;
-        view_window(view, q, &from, &to);
-        if (to > 0) {
-            out[view_row(view, q)] += weight * partners(view, q, tree, from, to);
-        }
+        double sum = 0;
+        partners_sum(&partners, view.order[q].place, 1, &sum, 1);
+        out[view_row(&view, q)] += factor * sum;
     }
 }
 
@@ -229,8 +168,7 @@ static void set_run(void *argument, size_t t, size_t worker) {
         memcpy(laplacian->order + base, pairs->order + base, m * sizeof *laplacian->order);
         find_runs(laplacian, base, m, task->low, task->high);
         for (int down = 0; down < 2; down++) {
-            struct group_view view = view_group(laplacian, g, down);
-            sweep(&view, pairs->weight[g], NULL, scratch, laplacian->degree);
+            sweep(laplacian, g, down, pairs->weight[g], NULL, scratch, laplacian->degree);
         }
     }
 }
@@ -272,8 +210,7 @@ static void apply_run(void *argument, size_t t, size_t worker) {
             continue;
         }
         for (int down = 0; down < 2; down++) {
-            struct group_view view = view_group(laplacian, g, down);
-            sweep(&view, -pairs->weight[g], task->v, scratch, task->out);
+            sweep(laplacian, g, down, -pairs->weight[g], task->v, scratch, task->out);
         }
     }
 }
@@ -352,41 +289,11 @@ static double *chunk_row(const struct gram_task *task, struct chunk *chunk, uint
     return y;
 }
 
-/* `change` and `partners` with vectors in the nodes. */
-static void change_vectors(const struct group_view *view, double *tree, size_t q, double sign,
-                           const double *panel, size_t width) {
-    uint32_t level = view_level(view, q);
-    if (view->pairs->gain) {
-        array_add(tree + level * width, sign, panel, width);
-        return;
-    }
-    for (uint32_t k = fenwick_first(level); k <= view->n_levels; k = fenwick_next(k)) {
-        array_add(tree + k * width, sign, panel, width);
-    }
-}
-
-/* y (width) -= weight times the sum. */
-static void take_vectors(const struct group_view *view, size_t q, const double *tree, uint32_t from,
-                         uint32_t to, double weight, double *y, size_t width) {
-    if (view->pairs->gain) {
-        for (uint32_t l = from; l < to; l++) {
-            array_add(y, -weight * view_worth(view, q, l), tree + l * width, width);
-        }
-        return;
-    }
-    for (uint32_t k = to; k > 0; k = fenwick_rest(k)) {
-        array_add(y, -weight, tree + k * width, width);
-    }
-    for (uint32_t k = from; k > 0; k = fenwick_rest(k)) {
-        array_add(y, weight, tree + k * width, width);
-    }
-}
-
 static void gram_group(const struct gram_task *task, size_t g, size_t first, size_t width,
                        struct chunk *chunk, double *tree, double *panel, double *accumulator) {
-    struct group_view view = view_group(task->laplacian, g, false);
-    double weight = view.pairs->weight[g];
-    memset(tree, 0, ((size_t)view.n_levels + 1) * width * sizeof *tree);
+    const struct rank_pairs *pairs = task->laplacian->pairs;
+    const struct group_view view = view_group(task->laplacian, g, false);
+    const struct partners partners = partners_begin(pairs, g, false, tree, width);
     size_t removed = 0, inserted = 0;
     for (size_t q = 0; q < view.m; q++) {
         /* a partner that comes and goes between two rows is never seen */
@@ -395,19 +302,18 @@ static void gram_group(const struct gram_task *task, size_t g, size_t first, siz
         }
         for (; inserted < view.end[q]; inserted++) {
             row_panel(task, view_row(&view, inserted), first, width, panel);
-            change_vectors(&view, tree, inserted, 1, panel, width);
+            partners_add(&partners, view.order[inserted].place, 1, panel, width);
         }
         for (; removed < view.first[q]; removed++) {
             row_panel(task, view_row(&view, removed), first, width, panel);
-            change_vectors(&view, tree, removed, -1, panel, width);
+            partners_add(&partners, view.order[removed].place, -1, panel, width);
         }
-        uint32_t row = view_row(&view, q), from, to;
+        uint32_t row = view_row(&view, q);
         if (task->laplacian->degree[row] == 0) {
             continue;
         }
         double *y = chunk_row(task, chunk, row, first, width);
-        view_window(&view, q, &from, &to);
-        take_vectors(&view, q, tree, from, to, weight, y, width);
+        partners_sum(&partners, view.order[q].place, -pairs->weight[g], y, width);
         if (chunk->n == CHUNK_ROWS) {
             chunk_flush(task, chunk, first, width, accumulator);
         }

@@ -4,7 +4,7 @@
 #include "solvers/rank/pairs.h"
 
 #include "common/base/dispatch.h"
-#include "solvers/rank/fenwick.h"
+#include "solvers/rank/partners.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum {
                             where sorting and two trees take 17, about equal at 1000 */
 };
 
-/* A Fenwick node: how many partners it covers and the sum of their scores. */
+/* Pairs of a row: their weight, and the sum of what their margins are below delta. */
 struct node {
     double count, sum;
 };
@@ -65,77 +65,6 @@ void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, vo
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static void node_add(struct node *tree, uint32_t n_levels, uint32_t level, double score) {
-    for (uint32_t k = fenwick_first(level); k <= n_levels; k = fenwick_next(k)) {
-        tree[k].count += 1;
-        tree[k].sum += score;
-    }
-}
-
-/* Sum of levels [0, end), times sign, into *total. */
-static void node_prefix(const struct node *tree, uint32_t end, double sign, struct node *total) {
-    for (uint32_t k = end; k > 0; k = fenwick_rest(k)) {
-        total->count += sign * tree[k].count;
-        total->sum += sign * tree[k].sum;
-    }
-}
-
-/* A large group's partners of a row, on one side: its tree, or (RANK_NDCG, RANK_GAIN) a node for
- * each level. */
-struct partners {
-    const struct rank_pairs *pairs;
-    size_t base;
-    uint32_t n_levels;
-    bool down; /* levels count from the top down: partners above are then a prefix too */
-    struct node *node;
-};
-
-static struct partners partners_begin(const struct rank_pairs *pairs, size_t group, bool down,
-                                      struct node *node) {
-    uint32_t n_levels = pairs->n_levels[group];
-    memset(node, 0, ((size_t)n_levels + 1) * sizeof *node);
-    return (struct partners){pairs, pairs->start[group], n_levels, down, node};
-}
-
-static uint32_t partners_level(const struct partners *partners, uint32_t level) {
-    return partners->down ? partners->n_levels - 1 - level : level;
-}
-
-static void partners_add(const struct partners *partners, struct rank_place place) {
-    uint32_t level = partners_level(partners, partners->pairs->level[partners->base + place.place]);
-    if (partners->pairs->gain) {
-        partners->node[level].count += 1;
-        partners->node[level].sum += place.score;
-    } else {
-        node_add(partners->node, partners->n_levels, level, place.score);
-    }
-}
-
-/* The sums over those of them that the window has for a row of that level. */
-static struct node partners_of(const struct partners *partners, uint32_t level) {
-    const struct rank_pairs *pairs = partners->pairs;
-    uint32_t own = partners_level(partners, level);
-    struct node total = {0, 0};
-    if (own < pairs->low) {
-        return total;
-    }
-    uint32_t to = own - pairs->low + 1, from = own > pairs->high ? own - pairs->high : 0;
-    if (pairs->gain) {
-        for (uint32_t l = from; l < to; l++) {
-            double worth =
-                rank_pairs_worth(pairs, partners->base, level, partners_level(partners, l));
-            total.count += worth * partners->node[l].count;
-            total.sum += worth * partners->node[l].sum;
-        }
-        return total;
-    }
-    node_prefix(partners->node, to, 1, &total);
-    if (from > 0) {
-        node_prefix(partners->node, from, -1, &total);
-    }
-    return total;
-}
-
 struct sums_task {
     struct rank_pairs *pairs;
     const double *s;
@@ -143,49 +72,54 @@ struct sums_task {
     double *count, *moment;
 };
 
-/* Partners below: adds to count and moment of each row of the group, and returns their number. */
-static double sums_up(const struct sums_task *task, size_t group, struct node *nodes) {
+/* Adds what the partners of the row at a place, on one side, add to its sums (sign 1: they are
+ * below), and returns their weight. */
+static inline __attribute__((always_inline)) double add_partners(const struct sums_task *task,
+                                                                 const struct partners *partners,
+                                                                 struct rank_place place,
+                                                                 double sign, double weight) {
+    double sum[2] = {0, 0};
+    partners_sum(partners, place.place, 1, sum, 2);
+    size_t row = task->pairs->row[partners->base + place.place];
+    task->count[row] += sign * weight * sum[0];
+    if (task->moment) {
+        double above = sum[0] * (task->delta - sign * place.score) + sign * sum[1];
+        task->moment[row] += sign * weight * above;
+    }
+    return sum[0];
+}
+
+/* A large group's rows, each with its partners below; returns their weight. */
+static double sums_up(const struct sums_task *task, size_t group, double *nodes) {
     const struct rank_pairs *pairs = task->pairs;
-    size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
+    size_t base = pairs->start[group], m = pairs->start[group + 1] - base, inserted = m;
     const struct rank_place *order = pairs->order + base;
-    const struct partners partners = partners_begin(pairs, group, false, nodes);
-    double weight = pairs->weight[group], active = 0;
-    size_t inserted = m;
+    const struct partners partners = partners_begin(pairs, group, false, nodes, 2);
+    double active = 0;
     for (size_t q = m; q-- > 0;) {
-        double score = order[q].score;
-        while (inserted > 0 && score - order[inserted - 1].score < task->delta) {
-            partners_add(&partners, order[--inserted]);
+        while (inserted > 0 && order[q].score - order[inserted - 1].score < task->delta) {
+            inserted--;
+            partners_add(&partners, order[inserted].place, 1, (double[]){1, order[inserted].score},
+                         2);
         }
-        struct node below = partners_of(&partners, pairs->level[base + order[q].place]);
-        size_t row = pairs->row[base + order[q].place];
-        task->count[row] += weight * below.count;
-        if (task->moment) {
-            task->moment[row] += weight * (below.count * (task->delta - score) + below.sum);
-        }
-        active += below.count;
+        active += add_partners(task, &partners, order[q], 1, pairs->weight[group]);
     }
     return active;
 }
 
-/* Partners above. The comparison is that of sums_up to the bit, so both see the same pairs. */
-static void sums_down(const struct sums_task *task, size_t group, struct node *nodes) {
+/* And above. The comparison is that of sums_up to the bit, so both see the same pairs. */
+static void sums_down(const struct sums_task *task, size_t group, double *nodes) {
     const struct rank_pairs *pairs = task->pairs;
-    size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
+    size_t base = pairs->start[group], m = pairs->start[group + 1] - base, inserted = 0;
     const struct rank_place *order = pairs->order + base;
-    const struct partners partners = partners_begin(pairs, group, true, nodes);
-    double weight = pairs->weight[group];
-    size_t inserted = 0;
+    const struct partners partners = partners_begin(pairs, group, true, nodes, 2);
     for (size_t q = 0; q < m; q++) {
-        double score = order[q].score;
-        while (inserted < m && order[inserted].score - score < task->delta) {
-            partners_add(&partners, order[inserted++]);
+        while (inserted < m && order[inserted].score - order[q].score < task->delta) {
+            partners_add(&partners, order[inserted].place, 1, (double[]){1, order[inserted].score},
+                         2);
+            inserted++;
         }
-        struct node above = partners_of(&partners, pairs->level[base + order[q].place]);
-        size_t row = pairs->row[base + order[q].place];
-        task->count[row] -= weight * above.count;
-        if (task->moment) {
-            task->moment[row] -= weight * (above.count * (task->delta + score) - above.sum);
-        }
+        add_partners(task, &partners, order[q], -1, pairs->weight[group]);
     }
 }
 
