@@ -2,13 +2,11 @@
 
 #include "solvers/rank/newton.h"
 
-#include <math.h>
-
 /* Distinct rows up to which interior points end sooner, and nearer to the optimum, than
  * newton-direct. */
 enum { INTERIOR_FIRST = 256 };
 
-/* Distinct rows for one cutting plane, or step of conjugate gradients, before newton-direct. */
+/* Distinct rows for one cutting plane, or step of conjugate gradients before newton-direct. */
 enum { ROWS_EACH = 16 };
 
 static bool has_run(const struct rank_fitting *fitting, enum algorithm algorithm) {
@@ -77,27 +75,17 @@ static bool interior_point_applies(const void *state) {
 
 /* ---- limits ---- */
 
-/* Cutting planes become slower the more there are; before interior points, about as many as take
- * the time of these. */
-static uint64_t plane_limit(size_t rows, bool direct) {
-    const double part = 0.01;
-    const uint64_t least = 100;
-    uint64_t most = direct ? rows / ROWS_EACH : (uint64_t)(part * pow((double)rows, 1.5));
-    return most > least ? most : least;
-}
-
 uint64_t rank_iteration_limit(const struct rank_fitting *fitting, enum algorithm algorithm) {
-    const uint64_t newton_steps = 16, direct_steps = 64;
+    const uint64_t newton_steps = 16, direct_steps = 64, planes = 100;
+    uint64_t few = distinct_rows(fitting->rank) / ROWS_EACH;
     bool interior = applies(fitting, ALGORITHM_INTERIOR_POINT);
-    bool direct = applies(fitting, ALGORITHM_NEWTON_DIRECT);
     if (algorithm == ALGORITHM_NEWTON_DIRECT) {
         return interior ? direct_steps : 0;
     }
-    if (fitting->rank->map.primal || !(direct || interior)) {
+    if (fitting->rank->map.primal || !(interior || applies(fitting, ALGORITHM_NEWTON_DIRECT))) {
         return 0;
     }
-    return algorithm == ALGORITHM_NEWTON ? newton_steps
-                                         : plane_limit(distinct_rows(fitting->rank), direct);
+    return algorithm == ALGORITHM_NEWTON ? newton_steps : few > planes ? few : planes;
 }
 
 uint64_t rank_gradient_limit(const struct rank_fitting *fitting) {
@@ -132,9 +120,8 @@ static const struct policy_row rows[] = {
      .run = rank_run_newton},
     {.algorithm = ALGORITHM_CUTTING_PLANES,
      .when = "--solver ocas; auto: where newton does not apply",
-     .limit =
-         "auto, with kernels and a fallback solver: 100 iterations, or .01 n^1.5 of n distinct "
-         "rows (before newton-direct n / 16)",
+     .limit = "auto, with kernels and a fallback solver: an iteration for 16 distinct rows, 100 at "
+              "least",
      .then = "newton-direct or interior-point; without them the fit ends",
      .applies = cutting_planes_apply,
      .run = rank_run_cutting_planes},
