@@ -24,21 +24,21 @@ int rank_laplacian_create(struct rank_laplacian *laplacian, struct rank_pairs *p
     size_t held = pairs->start[pairs->n_groups];
     *laplacian = (struct rank_laplacian){.pairs = pairs};
     laplacian->order = memory_array(held, sizeof *laplacian->order, "orders", err);
-    laplacian->up_first = memory_array(held, 4 * sizeof *laplacian->up_first, "orders", err);
+    laplacian->first[0] = memory_array(held, 4 * sizeof *laplacian->first[0], "orders", err);
     laplacian->degree = memory_zeros(pairs->n, sizeof *laplacian->degree, "degrees", err);
-    if (!laplacian->order || !laplacian->up_first || !laplacian->degree) {
+    if (!laplacian->order || !laplacian->first[0] || !laplacian->degree) {
         rank_laplacian_free(laplacian);
         return -1;
     }
-    laplacian->up_end = laplacian->up_first + held;
-    laplacian->down_first = laplacian->up_end + held;
-    laplacian->down_end = laplacian->down_first + held;
+    laplacian->first[1] = laplacian->first[0] + held;
+    laplacian->end[0] = laplacian->first[1] + held;
+    laplacian->end[1] = laplacian->end[0] + held;
     return 0;
 }
 
 void rank_laplacian_free(struct rank_laplacian *laplacian) {
     free(laplacian->order);
-    free(laplacian->up_first);
+    free(laplacian->first[0]);
     free(laplacian->degree);
     *laplacian = (struct rank_laplacian){0};
 }
@@ -49,48 +49,30 @@ void rank_laplacian_free(struct rank_laplacian *laplacian) {
  * keeps in the tree just the partners of the current row. Seen from the partners preferred to it
  * (`flip`), levels count from the top, so that the wanted ones are low levels again. */
 
-struct group_view {
-    const struct rank_place *order;
-    const uint32_t *row, *first, *end;
-    size_t m;
-};
-
-static struct group_view view_group(const struct rank_laplacian *laplacian, size_t g, bool down) {
-    const struct rank_pairs *pairs = laplacian->pairs;
-    size_t base = pairs->start[g];
-    return (struct group_view){
-        .order = laplacian->order + base,
-        .row = pairs->row + base,
-        .first = (down ? laplacian->down_first : laplacian->up_first) + base,
-        .end = (down ? laplacian->down_end : laplacian->up_end) + base,
-        .m = pairs->start[g + 1] - base,
-    };
-}
-
-static uint32_t view_row(const struct group_view *view, size_t q) {
-    return view->row[view->order[q].place];
-}
-
 /* out[row] += factor * sum of v over the row's partners on one side (down: those preferred to it);
  * v = NULL: of ones. */
 static void sweep(const struct rank_laplacian *laplacian, size_t g, bool down, double factor,
                   const double *v, double *tree, double *out) {
-    const struct group_view view = view_group(laplacian, g, down);
-    const struct partners partners = partners_begin(laplacian->pairs, g, down, tree, 1);
+    const struct rank_pairs *pairs = laplacian->pairs;
+    const struct partners partners = partners_begin(pairs, g, down, tree, 1);
+    const struct rank_place *order = laplacian->order + partners.base;
+    const uint32_t *row = pairs->row + partners.base;
+    const uint32_t *first = laplacian->first[down] + partners.base;
+    const uint32_t *end = laplacian->end[down] + partners.base;
     const double one = 1;
     size_t removed = 0, inserted = 0;
-    for (size_t q = 0; q < view.m; q++) {
-        for (; inserted < view.end[q]; inserted++) {
-            const double *x = v ? v + view_row(&view, inserted) : &one;
-            partners_add(&partners, view.order[inserted].place, 1, x, 1);
+    for (size_t q = 0; q < pairs->start[g + 1] - partners.base; q++) {
+        for (; inserted < end[q]; inserted++) {
+            uint32_t place = order[inserted].place;
+            partners_add(&partners, place, 1, v ? v + row[place] : &one, 1);
         }
-        for (; removed < view.first[q]; removed++) {
-            const double *x = v ? v + view_row(&view, removed) : &one;
-            partners_add(&partners, view.order[removed].place, -1, x, 1);
+        for (; removed < first[q]; removed++) {
+            uint32_t place = order[removed].place;
+            partners_add(&partners, place, -1, v ? v + row[place] : &one, 1);
         }
         double sum = 0;
-        partners_sum(&partners, view.order[q].place, 1, &sum, 1);
-        out[view_row(&view, q)] += factor * sum;
+        partners_sum(&partners, order[q].place, 1, &sum, 1);
+        out[row[order[q].place]] += factor * sum;
     }
 }
 
@@ -121,10 +103,10 @@ static void find_runs(struct rank_laplacian *laplacian, size_t base, size_t m, d
         while (down_first < down_end && order[down_first].score - score < low) {
             down_first++;
         }
-        laplacian->up_first[base + q] = (uint32_t)up_first;
-        laplacian->up_end[base + q] = (uint32_t)up_end;
-        laplacian->down_first[base + q] = (uint32_t)down_first;
-        laplacian->down_end[base + q] = (uint32_t)down_end;
+        laplacian->first[0][base + q] = (uint32_t)up_first;
+        laplacian->end[0][base + q] = (uint32_t)up_end;
+        laplacian->first[1][base + q] = (uint32_t)down_first;
+        laplacian->end[1][base + q] = (uint32_t)down_end;
     }
 }
 
@@ -289,33 +271,36 @@ static double *chunk_row(const struct gram_task *task, struct chunk *chunk, uint
     return y;
 }
 
-static void gram_group(const struct gram_task *task, size_t g, size_t first, size_t width,
+static void gram_group(const struct gram_task *task, size_t g, size_t column, size_t width,
                        struct chunk *chunk, double *tree, double *panel, double *accumulator) {
     const struct rank_pairs *pairs = task->laplacian->pairs;
-    const struct group_view view = view_group(task->laplacian, g, false);
     const struct partners partners = partners_begin(pairs, g, false, tree, width);
+    const struct rank_place *order = task->laplacian->order + partners.base;
+    const uint32_t *row = pairs->row + partners.base;
+    const uint32_t *first = task->laplacian->first[0] + partners.base;
+    const uint32_t *end = task->laplacian->end[0] + partners.base;
     size_t removed = 0, inserted = 0;
-    for (size_t q = 0; q < view.m; q++) {
+    for (size_t q = 0; q < pairs->start[g + 1] - partners.base; q++) {
         /* a partner that comes and goes between two rows is never seen */
-        if (inserted < view.first[q] && removed == inserted) {
-            removed = inserted = view.first[q];
+        if (inserted < first[q] && removed == inserted) {
+            removed = inserted = first[q];
         }
-        for (; inserted < view.end[q]; inserted++) {
-            row_panel(task, view_row(&view, inserted), first, width, panel);
-            partners_add(&partners, view.order[inserted].place, 1, panel, width);
+        for (; inserted < end[q]; inserted++) {
+            row_panel(task, row[order[inserted].place], column, width, panel);
+            partners_add(&partners, order[inserted].place, 1, panel, width);
         }
-        for (; removed < view.first[q]; removed++) {
-            row_panel(task, view_row(&view, removed), first, width, panel);
-            partners_add(&partners, view.order[removed].place, -1, panel, width);
+        for (; removed < first[q]; removed++) {
+            row_panel(task, row[order[removed].place], column, width, panel);
+            partners_add(&partners, order[removed].place, -1, panel, width);
         }
-        uint32_t row = view_row(&view, q);
-        if (task->laplacian->degree[row] == 0) {
+        uint32_t own = row[order[q].place];
+        if (task->laplacian->degree[own] == 0) {
             continue;
         }
-        double *y = chunk_row(task, chunk, row, first, width);
-        partners_sum(&partners, view.order[q].place, -pairs->weight[g], y, width);
+        double *y = chunk_row(task, chunk, own, column, width);
+        partners_sum(&partners, order[q].place, -pairs->weight[g], y, width);
         if (chunk->n == CHUNK_ROWS) {
-            chunk_flush(task, chunk, first, width, accumulator);
+            chunk_flush(task, chunk, column, width, accumulator);
         }
     }
 }

@@ -15,10 +15,10 @@
 struct rank_laplacian {
     struct rank_pairs *pairs;
     struct rank_place *order;    /* the groups in score order at s */
-    uint32_t *up_first, *up_end; /* per place in order: run of partners that it is preferred to */
-    uint32_t *down_first, *down_end; /* and of partners preferred to it */
-    double low, high;                /* the band of margins */
-    double *degree;                  /* (n) weights of the pairs that touch a row */
+    uint32_t *first[2], *end[2]; /* per place in order: the run of partners that it is preferred
+                                     to, and the one of partners preferred to it */
+    double low, high;            /* the band of margins */
+    double *degree;              /* (n) weights of the pairs that touch a row */
 };
 
 /* Room for the rows of the pairs, which are borrowed; no band is fixed yet. Fails when memory is
