@@ -1,6 +1,8 @@
 #include "solvers/rank/exact.h"
 
+#define PARTNERS_NUMBER long double
 #include "common/base/memory.h"
+#include "solvers/rank/partners.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,10 +15,8 @@ static const double MOST_LISTED = 1 << 18;
 /* A grid that is no larger part of mu moves the dual point too little to count. */
 static const double COARSEST = 0x1p-20;
 
-/* A Fenwick node: how many partners it covers, and the sums of their scores and squares. */
-struct node {
-    long double count, sum, squares;
-};
+/* Numbers of a partner: 1, its score and the square of that. */
+enum { NUMBERS = 3 };
 
 /* Sums of pairs with u = delta - (s_i - s_j) > 0. */
 struct totals {
@@ -27,12 +27,11 @@ struct totals {
 /* A group at work. */
 struct group {
     const struct rank_pairs *pairs;
-    size_t base, m;
-    uint32_t n_levels;
+    size_t number, base, m;
     double size;         /* of the largest |u| or |x| */
     long double *x;      /* (m) scores less the group's middle, by place */
     uint32_t *order;     /* (m) places by score */
-    struct node *tree;   /* (n_levels + 1) */
+    long double *tree;   /* (n_levels + 1, NUMBERS) */
     long double *moment; /* (m) sum of u over the pairs that prefer the place, less the others */
     long double *kept;   /* (m) those of an earlier margin */
     double *size_of;     /* (m) sum of u over all pairs of the place */
@@ -44,7 +43,7 @@ static void load(struct group *group, size_t number, const double *s) {
     const struct rank_pairs *pairs = group->pairs;
     group->base = pairs->start[number];
     group->m = pairs->start[number + 1] - group->base;
-    group->n_levels = pairs->n_levels[number];
+    group->number = number;
     for (size_t k = 0; k < group->m; k++) {
         double score = s[pairs->row[group->base + k]];
         group->work[k] = (struct rank_place){score, (uint32_t)k};
@@ -59,103 +58,51 @@ static void load(struct group *group, size_t number, const double *s) {
     group->size = 1 + (high - low);
 }
 
-static void node_add(struct node *node, long double x) {
-    node->count += 1;
-    node->sum += x;
-    node->squares += x * x;
-}
-
-/* Where pairs have a worth each level has a node of its own. */
-static void tree_add(struct group *group, uint32_t level, long double x) {
-    if (group->pairs->gain) {
-        node_add(&group->tree[level], x);
-        return;
-    }
-    for (uint32_t k = level + 1; k <= group->n_levels; k += k & (0 - k)) {
-        node_add(&group->tree[k], x);
-    }
-}
-
-static void tree_prefix(const struct group *group, uint32_t end, long double sign,
-                        struct node *total) {
-    for (uint32_t k = end; k > 0; k -= k & (0 - k)) {
-        total->count += sign * group->tree[k].count;
-        total->sum += sign * group->tree[k].sum;
-        total->squares += sign * group->tree[k].squares;
-    }
-}
-
-/* Levels from..to - 1 of nodes, by their worth for level `own`; `top`: counted from the top. */
-static struct node worths(const struct group *group, uint32_t own, bool top, uint32_t from,
-                          uint32_t to) {
-    struct node total = {0, 0, 0};
-    uint32_t last = group->n_levels - 1;
-    for (uint32_t l = from; l < to; l++) {
-        long double worth =
-            rank_pairs_worth(group->pairs, group->base, top ? last - own : own, top ? last - l : l);
-        total.count += worth * group->tree[l].count;
-        total.sum += worth * group->tree[l].sum;
-        total.squares += worth * group->tree[l].squares;
-    }
-    return total;
-}
-
-/* Levels low..high below or above `own`, in a tree of levels counted from that side. */
-static struct node window(const struct group *group, uint32_t own, bool top) {
-    struct node total = {0, 0, 0};
-    if (group->pairs->gain && own >= group->pairs->low) {
-        return worths(group, own, top, own > group->pairs->high ? own - group->pairs->high : 0,
-                      own - group->pairs->low + 1);
-    }
-    if (own >= group->pairs->low) {
-        tree_prefix(group, own - group->pairs->low + 1, 1, &total);
-        if (own > group->pairs->high) {
-            tree_prefix(group, own - group->pairs->high, -1, &total);
-        }
-    }
-    return total;
+static void add_partner(const struct group *group, const struct partners *partners,
+                        uint32_t place) {
+    long double x = group->x[place];
+    partners_add(partners, place, 1, (long double[NUMBERS]){1, x, x * x}, NUMBERS);
 }
 
 /* Each place's partners below, from the highest score down; those at a distance of less than delta
  * are in the tree. */
 static struct totals sums_below(struct group *group, long double delta) {
-    const uint32_t *level = group->pairs->level + group->base;
+    const struct partners partners =
+        partners_begin(group->pairs, group->number, false, group->tree, NUMBERS);
     struct totals totals = {0, 0, 0, 0};
-    memset(group->tree, 0, ((size_t)group->n_levels + 1) * sizeof *group->tree);
     size_t inserted = group->m;
     for (size_t q = group->m; q-- > 0;) {
         uint32_t place = group->order[q];
         long double x = group->x[place];
         while (inserted > 0 && x - group->x[group->order[inserted - 1]] < delta) {
-            inserted--;
-            uint32_t other = group->order[inserted];
-            tree_add(group, level[other], group->x[other]);
+            add_partner(group, &partners, group->order[--inserted]);
         }
-        struct node below = window(group, level[place], false);
+        long double below[NUMBERS] = {0};
+        partners_sum(&partners, place, 1, below, NUMBERS);
         long double slack = delta - x;
-        long double first = below.count * slack + below.sum;
+        long double first = below[0] * slack + below[1];
         group->moment[place] += first;
         group->size_of[place] += (double)first;
-        totals.active += below.count;
+        totals.active += below[0];
         totals.first += first;
-        totals.second += slack * (below.count * slack + 2 * below.sum) + below.squares;
+        totals.second += slack * (below[0] * slack + 2 * below[1]) + below[2];
     }
     return totals;
 }
 
 static void sums_above(struct group *group, long double delta) {
-    const uint32_t *level = group->pairs->level + group->base;
-    memset(group->tree, 0, ((size_t)group->n_levels + 1) * sizeof *group->tree);
+    const struct partners partners =
+        partners_begin(group->pairs, group->number, true, group->tree, NUMBERS);
     size_t inserted = 0;
     for (size_t q = 0; q < group->m; q++) {
         uint32_t place = group->order[q];
         long double x = group->x[place];
         while (inserted < group->m && group->x[group->order[inserted]] - x < delta) {
-            uint32_t other = group->order[inserted++];
-            tree_add(group, group->n_levels - 1 - level[other], group->x[other]);
+            add_partner(group, &partners, group->order[inserted++]);
         }
-        struct node above = window(group, group->n_levels - 1 - level[place], true);
-        long double first = above.count * (delta + x) - above.sum;
+        long double above[NUMBERS] = {0};
+        partners_sum(&partners, place, 1, above, NUMBERS);
+        long double first = above[0] * (delta + x) - above[1];
         group->moment[place] -= first;
         group->size_of[place] += (double)first;
     }
@@ -238,7 +185,7 @@ static int group_create(struct group *group, const struct rank_pairs *pairs, str
     *group = (struct group){.pairs = pairs,
                             .x = memory_array(m, sizeof *group->x, what, err),
                             .order = memory_array(m, sizeof *group->order, what, err),
-                            .tree = memory_array(levels, sizeof *group->tree, what, err),
+                            .tree = memory_array(levels, NUMBERS * sizeof *group->tree, what, err),
                             .moment = memory_array(m, sizeof *group->moment, what, err),
                             .kept = memory_array(m, sizeof *group->kept, what, err),
                             .size_of = memory_array(m, sizeof *group->size_of, what, err),

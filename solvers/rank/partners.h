@@ -7,7 +7,7 @@
  * n, and node k holds the sum of the levels from k - (k & -k) to k - 1, where k & -k is k's lowest
  * bit, so that adding a partner and summing a prefix of the levels touch log n nodes. Where pairs
  * have a worth of their own each level has a node of its own. Private to this module; inline, for
- * widths that are constants. */
+ * widths that are constants. Numbers are double, or what PARTNERS_NUMBER says. */
 #ifndef SOLVERS_RANK_PARTNERS_H
 #define SOLVERS_RANK_PARTNERS_H
 
@@ -17,17 +17,23 @@
 #include <stdbool.h>
 #include <string.h>
 
+#ifdef PARTNERS_NUMBER
+typedef PARTNERS_NUMBER partners_number;
+#else
+typedef double partners_number;
+#endif
+
 struct partners {
     const struct rank_pairs *pairs;
     size_t base; /* of the group */
     uint32_t n_levels;
-    bool flip;    /* levels count from the top: partners above are then a prefix too */
-    double *node; /* (n_levels + 1, width) */
+    bool flip;             /* levels count from the top: partners above are then a prefix too */
+    partners_number *node; /* (n_levels + 1, width) */
 };
 
 /* Without a partner yet. */
 static inline struct partners partners_begin(const struct rank_pairs *pairs, size_t group,
-                                             bool flip, double *node, size_t width) {
+                                             bool flip, partners_number *node, size_t width) {
     uint32_t n_levels = pairs->n_levels[group];
     memset(node, 0, ((size_t)n_levels + 1) * width * sizeof *node);
     return (struct partners){pairs, pairs->start[group], n_levels, flip, node};
@@ -40,19 +46,22 @@ static inline uint32_t partners_level(const struct partners *partners, uint32_t 
 }
 
 /* y += factor x. */
-static inline void partners_move(double *y, double factor, const double *x, size_t width) {
+static inline void partners_move(partners_number *y, partners_number factor,
+                                 const partners_number *x, size_t width) {
+#ifndef PARTNERS_NUMBER
     if (width > 2) {
         array_add(y, factor, x, width);
         return;
     }
+#endif
     for (size_t c = 0; c < width; c++) {
         y[c] += factor * x[c];
     }
 }
 
 /* Adds the partner at a place; sign -1: removes it. */
-static inline void partners_add(const struct partners *partners, uint32_t place, double sign,
-                                const double *x, size_t width) {
+static inline void partners_add(const struct partners *partners, uint32_t place,
+                                partners_number sign, const partners_number *x, size_t width) {
     uint32_t level = partners_level(partners, place);
     if (partners->pairs->gain) {
         partners_move(partners->node + level * width, sign, x, width);
@@ -65,8 +74,8 @@ static inline void partners_add(const struct partners *partners, uint32_t place,
 
 /* out (width) += factor times the sum over the partners that the window has for the row at a place,
  * by their worth. */
-static inline void partners_sum(const struct partners *partners, uint32_t place, double factor,
-                                double *out, size_t width) {
+static inline void partners_sum(const struct partners *partners, uint32_t place,
+                                partners_number factor, partners_number *out, size_t width) {
     const struct rank_pairs *pairs = partners->pairs;
     uint32_t own = partners_level(partners, place);
     if (own < pairs->low) {
