@@ -29,7 +29,7 @@ ends_at() {
     unit solvers/top/dual_function
 }
 
-@test "top: levels, slopes and projections agree with the definitions" {
+@test "top: levels and slopes agree with the definitions" {
     unit solvers/top/risk
 }
 

@@ -4,7 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/kernel/rows.h"
-#include "solvers/top/projection.h"
+#include "solvers/top/dual.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -337,12 +337,11 @@ static int compute_scores(struct cd *cd, struct error *err) {
     return status;
 }
 
-/* A random point, projected. */
+/* A random point, made feasible. */
 static int start(struct cd *cd, uint64_t seed, struct error *err) {
     const struct top_risk *risk = cd->risk;
     struct random random;
     random_start(&random, seed, 6);
-    double delta = 0;
     for (size_t i = 0; i < cd->n; i++) {
         double C = cd->cost * risk->cost[i];
         cd->bound[i] = C <= 0 ? 0 : risk->square ? INFINITY : C;
@@ -350,15 +349,8 @@ static int start(struct cd *cd, uint64_t seed, struct error *err) {
         cd->cap_rate[i] = risk->kind == TOP_MEAN ? risk->share[i] : risk->theta * risk->mass[i];
         cd->alpha[i] = C > 0 ? C * random_unit(&random) : 0;
         cd->beta[i] = risk->mass[i] > 0 ? cd->cost * random_unit(&random) : 0;
-        delta = cd->cap_rate[i] > 0 ? fmax(delta, cd->beta[i] / cd->cap_rate[i]) : delta;
     }
-    if (risk->kind == TOP_MEAN) {
-        top_projection_mean(cd->alpha, cd->bound, cd->beta, cd->cap_rate, cd->n);
-    } else if (levelled_quantile(cd)) {
-        top_projection_level(cd->alpha, cd->bound, cd->beta, cd->cap_rate, delta, cd->n);
-    } else {
-        top_projection_free(cd->alpha, cd->bound, cd->beta, cd->cap_rate, cd->n);
-    }
+    top_dual_repair(risk, cd->cost, cd->alpha, cd->beta);
     cd->level = 0;
     for (size_t i = 0; i < cd->n; i++) {
         cd->level += cd->alpha[i];

@@ -1,7 +1,5 @@
-/* The risks at the top: levels, slopes and projections onto the dual's sets, against their
- * definitions. */
+/* The risks at the top: levels and slopes, against their definitions. */
 #include "solvers/top/risk.h"
-#include "solvers/top/projection.h"
 #include "tests/unit/compute.h"
 
 static void fill_risk(struct top_risk *risk, enum top_kind kind, bool square, struct random *random,
@@ -102,89 +100,6 @@ static void check_shares(void) {
     }
     top_risk_free(&risk);
     printf("ok: shares sum to 1\n");
-}
-
-/* A feasible point of the set by its definition, at random: for the nearest point p of x0, no
- * direction to a feasible y makes an acute angle with x0 - p. */
-static void check_projections(void) {
-    struct random random;
-    random_start(&random, 11, 0);
-    enum { N = 12, MEAN = 0, LEVEL = 1, FREE = 2 };
-    for (int round = 0; round < 900; round++) {
-        int set = round % 3;
-        double alpha0[N], beta0[N], alpha[N], beta[N], bound[N], cap_rate[N], rates = 0;
-        double C = exp(6 * random_unit(&random) - 3), k = 1 + 4 * random_unit(&random);
-        for (size_t i = 0; i < N; i++) {
-            bound[i] =
-                i < 5 ? (round % 2 ? (double)INFINITY : C * (0.5 + random_unit(&random))) : 0;
-            cap_rate[i] = i == 2 || i >= 5
-                              ? (set == MEAN ? fmin(1, (0.8 + random_unit(&random)) / k)
-                                             : 0.2 + random_unit(&random))
-                              : 0;
-            rates += cap_rate[i];
-            alpha[i] = alpha0[i] = 2 * random_unit(&random) - 1;
-            beta[i] = beta0[i] = 2 * random_unit(&random) - 1;
-        }
-        double delta0 = 2 * random_unit(&random) - 1, delta = 0;
-        if (set == MEAN && rates < 1) {
-            continue;
-        }
-        if (set == MEAN) {
-            top_projection_mean(alpha, bound, beta, cap_rate, N);
-        } else if (set == LEVEL) {
-            delta = top_projection_level(alpha, bound, beta, cap_rate, delta0, N);
-        } else {
-            top_projection_free(alpha, bound, beta, cap_rate, N);
-        }
-        double a = 0, b = 0, scale = 1e-8;
-        for (size_t i = 0; i < N; i++) {
-            a += alpha[i];
-            b += beta[i];
-            CHECK(alpha[i] >= 0 && alpha[i] <= bound[i] && beta[i] >= 0, "bounds");
-        }
-        CHECK(fabs(a - b) <= scale * (1 + a), "round %d: sums %g %g", round, a, b);
-        for (size_t i = 0; i < N; i++) {
-            double cap = set == MEAN       ? cap_rate[i] * a
-                         : set == LEVEL    ? cap_rate[i] * delta
-                         : cap_rate[i] > 0 ? (double)INFINITY
-                                           : 0;
-            CHECK(beta[i] <= cap + 1e-12, "cap");
-        }
-        for (int trial = 0; trial < 200; trial++) {
-            double y[N] = {0}, z[N] = {0}, sum = 0, left, level = 0;
-            for (size_t i = 0; i < 5; i++) {
-                y[i] = fmin(bound[i], random_below(&random, 3) ? 0 : 3 * C * random_unit(&random));
-                sum += y[i];
-            }
-            left = sum;
-            if (set == LEVEL) {
-                level = sum / rates * (1 + 3 * random_unit(&random));
-            }
-            size_t first = (size_t)random_below(&random, N);
-            for (size_t i = 0; i < N; i++) { /* fills caps from a random row on */
-                size_t j = (first + i) % N;
-                double cap = set == MEAN       ? cap_rate[j] * sum
-                             : set == LEVEL    ? cap_rate[j] * level
-                             : cap_rate[j] > 0 ? sum * random_unit(&random)
-                                               : 0;
-                z[j] = fmin(left, cap);
-                left -= z[j];
-            }
-            if (left > 0 && set == FREE) {
-                z[N - 1] += left;
-            } else if (left > 1e-12 * (1 + sum)) {
-                continue;
-            }
-            double angle = set == LEVEL ? (delta0 - delta) * (level - delta) : 0, size = 1;
-            for (size_t i = 0; i < N; i++) {
-                angle += (bound[i] > 0 ? (alpha0[i] - alpha[i]) * (y[i] - alpha[i]) : 0) +
-                         (cap_rate[i] > 0 ? (beta0[i] - beta[i]) * (z[i] - beta[i]) : 0);
-                size += fabs(y[i]) + fabs(z[i]);
-            }
-            CHECK(angle <= 1e-7 * size, "round %d set %d: a nearer point: %g", round, set, angle);
-        }
-    }
-    printf("ok: no feasible point is nearer than the projections\n");
 }
 
 /* ---- by hand ---- */
@@ -436,6 +351,5 @@ int main(void) {
     check_outliers();
     check_dual();
     check_multiple();
-    check_projections();
     return 0;
 }
