@@ -17,13 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How often a fit that looked converged, but is not when certified, or is no better than w = 0, is
- * taken further; and how often to no avail. */
-enum { ROUNDS = 9, STALLED_ROUNDS = 2 };
-
-/* A round is of avail if it brings the gap below this part of the last one. */
-static const double BETTER = 0.9;
-
 /* What the sum of a row's loss may be off by, and is paid for in certificates. */
 static const double ROUNDING = 1e-15;
 
@@ -311,99 +304,97 @@ static void take_nothing(struct top *top, enum top_loss loss, struct best *best)
     certify_compare(&best->certificate);
 }
 
-/* One round: a fit, its certificate, and the better of it and what there was. *believed: the policy
- * holds that it has reached epsilon. */
-static int solve_round(struct top *top, const struct top_parameters *parameters, double epsilon,
-                       const struct monitor *monitor, struct best *best, bool *believed,
-                       struct error *err) {
-    struct top_algorithms *algorithms = &top->algorithms[parameters->loss];
-    struct fit fit = {0};
-    struct certificate certificate;
-    double threshold;
-    int status = top_algorithms_solve(algorithms, parameters, epsilon, best->fit.iterations,
-                                      monitor, &fit, err);
-    if (status == 0) {
-        status = top_certify(&top->certifier, &algorithms->risk, parameters->cost,
-                             parameters->epsilon, &fit, &certificate, &threshold, err);
-    }
-    if (status == 0) {
-        *believed = fit.converged;
-        take_better(top, best, &fit, &certificate, threshold);
-    }
-    fit_free(&fit);
-    return status;
-}
-
-/* What a fit through tolerances is of. */
+/* A fit through tolerances. */
 struct solving {
     struct top *top;
     const struct top_parameters *parameters;
     const struct monitor *monitor;
+    double target;  /* the gap that is gone to now */
+    bool converged; /* the algorithms hold that they have reached theirs */
     struct best best;
 };
 
-static bool stops_as_published(const struct top *top, const struct top_parameters *parameters) {
-    return parameters->method == TOP_CD && top->setting.formulation != TOP_SVM;
+static bool stops_as_published(const struct solving *solving) {
+    return solving->parameters->method == TOP_CD && solving->top->setting.formulation != TOP_SVM;
 }
 
-/* Solves until the gap that is certified is as asked, and the fit better than w = 0; or until that
- * does not come closer. */
-static int run_rounds(struct top *top, const struct top_parameters *parameters,
-                      const struct monitor *monitor, struct best *best, struct error *err) {
-    double epsilon = parameters->epsilon, wanted = fmin(TRIVIAL, parameters->epsilon);
-    int stalled = 0;
-    const struct top_algorithms *algorithms = &top->algorithms[parameters->loss];
-    best->zero = NULL;
-    for (int round = 0; round < ROUNDS && stalled < STALLED_ROUNDS; round++) {
-        double last = best->found ? best->certificate.gap : INFINITY;
-        bool believed = false;
-        if (solve_round(top, parameters, epsilon, monitor, best, &believed, err) < 0) {
-            return -1;
-        }
-        const struct certificate *certificate = &best->certificate;
-        if (!certificate->certified) {
-            return 0;
-        }
-        double rounding = ((double)algorithms->risk.n_all + 16) * ROUNDING;
-        bool useful = certificate->primal < certificate->nothing * (1 - rounding);
-        bool reached = certificate->gap <= parameters->epsilon;
-        if (!useful && gap_reached(certificate->nothing, certificate->dual, wanted)) {
+/* Of the best: whether its primal is below that of w = 0. */
+static bool is_useful(const struct solving *solving) {
+    const struct certificate *certificate = &solving->best.certificate;
+    const struct top_risk *risk = &solving->top->algorithms[solving->parameters->loss].risk;
+    double rounding = ((double)risk->n_all + 16) * ROUNDING;
+    return certificate->primal < certificate->nothing * (1 - rounding);
+}
+
+/* One run of the policy, its certificate, and the better of it and what there was. A fit that is no
+ * better than w = 0 is to show that w = 0 is optimal, to a gap of TRIVIAL. */
+static int solve_once(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct solving *solving = context;
+    struct top *top = solving->top;
+    const struct top_parameters *parameters = solving->parameters;
+    struct top_algorithms *algorithms = &top->algorithms[parameters->loss];
+    struct best *best = &solving->best;
+    struct fit fit = {0};
+    struct certificate certificate;
+    double threshold, wanted = fmin(TRIVIAL, solving->target);
+    bool trivial = best->found && !is_useful(solving);
+    int status = top_algorithms_solve(algorithms, parameters,
+                                      trivial ? epsilon * (wanted / solving->target) : epsilon,
+                                      best->fit.iterations, solving->monitor, &fit, err);
+    if (status == 0) {
+        status = top_certify(&top->certifier, &algorithms->risk, parameters->cost, solving->target,
+                             &fit, &certificate, &threshold, err);
+    }
+    if (status == 0) {
+        solving->converged = fit.converged && !stops_as_published(solving);
+        take_better(top, best, &fit, &certificate, threshold);
+    }
+    fit_free(&fit);
+    if (status < 0) {
+        return -1;
+    }
+    double gap = best->certificate.certified ? best->certificate.gap : (double)NAN;
+    if (gap >= 0 && !is_useful(solving)) {
+        if (gap_reached(best->certificate.nothing, best->certificate.dual, wanted)) {
             take_nothing(top, parameters->loss, best);
             best->zero = top_nothing_explain(kind_of(top->setting.formulation));
-            return 0;
+            solving->converged = false;
         }
-        if (!believed || (reached && useful) || stops_as_published(top, parameters)) {
-            return 0;
-        }
-        stalled = certificate->gap < BETTER * last ? 0 : stalled + 1;
-        epsilon = fmin(epsilon, certificate->gap) / (useful ? 2 : 10);
+        gap *= solving->target / wanted;
     }
-    best->fit.reason = STOP_ROUNDING;
+    *end = (struct tolerance_end){
+        .gap = gap, .limited = stop_limited(best->fit.reason), .converged = solving->converged};
     return 0;
 }
 
-/* Solves to the gap, with what the algorithms have from larger ones. */
+/* Solves to the gap, with what the algorithms have from larger ones, and with smaller ones until it
+ * is certified. */
 static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    enum { MAX_RUNS = 9 };
     struct solving *solving = context;
-    const struct best *best = &solving->best;
-    struct top_parameters own = *solving->parameters;
-    own.epsilon = epsilon;
-    if (run_rounds(solving->top, &own, solving->monitor, &solving->best, err) < 0) {
+    struct best *best = &solving->best;
+    solving->target = epsilon;
+    best->zero = NULL;
+    if (tolerance_tighten(solve_once, solving, epsilon, MAX_RUNS, err) < 0) {
         return -1;
     }
-    end->gap = best->certificate.certified ? best->certificate.gap : (double)NAN;
-    end->limited = stop_limited(best->fit.reason);
+    if (solving->converged && !(best->certificate.gap <= epsilon && is_useful(solving))) {
+        best->fit.reason = STOP_ROUNDING;
+    }
+    *end = (struct tolerance_end){.gap = best->certificate.certified ? best->certificate.gap
+                                                                     : (double)NAN,
+                                  .limited = stop_limited(best->fit.reason)};
     return 0;
 }
 
 /* A rule of its own is not a gap: it is gone to at once. */
 static int solve_convex(struct solving *solving, struct error *err) {
-    const struct top_parameters *parameters = solving->parameters;
-    const struct top_algorithms *algorithms = &solving->top->algorithms[parameters->loss];
+    double epsilon = solving->parameters->epsilon;
     struct tolerance_end end;
-    return stops_as_published(solving->top, parameters)
-               ? solve_to(solving, parameters->epsilon, &end, err)
-               : tolerance_solve(solve_to, solving, parameters->epsilon, algorithms->risk.n_all,
+    return stops_as_published(solving)
+               ? solve_to(solving, epsilon, &end, err)
+               : tolerance_solve(solve_to, solving, epsilon,
+                                 solving->top->algorithms[solving->parameters->loss].risk.n_all,
                                  err);
 }
 
