@@ -374,42 +374,6 @@ static void solve_rounded(const struct row_features *features, const double *w, 
     }
 }
 
-/* r (m) = w - F'b. */
-static void find_rest(const struct row_features *features, const double *w, const double *b,
-                      double *r) {
-    for (size_t k = 0; k < features->m; k++) {
-        struct dd rest = {w[k], 0};
-        for (size_t l = k; l < features->m; l++) {
-            double x = -b[features->pivot[l]];
-            rest = dd_add(rest, dd_multiply(entry(features, l, k), (struct dd){x, 0}));
-        }
-        r[k] = rest.hi;
-    }
-}
-
-/* Moves coefficients by units of their last places while that makes what is left of w smaller: what
- * rows have in common is made by the smallest of them, whose units are the finest. */
-static void settle(const struct row_features *features, double *b, double *r) {
-    enum { SWEEPS = 20 };
-    size_t m = features->m;
-    bool moved = true;
-    for (int sweep = 0; moved && sweep < SWEEPS; sweep++) {
-        moved = false;
-        for (size_t l = 0; l < m; l++) {
-            const double *row = features->F + features->pivot[l] * m;
-            double *own = &b[features->pivot[l]];
-            double unit = nextafter(fabs(*own), INFINITY) - fabs(*own);
-            double steps = round(cblas_ddot((int)m, row, 1, r, 1) /
-                                 (unit * cblas_ddot((int)m, row, 1, row, 1)));
-            if (*own != 0 && steps != 0 && isfinite(steps)) {
-                *own += steps * unit;
-                cblas_daxpy((int)m, -steps * unit, row, 1, r, 1);
-                moved = true;
-            }
-        }
-    }
-}
-
 /* length (n) of rows; 0 as 1. */
 static void find_lengths(const struct row_features *features, double *length) {
     for (size_t i = 0; i < features->n; i++) {
@@ -514,17 +478,8 @@ static int find_smaller(const struct row_features *features, const double *w, do
 
 int row_features_coefficients(const struct row_features *features, const double *w, double *b,
                               struct error *err) {
-    double *r = memory_array(features->m, sizeof *r, "coefficients", err);
-    if (!r) {
-        return -1;
-    }
     memset(b, 0, features->n * sizeof *b);
     solve_rounded(features, w, b);
-    find_rest(features, w, b, r);
-    if (features->groups.n == 0) {
-        settle(features, b, r);
-    }
-    free(r);
     if (find_smaller(features, w, b, err) < 0) {
         return -1;
     }
