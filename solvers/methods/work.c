@@ -1,16 +1,12 @@
 #include "solvers/methods/work.h"
 
 /* Multiply-adds in the time of one in a scalar loop, measured by tests/bench/12-speeds (Xeon with
- * AVX-512, OpenBLAS 0.3, one thread): dsyrk 16, dgemm 18, sgemm 36, dpotrf 7.4, dgemv 1.8,
- * sgemv 5. */
-static const double BLAS3 = 16, BLAS3_FLOAT = 32, CHOLESKY = 8, BLAS2 = 2, BLAS2_FLOAT = 4;
+ * AVX-512, OpenBLAS 0.3, one thread): dsyrk 16, dgemm 18, sgemm 36, dgemv 1.8, sgemv 5; dpotrf 7.4
+ * at order 768, 15 at 2048. */
+static const double BLAS3 = 16, BLAS2 = 2, BLAS2_FLOAT = 4;
 
 double work_blas3(double multiply_adds) {
     return multiply_adds / BLAS3;
-}
-
-double work_blas3_float(double multiply_adds) {
-    return multiply_adds / BLAS3_FLOAT;
 }
 
 double work_blas2(double multiply_adds) {
@@ -26,5 +22,5 @@ double work_scalar(double multiply_adds) {
 }
 
 double work_cholesky(double order) {
-    return order * order * order / 6 / CHOLESKY;
+    return work_blas3(order * order * order / 6);
 }

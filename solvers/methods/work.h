@@ -4,11 +4,10 @@
 #ifndef SOLVERS_METHODS_WORK_H
 #define SOLVERS_METHODS_WORK_H
 
-/* Work of so many multiply-adds: in matrix products and rank-k updates (gemm, syrk), in double and
- * in float; in products with a vector and other loops that the compiler vectorises (gemv, axpy);
+/* Work of so many multiply-adds: in matrix products and rank-k updates (gemm, syrk); in products
+ * with a vector and other loops that the compiler vectorises (gemv, axpy), in double and in float;
  * and in a scalar loop, such as a sum in which each term waits for the one before. */
 double work_blas3(double multiply_adds);
-double work_blas3_float(double multiply_adds);
 double work_blas2(double multiply_adds);
 double work_blas2_float(double multiply_adds);
 double work_scalar(double multiply_adds);

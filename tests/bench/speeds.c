@@ -105,7 +105,7 @@ static const struct {
 } table[] = {{"scalar loop", run_scalar, work_scalar}, {"vector loop", run_vector, work_blas2},
              {"dgemv", run_dgemv, work_blas2},         {"sgemv", run_sgemv, work_blas2_float},
              {"dpotrf", run_dpotrf, count_cholesky},   {"dsyrk", run_dsyrk, work_blas3},
-             {"dgemm", run_dgemm, work_blas3},         {"sgemm", run_sgemm, work_blas3_float}};
+             {"dgemm", run_dgemm, work_blas3},         {"sgemm", run_sgemm, work_blas3}};
 
 static double speed_of(routine *run, struct arrays *arrays) {
     double best = 0;
