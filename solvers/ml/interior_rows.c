@@ -5,6 +5,7 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "solvers/methods/cholesky.h"
+#include "solvers/methods/work.h"
 #include "solvers/ml/products.h"
 
 #include <cblas.h>
@@ -21,7 +22,6 @@ enum {
     SYSTEMS_A_STEP = 5 /* solved, with corrections */
 };
 
-static const double BLAS_SPEED = 32;   /* operations in the time of one of a plain loop */
 static const double INDEFINITE = 1e-9; /* of K's diagonal: more than rounding leaves */
 
 /* ---- sizes ---- */
@@ -48,10 +48,11 @@ double ml_interior_work(const struct problem *problem, const struct ml_rows *row
         n * m > MOST_VALUES) {
         return INFINITY;
     }
-    double system = (pairs * m * m + unknowns * unknowns * unknowns / 3) / BLAS_SPEED;
-    double products = SYSTEMS_A_STEP * (4 * n * m * q / BLAS_SPEED + unknowns * unknowns);
-    double pair_loops = 50 * pairs, features = factored ? n * n * (m / BLAS_SPEED + 50) : 0;
-    return features + TYPICAL_STEPS * (system + products + pair_loops + unknowns * unknowns / 2);
+    double square = unknowns * unknowns, system = work_blas3(pairs * m * m / 2);
+    double products = SYSTEMS_A_STEP * (work_blas3(2 * n * m * q) + work_scalar(square));
+    double features = factored ? work_blas3(n * n * m / 2) + work_scalar(50 * n * n) : 0;
+    return features + TYPICAL_STEPS * (system + work_cholesky(unknowns) + products +
+                                       work_scalar(50 * pairs + square / 2));
 }
 
 /* ---- features ---- */

@@ -1,10 +1,11 @@
 #include "solvers/ml/split.h"
-#include "solvers/methods/cholesky.h"
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
+#include "solvers/methods/cholesky.h"
 #include "solvers/methods/splitting.h"
+#include "solvers/methods/work.h"
 #include "solvers/ml/products.h"
 
 #include <math.h>
@@ -19,8 +20,7 @@ enum {
     LABEL_STEP = 100 /* operations of a row's step, for each label */
 };
 
-static const double BLAS_SPEED = 16; /* operations in the time of one of a plain loop */
-static const double SLOW = 0.9;      /* of the gap, over the later half of the looks */
+static const double SLOW = 0.9; /* of the gap, over the later half of the looks */
 
 struct ml_split {
     const struct problem *problem;
@@ -54,8 +54,8 @@ double ml_split_work(const struct problem *problem, const struct ml_rows *rows) 
         return INFINITY;
     }
     double wide = problem->gram ? 50 : (double)problem->data->n_features;
-    double systems = n * n * (n / 6 + USUAL * 2 * q) / BLAS_SPEED;
-    return n * n / 2 * wide + systems + USUAL * n * q * LABEL_STEP;
+    double systems = work_cholesky(n) + work_blas3(USUAL * 2 * n * n * q);
+    return work_scalar(n * n / 2 * wide + USUAL * n * q * LABEL_STEP) + systems;
 }
 
 /* ---- creation ---- */

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/kernel/gram.h"
+#include "solvers/methods/work.h"
 
 #include <cblas.h>
 #include <stdlib.h>
@@ -262,16 +263,15 @@ void ml_store_rebuild(struct ml_store *store, const double *beta) {
 /* ---- sweeps ---- */
 
 double ml_store_work(const struct ml_store *store) {
-    const double product_speed = 8, vector_speed = 4;
     double width = (double)store->width, n = (double)store->rows->n, values = 0;
     if (store->S) {
-        return 2 * n * n * width / product_speed + n * CHUNK * width / vector_speed;
+        return work_blas2_float(n * n * width + n * CHUNK * width);
     }
     for (size_t i = 0; i < store->rows->n; i++) {
         struct row row = data_row(store->problem->data, store->index[i]);
         values += (double)row.n;
     }
-    return 4 * values * width / vector_speed;
+    return work_blas2_float(4 * values * width);
 }
 
 void ml_store_order(const struct ml_store *store, uint32_t *order, size_t n,
