@@ -6,6 +6,7 @@
 #include "solvers/methods/cholesky.h"
 #include "solvers/methods/interior.h"
 #include "solvers/methods/stacked.h"
+#include "solvers/methods/work.h"
 #include "solvers/smm/binary_interior.h"
 #include "solvers/smm/svd.h"
 
@@ -16,7 +17,6 @@
 
 enum { MOST_CELLS = 1536, MOST_VALUES = 1 << 25, TYPICAL_STEPS = 20 };
 
-static const double BLAS_SPEED = 16;   /* operations in the time of one of a plain loop */
 static const double FREE_STEP = 1e-13; /* keeps the bias's steps finite, relative */
 static const double INACCURATE =
     0.1; /* a solution off by so much is not corrected in a few rounds */
@@ -50,8 +50,8 @@ double smm_nuclear_interior_work(const struct smm_matrices *matrices) {
     if (matrices->cluster || cells > MOST_CELLS || n * (cells + 1) > MOST_VALUES) {
         return INFINITY;
     }
-    double factors = cells * cells * (cells + 2 * n) / BLAS_SPEED + 8 * cells * cells;
-    return TYPICAL_STEPS * (factors + 40 * side * side * side + 40 * n * cells);
+    double factors = work_blas3(cells * cells * (cells + 2 * n)) + work_scalar(8 * cells * cells);
+    return TYPICAL_STEPS * (factors + work_scalar(40 * side * side * side + 40 * n * cells));
 }
 
 /* ---- small dense matrices ---- */
