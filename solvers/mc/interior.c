@@ -9,6 +9,7 @@
 #include "solvers/methods/cholesky.h"
 #include "solvers/methods/interior.h"
 #include "solvers/methods/row_features.h"
+#include "solvers/methods/work.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -25,7 +26,6 @@ enum {
     TYPICAL_STEPS = 25
 };
 
-static const double BLAS_SPEED = 8; /* operations in the time of one of a plain loop */
 /* Most times that weights are made longer. */
 enum { STRETCHES = 3 };
 
@@ -211,8 +211,8 @@ double mc_interior_work(const struct mc_task *task) {
         return INFINITY;
     }
     double blocks = task->shape.form->maximum ? pairs : task->shape.form->relative ? 3 * k : k;
-    return TYPICAL_STEPS * ((n * d * d * blocks + size * size * size / 6) / BLAS_SPEED +
-                            20 * n * size + 5 * n * pairs);
+    return TYPICAL_STEPS * (work_blas3(n * d * d * blocks) + work_cholesky(size) +
+                            work_scalar(20 * n * size + 5 * n * pairs + 2 * n * d * blocks));
 }
 
 static void release(struct mc_interior *mc) {

@@ -4,6 +4,7 @@
  * itself, and rounds of the active-set method from there are short. */
 #include "common/base/memory.h"
 #include "solvers/mc/kernel_split_private.h"
+#include "solvers/methods/work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ enum {
     LEAST_LOOKS = 4,
     MOST_LOOKS = 16,
     BACK = 2, /* looks to compare with */
-    USUAL = 150
+    USUAL = 120
 };
 
 /* Columns that leave less than the first of the trace are enough, and no use where they leave more
@@ -24,9 +25,8 @@ enum {
 static const double ENOUGH = 3e-5, MOST_LEFT = 0.02;
 /* Variables settle when this part of those inside has gone between two looks. */
 static const double SETTLED = 0.1;
-/* Multiplications of BLAS in the time of one of a sweep; those of all rounds, over the cube of the
- * most variables that one has. */
-static const double SPEED = 5, ROUNDS_WORK = 1.2;
+/* Multiplications of all rounds, over the cube of the most variables that one has. */
+static const double ROUNDS_WORK = 1;
 
 static struct low_rank_goal goal_of(const struct mc_kernel *kernel) {
     size_t most = kernel->n / ROWS_PER_COLUMN;
@@ -43,7 +43,7 @@ double mc_kernel_approach_work(const struct mc_kernel *kernel) {
     double face = MC_ACTIVE_MOST;
     bool fits = splitting_fits(kernel->n, kernel->k, &goal, bytes);
     double work = n * most * (most + 2 * USUAL * k) + ROUNDS_WORK * face * face * face;
-    return kernel->definite && fits ? work / SPEED : INFINITY;
+    return kernel->definite && fits ? work_blas3(work) : INFINITY;
 }
 
 /* What stands in for K, without the constant feature. */

@@ -28,9 +28,9 @@ static const double INNER = 0.05, ENOUGH = 0.5;
 static const double LEAST_GAIN = 0.1;
 /* Of a gap that is wanted: in float the sums of a set are off by some 1e-6 of their sizes. */
 static const double COARSE = 1e-4;
-/* Of a step, and for each of its classes, beside the scores that it changes; of a round of the
- * active-set method with one free variable: in multiplications. */
-static const double STEP_WORK = 100, CLASS_WORK = 20, ROUND_WORK = 0.5;
+/* Multiplications of a step, and for each of its classes, beside the scores that it changes; of a
+ * round of the active-set method with one free variable, by BLAS. */
+static const double STEP_WORK = 100, CLASS_WORK = 20, ROUND_WORK = 2;
 static const float LEAST = 0.05F, RATE = 0.2F; /* of the sampling */
 
 #define REAL double
@@ -40,6 +40,7 @@ static const double double_TINY = 4e-16, double_HUGE = 1e300, double_SHORT = 1e-
 static const double double_LEAST_SQUARE = 1e-250;
 static const double double_CLOSE = 4e-15, double_NOTHING = 1.6e-31;
 #include "solvers/mc/step_real.h"
+#include "solvers/methods/work.h"
 #undef REAL
 #undef SIGNED
 #undef NAME
@@ -437,7 +438,7 @@ static double count_all_free(struct inner *inner) {
 
 double mc_kernel_round_work(const struct mc_kernel *kernel, double size) {
     double parts = (double)mc_active_parts(&kernel->task->shape), each = size / parts;
-    return each <= MC_ACTIVE_MOST ? parts * ROUND_WORK * each * each * each : INFINITY;
+    return each <= MC_ACTIVE_MOST ? work_blas3(parts * ROUND_WORK * each * each * each) : INFINITY;
 }
 
 /* How the gap of a set has come down. */
@@ -466,7 +467,7 @@ static enum mc_kernel_end look(struct inner *inner, struct descent *descent, dou
     const struct mc_descent_work work = {
         .set = descent->work,
         .all = kernel->work + descent->work,
-        .needed = need * inner->work,
+        .needed = need * work_blas2_float(inner->work),
         .active_set = kernel->active_set ? mc_kernel_round_work(kernel, count_all_free(inner))
                                          : (double)INFINITY,
         .fallback = kernel->split_work};
@@ -501,7 +502,7 @@ int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
            !(descent.sweeps > 0 && monitor_late(monitor))) {
         status = inner_sweep(&inner, err);
         descent.sweeps++;
-        descent.work += inner.work;
+        descent.work += work_blas2_float(inner.work);
         if (descent.sweeps < next) {
             continue;
         }

@@ -4,6 +4,7 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "solvers/mc/kernel_split_private.h"
+#include "solvers/methods/work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,13 +14,11 @@ enum {
     LOOK = 10,  /* iterations from one look at the bounds to the next */
     TRIAL = 60, /* looks after which it is seen whether they will be more than */
     MOST_LOOKS = 1000,
-    USUAL = 150 /* iterations of a fit, for what it will cost */
+    USUAL = 120 /* iterations of a fit, for what it will cost */
 };
 
-/* Multiplications of BLAS in the time of one of a sweep. */
-static const double SPEED = 5;
-/* And in that of a row's step. */
-static const double STEP = 4000;
+/* Operations of a row's step. */
+static const double STEP = 250;
 /* Rows beyond which a fit costs the more, the more they are: matrices wait for memory, and
  * iterations are more (rbf, 26 classes: 1,000 rows 40, 3,000 70, 6,000 130; of 15,000 rows ten take
  * 8 s). */
@@ -28,8 +27,8 @@ static const double IN_CACHE = 2000;
 double mc_kernel_split_work(const struct mc_kernel *kernel) {
     double n = (double)kernel->n, k = (double)kernel->k;
     bool fits = splitting_fits(kernel->n, kernel->k, NULL, kernel->task->problem->cache_bytes);
-    double work = n * n * (n / 6 + USUAL * k) / SPEED * fmax(1, n / IN_CACHE);
-    return kernel->definite && fits ? work : INFINITY;
+    double work = work_cholesky(n) + work_blas3(USUAL * n * n * k);
+    return kernel->definite && fits ? work * fmax(1, n / IN_CACHE) : INFINITY;
 }
 
 void mc_split_free(struct split *split) {
@@ -145,7 +144,8 @@ static void mark(struct course *course, const struct split *split) {
  * needed. */
 static int look(struct split *split, struct course *course, double epsilon,
                 const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    double n = (double)split->n, k = (double)split->k, work = LOOK * n * (n * k + STEP), left;
+    double n = (double)split->n, k = (double)split->k, left;
+    double work = LOOK * (work_blas3(n * n * k) + work_scalar(n * STEP));
     split->work += work;
     if (mc_split_look(split, epsilon, err) < 0) {
         return -1;

@@ -5,6 +5,7 @@
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "solvers/mc/kernel_split_private.h"
+#include "solvers/methods/work.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -183,7 +184,8 @@ double mc_split_inside(const struct split *split) {
 
 /* Of as many variables in each of its problems. */
 static double round_work(const struct split *split, double size) {
-    return (double)mc_active_parts(&split->kernel->task->shape) * ROUND_WORK * size * size * size;
+    double parts = (double)mc_active_parts(&split->kernel->task->shape);
+    return work_blas3(parts * ROUND_WORK * size * size * size);
 }
 
 /* U = the coefficients of swept, S its scores; the bounds there. */
@@ -230,7 +232,7 @@ int mc_split_rounds(struct split *split, double epsilon, double look, double lef
                              .more = MORE,
                              .monitor = monitor,
                              .gain = INFINITY};
-    double product = (double)split->n * (double)split->n * (double)split->k, spent = 0;
+    double product = work_blas3((double)split->n * (double)split->n * (double)split->k), spent = 0;
     for (;;) {
         if (look_at_swept(split, epsilon, err) < 0) {
             return -1;

@@ -24,7 +24,7 @@ struct split {
     struct mc_alpha alpha; /* of the best dual */
     struct mc_alpha swept; /* of Z, then after some sweeps */
     double *change;        /* (MC_SPLIT_BLOCK, k) of a sweep */
-    double work;           /* of all iterations, in multiplications of BLAS, */
+    double work;           /* of all iterations, */
     double rounds_work;    /* and of the rounds that came to nothing */
     bool active_set;       /* rounds of it are allowed */
     uint64_t iterations;   /* of all runs */

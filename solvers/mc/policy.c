@@ -4,6 +4,7 @@
 #include "solvers/mc/certify.h"
 #include "solvers/mc/interior.h"
 #include "solvers/mc/newton.h"
+#include "solvers/methods/work.h"
 
 #include <math.h>
 
@@ -14,9 +15,6 @@ enum { FIRST_SWEEPS = 80 };
 
 /* Newton must be cheap beside these sweeps: of weights squared, at most that many for each row. */
 static const double WEIGHTS_PER_ROW = 60;
-
-/* Multiplications of a sweep in the time of one of a plain loop. */
-static const double SWEEP_SPEED = 2;
 
 /* An active-set iteration may cost that many times what ADMM does: one may be the last. */
 static const double ACTIVE_SET_WORTH = 4;
@@ -72,7 +70,7 @@ static uint64_t sweeps_before_interior(const struct mc_state *state) {
     const struct problem *problem = task->problem;
     double values = cluster_total(problem->cluster, (double)data_values(problem->data));
     double work = enabled_work(ALGORITHM_INTERIOR_POINT, mc_interior_work(task));
-    double sweep = (double)task->shape.k * (2 * values + 10 * (double)task->n_all) / SWEEP_SPEED;
+    double sweep = work_blas2((double)task->shape.k * (2 * values + 10 * (double)task->n_all));
     return isfinite(work) ? (uint64_t)fmax(work / sweep / 2, FIRST_SWEEPS) : 0;
 }
 
