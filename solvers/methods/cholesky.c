@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     BLOCK = 256,      /* columns of L that are finished at once, */
@@ -55,18 +56,27 @@ void cholesky_mirror(double *A, size_t n, bool up) {
     }
 }
 
+/* Copies the rows of A's lower half, without the diagonal, to where rows of the upper half have as
+ * much room, row j to n - 1 - j; or back. */
+static void keep_rows(double *A, size_t n, bool back) {
+    for (size_t j = 1; j < n; j++) {
+        double *row = A + j * n, *kept = A + (n - 1 - j) * n + n - j;
+        memcpy(back ? row : kept, back ? kept : row, j * sizeof *A);
+    }
+}
+
 int cholesky_regularised(double *A, size_t n, double *diagonal) {
     for (size_t i = 0; i < n; i++) {
         diagonal[i] = A[i * n + i];
     }
-    cholesky_mirror(A, n, true);
+    keep_rows(A, n, false);
     double ridge = 0;
     while (cholesky_factor(A, n) < 0) {
         ridge = cholesky_next_ridge(ridge);
         if (ridge == INFINITY) {
             return -1;
         }
-        cholesky_mirror(A, n, false);
+        keep_rows(A, n, true);
         for (size_t i = 0; i < n; i++) {
             A[i * n + i] = diagonal[i] * (1 + ridge);
         }

@@ -4,6 +4,8 @@
 
 #include "tests/unit/compute.h"
 
+#include <cblas.h>
+
 enum { POOLS = 3, K = 3 };
 
 static double factor_entry(size_t i, size_t j) {
@@ -61,6 +63,26 @@ static void check_size(size_t n, struct threads *const *pool) {
     free(B);
 }
 
+/* The factor with a ridge is that of A, nearly: of all ones, which have rank 1, the last of them
+ * less something. */
+static void check_ridge(size_t n, double least) {
+    double *A = sample_array(n * n, sizeof *A), *diagonal = sample_array(n, sizeof *diagonal);
+    double worst = 0;
+    for (size_t i = 0; i < n * n; i++) {
+        A[i] = i == n * n - 1 ? 1 - least : 1;
+    }
+    int status = cholesky_regularised(A, n, diagonal);
+    CHECK((status == 0) == (least < 1e-3), "less %g: status %d", least, status);
+    for (size_t i = 0; status == 0 && i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            worst = fmax(worst, fabs(cblas_ddot((int)j + 1, A + i * n, 1, A + j * n, 1) - 1));
+        }
+    }
+    CHECK(worst <= fmax(1e-10, 300 * least), "less %g: off by %g", least, worst);
+    free(A);
+    free(diagonal);
+}
+
 int main(void) {
     struct error err;
     struct threads *pool[POOLS] = {NULL};
@@ -71,9 +93,13 @@ int main(void) {
     for (size_t a = 0; a < sizeof n / sizeof n[0]; a++) {
         check_size(n[a], pool);
     }
+    const double least[] = {0, 1e-12, 1e-6, 0.5};
+    for (size_t l = 0; l < sizeof least / sizeof least[0]; l++) {
+        check_ridge(20, least[l]);
+    }
     for (size_t p = 1; p < POOLS; p++) {
         threads_free(pool[p]);
     }
-    printf("ok: factors by blocks and their solutions, on any number of threads\n");
+    printf("ok: factors by blocks and their solutions, on any number of threads; ridges\n");
     return 0;
 }
