@@ -10,6 +10,10 @@ bool calibration_wanted(const struct family *family, const struct options *optio
            (family->calibrates && family->calibrates(options));
 }
 
+bool calibration_by_row(const struct family *family, const struct options *options) {
+    return family->calibrate_by_row && family->calibrates(options);
+}
+
 /* The scores on their way. */
 struct keeping {
     struct calibration *calibration;
@@ -41,23 +45,6 @@ static int keep(struct keeping *keeping, size_t fold, const struct fold_scores *
     return 0;
 }
 
-/* Sends rank 0 the scores of one fold. */
-static int tell(const struct keeping *keeping, const struct crossval_fit *fit,
-                const struct fold_scores *head, struct error *err) {
-    size_t rows = head->n * sizeof fit->rows[0];
-    size_t scores = head->n * head->n_scores * sizeof fit->scores[0];
-    char *all = memory_array(sizeof *head + rows + scores, 1, "out-of-fold scores", err);
-    if (!all) {
-        return -1;
-    }
-    memcpy(all, head, sizeof *head);
-    memcpy(all + sizeof *head, fit->rows, rows);
-    memcpy(all + sizeof *head + rows, fit->scores, scores);
-    int status = crossval_tell(keeping->crossval, fit, all, sizeof *head + rows + scores, err);
-    free(all);
-    return status;
-}
-
 static int told(void *context, size_t index, size_t fold, const char *all, size_t n,
                 struct error *err) {
     struct fold_scores head;
@@ -71,9 +58,13 @@ static int told(void *context, size_t index, size_t fold, const char *all, size_
 static int scored(void *context, const struct crossval_fit *fit, struct error *err) {
     struct keeping *keeping = context;
     const struct fold_scores head = {fit->n, fit->n_scores, fit->model->norm};
+    const struct crossval_part part[] = {{&head, sizeof head},
+                                         {fit->rows, fit->n * sizeof fit->rows[0]},
+                                         {fit->scores, fit->n * fit->n_scores * sizeof(double)},
+                                         {NULL, 0}};
     return cluster_leads(keeping->crossval->cluster)
                ? keep(keeping, fit->fold, &head, fit->rows, fit->scores, err)
-               : tell(keeping, fit, &head, err);
+               : crossval_tell(keeping->crossval, fit, part, err);
 }
 
 int calibration_score(struct calibration *calibration, const struct crossval *crossval,
@@ -86,7 +77,7 @@ int calibration_score(struct calibration *calibration, const struct crossval *cr
     }
     uint64_t seed = (uint64_t)options_number(point.options, "seed");
     const struct family *family = crossval->family;
-    bool by_row = family->calibrate_by_row && family->calibrate_by_row(point.options);
+    bool by_row = calibration_by_row(family, point.options);
     bool by_query = family->folds_by_query && n_queries >= CALIBRATION_FOLDS;
     struct folds folds = {0};
     struct crossval own = *crossval;

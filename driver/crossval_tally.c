@@ -92,25 +92,29 @@ static int hear(void *context, const char *bytes, size_t n, struct error *err) {
 
 /* ---- other ranks ---- */
 
-static int post(struct cluster *cluster, const struct message *message, const void *bytes, size_t n,
-                struct error *err) {
-    char *all = memory_array(sizeof *message + n, 1, "what a fit has given", err);
+static int post(struct cluster *cluster, const struct message *message,
+                const struct crossval_part *part, struct error *err) {
+    size_t size = sizeof *message, at = size;
+    for (size_t i = 0; part[i].n > 0; i++) {
+        size += part[i].n;
+    }
+    char *all = memory_array(size, 1, "what a fit has given", err);
     if (!all) {
         return -1;
     }
     memcpy(all, message, sizeof *message);
-    if (n > 0) {
-        memcpy(all + sizeof *message, bytes, n);
+    for (size_t i = 0; part[i].n > 0; at += part[i++].n) {
+        memcpy(all + at, part[i].bytes, part[i].n);
     }
-    cluster_post(cluster, all, sizeof *message + n);
+    cluster_post(cluster, all, size);
     free(all);
     return 0;
 }
 
 int crossval_tell(const struct crossval *crossval, const struct crossval_fit *fit,
-                  const void *bytes, size_t n, struct error *err) {
+                  const struct crossval_part *part, struct error *err) {
     const struct message message = {.of_scores = true, .index = fit->index, .fold = fit->fold};
-    return post(crossval->cluster, &message, bytes, n, err);
+    return post(crossval->cluster, &message, part, err);
 }
 
 /* ---- all ---- */
@@ -174,5 +178,6 @@ int crossval_tally_count(struct tally *tally, size_t index, size_t fold, bool co
         return count_fit(tally, index, fold, converged, text, n, err);
     }
     const struct message message = {.converged = converged, .index = index, .fold = fold};
-    return post(tally->crossval->cluster, &message, text, n, err);
+    const struct crossval_part part[] = {{text, n}, {NULL, 0}};
+    return post(tally->crossval->cluster, &message, part, err);
 }

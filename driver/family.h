@@ -152,10 +152,10 @@ struct family {
     void (*prove)(const void *state, struct point point, struct proof_writer *proof);
     /* Adds to the model what -b 1, or options of the family for which `calibrates` is true, ask
      * for, from the out-of-fold scores of n_folds folds. calibrates may be NULL: none do.
-     * calibrate_by_row: the folds hold out rows of queries, equal rows together, where else whole
-     * queries would be held out. May be NULL: never. */
+     * calibrate_by_row: where it is true the folds hold out rows of queries, equal rows together,
+     * else whole queries. */
     bool (*calibrates)(const struct options *options);
-    bool (*calibrate_by_row)(const struct options *options);
+    bool calibrate_by_row;
     int (*calibrate)(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err);
 };

@@ -279,16 +279,16 @@ int folds_read(struct folds *folds, const char *path, size_t n_rows, size_t n, u
 
 /* ---- held-out rows of another file ---- */
 
-/* A new array of the n items of `items` and the m of `more`; items is freed. NULL leaves it. */
-static void *joined(void *items, size_t n, const void *more, size_t m, size_t size,
-                    struct error *err) {
-    char *both = memory_array(n + m, size, "training and validation rows", err);
-    if (both) {
-        memcpy(both, items, n * size);
-        memcpy(both + n * size, more, m * size);
-        free(items);
+/* Adds m items to the n of the array that `array` is the address of. */
+static int append(void *array, size_t n, const void *more, size_t m, size_t size,
+                  struct error *err) {
+    char *both;
+    if (memory_enlarge(array, n + m, size, "training and validation rows", err) < 0) {
+        return -1;
     }
-    return both;
+    memcpy(&both, array, sizeof both);
+    memcpy(both + n * size, more, m * size);
+    return 0;
 }
 
 /* Adds the values that are not zero to the CSR arrays of `out`, which have room for them. */
@@ -332,27 +332,16 @@ static int join_values(struct data *data, const struct data *held, struct error 
     return 0;
 }
 
-static int join_targets(struct data *data, const struct data *held, struct error *err) {
-    double *target =
-        joined(data->target, data->n_rows, held->target, held->n_rows, sizeof *target, err);
-    if (!target) {
-        return -1;
-    }
-    data->target = target;
-    return 0;
-}
-
 /* Labels with names: those of held get the numbers of data's names. */
 static int join_names(struct data *data, const struct data *held, struct error *err) {
     size_t n = data->n_rows, m = held->n_rows;
     bool sets = data->labels == DATA_SET;
     size_t n_labels = sets ? (size_t)data->label_start[n] : n;
     size_t m_labels = sets ? (size_t)held->label_start[m] : m;
-    uint32_t *label = joined(data->label, n_labels, held->label, m_labels, sizeof *label, err);
-    if (!label) {
+    if (append(&data->label, n_labels, held->label, m_labels, sizeof *data->label, err) < 0) {
         return -1;
     }
-    data->label = label;
+    uint32_t *label = data->label;
     for (size_t i = n_labels; i < n_labels + m_labels; i++) {
         const char *name = label[i] == UINT32_MAX ? NULL : held->names.name[label[i]];
         if (name && names_add(&data->names, name, strlen(name), &label[i], err) < 0) {
@@ -362,14 +351,11 @@ static int join_names(struct data *data, const struct data *held, struct error *
     if (!sets) {
         return 0;
     }
-    uint64_t *start =
-        joined(data->label_start, n + 1, held->label_start + 1, m, sizeof *start, err);
-    if (!start) {
+    if (append(&data->label_start, n + 1, held->label_start + 1, m, sizeof(uint64_t), err) < 0) {
         return -1;
     }
-    data->label_start = start;
     for (size_t i = n + 1; i < n + m + 1; i++) {
-        start[i] += n_labels;
+        data->label_start[i] += n_labels;
     }
     return 0;
 }
@@ -394,43 +380,26 @@ static int join_queries(struct data *data, const struct data *held, struct error
 /* Rows without a weight weigh 1. */
 static int join_weights(struct data *data, const struct data *held, struct error *err) {
     size_t n = data->n_rows, m = held->n_rows;
-    double *weight = memory_resize(data->weight, n + m, sizeof *weight, "weights of rows", err);
-    if (!weight) {
+    if (memory_enlarge(&data->weight, n + m, sizeof(double), "weights of rows", err) < 0) {
         return -1;
     }
-    data->weight = weight;
     for (size_t i = 0; i < m; i++) {
-        weight[n + i] = held->weight ? held->weight[i] : 1;
+        data->weight[n + i] = held->weight ? held->weight[i] : 1;
     }
     return 0;
 }
 
 static int join_labels(struct data *data, const struct data *held, struct error *err) {
     size_t n = data->n_rows, m = held->n_rows;
-    if (data->weight && join_weights(data, held, err) < 0) {
+    if ((data->weight && join_weights(data, held, err) < 0) ||
+        (data->labels == DATA_NUMBER
+             ? append(&data->target, n, held->target, m, sizeof *data->target, err)
+             : join_names(data, held, err)) < 0 ||
+        (data->query && append(&data->query, n, held->query, m, sizeof *data->query, err) < 0) ||
+        (data->query && join_queries(data, held, err) < 0)) {
         return -1;
     }
-    if ((data->labels == DATA_NUMBER ? join_targets : join_names)(data, held, err) < 0) {
-        return -1;
-    }
-    if (data->query) {
-        uint64_t *query = joined(data->query, n, held->query, m, sizeof *query, err);
-        if (!query) {
-            return -1;
-        }
-        data->query = query;
-        if (join_queries(data, held, err) < 0) {
-            return -1;
-        }
-    }
-    if (data->serial) {
-        uint64_t *serial = joined(data->serial, n, held->serial, m, sizeof *serial, err);
-        if (!serial) {
-            return -1;
-        }
-        data->serial = serial;
-    }
-    return 0;
+    return data->serial ? append(&data->serial, n, held->serial, m, sizeof *data->serial, err) : 0;
 }
 
 int folds_copy(const struct folds *folds, struct folds *copy, struct error *err) {

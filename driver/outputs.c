@@ -24,16 +24,27 @@ static int default_model_path(struct outputs *outputs, const char *path, struct 
     return 0;
 }
 
-static int open_file(const struct outputs *outputs, struct output **output, const char *path,
-                     struct error *err) {
-    return output_open(output, outputs->nowhere ? "/dev/null" : path, err);
+static int open_file(struct outputs *outputs, size_t file, const char *path, struct error *err) {
+    return output_open(&outputs->file[file], outputs->nowhere ? "/dev/null" : path, err);
 }
 
-static int open_wanted(const struct outputs *outputs, struct output **output,
-                       const struct options *options, const char *name, struct error *err) {
-    return options_given(options, name)
-               ? open_file(outputs, output, options_text(options, name), err)
-               : 0;
+/* The options that name outputs, as far as options do. */
+static const char *option_of(size_t file, const struct family *family) {
+    static const char *const writes[] = {"libsvm", "liblinear", "log", NULL, "proof"};
+    return file == OUTPUTS_EXTRA ? family->extra_option : writes[file];
+}
+
+/* Those that options name; without a model (`fitting`) the log alone. */
+static int open_wanted(struct outputs *outputs, const struct family *family,
+                       const struct options *options, bool fitting, struct error *err) {
+    for (size_t i = 0; i < OUTPUTS_MODEL; i++) {
+        const char *name = option_of(i, family);
+        if (name && (fitting || i == OUTPUTS_LOG) && options_given(options, name) &&
+            open_file(outputs, i, options_text(options, name), err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 static int list_parts(struct run_files *files, const char *path, size_t n, struct error *err) {
@@ -56,8 +67,6 @@ static int list_files(const struct outputs *outputs, struct run_files *files,
                       const struct family *family, const struct options *options, const char *model,
                       struct error *err) {
     static const char *const reads[] = {"fold-file", "validate", "row-weights"};
-    const char *const writes[] = {"log",       "resume", "libsvm",
-                                  "liblinear", "proof",  family->extra_option};
     bool taken = model && takes_standard(model); /* then all else goes to standard error */
     if (run_files_read(files, options->operand[0], err) < 0 ||
         list_parts(files, options->operand[0], outputs->n_parts, err) < 0 ||
@@ -70,12 +79,13 @@ static int list_files(const struct outputs *outputs, struct run_files *files,
             return -1;
         }
     }
-    for (size_t i = 0; i < sizeof writes / sizeof writes[0]; i++) {
-        if (writes[i] && run_files_write(files, options_text(options, writes[i]), err) < 0) {
+    for (size_t i = 0; i < OUTPUTS_MODEL; i++) {
+        const char *name = option_of(i, family);
+        if (name && run_files_write(files, options_text(options, name), err) < 0) {
             return -1;
         }
     }
-    return 0;
+    return run_files_write(files, options_text(options, "resume"), err);
 }
 
 static int check_files(const struct outputs *outputs, const struct family *family,
@@ -87,29 +97,17 @@ static int check_files(const struct outputs *outputs, const struct family *famil
     return status;
 }
 
-static int open_model(struct outputs *outputs, const struct family *family,
-                      const struct options *options, const char *path, struct error *err) {
-    if (open_file(outputs, &outputs->model, path, err) < 0 ||
-        open_wanted(outputs, &outputs->proof, options, "proof", err) < 0 ||
-        (family->extra_option &&
-         open_wanted(outputs, &outputs->extra, options, family->extra_option, err) < 0)) {
-        return -1;
-    }
-    return open_wanted(outputs, &outputs->libsvm, options, "libsvm", err) < 0
-               ? -1
-               : open_wanted(outputs, &outputs->liblinear, options, "liblinear", err);
-}
-
 /* The model or the table has standard output for itself, the model first. What then remains to say
  * is for standard error, but beside a table not if that is to be quiet. */
 static int open_standard(struct outputs *outputs, bool table, bool quiet, struct error *err) {
-    bool taken = outputs->model && output_is_stdout(outputs->model);
-    if (table && open_file(outputs, &outputs->table, taken ? OUTPUT_STDERR : "-", err) < 0) {
+    const struct output *model = outputs->file[OUTPUTS_MODEL];
+    bool taken = model && output_is_stdout(model);
+    if (table && open_file(outputs, OUTPUTS_TABLE, taken ? OUTPUT_STDERR : "-", err) < 0) {
         return -1;
     }
     return table && quiet
                ? 0
-               : open_file(outputs, &outputs->results, taken || table ? OUTPUT_STDERR : "-", err);
+               : open_file(outputs, OUTPUTS_RESULTS, taken || table ? OUTPUT_STDERR : "-", err);
 }
 
 int outputs_open(struct outputs *outputs, const struct family *family,
@@ -123,8 +121,8 @@ int outputs_open(struct outputs *outputs, const struct family *family,
                         : options->n_operands > 1 ? options->operand[1]
                                                   : outputs->default_model;
     if (check_files(outputs, family, options, model, err) < 0 ||
-        (fitting && open_model(outputs, family, options, model, err) < 0) ||
-        open_wanted(outputs, &outputs->log, options, "log", err) < 0 ||
+        (fitting && open_file(outputs, OUTPUTS_MODEL, model, err) < 0) ||
+        open_wanted(outputs, family, options, fitting, err) < 0 ||
         open_standard(outputs, table, options_given(options, "quiet"), err) < 0) {
         outputs_close(outputs);
         return -1;
@@ -134,32 +132,25 @@ int outputs_open(struct outputs *outputs, const struct family *family,
 
 int outputs_write_model(struct outputs *outputs, const struct family *family,
                         const struct model *model, uint32_t *checksum, struct error *err) {
-    if (model_write(model, family->name, outputs->model, checksum, err) < 0 ||
-        (outputs->libsvm && model_write_libsvm(model, outputs->libsvm, err) < 0) ||
-        (outputs->liblinear && model_write_liblinear(model, outputs->liblinear, err) < 0)) {
+    struct output **file = outputs->file;
+    if (model_write(model, family->name, file[OUTPUTS_MODEL], checksum, err) < 0 ||
+        (file[OUTPUTS_LIBSVM] && model_write_libsvm(model, file[OUTPUTS_LIBSVM], err) < 0)) {
         return -1;
     }
-    return 0;
+    return file[OUTPUTS_LIBLINEAR] ? model_write_liblinear(model, file[OUTPUTS_LIBLINEAR], err) : 0;
 }
 
 int outputs_commit(struct outputs *outputs, struct error *err) {
-    struct output *all[] = {outputs->libsvm, outputs->liblinear, outputs->log,   outputs->extra,
-                            outputs->proof,  outputs->model,     outputs->table, outputs->results};
-    outputs->table = NULL;
-    outputs->libsvm = outputs->liblinear = outputs->log = outputs->proof = NULL;
-    outputs->extra = outputs->model = outputs->results = NULL;
-    return output_commit_all(all, sizeof all / sizeof all[0], outputs->hold, err);
+    struct output *all[OUTPUTS_FILES];
+    memcpy(all, outputs->file, sizeof all);
+    memset(outputs->file, 0, sizeof outputs->file);
+    return output_commit_all(all, OUTPUTS_FILES, outputs->hold, err);
 }
 
 void outputs_close(struct outputs *outputs) {
-    output_discard(outputs->model);
-    output_discard(outputs->log);
-    output_discard(outputs->extra);
-    output_discard(outputs->proof);
-    output_discard(outputs->libsvm);
-    output_discard(outputs->liblinear);
-    output_discard(outputs->table);
-    output_discard(outputs->results);
+    for (size_t i = 0; i < OUTPUTS_FILES; i++) {
+        output_discard(outputs->file[i]);
+    }
     free(outputs->default_model);
     *outputs = (struct outputs){0};
 }

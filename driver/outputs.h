@@ -7,17 +7,25 @@
 
 #include <stdint.h>
 
+/* In the order in which they are put in place. */
+enum {
+    OUTPUTS_LIBSVM,
+    OUTPUTS_LIBLINEAR,
+    OUTPUTS_LOG,
+    OUTPUTS_EXTRA, /* of the family's option */
+    OUTPUTS_PROOF,
+    OUTPUTS_MODEL,
+    OUTPUTS_TABLE,   /* of a sweep */
+    OUTPUTS_RESULTS, /* the report */
+    OUTPUTS_FILES
+};
+
 struct outputs {
     const struct output_hold *hold; /* set before outputs_open; NULL: none */
     bool nowhere;                   /* likewise: nothing is kept of what is written */
-    size_t n_parts;         /* likewise: files that the training file stands for, 0: itself */
-    struct output *results; /* the report; NULL, as the following: not wanted */
-    struct output *table;   /* of a sweep */
-    struct output *model;
-    struct output *log, *libsvm, *liblinear;
-    struct output *extra; /* of the family's option */
-    struct output *proof;
-    char *default_model; /* path, where none was given */
+    size_t n_parts; /* likewise: files that the training file stands for, 0: itself */
+    struct output *file[OUTPUTS_FILES]; /* NULL: not wanted */
+    char *default_model;                /* path, where none was given */
 };
 
 /* Opens results, with `table` the table of a sweep, --log, and if a model is wanted (`fitting`) the

@@ -352,23 +352,6 @@ static int take_fit(struct results *results, size_t index, size_t fold,
     return status;
 }
 
-/* Sends rank 0 the outcome and the cells of a fit. */
-static int tell(const struct results *results, const struct crossval_fit *fit,
-                const struct outcome *outcome, const double *values, const double *weights,
-                struct error *err) {
-    size_t bytes = results->sweep->n_measures * sizeof(double);
-    char *all = memory_zeros(sizeof *outcome + 2 * bytes, 1, "measures", err);
-    if (!all) {
-        return -1;
-    }
-    memcpy(all, outcome, sizeof *outcome);
-    memcpy(all + sizeof *outcome, values, bytes);
-    memcpy(all + sizeof *outcome + bytes, weights, bytes);
-    int status = crossval_tell(results->crossval, fit, all, sizeof *outcome + 2 * bytes, err);
-    free(all);
-    return status;
-}
-
 static int told(void *context, size_t index, size_t fold, const char *all, size_t n,
                 struct error *err) {
     struct results *results = context;
@@ -387,9 +370,11 @@ static int scored(void *context, const struct crossval_fit *fit, struct error *e
     int status =
         values ? measure_rows(results->sweep, results->crossval, fit, values, values + n, err) : -1;
     if (status == 0) {
+        const struct crossval_part part[] = {
+            {&outcome, sizeof outcome}, {values, 2 * n * sizeof *values}, {NULL, 0}};
         status = cluster_leads(results->crossval->cluster)
                      ? take_fit(results, fit->index, fit->fold, &outcome, values, values + n, err)
-                     : tell(results, fit, &outcome, values, values + n, err);
+                     : crossval_tell(results->crossval, fit, part, err);
     }
     free(values);
     return status;

@@ -169,8 +169,8 @@ static bool waits_for_folds(const struct training *training) {
 
 static int cross(struct training *training, struct error *err) {
     const struct options *options = training->options;
-    struct output *results = training->outputs.results;
-    const struct sweep_table table = {.output = training->outputs.table,
+    struct output *results = training->outputs.file[OUTPUTS_RESULTS];
+    const struct sweep_table table = {.output = training->outputs.file[OUTPUTS_TABLE],
                                       .resume = options_text(options, "resume"),
                                       .data = training->table_data};
     struct crossval crossval = make_crossval(training);
@@ -269,11 +269,12 @@ static int write_proof(struct training *training, const struct plain_fit *fit, u
         progress_warn(&training->progress, "no proof is written: %s",
                       fit->solution.unsolved ? "there was no time for a fit"
                                              : "the model's gap is not certified");
-        output_discard(training->outputs.proof);
-        training->outputs.proof = NULL;
+        output_discard(training->outputs.file[OUTPUTS_PROOF]);
+        training->outputs.file[OUTPUTS_PROOF] = NULL;
         return 0;
     }
-    return report_proof(fit, training->read.fingerprint, checksum, training->outputs.proof, err);
+    return report_proof(fit, training->read.fingerprint, checksum,
+                        training->outputs.file[OUTPUTS_PROOF], err);
 }
 
 /* Fits what out-of-fold scores, if there are some, are wanted for. */
@@ -286,7 +287,7 @@ static int add_calibration(struct training *training, struct plain_fit *fit, str
     if (!folds[0].rows) {
         return 0;
     }
-    if (family->calibrate_by_row && family->calibrate_by_row(training->options)) {
+    if (calibration_by_row(family, training->options)) {
         const struct data *rows = fit->problem.data;
         fitted = memory_array(rows->n_rows * model->n_outputs, sizeof *fitted, "scores", err);
         status = !fitted || model_prepare(model, err) < 0
@@ -310,19 +311,19 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
     if (training->host) {
         return training->host->fitted(training->host->context, fit, err);
     }
-    if (outputs->results) {
-        report_fit(fit, outputs->results);
-        report_notes(fit, &training->read.data, outputs->results);
+    if (outputs->file[OUTPUTS_RESULTS]) {
+        report_fit(fit, outputs->file[OUTPUTS_RESULTS]);
+        report_notes(fit, &training->read.data, outputs->file[OUTPUTS_RESULTS]);
         if (!options_given(training->options, "quiet")) {
-            report_seconds(fit, training->read.seconds, outputs->results);
+            report_seconds(fit, training->read.seconds, outputs->file[OUTPUTS_RESULTS]);
         }
     }
-    if (outputs->extra) {
-        family->write_extra(fit->state, outputs->extra);
+    if (outputs->file[OUTPUTS_EXTRA]) {
+        family->write_extra(fit->state, outputs->file[OUTPUTS_EXTRA]);
     }
     uint32_t checksum = 0;
     int status = outputs_write_model(outputs, family, &fit->model, &checksum, err);
-    if (status == 0 && outputs->proof) {
+    if (status == 0 && outputs->file[OUTPUTS_PROOF]) {
         status = write_proof(training, fit, checksum, err);
     }
     return status;
@@ -476,8 +477,8 @@ static int run(struct training *training, struct error *err) {
                      training->plan.fitting, training->plan.table, err) < 0) {
         return -1;
     }
-    if (training->outputs.log) {
-        fit_log_open(&training->log, training->outputs.log, training->plan.crossing);
+    if (training->outputs.file[OUTPUTS_LOG]) {
+        fit_log_open(&training->log, training->outputs.file[OUTPUTS_LOG], training->plan.crossing);
     }
     return work(training, err) < 0 ? -1 : outputs_commit(&training->outputs, err);
 }
@@ -548,7 +549,7 @@ int train_for_host(const struct family *family, const struct options *options,
     }
     training->host = host;
     training->progress.listener = host->listener;
-    training->outputs.table = host->table;
+    training->outputs.file[OUTPUTS_TABLE] = host->table;
     int status = plan_make(&training->plan, family, options, host, NULL, err);
     status = status < 0 ? -1 : sweep_create(&training->sweep, family, options, err);
     status = status < 0 ? -1 : work(training, err);

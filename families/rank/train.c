@@ -278,5 +278,5 @@ const struct family rank_family = {
     .report = report,
     .prove = prove,
     .calibrates = wants_targets,
-    .calibrate_by_row = wants_targets,
+    .calibrate_by_row = true,
     .calibrate = calibrate};

@@ -157,39 +157,32 @@ static int solve(void *state, struct point point, const struct monitor *monitor,
 
 /* ---- what is told of a fit ---- */
 
-/* The largest rank of the machines. */
-static size_t largest_rank(const struct smm *smm) {
+/* The largest rank of the machines, and of lowrank their largest measure of stationarity. */
+static size_t largest_rank(const struct smm *smm, double *stationarity) {
     size_t n, rank = 0;
     const struct smm_machine *machine = smm_machines(smm, &n);
+    *stationarity = 0;
     for (size_t m = 0; m < n; m++) {
         rank = machine[m].rank > rank ? machine[m].rank : rank;
+        *stationarity = fmax(*stationarity, machine[m].stationarity);
     }
     return rank;
-}
-
-/* Of all machines, lowrank: the largest measure of stationarity. */
-static double largest_stationarity(const struct smm *smm) {
-    size_t n;
-    double largest = 0;
-    const struct smm_machine *machine = smm_machines(smm, &n);
-    for (size_t m = 0; m < n; m++) {
-        largest = fmax(largest, machine[m].stationarity);
-    }
-    return largest;
 }
 
 static int header(const void *state, struct point point, struct model *model, struct error *err) {
     const struct smm *smm = state;
     size_t height, width;
     enum smm_formulation formulation = (enum smm_formulation)point_choice(point, "formulation");
+    double stationarity;
+    size_t rank = largest_rank(smm, &stationarity);
     smm_shape(smm, &height, &width);
     if (label_line_write(smm_labels(smm), model, err) < 0 ||
         model_add(model, err, "shape", "%zux%zu", height, width) < 0 ||
-        model_add(model, err, "rank", "%zu", largest_rank(smm)) < 0 ||
+        model_add(model, err, "rank", "%zu", rank) < 0 ||
         (formulation == SMM_NUCLEAR &&
          model_add_number(model, err, "tau", point_number(point, "tau")) < 0) ||
-        (formulation == SMM_LOWRANK && isfinite(largest_stationarity(smm)) &&
-         model_add_number(model, err, "stationarity", largest_stationarity(smm)) < 0)) {
+        (formulation == SMM_LOWRANK && isfinite(stationarity) &&
+         model_add_number(model, err, "stationarity", stationarity) < 0)) {
         return -1;
     }
     return 0;
@@ -199,13 +192,15 @@ static void report(const void *state, struct point point, struct output *output)
     const struct smm *smm = state;
     size_t height, width, n;
     const struct smm_machine *machine = smm_machines(smm, &n);
+    double stationarity;
+    size_t rank = largest_rank(smm, &stationarity);
     smm_shape(smm, &height, &width);
-    output_format(output, "shape = %zux%zu\nrank = %zu\n", height, width, largest_rank(smm));
+    output_format(output, "shape = %zux%zu\nrank = %zu\n", height, width, rank);
     if ((enum smm_formulation)point_choice(point, "formulation") != SMM_LOWRANK) {
         return;
     }
-    if (isfinite(largest_stationarity(smm))) {
-        report_number(output, "stationarity", largest_stationarity(smm));
+    if (isfinite(stationarity)) {
+        report_number(output, "stationarity", stationarity);
     }
     if (machine[0].n_starts > 1) {
         double best = 0, worst = 0;
