@@ -81,8 +81,9 @@ struct family {
     const char *summary; /* one line for --help */
     unsigned has;
     enum data_labels labels;
-    bool folds_by_query; /* else by row, stratified by label */
-    bool scores_labels;  /* a row has a score for each label of the data, else one or few */
+    bool folds_by_query;       /* else by row, stratified by label */
+    enum family_matrix matrix; /* what the solvers ask of the kernel matrix */
+    bool scores_labels;        /* a row has a score for each label of the data, else one or few */
     const char *const *formulations; /* names, the default first, ended by NULL */
     const char *const *solvers;      /* likewise: "auto" */
     const char *const
@@ -99,11 +100,9 @@ struct family {
     bool (*applies)(struct point point, const char *option);
     /* Refuses combinations of options (ERROR_USAGE), before anything is read. May be NULL. */
     int (*check)(const struct options *options, struct error *err);
-    /* What the solvers ask of the kernel matrix. May be NULL: FAMILY_PRODUCTS. */
-    enum family_matrix (*matrix)(const struct options *options);
-    /* True if the linear kernel is to be had as a matrix too, for pair features. May be NULL:
-     * never. */
-    bool (*linear_gram)(const struct options *options);
+    /* True if features are of pairs: then the linear kernel is to be had as a matrix too, and it is
+     * not kept (FAMILY_VALUES): they make squares of their own. May be NULL: never. */
+    bool (*pair_features)(const struct options *options);
 
     /* Refuses (ERROR_USAGE) options whose fit is not spread over the ranks of a cluster. May be
      * NULL: all fits to features are, and those to kernels with FAMILY_SPREAD_GRAM. */

@@ -45,7 +45,8 @@ bool fit_precomputed(const struct family *family, const struct options *options)
 
 bool fit_wants_gram(const struct family *family, const struct options *options,
                     const struct kernel *kernel) {
-    return kernel->type != KERNEL_LINEAR || (family->linear_gram && family->linear_gram(options));
+    return kernel->type != KERNEL_LINEAR ||
+           (family->pair_features && family->pair_features(options));
 }
 
 int fit_gram(struct gram **gram, const struct family *family, struct point point,
@@ -53,7 +54,9 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
              size_t cache_bytes, struct cluster *cluster, struct threads *threads,
              struct error *err) {
     double n = (double)data->n_rows;
-    enum family_matrix matrix = family->matrix ? family->matrix(point.options) : FAMILY_PRODUCTS;
+    enum family_matrix matrix = family->pair_features && family->pair_features(point.options)
+                                    ? FAMILY_VALUES
+                                    : family->matrix;
     bool fits = n * (n + 16) / 2 * sizeof(float) <= (double)cache_bytes;
     fits = fits && (matrix != FAMILY_ROWS || n <= MOST_WHOLE_ROWS);
     if (matrix == FAMILY_VALUES || (matrix != FAMILY_PRODUCTS && !fits) ||

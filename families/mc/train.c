@@ -173,11 +173,6 @@ static int calibrate(const struct held_out *folds, size_t n_folds, struct point 
     return status < 0 ? -1 : model_add_number(model, err, MC_PROBABILITY_KEY, scale);
 }
 
-static enum family_matrix matrix(const struct options *options) {
-    (void)options;
-    return FAMILY_COLUMNS;
-}
-
 const struct family mc_family = {
     .name = "mc",
     .summary = "Trains a multi-class SVM: a score for each class, of which the largest gives "
@@ -195,7 +190,7 @@ const struct family mc_family = {
     .check = check,
     .share = share,
     .check_data = check_data,
-    .matrix = matrix,
+    .matrix = FAMILY_COLUMNS,
     .open = open_problem,
     .solve = solve,
     .close = close_problem,

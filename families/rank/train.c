@@ -247,11 +247,6 @@ static int calibrate(const struct held_out *folds, size_t n_folds, struct point 
     return wants_targets(point.options) ? targets_fit(folds, n_folds, seed, model, err) : 0;
 }
 
-/* Pair features make squares of their own. */
-static enum family_matrix matrix(const struct options *options) {
-    return exterior_features(options) ? FAMILY_VALUES : FAMILY_PRODUCTS;
-}
-
 const struct family rank_family = {
     .name = "rank",
     .summary = "Trains a RankSVM: scores that order the rows of each query (qid) as their "
@@ -269,8 +264,7 @@ const struct family rank_family = {
     .check = check,
     .check_spread = check_spread,
     .check_data = query_weights_check,
-    .matrix = matrix,
-    .linear_gram = exterior_features,
+    .pair_features = exterior_features,
     .open = open_problem,
     .solve = solve,
     .close = close_problem,

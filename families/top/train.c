@@ -302,11 +302,6 @@ static bool calibrates(const struct options *options) {
     return options_given(options, "calibrate");
 }
 
-static enum family_matrix by_rows(const struct options *options) {
-    (void)options;
-    return FAMILY_ROWS;
-}
-
 const struct family top_family = {
     .name = "top",
     .summary = "Trains a classifier at the top: positives are to score above a threshold that "
@@ -318,7 +313,7 @@ const struct family top_family = {
     .formulation_meanings = formulation_meanings,
     .solvers = solvers,
     .solver_meanings = solver_meanings,
-    .matrix = by_rows,
+    .matrix = FAMILY_ROWS,
     TABLE(options, own_options),
     .measures = &top_measures,
     .applies = applies,
