@@ -12,16 +12,45 @@
  * Ties count against the prediction. The first four are means over the rows that have labels
  * (ranking loss: that have some and lack some), the others over all rows. 0/0 is 0. Relevant labels
  * that the model does not know are in no ranking, and are labels that it never predicts for the
- * others: q grows by them. Measures of the K highest labels are in families/ml/cuts.h. */
+ * others: q grows by them. */
+
+/* Measures of the K highest labels of a row, summed up row by row (doc/mathematics, "ml").
+ *
+ * With the relevant labels Y of a row, and p_l of families/ml/propensity.h:
+ *   precision@K  relevant labels among the K highest, over K
+ *   ndcg@K       sum of 1 / log2(1 + place) of those, over what min(K, |Y|) in the first places
+ *                give (Jarvelin & Kekalainen 2002)
+ *   psp@K        sum of 1 / p_l of those, summed over rows, over the largest sum that K labels of
+ *                each row give (Jain, Prabhu & Varma 2016)
+ * Means are over all rows; one without labels adds 0. Ties count against the prediction: labels
+ * that are not relevant come first, then those of small 1 / p_l. */
 #ifndef FAMILIES_ML_METRICS_H
 #define FAMILIES_ML_METRICS_H
 
 #include "common/base/error.h"
-#include "families/ml/cuts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- the K highest labels of a row ---- */
+
+enum ml_cut_kind { ML_PRECISION, ML_NDCG, ML_PSP };
+
+struct ml_cut {
+    enum ml_cut_kind kind;
+    uint32_t at; /* K >= 1 */
+    double sum;  /* over rows, */
+    double most; /* and the most that it could be */
+};
+
+/* A relevant label: where it stands, the first is 1, and 1 / p_l (0 where that is not known). */
+struct ml_place {
+    uint32_t place;
+    double weight;
+};
+
+/* ---- all labels ---- */
 
 enum ml_metric {
     ML_HAMMING_LOSS,

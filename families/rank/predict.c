@@ -3,7 +3,7 @@
 
 #include "common/base/memory.h"
 #include "families/rank/kept_rows.h"
-#include "families/rank/sigmoid.h"
+#include "families/rank/probability.h"
 #include "families/rank/targets.h"
 
 #include <math.h>

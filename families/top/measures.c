@@ -3,7 +3,6 @@
 #include "families/tables.h"
 
 #include "common/base/memory.h"
-#include "families/top/interval.h"
 #include "families/top/labels.h"
 #include "families/top/roc.h"
 

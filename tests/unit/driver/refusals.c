@@ -7,7 +7,7 @@
 #include "driver/folds.h"
 #include "families/ml/threshold.h"
 #include "families/rank/metrics.h"
-#include "families/rank/sigmoid.h"
+#include "families/rank/probability.h"
 #include "families/top/roc.h"
 #include "solvers/mc/mc.h"
 #include "solvers/methods/cholesky.h"

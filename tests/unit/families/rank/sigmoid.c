@@ -1,6 +1,6 @@
 /* The slope of probabilities: against a search of the plain objective that uses no derivative, and
  * the derivative that is zero at it by finite differences. */
-#include "families/rank/sigmoid.h"
+#include "families/rank/probability.h"
 #include "tests/unit/check.h"
 
 #include <math.h>
