@@ -22,7 +22,7 @@ driver/program.c|options, 0}, |max-time|)
 driver/grid.c|strcmp(name, |coef0|)
 driver/outputs.c|{|fold-file|,
 driver/outputs.c|NULL, |proof|}
-families/top/train.c|takes(state->formulation, |theta|)
+families/top/train.c|takes(formulation, |theta|)
 families/top/measures.c|.option = |pauc|, .number = PAUC
 families/smm/train.c|.extra_option = |weights|,
 families/rank/train.c|point_choice(point, |cost-per|) != RANK_PAIR
