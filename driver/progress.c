@@ -76,26 +76,28 @@ static void clear(struct progress *progress) {
     }
 }
 
+/* Says a line that stays. */
+static void stay(struct progress *progress, const char *kind, const char *format,
+                 va_list arguments) {
+    pthread_mutex_lock(&progress->mutex);
+    clear(progress);
+    say(progress->voice, progress->program, kind, "\n", format, arguments);
+    pthread_mutex_unlock(&progress->mutex);
+}
+
 void progress_warn(struct progress *progress, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    pthread_mutex_lock(&progress->mutex);
-    clear(progress);
-    say(progress->voice, progress->program, ": warning: ", "\n", format, arguments);
-    pthread_mutex_unlock(&progress->mutex);
+    stay(progress, ": warning: ", format, arguments);
     va_end(arguments);
 }
 
 void progress_note(struct progress *progress, const char *format, ...) {
-    if (progress->quiet) {
-        return;
-    }
     va_list arguments;
     va_start(arguments, format);
-    pthread_mutex_lock(&progress->mutex);
-    clear(progress);
-    say(progress->voice, progress->program, ": note: ", "\n", format, arguments);
-    pthread_mutex_unlock(&progress->mutex);
+    if (!progress->quiet) {
+        stay(progress, ": note: ", format, arguments);
+    }
     va_end(arguments);
 }
 

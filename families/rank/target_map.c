@@ -1,5 +1,5 @@
 /* One map, and the width of its intervals. */
-#include "families/rank/targets_private.h"
+#include "families/rank/targets.h"
 
 #include "common/base/memory.h"
 

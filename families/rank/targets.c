@@ -1,5 +1,5 @@
 /* The maps of all queries: fitted, kept in a model, and those of new queries. */
-#include "families/rank/targets_private.h"
+#include "families/rank/targets.h"
 
 #include "common/base/memory.h"
 #include "common/base/number.h"

@@ -64,4 +64,12 @@ int targets_add_file(struct targets *targets, const char *path, const struct mod
 /* The map of a query, by its text; NULL: there is none. */
 const struct target_map *targets_find(const struct targets *targets, const char *query);
 
+/* ---- what one map and all of them share ---- */
+
+/* The conformal quantile: that of rank ceil(0.9 (n + 1)), INFINITY if n is less. Sorts. */
+double target_quantile(double *residual, size_t n);
+
+/* The range of the labels of rows. */
+double target_few_range(const struct target_row *row, size_t n);
+
 #endif
