@@ -15,7 +15,8 @@ struct calibration {
 /* True if the options ask for what the family's hook calibrate adds to the model. */
 bool calibration_wanted(const struct family *family, const struct options *options);
 
-/* True if the folds hold out rows, not queries; then the model's scores of all rows are wanted, too. */
+/* True if the folds hold out rows, not queries; then the model's scores of all rows are wanted,
+ * too. */
 bool calibration_by_row(const struct family *family, const struct options *options);
 
 /* Scores the rows of crossval->data, each by a fit without its fold, at the point given; the folds,

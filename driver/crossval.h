@@ -77,8 +77,8 @@ size_t crossval_count(const struct crossval *crossval);
  * returns when it has been told all. */
 int crossval_run(const struct crossval *crossval, struct error *err);
 
-/* Sends what is to be known of a fit to rank 0: the bytes of parts, one behind the other, which one of
- * 0 bytes ends. */
+/* Sends what is to be known of a fit to rank 0: the bytes of parts, one behind the other, which one
+ * of 0 bytes ends. */
 struct crossval_part {
     const void *bytes;
     size_t n;

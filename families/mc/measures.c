@@ -43,6 +43,7 @@ static int create_state(void **opened, const struct options *options, const stru
     if (!state->probability ||
         mc_probability_read(model, &state->calibrated, &state->scale, err) < 0) {
         free_state(state);
+        *opened = NULL;
         return -1;
     }
     return 0;

@@ -64,6 +64,7 @@ static int open_lines(void **state, const struct options *options, const struct 
     lines->p = memory_array(model->n_outputs, sizeof(double), "predictions", err);
     if (!lines->p || mc_probability_read(model, &calibrated, &lines->scale, err) < 0) {
         close_lines(lines);
+        *state = NULL;
         return -1;
     }
     return 0;

@@ -56,8 +56,9 @@ double roc_positives_at_top(const struct roc *roc);
 /* Mean over the positives of the precision at their place. */
 double roc_average_precision(const struct roc *roc);
 
-/* Exact intervals of a share (Clopper and Pearson 1934). The ends of the 95% interval of a probability of which `right` of n trials, n > 0, came out so:
- * at *low so many or more have probability .025, at *high so many or fewer. */
+/* Exact intervals of a share (Clopper and Pearson 1934). The ends of the 95% interval of a
+ * probability of which `right` of n trials, n > 0, came out so: at *low so many or more have
+ * probability .025, at *high so many or fewer. */
 void interval_exact(double right, double n, double *low, double *high);
 
 #endif
