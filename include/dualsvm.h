@@ -143,7 +143,8 @@ typedef struct dualsvm_option {
     const char *absent;  /* what holds without it where there is no default, in words; or NULL */
     const char *value;   /* what help calls the value, "C"; NULL for flags */
     const char *help;    /* a paragraph */
-    const char *const *choices;  /* of DUALSVM_CHOICE, NULL at the end; else NULL */
+    const char *const *choices;  /* of DUALSVM_CHOICE, NULL at the end; else NULL. An empty one is
+                                    withdrawn: the others keep their numbers */
     const char *const *meanings; /* of each choice, NULL at the end; or NULL */
     double low, high;            /* of numbers, counts and windows; low >= high: no bounds */
     int low_excluded;            /* numbers are above low */

@@ -74,7 +74,9 @@ static void check_descriptions(void) {
                 CHECK_TRUE(!option.value == (option.type == DUALSVM_FLAG));
                 CHECK_TRUE(!option.choices == (option.type != DUALSVM_CHOICE));
                 for (size_t k = 0; option.choices && option.choices[k]; k++) {
-                    rows_set(options, option.name, option.choices[k]);
+                    if (*option.choices[k]) { /* else it is withdrawn */
+                        rows_set(options, option.name, option.choices[k]);
+                    }
                     CHECK_TRUE(option.meanings && option.meanings[k]);
                 }
                 if (option.initial) {
