@@ -213,7 +213,7 @@ setup() {
 
 @test "pipeline: --log has a row per check, with bounds that never cross" {
     train -e 1e-6 -c 10 --log log.tsv small.svm model
-    awk -F'\t' 'NF != 5 { print "fields: " $0; exit 1 }
+    awk -F'\t' 'NF != 6 { print "fields: " $0; exit 1 }
         NR > 1 && !($3 >= $4 - 1e-9 * $3) { print "crossed: " $0; exit 1 }
         END { exit NR < 2 }' log.tsv || fail "$(head -3 log.tsv)"
 }
