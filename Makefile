@@ -116,7 +116,7 @@ FUZZ_SHARED = $(BUILD)/tests/fuzz/shared/closed.o
 REPLAYS = $(addsuffix -replay,$(FUZZERS))
 ABLATION = $(patsubst %,$(BUILD)/ablation/%,$(filter %-train,$(PROGRAMS)))
 BENCHES = $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
-FAULTS = $(BUILD)/tests/fault/faults $(BUILD)/tests/fault/shim.so $(BUILD)/tests/fault/api
+FAULTS = $(BUILD)/tests/fault/shim.so $(BUILD)/tests/fault/api
 comma = ,
 WRAPPED = malloc calloc realloc aligned_alloc pthread_create
 MANUALS = $(wildcard doc/*.1)
@@ -175,9 +175,6 @@ $(BUILD)/svm-%: $(BUILD)/svm-%.o $(HOUSE)
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(HOUSE)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
-
-$(BUILD)/tests/fault/faults: $(BUILD)/tests/fault/faults.o
-	$(CC) $(ALL_LDFLAGS) -o $@ $^
 
 # With what the library is made of alone, statically: the shim and sanitizers reach all of it.
 $(BUILD)/tests/fault/api: $(BUILD)/tests/fault/api.o $(BUILD)/libdualsvm.a

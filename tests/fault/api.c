@@ -1,5 +1,5 @@
 /* A program on the library that calls every function that can fail, for the loops of faults
- * (faults.c): it ends with 0 and its outputs, or with 1 and one line on standard error.
+ * (faults.py): it ends with 0 and its outputs, or with 1 and one line on standard error.
  *
  *   api FAMILY TRAINING_FILE OUT_MODEL */
 #include "include/dualsvm.h"
