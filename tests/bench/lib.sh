@@ -79,7 +79,7 @@ compare() {
     done
     [ -z "${BENCH_AGAINST-}" ] || name=old
     rm -f "$model"
-    measure_lines=$("$bin/tests/bench/measure" "$runs" "$work" "$@")
+    measure_lines=$("$root/tests/bench/measure" "$runs" "$work" "$@")
     echo "$measure_lines" | awk -v what="$what" -v gap="$(gap_of "$model")" -v peer="$name" \
         -v against="${BENCH_AGAINST-}" '
         function ratio(ours, theirs) { return ours > 0 ? theirs / ours : 0 }

@@ -176,52 +176,6 @@ static struct data repeated_rows(size_t n, size_t m, bool sparse) {
     return data;
 }
 
-/* Scores from the rows, and coefficients that come to the first of equal rows among those at
- * hand. */
-static void check_merging(const struct gram *gram, size_t m, struct threads **pool) {
-    enum { COLUMNS = 2 };
-    struct error err;
-    struct random random;
-    const struct kernel_rows *rows = gram_rows(gram);
-    size_t n = gram_size(gram);
-    double *b = sample_array(n * COLUMNS, sizeof *b), *s = sample_array(n * COLUMNS, sizeof *s);
-    double *t = sample_array(n * COLUMNS, sizeof *t);
-    random_start(&random, 5, n);
-    fill(b, n * COLUMNS, 0, &random);
-    MUST(gram_exact_scores(gram, b, COLUMNS, s, pool[1], &err));
-    MUST(kernel_scores(rows, rows, b, COLUMNS, t, NULL, &err));
-    for (size_t e = 0; e < n * COLUMNS; e++) {
-        CHECK(fabs(s[e] - t[e]) <= (double)n * 0x1p-50, "score %.17g, should be %.17g", s[e], t[e]);
-    }
-    uint32_t *odd = sample_array(n, sizeof *odd);
-    bool *seen = sample_array(m, sizeof *seen);
-    size_t n_odd = n / 2;
-    memset(s, 0, n * sizeof *s);
-    for (size_t i = 0; i < n_odd; i++) {
-        odd[i] = (uint32_t)(2 * i + 1);
-        s[odd[i]] = b[i];
-    }
-    MUST(gram_product(gram, s, t, NULL, &err));
-    MUST(gram_merge(gram, odd, n_odd, b, &err));
-    memset(seen, 0, m * sizeof *seen);
-    for (size_t i = 0; i < n_odd; i++) {
-        bool *known = seen + original(odd[i], m);
-        s[odd[i]] = b[i];
-        CHECK((b[i] == 0) == *known, "row %u: coefficient %g", odd[i], b[i]);
-        *known = true;
-    }
-    free(seen);
-    MUST(gram_product(gram, s, t + n, NULL, &err));
-    for (size_t i = 0; i < n; i++) {
-        CHECK(fabs(t[i] - t[n + i]) <= (double)n * 0x1p-50, "merging changed %g to %g", t[i],
-              t[n + i]);
-    }
-    free(b);
-    free(s);
-    free(t);
-    free(odd);
-}
-
 /* Bounds of errors are those of all rows, however equal rows are taken. */
 static void check_errors(const struct gram *gram, struct threads **pool) {
     size_t n = gram_size(gram);
@@ -318,9 +272,6 @@ static void test_distinct(size_t n, size_t m, bool sparse, bool wide, double par
     check_matrix(gram, wide, pool);
     check_errors(gram, pool);
     check_precise(gram, pool);
-    if (wide) {
-        check_merging(gram, m, pool);
-    }
     gram_free(gram);
     data_free(&data);
 }

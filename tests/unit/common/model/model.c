@@ -122,57 +122,6 @@ static void check_round_trip(enum kernel_type type, size_t n_outputs, bool spars
     printf("ok: %s\n", name);
 }
 
-/* margin (i,j) = sum over pairs of b (2 (K_iu K_jv - K_iv K_ju)), against the scores' products. */
-static void check_pairs(void) {
-    struct error err;
-    struct data data = sample_data(30, 6, .6, SAMPLE_COUNTS, false, true, 8);
-    struct data test = sample_data(8, 6, .6, SAMPLE_COUNTS, false, true, 9);
-    struct model model, back;
-    fill(&model, KERNEL_RBF, &data);
-    struct solution solution = {.n_pairs = 40};
-    solution.pairs = sample_array(40, sizeof solution.pairs[0]);
-    for (uint32_t p = 0; p < 40; p++) {
-        solution.pairs[p] = (struct pair_coefficient){p % 7, 8 + p % 13, p % 4 ? .1 * p - 2 : 0};
-    }
-    struct problem problem = {.data = &data, .n = data.n_rows};
-    MUST(fit_body(&model, &problem, &solution, &err));
-    MUST(model_prepare(&model, &err));
-    CHECK(model.n_pairs == 30, "pairs with value 0 are left out");
-    write_and_read(&model, &back);
-    CHECK(back.n_pairs == 30 && back.n_outputs == 0 && !back.coefficients, "shape");
-
-    size_t n_scores = model_n_scores(&back);
-    double *scores = sample_array(test.n_rows * n_scores, sizeof *scores);
-    MUST(model_scores(&back, &test, scores, NULL, &err));
-    struct kernel_rows x, z;
-    MUST(kernel_rows_create(&x, &model.kernel, &test, &err));
-    MUST(kernel_rows_create(&z, &model.kernel, &data, &err));
-    for (size_t i = 0; i < test.n_rows; i++) {
-        for (size_t j = 0; j < test.n_rows; j++) {
-            double margin = 0;
-            for (size_t p = 0; p < solution.n_pairs; p++) {
-                uint32_t u = solution.pairs[p].u, v = solution.pairs[p].v;
-                margin += 2 * solution.pairs[p].value *
-                          (kernel_value(&x, i, &z, u) * kernel_value(&x, j, &z, v) -
-                           kernel_value(&x, i, &z, v) * kernel_value(&x, j, &z, u));
-            }
-            double found = model_margin(scores + i * n_scores, scores + j * n_scores, n_scores);
-            double mirrored = model_margin(scores + j * n_scores, scores + i * n_scores, n_scores);
-            CHECK(fabs(found - margin) <= 1e-12 * (1 + fabs(margin)), "%g %g", found, margin);
-            CHECK(found == -mirrored, "%g %g", found, mirrored);
-        }
-    }
-    free(scores);
-    kernel_rows_free(&x);
-    kernel_rows_free(&z);
-    model_free(&model);
-    model_free(&back);
-    solution_free(&solution);
-    data_free(&data);
-    data_free(&test);
-    printf("ok: pairs, and their margins\n");
-}
-
 int main(void) {
     const char *temporary = getenv("TMPDIR");
     snprintf(path, sizeof path, "%s/dualsvm-model-%ld", temporary ? temporary : "/tmp",
@@ -184,7 +133,6 @@ int main(void) {
     check_round_trip(KERNEL_MINMAX, 1, true, SCALE_NONE, "minmax, sparse");
     check_round_trip(KERNEL_LAPLACIAN, 1, true, SCALE_QUANTILE, "laplacian, sparse, ranks");
     check_round_trip(KERNEL_LINEAR, 2, false, SCALE_QUANTILE, "linear, two outputs, ranks");
-    check_pairs();
     remove(path);
     size_t length = strlen(path);
     snprintf(path + length, sizeof path - length, ".gz");
