@@ -177,28 +177,24 @@ static bool fails(enum call call) {
     return failed;
 }
 
+/* The same of a transfer of *n bytes, of which half are left where it is to be short. */
+static bool fails_to_move(enum call call, size_t *n) {
+    if (!strikes(call)) {
+        return false;
+    }
+    errno = cut ? errno : number;
+    *n = cut && *n > 1 ? *n / 2 : *n;
+    return !cut;
+}
+
 ssize_t read(int fd, void *bytes, size_t n) {
     NEXT(read)
-    if (strikes(READ)) {
-        if (!cut) {
-            errno = number;
-            return -1;
-        }
-        n = n > 1 ? n / 2 : n;
-    }
-    return next(fd, bytes, n);
+    return fails_to_move(READ, &n) ? -1 : next(fd, bytes, n);
 }
 
 ssize_t write(int fd, const void *bytes, size_t n) {
     NEXT(write)
-    if (strikes(WRITE)) {
-        if (!cut) {
-            errno = number;
-            return -1;
-        }
-        n = n > 1 ? n / 2 : n;
-    }
-    return next(fd, bytes, n);
+    return fails_to_move(WRITE, &n) ? -1 : next(fd, bytes, n);
 }
 
 int open(const char *path, int flags, ...) {

@@ -2,12 +2,10 @@
 #define _POSIX_C_SOURCE 200809L /* strtok_r */
 #include "common/base/number.h"
 
-#include "common/base/digits.h"
 #include "tests/unit/check.h"
 
 #include <float.h>
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -76,20 +74,6 @@ static void check_bit_patterns(void) {
         check_parse(text);
     }
     puts("ok: parse equals strtod on random bit patterns");
-}
-
-static void check_short_decimals(void) {
-    char text[64];
-    for (int i = 0; i < ROUNDS; i += quick_step(19)) {
-        snprintf(text, sizeof text, "%.*f", (int)random_below(19),
-                 ldexp((double)(random_bits() >> 11), -53) * pow(10, (int)random_below(7)));
-        check_parse(text);
-        snprintf(text, sizeof text, "%s%" PRIu64 ".%0*" PRIu64 "e%d", i % 3 ? "" : "-",
-                 random_bits() >> random_below(64), (int)random_below(9) + 1,
-                 random_bits() >> (40 + random_below(24)), (int)random_below(60) - 30);
-        check_parse(text);
-    }
-    puts("ok: parse equals strtod on short decimals");
 }
 
 /* Digit by digit, with leading and trailing zeros, points anywhere, and wild exponents. */
@@ -220,40 +204,6 @@ static void check_long_text(void) {
     check_parse(text);
     free(text);
     puts("ok: parse equals strtod on a million digits");
-}
-
-static void check_scale(void) {
-    char text[64];
-    for (int i = 0; i < ROUNDS; i += quick_step(19)) {
-        uint64_t digits = random_bits() >> random_below(64);
-        int exponent = (int)random_below(i % 2 ? 750 : 60) - (i % 2 ? 380 : 40);
-        snprintf(text, sizeof text, "%" PRIu64 "e%d", digits, exponent);
-        CHECK(bits_of(number_scale(digits, exponent)) == bits_of(strtod(text, NULL)),
-              "number_scale: %s", text);
-    }
-    puts("ok: scale equals strtod");
-}
-
-static void check_digits(void) {
-    char text[9];
-    for (int i = 0; i < ROUNDS; i += quick_step(19)) {
-        unsigned n = 0;
-        uint64_t value = 0;
-        bool run = true;
-        for (int k = 0; k < 8; k++) {
-            bool digit = random_below(9) != 0;
-            text[k] = digit ? (char)('0' + random_below(10)) : (char)random_below(256);
-            run = run && text[k] >= '0' && text[k] <= '9';
-            if (run) {
-                n++;
-                value = value * 10 + (uint64_t)(text[k] - '0');
-            }
-        }
-        uint64_t word = digits_load(text);
-        CHECK(digits_count(word) == n && digits_value(word, n) == value,
-              "digits in a word: %u, %" PRIu64, n, value);
-    }
-    puts("ok: runs of digits in a word");
 }
 
 static void check_unsigned(void) {
@@ -395,39 +345,15 @@ static void check_point(void) {
     puts("ok: decimal points");
 }
 
-/* A changed LC_NUMERIC must not matter. Locales with a decimal comma are not everywhere. */
-static void check_locale(void) {
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (setlocale(LC_ALL, names[i])) {
-            break;
-        }
-    }
-    char text[NUMBER_LENGTH];
-    double value = 0;
-    /* the last goes through the exact comparison */
-    CHECK(number_parse_whole("1.5", &value) && value == 1.5 &&
-              number_parse_whole("9007199254740992.99999999999999999999999999", &value) &&
-              value == 9007199254740992.0 && number_format(0.5, text) == 3 &&
-              strcmp(text, "0.5") == 0,
-          "locale %s", setlocale(LC_NUMERIC, NULL));
-    setlocale(LC_ALL, "C");
-    puts("ok: the locale does not matter");
-}
-
 int main(void) {
-    check_digits();
     check_special_text();
-    check_short_decimals();
     check_bit_patterns();
     check_random_text();
     check_halfway();
     check_long_text();
-    check_scale();
     check_unsigned();
     check_whole();
     check_formats();
     check_point();
-    check_locale();
     return 0;
 }

@@ -209,64 +209,6 @@ static void test_blocks(void) {
     kernel_scratch_free(scratch);
 }
 
-/* Rows of one value each: arguments of exp and tanh are then exact, so that the error seen is
- * that of the functions. */
-static void test_functions(void) {
-    enum { N = 4096 };
-    struct error err;
-    struct kernel_scratch *scratch;
-    MUST(kernel_scratch_create(&scratch, &err));
-    struct data x = sample_data(N, 1, 1, SAMPLE_SIGNED, false, false, 1);
-    struct data z = sample_data(1, 1, 1, SAMPLE_SIGNED, false, false, 1);
-    static const struct kernel rbf = {KERNEL_RBF, 0, 1, 0}, sigmoid = {KERNEL_SIGMOID, 0, 1, 0};
-    float *narrow = sample_array(N, sizeof *narrow);
-    double *wide = sample_array(N, sizeof *wide);
-    double worst[4] = {0};
-    for (int function = 0; function < 2; function++) {
-        struct kernel_rows xs, zs;
-        z.value[0] = function ? 1 : 0;
-        for (int i = 0; i < N; i++) { /* squares of 11 bits; -30..30 and near 0 */
-            double t = (i - N / 2) / (double)(N / 2);
-            x.value[i] = function ? (float)(i % 2 ? 30 * t : t * t * t * t * t)
-                                  : (float)((i % 2 ? 1 : 3) * i) / (float)(1 << 9);
-        }
-        MUST(kernel_rows_create(&xs, function ? &sigmoid : &rbf, &x, &err));
-        MUST(kernel_rows_create(&zs, function ? &sigmoid : &rbf, &z, &err));
-        CHECK(kernel_block_float(&xs, 0, N, &zs, 0, 1, narrow, 1, scratch, &err) == 0, "float");
-        CHECK(kernel_block_double(&xs, 0, N, &zs, 0, 1, wide, 1, scratch, &err) == 0, "double");
-        for (int i = 0; i < N; i++) {
-            double u = (double)x.value[i], value = function ? tanh(u) : exp(-u * u);
-            if (fabs(value) >= (double)FLT_MIN * 1.01) {
-                double ulp = ldexp(1, ilogb(value) - 23);
-                double off = fabs((double)narrow[i] - value) / ulp;
-                /* the float kernel rounds u * u, which is exact here only up to 24 bits */
-                bool exact = function || (double)(float)(u * u) == u * u;
-                CHECK(!exact || off <= 2, "function %d float at %.9g: %g ulp", function, u, off);
-                worst[function] = exact && off > worst[function] ? off : worst[function];
-            } else if (!function) {
-                CHECK(narrow[i] >= 0 && narrow[i] <= 1.2e-38F, "exp float at %g: %g", -u * u,
-                      (double)narrow[i]);
-            }
-            if (fabs(value) >= DBL_MIN * 1.01) {
-                double off = fabs(wide[i] - value) / ldexp(1, ilogb(value) - 52);
-                CHECK(off <= 4, "function %d double at %.17g: %g ulp", function, u, off);
-                worst[2 + function] = off > worst[2 + function] ? off : worst[2 + function];
-            } else if (!function) {
-                CHECK(wide[i] >= 0 && wide[i] <= 2.3e-308, "exp double at %g: %g", -u * u, wide[i]);
-            }
-        }
-        kernel_rows_free(&xs);
-        kernel_rows_free(&zs);
-    }
-    printf("ok: exp and tanh within ulps, float %.2f and %.2f, double %.2f and %.2f\n", worst[0],
-           worst[1], worst[2], worst[3]);
-    data_free(&x);
-    data_free(&z);
-    free(narrow);
-    free(wide);
-    kernel_scratch_free(scratch);
-}
-
 /* Whether the matrix of all rows has a Cholesky factor, but for rounding. */
 static bool has_factor(const struct kernel *kernel, const struct data *data) {
     struct error err;
@@ -381,7 +323,6 @@ static void test_whole(void) {
 
 int main(void) {
     openblas_set_num_threads(1);
-    test_functions();
     test_blocks();
     test_definite();
     test_whole();
