@@ -22,6 +22,6 @@ load helper
     unit solvers/methods/conclude
 }
 
-@test "columns and a diagonal in place of a kernel matrix have its trace, and systems with them are solved" {
+@test "columns and a diagonal in place of a kernel matrix have its trace, and its entries where it is smooth" {
     unit solvers/methods/low_rank
 }
