@@ -8,31 +8,12 @@
 
 const char *const family_name[FAMILIES] = {"rank", "top", "mc", "ml", "smm"};
 
-static const char *const name[OPTIONS] = {[FORMULATION] = "formulation",
-                                          [COST] = "cost",
-                                          [LAMBDA] = "lambda",
-                                          [LOSS] = "loss",
-                                          [KERNEL] = "kernel",
-                                          [DEGREE] = "degree",
-                                          [GAMMA] = "gamma",
-                                          [COEF0] = "coef0",
-                                          [BIAS] = "bias",
-                                          [FREE_BIAS] = "free-bias",
-                                          [EPSILON] = "epsilon",
-                                          [SOLVER] = "solver",
-                                          [CACHE] = "cache",
-                                          [THREADS] = "threads",
-                                          [MAX_ITER] = "max-iter",
-                                          [SEED] = "seed",
-                                          [SHRINKING] = "shrinking",
-                                          [TOP_K] = "top-k",
-                                          [TAU] = "tau",
-                                          [THETA] = "theta",
-                                          [MARGIN_SCALE] = "margin-scale",
-                                          [COST_PER] = "cost-per",
-                                          [PAIR_FEATURES] = "pair-features",
-                                          [STEP] = "step",
-                                          [GAP_LOW] = "rank-gap"};
+/* In the order of the options; GAP_HIGH has none. */
+static const char *const name[OPTIONS] = {
+    "formulation", "cost",          "lambda",    "loss",    "kernel", "degree", "gamma",
+    "coef0",       "bias",          "free-bias", "epsilon", "solver", "cache",  "threads",
+    "max-iter",    "seed",          "shrinking", "top-k",   "tau",    "theta",  "margin-scale",
+    "cost-per",    "pair-features", "step",      "rank-gap"};
 
 size_t trial_width(const struct trial *trial) {
     size_t width = 0;
@@ -45,32 +26,14 @@ size_t trial_width(const struct trial *trial) {
 }
 
 double trial_option(const struct trial *trial, enum option option) {
-    if (trial->given[option]) {
-        return trial->option[option];
-    }
-    switch (option) {
-    case COST:
-    case THETA:
-    case MARGIN_SCALE:
-    case GAP_LOW:
-        return 1;
-    case EPSILON:
-        return 1e-3;
-    case DEGREE:
-        return 3;
-    case TOP_K:
-        return 5;
-    case GAP_HIGH:
-        return INFINITY;
-    case TAU:
-        return trial->family == TOP ? 0.05 : 1;
-    case GAMMA: {
-        size_t width = trial_width(trial);
-        return width ? 1 / (double)width : 1;
-    }
-    default:
-        return 0;
-    }
+    static const double initial[OPTIONS] = {
+        [COST] = 1,       [THETA] = 1,  [MARGIN_SCALE] = 1, [GAP_LOW] = 1,
+        [EPSILON] = 1e-3, [DEGREE] = 3, [TOP_K] = 5,        [GAP_HIGH] = (double)INFINITY};
+    size_t width = option == GAMMA && !trial->given[GAMMA] ? trial_width(trial) : 0;
+    return trial->given[option] ? trial->option[option]
+           : option == TAU      ? (trial->family == TOP ? 0.05 : 1)
+           : option == GAMMA    ? 1 / (double)(width ? width : 1)
+                                : initial[option];
 }
 
 bool trial_is(const struct trial *trial, enum option option, double value) {

@@ -2,8 +2,12 @@
  * same predictions; arrays that are lent stay as they were. Leaves FAMILY.svm, FAMILY.model,
  * FAMILY.lines in the current folder for a comparison with the programs.
  *
- *   same FAMILY SHARE [OPTION VALUE]...     SHARE of the values that are not 0 */
+ *   same FAMILY SHARE [OPTION VALUE]...     SHARE of the values that are not 0
+ *
+ * in the locale of the environment, whose decimal point it prints. */
 #include "tests/unit/library/rows.h"
+
+#include <locale.h>
 
 struct text {
     char *bytes;
@@ -116,6 +120,7 @@ int main(int argc, char **argv) {
                           : "lines");
     }
     rows_write(&rows, path[0]);
+    setlocale(LC_ALL, "");
     dualsvm_options *options = rows_options(family, DUALSVM_TRAIN);
     for (int i = 3; i + 1 < argc; i += 2) {
         rows_set(options, argv[i], argv[i + 1]);
@@ -139,16 +144,17 @@ int main(int argc, char **argv) {
         dualsvm_data_free(data);
     }
     CHECK_TRUE(memcmp(&rows, &before, sizeof rows) == 0);
-    check_model(model, of_file);
     CALL(dualsvm_model_save(model, path[1], &error));
     struct text lines = {0};
     CALL(dualsvm_predict_text(model, NULL, of_file, take, &lines, &error));
     FILE *file = fopen(path[2], "w");
     CHECK_TRUE(file && fwrite(lines.bytes, 1, lines.n, file) == lines.n && fclose(file) == 0);
     free(lines.bytes);
+    printf("ok: %s, point %s\n", family, localeconv()->decimal_point);
+    setlocale(LC_ALL, "C");
+    check_model(model, of_file);
     dualsvm_model_free(model);
     dualsvm_data_free(of_file);
     dualsvm_options_free(options);
-    printf("ok: %s\n", family);
     return 0;
 }
