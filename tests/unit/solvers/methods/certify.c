@@ -8,6 +8,7 @@
 #include "common/kernel/rounding.h"
 #include "tests/unit/compute.h"
 #include "tests/unit/ranks.h"
+#include "tests/unit/solvers/line.h"
 
 #include <float.h>
 
@@ -37,10 +38,6 @@ struct scene {
     double off[LOOKS][N], told[2];
     size_t next, block, looks; /* looks: how often it was asked for all rows */
 };
-
-static bool near(double a, double b, double part) {
-    return fabs(a - b) <= part * fabs(b);
-}
 
 /* ---- the plain side ---- */
 
@@ -438,38 +435,27 @@ static void check_bounds(void) {
 
 /* ---- all rows alike, and overflow ---- */
 
-static int no_loss(void *context, size_t first, size_t n, const double *s, const double *error,
-                   double *value, double *rounding, struct error *err) {
-    (void)first, (void)n, (void)s, (void)error, (void)err;
-    *value = *(double *)context;
-    *rounding = 0;
-    return 0;
-}
-
 static void check_flat(void) {
     float value[] = {1, 1, 1, 2};
-    struct data data = {.n_rows = 2, .n_features = 2, .value = value};
-    struct problem problem = {.data = &data, .n = 2};
-    struct score_map map;
-    struct certify *certify;
+    struct line line;
     struct certificate found;
     struct error err;
     double w[2] = {1, 0}, zero = 0, bias = 3;
-    CHECK_TRUE(score_map_create(&map, &problem, &err) == 0);
-    CHECK_TRUE(certify_create(&certify, &problem, &map, 0, &err) == 0);
+    line_open(&line, value, 2, false, (struct data){.n_features = 2, .value = value});
     const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
     struct certify_function f = {.weights = w, .bias = &bias};
-    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
     CHECK(found.flat && found.dual == 0 && near(found.primal, .5, 1e-12), "scores 4 and 4");
     w[1] = 1e-15; /* beyond 4 times what rounding may do: of 4, some 3e-15 */
-    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
     CHECK(found.flat, "scores that rounding may have made different");
     w[1] = 1e-12;
-    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
     CHECK(!found.flat, "scores that differ");
     double none = INFINITY;
     w[1] = 1e200;
-    CHECK(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) < 0, "the norm overflows");
+    CHECK(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err) < 0,
+          "the norm overflows");
     CHECK(strstr(err.text, "scores overflow"), "%s", err.text);
     w[1] = 0;
     double *reach = memory_array(2, sizeof *reach, "reach", &err);
@@ -477,57 +463,52 @@ static void check_flat(void) {
     CHECK_TRUE(reach && pair);
     reach[0] = reach[1] = pair[0].other = pair[1].other = 1;
     struct certify *pairs;
-    CHECK_TRUE(certify_create(&pairs, &problem, &map, 0, &err) == 0);
+    MUST(certify_create(&pairs, &line.problem, &line.map, 0, &err));
     certify_pairs(pairs, reach, 1e-16, pair); /* scores of rows are none then */
-    CHECK_TRUE(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err) == 0);
+    MUST(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err));
     CHECK(!found.flat && certify_factor(pairs) == 1e-16 && certify_reach(pairs) == reach, "pairs");
     w[0] = 0;
-    CHECK_TRUE(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err) == 0);
+    MUST(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err));
     CHECK(found.flat, "no weight, and pairs that differ");
     certify_free(pairs);
     const struct certify_family infinite = {.context = &none, .loss = no_loss, .nothing = INFINITY};
-    CHECK(certify_bounds(certify, 1, &f, NULL, &infinite, &found, &err) < 0, "an infinite loss");
-    certify_free(certify);
-    score_map_free(&map);
+    CHECK(certify_bounds(line.certify, 1, &f, NULL, &infinite, &found, &err) < 0,
+          "an infinite loss");
+    line_close(&line);
     printf("ok: rows of equal scores are told, and what overflows\n");
 }
 
 /* A linear part of the dual that is too large puts the dual bound above the primal one. */
 static void check_crossed(void) {
     float value[] = {1, 1, 1, 2};
-    struct data data = {.n_rows = 2, .n_features = 2, .value = value};
-    struct problem problem = {.data = &data, .n = 2};
-    struct score_map map;
-    struct certify *certify;
+    struct line line;
     struct certificate found;
     struct error err;
     double w[2] = {1, 0}, loss = 1; /* the primal is 1.5, with the weights' norm */
     const struct certify_function f = {.weights = w};
     struct certify_family family = {.context = &loss, .loss = no_loss, .linear = 1.9, .nothing = 2};
-    CHECK_TRUE(score_map_create(&map, &problem, &err) == 0);
-    CHECK_TRUE(certify_create(&certify, &problem, &map, 0, &err) == 0);
-    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    line_open(&line, value, 2, false, (struct data){.n_features = 2, .value = value});
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
     CHECK(found.certified && !found.failed && near(found.dual, 1.4, 1e-12), "D %g", found.dual);
     family.linear = 2.1;
-    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
     CHECK(!found.certified && found.failed == STOP_CROSSED && near(found.dual, 1.6, 1e-12),
           "above the primal: D %g", found.dual);
     family.linear = 2;
     family.nothing = 1.4;
-    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
     CHECK(found.worse && found.failed == STOP_CROSSED, "above the primal of f = 0: D %g",
           found.dual);
     family.linear = loss = 0;
     w[0] = 0;
     family.nothing = 0;
-    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
     CHECK(found.certified && found.gap == 0 && found.primal == 0, "an optimum of 0");
     loss = NAN;
     family.nothing = 2;
-    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
     CHECK(found.worse && found.primal == 2, "a loss that is not a number: %g", found.primal);
-    certify_free(certify);
-    score_map_free(&map);
+    line_close(&line);
     printf("ok: bounds that contradict each other are not certified\n");
 }
 
@@ -535,19 +516,12 @@ static void check_crossed(void) {
  * digits and to more. */
 static void check_bias(void) {
     float value[] = {1, 2};
-    struct data data = {.n_rows = 2, .n_features = 1, .value = value};
-    const struct kernel linear = {.type = KERNEL_LINEAR};
-    struct gram *gram;
-    struct score_map map;
-    struct certify *certify;
+    struct line line;
     struct certificate found;
     struct error err;
-    MUST(gram_create(&gram, &linear, &data, 1 << 20, true, NULL, &err));
-    const struct problem problem = {.data = &data, .gram = gram, .n = 2};
     double w[2] = {.5, .25}, bias = 7e8, scores[2], zero = 0, constant = 1e6; /* w'x is x */
     double primal = .5 * (1 + bias / constant * (bias / constant)), reach = 1e12 * .75;
-    CHECK_TRUE(score_map_create(&map, &problem, &err) == 0);
-    CHECK_TRUE(certify_create(&certify, &problem, &map, constant, &err) == 0);
+    line_open_with(&line, value, 2, true, (struct data){0}, constant);
     const struct certify_function f = {.weights = w, .bias = &bias, .scores = scores};
     for (int precise = 0; precise < 2; precise++) {
         const struct certify_family family = {.context = &zero,
@@ -556,7 +530,7 @@ static void check_bias(void) {
                                               .nothing = 1e20,
                                               .enough = precise ? 0 : INFINITY};
         double off = precise ? 1e-14 * primal : 64 * unit * reach;
-        CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+        CHECK_TRUE(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err) == 0);
         CHECK(found.primal >= primal * (1 - 2 * unit) && found.primal <= primal + off,
               "primal %.17g, not %.17g", found.primal, primal);
         CHECK(found.dual <= primal * (1 + 2 * unit) && found.dual >= primal - off,
@@ -564,9 +538,7 @@ static void check_bias(void) {
         CHECK(scores[0] == bias + 1 && scores[1] == bias + 2, "scores %.17g, %.17g", scores[0],
               scores[1]);
     }
-    certify_free(certify);
-    score_map_free(&map);
-    gram_free(gram);
+    line_close(&line);
     printf("ok: a bias stands for the constant feature, whatever the coefficients sum to\n");
 }
 

@@ -9,22 +9,11 @@
 #include "solvers/methods/definite.h"
 #include "tests/unit/compute.h"
 #include "tests/unit/ranks.h"
+#include "tests/unit/solvers/line.h"
 
 #include <float.h>
 
 static const double unit = DBL_EPSILON / 2;
-
-static bool near(double a, double b, double part) {
-    return fabs(a - b) <= part * fabs(b);
-}
-
-static int no_loss(void *context, size_t first, size_t n, const double *s, const double *error,
-                   double *value, double *rounding, struct error *err) {
-    (void)first, (void)n, (void)s, (void)error, (void)err;
-    *value = *(double *)context;
-    *rounding = 0;
-    return 0;
-}
 
 /* Whether scores s (n, k) count as equal, where row i's may be off by slack[i]: the scores of
  * features of their own, with two large ones beside them that cancel. *most gets the largest
@@ -37,22 +26,17 @@ static bool is_flat(size_t n, size_t k, const double *s, const double *size, dou
         value[3 * i] = 1;
         value[3 * i + 1] = value[3 * i + 2] = (float)size[i];
     }
-    struct data data = {.n_rows = n, .n_features = 3, .value = value};
-    const struct problem problem = {.data = &data, .n = n};
-    struct score_map map;
-    struct certify *certify;
+    struct line line;
     struct certificate found;
     struct error err;
     w[k] = 1;
     w[2 * k] = -1;
-    CHECK_TRUE(score_map_create(&map, &problem, &err) == 0);
-    CHECK_TRUE(certify_create(&certify, &problem, &map, 0, &err) == 0);
+    line_open(&line, value, n, false, (struct data){.n_features = 3, .value = value});
     const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
     const struct certify_function f = {.weights = w, .exact = s};
-    CHECK_TRUE(certify_bounds(certify, k, &f, NULL, &family, &found, &err) == 0);
+    MUST(certify_bounds(line.certify, k, &f, NULL, &family, &found, &err));
     *most = found.slack;
-    certify_free(certify);
-    score_map_free(&map);
+    line_close(&line);
     return found.flat;
 }
 
@@ -73,15 +57,9 @@ static struct certificate lengthened(double w, const double *added, double cost,
                                      double enough, bool kernel) {
     float value[] = {1, 2};
     double b[] = {w, 0};
-    const struct kernel type = {.type = KERNEL_LINEAR};
-    struct data data = {.n_rows = 2, .n_features = 1, .value = value};
-    struct gram *gram = NULL;
-    struct score_map map;
-    struct certify *certify;
+    struct line line;
     struct certificate found;
     struct error err;
-    CHECK_TRUE(!kernel || gram_create(&gram, &type, &data, 1 << 20, true, NULL, &err) == 0);
-    const struct problem problem = {.data = &data, .n = 2, .gram = gram};
     const struct certify_family family = {.context = &cost,
                                           .loss = lack,
                                           .linear = w * w,
@@ -89,12 +67,9 @@ static struct certificate lengthened(double w, const double *added, double cost,
                                           .enough = enough,
                                           .lengthen = wanted};
     const struct certify_function f = {.weights = b, .bias = added};
-    CHECK_TRUE(score_map_create(&map, &problem, &err) == 0);
-    CHECK_TRUE(certify_create(&certify, &problem, &map, 0, &err) == 0);
-    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
-    certify_free(certify);
-    score_map_free(&map);
-    gram_free(gram);
+    line_open(&line, value, 2, kernel, (struct data){0});
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
+    line_close(&line);
     return found;
 }
 
@@ -401,25 +376,16 @@ static void check_written_bias(void) {
         size += fabs(b[i]);
     }
     const double bias = ROWS / 2 * unit * size;
-    const struct kernel type = {.type = KERNEL_LINEAR};
-    struct data data = {.n_rows = ROWS, .n_features = 1, .value = value};
-    struct gram *gram;
-    struct score_map map;
-    struct certify *certify;
+    struct line line;
     struct certificate found;
     struct error err;
-    CHECK_TRUE(gram_create(&gram, &type, &data, 1 << 20, true, NULL, &err) == 0);
-    const struct problem problem = {.data = &data, .n = ROWS, .gram = gram};
     const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 1e9};
     const struct certify_function f = {.weights = b, .bias = &bias};
-    CHECK_TRUE(score_map_create(&map, &problem, &err) == 0);
-    CHECK_TRUE(certify_create(&certify, &problem, &map, 1, &err) == 0);
-    CHECK_TRUE(certify_bounds(certify, 1, &f, NULL, &family, &found, &err) == 0);
+    line_open_with(&line, value, ROWS, true, (struct data){0}, 1);
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
     double least = bias * bias / 2;
     CHECK(found.primal >= least && found.primal < 2 * least, "%g of %g", found.primal, least);
-    certify_free(certify);
-    score_map_free(&map);
-    gram_free(gram);
+    line_close(&line);
     printf("ok: a bias that is not the sum of the coefficients is part of the norm\n");
 }
 
