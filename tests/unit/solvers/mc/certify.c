@@ -30,7 +30,7 @@ static void open_scene(struct scene *scene, float *x, int form, bool kernel, dou
                                    .y = scene->y,
                                    .weight = scene->weight,
                                    .certify = scene->line.certify};
-    CHECK(mc_alpha_create(&scene->alpha, N, K, &err) == 0, "%s", err.text);
+    MUST(mc_alpha_create(&scene->alpha, N, K, &err));
     for (size_t i = 0; i < N; i++) {
         double row[K];
         for (size_t c = 0; c < K; c++) {
@@ -40,7 +40,7 @@ static void open_scene(struct scene *scene, float *x, int form, bool kernel, dou
             scene->s[i * K + c] =
                 (c == scene->y[i] ? 5 * (double)(i % 3) : 0) + random_unit(random);
         }
-        CHECK(mc_alpha_store(&scene->alpha, i, row, &err) == 0, "%s", err.text);
+        MUST(mc_alpha_store(&scene->alpha, i, row, &err));
     }
     for (size_t j = 0; j < line_weights(&scene->line) * K; j++) {
         scene->g[j] = random_unit(random) - .4;
@@ -111,7 +111,7 @@ static void check_certificate(struct scene *scene, double cost, bool known) {
     }
     double value = plain_loss(scene, cost, &lost);
     double of_g = line_rounding(&scene->line, K, scene->g, error, &norm);
-    CHECK(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err) == 0, "%s", err.text);
+    MUST(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err));
     CHECK(line_near(fit.certificate.primal, fmin(value, sum), 1e-12) &&
               fit.primal == fit.certificate.primal,
           "primal %g of %g", fit.primal, value);
@@ -134,7 +134,7 @@ static void check_kept(struct scene *scene, double cost) {
     const struct mc_dual dual = {
         .alpha = &scene->alpha, .weights = scene->g, .exact = {scene->s, NULL}, .linear = 1};
     scene->task.keep = true;
-    CHECK(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err) == 0, "%s", err.text);
+    MUST(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err));
     for (size_t i = 0; i < N; i++) {
         double kept[K], row[K], due[K], sum = 0, none[K] = {0};
         mc_vertex(shape, scene->y[i], cost * scene->weight[scene->y[i]], none, due);
@@ -164,7 +164,7 @@ static void check_infeasible(struct scene *scene, double cost) {
     mc_vertex(shape, scene->y[0], 1.25 * cap, none, row);
     CHECK_TRUE(mc_alpha_store(&scene->alpha, 0, row, &err) == 0);
     double sum = plain_sum(scene, cost);
-    CHECK(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err) == 0, "%s", err.text);
+    MUST(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err));
     CHECK(fit.dual > .74 * sum && fit.dual <= sum / 1.25, "%s: over a cap: %g of %g",
           shape->form->name, fit.dual, sum);
     for (int wrong = 0; wrong < 2; wrong++) {
@@ -175,7 +175,7 @@ static void check_infeasible(struct scene *scene, double cost) {
         memcpy(row, before, sizeof row);
         row[c] = wrong == 0 ? .01 : -.01;
         CHECK_TRUE(mc_alpha_store(&scene->alpha, 0, row, &err) == 0);
-        CHECK(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err) == 0, "%s", err.text);
+        MUST(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err));
         CHECK(fit.dual == 0 && fit.certificate.certified, "%s: alpha %g is no dual point: D %g",
               shape->form->name, row[c], fit.dual);
     }

@@ -23,7 +23,7 @@ static void add_labels(struct data *data, size_t k, uint64_t seed) {
     for (size_t c = 0; c < k; c++) {
         uint32_t number;
         snprintf(name, sizeof name, "%zu", c + 1);
-        CHECK(names_add(&data->names, name, strlen(name), &number, &err) == 0, "%s", err.text);
+        MUST(names_add(&data->names, name, strlen(name), &number, &err));
     }
     for (size_t i = 0; i < data->n_rows; i++) {
         data->label[i] = (uint32_t)(i < k ? i : random_below(&random, k));
@@ -60,8 +60,8 @@ static struct solution solve(const struct problem *problem, const struct mc_setu
     struct error err;
     struct solution solution;
     struct mc_parameters parameters = {method, cost, epsilon};
-    CHECK(mc_create(&mc, problem, setup, &err) == 0, "%s", err.text);
-    CHECK(mc_solve(mc, &parameters, NULL, &solution, &err) == 0, "%s", err.text);
+    MUST(mc_create(&mc, problem, setup, &err));
+    MUST(mc_solve(mc, &parameters, NULL, &solution, &err));
     mc_free(mc);
     return solution;
 }
@@ -160,8 +160,7 @@ static void check_scene(const struct scene *scene, int form, uint64_t seed) {
     struct kernel kernel = {.type = KERNEL_LINEAR};
     struct gram *gram;
     struct error err;
-    CHECK(gram_create(&gram, &kernel, &data, (size_t)1 << 20, true, NULL, &err) == 0, "%s",
-          err.text);
+    MUST(gram_create(&gram, &kernel, &data, (size_t)1 << 20, true, NULL, &err));
     problem.gram = gram;
     static const double epsilons[] = {1e-3, 1e-7};
     for (int w = 0; w < 2; w++) {
@@ -273,18 +272,17 @@ static void test_warm_starts(void) {
     struct kernel kernel = {.type = KERNEL_RBF, .gamma = .5};
     struct gram *gram;
     struct error err;
-    CHECK(gram_create(&gram, &kernel, &data, (size_t)1 << 20, true, NULL, &err) == 0, "%s",
-          err.text);
+    MUST(gram_create(&gram, &kernel, &data, (size_t)1 << 20, true, NULL, &err));
     for (int way = 0; way < 2; way++) {
         struct problem problem = {.data = &data, .n = data.n_rows, .gram = way ? gram : NULL};
         for (int form = 0; form < FORMS; form++) {
             struct mc_setup setup = make_setup(form, 1, 1);
             struct mc *mc;
-            CHECK(mc_create(&mc, &problem, &setup, &err) == 0, "%s", err.text);
+            MUST(mc_create(&mc, &problem, &setup, &err));
             for (int c = 0; c < 4; c++) {
                 struct mc_parameters parameters = {MC_BCD, costs[c], 1e-5};
                 struct solution warm, cold;
-                CHECK(mc_solve(mc, &parameters, NULL, &warm, &err) == 0, "%s", err.text);
+                MUST(mc_solve(mc, &parameters, NULL, &warm, &err));
                 CHECK(warm.converged, "%s, %s, C = %g: P %.10g D %.10g: %s",
                       mc_definitions[form].name, way ? "rbf" : "linear", costs[c], warm.primal,
                       warm.dual, stop_message(warm.reason));

@@ -15,9 +15,8 @@ static size_t check_scores(const struct mc_kernel *kernel, const struct problem 
     double *exact = sample_array(ROWS * k, sizeof *exact);
     struct error err;
     CHECK(kernel->moved, "what scores are off by is not known");
-    CHECK(kernel_scores(gram_rows(problem->gram), gram_rows(problem->gram), kernel->B, k, exact,
-                        NULL, &err) == 0,
-          "%s", err.text);
+    MUST(kernel_scores(gram_rows(problem->gram), gram_rows(problem->gram), kernel->B, k, exact,
+                       NULL, &err));
     for (size_t j = 0; j < ROWS * k; j++) {
         sum[j % k] += square * kernel->B[j];
     }
@@ -53,7 +52,7 @@ static void check(double bias, double shift, double cost, double epsilon) {
     for (size_t c = 0; c < CLASSES; c++) {
         weight[c] = 1;
     }
-    CHECK(gram_create(&gram, &kernel, &data, 1 << 16, false, NULL, &err) == 0, "%s", err.text);
+    MUST(gram_create(&gram, &kernel, &data, 1 << 16, false, NULL, &err));
     struct problem problem = {.data = &data, .n = ROWS, .gram = gram, .cache_bytes = 1 << 24};
     struct mc_task task = {.problem = &problem,
                            .shape = mc_shape(MC_WW, CLASSES, 1),
@@ -67,11 +66,11 @@ static void check(double bias, double shift, double cost, double epsilon) {
     struct score_map map;
     struct mc_kernel *solver;
     struct mc_fit fit;
-    CHECK(score_map_create(&map, &problem, &err) == 0, "%s", err.text);
-    CHECK(certify_create(&task.certify, &problem, &map, bias, &err) == 0, "%s", err.text);
-    CHECK(mc_kernel_create(&solver, &task, &err) == 0, "%s", err.text);
+    MUST(score_map_create(&map, &problem, &err));
+    MUST(certify_create(&task.certify, &problem, &map, bias, &err));
+    MUST(mc_kernel_create(&solver, &task, &err));
     goal.fallback_work = mc_kernel_split_work(solver);
-    CHECK(mc_kernel_solve(solver, &goal, NULL, &fit, &err) == 0, "%s", err.text);
+    MUST(mc_kernel_solve(solver, &goal, NULL, &fit, &err));
     CHECK(fit.certificate.gap <= epsilon, "gap %g", fit.certificate.gap);
     size_t n_clear = check_scores(solver, &problem);
     CHECK(n_clear > 20, "%zu rows in all are out of reach of a loss", n_clear);

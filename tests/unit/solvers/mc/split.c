@@ -21,8 +21,8 @@ static struct solution solve(const struct problem *problem, int form, double bia
     struct mc *mc;
     struct error err;
     struct solution solution;
-    CHECK(mc_create(&mc, problem, &setup, &err) == 0, "%s", err.text);
-    CHECK(mc_solve(mc, &parameters, NULL, &solution, &err) == 0, "%s", err.text);
+    MUST(mc_create(&mc, problem, &setup, &err));
+    MUST(mc_solve(mc, &parameters, NULL, &solution, &err));
     mc_free(mc);
     return solution;
 }
@@ -57,13 +57,13 @@ static struct mc_fit finish(method *run, struct problem *problem, int form, doub
     const struct monitor monitor = {.check = stop_at_once};
     struct mc_goal goal = {.cost = cost, .epsilon = 1e-3, .active_set = true};
     struct mc_fit fit;
-    CHECK(score_map_create(&map, problem, &err) == 0, "%s", err.text);
-    CHECK(certify_create(&task.certify, problem, &map, bias, &err) == 0, "%s", err.text);
-    CHECK(mc_kernel_create(&kernel, &task, &err) == 0, "%s", err.text);
+    MUST(score_map_create(&map, problem, &err));
+    MUST(certify_create(&task.certify, problem, &map, bias, &err));
+    MUST(mc_kernel_create(&kernel, &task, &err));
     goal.fallback_work = mc_kernel_split_work(kernel);
-    CHECK(mc_kernel_solve(kernel, &goal, &monitor, &fit, &err) == 0, "%s", err.text);
+    MUST(mc_kernel_solve(kernel, &goal, &monitor, &fit, &err));
     mc_fit_free(&fit);
-    CHECK(run(kernel, &goal, NULL, &fit, &err) == 0, "%s", err.text);
+    MUST(run(kernel, &goal, NULL, &fit, &err));
     mc_kernel_free(kernel);
     certify_free(task.certify);
     score_map_free(&map);
@@ -94,12 +94,12 @@ static void check(method *run, size_t n, int first, struct threads *threads) {
     data.label = sample_array(n, sizeof *data.label);
     for (size_t c = 0; c < CLASSES; c++) {
         snprintf(name, sizeof name, "%zu", c + 10);
-        CHECK(names_add(&data.names, name, strlen(name), &number, &err) == 0, "%s", err.text);
+        MUST(names_add(&data.names, name, strlen(name), &number, &err));
     }
     for (size_t i = 0; i < n; i++) {
         data.label[i] = y[i] = (uint32_t)(i * 7 % CLASSES);
     }
-    CHECK(gram_create(&gram, &kernel, &data, bytes, true, NULL, &err) == 0, "%s", err.text);
+    MUST(gram_create(&gram, &kernel, &data, bytes, true, NULL, &err));
     struct problem problem = {.data = &data, .n = n, .gram = gram, .cache_bytes = bytes};
     for (int form = 0; form < FORMS; form += n == ROWS ? 1 : quick_step(3)) {
         for (int t = first; t < 4; t++) {
@@ -129,7 +129,7 @@ static void check(method *run, size_t n, int first, struct threads *threads) {
 int main(void) {
     struct threads *threads;
     struct error err;
-    CHECK(threads_create(&threads, 3, &err) == 0, "%s", err.text);
+    MUST(threads_create(&threads, 3, &err));
     check(mc_kernel_split, ROWS, 0, threads);
     check(approach, MORE_ROWS, 3, threads);
     threads_free(threads);

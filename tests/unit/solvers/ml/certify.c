@@ -57,7 +57,7 @@ static void open_scene(struct scene *scene, float *x, uint32_t q, bool kernel, d
     for (size_t j = 0; j < line_weights(&scene->line) * q; j++) {
         scene->g[j] = random_unit(random) - .4;
     }
-    CHECK(ml_scratch_create(&scene->scratch, q, &err) == 0, "%s", err.text);
+    MUST(ml_scratch_create(&scene->scratch, q, &err));
 }
 
 static void close_scene(struct scene *scene) {
@@ -138,9 +138,8 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
     }
     const struct certify_function f = {.weights = scene->zero, .exact = scene->s},
                                   g = {.weights = scene->g};
-    CHECK(certify_largest_score(scene->line.certify, scene->q, &g, sqrt(2 * linear), &largest,
-                                &err) == 0,
-          "%s", err.text);
+    MUST(
+        certify_largest_score(scene->line.certify, scene->q, &g, sqrt(2 * linear), &largest, &err));
     residual += (N - 1 + 2) * DBL_EPSILON * all;
     double moved = q * residual, step = 2 * moved * reach;
     double price = free_bias ? moved * (1 + ratio + 2 * largest) + .5 * step * step : 0;
@@ -155,7 +154,7 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
                                    .linear = linear,
                                    .scratch = scene->scratch};
     struct certificate found;
-    CHECK(ml_certify(scene->line.certify, &claim, &found, &err) == 0, "%s", err.text);
+    MUST(ml_certify(scene->line.certify, &claim, &found, &err));
     CHECK(found.nothing == (N - 1) * cost &&
               ml_loss_of_nothing(&scene->rows, cost) == found.nothing,
           "nothing %g", found.nothing);
@@ -197,7 +196,7 @@ static void check_met(struct random *random) {
                                    .size = scene.size,
                                    .scratch = scene.scratch};
     struct certificate found;
-    CHECK(ml_certify(scene.line.certify, &claim, &found, &err) == 0, "%s", err.text);
+    MUST(ml_certify(scene.line.certify, &claim, &found, &err));
     CHECK(value == 0 && lost > 0 && line_near(found.paid, lost, 1e-9) &&
               line_near(found.primal, lost, 1e-9),
           "pairs that are met: primal %g, paid %g, not %g", found.primal, found.paid, lost);

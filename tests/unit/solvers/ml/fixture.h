@@ -31,7 +31,7 @@ static inline struct data make_data(size_t n, uint32_t width, uint32_t n_names) 
         char name[16];
         uint32_t number;
         snprintf(name, sizeof name, "%u", (unsigned)k + 1);
-        CHECK(names_add(&data.names, name, strlen(name), &number, &err) == 0, "%s", err.text);
+        MUST(names_add(&data.names, name, strlen(name), &number, &err));
     }
     return data;
 }
@@ -98,11 +98,10 @@ static inline void make_bed(struct bed *bed, struct data data, double gamma, siz
     struct error err;
     *bed = (struct bed){.data = data,
                         .kernel = {.type = gamma > 0 ? KERNEL_RBF : KERNEL_LINEAR, .gamma = gamma}};
-    CHECK(threads_create(&bed->threads, n_threads, &err) == 0, "%s", err.text);
+    MUST(threads_create(&bed->threads, n_threads, &err));
     if (gamma > 0) {
-        CHECK(gram_create(&bed->gram, &bed->kernel, &bed->data, (size_t)1 << 30, true, bed->threads,
-                          &err) == 0,
-              "%s", err.text);
+        MUST(gram_create(&bed->gram, &bed->kernel, &bed->data, (size_t)1 << 30, true, bed->threads,
+                         &err));
     }
     bed->problem = (struct problem){
         .data = &bed->data, .gram = bed->gram, .n = data.n_rows, .threads = bed->threads};
@@ -179,7 +178,7 @@ static inline void solve(struct ml *ml, enum ml_loss loss, enum ml_method method
                          double epsilon, struct solution *solution) {
     struct error err;
     struct ml_parameters parameters = {loss, method, cost, epsilon};
-    CHECK(ml_solve(ml, &parameters, NULL, solution, &err) == 0, "%s", err.text);
+    MUST(ml_solve(ml, &parameters, NULL, solution, &err));
     bool rounded = gap_relative(solution->primal, solution->dual) <= 1e-5; /* paid for at large C */
     CHECK(solution->converged || rounded, "%s: primal %.10g, dual %.10g",
           stop_message(solution->reason), solution->primal, solution->dual);
@@ -190,7 +189,7 @@ static inline void solve_once(const struct bed *bed, const struct ml_setup *setu
                               struct solution *solution) {
     struct error err;
     struct ml *ml;
-    CHECK(ml_create(&ml, &bed->problem, setup, &err) == 0, "%s", err.text);
+    MUST(ml_create(&ml, &bed->problem, setup, &err));
     solve(ml, loss, method, cost, epsilon, solution);
     ml_free(ml);
 }

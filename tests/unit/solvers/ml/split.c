@@ -38,9 +38,8 @@ static struct ml_fit split(const struct bed *bed, const struct ml_rows *rows,
         set_halves(rows, loss, cost, beta, scores);
     }
     CHECK(isfinite(ml_split_work(&bed->problem, rows)), "no memory for splitting");
-    CHECK(ml_split_create(made, &bed->problem, rows, loss, cost, setup->bias * setup->bias,
-                          setup->free_bias, &start, &err) == 0,
-          "%s", err.text);
+    MUST(ml_split_create(made, &bed->problem, rows, loss, cost, setup->bias * setup->bias,
+                         setup->free_bias, &start, &err));
     CHECK(*made, "no factor");
     ml_split_run(*made, epsilon, 0, NULL, &fit);
     free(beta);
@@ -90,7 +89,7 @@ int main(void) {
         make_bed(&bed, random_data(ROWS, 3, LABELS, .4, (uint64_t)t), gamma, 3);
         bed.problem.cache_bytes = (size_t)1 << 20;
         solve_once(&bed, &setup, loss, ML_AUTO, cost, epsilon, &known);
-        CHECK(ml_rows_create(&rows, &bed.problem, &err) == 0, "%s", err.text);
+        MUST(ml_rows_create(&rows, &bed.problem, &err));
         struct ml_fit fit = split(&bed, &rows, &setup, loss, cost, epsilon, &made);
         CHECK(fit.stop == STOP_REACHED, "%s: %s", what, stop_message(fit.stop));
         CHECK(fit.primal >= known.dual * (1 - 1e-9) && fit.dual <= known.primal * (1 + epsilon) &&

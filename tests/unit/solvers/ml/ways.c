@@ -13,7 +13,7 @@ static void check_warm(void) {
             struct ml *ml;
             make_bed(&bed, random_data(120, 6, 8, 0.3, 21), kernel ? 0.1 : 0, 1);
             struct ml_setup setup = {.free_bias = free_bias, .shrinking = true};
-            CHECK(ml_create(&ml, &bed.problem, &setup, &err) == 0, "%s", err.text);
+            MUST(ml_create(&ml, &bed.problem, &setup, &err));
             for (int loss = 0; loss < 2; loss++) {
                 for (size_t c = 0; c < sizeof costs / sizeof *costs; c += (size_t)quick_step(2)) {
                     struct solution warm, cold;
@@ -47,7 +47,7 @@ static void check_fold(void) {
         }
     }
     struct data subset;
-    CHECK(data_subset(&whole.data, rows, n, &subset, &err) == 0, "%s", err.text);
+    MUST(data_subset(&whole.data, rows, n, &subset, &err));
     make_bed(&alone, subset, 0.1, 1);
     whole.problem.rows = rows;
     whole.problem.n = n;
@@ -100,7 +100,7 @@ static void check_edges(void) {
     /* all rows zero: nothing can be learnt, P = D = C for each row with a loss */
     make_bed(&bed, random_data(20, 3, 4, 0.4, 51), 0, 1);
     memset(bed.data.value, 0, 20 * 3 * sizeof(float));
-    CHECK(ml_create(&ml, &bed.problem, &setup, &err) == 0, "%s", err.text);
+    MUST(ml_create(&ml, &bed.problem, &setup, &err));
     const struct ml_rows *rows = ml_get_rows(ml);
     CHECK(rows->n + rows->n_empty + rows->n_full == 20 && rows->n_empty > 0, "counts");
     for (int loss = 0; loss < 2; loss++) {
@@ -158,10 +158,10 @@ static void check_limits(void) {
     make_bed(&bed, random_data(200, 10, 6, 0.4, 61), 0.1, 1);
     for (int free_bias = 0; free_bias < 2; free_bias++) {
         struct ml_setup setup = {.free_bias = free_bias, .shrinking = true};
-        CHECK(ml_create(&ml, &bed.problem, &setup, &err) == 0, "%s", err.text);
+        MUST(ml_create(&ml, &bed.problem, &setup, &err));
         struct ml_parameters parameters = {ML_HINGE, ML_BCD, 10, 1e-6};
         struct solution solution;
-        CHECK(ml_solve(ml, &parameters, &monitor, &solution, &err) == 0, "%s", err.text);
+        MUST(ml_solve(ml, &parameters, &monitor, &solution, &err));
         CHECK(!solution.converged && solution.iterations == 2 &&
                   solution.reason == STOP_ITERATIONS && solution.primal >= solution.dual,
               "%g iterations", (double)solution.iterations);

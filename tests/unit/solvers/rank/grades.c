@@ -144,7 +144,7 @@ static void check_engine(int kind, struct rank_pairs *sums, const struct referen
         agree("a moment", kind, moment[i], due.moment[i], due.most);
     }
     struct rank_risk risk;
-    CHECK(rank_risk_create(&risk, sums, RANK_RISK_HINGE, &err) == 0, "%s", err.text);
+    MUST(rank_risk_create(&risk, sums, RANK_RISK_HINGE, &err));
     agree("the weight of all pairs", kind, risk.total, all.active, all.active);
     double offset, value = rank_risk_cut(&risk, s, out, &offset);
     agree("the hinge", kind, value, due.first, due.first);
@@ -170,7 +170,7 @@ static void check_curvature(int kind, struct rank_pairs *sums, const struct refe
     size_t n = sums->n, d = data->n_features;
     double *due = reference_alloc(n, sizeof(double)), *H = reference_alloc(d * d, sizeof(double));
     double *wanted = reference_alloc(d * d, sizeof(double)), v = 0;
-    CHECK(rank_laplacian_create(&laplacian, sums, &err) == 0, "%s", err.text);
+    MUST(rank_laplacian_create(&laplacian, sums, &err));
     rank_laplacian_set(&laplacian, s, .4, 1);
     rank_laplacian_apply(&laplacian, s, out);
     for (size_t p = 0; p < pairs->m; p++) {
@@ -192,7 +192,7 @@ static void check_curvature(int kind, struct rank_pairs *sums, const struct refe
     for (size_t i = 0; i < n; i++) {
         agree("a product with the curvature", kind, out[i], due[i], v);
     }
-    CHECK(rank_laplacian_gram(&laplacian, data, NULL, d, 1, H, &err) == 0, "%s", err.text);
+    MUST(rank_laplacian_gram(&laplacian, data, NULL, d, 1, H, &err));
     for (size_t k = 0; k < d * d; k++) {
         agree("the Hessian", kind, H[k], wanted[k], v);
     }
@@ -211,21 +211,19 @@ static void check_exact(int kind, struct rank_pairs *sums, const struct referenc
     struct due above = sum_up(pairs, s, sums->n, -INFINITY, 1 - mu);
     for (int squared = 0; squared < 2; squared++) {
         double loss = squared ? due.second : due.first;
-        CHECK(rank_exact_loss(sums, s, squared, &value, &rounding, &err) == 0, "%s", err.text);
+        MUST(rank_exact_loss(sums, s, squared, &value, &rounding, &err));
         agree("the exact loss", kind, value, loss, loss);
         CHECK(rounding >= 3 * DBL_EPSILON * loss && rounding < 1e-10 * loss, "kind %d: %g is paid",
               kind, rounding);
     }
-    CHECK(rank_exact_dual(sums, s, mu, 0, out, slack, &unit, &linear, &rounding, &err) == 0, "%s",
-          err.text);
+    MUST(rank_exact_dual(sums, s, mu, 0, out, slack, &unit, &linear, &rounding, &err));
     agree("the hinge's dual", kind, linear, (due.first - above.first) / mu, due.first / mu);
     for (size_t i = 0; i < sums->n; i++) {
         agree("a coefficient", kind, out[i], (due.moment[i] - above.moment[i]) / mu, due.most / mu);
     }
     CHECK(unit >= 4 * DBL_EPSILON && rounding >= 3 * DBL_EPSILON * linear, "kind %d: %g paid", kind,
           unit);
-    CHECK(rank_exact_dual(sums, s, 0, 0, out, slack, &unit, &linear, &rounding, &err) == 0, "%s",
-          err.text);
+    MUST(rank_exact_dual(sums, s, 0, 0, out, slack, &unit, &linear, &rounding, &err));
     agree("the square's dual", kind, linear, 2 * due.first - due.second, due.second);
     for (size_t i = 0; i < sums->n; i++) {
         agree("a coefficient", kind, out[i], 2 * due.moment[i], due.most);
@@ -253,7 +251,7 @@ static void check_kinds(void) {
         graded_rows(&rows, kind & 8 ? 2100 : 60, 2);
         rows_to_data(&data, &rows, DENSE);
         struct problem problem = {.data = &data, .n = rows.n};
-        CHECK(rank_pairs_create(&sums, &problem, &preferences, &err) == 0, "%s", err.text);
+        MUST(rank_pairs_create(&sums, &problem, &preferences, &err));
         list(&pairs, &rows, &sums, &preferences);
         double *s = reference_alloc(rows.n, sizeof(double));
         double *out = reference_alloc(2 * rows.n, sizeof(double));

@@ -72,9 +72,9 @@ static void check_subset(void) {
     struct reference_kernel reference = {2, 3, .5, 0};
     struct rank_preferences preferences = all_pairs();
     rows_to_data(&data, &rows, SPARSE);
-    CHECK(gram_create(&gram, &kernel, &data, 1 << 24, true, NULL, &err) == 0, "%s", err.text);
+    MUST(gram_create(&gram, &kernel, &data, 1 << 24, true, NULL, &err));
     struct problem problem = {.data = &data, .gram = gram, .rows = chosen, .n = 25};
-    CHECK(rank_create(&rank, &problem, &preferences, &err) == 0, "%s", err.text);
+    MUST(rank_create(&rank, &problem, &preferences, &err));
     for (int loss = 0; rank && loss < 2; loss++) {
         struct rank_parameters parameters = {
             loss ? RANK_SQUARED_HINGE : RANK_HINGE, RANK_AUTO, 2, 1e-6, 0, 0};
@@ -83,7 +83,7 @@ static void check_subset(void) {
         double primal, dual, *matrix = reference_gram(&reference, &part);
         list_pairs(&pairs, &part, &preferences, 2);
         reference_optimum(&part, &reference, &pairs, false, loss, 1e-9, &primal, &dual);
-        CHECK(rank_solve(rank, &parameters, NULL, &solution, &err) == 0, "%s", err.text);
+        MUST(rank_solve(rank, &parameters, NULL, &solution, &err));
         double at = objective(&part, matrix, &pairs, loss, false, &solution);
         CHECK(fabs(at - solution.primal) <= 1e-9 * at, "%.17g at the weights, said %.17g", at,
               solution.primal);

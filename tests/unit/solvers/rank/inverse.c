@@ -11,7 +11,7 @@
 static void apply_system(const struct score_map *map, const struct rank_laplacian *laplacian,
                          double c, const double *x, double *s, double *out) {
     struct error err = {0};
-    CHECK(map->scores(map, x, s, &err) == 0, "%s", err.text);
+    MUST(map->scores(map, x, s, &err));
     rank_laplacian_apply(laplacian, s, out);
     for (size_t i = 0; i < map->n; i++) {
         out[i] = x[i] + c * out[i];
@@ -21,7 +21,7 @@ static void apply_system(const struct score_map *map, const struct rank_laplacia
 static double norm_of(const struct score_map *map, const double *x, double *s) {
     struct error err = {0};
     double square = 0;
-    CHECK(map->scores(map, x, s, &err) == 0, "%s", err.text);
+    MUST(map->scores(map, x, s, &err));
     for (size_t i = 0; i < map->n; i++) {
         square += x[i] * s[i];
     }
@@ -61,7 +61,7 @@ static void check_inverse(struct problem *problem, double fraction, double low, 
     apply_system(map, &laplacian, c, x, s, r);
     rank_inverse_apply(inverse, &laplacian, r, z);
     double size = norm_of(map, x, s), degree = 0, diagonal = 0;
-    CHECK(map->diagonal(map, s, &err) == 0, "%s", err.text);
+    MUST(map->diagonal(map, s, &err));
     for (size_t i = 0; i < n; i++) {
         degree = fmax(degree, laplacian.degree[i]);
         diagonal = fmax(diagonal, s[i]);
@@ -74,12 +74,12 @@ static void check_inverse(struct problem *problem, double fraction, double low, 
     CHECK(left <= part * size, "c %g: the inverse leaves %g of %g", c, left, size);
     double one = 0, other = 0;
     rank_inverse_apply(inverse, &laplacian, x, z);
-    CHECK(map->scores(map, y, s, &err) == 0, "%s", err.text);
+    MUST(map->scores(map, y, s, &err));
     for (size_t i = 0; i < n; i++) {
         one += z[i] * s[i];
     }
     rank_inverse_apply(inverse, &laplacian, y, z);
-    CHECK(map->scores(map, x, s, &err) == 0, "%s", err.text);
+    MUST(map->scores(map, x, s, &err));
     for (size_t i = 0; i < n; i++) {
         other += z[i] * s[i];
     }
@@ -104,9 +104,8 @@ static void check_refused(const struct data *data) {
     struct rank_preferences preferences = all_pairs();
     struct problem problem = {.data = data, .n = data->n_rows, .cache_bytes = SIZE_MAX};
     struct gram *gram;
-    CHECK(rank_pairs_create(&pairs, &problem, &preferences, &err) == 0 &&
-              gram_create(&gram, &sigmoid, data, 0, false, NULL, &err) == 0,
-          "%s", err.text);
+    MUST(rank_pairs_create(&pairs, &problem, &preferences, &err));
+    MUST(gram_create(&gram, &sigmoid, data, 0, false, NULL, &err));
     CHECK(rank_inverse_rows(&problem, &pairs) == 0, "an inverse of a linear problem");
     problem.gram = gram;
     CHECK(rank_inverse_rows(&problem, &pairs) == 0, "an inverse of sigmoid");
@@ -131,8 +130,7 @@ int main(void) {
         {.type = KERNEL_POLYNOMIAL, .gamma = 1, .coef0 = 1, .degree = 2}};
     for (size_t k = 0; k < 2; k++) {
         struct gram *gram;
-        CHECK(gram_create(&gram, &kernels[k], &data, SIZE_MAX, false, NULL, &err) == 0, "%s",
-              err.text);
+        MUST(gram_create(&gram, &kernels[k], &data, SIZE_MAX, false, NULL, &err));
         struct problem problem = {
             .data = &data, .gram = gram, .n = N, .cache_bytes = SIZE_MAX, .threads = NULL};
         check_inverse(&problem, 1, -INFINITY, 1, 1);

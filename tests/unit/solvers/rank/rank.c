@@ -250,7 +250,7 @@ static void check_refusals(void) {
     rows.t[0] += 1; /* query 3 has pairs now, query 4 none */
     rows_to_data(&data, &rows, SPARSE);
     memset(&err, 0, sizeof err);
-    CHECK(rank_create(&rank, &problem, &preferences, &err) == 0, "%s", err.text);
+    MUST(rank_create(&rank, &problem, &preferences, &err));
     struct rank_counts counts = rank_counts(rank);
     CHECK(counts.n_groups == 2 && counts.n_groups_without_pairs == 1 && counts.n_pairs == 4,
           "%zu groups, %zu without, %g pairs", counts.n_groups, counts.n_groups_without_pairs,

@@ -13,7 +13,7 @@ static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *s
                        const struct reference_pairs *pairs, const double *s, size_t n) {
     struct error err = {0};
     struct rank_risk risk;
-    CHECK(rank_risk_create(&risk, sums, type, &err) == 0, "%s", err.text);
+    MUST(rank_risk_create(&risk, sums, type, &err));
     double *g = reference_alloc(n, sizeof(double)), *due = reference_alloc(n, sizeof(double));
     double *follow = reference_alloc(n, sizeof(double)), *band = reference_alloc(n, sizeof(double));
     double value = 0, truth = 0, linear = 0, active = 0, all = 0, offset, dot = 0, most = 0;
@@ -230,7 +230,7 @@ static void check_grid(void) {
         random_rows(&rows, large ? 900 : 90, 2, large ? 1 : 3, 0, 5);
         rows_to_data(&data, &rows, DENSE);
         struct problem problem = {.data = &data, .n = rows.n};
-        CHECK(rank_pairs_create(&sums, &problem, &preferences, &err) == 0, "%s", err.text);
+        MUST(rank_pairs_create(&sums, &problem, &preferences, &err));
         double *s = reference_alloc(rows.n, sizeof *s), *b = reference_alloc(rows.n, sizeof *b);
         double *slack = reference_alloc(rows.n, sizeof *slack);
         long long *due = reference_alloc(rows.n, sizeof *due);
@@ -253,8 +253,7 @@ static void check_grid(void) {
                 all += (long double)u / (long double)band;
             }
         }
-        CHECK(rank_exact_dual(&sums, s, mu, grid, b, slack, &unit, &linear, &rounding, &err) == 0,
-              "%s", err.text);
+        MUST(rank_exact_dual(&sums, s, mu, grid, b, slack, &unit, &linear, &rounding, &err));
         CHECK(unit == 0, "an error of %g weights is paid for", unit);
         CHECK(fabs(linear - (double)all) <= rounding && rounding <= 1e-13 * linear / mu,
               "a linear part of %.17g, off by %g, not %.17g", linear, rounding, (double)all);
@@ -286,7 +285,7 @@ static void check_loss(void) {
     random_rows(&rows, 2100, 2, 3, 0, 6);
     rows_to_data(&data, &rows, DENSE);
     struct problem problem = {.data = &data, .n = rows.n};
-    CHECK(rank_pairs_create(&sums, &problem, &preferences, &err) == 0, "%s", err.text);
+    MUST(rank_pairs_create(&sums, &problem, &preferences, &err));
     double *s = reference_alloc(rows.n, sizeof *s);
     uint64_t seed = 9;
     for (size_t i = 0; i < rows.n; i++) {
@@ -304,7 +303,7 @@ static void check_loss(void) {
             }
         }
         double value, rounding, exact = 32 * DBL_EPSILON * (double)due;
-        CHECK(rank_exact_loss(&sums, s, squared, &value, &rounding, &err) == 0, "%s", err.text);
+        MUST(rank_exact_loss(&sums, s, squared, &value, &rounding, &err));
         CHECK(fabs(value - (double)due) <= rounding && rounding <= exact,
               "a loss of %.17g, off by %g, not %.17g", value, rounding, (double)due);
     }

@@ -180,11 +180,11 @@ static void check_fit(const struct sample *sample, const struct binary_rows *row
     struct binary_loss loss = {
         .y = sample->y, .cost = cost, .margin = sample->margin, .squared = squared};
     struct binary *binary;
-    CHECK(binary_create(&binary, rows, &err) == 0, "%s", err.text);
+    MUST(binary_create(&binary, rows, &err));
     for (int epsilon = 3; epsilon <= 7; epsilon += 2) {
         double e = pow(10, -epsilon), balance = 0;
         struct binary_fit fit;
-        CHECK(binary_solve(binary, &loss, e, NULL, &fit, &err) == 0, "%s", err.text);
+        MUST(binary_solve(binary, &loss, e, NULL, &fit, &err));
         CHECK(fit.converged, "%s C=%g: gap %g at epsilon %g", what, C,
               (fit.primal - fit.dual) / fit.primal, e);
         double primal = primal_value(sample, fit.w, fit.bias, C, squared);
@@ -278,9 +278,9 @@ static void check_warm(void) {
             .y = sample.y, .cost = sample.cost, .margin = sample.margin, .squared = squared};
         struct binary *binary;
         struct binary_fit cold, again, warm, given;
-        CHECK(binary_create(&binary, &rows, &err) == 0, "%s", err.text);
-        CHECK(binary_solve(binary, &loss, 1e-6, NULL, &cold, &err) == 0, "%s", err.text);
-        CHECK(binary_solve(binary, &loss, 1e-6, NULL, &again, &err) == 0, "%s", err.text);
+        MUST(binary_create(&binary, &rows, &err));
+        MUST(binary_solve(binary, &loss, 1e-6, NULL, &cold, &err));
+        MUST(binary_solve(binary, &loss, 1e-6, NULL, &again, &err));
         CHECK(again.converged && again.iterations <= 4, "%lu steps for the same problem",
               (unsigned long)again.iterations);
         for (size_t i = 0; i < sample.n; i++) {
@@ -292,7 +292,7 @@ static void check_warm(void) {
         double *w = numbers(sample.d), primal = warm.primal;
         memcpy(w, warm.w, sample.d * sizeof *w);
         binary_free(binary);
-        CHECK(binary_create(&binary, &rows, &err) == 0, "%s", err.text);
+        MUST(binary_create(&binary, &rows, &err));
         binary_start(binary, w);
         CHECK(binary_solve(binary, &loss, 1e-5, NULL, &given, &err) == 0 && given.converged, "w");
         CHECK(given.iterations < cold.iterations, "%lu steps from given weights",
@@ -317,8 +317,8 @@ static void check_conjugate(void) {
     struct binary_loss loss = {.y = sample.y, .cost = sample.cost};
     struct binary *binary;
     struct binary_fit fit;
-    CHECK(binary_create(&binary, &rows, &err) == 0, "%s", err.text);
-    CHECK(binary_solve(binary, &loss, 1e-3, NULL, &fit, &err) == 0, "%s", err.text);
+    MUST(binary_create(&binary, &rows, &err));
+    MUST(binary_solve(binary, &loss, 1e-3, NULL, &fit, &err));
     CHECK(fit.converged, "gap %g", (fit.primal - fit.dual) / fit.primal);
     double primal = primal_value(&sample, fit.w, fit.bias, 1, false);
     double dual = dual_value(&sample, fit.alpha, 1, false);

@@ -104,7 +104,7 @@ static struct certificate certify_rows(const struct scene *scene, struct certify
                                     .W = scene->W,
                                     .bias = scene->bias,
                                     .alpha = scene->alpha + first};
-    CHECK(smm_certify(certify, &claim, &found, &err) == 0, "%s", err.text);
+    MUST(smm_certify(certify, &claim, &found, &err));
     return found;
 }
 
@@ -117,8 +117,8 @@ static void work_rank(struct cluster *cluster, void *context) {
     const struct problem problem = {.data = &data, .n = n, .cluster = cluster};
     struct score_map map;
     struct certify *certify;
-    CHECK(score_map_create(&map, &problem, &err) == 0, "%s", err.text);
-    CHECK(certify_create(&certify, &problem, &map, 0, &err) == 0, "%s", err.text);
+    MUST(score_map_create(&map, &problem, &err));
+    MUST(certify_create(&certify, &problem, &map, 0, &err));
     struct smm_matrices matrices = scene->matrices;
     matrices.data = &data;
     matrices.n = n;

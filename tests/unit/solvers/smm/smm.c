@@ -112,7 +112,7 @@ static void check_svd(void) {
         double *A = numbers(m * n), *U = numbers(m * r), *s = numbers(r), *Vt = numbers(r * n);
         double *L = numbers(m * 3), *R = numbers(3 * n);
         fill(A, m * n, &random);
-        CHECK(svd_thin(A, m, n, U, s, Vt, &err) == 0, "%s", err.text);
+        MUST(svd_thin(A, m, n, U, s, Vt, &err));
         for (size_t i = 0; i < m; i++) {
             for (size_t j = 0; j < n; j++) {
                 double sum = 0;
@@ -127,7 +127,7 @@ static void check_svd(void) {
         fill(L, m * 3, &random);
         fill(R, 3 * n, &random);
         smm_product(L, R, m, 3, n, A);
-        CHECK(svd_product(L, R, m, 3, n, q, U, s, Vt, &err) == 0, "%s", err.text);
+        MUST(svd_product(L, R, m, 3, n, q, U, s, Vt, &err));
         for (size_t i = 0; i < m; i++) {
             for (size_t j = 0; j < n; j++) {
                 double sum = 0;
@@ -158,15 +158,14 @@ static void check_maps(void) {
         double *F = numbers(n * R * r), *G = numbers(n * r * S), *T = numbers(n * r * (R + S));
         CHECK(svd_product(sample.truth, sample.truth, 1, 1, 1, 1, s, s, s, &err) == 0, "1x1");
         double *u = numbers(R * S), *q = numbers(S), *v = numbers(S * S);
-        CHECK(svd_thin(sample.truth, R, S, u, q, v, &err) == 0, "%s", err.text);
+        MUST(svd_thin(sample.truth, R, S, u, q, v, &err));
         for (size_t a = 0; a < R; a++) {
             memcpy(U + a * r, u + a * S, r * sizeof *U);
         }
         memcpy(Vt, v, r * S * sizeof *Vt);
-        CHECK(smm_project_right(&sample.matrices, Vt, r, F, &err) == 0 &&
-                  smm_project_left(&sample.matrices, U, r, G, &err) == 0 &&
-                  smm_project_tangent(&sample.matrices, U, Vt, r, T, &err) == 0,
-              "%s", err.text);
+        MUST(smm_project_right(&sample.matrices, Vt, r, F, &err));
+        MUST(smm_project_left(&sample.matrices, U, r, G, &err));
+        MUST(smm_project_tangent(&sample.matrices, U, Vt, r, T, &err));
         for (size_t i = 0; i < n; i++) {
             data_row_dense(&sample.data, i, R * S, x);
             for (size_t k = 0; k < r; k++) {
@@ -210,8 +209,8 @@ static void svm_of(const struct sample *sample, double epsilon, double *W, struc
                                .d = sample->matrices.height * sample->matrices.width,
                                .data = &sample->data};
     struct binary *binary;
-    CHECK(binary_create(&binary, &rows, &err) == 0, "%s", err.text);
-    CHECK(binary_solve(binary, &sample->loss, epsilon, NULL, fit, &err) == 0, "%s", err.text);
+    MUST(binary_create(&binary, &rows, &err));
+    MUST(binary_solve(binary, &sample->loss, epsilon, NULL, fit, &err));
     CHECK(fit->converged, "SVM");
     memcpy(W, fit->w, rows.d * sizeof *W);
     binary_free(binary);
@@ -255,14 +254,14 @@ static void check_descent(void) {
             struct random random;
             random_start(&random, seed, 1);
             fill(normal, 12, &random);
-            CHECK(smm_point_create(&point, &sample.matrices, 2, &err) == 0, "%s", err.text);
-            CHECK(svd_thin(normal, 2, 6, U, s, point.Vt, &err) == 0, "%s", err.text);
-            CHECK(smm_lowrank_descend(&problem, &point, &trace, &err) == 0, "%s", err.text);
+            MUST(smm_point_create(&point, &sample.matrices, 2, &err));
+            MUST(svd_thin(normal, 2, 6, U, s, point.Vt, &err));
+            MUST(smm_lowrank_descend(&problem, &point, &trace, &err));
             CHECK(trace.rests && watched.n >= 2, "no descent");
             CHECK(alternate || trace.stationarity <= 1e-3, "stationarity %g", trace.stationarity);
             /* what it says of itself */
             double sum, norm = 0, *scores = numbers(120), *breaks = numbers(240);
-            CHECK(smm_point_matrix(&point, &sample.matrices, 2, W, &err) == 0, "%s", err.text);
+            MUST(smm_point_matrix(&point, &sample.matrices, 2, W, &err));
             smm_scores(&sample.matrices, W, scores);
             binary_bias(&sample.loss, scores, 120, breaks, &sum);
             for (size_t j = 0; j < 42; j++) {
@@ -299,13 +298,13 @@ static void check_joint(void) {
     double stationarity;
     random_start(&random, 7, 1);
     fill(normal, 18, &random);
-    CHECK(smm_point_create(&point, &sample.matrices, 3, &err) == 0, "%s", err.text);
-    CHECK(svd_thin(normal, 3, 6, U, s, point.Vt, &err) == 0, "%s", err.text);
-    CHECK(smm_lowrank_descend(&problem, &point, &trace, &err) == 0, "%s", err.text);
+    MUST(smm_point_create(&point, &sample.matrices, 3, &err));
+    MUST(svd_thin(normal, 3, 6, U, s, point.Vt, &err));
+    MUST(smm_lowrank_descend(&problem, &point, &trace, &err));
     objective = point.objective;
     CHECK(trace.stationarity > 1e-3, "alternation ended at a stationary point: %g",
           trace.stationarity);
-    CHECK(smm_lowrank_joint(&problem, &point, &stationarity, &moved, &err) == 0, "%s", err.text);
+    MUST(smm_lowrank_joint(&problem, &point, &stationarity, &moved, &err));
     CHECK(moved && point.objective < objective * (1 - 1e-3), "a joint step from %g to %g",
           objective, point.objective);
     smm_point_free(&point);
@@ -329,12 +328,12 @@ static void check_full_rank(void) {
             .matrices = &sample.matrices, .loss = &sample.loss, .rank = 5, .epsilon = 1e-8};
         struct smm_point point;
         struct smm_trace trace;
-        CHECK(smm_point_create(&point, &sample.matrices, 5, &err) == 0, "%s", err.text);
+        MUST(smm_point_create(&point, &sample.matrices, 5, &err));
         for (size_t j = 0; j < 5; j++) { /* any start is as good */
             point.Vt[j * shapes[k][1] + j] = 1;
         }
-        CHECK(smm_lowrank_descend(&problem, &point, &trace, &err) == 0, "%s", err.text);
-        CHECK(smm_point_matrix(&point, &sample.matrices, 5, W, &err) == 0, "%s", err.text);
+        MUST(smm_lowrank_descend(&problem, &point, &trace, &err));
+        MUST(smm_point_matrix(&point, &sample.matrices, 5, W, &err));
         CHECK(fabs(point.objective - fit.primal) <= 1e-7 * fit.primal, "%.12g, not %.12g",
               point.objective, fit.primal);
         CHECK(cosine(W, full, 30) >= 1 - 1e-8, "cosine 1 - %g", 1 - cosine(W, full, 30));
@@ -354,12 +353,12 @@ static void check_recovery(void) {
     struct smm_point point;
     struct smm_trace trace;
     double *W = numbers(56);
-    CHECK(smm_point_create(&point, &sample.matrices, 1, &err) == 0, "%s", err.text);
+    MUST(smm_point_create(&point, &sample.matrices, 1, &err));
     for (size_t c = 0; c < 7; c++) {
         point.Vt[c] = 1 / sqrt(7);
     }
-    CHECK(smm_lowrank_descend(&problem, &point, &trace, &err) == 0, "%s", err.text);
-    CHECK(smm_point_matrix(&point, &sample.matrices, 1, W, &err) == 0, "%s", err.text);
+    MUST(smm_lowrank_descend(&problem, &point, &trace, &err));
+    MUST(smm_point_matrix(&point, &sample.matrices, 1, W, &err));
     CHECK(cosine(W, sample.truth, 56) > 0.99, "cosine %g", cosine(W, sample.truth, 56));
     smm_point_free(&point);
     free(W);
@@ -375,7 +374,7 @@ static void check_nuclear(void) {
     svm_of(&sample, 1e-8, full, &svm);
     double *alpha = numbers(90);
     struct smm_nuclear_newton *newton;
-    CHECK(smm_nuclear_newton_create(&newton, &sample.matrices, &err) == 0, "%s", err.text);
+    MUST(smm_nuclear_newton_create(&newton, &sample.matrices, &err));
     static const double taus[] = {1e-9, 0.01, 0.1, 1, 10, 1e5};
     for (size_t k = 0; k < sizeof taus / sizeof taus[0]; k++) {
         struct smm_state state = {.matrices = &sample.matrices,
@@ -385,7 +384,7 @@ static void check_nuclear(void) {
                                   .epsilon = 1e-5,
                                   .W = W,
                                   .alpha = alpha};
-        CHECK(smm_policy_solve(&state, NULL, &err) == 0, "%s", err.text);
+        MUST(smm_policy_solve(&state, NULL, &err));
         const struct binary_fit fit = state.fit;
         CHECK(fit.primal - fit.dual <= 1e-5 * fit.primal, "tau %g: gap %g", taus[k],
               (fit.primal - fit.dual) / fit.primal);
@@ -393,7 +392,7 @@ static void check_nuclear(void) {
         last = fit.primal;
         double U[30], s[5], Vt[25], sum, norm = 0, trace = 0;
         double *scores = numbers(90), *breaks = numbers(180);
-        CHECK(svd_thin(W, 6, 5, U, s, Vt, &err) == 0, "%s", err.text);
+        MUST(svd_thin(W, 6, 5, U, s, Vt, &err));
         smm_scores(&sample.matrices, W, scores);
         binary_bias(&sample.loss, scores, 90, breaks, &sum);
         for (size_t j = 0; j < 5; j++) {
@@ -439,9 +438,8 @@ static struct solution fit_within(struct sample *sample, enum smm_formulation fo
     struct smm *smm;
     size_t n;
     *left = seconds;
-    CHECK(smm_create(&smm, &problem, 12, 10, NULL, &err) == 0 &&
-              smm_solve(smm, &parameters, &clock, &solution, &err) == 0,
-          "%s", err.text);
+    MUST(smm_create(&smm, &problem, 12, 10, NULL, &err));
+    MUST(smm_solve(smm, &parameters, &clock, &solution, &err));
     *rank = smm_machines(smm, &n)->rank;
     smm_free(smm);
     return solution;

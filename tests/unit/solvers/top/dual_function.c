@@ -28,7 +28,7 @@ static void open_scene(struct scene *scene, enum top_kind kind) {
         scene->x[i] = i == 7 ? 6 : i == 6 ? .5F : (float)(i + 1);
         scene->beta[i] = .5;
     }
-    CHECK(top_risk_create(&scene->risk, N, &err) == 0, "%s", err.text);
+    MUST(top_risk_create(&scene->risk, N, &err));
     scene->risk.kind = kind;
     scene->risk.theta = 2;
     scene->risk.budget = 1;
@@ -37,19 +37,16 @@ static void open_scene(struct scene *scene, enum top_kind kind) {
         scene->risk.mass[i] = 1;
         scene->alpha[i] = i < 4 ? 1 : 0;
     }
-    CHECK(top_risk_ready(&scene->risk, 2.5, &err) == 0, "%s", err.text);
+    MUST(top_risk_ready(&scene->risk, 2.5, &err));
     line_open(&scene->line, scene->x, N, true, (struct data){0});
-    CHECK(top_certifier_create(&scene->certifier, &scene->line.problem, &scene->line.map, 0,
-                               &err) == 0,
-          "%s", err.text);
+    MUST(top_certifier_create(&scene->certifier, &scene->line.problem, &scene->line.map, 0, &err));
 }
 
 static void make(struct scene *scene) {
     struct error err;
     top_dual_function_free(&scene->made);
-    CHECK(top_dual_function_make(&scene->certifier, &scene->risk, 1, &scene->fit, &scene->made,
-                                 &err) == 0,
-          "%s", err.text);
+    MUST(top_dual_function_make(&scene->certifier, &scene->risk, 1, &scene->fit, &scene->made,
+                                &err));
 }
 
 static void close_scene(struct scene *scene) {

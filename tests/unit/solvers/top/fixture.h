@@ -19,9 +19,8 @@ static inline struct data rows_of(const float *x, size_t n, size_t width, size_t
     memcpy(data.value, x, n * width * sizeof *x);
     data.label = sample_array(n, sizeof *data.label);
     uint32_t number;
-    CHECK(names_add(&data.names, "+1", 2, &number, &err) == 0 &&
-              names_add(&data.names, "-1", 2, &number, &err) == 0,
-          "%s", err.text);
+    MUST(names_add(&data.names, "+1", 2, &number, &err));
+    MUST(names_add(&data.names, "-1", 2, &number, &err));
     for (size_t i = 0; i < n; i++) {
         data.label[i] = i >= positives;
     }
@@ -73,14 +72,13 @@ static inline struct fit fit_at(const struct setup *setup, const struct top_sett
                               .threads = setup->threads,
                               .cache_bytes = setup->cache_bytes ? setup->cache_bytes : 1 << 24};
     if (setup->kernel) {
-        CHECK(gram_create(&gram, setup->kernel, setup->data, setup->nothing_kept ? 0 : 1 << 24,
-                          parameters->epsilon < 1e-4, NULL, &err) == 0,
-              "%s", err.text);
+        MUST(gram_create(&gram, setup->kernel, setup->data, setup->nothing_kept ? 0 : 1 << 24,
+                         parameters->epsilon < 1e-4, NULL, &err));
         problem.gram = gram;
     }
     struct top *top;
-    CHECK(top_create(&top, &problem, setting, &err) == 0, "%s", err.text);
-    CHECK(top_solve(top, parameters, setup->monitor, &fit.solution, &err) == 0, "%s", err.text);
+    MUST(top_create(&top, &problem, setting, &err));
+    MUST(top_solve(top, parameters, setup->monitor, &fit.solution, &err));
     fit.threshold = top_threshold(top);
     top_free(top);
     gram_free(gram);
@@ -138,7 +136,7 @@ static inline double plain_primal(const struct setup *setup, const struct top_se
     struct kernel_rows rows = {0};
     struct error err;
     if (setup->kernel) {
-        CHECK(kernel_rows_create(&rows, setup->kernel, data, &err) == 0, "%s", err.text);
+        MUST(kernel_rows_create(&rows, setup->kernel, data, &err));
     }
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < (setup->kernel ? n : d); j++) {

@@ -75,7 +75,7 @@ static void check_ways(void) {
     struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.3};
     struct threads *threads;
     struct error err;
-    CHECK(threads_create(&threads, 2, &err) == 0, "%s", err.text);
+    MUST(threads_create(&threads, 2, &err));
     struct top_setting setting = {
         .formulation = TOP_PAT_MAT_NP, .positive = is_positive, .tau = .1, .theta = 1};
     struct top_parameters parameters = {
@@ -107,7 +107,7 @@ static void check_ways(void) {
         rows[i] = i % 2 ? 149 - i / 2 : i / 2;
     }
     struct data part;
-    CHECK(data_subset(&data, rows, 100, &part, &err) == 0, "%s", err.text);
+    MUST(data_subset(&data, rows, 100, &part, &err));
     parameters.shrink = true;
     struct fit fold = fit_at(&(struct setup){.data = &data, .kernel = &rbf, .rows = rows, .n = 100},
                              &setting, &parameters);
@@ -131,7 +131,7 @@ static void check_path(void) {
     struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.3};
     struct error err;
     struct gram *gram;
-    CHECK(gram_create(&gram, &rbf, &data, 1 << 24, true, NULL, &err) == 0, "%s", err.text);
+    MUST(gram_create(&gram, &rbf, &data, 1 << 24, true, NULL, &err));
     struct problem problem = {
         .data = &data, .gram = gram, .n = data.n_rows, .cache_bytes = 1 << 24};
     static const enum top_formulation formulations[] = {TOP_PUSH_K, TOP_PAT_MAT_NP, TOP_PAT_MAT};
@@ -145,7 +145,7 @@ static void check_path(void) {
                                               .tau = .1,
                                               .theta = .5};
                 struct top *top;
-                CHECK(top_create(&top, &problem, &setting, &err) == 0, "%s", err.text);
+                MUST(top_create(&top, &problem, &setting, &err));
                 double at_one = 0;
                 for (size_t c = 0; c < 5; c++) {
                     struct top_parameters parameters = {.loss = (enum top_loss)loss,
@@ -154,7 +154,7 @@ static void check_path(void) {
                                                         .epsilon = 1e-6,
                                                         .shrink = true};
                     struct solution solution;
-                    CHECK(top_solve(top, &parameters, NULL, &solution, &err) == 0, "%s", err.text);
+                    MUST(top_solve(top, &parameters, NULL, &solution, &err));
                     CHECK(solution.converged, "cost %g: gap %g", costs[c],
                           gap_relative(solution.primal, solution.dual));
                     if (costs[c] == 1 && at_one == 0) {
