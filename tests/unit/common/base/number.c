@@ -206,42 +206,6 @@ static void check_long_text(void) {
     puts("ok: parse equals strtod on a million digits");
 }
 
-static void check_unsigned(void) {
-    static const struct {
-        const char *text;
-        int length; /* -1: none */
-        uint64_t value;
-    } cases[] = {{"0", 1, 0},
-                 {"12:", 2, 12},
-                 {"007", 3, 7},
-                 {"18446744073709551615", 20, UINT64_MAX},
-                 {"18446744073709551616", -1, 0},
-                 {"99999999999999999999999", -1, 0},
-                 {"", -1, 0},
-                 {"-1", -1, 0},
-                 {"+1", -1, 0},
-                 {"x", -1, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        uint64_t value = 0;
-        const char *text = cases[i].text;
-        const char *end = number_parse_unsigned(text, text + strlen(text), &value);
-        int length = end ? (int)(end - text) : -1;
-        CHECK(length == cases[i].length && !((end && value != cases[i].value)), "unsigned '%s'",
-              text);
-    }
-    puts("ok: unsigned integers and their overflow");
-}
-
-static void check_whole(void) {
-    double value = 7;
-    CHECK(number_parse_whole("1e-3", &value) && value == 1e-3, "1e-3");
-    static const char *const bad[] = {"", "1x", "1 ", " 1", "1e400", "nan", "inf", "0x1", "1,5"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        CHECK(!number_parse_whole(bad[i], &value), "'%s'", bad[i]);
-    }
-    puts("ok: whole numbers only");
-}
-
 /* Counts the digits that matter: without sign, point, exponent, leading and trailing zeros. */
 static int significant(const char *text) {
     int count = 0, last = 0;
@@ -351,8 +315,6 @@ int main(void) {
     check_random_text();
     check_halfway();
     check_long_text();
-    check_unsigned();
-    check_whole();
     check_formats();
     check_point();
     return 0;

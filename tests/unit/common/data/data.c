@@ -1,27 +1,12 @@
-/* Rows in memory: sparse to dense in place, subsets, parts, single rows; and sets of names. */
+/* Rows in memory: sparse to dense in place, subsets, parts, single rows. */
 #include "common/data/data.h"
 #include "common/base/memory.h"
-#include "tests/unit/check.h"
+#include "tests/unit/compute.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+static struct random state;
 
-static uint64_t state = 88172645463325252u;
-
-static size_t random_below(size_t n) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (size_t)(state * 2685821657736338717u >> 11) % n;
-}
-
-static void *allocate(size_t n, size_t size) {
-    struct error err;
-    void *block = memory_zeros(n, size, "a test", &err);
-    CHECK(block, "%s", err.text);
-    return block;
+static size_t below(size_t n) {
+    return random_below(&state, n);
 }
 
 /* Sparse rows with about percent/100 of the values, and the same as a matrix of doubles. */
@@ -29,23 +14,23 @@ static struct data random_sparse(size_t n_rows, uint32_t width, size_t percent,
                                  enum data_labels labels, double **matrix) {
     struct data data = {.n_rows = n_rows, .labels = labels};
     size_t n = 0, n_labels = 0;
-    data.row_start = allocate(n_rows + 1, sizeof *data.row_start);
-    data.column = allocate(n_rows * width, sizeof *data.column);
-    data.value = allocate(n_rows * width, sizeof *data.value);
-    data.query = allocate(n_rows, sizeof *data.query);
-    data.serial = allocate(n_rows, sizeof *data.serial);
-    data.weight = allocate(n_rows, sizeof *data.weight);
-    *matrix = allocate(n_rows * width, sizeof **matrix);
+    data.row_start = sample_array(n_rows + 1, sizeof *data.row_start);
+    data.column = sample_array(n_rows * width, sizeof *data.column);
+    data.value = sample_array(n_rows * width, sizeof *data.value);
+    data.query = sample_array(n_rows, sizeof *data.query);
+    data.serial = sample_array(n_rows, sizeof *data.serial);
+    data.weight = sample_array(n_rows, sizeof *data.weight);
+    *matrix = sample_array(n_rows * width, sizeof **matrix);
     if (labels == DATA_NUMBER) {
-        data.target = allocate(n_rows, sizeof *data.target);
+        data.target = sample_array(n_rows, sizeof *data.target);
     } else {
-        data.label = allocate(4 * n_rows, sizeof *data.label);
-        data.label_start = labels == DATA_SET ? allocate(n_rows + 1, sizeof(uint64_t)) : NULL;
+        data.label = sample_array(4 * n_rows, sizeof *data.label);
+        data.label_start = labels == DATA_SET ? sample_array(n_rows + 1, sizeof(uint64_t)) : NULL;
     }
     for (size_t i = 0; i < n_rows; i++) {
         for (uint32_t j = 0; j < width; j++) {
-            if (random_below(100) < percent) {
-                float value = (float)random_below(1000) + 1;
+            if (below(100) < percent) {
+                float value = (float)below(1000) + 1;
                 data.column[n] = j;
                 data.value[n++] = value;
                 (*matrix)[i * width + j] = (double)value;
@@ -81,7 +66,7 @@ static struct data random_sparse(size_t n_rows, uint32_t width, size_t percent,
 static void check_rows(const struct data *data, const double *matrix, uint32_t width,
                        const uint32_t *rows) {
     size_t wide = (size_t)width + 7;
-    double *row = allocate(wide, sizeof *row);
+    double *row = sample_array(wide, sizeof *row);
     for (size_t i = 0; i < data->n_rows; i++) {
         const double *expected = matrix + (rows ? rows[i] : i) * width;
         for (size_t w = width > 3 ? (size_t)width - 3 : 0; w <= wide; w++) {
@@ -99,11 +84,11 @@ static void check_rows(const struct data *data, const double *matrix, uint32_t w
 static void check_make_dense(void) {
     struct error err;
     for (int i = 0; i < 3000; i++) {
-        size_t n_rows = random_below(12);
-        uint32_t width = (uint32_t)random_below(20) + 1, wider = (uint32_t)random_below(30);
+        size_t n_rows = below(12);
+        uint32_t width = (uint32_t)below(20) + 1, wider = (uint32_t)below(30);
         double *matrix;
-        struct data data = random_sparse(n_rows, width, random_below(101), DATA_NUMBER, &matrix);
-        bool force = random_below(2);
+        struct data data = random_sparse(n_rows, width, below(101), DATA_NUMBER, &matrix);
+        bool force = below(2);
         uint32_t result = wider > data.n_features ? wider : data.n_features;
         bool smaller = 2 * data_values(&data) > n_rows * result;
         /* a block of exactly the values, so that the sanitizers see a step beyond it */
@@ -116,7 +101,7 @@ static void check_make_dense(void) {
               "%d: %s, %u features, not %u", i, data.row_start ? "sparse" : "dense",
               data.n_features, result);
         check_rows(&data, matrix, width, NULL);
-        uint32_t widest = result + (uint32_t)random_below(4); /* dense rows are widened, too */
+        uint32_t widest = result + (uint32_t)below(4); /* dense rows are widened, too */
         if (dense) {
             CHECK(data_make_dense(&data, widest, force, &err) == 0 && data.n_features == widest &&
                       data_values(&data) == n_rows * widest,
@@ -148,15 +133,15 @@ static bool same_row(const struct data *some, size_t k, const struct data *data,
 static void check_subset(void) {
     struct error err;
     for (int i = 0; i < 600; i++) {
-        size_t n_rows = random_below(30) + 1, n = 0;
-        uint32_t width = (uint32_t)random_below(10) + 1;
+        size_t n_rows = below(30) + 1, n = 0;
+        uint32_t width = (uint32_t)below(10) + 1;
         enum data_labels labels = (enum data_labels)(i % 3);
         double *matrix;
         struct data data = random_sparse(n_rows, width, 50, labels, &matrix);
-        uint32_t *rows = allocate(n_rows, sizeof *rows);
+        uint32_t *rows = sample_array(n_rows, sizeof *rows);
         for (uint32_t r = 0; r < n_rows; r++) {
-            if (random_below(2)) { /* kept, at a random place */
-                size_t place = random_below(++n);
+            if (below(2)) { /* kept, at a random place */
+                size_t place = below(++n);
                 rows[n - 1] = rows[place];
                 rows[place] = r;
             }
@@ -174,8 +159,8 @@ static void check_subset(void) {
             CHECK(same_row(&subset, k, &data, rows[k]), "row %zu of a subset", k);
         }
         CHECK(labels == DATA_NUMBER || strcmp(subset.names.name[4], "e") == 0, "names of a subset");
-        size_t first = random_below(n_rows);
-        struct data part = data_part(&data, first, random_below(n_rows - first + 1));
+        size_t first = below(n_rows);
+        struct data part = data_part(&data, first, below(n_rows - first + 1));
         CHECK(part.n_features == data.n_features, "shape of a part");
         check_rows(&part, matrix + first * width, width, NULL);
         for (size_t k = 0; k < part.n_rows; k++) {
@@ -190,6 +175,7 @@ static void check_subset(void) {
 }
 
 int main(void) {
+    random_start(&state, 1, 0);
     check_make_dense();
     check_subset();
     return 0;

@@ -1,12 +1,7 @@
 /* Lists of the indices that occur, against sorting; and rows that are held by them. */
 #include "common/data/indices.h"
 #include "common/data/data.h"
-#include "tests/unit/check.h"
-
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/compute.h"
 
 enum { MOST = 20000 };
 
@@ -17,12 +12,6 @@ static uint32_t random_word(void) {
     state ^= state >> 7;
     state ^= state << 17;
     return (uint32_t)(state * 2685821657736338717u >> 32);
-}
-
-static void *zeros(size_t count, size_t size) {
-    void *block = calloc(count + 1, size);
-    CHECK(block, "out of memory");
-    return block;
 }
 
 static int by_size(const void *a, const void *b) {
@@ -110,10 +99,10 @@ static void check_few(void) {
 /* Rows of three values each at random columns, the last row's last value at the largest. */
 static struct data make_rows(size_t n, uint32_t largest) {
     struct data data = {.n_rows = n, .n_features = largest, .labels = DATA_NUMBER};
-    data.row_start = zeros(n + 1, sizeof *data.row_start);
-    data.column = zeros(3 * n, sizeof *data.column);
-    data.value = zeros(3 * n, sizeof *data.value);
-    data.target = zeros(n, sizeof *data.target);
+    data.row_start = sample_array(n + 1, sizeof *data.row_start);
+    data.column = sample_array(3 * n, sizeof *data.column);
+    data.value = sample_array(3 * n, sizeof *data.value);
+    data.target = sample_array(n, sizeof *data.target);
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < 3; k++) {
             data.column[3 * i + k] = random_word() % (largest / 3) + (uint32_t)k * (largest / 3);
@@ -157,21 +146,21 @@ static void check_select(bool dense) {
     static const uint32_t wanted[] = {1, 4, 9};
     struct indices indices;
     struct data data = {.n_rows = 2, .n_features = 6, .labels = DATA_NUMBER};
-    data.value = zeros(12, sizeof *data.value);
-    data.target = zeros(2, sizeof *data.target);
+    data.value = sample_array(12, sizeof *data.value);
+    data.target = sample_array(2, sizeof *data.target);
     for (uint32_t k = 0; k < 12; k++) {
         data.value[k] = (float)(k + 1);
     }
     if (!dense) {
-        data.row_start = zeros(3, sizeof *data.row_start);
-        data.column = zeros(12, sizeof *data.column);
+        data.row_start = sample_array(3, sizeof *data.row_start);
+        data.column = sample_array(12, sizeof *data.column);
         for (uint32_t k = 0; k < 12; k++) {
             data.column[k] = k % 6;
         }
         data.row_start[1] = 6;
         data.row_start[2] = 12;
     }
-    uint32_t *at = zeros(3, sizeof *at);
+    uint32_t *at = sample_array(3, sizeof *at);
     memcpy(at, wanted, sizeof wanted);
     MUST(indices_take(&indices, at, 3, &err));
     MUST(data_select(&data, &indices, &err));
