@@ -37,7 +37,8 @@ struct line {
 };
 
 /* Borrows x (n), and makes the certificates' side of it. data: labels, or empty; with n_features
- * and values of its own, x are those of the one that is not 0. constant: of the constant feature. */
+ * and values of its own, x are those of the one that is not 0. constant: of the constant
+ * feature. */
 static inline void line_open_with(struct line *line, float *x, size_t n, bool kernel,
                                   struct data data, double constant) {
     struct error err;
