@@ -31,7 +31,7 @@ setup() {
 @test "rank: measures printed are those of the scores by definition, ties included" {
     # scores are multiples of the feature: of some rows of a query they are equal, of some all are
     awk 'BEGIN { srand(5)
-        for (q = 1; q <= 80; q++) {
+        for (q = 1; q <= 40; q++) {
             levels = 1 + int(5 * rand()); grades = 1 + int(5 * rand())
             for (i = 1 + int(7 * rand()); i > 0; i--) {
                 print int(grades * rand()) - (q % 9 == 0) " qid:" q " 1:" int(levels * rand()) } } }' >ties.svm
@@ -39,7 +39,7 @@ setup() {
     for how in '' 'gain=linear' 'threshold=2 most=2' 'most=1 gain=linear' 'min=4'; do
         options=$(sed -E 's/(gain|threshold|most|min)=/--\1 /g; s/--threshold/--threshold-grade/; s/--most/--max-grade/
             s/--min/--min-group/' <<<"$how")
-        for k in 1 2 5 8; do
+        for k in 1 3 8; do
             predict --metrics --min-group 1 --ndcg $k --precision $k --err $k $options ties.svm model \
                 scores >metrics
             measures_of rank ties.svm scores $k min=1 $how

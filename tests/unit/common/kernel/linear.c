@@ -97,7 +97,7 @@ static void check_adjoint(const struct data *x, const double *rows, uint32_t wid
 
 static void test_shape(size_t n, uint32_t width, double density, bool sparse,
                        struct threads *const *pool) {
-    static const size_t outputs[] = {1, 2, 7, 8, 17, 26, 35};
+    static const size_t outputs[] = {1, 7, 8, 35};
     struct data x = sample_data(n, width, density, SAMPLE_SIGNED, sparse, true, n + width);
     double *rows = sample_array(n * width, sizeof *rows);
     for (size_t i = 0; i < n; i++) {
