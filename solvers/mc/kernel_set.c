@@ -36,9 +36,6 @@ static const float LEAST = 0.05F, RATE = 0.2F; /* of the sampling */
 #define REAL double
 #define SIGNED int64_t
 #define NAME(x) double_##x
-static const double double_TINY = 4e-16, double_HUGE = 1e300, double_SHORT = 1e-8;
-static const double double_LEAST_SQUARE = 1e-250;
-static const double double_CLOSE = 4e-15, double_NOTHING = 1.6e-31;
 #include "solvers/mc/step_real.h"
 #include "solvers/methods/work.h"
 #undef REAL

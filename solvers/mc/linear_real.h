@@ -410,6 +410,54 @@ static int NAME(sweep_alone)(struct NAME(engine) * engine, struct mc_linear *lin
     return status;
 }
 
+/* How a descent has come along. */
+struct NAME(progress) {
+    uint64_t start, next;      /* sweeps when it began, and at the next evaluation of the bounds */
+    uint64_t best_at, last_at; /* sweeps at the smallest gap, and at the last */
+    double best, last;
+};
+
+/* Evaluates the bounds; linear->end tells whether they end the descent. */
+static int NAME(look)(struct NAME(engine) * engine, struct mc_linear *linear,
+                      struct NAME(progress) * progress, enum mc_point *point, struct error *err) {
+    engine->with_mean = engine->mean && progress->last <= NEAR_MEAN * linear->aim;
+    int status = NAME(evaluate)(engine, linear, &linear->primal, &linear->dual, point, err);
+    double gap = gap_relative(linear->primal, linear->dual);
+    uint64_t sweeps = linear->sweeps;
+    if (!isfinite(gap) || gap_reached(linear->primal, linear->dual, linear->aim)) {
+        linear->end = isfinite(gap) ? REACHED : OVERFLOWED;
+    } else if (gap < progress->best * (1 - PROGRESS)) {
+        progress->best = gap;
+        progress->best_at = sweeps;
+    } else if (sweeps - progress->best_at >
+               patience(linear, gap, NAME(PATIENCE), progress->start)) {
+        linear->end = STALLED;
+    }
+    progress->next = sweeps + pace_wait(gap, progress->last, sweeps - progress->last_at,
+                                        linear->aim, sweeps - progress->start);
+    progress->last = gap;
+    progress->last_at = sweeps;
+    return status;
+}
+
+/* A sweep, unless a limit is reached. */
+static int NAME(go_on)(struct NAME(engine) * engine, struct mc_linear *linear,
+                       const struct NAME(progress) * progress, const struct monitor *monitor,
+                       struct error *err) {
+    uint64_t sweeps = linear->sweeps;
+    linear->limit = sweeps == progress->start
+                        ? 0
+                        : monitor_check(monitor, sweeps, linear->primal, linear->dual);
+    if (linear->limit || sweeps >= linear->most) {
+        linear->end = linear->limit ? STOPPED : GIVEN_UP;
+        return 0;
+    }
+    int status = linear->cluster ? NAME(sweep_together)(engine, linear, monitor, err)
+                                 : NAME(sweep_alone)(engine, linear, monitor, err);
+    NAME(follow)(engine, linear, linear->sweeps - progress->start);
+    return status;
+}
+
 /* Sweeps from alpha until the bounds, as they look in this type, are within linear->aim of one
  * another, a limit is reached, or nothing more is gained. */
 static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor,
@@ -424,53 +472,25 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
     if (status == 0) {
         NAME(rebuild)(&engine, linear);
         NAME(take_alpha)(&engine, linear);
-        linear->end = RUNNING;
     }
-    double best = INFINITY, primal = linear->primal, dual = linear->dual;
     enum mc_point point = MC_LAST;
-    uint64_t start = linear->sweeps, best_at = start, last_at = start;
-    double last = INFINITY;
-    for (uint64_t next = start + 2; status == 0;) {
-        if (linear->sweeps >= next && !monitor_late(monitor)) {
-            engine.with_mean = engine.mean && last <= NEAR_MEAN * linear->aim;
-            status = NAME(evaluate)(&engine, linear, &primal, &dual, &point, err);
-            double gap = gap_relative(primal, dual);
-            if (!isfinite(gap) || gap_reached(primal, dual, linear->aim)) {
-                linear->end = isfinite(gap) ? REACHED : OVERFLOWED;
-                break;
-            }
-            if (gap < best * (1 - PROGRESS)) {
-                best = gap;
-                best_at = linear->sweeps;
-            } else if (linear->sweeps - best_at > patience(linear, gap, NAME(PATIENCE), start)) {
-                linear->end = STALLED;
-                break;
-            }
-            uint64_t now = linear->sweeps - start;
-            next =
-                linear->sweeps + pace_wait(gap, last, linear->sweeps - last_at, linear->aim, now);
-            last = gap;
-            last_at = linear->sweeps;
+    uint64_t start = linear->sweeps;
+    struct NAME(progress) progress = {.start = start,
+                                      .next = start + 2,
+                                      .best_at = start,
+                                      .last_at = start,
+                                      .best = INFINITY,
+                                      .last = INFINITY};
+    linear->end = RUNNING;
+    while (status == 0 && linear->end == RUNNING) {
+        if (linear->sweeps >= progress.next && !monitor_late(monitor)) {
+            status = NAME(look)(&engine, linear, &progress, &point, err);
         }
-        linear->limit =
-            linear->sweeps == start ? 0 : monitor_check(monitor, linear->sweeps, primal, dual);
-        if (linear->limit) {
-            linear->end = STOPPED;
-            break;
-        }
-        if (linear->sweeps >= linear->most) {
-            linear->end = GIVEN_UP;
-            break;
-        }
-        if (status == 0) {
-            status = linear->cluster ? NAME(sweep_together)(&engine, linear, monitor, err)
-                                     : NAME(sweep_alone)(&engine, linear, monitor, err);
-            NAME(follow)(&engine, linear, linear->sweeps - start);
-            point = MC_LAST;
+        if (status == 0 && linear->end == RUNNING) {
+            status = NAME(go_on)(&engine, linear, &progress, monitor, err);
+            point = linear->end == RUNNING ? MC_LAST : point;
         }
     }
-    linear->primal = primal;
-    linear->dual = dual;
     if (status == 0) {
         NAME(give_alpha)(&engine, linear);
         NAME(give_weights)(&engine, linear, point);

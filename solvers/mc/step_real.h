@@ -4,6 +4,13 @@
  * Arrays over classes have `width` entries, a whole number of vectors, and are aligned to them;
  * entries at and beyond k are padding: scores 0 and alpha 0. */
 
+/* Of float, or of double. */
+#define OF(single, wide) (sizeof(REAL) == sizeof(float) ? (REAL)(single) : (REAL)(wide))
+static const REAL NAME(TINY) = OF(2e-7, 4e-16), NAME(HUGE) = OF(1e30, 1e300);
+static const REAL NAME(SHORT) = OF(1e-6, 1e-8), NAME(LEAST_SQUARE) = OF(1e-25, 1e-250);
+static const REAL NAME(NOTHING) = OF(4e-14, 1.6e-31);
+#undef OF
+
 /* LANES numbers, and as many truths, all bits or none, or integers. */
 typedef REAL NAME(vector) __attribute__((vector_size(64), may_alias));
 typedef SIGNED NAME(lanes) __attribute__((vector_size(64), may_alias));
@@ -179,41 +186,6 @@ static inline void NAME(total_root)(const struct NAME(blocks) * blocks, REAL v_o
     *eta = *theta - 2 * kappa * cap;
 }
 
-/* What joined_root knows of a row's alpha before; of v as that has it. */
-struct NAME(held) {
-    REAL sum, count; /* of v where alpha was above 0, and how many they are */
-    REAL old;        /* sum of alpha */
-};
-
-/* theta with the sum of max(v - theta, 0) over the others = min(theta, cap), for kappa = 1 and
- * without an own term, as the distance from held->old, of which v is short too: the sum less that
- * is convex and falls, so Newton goes to the left of its root at once and on from there. It starts
- * where alpha above 0 stay those, which near the optimum is the root. */
-static inline __attribute__((always_inline)) REAL
-NAME(joined_root)(const struct NAME(blocks) * blocks, REAL cap, const struct NAME(held) * held) {
-    const REAL none = NAME(HUGE);
-    REAL old = held->old, rest = cap - old;
-    REAL theta = (held->sum - old) / (held->count + 1);
-    if (theta > rest) {
-        theta = held->count > 0 ? (held->sum - cap) / held->count : rest;
-    }
-    for (int pass = 0; pass < MC_MOST_PASSES; pass++) {
-        REAL middle;
-        REAL sum = NAME(clipped)(blocks->v, blocks->width, theta, none, &middle);
-        bool below = theta < rest;
-        REAL wanted = below ? theta + old : cap, over = sum - wanted;
-        REAL slope = middle + (below ? 1 : 0);
-        REAL next = slope > 0 ? theta + over / slope : rest;
-        /* alpha may be far less than the cap, where values of the kernel are large */
-        bool exact = (over < 0 ? -over : over) <= NAME(CLOSE) * wanted || next == theta;
-        theta = next;
-        if (exact) {
-            break;
-        }
-    }
-    return theta;
-}
-
 /* Returns theta, and *eta, of the new alpha: v - theta of the others and v_own - *eta, between 0
  * and cap, and for a maximum with a sum of at most cap. shift: kappa (others_old - own_old) of the
  * alpha before, with which v and v_own have been shifted; others_old: the sum of the others
@@ -255,6 +227,70 @@ static inline REAL NAME(reciprocal)(REAL q, REAL cap, bool maximum) {
     return 1 / (q > least ? q : least);
 }
 
+/* What a step finds at the row's alpha before. */
+struct NAME(row) {
+    REAL scale;  /* 1 / q */
+    REAL others; /* the sum of alpha of the others, */
+    REAL own;    /* and that of the row's class */
+    REAL centre; /* the mean of the scores that is taken off */
+    REAL v_own;  /* of the own class, as v of the others */
+};
+
+/* Fills v, shifted by kappa (others - own). */
+static inline __attribute__((always_inline)) void NAME(prepare)(const struct NAME(blocks) * blocks,
+                                                                size_t y, const REAL *s,
+                                                                const REAL *alpha,
+                                                                struct NAME(row) * row) {
+    REAL margin = blocks->margin, scale = row->scale;
+    const NAME(vector) zero = {0}, none = zero - (REAL)INFINITY;
+    REAL base = (blocks->relative ? 1 - margin * s[y] : 1) * scale;
+    NAME(vector) sums = zero, score_sums = zero;
+    NAME(lanes) own, number;
+    NAME(count)(&own, -(SIGNED)y);
+    NAME(count)(&number, 0);
+    for (size_t c = 0; c < blocks->width;
+         c += NAME(LANES), own += NAME(LANES), number += NAME(LANES)) {
+        NAME(vector) at = *(const NAME(vector) *)(alpha + c);
+        NAME(vector) score = *(const NAME(vector) *)(s + c);
+        NAME(vector) v = at + score * (margin * scale) + base;
+        NAME(lanes) in = (own != 0) & (number < (SIGNED)blocks->k);
+        in = blocks->others ? in : (NAME(lanes))zero;
+        *(NAME(vector) *)(blocks->v + c) =
+            (NAME(vector))((in & (NAME(lanes))v) | (~in & (NAME(lanes))none));
+        sums += (NAME(vector))(in & (NAME(lanes))at);
+        if (blocks->centred) {
+            score_sums += score;
+        }
+    }
+    row->others = NAME(total)(&sums);
+    row->own = blocks->own ? alpha[y] : 0;
+    row->centre = blocks->centred ? NAME(total)(&score_sums) / (REAL)blocks->k : 0;
+    REAL shift = blocks->kappa * (row->others - row->own);
+    row->v_own = row->own + (1 - s[y] + row->centre) * scale - shift;
+    for (size_t c = 0; c < blocks->width; c += NAME(LANES)) {
+        *(NAME(vector) *)(blocks->v + c) += shift - row->centre * scale;
+    }
+}
+
+/* alpha = v, own of the row's class; u = what that does to the coefficients: own_u to those of the
+ * row's class. */
+static inline __attribute__((always_inline)) void NAME(put)(const struct NAME(blocks) * blocks,
+                                                            size_t y, REAL own, REAL own_u,
+                                                            REAL *alpha, REAL *u) {
+    NAME(lanes) number;
+    NAME(count)(&number, -(SIGNED)y);
+    for (size_t c = 0; c < blocks->width; c += NAME(LANES), number += NAME(LANES)) {
+        NAME(vector) *at = (NAME(vector) *)(alpha + c);
+        NAME(vector) now = *(const NAME(vector) *)(blocks->v + c);
+        NAME(vector) change = blocks->margin * (*at - now);
+        NAME(lanes) is_own = number == 0;
+        *(NAME(vector) *)(u + c) = (NAME(vector))(
+            (is_own & (NAME(lanes))(own_u + (NAME(vector)){0})) | (~is_own & (NAME(lanes))change));
+        *at = (NAME(vector))((is_own & (NAME(lanes))(own + (NAME(vector)){0})) |
+                             (~is_own & (NAME(lanes))now));
+    }
+}
+
 /* One exact step of a row of class y: q = M^2 |x|^2 > 0, s its scores, which may be off by a
  * constant where margins are relative or centred. alpha gets its new value, u the change of the
  * row's coefficients (the mean is not taken off). Returns the gain of the dual, which
@@ -263,54 +299,17 @@ static inline REAL NAME(reciprocal)(REAL q, REAL cap, bool maximum) {
 static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(blocks) * blocks,
                                                              size_t y, REAL cap, REAL q,
                                                              const REAL *s, REAL *alpha, REAL *u) {
-    size_t width = blocks->width;
-    REAL scale = NAME(reciprocal)(q, cap, blocks->maximum);
-    REAL kappa = blocks->kappa, margin = blocks->margin, centre = 0;
-    bool joined = blocks->relative && blocks->maximum;
-    const NAME(vector) zero = {0}, one = 1 + zero, caps = cap + zero, none = zero - (REAL)INFINITY;
-    REAL s_own = s[y], own_old = blocks->own ? alpha[y] : 0;
-    REAL base = (blocks->relative ? 1 - margin * s_own : 1) * scale;
-    NAME(vector) sums = zero, score_sums = zero, held_sums = zero, counts = zero;
-    NAME(lanes) own, number;
-    NAME(count)(&own, -(SIGNED)y);
-    NAME(count)(&number, 0);
-    for (size_t c = 0; c < width; c += NAME(LANES), own += NAME(LANES), number += NAME(LANES)) {
-        NAME(vector) at = *(const NAME(vector) *)(alpha + c);
-        NAME(vector) score = *(const NAME(vector) *)(s + c);
-        NAME(vector) v = at + score * (margin * scale) + base;
-        NAME(lanes) in = (own != 0) & (number < (SIGNED)blocks->k);
-        in = blocks->others ? in : (NAME(lanes))zero;
-        v = (NAME(vector))((in & (NAME(lanes))v) | (~in & (NAME(lanes))none));
-        *(NAME(vector) *)(blocks->v + c) = v;
-        sums += (NAME(vector))(in & (NAME(lanes))at);
-        if (blocks->centred) {
-            score_sums += score;
-        }
-        if (joined) {
-            NAME(lanes) held = at > zero;
-            held_sums += (NAME(vector))(held & (NAME(lanes))v);
-            counts += (NAME(vector))(held & (NAME(lanes))one);
-        }
-    }
-    REAL others_old = NAME(total)(&sums), theta, eta = 0;
-    if (blocks->centred) {
-        centre = NAME(total)(&score_sums) / (REAL)blocks->k;
-    }
-    REAL shift = kappa * (others_old - own_old);
-    REAL v_own = own_old + (1 - s_own + centre) * scale - shift;
-    if (joined) {
-        const struct NAME(held) held = {NAME(total)(&held_sums), NAME(total)(&counts), others_old};
-        theta = NAME(joined_root)(blocks, cap, &held);
-    } else {
-        for (size_t c = 0; c < width; c += NAME(LANES)) {
-            *(NAME(vector) *)(blocks->v + c) += shift - centre * scale;
-        }
-        theta = NAME(find_theta)(blocks, v_own, cap, shift, others_old, &eta);
-    }
+    struct NAME(row) row = {.scale = NAME(reciprocal)(q, cap, blocks->maximum)};
+    REAL kappa = blocks->kappa, margin = blocks->margin, eta, s_own = s[y];
+    NAME(prepare)(blocks, y, s, alpha, &row);
+    REAL theta =
+        NAME(find_theta)(blocks, row.v_own, cap, kappa * (row.others - row.own), row.others, &eta);
     /* the change of the others, against which the scores are summed up */
+    const NAME(vector) zero = {0}, caps = cap + zero;
     NAME(vector) change_sums = zero, linear = zero, square = zero;
+    NAME(lanes) own;
     NAME(count)(&own, -(SIGNED)y);
-    for (size_t c = 0; c < width; c += NAME(LANES), own += NAME(LANES)) {
+    for (size_t c = 0; c < blocks->width; c += NAME(LANES), own += NAME(LANES)) {
         NAME(vector) now = *(const NAME(vector) *)(blocks->v + c) - theta;
         NAME(clip)(&now, &caps);
         *(NAME(vector) *)(blocks->v + c) = now;
@@ -320,28 +319,17 @@ static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(b
         linear += change * *(const NAME(vector) *)(s + c);
         square += change * change;
     }
-    REAL own_new = blocks->own ? NAME(clip_one)(v_own - eta, cap) : 0;
-    REAL own_change = own_new - own_old, changes = NAME(total)(&change_sums);
+    REAL own_new = blocks->own ? NAME(clip_one)(row.v_own - eta, cap) : 0;
+    REAL own_change = own_new - row.own, changes = NAME(total)(&change_sums);
     REAL squares = NAME(total)(&square) + own_change * own_change;
-    REAL size_old = others_old + own_old;
+    REAL size_old = row.others + row.own;
     if (squares <= NAME(NOTHING) * size_old * size_old) {
         return 0;
     }
-    NAME(vector) own_u = (blocks->relative ? margin * changes : own_change) + zero;
-    NAME(vector) own_alpha = own_new + zero;
-    NAME(count)(&own, -(SIGNED)y);
-    for (size_t c = 0; c < width; c += NAME(LANES), own += NAME(LANES)) {
-        NAME(vector) *at = (NAME(vector) *)(alpha + c);
-        NAME(vector) now = *(const NAME(vector) *)(blocks->v + c);
-        NAME(vector) change = margin * (*at - now);
-        NAME(lanes) is_own = own == 0;
-        *(NAME(vector) *)(u + c) =
-            (NAME(vector))((is_own & (NAME(lanes))own_u) | (~is_own & (NAME(lanes))change));
-        *at = (NAME(vector))((is_own & (NAME(lanes))own_alpha) | (~is_own & (NAME(lanes))now));
-    }
+    NAME(put)(blocks, y, own_new, blocks->relative ? margin * changes : own_change, alpha, u);
     REAL slope = blocks->relative ? changes * (1 - margin * s_own) + margin * NAME(total)(&linear)
-                                  : changes * (1 - centre) + NAME(total)(&linear) +
-                                        own_change * (1 - s_own + centre);
+                                  : changes * (1 - row.centre) + NAME(total)(&linear) +
+                                        own_change * (1 - s_own + row.centre);
     REAL along = changes - own_change;
     REAL gain = slope - q * (squares + kappa * along * along) / 2;
     return gain != 0 ? gain : -1 / NAME(HUGE);

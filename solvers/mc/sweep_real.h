@@ -39,6 +39,26 @@ static REAL NAME(square)(const struct NAME(engine) * engine, const struct mc_lin
     return engine->factor * margin * margin / (linear->cluster ? 1 : (REAL)FARTHER);
 }
 
+/* W += x u', u (width), of the classes that have changed if they are few. */
+static inline __attribute__((always_inline)) void
+NAME(update_changed)(struct NAME(engine) * engine, struct mc_linear *linear,
+                     const struct mc_row *row, size_t width, const REAL *u) {
+    size_t n_changed = width, d = linear->n_features;
+    if (width > MC_FEW_CLASSES) {
+        n_changed = 0;
+        for (size_t c = 0; c < engine->blocks.k; c++) {
+            linear->changed[n_changed] = (uint32_t)c;
+            n_changed += u[c] != 0;
+        }
+    }
+    if (n_changed * 8 < width) {
+        NAME(row_update_few)
+        (row, linear->bias, engine->W, d, width, u, linear->changed, n_changed);
+    } else {
+        NAME(update_inline)(row, linear->bias, engine->W, d, width, u);
+    }
+}
+
 /* Visits the rows order[0..n) while there is time, an exact step of each: alpha and W go along, the
  * gains to the sampling. vectors: those of a row's classes, relative margins then with losses
  * joined by their maximum or not, and alpha in engine->alphas; 0: as it comes. -1: no memory for a
@@ -61,7 +81,7 @@ NAME(visit)(struct NAME(engine) * engine, struct mc_linear *linear, const uint32
         s = (REAL *)some[1];
         u = (REAL *)some[2];
     }
-    size_t width = blocks.width, k = blocks.k, work = 0, d = linear->n_features;
+    size_t width = blocks.width, work = 0, d = linear->n_features;
     REAL square = NAME(square)(engine, linear);
     for (size_t t = 0; t < n; t++) {
         size_t i = order[t], y = linear->y[i];
@@ -89,20 +109,7 @@ NAME(visit)(struct NAME(engine) * engine, struct mc_linear *linear, const uint32
             continue;
         }
         NAME(lengthen)(engine);
-        size_t n_changed = k;
-        if (width > MC_FEW_CLASSES) {
-            n_changed = 0;
-            for (size_t c = 0; c < k; c++) {
-                linear->changed[n_changed] = (uint32_t)c;
-                n_changed += u[c] != 0;
-            }
-        }
-        if (n_changed * 8 < width) {
-            NAME(row_update_few)
-            (&row, linear->bias, engine->W, d, width, u, linear->changed, n_changed);
-        } else {
-            NAME(update_inline)(&row, linear->bias, engine->W, d, width, u);
-        }
+        NAME(update_changed)(engine, linear, &row, width, u);
         if (!engine->alphas && NAME(store)(engine, &linear->alpha, i, err) < 0) {
             return -1;
         }

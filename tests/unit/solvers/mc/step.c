@@ -229,9 +229,6 @@ enum { MC_MOST_PASSES = 60 };
 #define REAL float
 #define SIGNED int32_t
 #define NAME(x) float_##x
-static const float float_TINY = 2e-7F, float_HUGE = 1e30F, float_SHORT = 1e-6F;
-static const float float_LEAST_SQUARE = 1e-25F;
-static const float float_CLOSE = 2e-6F, float_NOTHING = 4e-14F;
 #include "solvers/mc/step_real.h"
 #undef REAL
 #undef SIGNED
@@ -239,9 +236,6 @@ static const float float_CLOSE = 2e-6F, float_NOTHING = 4e-14F;
 #define REAL double
 #define SIGNED int64_t
 #define NAME(x) double_##x
-static const double double_TINY = 4e-16, double_HUGE = 1e300, double_SHORT = 1e-8;
-static const double double_LEAST_SQUARE = 1e-250;
-static const double double_CLOSE = 4e-15, double_NOTHING = 1.6e-31;
 #include "solvers/mc/step_real.h"
 #undef REAL
 #undef SIGNED
