@@ -30,9 +30,7 @@ enum {
     NEAR_PART = 16,      /* near the end a part of the sweeps so far without progress is enough */
     float_PATIENCE = 50, /* sweeps, and a quarter of those so far, without PROGRESS of the gap: */
     double_PATIENCE = 5000, /* float is left soon, for progress in double can be slow */
-    LEAST_FEATURES = 8,     /* of a part of W(alpha) that is summed by itself; */
-    SAMPLE = 1024,          /* values that say where parts begin, */
-    SAMPLE_STEP = 7919 /* of value s the place in its row: s times this, from the start again */
+    LEAST_FEATURES = 8      /* of a part of W(alpha) that is summed by itself */
 };
 
 static const double PROGRESS = 0.02;
@@ -332,7 +330,6 @@ struct weights {
     const struct mc_linear *linear;
     double *W; /* (n_features + 1, k) */
     size_t parts;
-    size_t *bound;     /* (parts + 1) where in the features they begin; some may have none */
     double *row;       /* (parts, 2 k) a row's alpha and coefficients */
     uint32_t *classes; /* (parts, k) those with a coefficient */
 };
@@ -349,30 +346,6 @@ static size_t find_feature(const struct mc_row *row, size_t feature) {
     return first;
 }
 
-static int compare_features(const void *a, const void *b) {
-    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-    return (first > second) - (first < second);
-}
-
-/* Parts that have about as many values each, as a sample of these has it. */
-static void set_bounds(struct weights *weights) {
-    const struct mc_linear *linear = weights->linear;
-    uint32_t sample[SAMPLE];
-    size_t n = 0;
-    for (size_t s = 0; s < SAMPLE && weights->parts > 1 && linear->n > 0; s++) {
-        struct mc_row row = mc_linear_row(linear, s * linear->n / SAMPLE);
-        if (row.n > 0) {
-            sample[n++] = row.column[s * SAMPLE_STEP % row.n];
-        }
-    }
-    qsort(sample, n, sizeof *sample, compare_features);
-    for (size_t p = 0; p <= weights->parts; p++) {
-        weights->bound[p] = p == 0                          ? 0
-                            : p == weights->parts || n == 0 ? linear->n_features
-                                                            : sample[p * n / weights->parts];
-    }
-}
-
 static void weights_task(void *argument, size_t part, size_t worker) {
     const struct weights *weights = argument;
     const struct mc_linear *linear = weights->linear;
@@ -386,8 +359,8 @@ static void weights_task(void *argument, size_t part, size_t worker) {
             continue;
         }
         struct mc_row row = mc_linear_row(linear, i);
-        size_t first = find_feature(&row, weights->bound[part]);
-        size_t end = find_feature(&row, weights->bound[part + 1]), n = 0;
+        size_t first = find_feature(&row, linear->n_features * part / weights->parts);
+        size_t end = find_feature(&row, linear->n_features * (part + 1) / weights->parts), n = 0;
         struct mc_row piece = {row.column + first, row.value + first, end - first};
         if (piece.n == 0 && part > 0) {
             continue;
@@ -415,17 +388,14 @@ static double *exact_weights(const struct mc_linear *linear, struct error *err) 
         .linear = linear,
         .W = W,
         .parts = parts,
-        .bound = memory_array(parts + 1, sizeof *weights.bound, "a block", err),
         .row = memory_array(parts * k, 2 * sizeof *weights.row, "a block", err),
         .classes = memory_array(parts * k, sizeof *weights.classes, "a block", err)};
-    if (W && weights.bound && weights.row && weights.classes) {
-        set_bounds(&weights);
+    if (W && weights.row && weights.classes) {
         threads_run(threads, parts, weights_task, &weights);
     } else {
         free(W);
         W = NULL;
     }
-    free(weights.bound);
     free(weights.row);
     free(weights.classes);
     if (!W) {
