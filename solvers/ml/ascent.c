@@ -24,63 +24,65 @@ static void refresh(struct ml *ml, const struct ml_point *point) {
     }
 }
 
-/* ---- block coordinate ascent ---- */
+/* ---- certificates ---- */
 
-/* Keeps bcd's dual point where that is wanted. */
-static int keep_dual(struct ml *ml, struct ml_point *point, struct error *err) {
-    struct ml_bcd *bcd = &ml->bcd;
-    size_t n = ml->rows.n, width = bcd->store.width;
-    int status = 0;
-    if (!ml->setup.keep) {
-        return 0;
-    }
-    if (bcd->loss == ML_HINGE) {
-        ml_kept_clear(&point->kept);
-        for (size_t i = 0; status == 0 && i < n; i++) {
-            const double *beta = bcd->beta + i * width;
-            status = ml_kept_add_beta(&point->kept, ml->rows.row[i], beta, ml->rows.q, err);
+/* The hinge's beta, without a free bias, is a dual point. */
+static int take_beta(struct ml *ml, struct ml_point *point, struct error *err) {
+    const struct ml_bcd *bcd = &ml->bcd;
+    point->gain = ml_point_gain(ml, bcd->beta);
+    ml_kept_clear(&point->kept);
+    for (size_t i = 0; ml->setup.keep && i < ml->rows.n; i++) {
+        if (ml_kept_add_beta(&point->kept, ml->rows.row[i], bcd->beta + i * bcd->store.width,
+                             ml->rows.q, err) < 0) {
+            return -1;
         }
-        return status;
     }
-    const struct ml_alphas alphas = ml_bcd_alphas(bcd);
-    double gain, *beta = memory_array(n, width * sizeof *beta, "dual variables", err);
-    status = beta ? ml_bias_beta(&alphas, false, width, beta, &gain, &point->kept, err) : -1;
-    free(beta);
-    return status;
+    return 0;
 }
 
-static int certify_bcd(struct ml *ml, const struct ml_parameters *parameters,
-                       struct ml_point *point, struct error *err) {
+/* The certified point of the descent's alphas, or of some near them whose sums are 0, for a free
+ * bias: that of its next step. */
+static int certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
+                   struct error *err) {
     struct ml_bcd *bcd = &ml->bcd;
-    size_t q = ml->rows.q;
-    free(point->dual);
-    point->dual = NULL;
-    if (bcd->loss == ML_SQUARED_HINGE && ml_bcd_sum_alphas(bcd, &point->gain, err) < 0) {
+    size_t q = ml->rows.q, width = bcd->store.width;
+    bool free_bias = ml->setup.free_bias, own = free_bias || bcd->loss == ML_SQUARED_HINGE;
+    const struct ml_alphas alphas = ml_bcd_alphas(bcd);
+    struct ml_kept *kept = ml->setup.keep ? &point->kept : NULL;
+    double *beta =
+        own ? memory_array(ml->rows.n, width * sizeof *beta, "dual variables", err) : bcd->beta;
+    int status = !beta ? -1
+                 : own ? ml_bias_beta(&alphas, free_bias, width, beta, &point->gain, kept, err)
+                       : take_beta(ml, point, err);
+    if (status == 0) {
+        ml_point_weights(ml, beta, point);
+        status = ml_point_size(ml, parameters->cost, beta, point, err);
+    }
+    if (own) {
+        free(beta);
+    }
+    if (status < 0 || ml_point_scores(ml, point, err) < 0) {
         return -1;
     }
-    ml_point_weights(ml, bcd->beta, point);
-    if (ml_point_scores(ml, point, err) < 0) {
-        return -1;
-    }
-    refresh(ml, point);
-    if (ml_point_size(ml, parameters->cost, bcd->beta, point, err) < 0) {
-        return -1;
-    }
-    if (bcd->loss == ML_HINGE) {
-        point->gain = ml_point_gain(ml, bcd->beta);
+    if (!own) {
+        refresh(ml, point);
+    } else if (!ml->problem->gram) { /* W is the descent's again */
+        ml_store_rebuild(&bcd->store, bcd->beta);
     }
     for (size_t k = 0; k < q; k++) {
-        point->bias[k] = bcd->constant * bcd->total[k];
+        point->bias[k] = free_bias ? bcd->offset[k] : bcd->constant * point->residual[k];
     }
-    return keep_dual(ml, point, err) < 0 ? -1 : ml_point_certify(ml, parameters, point, err);
+    return ml_point_certify(ml, parameters, point, err);
 }
+
+/* ---- block coordinate descent ---- */
 
 static int run_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct ml_state *state = context;
     struct ml_run *run = &state->run;
     run->epsilon = epsilon;
     if (ml_bcd_run(&state->ml->bcd, run, err) < 0 ||
-        certify_bcd(state->ml, state->parameters, state->point, err) < 0) {
+        certify(state->ml, state->parameters, state->point, err) < 0) {
         return -1;
     }
     const struct certificate *certificate = &state->point->certificate;
@@ -104,36 +106,6 @@ static void shift_bias(struct ml_bcd *bcd) {
     for (size_t k = 0; k < q; k++) {
         bcd->offset[k] -= mean;
     }
-}
-
-/* The point with a dual that has sums of 0, near bcd's, and bcd's next bias. W is bcd's again. */
-static int certify_balanced(struct ml *ml, const struct ml_parameters *parameters,
-                            struct ml_point *point, struct error *err) {
-    struct ml_bcd *bcd = &ml->bcd;
-    size_t n = ml->rows.n, q = ml->rows.q, width = bcd->store.width;
-    const struct ml_alphas alphas = ml_bcd_alphas(bcd);
-    double *beta = memory_array(n, width * sizeof(double), "dual variables", err);
-    int status = -1;
-    if (beta) {
-        status = ml_bias_beta(&alphas, true, width, beta, &point->gain,
-                              ml->setup.keep ? &point->kept : NULL, err);
-    }
-    if (status == 0) {
-        ml_point_weights(ml, beta, point);
-        status = ml_point_size(ml, parameters->cost, beta, point, err);
-    }
-    free(beta);
-    if (status < 0 || ml_point_scores(ml, point, err) < 0) {
-        return -1;
-    }
-    memcpy(point->bias, bcd->offset, q * sizeof(double));
-    if (ml_point_certify(ml, parameters, point, err) < 0) {
-        return -1;
-    }
-    if (!ml->problem->gram) {
-        ml_store_rebuild(&bcd->store, bcd->beta);
-    }
-    return 0;
 }
 
 /* The bounds as far as they can be told without a dual point that has sums of 0: bcd's bounds
@@ -188,7 +160,7 @@ static int solve_free(struct ml_state *state, struct error *err) {
             look = run->yields = pace_slow(&pace, run->work, open, parameters->epsilon);
         }
         if (look) {
-            if (certify_balanced(ml, parameters, point, err) < 0) {
+            if (certify(ml, parameters, point, err) < 0) {
                 return -1;
             }
             bounds = point->bounds;

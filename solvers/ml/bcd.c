@@ -216,28 +216,6 @@ static void row_alpha(const void *context, size_t i, const struct ml_block *bloc
     }
 }
 
-int ml_bcd_sum_alphas(struct ml_bcd *bcd, double *gain, struct error *err) {
-    size_t n = bcd->rows->n, width = bcd->store.width, pairs = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct ml_block block = ml_bcd_block(bcd, i);
-        pairs = larger(pairs, (size_t)block.n_relevant * (block.q - block.n_relevant));
-    }
-    double *alpha = memory_array(pairs, sizeof *alpha, "pairs", err), sum = 0;
-    memset(bcd->total, 0, width * sizeof *bcd->total);
-    for (size_t i = 0; alpha && i < n; i++) {
-        struct ml_block block = ml_bcd_block(bcd, i);
-        double *beta = bcd->beta + i * width;
-        row_alpha(bcd, i, &block, alpha);
-        ml_block_sums(&block, alpha, beta, &bcd->conjugate[i], bcd->scratch[0]);
-        sum += ml_block_gain(&block, beta) - bcd->conjugate[i];
-        array_add(bcd->total, 1, beta, width);
-    }
-    cluster_sum(bcd->rows->cluster, bcd->total, width);
-    *gain = cluster_total(bcd->rows->cluster, sum);
-    free(alpha);
-    return alpha ? 0 : -1;
-}
-
 struct ml_alphas ml_bcd_alphas(const struct ml_bcd *bcd) {
     return (struct ml_alphas){bcd->rows, bcd->loss, bcd->cost, bcd, row_alpha};
 }

@@ -90,10 +90,6 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err);
 /* The bounds at the point, from its scores; looks at every row's gap anew. */
 int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *err);
 
-/* Squared hinge: beta, its sums and conjugates become those of the alphas that are at hand, from
- * which running ones may be off; *gain gets the linear part of D of all ranks. All ranks. */
-int ml_bcd_sum_alphas(struct ml_bcd *bcd, double *gain, struct error *err);
-
 /* The alphas of the point; borrows bcd, one thread at a time. */
 struct ml_alphas ml_bcd_alphas(const struct ml_bcd *bcd);
 

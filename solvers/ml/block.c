@@ -327,12 +327,6 @@ double ml_block_pairs(const struct ml_block *block, double k, const double *s, d
     return sum_alpha(block, alpha, beta, conjugate, w);
 }
 
-void ml_block_sums(const struct ml_block *block, const double *alpha, double *beta,
-                   double *conjugate, struct ml_scratch *w) {
-    ml_block_gather(block, beta, 0, NULL, w);
-    sum_alpha(block, alpha, beta, conjugate, w);
-}
-
 /* ---- alpha of a hinge block ---- */
 
 /* The level t with sum_r min(lambda, max(0, d_r - t)) = total: Newton in a bracket, on a decreasing

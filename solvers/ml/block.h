@@ -53,10 +53,6 @@ double ml_block_pairs(const struct ml_block *block, double k, const double *s, d
 double ml_block_exact(const struct ml_block *block, double k, const double *s, double *beta,
                       double *conjugate, struct ml_scratch *scratch);
 
-/* beta (q) and *conjugate of alpha (n_relevant, q - n_relevant) row-major. */
-void ml_block_sums(const struct ml_block *block, const double *alpha, double *beta,
-                   double *conjugate, struct ml_scratch *scratch);
-
 /* An alpha (n_relevant, q - n_relevant) row-major of a hinge block's beta. */
 void ml_block_spread(const struct ml_block *block, const double *beta, double *alpha,
                      struct ml_scratch *scratch);

@@ -192,25 +192,6 @@ static void check_spread(const struct row *row, const double *beta, struct ml_sc
     }
 }
 
-/* The sums of alpha are those of the definition. */
-static void check_sums(const struct row *row, struct ml_scratch *scratch) {
-    double beta[MOST], conjugate = -1, squares = 0, gain = 0;
-    memcpy(beta, row->s, sizeof beta); /* whatever was there */
-    ml_block_sums(&row->block, row->alpha, beta, &conjugate, scratch);
-    size_t pairs = (size_t)row->block.n_relevant * (row->block.q - row->block.n_relevant);
-    for (size_t j = 0; j < pairs; j++) {
-        squares += row->alpha[j] * row->alpha[j] / (4 * row->block.lambda);
-        gain += row->alpha[j];
-    }
-    squares = row->block.loss == ML_HINGE ? 0 : squares;
-    CHECK(fabs(conjugate - squares) <= 1e-12 * squares, "conjugate %g, not %g", conjugate, squares);
-    CHECK(fabs(ml_block_gain(&row->block, beta) - gain) <= 1e-12 * gain, "gain is not %g", gain);
-    for (uint32_t k = 0; k < row->block.q; k++) {
-        CHECK(fabs(beta[k] - row->beta[k]) <= 1e-12 * gain, "label %u: beta %g, not %g", k, beta[k],
-              row->beta[k]);
-    }
-}
-
 /* Pair steps never lose, and many passes end at the exact block. */
 static void check_pairs(const struct row *row, struct ml_scratch *scratch) {
     static double alpha[MOST * MOST];
@@ -261,7 +242,6 @@ int main(void) {
             make_row(&row, &random, (enum ml_loss)loss, q, q - 1, round % 3 ? 1 : 30,
                      round % 4 == 0);
             check_loss(&row, scratch);
-            check_sums(&row, scratch);
             check_exact(&row, scratch, 1e-9);
             /* single pairs are slow where the loss outweighs the norm */
             if (q <= 12 && row.k * row.block.lambda < 20) {
