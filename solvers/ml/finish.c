@@ -45,6 +45,67 @@ static int take_dual(struct ml *ml, double cost, const struct ml_fit *fit, struc
     return status;
 }
 
+/* The slope of the loss along t, at t times the point's scores and bias. */
+static double loss_slope(const struct ml *ml, const struct ml_parameters *parameters,
+                         const struct ml_point *point, double t) {
+    size_t q = ml->rows.q;
+    const double *bias = point->bias;
+    double slope = 0, conjugate, *s = ml->bcd.s, *vertex = ml->bcd.old;
+    for (size_t i = 0; i < ml->rows.n; i++) {
+        struct ml_block block = ml_rows_block(&ml->rows, i, parameters->loss, parameters->cost);
+        const double *from = point->scores + ml->rows.row[i] * q;
+        for (size_t k = 0; k < q; k++) {
+            s[k] = t * (from[k] + bias[k]);
+        }
+        ml_block_vertex(&block, s, vertex, &conjugate, ml->bcd.scratch[0]);
+        slope -= array_dot(vertex, from, q) + array_dot(vertex, bias, q);
+    }
+    return cluster_total(ml->rows.cluster, slope);
+}
+
+/* The t near 1 where t times the point has the least primal, of |f|^2 = norm: at large C margins
+ * that are an ulp short of 1 cost more than weights that are longer by that much. */
+static double best_multiple(const struct ml *ml, const struct ml_parameters *parameters,
+                            const struct ml_point *point, double norm) {
+    enum { HALVINGS = 60 };
+    const double ulp = 4e-16, most = 0.5;
+    double low = 1, high = 1;
+    bool too_short = loss_slope(ml, parameters, point, 1) + norm < 0;
+    for (double step = too_short ? ulp : -ulp; fabs(step) < most; step *= 2) {
+        double t = 1 + step;
+        *(too_short ? &high : &low) = t;
+        if ((loss_slope(ml, parameters, point, t) + t * norm < 0) != too_short) {
+            break;
+        }
+        *(too_short ? &low : &high) = t;
+    }
+    for (int k = 0; k < HALVINGS && high - low > ulp; k++) {
+        double t = low + (high - low) / 2;
+        *(loss_slope(ml, parameters, point, t) + t * norm < 0 ? &low : &high) = t;
+    }
+    return high;
+}
+
+/* Multiplies the point by the best factor, times `scale`. */
+static void scale_point(const struct ml *ml, const struct ml_parameters *parameters, double scale,
+                        struct ml_point *point) {
+    size_t q = ml->rows.q, n = ml_n_weights(ml);
+    double norm = array_dot(point->weights, ml->problem->gram ? point->scores : point->weights, n);
+    if (ml->setup.bias > 0) {
+        norm += array_dot(point->bias, point->bias, q) / (ml->setup.bias * ml->setup.bias);
+    }
+    scale *= best_multiple(ml, parameters, point, norm);
+    for (size_t k = 0; k < n; k++) {
+        point->weights[k] *= scale;
+    }
+    for (size_t k = 0; k < ml->rows.n_all * q; k++) {
+        point->scores[k] *= scale;
+    }
+    for (size_t k = 0; k < q; k++) {
+        point->bias[k] *= scale;
+    }
+}
+
 /* How far each label's scores may rise where it is not relevant, or fall (falls) where it is, until
  * a pair comes to the margin: at most, INFINITY where none can. All ranks. */
 static void find_room(const struct ml *ml, const struct ml_point *point, bool falls, double *room) {
@@ -124,7 +185,7 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
         point->bias[k] = ml->setup.free_bias ? fit->bias[k] : constant * point->residual[k];
     }
     bool own = fit->weights || fit->coefficients;
-    if ((own || scale != 1) && ml_point_part(ml, point, err) < 0) {
+    if (ml_point_part(ml, point, err) < 0) {
         return -1;
     }
     memcpy(point->bias, own ? fit->bias : point->bias, q * sizeof *point->bias);
@@ -133,13 +194,11 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
     } else if (fit->coefficients && set_coefficients(ml, fit->coefficients, point, err) < 0) {
         return -1;
     }
-    for (size_t k = 0; k < ml_n_weights(ml); k++) {
-        point->weights[k] *= scale;
+    if (ml_point_scores(ml, point, err) < 0) {
+        return -1;
     }
-    for (size_t k = 0; k < q; k++) {
-        point->bias[k] *= scale;
-    }
-    if (ml_point_scores(ml, point, err) < 0 || (settle && settle_bias(ml, point, err) < 0) ||
+    scale_point(ml, parameters, scale, point);
+    if ((settle && settle_bias(ml, point, err) < 0) ||
         ml_point_certify(ml, parameters, point, err) < 0) {
         return -1;
     }
