@@ -15,7 +15,6 @@
 
 enum {
     LINE_STEPS = 30,
-    SECTIONS = 90,     /* 32 GOLDEN^SECTIONS is a unit of double */
     MAX_HESSIAN = 3000 /* features of a Hessian that is factored; it then has 72 MB */
 };
 
@@ -37,9 +36,6 @@ static const double MU_DOWN = 0.1, MU_UP = 10;
 static const double EXACT_GAP = 4;    /* of the gap wanted: worth the sorting of its own bias */
 static const double NEAR_GAP = 0.05;  /* at most, for a start to count as near */
 static const double LINE_SLOPE = 0.1; /* what the line search leaves of the slope */
-/* Multiples of weights are looked for from exp(-FARTHEST) to exp(FARTHEST). */
-static const double GOLDEN = 0.6180339887498949, FARTHEST = 16;
-
 /* ---- creating ---- */
 
 static int allocate(struct binary *binary, struct error *err) {
@@ -373,55 +369,6 @@ static bool is_reached(const struct binary_fit *fit, double epsilon) {
     return fit->primal - fit->dual <= epsilon * fit->primal;
 }
 
-/* The primal at `factor` times the weights with scores s (n), at its best bias. */
-static double primal_at(struct binary *binary, const struct binary_loss *loss, double factor,
-                        double norm, const double *s, double *scaled, double *bias) {
-    double sum;
-    for (size_t i = 0; i < binary->n; i++) {
-        scaled[i] = factor * s[i];
-    }
-    *bias = binary_bias(loss, scaled, binary->n, binary->breaks, &sum);
-    return 0.5 * factor * factor * norm + sum;
-}
-
-/* The best multiple of the weights, by golden sections of its logarithm. Where C is large an
- * interior point may end at weights of the right direction that are far too long, or so little too
- * short that C times what margins lack is the gap. */
-static int take_multiple(struct binary *binary, const struct binary_loss *loss,
-                         struct binary_fit *fit, struct error *err) {
-    size_t n = binary->n, d = binary->rows.d;
-    double *scaled = memory_array(n, sizeof *scaled, "scores", err), *s = binary->trial_s;
-    if (!scaled) {
-        return -1;
-    }
-    double norm = array_dot(binary->best_x, binary->best_x, d), best = 1;
-    double low = -FARTHEST, high = FARTHEST;
-    double at[2] = {0}, value[2] = {0};
-    binary_scores(&binary->rows, binary->best_x, s);
-    for (int section = 0; section < SECTIONS; section++) {
-        for (int side = 0; side < 2; side++) {
-            double place = high - low, bias;
-            at[side] = side == 0 ? high - GOLDEN * place : low + GOLDEN * place;
-            value[side] = primal_at(binary, loss, exp(at[side]), norm, s, scaled, &bias);
-            if (value[side] < fit->primal) {
-                fit->primal = value[side];
-                fit->bias = bias;
-                best = exp(at[side]);
-            }
-        }
-        if (value[0] < value[1]) {
-            high = at[1];
-        } else {
-            low = at[0];
-        }
-    }
-    for (size_t j = 0; best != 1 && j < d; j++) {
-        binary->best_x[j] *= best;
-    }
-    free(scaled);
-    return 0;
-}
-
 void binary_begin(struct binary *binary, struct binary_fit *fit) {
     memset(binary->best_x, 0, binary->d * sizeof *binary->best_x);
     memset(binary->best_alpha, 0, binary->n * sizeof *binary->best_alpha);
@@ -455,12 +402,8 @@ int binary_finish(struct binary *binary, const struct binary_loss *loss, double 
     }
     fit->iterations += found.iterations;
     fit->reason = found.stop;
-    fit->converged = is_reached(fit, epsilon);
     binary_interior_free(&found);
     binary_forget(binary);
-    if (!fit->converged && take_multiple(binary, loss, fit, err) < 0) {
-        return -1;
-    }
     fit->converged = is_reached(fit, epsilon);
     return 0;
 }

@@ -193,30 +193,6 @@ static int claim(struct smm *smm, const struct binary_loss *loss, double tau, co
     return smm_certify(smm->certify, &claimed, certificate, err);
 }
 
-/* Where C is large, margins of 1 that rounding may have left short cost more than a W that is
- * longer by a little: it is made so, as long as that lowers the primal. */
-static int stretch(struct smm *smm, const struct binary_loss *loss, double tau, const double *alpha,
-                   struct smm_machine *machine, struct error *err) {
-    static const double more[] = {1e-14, 1e-12, 1e-10, 1e-8};
-    for (size_t k = 0; k < sizeof more / sizeof more[0]; k++) {
-        struct certificate longer;
-        double bias = (1 + more[k]) * machine->bias;
-        for (size_t j = 0; j < smm->cells; j++) {
-            smm->M[j] = (1 + more[k]) * machine->W[j];
-        }
-        if (claim(smm, loss, tau, alpha, smm->M, bias, &longer, err) < 0) {
-            return -1;
-        }
-        if (!(longer.primal < machine->certificate.primal)) {
-            break;
-        }
-        memcpy(machine->W, smm->M, smm->cells * sizeof *machine->W);
-        machine->bias = bias;
-        machine->certificate = longer;
-    }
-    return 0;
-}
-
 /* Seconds to keep for the certificate, and for what a solver still does when it is told to end:
  * measured by a certificate. 0 where the fit is waited for. */
 static int measure_end(struct smm *smm, const struct binary_loss *loss, double tau,
@@ -242,15 +218,13 @@ static int measure_end(struct smm *smm, const struct binary_loss *loss, double t
 }
 
 /* The certificate of the machine's W and bias; W = 0 where nothing better is there, and alpha = 0.
- * The dual point is put in balance: what is left of y'alpha is paid for. `reason` ended the fit. */
-static int certify(struct smm *smm, const struct binary_loss *loss, double tau, double epsilon,
-                   enum stop_reason reason, struct smm_machine *machine, struct error *err) {
+ * The dual point is put in balance: what is left of y'alpha is paid for. */
+static int certify(struct smm *smm, const struct binary_loss *loss, double tau,
+                   struct smm_machine *machine, struct error *err) {
     double sum, *alpha = machine->alpha;
     struct certificate *certificate = &machine->certificate;
     binary_balance(loss->cluster, loss->y, smm->problem->n, alpha);
-    if (claim(smm, loss, tau, alpha, machine->W, machine->bias, certificate, err) < 0 ||
-        (certificate->gap > epsilon && !stop_limited(reason) &&
-         stretch(smm, loss, tau, alpha, machine, err) < 0)) {
+    if (claim(smm, loss, tau, alpha, machine->W, machine->bias, certificate, err) < 0) {
         return -1;
     }
     if (certificate->worse) {
@@ -315,8 +289,7 @@ struct solving {
     const struct monitor *monitor;
     struct kept kept;
     struct smm_machine *machine;
-    double epsilon; /* of the tolerance at work */
-    double before;  /* certified gap of the last outer iteration */
+    double before; /* certified gap of the last outer iteration */
     uint64_t iterations;
     enum stop_reason reason;
 };
@@ -338,7 +311,7 @@ static int solve_once(void *context, double tolerance, struct tolerance_end *end
     machine->bias = fit->bias;
     solving->iterations += fit->iterations;
     solving->reason = fit->reason ? fit->reason : STOP_ROUNDING;
-    if (certify(smm, state->loss, state->tau, solving->epsilon, fit->reason, machine, err) < 0 ||
+    if (certify(smm, state->loss, state->tau, machine, err) < 0 ||
         keep_better(smm, state->loss, state->tau, &solving->kept, machine, err) < 0) {
         return -1;
     }
@@ -356,7 +329,6 @@ static int solve_once(void *context, double tolerance, struct tolerance_end *end
 static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct solving *solving = context;
     const struct certificate *found = &solving->machine->certificate;
-    solving->epsilon = epsilon;
     solving->before = INFINITY;
     solving->state.failed = false;
     if (tolerance_tighten(solve_once, solving, epsilon, MAX_RUNS, err) < 0) {
@@ -444,7 +416,7 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
     machine->certificate.worse = false; /* that was of the SVM */
     size_t height = smm->matrices.height, width = smm->matrices.width;
     if (parameters->rank >= (height < width ? height : width)) { /* an SVM, with its dual point */
-        return certify(smm, loss, 0, parameters->epsilon, outcome->reason, machine, err);
+        return certify(smm, loss, 0, machine, err);
     }
     return 0;
 }
