@@ -6,7 +6,6 @@
 #include "solvers/methods/cholesky.h"
 #include "solvers/methods/interior.h"
 #include "solvers/methods/stacked.h"
-#include "solvers/methods/work.h"
 #include "solvers/smm/binary_interior.h"
 #include "solvers/smm/svd.h"
 
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CELLS = 1536, MOST_VALUES = 1 << 25, TYPICAL_STEPS = 20 };
+enum { MOST_CELLS = 1536, MOST_VALUES = 1 << 25 };
 
 static const double FREE_STEP = 1e-13; /* keeps the bias's steps finite, relative */
 static const double INACCURATE =
@@ -44,14 +43,10 @@ struct nuclear_interior {
     bool is_stacked;
 };
 
-double smm_nuclear_interior_work(const struct smm_matrices *matrices) {
-    double n = (double)matrices->n, side = (double)(matrices->height + matrices->width);
+bool smm_nuclear_interior_possible(const struct smm_matrices *matrices) {
     double cells = (double)matrices->height * (double)matrices->width;
-    if (matrices->cluster || cells > MOST_CELLS || n * (cells + 1) > MOST_VALUES) {
-        return INFINITY;
-    }
-    double factors = work_blas3(cells * cells * (cells + 2 * n)) + work_scalar(8 * cells * cells);
-    return TYPICAL_STEPS * (factors + work_scalar(40 * side * side * side + 40 * n * cells));
+    return !matrices->cluster && cells <= MOST_CELLS &&
+           (double)matrices->n * (cells + 1) <= MOST_VALUES;
 }
 
 /* ---- small dense matrices ---- */

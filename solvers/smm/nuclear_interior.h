@@ -14,11 +14,10 @@
 #include "solvers/smm/binary.h"
 #include "solvers/smm/maps.h"
 
-#include <stdint.h>
+#include <stdbool.h>
 
-/* What a fit takes, in operations of plain loops; INFINITY where there are too many cells, or rows
- * are distributed over processes. */
-double smm_nuclear_interior_work(const struct smm_matrices *matrices);
+/* Whether all rows are in this process, and few enough, and their cells. */
+bool smm_nuclear_interior_possible(const struct smm_matrices *matrices);
 
 /* Solves to a relative gap of epsilon, afresh; fit has w and alpha of the caller, and gets bounds
  * as far as running sums can tell. Margins of loss are not used. */

@@ -28,7 +28,7 @@ static int run_newton(void *context, const struct monitor *monitor, struct error
 static bool interior_applies(const void *context) {
     const struct smm_state *state = context;
     const struct binary_rows rows = binary_rows_of(state->matrices);
-    return state->newton ? isfinite(smm_nuclear_interior_work(state->matrices))
+    return state->newton ? smm_nuclear_interior_possible(state->matrices)
                          : binary_interior_possible(&rows);
 }
 
