@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum {
-    LINE_STEPS = 30,
     MAX_HESSIAN = 3000 /* features of a Hessian that is factored; it then has 72 MB */
 };
 
@@ -33,9 +32,8 @@ static const struct huber_pace PACE = {.near = 0.3,
  * 0. */
 static const double MU_FIRST = 1, MU_TRIED_LEAST = 1e-6, MU_TRIED_MOST = 1e12;
 static const double MU_DOWN = 0.1, MU_UP = 10;
-static const double EXACT_GAP = 4;    /* of the gap wanted: worth the sorting of its own bias */
-static const double NEAR_GAP = 0.05;  /* at most, for a start to count as near */
-static const double LINE_SLOPE = 0.1; /* what the line search leaves of the slope */
+static const double EXACT_GAP = 4;   /* of the gap wanted: worth the sorting of its own bias */
+static const double NEAR_GAP = 0.05; /* at most, for a start to count as near */
 /* ---- creating ---- */
 
 static int allocate(struct binary *binary, struct error *err) {
@@ -226,7 +224,9 @@ struct line {
 };
 
 /* The slope of the smooth problem at x + theta step, its bias minimised out. */
-static double line_slope(const struct line *line, double theta) {
+static int line_slope(void *context, double theta, double *slope, struct error *err) {
+    (void)err;
+    const struct line *line = context;
     struct binary *binary = line->binary;
     const struct binary_loss *loss = binary->loss;
     double sum = 0;
@@ -238,47 +238,25 @@ static double line_slope(const struct line *line, double theta) {
         sum += loss->y[i] * binary->trial_alpha[i] * binary->q[i];
     }
     sum = cluster_total(loss->cluster, sum);
-    return line->mixed + theta * line->square - sum;
+    *slope = line->mixed + theta * line->square - sum;
+    return 0;
 }
 
-/* Goes along the step to where the slope is nearly 0, by false positions that keep a bracket.
- */
+/* Goes along the step to where the slope is nearly 0. */
 static int line_search(void *context, const struct huber_path *path, bool *moved,
                        struct error *err) {
-    (void)err;
     struct binary *binary = context;
     struct line line = {.binary = binary,
                         .mu = path->mu,
                         .mixed = array_dot(binary->step, binary->x, binary->d),
                         .square = array_dot(binary->step, binary->step, binary->d)};
-    double low = 0, low_slope = line_slope(&line, 0), high = INFINITY, high_slope = 0;
-    *moved = low_slope < 0;
-    if (!*moved) {
-        return 0;
+    double length;
+    if (find_length(line_slope, &line, NULL, &length, moved, err) < 0) {
+        return -1;
     }
-    double enough = LINE_SLOPE * -low_slope, theta = 1;
-    for (int k = 0; k < LINE_STEPS; k++) {
-        double slope = line_slope(&line, theta);
-        if (fabs(slope) <= enough) {
-            break;
-        }
-        if (slope < 0) {
-            if (low > 0) { /* the same end again: the other one counts half (Illinois) */
-                high_slope *= 0.5;
-            }
-            low = theta;
-            low_slope = slope;
-        } else {
-            if (high < INFINITY) {
-                low_slope *= 0.5;
-            }
-            high = theta;
-            high_slope = slope;
-        }
-        theta =
-            high == INFINITY ? 2 * low : low - low_slope * (high - low) / (high_slope - low_slope);
+    if (length > 0) {
+        array_add(binary->x, length, binary->step, binary->d);
     }
-    array_add(binary->x, theta, binary->step, binary->d);
     return 0;
 }
 

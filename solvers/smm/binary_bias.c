@@ -171,3 +171,44 @@ double binary_bias(const struct binary_loss *loss, const double *s, size_t n, do
     *sum = cluster_total(loss->cluster, total);
     return b;
 }
+
+/* ---- along a step ---- */
+
+int find_length(length_slope slope_at, void *context, const struct monitor *monitor, double *length,
+                bool *moved, struct error *err) {
+    enum { MAX_TRIALS = 30 };
+    const double accuracy = 0.1;
+    double low = 0, low_slope, high = INFINITY, high_slope = 0, theta = 1;
+    *length = 0;
+    if (slope_at(context, 0, &low_slope, err) < 0) {
+        return -1;
+    }
+    *moved = low_slope < 0;
+    double enough = accuracy * -low_slope;
+    for (int k = 0; *moved && k < MAX_TRIALS; k++) {
+        double slope;
+        if (monitor_late(monitor)) {
+            return 0;
+        }
+        if (slope_at(context, theta, &slope, err) < 0) {
+            return -1;
+        }
+        if (fabs(slope) <= enough) {
+            break;
+        }
+        /* where the same end moves again, the other one counts half (Illinois) */
+        if (slope < 0) {
+            high_slope *= low > 0 ? 0.5 : 1;
+            low = theta;
+            low_slope = slope;
+        } else {
+            low_slope *= high < INFINITY ? 0.5 : 1;
+            high = theta;
+            high_slope = slope;
+        }
+        theta =
+            high == INFINITY ? 2 * low : low - low_slope * (high - low) / (high_slope - low_slope);
+    }
+    *length = *moved ? theta : 0;
+    return 0;
+}

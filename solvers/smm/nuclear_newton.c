@@ -13,7 +13,6 @@
 #include <string.h>
 
 enum {
-    LINE_STEPS = 30,
     EASY = 1,
     FAIR = 2,
     HARD = 8,      /* steps of a round */
@@ -29,7 +28,6 @@ static const double FAR = 1e-2;
 static const double RHO_SHARE = 4;  /* threshold as a share of the mean singular value, inverse */
 static const double MU_SHARE = 0.2; /* first mu, of that with the best dual bound at W = 0 */
 static const double BETTER = 1e-3;
-static const double LINE_SLOPE = 0.1;
 enum { RHO_ROUNDS = 6 }; /* in which rho follows the singular values */
 
 struct smm_nuclear_newton {
@@ -205,8 +203,8 @@ static int find_step(struct smm_nuclear_newton *newton, struct error *err) {
 }
 
 /* The slope of the round's function at W + theta step, its bias minimised out. */
-static int slope_at(struct smm_nuclear_newton *newton, double theta, double *slope,
-                    struct error *err) {
+static int slope_at(void *context, double theta, double *slope, struct error *err) {
+    struct smm_nuclear_newton *newton = context;
     const struct smm_matrices *matrices = newton->matrices;
     double *B = newton->trial, *S = newton->low, norm, square, sum = 0;
     for (size_t i = 0; i < newton->n; i++) {
@@ -231,41 +229,16 @@ static int slope_at(struct smm_nuclear_newton *newton, double theta, double *slo
     return 0;
 }
 
-/* Goes along the step to where the slope is nearly 0, by false positions that keep a bracket.
- * *moved = false if the step does not lead down. Stays where it is if it is late. */
+/* Goes along the step to where the slope is nearly 0. *moved = false if the step does not lead
+ * down. Stays where it is if it is late. */
 static int search(struct smm_nuclear_newton *newton, bool *moved, struct error *err) {
-    double low = 0, low_slope, high = INFINITY, high_slope = 0, theta = 1;
-    if (slope_at(newton, 0, &low_slope, err) < 0) {
+    double length;
+    if (find_length(slope_at, newton, newton->monitor, &length, moved, err) < 0) {
         return -1;
     }
-    *moved = low_slope < 0;
-    double enough = LINE_SLOPE * -low_slope;
-    for (int k = 0; *moved && k < LINE_STEPS; k++) {
-        double slope;
-        if (monitor_late(newton->monitor)) {
-            return 0;
-        }
-        if (slope_at(newton, theta, &slope, err) < 0) {
-            return -1;
-        }
-        if (fabs(slope) <= enough) {
-            break;
-        }
-        if (slope < 0) {
-            high_slope *= low > 0 ? 0.5 : 1; /* the same end again: the other one counts half */
-            low = theta;
-            low_slope = slope;
-        } else {
-            low_slope *= high < INFINITY ? 0.5 : 1;
-            high = theta;
-            high_slope = slope;
-        }
-        theta =
-            high == INFINITY ? 2 * low : low - low_slope * (high - low) / (high_slope - low_slope);
-    }
-    if (*moved) {
-        array_add(newton->W, theta, newton->step, newton->cells);
-        array_add(newton->s, theta, newton->q, newton->n);
+    if (length > 0) {
+        array_add(newton->W, length, newton->step, newton->cells);
+        array_add(newton->s, length, newton->q, newton->n);
     }
     return 0;
 }
