@@ -231,7 +231,7 @@ $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(HOUSE)
 $(GENERATOR): private CONTRACT = off
 
 # Double-double arithmetic is made of sums and products that must stay what they are (common/base/dd.h).
-$(CHECK) $(BUILD)/tests/unit/check/ball.o \
+$(CHECK) $(BUILD)/tests/unit/check/ball.o $(BUILD)/solvers/top/wide.o \
 $(BUILD)/solvers/top/dual_function.o $(BUILD)/common/kernel/precise.o $(BUILD)/common/kernel/gram.o \
 $(BUILD)/solvers/methods/certify_precise.o $(BUILD)/solvers/methods/cholesky_precise.o \
 $(BUILD)/solvers/methods/row_features.o $(BUILD)/solvers/rank/skew.o \

@@ -35,6 +35,7 @@ ends_at() {
 
 @test "top: fits agree with one another over weights, caches, threads, folds and costs" {
     unit solvers/top/ways
+    unit solvers/top/wide
 }
 
 # ---- optima ----

@@ -21,6 +21,33 @@ static struct dd less_dot(struct dd a, const struct dd *x, const struct dd *y, s
     return dd_add(a, dd_negative(dot(x, y, n)));
 }
 
+bool cholesky_precise_factor(struct dd *A, size_t n) {
+    for (size_t j = 0; j < n; j++) {
+        struct dd *own = A + j * n;
+        for (size_t k = 0; k < j; k++) {
+            own[k] = dd_divide(less_dot(own[k], own, A + k * n, k), A[k * n + k]);
+        }
+        own[j] = less_dot(own[j], own, own, j);
+        if (!(own[j].hi > 0) || !isfinite(own[j].hi)) {
+            return false;
+        }
+        own[j] = dd_root(own[j]);
+    }
+    return true;
+}
+
+void cholesky_precise_solve(const struct dd *L, size_t n, struct dd *x) {
+    for (size_t j = 0; j < n; j++) {
+        x[j] = dd_divide(less_dot(x[j], L + j * n, x, j), L[j * n + j]);
+    }
+    for (size_t j = n; j-- > 0;) {
+        x[j] = dd_divide(x[j], L[j * n + j]);
+        for (size_t k = 0; k < j; k++) {
+            x[k] = dd_add(x[k], dd_negative(dd_multiply(x[j], L[j * n + k])));
+        }
+    }
+}
+
 static void swap(struct dd *a, struct dd *b) {
     struct dd was = *a;
     *a = *b;

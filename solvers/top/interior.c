@@ -359,6 +359,13 @@ static int solve(struct top_interior_run *run, const struct problem *problem, do
         run->primal = cost * top_risk_cut(&run->risk, run->scores, run->work, &offset); /* of 0 */
         status = start(run, err) || improve(run, monitor, fit, err) ? -1 : 0;
     }
+    if (status == 0 && fit->reason == STOP_ROUNDING) {
+        bool widened;
+        status = top_system_widen(run->in.system, &widened, err);
+        if (status == 0 && widened) {
+            status = start(run, err) || improve(run, monitor, fit, err) ? -1 : 0;
+        }
+    }
     return status == 0 && *possible ? copy_fit(run, fit, err) : status;
 }
 

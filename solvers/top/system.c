@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "solvers/methods/cholesky.h"
+#include "solvers/top/wide.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -34,6 +35,8 @@ struct top_system {
     double *full;            /* (n) work: coefficients or scores of all rows */
     double *some;            /* (m) work */
     double *block;           /* (BLOCK, d) work; features */
+    double *X;               /* (m, d) the rows; where wide */
+    struct top_wide *wide;   /* NULL: double is enough */
 };
 
 /* Features of a row, with the constant one. */
@@ -217,9 +220,10 @@ void top_system_free(struct top_system *system) {
     if (!system) {
         return;
     }
-    double *const array[] = {system->diagonal, system->K,    system->factor, system->E,
-                             system->weights,  system->full, system->some,   system->block,
-                             system->mean,     system->spare};
+    double *const array[] = {system->diagonal, system->K,     system->factor, system->E,
+                             system->weights,  system->full,  system->some,   system->block,
+                             system->mean,     system->spare, system->X};
+    top_wide_free(system->wide);
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         free(array[i]);
     }
@@ -238,6 +242,23 @@ bool top_system_by_features(const struct top_system *system) {
 
 size_t top_system_width(const struct top_system *system) {
     return system->features ? system->d : 0;
+}
+
+int top_system_widen(struct top_system *system, bool *widened, struct error *err) {
+    size_t m = system->m, d = system->d;
+    *widened = false;
+    if (!system->features || system->map->cluster || system->wide || !top_wide_fits(m, d)) {
+        return 0;
+    }
+    system->X = memory_array(m, d * sizeof *system->X, "a system", err);
+    if (!system->X || top_wide_create(&system->wide, system->X, m, d, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < m; i++) {
+        take_row(system, i, system->X + i * d);
+    }
+    *widened = true;
+    return 0;
 }
 
 /* The work weights (d) = X'r for the rows in use, r (m). */
@@ -308,6 +329,9 @@ int top_system_square(struct top_system *system, const double *b, double *s, dou
 static int factor_features(struct top_system *system, const double *E) {
     size_t m = system->m, d = system->d;
     memcpy(system->E, E, m * sizeof *E);
+    if (system->wide) {
+        return top_wide_factor(system->wide, system->E) ? 0 : -1;
+    }
     struct cluster *cluster = system->map->cluster;
     memset(system->factor, 0, d * d * sizeof *system->factor);
     for (size_t j = 0; j < d && cluster_leads(cluster); j++) {
@@ -345,6 +369,10 @@ bool top_system_factor(struct top_system *system, const double *E) {
 int top_system_solve_both(struct top_system *system, const double *lack, double *x, double *weights,
                           struct error *err) {
     size_t m = system->m, d = system->d;
+    if (system->wide) {
+        top_wide_solve(system->wide, lack, x, weights);
+        return 0;
+    }
     for (size_t i = 0; i < m; i++) {
         system->some[i] = x[i] / system->E[i];
     }

@@ -49,6 +49,10 @@ bool top_system_by_features(const struct top_system *system);
 /* How many weights such a function has; 0 without features. */
 size_t top_system_width(const struct top_system *system);
 
+/* From here on systems with features are solved in double-double. *widened is false, and nothing
+ * has changed, where they are too large for that, spread over ranks, or solved so already. */
+int top_system_widen(struct top_system *system, bool *widened, struct error *err);
+
 /* *square = |sum b_i phi_i|^2, b (m). s (m) is its scores, K b, without features; else
  * untouched. */
 int top_system_square(struct top_system *system, const double *b, double *s, double *square,
