@@ -1,7 +1,7 @@
 /* Coordinate ascent as published for these duals (Mácha, Adam, Šmídl: "Nonlinear classifiers for
- * ranking problems based on kernelized SVM", 2020): from a random feasible point, sweeps over random
- * first entries, each with the best second one by the closed form of the pair's step. (As published
- * the point is the projection of one that is random.)
+ * ranking problems based on kernelized SVM", 2020): from a random feasible point, sweeps over
+ * random first entries, each with the best second one by the closed form of the pair's step. (As
+ * published the point is the projection of one that is random.)
  *
  * It moves pairs only. Where several beta are at their cap no pair can move the cap, and it stays
  * away from the optimum (tau-fpl, patmat with the hinge): the second solver, for tests and for

@@ -18,8 +18,8 @@ enum {
 
 /* A step goes so far towards the boundary. */
 static const double SHORT_OF = 0.995;
-/* A step this short is tried again with less of the second-order correction; and one that is none. */
-static const double SHORT = 0.3, SHORTEST = 1e-13;
+/* Less of the corrector is taken where that goes further by so much; steps this short are none. */
+static const double FURTHER = 1.2, SHORTEST = 1e-13;
 /* Progress since it was made last: a gap below this part of that one, a dual that grew by so much,
  * or products that halved while they still make more than a part of the gap. */
 static const double BETTER_GAP = 0.9, BETTER_DUAL = 1.5, BETTER_PRODUCTS = 0.5;
@@ -216,8 +216,25 @@ static int trim(struct top_interior_run *run, int tries, bool *trimmed, struct e
 
 /* ---- the run ---- */
 
-/* Computes a step, its centring as Mehrotra has it, with as much of the second-order correction as
- * does not make it short, and takes it. *moved is false where rounding leaves none. */
+/* The step: its centring as Mehrotra has it, and as much of the corrector as lets it go far. */
+static bool step(struct top_interior *in) {
+    double length = fmin(1, top_interior_longest(in, 0, 0)),
+           products = top_interior_mean_product(in);
+    double ratio = fmin(1, fmax(0, top_interior_predicted(in, length) / products));
+    double target = ratio * ratio * ratio * products, best = 0, weight = 0;
+    const double weights[] = {1, length, length * length, 0};
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
+        double far = top_interior_longest(in, target, weights[i]);
+        if (far > FURTHER * best) {
+            best = far;
+            weight = weights[i];
+        }
+    }
+    best = SHORT_OF * best > 1 ? 1 : SHORT_OF * best;
+    return best > SHORTEST && top_interior_move(in, best, target, weight);
+}
+
+/* Computes a step and takes it. *moved is false where rounding leaves none. */
 static int next(struct top_interior *in, bool *moved, struct error *err) {
     bool factored;
     *moved = false;
@@ -227,22 +244,10 @@ static int next(struct top_interior *in, bool *moved, struct error *err) {
     if (!factored) {
         return 0;
     }
-    if (top_interior_direction(in, &(struct top_aim){0, 0}, &in->affine, err)) {
+    if (top_interior_directions(in, err)) {
         return -1;
     }
-    double length = fmin(1, top_interior_longest(in, &in->affine)), far = 0;
-    double products = top_interior_mean_product(in);
-    double ratio = fmin(1, fmax(0, top_interior_predicted(in, length) / products));
-    const double weights[] = {1, length * length, 0};
-    for (size_t i = 0; i < sizeof weights / sizeof weights[0] && far < SHORT; i++) {
-        const struct top_aim aim = {ratio * ratio * ratio * products, weights[i]};
-        if (top_interior_direction(in, &aim, &in->step, err)) {
-            return -1;
-        }
-        far = top_interior_longest(in, &in->step);
-    }
-    far = fmin(1, SHORT_OF * far);
-    *moved = far > SHORTEST && top_interior_move(in, far);
+    *moved = step(in);
     return *moved ? top_interior_scores(in, err) : 0;
 }
 

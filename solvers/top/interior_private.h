@@ -36,25 +36,25 @@ struct top_interior {
     struct top_system *system;
     double cost;
     size_t m, n, n_alpha;
-    double all, all_alpha;         /* n and n_alpha of all ranks */
-    size_t width;                  /* of f: features, or 0 where f is sum b_i phi_i and no more */
-    size_t *row;                   /* (n) of each variable */
-    size_t *alpha_of, *beta_of;    /* (m) variable of each row, or SIZE_MAX */
-    bool *capped;                  /* (n) there is a cap */
-    double *fixed, *moving;        /* (n) of the cap */
-    double *linear, *square;       /* (n) */
-    double *arc;                   /* (n); 0: no such term */
-    bool balanced;                 /* sum alpha = sum beta */
-    bool levelled;                 /* the level is a variable */
-    struct top_point at;           /* the iterate */
-    struct top_point affine, step; /* directions */
-    double *b, *s;                 /* (m) of the iterate: s are the scores of f */
-    double *slope, *slack;         /* (n) of the iterate; of caps: what u lacks */
-    double *lack;                  /* (width) sum b_i phi_i - f */
-    double level_slope;            /* of the level */
-    double excess[2];              /* of the two sums */
-    double *curvature;             /* (n) of each variable, from all but K */
-    double level_own;              /* the level's own curvature */
+    double all, all_alpha;      /* n and n_alpha of all ranks */
+    size_t width;               /* of f: features, or 0 where f is sum b_i phi_i and no more */
+    size_t *row;                /* (n) of each variable */
+    size_t *alpha_of, *beta_of; /* (m) variable of each row, or SIZE_MAX */
+    bool *capped;               /* (n) there is a cap */
+    double *fixed, *moving;     /* (n) of the cap */
+    double *linear, *square;    /* (n) */
+    double *arc;                /* (n); 0: no such term */
+    bool balanced;              /* sum alpha = sum beta */
+    bool levelled;              /* the level is a variable */
+    struct top_point at;        /* the iterate */
+    struct top_point affine, centre, corrector; /* directions */
+    double *b, *s;                              /* (m) of the iterate: s are the scores of f */
+    double *slope, *slack;                      /* (n) of the iterate; of caps: what u lacks */
+    double *lack;                               /* (width) sum b_i phi_i - f */
+    double level_slope;                         /* of the level */
+    double excess[2];                           /* of the two sums */
+    double *curvature;                          /* (n) of each variable, from all but K */
+    double level_own;                           /* the level's own curvature */
     double *border[3], *column[3]; /* (n) of the level, rho, lambda; the systems' solutions */
     size_t n_borders;              /* 0, or the first 2, or 3 */
     double *right;                 /* (n) work */
@@ -78,22 +78,17 @@ double top_interior_mean_product(const struct top_interior *in);
 /* Factors the step's system at the iterate. *done is false if no factorisation succeeds. */
 int top_interior_factor(struct top_interior *in, bool *done, struct error *err);
 
-/* Where a direction goes: residuals 0 and all products `target`, less `weight` times the products of
- * affine's own moves, the second-order correction. */
-struct top_aim {
-    double target, weight;
-};
+/* The three parts of a step: `affine`, towards all products and residuals 0; `centre`, what raises
+ * all products by 1; `corrector`, which takes off the products of affine's own moves. */
+int top_interior_directions(struct top_interior *in, struct error *err);
 
-int top_interior_direction(struct top_interior *in, const struct top_aim *aim, struct top_point *to,
-                           struct error *err);
-
-/* How far along a direction the iterate stays at or above 0. */
-double top_interior_longest(const struct top_interior *in, const struct top_point *by);
+/* How far along affine + target centre + weight corrector the iterate stays at or above 0. */
+double top_interior_longest(const struct top_interior *in, double target, double weight);
 
 /* The mean of the products after a step of `length` along affine. */
 double top_interior_predicted(const struct top_interior *in, double length);
 
-/* Moves the iterate along `step`. Returns false if it is no longer finite, or above 0. */
-bool top_interior_move(struct top_interior *in, double length);
+/* Moves the iterate. Returns false if it is no longer finite, or above 0. */
+bool top_interior_move(struct top_interior *in, double length, double target, double weight);
 
 #endif

@@ -109,7 +109,7 @@ static void carve_point(double **pool, struct top_point *point, size_t n, size_t
 }
 
 static int make_arrays(struct top_interior_run *run, struct error *err) {
-    enum { OF_VARIABLES = 3 * 4 + 3 * 2 + 9, OF_ROWS = 9 + 2, OF_FEATURES = 4 };
+    enum { OF_VARIABLES = 4 * 4 + 3 * 2 + 9, OF_ROWS = 9 + 2, OF_FEATURES = 5 };
     struct top_interior *in = &run->in;
     size_t n = in->n, m = in->m;
     in->width = top_system_width(in->system);
@@ -125,7 +125,8 @@ static int make_arrays(struct top_interior_run *run, struct error *err) {
     double *pool = run->pool;
     carve_point(&pool, &in->at, n, in->width);
     carve_point(&pool, &in->affine, n, in->width);
-    carve_point(&pool, &in->step, n, in->width);
+    carve_point(&pool, &in->centre, n, in->width);
+    carve_point(&pool, &in->corrector, n, in->width);
     double **const variables[] = {&in->fixed,     &in->moving, &in->linear, &in->square, &in->arc,
                                   &in->curvature, &in->right,  &in->slope,  &in->slack};
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {

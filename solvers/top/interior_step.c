@@ -197,21 +197,23 @@ int top_interior_factor(struct top_interior *in, bool *done, struct error *err) 
 
 /* ---- directions ---- */
 
-/* What the step changes a product by, of which a and b are the factors and da, db affine's moves. */
-static double change(const struct top_aim *aim, double a, double b, double da, double db) {
-    return aim->target - a * b - aim->weight * da * db;
+enum part { AFFINE, CENTRE, CORRECTOR };
+
+/* What the part does to a product, of which a and b are the factors and da, db affine's moves. */
+static double target(enum part part, double a, double b, double da, double db) {
+    return part == AFFINE ? -a * b : part == CENTRE ? 1 : -da * db;
 }
 
-static double change_x(const struct top_interior *in, const struct top_aim *aim, size_t k) {
-    return change(aim, in->at.x[k], in->at.z[k], in->affine.x[k], in->affine.z[k]);
+static double target_x(const struct top_interior *in, enum part part, size_t k) {
+    return target(part, in->at.x[k], in->at.z[k], in->affine.x[k], in->affine.z[k]);
 }
 
-static double change_u(const struct top_interior *in, const struct top_aim *aim, size_t k) {
-    return change(aim, in->at.u[k], in->at.y[k], in->affine.u[k], in->affine.y[k]);
+static double target_u(const struct top_interior *in, enum part part, size_t k) {
+    return target(part, in->at.u[k], in->at.y[k], in->affine.u[k], in->affine.y[k]);
 }
 
-static double change_level(const struct top_interior *in, const struct top_aim *aim) {
-    return arced(in) ? change(aim, in->at.level, in->at.w, in->affine.level, in->affine.w) : 0;
+static double target_level(const struct top_interior *in, enum part part) {
+    return arced(in) ? target(part, in->at.level, in->at.w, in->affine.level, in->affine.w) : 0;
 }
 
 /* Solves the few equations of the borders, A (n, n) with rows of BORDERS, by elimination. */
@@ -270,24 +272,26 @@ static void find_borders(const struct top_interior *in, const double *inner, dou
     solve_borders(A, moves, in->n_borders);
 }
 
-int top_interior_direction(struct top_interior *in, const struct top_aim *aim, struct top_point *to,
-                           struct error *err) {
+static int find_direction(struct top_interior *in, enum part part, struct top_point *to,
+                          struct error *err) {
     const struct top_point *at = &in->at;
-    double moves[3] = {0, -in->excess[0], -in->excess[1]};
+    double on = part == AFFINE ? 1 : 0; /* residuals are affine's alone */
+    double moves[3] = {0, -on * in->excess[0], -on * in->excess[1]};
     if (cluster_leads(in->cluster)) {
-        moves[LEVEL] = -in->level_slope + change_level(in, aim) / at->level;
+        moves[LEVEL] = -on * in->level_slope + target_level(in, part) / at->level;
     }
     for (size_t k = 0; k < in->n; k++) {
-        in->right[k] = -in->slope[k] + change_x(in, aim, k) / at->x[k];
+        in->right[k] = -on * in->slope[k] + target_x(in, part, k) / at->x[k];
         if (in->capped[k]) {
-            double cap = (change_u(in, aim, k) - at->y[k] * in->slack[k]) / at->u[k];
+            double cap = (target_u(in, part, k) - on * at->y[k] * in->slack[k]) / at->u[k];
             in->right[k] -= cap;
             moves[LEVEL] += in->moving[k] * cap;
         }
     }
     moves[LEVEL] = cluster_total(in->cluster, moves[LEVEL]);
+    const double *lack = part == AFFINE ? in->lack : NULL;
     double *f = in->width > 0 ? to->f : NULL;
-    if (solve_inner(in, in->right, in->lack, to->x, f, err)) {
+    if (solve_inner(in, in->right, lack, to->x, f, err)) {
         return -1;
     }
     find_borders(in, to->x, moves);
@@ -298,70 +302,90 @@ int top_interior_direction(struct top_interior *in, const struct top_aim *aim, s
             array_add(to->x, -moves[c], in->column[c], in->n);
         }
     }
-    if (f && solve_inner(in, in->right, in->lack, to->x, f, err)) {
+    if (f && solve_inner(in, in->right, lack, to->x, f, err)) {
         return -1;
     }
     to->level = in->n_borders > LEVEL ? moves[LEVEL] : 0;
     to->rho = in->n_borders > RHO ? moves[RHO] : 0;
     to->lambda = in->n_borders > LAMBDA ? moves[LAMBDA] : 0;
-    to->w = arced(in) ? (change_level(in, aim) - at->w * to->level) / at->level : 0;
+    to->w = arced(in) ? (target_level(in, part) - at->w * to->level) / at->level : 0;
     for (size_t k = 0; k < in->n; k++) {
-        to->z[k] = (change_x(in, aim, k) - at->z[k] * to->x[k]) / at->x[k];
+        to->z[k] = (target_x(in, part, k) - at->z[k] * to->x[k]) / at->x[k];
         if (in->capped[k]) {
-            to->u[k] = in->moving[k] * to->level - to->x[k] + in->slack[k];
-            to->y[k] = (change_u(in, aim, k) - at->y[k] * to->u[k]) / at->u[k];
+            to->u[k] = in->moving[k] * to->level - to->x[k] + on * in->slack[k];
+            to->y[k] = (target_u(in, part, k) - at->y[k] * to->u[k]) / at->u[k];
         }
     }
     return 0;
 }
 
-/* ---- steps ---- */
-
-static double longest(double at, double move, double most) {
-    return move < 0 ? fmin(most, at / -move) : most;
+int top_interior_directions(struct top_interior *in, struct error *err) {
+    return find_direction(in, AFFINE, &in->affine, err) ||
+                   find_direction(in, CENTRE, &in->centre, err) ||
+                   find_direction(in, CORRECTOR, &in->corrector, err)
+               ? -1
+               : 0;
 }
 
-double top_interior_longest(const struct top_interior *in, const struct top_point *by) {
-    const struct top_point *at = &in->at;
+/* ---- steps ---- */
+
+static double longest(const double *at, const double *affine, const double *centre,
+                      const double *corrector, double target, double weight, double most) {
+    double move = *affine + target * *centre + weight * *corrector;
+    return move < 0 ? fmin(most, *at / -move) : most;
+}
+
+double top_interior_longest(const struct top_interior *in, double target, double weight) {
+    const struct top_point *at = &in->at, *a = &in->affine, *c = &in->centre;
+    const struct top_point *d = &in->corrector;
     double most = INFINITY;
     for (size_t k = 0; k < in->n; k++) {
-        most = longest(at->x[k], by->x[k], most);
-        most = longest(at->z[k], by->z[k], most);
+        most = longest(at->x + k, a->x + k, c->x + k, d->x + k, target, weight, most);
+        most = longest(at->z + k, a->z + k, c->z + k, d->z + k, target, weight, most);
         if (in->capped[k]) {
-            most = longest(at->u[k], by->u[k], most);
-            most = longest(at->y[k], by->y[k], most);
+            most = longest(at->u + k, a->u + k, c->u + k, d->u + k, target, weight, most);
+            most = longest(at->y + k, a->y + k, c->y + k, d->y + k, target, weight, most);
         }
     }
     most = -cluster_largest(in->cluster, -most);
     if (in->levelled) {
-        most = longest(at->level, by->level, most);
+        most = longest(&at->level, &a->level, &c->level, &d->level, target, weight, most);
     }
     if (arced(in)) {
-        most = longest(at->w, by->w, most);
-        most = by->level > 0 ? fmin(most, LEVEL_RISE * at->level / by->level) : most;
+        double rise = a->level + target * c->level + weight * d->level;
+        most = longest(&at->w, &a->w, &c->w, &d->w, target, weight, most);
+        most = rise > 0 ? fmin(most, LEVEL_RISE * at->level / rise) : most;
     }
     return most;
 }
 
-bool top_interior_move(struct top_interior *in, double length) {
+/* Moves a factor of a product, which stays above 0. */
+static void move(double *at, const double *affine, const double *centre, const double *corrector,
+                 double length, double target, double weight) {
+    *at += length * (*affine + target * *centre + weight * *corrector);
+}
+
+bool top_interior_move(struct top_interior *in, double length, double target, double weight) {
     struct top_point *at = &in->at;
-    const struct top_point *by = &in->step;
+    const struct top_point *a = &in->affine, *c = &in->centre, *d = &in->corrector;
     bool fine = true;
-    array_add(at->x, length, by->x, in->n);
-    array_add(at->z, length, by->z, in->n);
     for (size_t k = 0; k < in->n; k++) {
+        move(at->x + k, a->x + k, c->x + k, d->x + k, length, target, weight);
+        move(at->z + k, a->z + k, c->z + k, d->z + k, length, target, weight);
         fine = fine && at->x[k] > 0 && at->z[k] > 0 && isfinite(at->x[k]) && isfinite(at->z[k]);
         if (in->capped[k]) {
-            at->u[k] += length * by->u[k];
-            at->y[k] += length * by->y[k];
+            move(at->u + k, a->u + k, c->u + k, d->u + k, length, target, weight);
+            move(at->y + k, a->y + k, c->y + k, d->y + k, length, target, weight);
             fine = fine && at->u[k] > 0 && at->y[k] > 0 && isfinite(at->u[k]) && isfinite(at->y[k]);
         }
     }
-    at->level += length * by->level;
-    at->w += length * by->w;
-    at->rho += length * by->rho;
-    at->lambda += length * by->lambda;
-    array_add(at->f, length, by->f, in->width);
+    move(&at->level, &a->level, &c->level, &d->level, length, target, weight);
+    move(&at->w, &a->w, &c->w, &d->w, length, target, weight);
+    move(&at->rho, &a->rho, &c->rho, &d->rho, length, target, weight);
+    move(&at->lambda, &a->lambda, &c->lambda, &d->lambda, length, target, weight);
+    for (size_t j = 0; j < in->width; j++) {
+        move(at->f + j, a->f + j, c->f + j, d->f + j, length, target, weight);
+    }
     fine = !cluster_any(in->cluster, !fine);
     return fine && (!in->levelled || at->level > 0) && isfinite(at->level) && isfinite(at->rho) &&
            isfinite(at->lambda);
