@@ -20,6 +20,7 @@ void fit_join(struct fit *fit, struct fit *other) {
         array_swap(&fit->weights, &other->weights);
         array_swap(&fit->scores, &other->scores);
         fit->bias = other->bias;
+        fit->has_bias = other->has_bias;
         fit->primal = other->primal;
     }
     if (other->dual > fit->dual) {

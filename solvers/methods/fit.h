@@ -21,8 +21,9 @@ struct fit {
     double *dual_error; /* (n) of the coefficients that make dual_weights: bounds, with those of
                            sums into weights; NULL: as in `rounding` */
     double *alpha,
-        *beta;   /* (n) the dual point, where the family's dual has two blocks; else NULL */
-    double bias; /* of top: what the constant feature adds to the scores of weights */
+        *beta;     /* (n) the dual point, where the family's dual has two blocks; else NULL */
+    double bias;   /* of top: what the constant feature adds to the scores of weights ... */
+    bool has_bias; /* ... or it is what the weights tell */
     double primal, dual;
     uint64_t iterations;
     bool converged;

@@ -290,6 +290,62 @@ static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
     return certify_bounds(certifier->certify, 1, &f, &g, &family, certificate, err);
 }
 
+/* The slope of the objective in the bias, of scores that are `more` than those that were kept. */
+static double bias_slope(const struct loss *loss, double constant, double bias, double more) {
+    const struct top_risk *risk = loss->risk;
+    double sum = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        double s = loss->s[i] + more;
+        sum -= risk->cost[i] > 0 ? risk->cost[i] * top_slope(risk->square, -s) : 0;
+        sum += risk->mass[i] > 0 ? risk->mass[i] * top_slope(risk->square, s) : 0;
+    }
+    return (bias + more) / constant / constant + loss->cost * cluster_total(risk->cluster, sum);
+}
+
+/* What is best to add to a bias, for the scores that were kept: by bisection. */
+static double find_more_bias(const struct loss *loss, double constant, double bias) {
+    enum { DOUBLINGS = 1000, BISECTIONS = 200 };
+    double low = 0, high = 0, step = fmax(loss->slack, DBL_EPSILON * fabs(bias));
+    for (int i = 0; i < DOUBLINGS && bias_slope(loss, constant, bias, low) > 0; i++) {
+        low -= step;
+        step *= 2;
+    }
+    for (int i = 0; i < DOUBLINGS && bias_slope(loss, constant, bias, high) < 0; i++) {
+        high += step;
+        step *= 2;
+    }
+    for (int i = 0; i < BISECTIONS; i++) {
+        double middle = low + (high - low) / 2;
+        *(bias_slope(loss, constant, bias, middle) > 0 ? &high : &low) = middle;
+    }
+    return low;
+}
+
+/* Tries the bias that is best for the scores, and takes it where that is better. */
+static int improve_bias(const struct top_certifier *certifier, struct loss *loss,
+                        const struct top_dual_function *dual, double nothing, struct fit *fit,
+                        struct certificate *certificate, double *threshold, struct error *err) {
+    const struct score_map *map = certifier->map;
+    struct certificate found;
+    double *s = loss->s, bias = fit->bias;
+    bias += find_more_bias(loss, certifier->constant, bias);
+    loss->s = NULL;
+    int status = find_bounds(certifier, loss, fit->weights, bias, NULL, dual, nothing, &found, err);
+    loss->s = s;
+    if (status == 0 && found.primal < certificate->primal) {
+        for (size_t i = 0; i < map->n; i++) {
+            s[i] += bias - fit->bias;
+        }
+        *certificate = found;
+        *threshold = loss->threshold;
+        fit->bias = bias;
+        if (map->primal) {
+            fit->weights[map->dimension - 1] = bias / certifier->constant;
+        }
+    }
+    return status;
+}
+
 /* Tries the weights at the length that is best for their scores, and a little more than that: by
  * what scores may be off, and where that is known in double-double by what the rounding of longer
  * weights may do. */
@@ -353,10 +409,16 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
     }
     if (status == 0) {
         double nothing = primal_of_nothing(&loss, s);
-        fit->bias = bias_of(certifier, fit->weights);
+        fit->bias = fit->has_bias ? fit->bias : bias_of(certifier, fit->weights);
+        fit->has_bias = true;
         status = find_bounds(certifier, &loss, fit->weights, fit->bias, fit->scores, &dual, nothing,
                              certificate, err);
         *threshold = loss.threshold;
+        if (status == 0 && certifier->constant > 0 && certificate->certified &&
+            certificate->gap > epsilon) {
+            status =
+                improve_bias(certifier, &loss, &dual, nothing, fit, certificate, threshold, err);
+        }
         if (status == 0 && certificate->certified && certificate->gap > epsilon) {
             status = stretch(certifier, &loss, &dual, nothing, fit, certificate, threshold, err);
         }

@@ -33,7 +33,9 @@ int top_loss_of_nothing(struct top_risk *risk, double cost, double *nothing, str
  * and that point, and the threshold of these weights. Where the gap is above epsilon the weights
  * are tried at other lengths, and replaced where that is better: at large C rows are to lie above
  * the threshold by what rounding may take. Coefficients of equal rows become one. fit->bias gets
- * what the constant feature adds to the scores. */
+ * what the constant feature adds to the scores: where the gap is above epsilon, what is best for
+ * them, since the square of a large constant magnifies what rounding adds to a sum of
+ * coefficients. */
 int top_certify(const struct top_certifier *certifier, struct top_risk *risk, double cost,
                 double epsilon, struct fit *fit, struct certificate *certificate, double *threshold,
                 struct error *err);

@@ -120,8 +120,8 @@ static int solve_part(struct top_smo *smo, const bool *within, double epsilon,
                       const struct monitor *monitor, struct fit *fit, struct error *err) {
     const struct monitor watch = monitor_inner(monitor);
     struct fit part;
-    if (top_interior_solve(smo->problem, smo->map, smo->risk, within, NULL, smo->cost, epsilon,
-                           &watch, &part, err)) {
+    if (top_interior_solve(smo->problem, smo->map, smo->risk, within, NULL, false, smo->cost,
+                           epsilon, &watch, &part, err)) {
         return -1;
     }
     top_smo_adopt(smo, smo->cost, part.alpha, part.beta);

@@ -339,10 +339,17 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
         }
         fit->primal = run->primal;
         fit->dual = run->dual;
+        fit->has_bias = run->add_constant;
+        if (run->add_constant) {
+            fit->bias = run->best_f[run->width - 1] * run->constant;
+        }
         if (run->reach) {
             status = row_features_coefficients(&run->own, run->best_f, b, err) < 0
                          ? -1
                          : map->adjoint(map, b, fit->weights, err);
+            if (run->add_constant && map->primal) {
+                fit->weights[map->dimension - 1] = run->best_f[run->width - 1];
+            }
         } else if (features) {
             memcpy(fit->weights, run->best_f, run->width * sizeof *run->best_f);
         } else {
@@ -397,9 +404,9 @@ static int solve_factored(const struct problem *problem, struct top_interior_run
 }
 
 int top_interior_solve(const struct problem *problem, const struct score_map *map,
-                       struct top_risk *risk, const bool *within, const double *reach, double cost,
-                       double epsilon, const struct monitor *monitor, struct fit *fit,
-                       struct error *err) {
+                       struct top_risk *risk, const bool *within, const double *reach,
+                       bool certificate_failed, double cost, double epsilon,
+                       const struct monitor *monitor, struct fit *fit, struct error *err) {
     struct top_interior_run run = {.map = map, .whole = risk, .within = within, .epsilon = epsilon};
     struct top_interior_run factored = run;
     bool possible;
@@ -410,7 +417,7 @@ int top_interior_solve(const struct problem *problem, const struct score_map *ma
     top_interior_release(&run);
     /* only rounding makes bounds cross by more than the gap */
     bool crossed = fit->dual > (1 + epsilon) * fit->primal;
-    bool lost = crossed || fit->reason == STOP_ROUNDING;
+    bool lost = certificate_failed || crossed || fit->reason == STOP_ROUNDING;
     if (by_rows && reach && lost && monitor_left(monitor) > FACTORED) {
         status = solve_factored(problem, &factored, cost, monitor, fit, err);
         top_interior_release(&factored);

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "solvers/top/interior.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -89,7 +90,7 @@ static int make_system(struct top_interior_run *run, const struct problem *probl
         }
     }
     int status = top_system_create(&run->in.system, problem, run->map, run->rows, run->risk.n,
-                                   centre, run->reach ? &run->own : NULL, err);
+                                   centre, run->reach ? &run->own : NULL, run->add_constant, err);
     free(centre);
     return status;
 }
@@ -189,14 +190,48 @@ static void fill_variable(struct top_interior_run *run, size_t k, size_t i) {
 
 static const struct row_groups none = {0}; /* nothing is centred */
 
-/* Features of a factor of K, where its m rows are all, and few. */
+/* Features of a factor of K without the constant feature; *possible is false where there are none.
+ * work (m). */
+static int make_plain_features(struct top_interior_run *run, const struct problem *problem,
+                               double *work, bool *possible, struct error *err) {
+    struct problem plain = *problem;
+    struct score_map map;
+    plain.constant = 0;
+    if (score_map_create(&map, &plain, err) < 0) {
+        return -1;
+    }
+    int status = map.primal ? 0 : map.diagonal(&map, work, err);
+    for (size_t i = 0; i < map.n && !map.primal; i++) { /* reach is that with the constant one */
+        work[i] = sqrt(fmax(0, work[i])) * (1 + 4 * DBL_EPSILON);
+    }
+    *possible = !row_features_own(&map);
+    if (status == 0 && *possible) {
+        status = row_features_create(&run->own, &plain, &map, &none, map.primal ? run->reach : work,
+                                     possible, err);
+    }
+    score_map_free(&map);
+    return status;
+}
+
+/* Features of a factor of K, where its m rows are all, and few; without the constant feature, if
+ * there are any then. */
 static int make_features(struct top_interior_run *run, const struct problem *problem, size_t m,
                          bool *possible, struct error *err) {
     *possible = !run->tight && !run->within && !problem->cluster && m == run->whole->n &&
                 row_features_fits(run->map, m, ROW_FEATURES_MOST) && !row_features_own(run->map);
-    return *possible
-               ? row_features_create(&run->own, problem, run->map, &none, run->reach, possible, err)
-               : 0;
+    if (!*possible) {
+        return 0;
+    }
+    run->constant = problem->constant;
+    if (problem->constant > 0) {
+        double *work = memory_array(m, sizeof *work, "features", err);
+        int status = work ? make_plain_features(run, problem, work, &run->add_constant, err) : -1;
+        free(work);
+        if (status < 0 || run->add_constant) {
+            return status;
+        }
+    }
+    return row_features_create(&run->own, problem, run->map, &none, run->reach, possible, err);
 }
 
 int top_interior_make(struct top_interior_run *run, const struct problem *problem, double cost,

@@ -24,7 +24,9 @@ struct top_interior_run {
     struct top_interior in;
     uint32_t *rows; /* (m) */
     bool tight;
-    struct row_features own;              /* with reach: of the rows, which are all; else empty */
+    struct row_features own; /* with reach: of the rows, which are all; else empty */
+    bool add_constant;       /* own has not the constant feature, of value ... */
+    double constant;
     double *pool;                         /* of all arrays below, and of the iterate's */
     double *alpha, *beta, *scores, *work; /* (m), work (2 m) */
     double square;                        /* |f|^2 of alpha, beta */

@@ -55,20 +55,22 @@ static bool ascent_applies(const void *state) {
 
 static bool descent_applies(const void *state) {
     const struct solve *solve = state;
-    return is_separable(solve) && is_wanted(solve, TOP_CD);
+    return is_separable(solve) && is_wanted(solve, TOP_CD) &&
+           !solve->algorithms->certificate_failed;
 }
 
 static bool planes_apply(const void *state) {
     const struct solve *solve = state;
     return solve->parameters->method == TOP_BUNDLE ||
-           (solve->parameters->method == TOP_AUTO && solve->algorithms->map->primal);
+           (solve->parameters->method == TOP_AUTO && solve->algorithms->map->primal &&
+            (!solve->algorithms->certificate_failed || solve->algorithms->map->cluster));
 }
 
 static bool smo_applies(const void *state) {
     const struct solve *solve = state;
     return solve->parameters->method == TOP_SMO ||
            (solve->parameters->method == TOP_AUTO && !solve->algorithms->map->cluster &&
-            !is_separable(solve));
+            (!is_separable(solve) || solve->algorithms->certificate_failed));
 }
 
 static bool reduced_applies(const void *state) {
@@ -206,7 +208,8 @@ static int run_interior(void *state, const struct monitor *monitor, struct error
     double cost = solve->parameters->cost;
     struct fit fit;
     if (top_interior_solve(algorithms->problem, algorithms->map, &algorithms->risk, NULL,
-                           algorithms->norm_bound, cost, solve->epsilon, monitor, &fit, err) < 0) {
+                           algorithms->norm_bound, algorithms->certificate_failed, cost,
+                           solve->epsilon, monitor, &fit, err) < 0) {
         return -1;
     }
     if (algorithms->smo) {

@@ -28,6 +28,7 @@ struct top_algorithms {
     const struct score_map *map;
     double values;            /* linear kernel: those of all rows, over all processes */
     const double *norm_bound; /* (n) of sqrt(k(x, x)), see certify_reach */
+    bool certificate_failed;  /* rounding misleads cutting planes and coordinate descent */
     struct top_risk risk;
     /* made at first use */
     struct risk table;

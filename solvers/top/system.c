@@ -22,8 +22,9 @@ struct top_system {
     const struct problem *problem;
     const struct score_map *map;
     const uint32_t *rows;
-    const double *own; /* (m, d) features of the rows, or NULL: the problem's */
-    size_t m, d;       /* d: rows of the factored matrix */
+    const double *own;     /* (m, d) features of the rows, or NULL: the problem's */
+    double *with_constant; /* (m, d) these, where the constant one is to be added; else NULL */
+    size_t m, d;           /* d: rows of the factored matrix */
     bool features;
     bool centred;
     double *diagonal;        /* (m) */
@@ -187,9 +188,26 @@ static int prepare_features(struct top_system *system, const double *centre, str
     return 0;
 }
 
+/* The rows' own features, with the constant one behind: among those of a factor of K, a large one
+ * would leave rounding of its square. */
+static int take_own(struct top_system *system, const struct row_features *own, struct error *err) {
+    size_t m = system->m, d = system->d;
+    system->own = own->F;
+    if (d == own->m) {
+        return 0;
+    }
+    system->own = system->with_constant = memory_array(m, d * sizeof(double), "features", err);
+    for (size_t i = 0; system->own && i < m; i++) {
+        memcpy(system->with_constant + i * d, own->F + i * own->m, own->m * sizeof(double));
+        system->with_constant[(i + 1) * d - 1] = system->problem->constant;
+    }
+    return system->own ? 0 : -1;
+}
+
 int top_system_create(struct top_system **system, const struct problem *problem,
                       const struct score_map *map, const uint32_t *rows, size_t m,
-                      const double *centre, const struct row_features *own, struct error *err) {
+                      const double *centre, const struct row_features *own, bool add_constant,
+                      struct error *err) {
     struct top_system *made = memory_zeros(1, sizeof *made, "a system", err);
     if (!made) {
         return -1;
@@ -198,9 +216,8 @@ int top_system_create(struct top_system **system, const struct problem *problem,
     made->map = map;
     made->rows = rows;
     made->m = m;
-    made->own = own ? own->F : NULL;
     made->features = own || by_features(problem, m);
-    made->d = own ? own->m : made->features ? count_features(problem) : m;
+    made->d = own ? own->m + add_constant : made->features ? count_features(problem) : m;
     made->centred = centre;
     made->diagonal = memory_array(m, sizeof(double), "a system", err);
     made->weights = memory_array(larger(map->dimension, made->d), sizeof(double), "a system", err);
@@ -208,6 +225,7 @@ int top_system_create(struct top_system **system, const struct problem *problem,
     made->some = memory_array(m, sizeof(double), "a system", err);
     made->factor = memory_array(made->d, made->d * sizeof(double), "a system", err);
     if (!made->diagonal || !made->weights || !made->full || !made->some || !made->factor ||
+        (own && take_own(made, own, err)) ||
         (made->features ? prepare_features(made, centre, err) : fill_matrix(made, centre, err))) {
         top_system_free(made);
         return -1;
@@ -220,9 +238,10 @@ void top_system_free(struct top_system *system) {
     if (!system) {
         return;
     }
-    double *const array[] = {system->diagonal, system->K,     system->factor, system->E,
-                             system->weights,  system->full,  system->some,   system->block,
-                             system->mean,     system->spare, system->X};
+    double *const array[] = {system->diagonal, system->K,       system->factor,
+                             system->E,        system->weights, system->full,
+                             system->some,     system->block,   system->mean,
+                             system->spare,    system->X,       system->with_constant};
     top_wide_free(system->wide);
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         free(array[i]);

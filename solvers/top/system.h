@@ -32,11 +32,13 @@ size_t top_system_most(const struct problem *problem);
 
 /* The matrix of rows[0..m) (numbers of the problem's rows; all borrowed). With centre, n
  * coefficients c that sum to 1, it is that of the rows less their combination: phi_i - sum c_j
- * phi_j. own: the rows' features, which is then all that is used; NULL: those of the problem, or K.
+ * phi_j. own: the rows' features, which is then all that is used, with add_constant the problem's
+ * constant feature behind them; NULL: those of the problem, or K.
  * The caller frees. */
 int top_system_create(struct top_system **system, const struct problem *problem,
                       const struct score_map *map, const uint32_t *rows, size_t m,
-                      const double *centre, const struct row_features *own, struct error *err);
+                      const double *centre, const struct row_features *own, bool add_constant,
+                      struct error *err);
 void top_system_free(struct top_system *system);
 
 /* The diagonal of K (m). */

@@ -326,6 +326,16 @@ static bool is_useful(const struct solving *solving) {
     return certificate->primal < certificate->nothing * (1 - rounding);
 }
 
+/* Whether a solver that sums scores with a large constant feature in double believes in a gap that
+ * the certificate does not grant. */
+static bool rounding_misleads(const struct solving *solving, double gap, double epsilon) {
+    const double factor = 4;
+    const struct top *top = solving->top;
+    bool constant = top->own.constant > 0 && top->map.dimension > top->map.n;
+    return solving->parameters->method == TOP_AUTO && (!top->map.primal || constant) &&
+           gap > factor * epsilon;
+}
+
 /* One run of the policy, its certificate, and the better of it and what there was. A fit that is no
  * better than w = 0 is to show that w = 0 is optimal, to a gap of TRIVIAL. */
 static int solve_once(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
@@ -354,6 +364,8 @@ static int solve_once(void *context, double epsilon, struct tolerance_end *end, 
         return -1;
     }
     double gap = best->certificate.certified ? best->certificate.gap : (double)NAN;
+    algorithms->certificate_failed |=
+        solving->converged && rounding_misleads(solving, gap, epsilon);
     if (gap >= 0 && !is_useful(solving)) {
         if (gap_reached(best->certificate.nothing, best->certificate.dual, wanted)) {
             take_nothing(top, parameters->loss, best);
@@ -375,6 +387,7 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
     struct best *best = &solving->best;
     solving->target = epsilon;
     best->zero = NULL;
+    solving->top->algorithms[solving->parameters->loss].certificate_failed = false;
     if (tolerance_tighten(solve_once, solving, epsilon, MAX_RUNS, err) < 0) {
         return -1;
     }

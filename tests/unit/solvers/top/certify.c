@@ -568,17 +568,21 @@ static void check_longer(struct random *random) {
     close_scene(&scene);
 }
 
-/* The bias that a constant feature makes, of weights and of coefficients. */
+/* The bias that a constant feature makes, of weights and of coefficients, and one that is given. */
 static void check_bias(struct scene *scene) {
     static const double constants[] = {0, 3, 1};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         double w[N] = {1, 2, 4, .5}, alpha[N] = {0}, beta[N] = {0}, threshold;
         struct top_certifier own = scene->certifier;
         struct fit fit = {.weights = w, .alpha = alpha, .beta = beta};
         struct certificate found;
         struct error err;
-        own.constant = constants[i];
+        own.constant = constants[i % 3];
         double expected = own.constant * (scene->line.gram ? 7.5 * own.constant : w[0]);
+        if (i == 3) {
+            fit.has_bias = true;
+            fit.bias = expected = -.25;
+        }
         CHECK(top_certify(&own, &scene->risk, 1, INFINITY, &fit, &found, &threshold, &err) == 0,
               "%s", err.text);
         CHECK(fit.bias == expected, "bias %g, not %g", fit.bias, expected);
