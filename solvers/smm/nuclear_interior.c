@@ -41,6 +41,9 @@ struct nuclear_interior {
     double *U, *s, *Vt; /* of singular values */
     struct stacked *stacked; /* in place of B's factor: that of the rows it is made of; or NULL */
     bool is_stacked;
+
+    struct error *err; /* of the callbacks, which return none: the run ends after one that failed */
+    bool failed;
 };
 
 bool smm_nuclear_interior_possible(const struct smm_matrices *matrices) {
@@ -97,7 +100,7 @@ static void triple(const struct nuclear_interior *in, const double *A, const dou
 
 /* The longest step from A, positive definite, along D until it is so no more: by the least
  * eigenvalue of L^-1 D L^-T. */
-static double longest(const struct nuclear_interior *in, const double *A, const double *D) {
+static double longest(struct nuclear_interior *in, const double *A, const double *D) {
     size_t side = in->side;
     double *L = in->one, *M = in->two, least;
     memcpy(L, A, side * side * sizeof *L);
@@ -109,10 +112,11 @@ static double longest(const struct nuclear_interior *in, const double *A, const 
                 (int)side, 1, L, (int)side, M, (int)side);
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)side,
                 (int)side, 1, L, (int)side, M, (int)side);
-    if (least_eigenvalue(M, side, &least) < 0) {
+    if (least_eigenvalue(M, side, &least, in->err) < 0) {
+        in->failed = true;
         return 0;
     }
-    return least < 0 ? -1 / least : INFINITY;
+    return least < 0 ? -1 / least : least >= 0 ? INFINITY : 0;
 }
 
 /* ---- the cone ---- */
@@ -196,14 +200,20 @@ static void cone_move(void *context, double length) {
     fill_Y(in, in->Z, in->tau, in->Y);
 }
 
-/* Singular values into in->s; false if they are not found. */
-static bool decompose(const struct nuclear_interior *in, const double *A) {
-    struct error err;
-    return svd_thin(A, in->height, in->width, in->U, in->s, in->Vt, &err) == 0;
+/* Singular values into in->s; false if A is not finite, or it has failed. */
+static bool decompose(struct nuclear_interior *in, const double *A) {
+    for (size_t j = 0; j < in->cells; j++) {
+        if (!isfinite(A[j])) {
+            return false;
+        }
+    }
+    bool found = svd_thin(A, in->height, in->width, in->U, in->s, in->Vt, in->err) == 0;
+    in->failed = in->failed || !found;
+    return found;
 }
 
 static double cone_value(void *context, const double *w) {
-    const struct nuclear_interior *in = context;
+    struct nuclear_interior *in = context;
     double sum = 0;
     if (!decompose(in, w)) {
         return INFINITY;
@@ -215,7 +225,7 @@ static double cone_value(void *context, const double *w) {
 }
 
 static double cone_conjugate(void *context, const double *g) {
-    const struct nuclear_interior *in = context;
+    struct nuclear_interior *in = context;
     double sum = 0;
     if (!decompose(in, g)) {
         return INFINITY;
@@ -295,12 +305,12 @@ static void form_XK(struct nuclear_interior *in, const double *theta) {
     }
 }
 
-/* The rows of which B is the sum of squares: those of XK, of K, and of I. False for lack of
- * memory. */
+/* The rows of which B is the sum of squares: those of XK, of K, and of I. False if these cannot be
+ * factored, or it has failed. */
 static bool factor_stacked(struct nuclear_interior *in) {
-    struct error err;
     size_t cells = in->cells, m = cells + 1, rows = in->n + cells;
-    if (!in->stacked && stacked_create(&in->stacked, rows, m, cells, false, &err) < 0) {
+    if (!in->stacked && stacked_create(&in->stacked, rows, m, cells, false, in->err) < 0) {
+        in->failed = true;
         return false;
     }
     for (size_t i = 0; i < in->n; i++) {
@@ -356,7 +366,7 @@ static bool is_accurate(struct nuclear_interior *in) {
 static int factor(void *context, const double *theta) {
     struct nuclear_interior *in = context;
     in->is_stacked = false;
-    if (invert_Y(in) < 0 || factor_Q(in) < 0) {
+    if (in->failed || invert_Y(in) < 0 || factor_Q(in) < 0) {
         return -1;
     }
     form_XK(in, theta);
@@ -365,8 +375,8 @@ static int factor(void *context, const double *theta) {
         return 0;
     }
     in->is_stacked = factor_stacked(in);
-    if (in->is_stacked) {
-        return 0;
+    if (in->is_stacked || in->failed) {
+        return in->failed ? -1 : 0;
     }
     form_B(in);
     return cholesky_regularised(in->B, in->cells + 1, in->test);
@@ -466,7 +476,8 @@ int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binar
                                   .cells = matrices->height * matrices->width,
                                   .side = matrices->height + matrices->width,
                                   .tau = tau,
-                                  .y = loss->y};
+                                  .y = loss->y,
+                                  .err = err};
     const struct interior_term term = {.context = &in,
                                        .n_products = (double)in.side,
                                        .start = cone_start,
@@ -507,6 +518,7 @@ int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binar
         fit->dual = found.dual;
         fit->iterations = found.iterations;
         fit->reason = found.stop;
+        status = in.failed ? -1 : 0;
     }
     interior_close(interior);
     release(&in);

@@ -103,14 +103,14 @@ int svd_product(const double *L, const double *R, size_t m, size_t k, size_t n, 
     return status;
 }
 
-int least_eigenvalue(double *A, size_t n, double *least) {
+int least_eigenvalue(double *A, size_t n, double *least, struct error *err) {
     enum { WORK = 26, INDEX = 10 }; /* numbers a row that LAPACK wants */
+    *least = (double)NAN;
     if (n == 0 || n > INT_MAX / WORK || !all_finite(A, n * n)) {
-        return -1;
+        return 0;
     }
-    struct error err;
-    double *work = memory_array(n, (WORK + 1) * sizeof *work, "eigenvalues", &err);
-    int *index = memory_array(n, (INDEX + 2) * sizeof *index, "eigenvalues", &err);
+    double *work = memory_array(n, (WORK + 1) * sizeof *work, "eigenvalues", err);
+    int *index = memory_array(n, (INDEX + 2) * sizeof *index, "eigenvalues", err);
     int status = -1;
     if (work && index) {
         const double none = 0;
@@ -118,8 +118,8 @@ int least_eigenvalue(double *A, size_t n, double *least) {
         int found = 0, info = 0;
         dsyevr_("N", "I", "U", &order, A, &order, &none, &none, &first, &first, &none, &found, work,
                 NULL, &order, index, work + n, &size, index + 2 * n, &index_size, &info);
-        *least = work[0];
-        status = info == 0 && found == 1 ? 0 : -1;
+        *least = info == 0 && found == 1 ? work[0] : (double)NAN;
+        status = 0;
     }
     free(work);
     free(index);

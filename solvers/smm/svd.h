@@ -16,7 +16,8 @@ int svd_thin(const double *A, size_t m, size_t n, double *U, double *s, double *
 int svd_product(const double *L, const double *R, size_t m, size_t k, size_t n, size_t r, double *U,
                 double *s, double *Vt, struct error *err);
 
-/* The least eigenvalue of A (n, n), symmetric, which is spoilt. Returns -1 if it is not found. */
-int least_eigenvalue(double *A, size_t n, double *least);
+/* The least eigenvalue of A (n, n), symmetric, which is spoilt; NaN if it is not found. Returns -1
+ * for lack of memory only. */
+int least_eigenvalue(double *A, size_t n, double *least, struct error *err);
 
 #endif
