@@ -167,7 +167,7 @@ classes() {
     awk 'BEGIN { for (i = 0; i < 1000; i++) printf "%d qid:1 1:%d\n", i % 3, i % 7 }' >rank
     refused svm-rank-train -q -m 1 --pair-features exterior rank model
     assert_equal "$(cat err)" \
-        'svm-rank-train: pair features of these rows want 26 MB: the cache has 1'
+        'svm-rank-train: pair features of these rows want 28 MB: the cache has 1'
     [ ! -e model ]
 }
 

@@ -53,7 +53,9 @@ as_wide() {
             for kind in small wide; do
                 "svm-$family-predict" -q "$family.$kind" $kind.model $kind.out
             done
-            cmp small.out wide.out
+            # where a weight is 0, and has no column in the wide model, sums are in another order
+            cmp small.out wide.out || { grep -qxE '0( 0)*' small.model && paste small.out wide.out |
+                awk '{ n = NF / 2; a = $n; b = $NF; if (a != b && (a - b) ^ 2 > 1e-28 * a ^ 2) exit 1 }'; }
         done
     done
 }

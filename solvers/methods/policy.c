@@ -46,7 +46,8 @@ static const struct policy_row *choose_row(const struct portfolio *portfolio,
                                            const struct policy_row *rows, size_t n,
                                            size_t *applying, uint64_t *slice) {
     const struct policy_row *chosen = NULL;
-    *applying = *slice = 0;
+    *applying = 0;
+    *slice = 0;
     for (size_t r = 0; r < n; r++) {
         if (row_applies(portfolio->policy, &rows[r], portfolio->state)) {
             uint64_t own = rows[r].slice(portfolio->state, portfolio->turns.turn);
