@@ -30,8 +30,9 @@ void band_system_free(struct band_system *system);
 /* Gives back the memory of kept rows and products. */
 void band_system_release(struct band_system *system);
 
-/* step (cells) = p for the gradient g (cells), P of spectral (NULL: I) and the rows band[0..m) of this
- * process, which ascend, with their d. Where it is late (monitor) what has been found of it. Fails for lack of memory. */
+/* step (cells) = p for the gradient g (cells), P of spectral (NULL: I) and the rows band[0..m) of
+ * this process, which ascend, with their d. Where it is late (monitor) what has been found of it.
+ * Fails for lack of memory. */
 int band_system_solve(struct band_system *system, struct smm_spectral *spectral,
                       const uint32_t *band, size_t m, const double *d, const double *gradient,
                       double *step, const struct monitor *monitor, struct error *err);

@@ -1,6 +1,6 @@
 /* Newton steps of the binary SVM, sums over the rows of all processes. With D the curvatures of the
- * band's rows, w = D1/(1'D1) their shares and zbar = Z'w, the bias is minimised out of the quadratic
- * model:
+ * band's rows, w = D1/(1'D1) their shares and zbar = Z'w, the bias is minimised out of the
+ * quadratic model:
  *
  *   (I + Zc'Zc) p = -(g - lack zbar),   Zc = D^(1/2) (Z - 1 zbar')   over the band. */
 #include "common/base/array.h"
