@@ -35,6 +35,22 @@ static bool is_stalled(struct progress *progress, uint64_t iteration, double gap
     return (double)(iteration - progress->iteration) > wait;
 }
 
+/* The vertex of the linear oracle, every active pair at C and every other at 0, less the iterate:
+ * its weights and scores. */
+static int set_direction(const struct score_map *map, double cost, struct state *state,
+                         struct error *err) {
+    for (size_t i = 0; i < map->n; i++) {
+        state->g[i] *= -cost;
+    }
+    if (map->adjoint(map, state->g, state->vertex, err) < 0 ||
+        map->scores(map, state->vertex, state->vertex_s, err) < 0) {
+        return -1;
+    }
+    array_add(state->vertex_s, -1, state->s, map->n);
+    array_add(state->vertex, -1, state->weights, map->dimension);
+    return 0;
+}
+
 static int iterate(const struct score_map *map, const struct risk *risk,
                    const struct conditional *how, const struct monitor *monitor,
                    struct state *state, struct fit *fit, struct error *err) {
@@ -70,36 +86,19 @@ static int iterate(const struct score_map *map, const struct risk *risk,
         }
         stalled = fit->dual > best ? 0 : stalled + 1;
         best = fmax(best, fit->dual);
-        if (!how->diminishing && stalled >= STALL_STEPS) {
-            fit->reason = STOP_ROUNDING;
+        bool rounding = !how->diminishing && stalled >= STALL_STEPS;
+        if (rounding || is_stalled(&progress, fit->iterations, gain)) {
+            fit->reason = rounding ? STOP_ROUNDING : STOP_STALLED;
             return 0;
         }
-        if (is_stalled(&progress, fit->iterations, gain)) {
-            fit->reason = STOP_STALLED;
-            return 0;
-        }
-        /* the vertex: every active pair at C, every other at 0 */
-        for (size_t i = 0; i < n; i++) {
-            state->g[i] *= -how->cost;
-        }
-        if (map->adjoint(map, state->g, state->vertex, err) < 0 ||
-            map->scores(map, state->vertex, state->vertex_s, err) < 0) {
+        if (set_direction(map, how->cost, state, err) < 0) {
             return -1;
-        }
-        for (size_t i = 0; i < n; i++) {
-            state->vertex_s[i] -= state->s[i];
-        }
-        for (size_t k = 0; k < d; k++) {
-            state->vertex[k] -= state->weights[k];
         }
         double curvature =
             array_dot(state->vertex, map->primal ? state->vertex : state->vertex_s, d);
         double step = 2 / (double)(fit->iterations + 1);
         if (!how->diminishing) {
             step = curvature > 0 ? fmin(gain / curvature, 1) : 1;
-        }
-        if (how->join) {
-            how->join(how->context, state->s, state->g, step);
         }
         array_add(state->weights, step, state->vertex, d);
         array_add(state->s, step, state->vertex_s, n);

@@ -22,11 +22,6 @@ struct conditional {
     double epsilon;
     bool diminishing; /* steps 2/(k+2) instead of the exact line search */
     bool decay;       /* stop at h_k/h_0 <= epsilon (published) instead of the relative gap */
-    /* The family's own dual point, of which f and e are sums, starts at 0 and becomes 1 - step of
-     * what it is and step of the vertex of the cut at scores s (n); plane (n): -C times the cut's
-     * subgradient. NULL: it keeps none. */
-    void (*join)(void *context, const double *s, const double *plane, double step);
-    void *context; /* of join */
 };
 
 /* Solves from f = 0. The caller calls fit_free. */

@@ -338,11 +338,8 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
         if (smo->exact) {
             take_account(smo, fit, &progress);
             fit->converged = reached;
-            if (reached) {
-                return 0;
-            }
-            if (progress.stalled >= STALL_REFRESHES || !moved) {
-                fit->reason = STOP_PRECISION;
+            if (reached || progress.stalled >= STALL_REFRESHES || !moved) {
+                fit->reason = reached ? fit->reason : STOP_PRECISION;
                 return 0;
             }
         } else {
