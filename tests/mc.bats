@@ -96,7 +96,7 @@ far_groups() {
         }'
 }
 
-@test "mc: rows that units hold apart reach the optimum, with and without a constant feature" {
+@test "mc: rows that units hold apart are fitted part by part, to the optimum of the whole" {
     far_groups >far
     some='ww cs llw atm ova' costs='1e-2 1e4'
     quick && some=atm costs=1e4
@@ -107,7 +107,7 @@ far_groups() {
             run svm-check far parts proof
             assert_success
             assert_line VERIFIED
-            # a constant feature of next to nothing changes nothing
+            # with a constant feature, of next to nothing here, it is fitted as a whole
             limited svm-mc-train -q -s $formulation -t rbf -g .5 -c $cost -B 1e-9 --strict far whole
             within "$(header dual parts)" 0 "$(header primal whole)"
             within "$(header dual whole)" 0 "$(header primal parts)"
@@ -134,6 +134,11 @@ far_groups() {
         within "$(header primal model)" "$(awk -v o="$optimum" 'BEGIN { printf "%.15g", o * (1 - 1e-14) }')" \
             "$(awk -v o="$optimum" 'BEGIN { printf "%.15g", o * (1 + 2e-8) }')"
     done
+    # limits hold, of all parts together, and who watches sees bounds that close
+    limited svm-mc-train -q -t rbf -g 1 -c 10 --max-iter 2 alone model
+    assert_equal "$(header iterations model)" 2
+    limited svm-mc-train -q -t rbf -g 1 -c 10 --log log alone model
+    assert [ "$(wc -l <log)" -gt 3 ]
 }
 
 @test "mc: scores that a working set has summed up are not added again" {

@@ -43,3 +43,14 @@ int kernel_sums_float(const struct kernel_tile *tile, float *const *out,
                       struct kernel_scratch *scratch, struct error *err) {
     return compute_tile(tile, true, out, scratch, err);
 }
+
+int kernel_block_listed(const struct kernel_rows *x, const uint32_t *i, size_t n_i,
+                        const uint32_t *j, size_t n_j, float *block, struct kernel_scratch *scratch,
+                        struct error *err) {
+    float **out = kernel_scratch_get(scratch, KERNEL_OUT, n_i, sizeof *out, err);
+    for (size_t r = 0; out && r < n_i; r++) {
+        out[r] = block + r * n_j;
+    }
+    struct kernel_tile tile = {.x = {x, i, 0, n_i}, .z = {x, j, 0, n_j}};
+    return out ? kernel_tile_float(&tile, out, scratch, err) : -1;
+}

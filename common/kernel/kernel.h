@@ -95,6 +95,11 @@ int kernel_block_double(const struct kernel_rows *x, size_t x_first, size_t n_x,
                         const struct kernel_rows *z, size_t z_first, size_t n_z, double *block,
                         size_t stride, struct kernel_scratch *scratch, struct error *err);
 
+/* block (n_i, n_j) = k(x_i, x_j) in single precision at rows i[0..n_i) and columns j[0..n_j). */
+int kernel_block_listed(const struct kernel_rows *x, const uint32_t *i, size_t n_i,
+                        const uint32_t *j, size_t n_j, float *block, struct kernel_scratch *scratch,
+                        struct error *err);
+
 /* scores (n_x, n_outputs) row-major = K coefficients, K = k(x_i, z_j) evaluated in double and not
  * kept, coefficients (z's rows, n_outputs) row-major. When x and z are the same rows object each
  * block is used for both of its halves. The result does not depend on the number of threads. Rows

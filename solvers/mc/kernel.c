@@ -287,6 +287,48 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
     return status;
 }
 
+/* The exact scores of the coefficients `weights`, to scores (2, n, k), of B behind them, and to F:
+ * by one product. */
+static int score_both(struct mc_kernel *kernel, const double *weights, double *scores,
+                      struct error *err) {
+    size_t n = kernel->n, k = kernel->k, row = k * sizeof *scores;
+    double *b = memory_array(4 * n, row, "scores", err), *s = b ? b + 2 * n * k : NULL;
+    for (size_t i = 0; b && i < n; i++) {
+        memcpy(b + 2 * i * k, weights + i * k, row);
+        memcpy(b + (2 * i + 1) * k, kernel->B + i * k, row);
+    }
+    int status = b ? kernel->map.exact(&kernel->map, b, 2 * k, s, err) : -1;
+    for (size_t i = 0; status == 0 && i < n; i++) {
+        memcpy(scores + i * k, s + 2 * i * k, row);
+        memcpy(scores + (n + i) * k, s + (2 * i + 1) * k, row);
+    }
+    if (status == 0) {
+        memcpy(kernel->F, scores + n * k, n * row);
+    }
+    free(b);
+    return status;
+}
+
+int mc_kernel_take(struct mc_kernel *kernel, const struct mc_goal *goal, const double *weights,
+                   const struct mc_alpha *alpha, struct mc_fit *fit, struct error *err) {
+    *fit = (struct mc_fit){0};
+    set_cost(kernel, goal->cost);
+    kernel->epsilon = goal->epsilon;
+    kernel->slow = false;
+    if (mc_alpha_copy(&kernel->alpha, alpha, err) < 0) {
+        return -1;
+    }
+    mc_kernel_coefficients(kernel);
+    double *scores = memory_array(2 * kernel->n, kernel->k * sizeof *scores, "scores", err);
+    int status = !scores || score_both(kernel, weights, scores, err) < 0 ||
+                         mc_kernel_certify_point(kernel, weights, scores, INFINITY, fit, err) < 0
+                     ? -1
+                     : 0;
+    mc_kernel_rescaled(kernel, 0);
+    free(scores);
+    return status;
+}
+
 bool mc_kernel_is_slow(const struct mc_kernel *kernel) {
     return kernel->slow;
 }

@@ -45,4 +45,9 @@ double mc_kernel_approach_work(const struct mc_kernel *kernel);
 int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
+/* Makes alpha (n rows), feasible at the cost, the last solution, and certifies weights (n, k),
+ * coefficients, and it, of a task without a constant feature. The caller calls mc_fit_free. */
+int mc_kernel_take(struct mc_kernel *kernel, const struct mc_goal *goal, const double *weights,
+                   const struct mc_alpha *alpha, struct mc_fit *fit, struct error *err);
+
 #endif

@@ -3,6 +3,7 @@
 #include "common/base/array.h"
 #include "solvers/mc/certify.h"
 #include "solvers/mc/interior.h"
+#include "solvers/mc/kernel_parts.h"
 #include "solvers/mc/newton.h"
 #include "solvers/methods/work.h"
 
@@ -100,6 +101,25 @@ static int run_kernel(struct mc_state *state, struct mc_goal goal, const struct 
     return mc_kernel_solve(state->solvers->kernel, &goal, monitor, fit, err);
 }
 
+/* A connected component, which is not searched for others again. */
+static int run_component(void *context, const struct mc_task *task, const struct mc_goal *goal,
+                         const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    (void)context;
+    struct mc_solvers solvers = {.task = task, .searched = true};
+    struct mc_state state = {&solvers, MC_AUTO, goal->cost, goal->epsilon, fit};
+    int status = mc_policy_solve(&state, monitor, err);
+    mc_solvers_free(&solvers);
+    return status;
+}
+
+/* By connected components if the kernel matrix has several, which is found out once. */
+static int run_components(struct mc_state *state, struct mc_goal goal,
+                          const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    struct mc_solvers *solvers = state->solvers;
+    return mc_kernel_parts_run(&solvers->components, solvers->kernel, solvers->task, &goal,
+                               run_component, NULL, monitor, fit, err);
+}
+
 static int run_descent(void *context, const struct monitor *monitor, struct error *err) {
     struct mc_state *state = context;
     struct mc_solvers *solvers = state->solvers;
@@ -109,7 +129,15 @@ static int run_descent(void *context, const struct monitor *monitor, struct erro
     if (!solvers->kernel && mc_kernel_create(&solvers->kernel, solvers->task, err) < 0) {
         return -1;
     }
-    return go_on(state, run_kernel, monitor, err);
+    int found = solvers->searched
+                    ? 0
+                    : mc_kernel_parts_find(&solvers->components, solvers->task, monitor, err);
+    solvers->searched = solvers->searched || found == 0;
+    if (found < 0 ||
+        (solvers->components.n > 1 && go_on(state, run_components, monitor, err) < 0)) {
+        return -1;
+    }
+    return is_done(state) ? 0 : go_on(state, run_kernel, monitor, err);
 }
 
 /* ---- Newton's method ---- */
@@ -276,6 +304,7 @@ int mc_policy_solve(struct mc_state *state, const struct monitor *monitor, struc
 void mc_solvers_free(struct mc_solvers *solvers) {
     mc_linear_free(solvers->linear);
     mc_kernel_free(solvers->kernel);
+    parts_free(&solvers->components);
 }
 
 /* ---- handovers ---- */

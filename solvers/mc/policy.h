@@ -9,6 +9,7 @@
 #include "solvers/mc/mc.h"
 #include "solvers/mc/task.h"
 #include "solvers/methods/monitor.h"
+#include "solvers/methods/parts.h"
 #include "solvers/methods/policy.h"
 
 #include <stdbool.h>
@@ -18,6 +19,8 @@ struct mc_solvers {
     const struct mc_task *task;
     struct mc_linear *linear; /* NULL before the first use, as the next */
     struct mc_kernel *kernel;
+    bool searched;           /* the connected components are known */
+    struct parts components; /* of the kernel matrix; none of one that is solved by itself */
 };
 
 void mc_solvers_free(struct mc_solvers *solvers);
