@@ -30,7 +30,8 @@ static const char *const formulation_meanings[] = {
     NULL};
 static const char *const solvers[] = {"auto", "smo", "bundle", "cd", "interior", NULL};
 static const char *const solver_meanings[] = {
-    "bundle for the linear kernel (svm: cd), else smo, and in turn with another where that is slow",
+    "bundle and smo in turn for the linear kernel (svm: cd and bundle), else smo; interior where "
+    "these are slow",
     "two entries of the dual and the block of those at their cap at a time",
     "cutting planes",
     "coordinate ascent as published: it may stall away from the optimum, and says so; of svm, with "
