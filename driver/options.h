@@ -140,7 +140,7 @@ double point_number_or(struct point point, const char *name, double missing);
 /* Whether the number is among the values that the option was given, or has by default. */
 bool options_lists(const struct options *options, const char *name, double number);
 
-/* A combination of options without sense, and what is said of it. */
+/* A combination of options that makes no sense, and its message. */
 struct refusal {
     bool holds;
     const char *why;

@@ -25,7 +25,7 @@ struct monitor {
     /* Iterations after which check is known to say stop; 0: none is. For solvers that call it now
      * and then. */
     uint64_t most;
-    /* Called when an algorithm begins, or goes on after another. NULL: nobody is told. */
+    /* Called when an algorithm begins, or goes on after another. NULL: not wanted. */
     void (*algorithm)(void *context, enum algorithm algorithm);
 };
 

@@ -218,7 +218,7 @@ static int measure_end(struct smm *smm, const struct binary_loss *loss, double t
 }
 
 /* The certificate of the machine's W and bias; W = 0 where nothing better is there, and alpha = 0.
- * The dual point is put in balance: what is left of y'alpha is paid for. */
+ * The dual point is made feasible: the bound is lowered by what is left of y'alpha. */
 static int certify(struct smm *smm, const struct binary_loss *loss, double tau,
                    struct smm_machine *machine, struct error *err) {
     double sum, *alpha = machine->alpha;

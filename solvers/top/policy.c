@@ -295,7 +295,7 @@ static const struct policy_row rows[] = {
      .applies = ascent_applies,
      .run = run_ascent},
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
-     .when = "svm with the linear kernel; first",
+     .when = "svm with the linear kernel, first; until its certificate fails by rounding",
      .limit = "slices of 64 sweeps, doubled; all turns while the gap is below .2",
      .then = "cutting planes take turns with it",
      .applies = descent_applies,
@@ -303,7 +303,8 @@ static const struct policy_row rows[] = {
      .slice = descent_slice,
      .work = descent_work},
     {.algorithm = ALGORITHM_CUTTING_PLANES,
-     .when = "the linear kernel, also over processes; in svm second",
+     .when = "--solver bundle; auto: the linear kernel, in svm second; on one process only until "
+             "the certificate fails by rounding",
      .limit = "slices of 256 planes, doubled, until all slices together have used the work of the "
               "interior-point method",
      .then = "smo takes turns with it; in svm, coordinate descent",
@@ -312,8 +313,8 @@ static const struct policy_row rows[] = {
      .slice = planes_slice,
      .work = planes_work},
     {.algorithm = ALGORITHM_SMO,
-     .when = "one process; alone with kernels, second with the linear kernel; not svm with the "
-             "linear kernel",
+     .when = "one process; alone with kernels, second with the linear kernel; svm with the linear "
+             "kernel once the certificate has failed by rounding",
      .limit = "the same; slices of 4,096 steps and as many as take the time of 256 planes, doubled",
      .then = "the interior-point method",
      .applies = smo_applies,
