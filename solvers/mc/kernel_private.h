@@ -43,9 +43,9 @@ struct mc_kernel {
     struct gain *gain;             /* (n) */
     uint32_t *set;                 /* (n) the working set, or the rows that it changed; ascending */
     double work, rounds_work; /* so far: of all sweeps; of all rounds of the active-set method */
-    double split_work;        /* of what ends a crawling fit: the goal's */
+    double split_work;        /* of the fallback solver: the goal's */
     bool slow;                /* it is better left to that */
-    bool active_set;          /* rounds of the active-set method are allowed */
+    bool active_set;          /* active-set iterations may run */
     bool near;                /* alpha is that of a problem nearby: rounds are next */
     size_t most_set;          /* rows of the largest working set */
     float *K; /* (most_set, its stride) room for its matrix: the system gives what is used */

@@ -6,6 +6,7 @@
 #include "solvers/mc/kernel_private.h"
 #include "solvers/mc/sampling.h"
 #include "solvers/mc/scale.h"
+#include "solvers/methods/work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +38,6 @@ static const float LEAST = 0.05F, RATE = 0.2F; /* of the sampling */
 #define SIGNED int64_t
 #define NAME(x) double_##x
 #include "solvers/mc/step_real.h"
-#include "solvers/methods/work.h"
 #undef REAL
 #undef SIGNED
 #undef NAME

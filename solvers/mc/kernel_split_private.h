@@ -26,7 +26,7 @@ struct split {
     double *change;        /* (MC_SPLIT_BLOCK, k) of a sweep */
     double work;           /* of all iterations, */
     double rounds_work;    /* and of the rounds that came to nothing */
-    bool active_set;       /* rounds of it are allowed */
+    bool active_set;       /* active-set iterations may run */
     uint64_t iterations;   /* of all runs */
     double inside;         /* mc_split_inside at the last look; 0 before the first */
 };

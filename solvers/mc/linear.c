@@ -438,13 +438,13 @@ static int find_bias(const struct mc_linear *linear, const double *W, double **b
 static int certify(struct mc_linear *linear, struct mc_fit *fit, struct error *err) {
     size_t entries = (linear->n_features + (size_t)1) * linear->shape.k;
     mc_fit_free(fit);
+    fit->iterations = linear->sweeps;
     if (is_too_late(linear)) {
         fit->unsolved = true;
         return 0;
     }
     make_feasible(linear);
     struct mc_dual dual = {.alpha = &linear->alpha, .q = linear->q};
-    fit->iterations = linear->sweeps;
     double *W = exact_weights(linear, err), *bias = NULL;
     if (W && linear->apart) {
         fit->weights = memory_array(entries, sizeof *W, "weights", err);

@@ -248,7 +248,8 @@ static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
      .when = "always, but with --solver newton",
      .limit = "linear: 80 sweeps if Newton's method applies, else half of the work of the "
-              "interior-point method; kernels: the work of ADMM, or 4 times that if it converges",
+              "interior-point method, at least 80, none without it; kernels: the work of ADMM if a "
+              "working set still needs half as much, 4 times that if it still needs as much",
      .then = "kernels: active-set iterations in its place where one costs less than the working "
              "set has used and still needs, and less than 4 times ADMM; else the next row that "
              "applies",
@@ -280,8 +281,8 @@ static const struct policy_row rows[] = {
      .then = "the algorithm that started it",
      .applies = active_set_applies},
     {.algorithm = ALGORITHM_INTERIOR_POINT,
-     .when = "at most 2,048 weights; kernels: positive semidefinite, few rows, one process; the "
-             "features are rows of a factor of the kernel matrix",
+     .when = "at most 2,048 weights, or rows times classes; kernels: positive semidefinite, one "
+             "process; the features are rows of a factor of the kernel matrix",
      .limit = "none: until a step fails",
      .then = "the best iterate, with its stop reason",
      .applies = interior_applies,

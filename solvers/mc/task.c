@@ -68,7 +68,7 @@ static int run_once(void *context, double epsilon, struct tolerance_end *end, st
     mc_fit_take(fit, &found);
     fit->iterations = iterations;
     const struct certificate *certificate = &fit->certificate;
-    if (certificate->gap <= outer->goal->epsilon) {
+    if (!fit->unsolved && certificate->gap <= outer->goal->epsilon) {
         fit->reason = STOP_REACHED;
     } else if (!fit->reason && mc_is_rounding(certificate, certificate->paid)) {
         fit->reason = STOP_ROUNDING;

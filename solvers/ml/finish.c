@@ -188,7 +188,9 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
     if (ml_point_part(ml, point, err) < 0) {
         return -1;
     }
-    memcpy(point->bias, own ? fit->bias : point->bias, q * sizeof *point->bias);
+    if (own) {
+        memcpy(point->bias, fit->bias, q * sizeof *point->bias);
+    }
     if (fit->weights) {
         memcpy(point->weights, fit->weights, ml_n_weights(ml) * sizeof *point->weights);
     } else if (fit->coefficients && set_coefficients(ml, fit->coefficients, point, err) < 0) {
@@ -293,7 +295,7 @@ static int finish(struct ml_state *state, struct ml_interior *interior, struct m
 
 /* ---- the algorithms ---- */
 
-/* Made when it is first wanted; *interior_work becomes INFINITY where K shows to be not positive
+/* Made when it is first wanted; ml->interior_work becomes INFINITY where K shows to be not positive
  * semidefinite. */
 int ml_interior_point(struct ml_state *state, struct error *err) {
     struct ml *ml = state->ml;

@@ -26,7 +26,7 @@ double ml_interior_work(const struct problem *problem, const struct ml_rows *row
 
 /* Features for the problem's rows with a loss, made once for all costs and losses. bias: the value
  * of a constant feature, 0: none; free_bias: one that the norm does not count. *interior is NULL
- * where there are no features, or too many, or the kernel shows to be not positive semidefinite.
+ * where there are no features, or the kernel shows to be not positive semidefinite.
  * Borrows problem and rows. */
 struct ml_interior;
 int ml_interior_create(struct ml_interior **interior, const struct problem *problem,

@@ -55,7 +55,7 @@ static const struct policy_row rows[] = {
      .when = "always; with --solver interior only if all scores are zero",
      .limit = "until its convergence rate says that it would take longer than the estimated work "
               "of the interior-point method, or of ADMM where that does not apply; --solver bcd: "
-              "none",
+              "6 outer iterations, or 50 proximal steps of a free bias without progress",
      .then = "interior-point or admm; --solver bcd: the fit ends",
      .applies = coordinate_descent_applies,
      .run = run_coordinate_descent},

@@ -72,8 +72,7 @@ int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err);
 int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
                      struct error *err);
 
-/* The dual point stays what the weights and the bias are now; these are the primal point's
- * alone. */
+/* Stores the weights and the bias as the dual point's: later changes are of the primal point. */
 int ml_point_part(const struct ml *ml, struct ml_point *point, struct error *err);
 
 /* The better primal and the better dual of the two become point's, the other primal found's. */

@@ -343,10 +343,6 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
     return 0;
 }
 
-static bool is_reached(const struct binary_fit *fit, double epsilon) {
-    return fit->primal - fit->dual <= epsilon * fit->primal;
-}
-
 void binary_begin(struct binary *binary, struct binary_fit *fit) {
     memset(binary->best_x, 0, binary->d * sizeof *binary->best_x);
     memset(binary->best_alpha, 0, binary->n * sizeof *binary->best_alpha);
@@ -382,6 +378,6 @@ int binary_finish(struct binary *binary, const struct binary_loss *loss, double 
     fit->reason = found.stop;
     binary_interior_free(&found);
     binary_forget(binary);
-    fit->converged = is_reached(fit, epsilon);
+    fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
     return 0;
 }

@@ -97,6 +97,7 @@ int binary_step(struct binary *binary, bool *found, struct error *err) {
     if (!binary->system) {
         *found = hessian_step(binary);
     } else {
+        *found = true;
         for (size_t k = 0; k < binary->n_band; k++) {
             binary->work[k] = 1 / binary->curvature[k];
         }

@@ -110,6 +110,7 @@ int smm_nuclear_finish(const struct smm_matrices *matrices, const struct binary_
         fit->iterations += found.iterations;
         fit->reason = found.reason;
         status = offer_cut(matrices, loss, tau, epsilon, W, fit, err);
+        fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
     }
     free(W);
     return status;

@@ -48,12 +48,14 @@ static bool alternation_applies(const void *context) {
 static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_NEWTON,
      .when = "unless its certificate failed",
-     .limit = "40 steps without a better gap; nuclear: 500 steps",
+     .limit = "40 steps without a better gap; nuclear: 500 steps in all, too",
      .then = "the interior-point method",
      .applies = newton_applies,
      .run = run_newton},
     {.algorithm = ALGORITHM_INTERIOR_POINT,
-     .when = "all rows in this process and a system that fits in memory",
+     .when =
+         "all rows in this process; nuclear: at most 1,536 cells; else fewer than 3,000 rows or "
+         "features",
      .limit = "until rounding ends it",
      .then = "the fit ends with the gap of its certificate",
      .applies = interior_applies,

@@ -18,10 +18,10 @@ struct smm_state {
     struct smm_nuclear_newton *newton; /* NULL: without the nuclear norm, */
     double tau;                        /* whose weight this is */
     const struct binary_loss *loss;
-    bool lowrank;      /* the rank of W is bounded */
-    double epsilon;    /* target gap of the fit's bounds, which are those of running sums */
-    bool failed;       /* the certificate's gap stays above it: their differences are rounding */
-    double *W, *alpha; /* (cells), (n) best iterate */
+    bool lowrank;          /* the rank of W is bounded */
+    double epsilon;        /* target gap of the fit's bounds, which are those of running sums */
+    bool failed;           /* Newton's gap was the target's, and the certificate's was not */
+    double *W, *alpha;     /* (cells), (n) best iterate */
     struct binary_fit fit; /* of the last solve: its bounds, bias and stop reason */
 };
 

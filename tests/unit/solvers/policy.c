@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
     if (listed) {
         printf("family\talgorithm\twhen\tlimit\tthen\n");
     }
-    for (size_t p = 0; p < N_POLICIES && policies[p]; p++) {
+    for (size_t p = 0; p < N_POLICIES; p++) {
         if (listed) {
             list(policies[p]);
         } else {
