@@ -304,7 +304,8 @@ bench:
 	@DUALSVM_BIN='$(BUILD)' tests/bench/run
 
 # An hour at most; tests/ablation/run tells more.
-ablation: all units
+ablation:
+	@$(MAKE) --no-print-directory $(JOBS) all $(ABLATION) $(BUILD)/tests/unit/solvers/policy
 	@DUALSVM_BIN='$(BUILD)' tests/ablation/run
 
 benches: $(BENCHES)

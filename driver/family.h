@@ -100,8 +100,8 @@ struct family {
     bool (*applies)(struct point point, const char *option);
     /* Refuses combinations of options (ERROR_USAGE), before anything is read. May be NULL. */
     int (*check)(const struct options *options, struct error *err);
-    /* True if features are of pairs: then the linear kernel is to be had as a matrix too, and it is
-     * not kept (FAMILY_VALUES): they make squares of their own. May be NULL: never. */
+    /* True if features are of pairs: the solvers then want a kernel matrix for the linear kernel
+     * too, evaluated where it is needed and never stored (FAMILY_VALUES). May be NULL: never. */
     bool (*pair_features)(const struct options *options);
 
     /* Refuses (ERROR_USAGE) options whose fit is not spread over the ranks of a cluster. May be

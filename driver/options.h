@@ -156,7 +156,4 @@ const char *point_text(struct point point, const struct option *option, char tex
 /* Whether the number is one that the option may have: within its bounds, and whole for a count. */
 bool option_takes(const struct option_spec *spec, double number);
 
-/* One value of the grammar [-]digits..., or BASE^EXPONENT. */
-bool options_value(const char *text, size_t length, double *value);
-
 #endif

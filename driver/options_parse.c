@@ -24,7 +24,8 @@ static int refuse(const struct option *option, const char *what, const char *tex
                      (int)(length < 100 ? length : 100), text);
 }
 
-bool options_value(const char *text, size_t length, double *value) {
+/* One value of the grammar [-]digits..., or BASE^EXPONENT. */
+static bool options_value(const char *text, size_t length, double *value) {
     const char *end = text + length;
     const char *at = number_parse(text, end, value);
     if (at && at < end && *at == '^') {

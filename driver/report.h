@@ -13,7 +13,7 @@
 /* A line `name = value`. */
 void report_number(struct output *output, const char *name, double value);
 
-/* Lines `name = value` of a fit: the family's, iterations, bounds, support vectors. */
+/* Lines `name = value` of a fit: the family's, solver, iterations, bounds, support vectors. */
 void report_fit(const struct plain_fit *fit, struct output *output);
 
 /* The seconds of its parts; over ranks, what they have told each other while they solved. */

@@ -173,7 +173,9 @@ int training_data_take(struct training_data *training, const struct data *rows,
     return 0;
 }
 
-int training_data_gather(struct training_data *training, struct error *err) {
+/* Gives each rank the rows of all, where they are spread. All ranks of `spread`, which becomes
+ * NULL. */
+static int training_data_gather(struct training_data *training, struct error *err) {
     if (training->spread && gather_rows(&training->data, training->spread, err) < 0) {
         return -1;
     }

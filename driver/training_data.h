@@ -48,10 +48,6 @@ int training_data_end_validation(struct training_data *training, struct error *e
 /* Releases what was read, folds and validation rows included, and what is known of it. */
 void training_data_free(struct training_data *training);
 
-/* Gives each rank the rows of all, where they are spread. All ranks of `spread`, which becomes
- * NULL. */
-int training_data_gather(struct training_data *training, struct error *err);
-
 /* Fits the scaling that --scale and --query-features say to data. The caller calls scale_free. All
  * ranks. */
 int training_data_fit_scale(struct scale *scale, const struct options *options,

@@ -7,6 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct confusion_rates {
+    double rows;
+    double accuracy; /* the share of rows predicted right */
+    double balanced; /* mean over the labels that occur of that share */
+    double macro_f1; /* mean of 2 right / (actual + predicted) over those that occur or are
+                        predicted */
+};
+
 /* Makes room for n rows of `width` counts in *array, which has room for `old`: the new ones are
  * 0. */
 static int widen(double **array, size_t old, size_t n, size_t width, struct error *err) {
@@ -32,8 +40,24 @@ static int reserve(struct confusion *confusion, size_t n, bool cells, struct err
     return 0;
 }
 
-int confusion_create(struct confusion *confusion, struct labels *labels, bool lumped, bool cells,
-                     struct error *err) {
+/* An empty table. Takes the labels, also when it fails. The caller calls confusion_free. */
+static void confusion_free(struct confusion *confusion) {
+    labels_free(&confusion->labels);
+    names_free(&confusion->others);
+    free(confusion->number);
+    free(confusion->actual);
+    free(confusion->right);
+    free(confusion->predicted);
+    free(confusion->cell);
+    *confusion = (struct confusion){0};
+}
+
+static size_t confusion_labels(const struct confusion *confusion) {
+    return confusion->labels.names.n + (confusion->lumped ? 1 : confusion->others.n);
+}
+
+static int confusion_create(struct confusion *confusion, struct labels *labels, bool lumped,
+                            bool cells, struct error *err) {
     size_t k = labels->names.n;
     *confusion = (struct confusion){.labels = *labels, .lumped = lumped};
     *labels = (struct labels){0};
@@ -45,18 +69,9 @@ int confusion_create(struct confusion *confusion, struct labels *labels, bool lu
     return 0;
 }
 
-void confusion_free(struct confusion *confusion) {
-    labels_free(&confusion->labels);
-    names_free(&confusion->others);
-    free(confusion->number);
-    free(confusion->actual);
-    free(confusion->right);
-    free(confusion->predicted);
-    free(confusion->cell);
-    *confusion = (struct confusion){0};
-}
-
-int confusion_names(struct confusion *confusion, const struct names *names, struct error *err) {
+/* Takes in the names that the file has had so far: before its rows are added. */
+static int confusion_names(struct confusion *confusion, const struct names *names,
+                           struct error *err) {
     if (names->n <= confusion->n_numbers) {
         return 0;
     }
@@ -82,7 +97,8 @@ int confusion_names(struct confusion *confusion, const struct names *names, stru
     return reserve(confusion, confusion_labels(confusion), confusion->cell, err);
 }
 
-void confusion_add(struct confusion *confusion, uint32_t name, size_t predicted) {
+/* Counts a row with the name of that number, UINT32_MAX for a row without label: not counted. */
+static void confusion_add(struct confusion *confusion, uint32_t name, size_t predicted) {
     if (name == UINT32_MAX) {
         return;
     }
@@ -95,10 +111,6 @@ void confusion_add(struct confusion *confusion, uint32_t name, size_t predicted)
     }
 }
 
-size_t confusion_labels(const struct confusion *confusion) {
-    return confusion->labels.names.n + (confusion->lumped ? 1 : confusion->others.n);
-}
-
 const char *confusion_name(const struct confusion *confusion, size_t label) {
     size_t k = confusion->labels.names.n;
     if (label < k) {
@@ -107,7 +119,8 @@ const char *confusion_name(const struct confusion *confusion, size_t label) {
     return confusion->lumped ? "(other)" : confusion->others.name[label - k];
 }
 
-struct confusion_rates confusion_rates(const struct confusion *confusion) {
+/* The rates; NaN where there is nothing to divide by. */
+static struct confusion_rates confusion_rates(const struct confusion *confusion) {
     size_t k = confusion->labels.names.n, n = confusion_labels(confusion);
     double rows = 0, right = 0, recalls = 0, n_recalls = 0, f1 = 0, n_f1 = 0;
     for (size_t l = 0; l < n; l++) {

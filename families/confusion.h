@@ -23,31 +23,8 @@ struct confusion {
     size_t n_scores;        /* of a row, see confusion_open */
 };
 
-/* An empty table. Takes the labels, also when it fails. The caller calls confusion_free. */
-int confusion_create(struct confusion *confusion, struct labels *labels, bool lumped, bool cells,
-                     struct error *err);
-void confusion_free(struct confusion *confusion);
-
-/* Takes in the names that the file has had so far: before its rows are added. */
-int confusion_names(struct confusion *confusion, const struct names *names, struct error *err);
-
-/* Counts a row with the name of that number, UINT32_MAX for a row without label: not counted. */
-void confusion_add(struct confusion *confusion, uint32_t name, size_t predicted);
-
-/* Number of labels, and the name of one. */
-size_t confusion_labels(const struct confusion *confusion);
+/* The name of a label by its number; the table owns it. */
 const char *confusion_name(const struct confusion *confusion, size_t label);
-
-struct confusion_rates {
-    double rows;
-    double accuracy; /* the share of rows predicted right */
-    double balanced; /* mean over the labels that occur of that share */
-    double macro_f1; /* mean of 2 right / (actual + predicted) over those that occur or are
-                        predicted */
-};
-
-/* The rates; NaN where there is nothing to divide by. */
-struct confusion_rates confusion_rates(const struct confusion *confusion);
 
 /* The rates by number, as values of measures: averages over the rows, whose count is *weight. */
 enum { CONFUSION_ACCURACY, CONFUSION_BALANCED, CONFUSION_MACRO_F1, CONFUSION_RATES };

@@ -25,6 +25,7 @@ driver/outputs.c|NULL, |proof|}
 families/top/train.c|takes(formulation, |theta|)
 families/top/measures.c|.option = |pauc|, .number = PAUC
 families/smm/train.c|.extra_option = |weights|,
+families/smm/train.c|options_lists(options, |formulation|, formulation
 families/rank/train.c|point_choice(point, |cost-per|) != RANK_PAIR
 library/predict.c|options, |threads|)
 EOF

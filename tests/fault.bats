@@ -3,7 +3,6 @@
 load helper
 
 @test "fault: whatever call fails, outputs are new or as they were, and one line says why" {
-    command -v python3 >/dev/null || skip 'python3 is not installed'
     # under the sanitizer the shim is in the programs: it knows memory and threads, and leaks are found
     local share=66
     sanitized && export FAULT_OWN=1 && share=250

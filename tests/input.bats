@@ -39,7 +39,6 @@ refuses() {
 }
 
 @test "input: generated files, right and wrong ones, are read as a plain reference reads them" {
-    command -v python3 >/dev/null || skip 'python3 is not installed'
     files=300
     if quick; then
         files=150

@@ -130,6 +130,9 @@ has() {
         n=$((n + 1))
     done < <(sed -n 's/^    \$ //p' README doc/reference.md $retention)
     [ $n -gt 20 ] || fail "only $n commands were found"
+    # the report that README shows has the lines of the program's
+    assert_equal "$(sed -n '/train -t minmax datasets/,/^primal is/s/ = .*//p' README | tr -d ' ' | tr '\n' ' ')" \
+        "$(./svm-rank-train -q -t minmax datasets/rank.train ../report.model | head -7 | sed 's/ = .*//' | tr '\n' ' ')"
     DUALSVM_BIN=build tools/demo >../out
     grep -Eq '^system-5  0\.[89]' ../out
     [ -z "$missing" ] || skip "all ran but those that need$missing"

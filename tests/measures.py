@@ -119,7 +119,8 @@ def top(rows, scores, k, how):
     yield "tpr@0.05", above(z[int(.05 * len(z))])
     yield "tpr@0.34", above(z[int(.34 * len(z))])
     yield "pos@top", above(z[0])
-    yield "precision@%d" % k, mean(sum(good[i] for i in o[:k]) / k for o in every)
+    if k <= len(rows):
+        yield "precision@%d" % k, mean(sum(good[i] for i in o[:k]) / k for o in every)
     yield "average-precision", mean(precision(o) for o in every)
 
 

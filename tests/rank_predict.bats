@@ -46,13 +46,13 @@ setup() {
         done
     done
     # more rows, and a query below --min-group
-    rows 80 6 4 12 | sed 's/[1-4]:0\.[0-9]*//; s/  */ /g' | awk '{ print $0 " 5:" NR * .0009765625 }' >test.svm
-    rows 7 1 5 13 | sed 's/qid:1/qid:50/' >>test.svm
-    rows 3 1 5 14 | sed 's/qid:1/qid:51/' >>test.svm
+    rows 80 6 4 12 3 | sed 's/[1-4]:0\.[0-9]*//; s/  */ /g' | awk '{ print $0 " 5:" NR * .0009765625 }' >test.svm
+    rows 7 1 5 13 3 | sed 's/qid:1/qid:50/' >>test.svm
+    rows 3 1 5 14 3 | sed 's/qid:1/qid:51/' >>test.svm
     train test.svm model
     for least in 5 2; do
         predict --metrics --min-group $least test.svm model scores >metrics
-        measures_of rank test.svm scores min=$least threshold=1e-9
+        measures_of rank test.svm scores min=$least
     done
     svm-rank-predict test.svm model scores 2>err >out # labels there: measures on stderr
     grep -q pairwise-accuracy err

@@ -72,6 +72,18 @@ static void add_to_checksum(struct model_lines *lines) {
     lines->checksum = model_checksum_add(lines->checksum, lines->line, lines->length + 1);
 }
 
+/* Whether anything follows this line: 1, 0, or -1 with err set. */
+static int model_lines_more(struct model_lines *lines, struct error *err) {
+    struct model_source *source = lines->source;
+    if (source->at == source->end) {
+        source->at = source->end = 0;
+        if (source_read(source->source, source->block, BLOCK_BYTES, &source->end, err) < 0) {
+            return -1;
+        }
+    }
+    return source->at < source->end;
+}
+
 int model_lines_next(struct model_lines *lines, struct error *err) {
     struct model_source *source = lines->source;
     if (lines->number > 0) {
@@ -118,15 +130,4 @@ int model_lines_end(struct model_lines *lines, uint64_t body, struct error *err)
         return model_lines_fail(lines, what, NULL, err);
     }
     return model_lines_last(lines, err);
-}
-
-int model_lines_more(struct model_lines *lines, struct error *err) {
-    struct model_source *source = lines->source;
-    if (source->at == source->end) {
-        source->at = source->end = 0;
-        if (source_read(source->source, source->block, BLOCK_BYTES, &source->end, err) < 0) {
-            return -1;
-        }
-    }
-    return source->at < source->end;
 }

@@ -30,9 +30,6 @@ void model_lines_close(struct model_lines *lines);
  * a model ends with a line of its own. */
 int model_lines_next(struct model_lines *lines, struct error *err);
 
-/* Whether anything follows this line: 1, 0, or -1 with err set. */
-int model_lines_more(struct model_lines *lines, struct error *err);
-
 /* Whether this line ends the file: "end LINES CRC" with as many `lines` of the body, and the
  * checksum of all lines before it; nothing may follow. Fails if it does not. */
 int model_lines_end(struct model_lines *lines, uint64_t body, struct error *err);

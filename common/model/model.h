@@ -35,8 +35,7 @@ struct model {
     double gap;     /* NAN: none */
     bool certified; /* whether the bounds are; false also in models that do not say it */
     uint64_t iterations;
-    char
-        *solver; /* names of the algorithms that made the fit, with blanks between; NULL: unknown */
+    char *solver; /* names of the algorithms that ran, blanks between; NULL: none, or unknown */
     uint32_t checksum; /* of a model that was read: the CRC of its last line */
     double norm;       /* |f| of the fit; not written, so 0 in a model that was read */
     struct scale scale;

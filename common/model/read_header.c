@@ -16,7 +16,7 @@ static int parse_double(const struct model_lines *in, const char *text, double *
     return number_parse_whole(text, value) ? 0 : model_lines_fail(in, "not a number", text, err);
 }
 
-/* A whole number up to 2^53, 0 if this fails. */
+/* A whole number up to `most`; 0 if this fails. */
 static int parse_whole(const struct model_lines *in, const char *text, double most, uint64_t *value,
                        struct error *err) {
     double number = 0;

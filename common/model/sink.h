@@ -11,8 +11,7 @@
 
 struct model_sink;
 
-/* Borrows output, which failures are kept for; *text gets what the caller writes to until it ends
- * with model_sink_end. */
+/* Borrows output. *text is where the caller writes until model_sink_end, which reports failures. */
 int model_sink_open(struct model_sink **sink, struct output *output, struct output **text,
                     struct error *err);
 

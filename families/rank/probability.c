@@ -83,7 +83,7 @@ double sigmoid_probability(double slope, double margin) {
 
 /* ---- margins of held-out rows ---- */
 
-/* A sample of this many pairs serves as well as all of them, see sigmoid.h. */
+/* A sample of this many pairs serves as well as all of them, see sigmoid_fit. */
 enum { MOST_MARGINS = 200000, RANDOM_STREAM = 3 };
 
 struct row {

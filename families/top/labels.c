@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int top_labels_class(const char *name, const char *positive) {
+/* The class of a label; TOP_UNKNOWN: not a number, and no positive label is named. */
+static int top_labels_class(const char *name, const char *positive) {
     struct decimal number;
     if (positive) {
         return names_equal(name, positive) ? TOP_POSITIVE : TOP_NEGATIVE;

@@ -7,9 +7,6 @@
 
 enum { TOP_NEGATIVE, TOP_POSITIVE, TOP_UNKNOWN };
 
-/* The class of a label; TOP_UNKNOWN: not a number, and no positive label is named. */
-int top_labels_class(const char *name, const char *positive);
-
 /* Fails if a label of the data is of unknown class, or none is the positive one that is named (the
  * option --positive). */
 int top_labels_check(const struct data *data, const char *positive, struct error *err);

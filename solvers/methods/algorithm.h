@@ -17,7 +17,7 @@ enum algorithm {
     ALGORITHM_ADMM,
     ALGORITHM_ADMM_LOW_RANK, /* of a low-rank surrogate of the kernel matrix */
     ALGORITHM_INTERIOR_POINT,
-    ALGORITHM_INTERIOR_POINT_REDUCED, /* over a working set, or a part of the spectrum */
+    ALGORITHM_INTERIOR_POINT_REDUCED, /* of top: over a working set */
     N_ALGORITHMS
 };
 

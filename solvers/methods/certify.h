@@ -9,8 +9,8 @@
  *
  * Errors are bounded a priori: a sum of m terms is within (m - 1) u of the sum of their magnitudes,
  * which |x'w| <= |x| |w| and |k(x, z)| <= reach(x) reach(z) bound in their turn
- * (kernel_rounding). A product that underflows has an absolute
- * error of CERTIFY_UNDERFLOW besides; the bounds include it. */
+ * (kernel_rounding). A product that underflows has an absolute error of CERTIFY_UNDERFLOW besides;
+ * the bounds include it. */
 #ifndef SOLVERS_METHODS_CERTIFY_H
 #define SOLVERS_METHODS_CERTIFY_H
 

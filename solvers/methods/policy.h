@@ -26,7 +26,8 @@ struct policy_row {
      * reached or it stalls, and takes what is better than the best iterate. NULL: another row runs
      * it, which asks policy_applies. -1 with err set ends the fit. */
     int (*run)(void *state, const struct monitor *monitor, struct error *err);
-    /* Iterations of its time slice in this turn (0, 1, ...); 0: the turn is another row's. Rows
+    /* Iterations of its time slice in this turn (0, 1, ...); 0: the turn is another row's (of rows
+     * that apply together one has its turn). Rows
      * with a slice, one below the other, take turns; one that applies alone has one slice of all
      * the work. NULL: it takes none. */
     uint64_t (*slice)(const void *state, int turn);

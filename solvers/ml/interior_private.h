@@ -39,8 +39,8 @@ struct ml_interior {
  * be here. */
 bool ml_interior_own_features(const struct problem *problem, const struct ml_rows *rows);
 
-/* F and m; *possible is false, and F of no use, where K is not positive semidefinite or F would have
- * no column. */
+/* F and m; *possible is false, and F of no use, where K is not positive semidefinite or F would
+ * have no column. */
 int ml_interior_features(struct ml_interior *ml, bool *possible, struct error *err);
 
 /* The pairs, by rows and by groups of labels. */

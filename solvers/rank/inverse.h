@@ -1,8 +1,8 @@
-/* Newton's system of kernel RankSVM, (I + c L K) x = r, for few rows that differ: the matrix K in
- * double, and a preconditioner that is all but its inverse, where conjugate gradients
- * converge slowly because C is large and float has too few digits of K.
+/* Newton's system of kernel RankSVM, (I + c L K) x = r, for few distinct rows: the
+ * matrix K in double, and a preconditioner close to its inverse, where conjugate gradients converge
+ * slowly because C is large and float has too few digits of K.
  *
- * K is that of the rows that differ, D its diagonal and K~ = K + shift D, which has a Cholesky
+ * K is that of the distinct rows, D its diagonal and K~ = K + shift D, which has a Cholesky
  * factor. With (I + c L K)^-1 = I - c L (I + c K L)^-1 K,
  *     B = I - c L (K~^-1 + c L)^-1 K~^-1 K
  * is the inverse but for the shift, and self-adjoint and positive in the inner product of K

@@ -4,10 +4,8 @@
 #include "common/base/random.h"
 #include "solvers/rank/grades.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     TASK_ROWS = 2048, /* rows that make a task worth handing to another thread */

@@ -89,8 +89,7 @@ static inline double rank_pairs_listed(const struct rank_pairs *pairs, size_t ba
     return rank_pairs_worth(pairs, base, pairs->level[one], pairs->level[other]);
 }
 
-/* The pairs in which the row that row[] has at k is the better one: numbers for rank_pairs_lower.
- * */
+/* Pairs in which the row at k of row[] is preferred; see rank_pairs_lower. */
 struct rank_run {
     size_t first, end;
 };

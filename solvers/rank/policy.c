@@ -24,7 +24,7 @@ static size_t distinct_rows(const struct rank *rank) {
 
 /* ---- when ---- */
 
-/* Whether an algorithm that a fit begins with is to run: again, if it has ended at its limit for a
+/* Whether an algorithm is to run: again, if it has ended at its limit for a
  * fallback solver that turned out to be impossible. */
 static bool begins(const struct rank_fitting *fitting, enum algorithm algorithm) {
     return !has_run(fitting, algorithm) ||
@@ -62,7 +62,7 @@ static bool has_fallbacks(const struct rank_fitting *fitting) {
 static bool newton_direct_applies(const void *state) {
     const struct rank_fitting *fitting = state;
     return has_fallbacks(fitting) && fitting->rank->n_inverse > 0 &&
-           !has_run(fitting, ALGORITHM_NEWTON_DIRECT) &&
+           begins(fitting, ALGORITHM_NEWTON_DIRECT) &&
            (distinct_rows(fitting->rank) > INTERIOR_FIRST ||
             !applies(fitting, ALGORITHM_INTERIOR_POINT));
 }
@@ -81,6 +81,9 @@ uint64_t rank_iteration_limit(const struct rank_fitting *fitting, enum algorithm
     bool interior = applies(fitting, ALGORITHM_INTERIOR_POINT);
     if (algorithm == ALGORITHM_NEWTON_DIRECT) {
         return interior ? direct_steps : 0;
+    }
+    if (algorithm == ALGORITHM_INTERIOR_POINT) { /* its runs are counted instead */
+        return 0;
     }
     if (fitting->rank->map.primal || !(interior || applies(fitting, ALGORITHM_NEWTON_DIRECT))) {
         return 0;
@@ -112,15 +115,18 @@ static const struct policy_row rows[] = {
      .when =
          "--solver newton; auto: squared hinge, or linear with at most 2,048 features; not pair "
          "features",
-     .limit =
-         "with kernels and a fallback solver: 16 iterations, of 4 steps of conjugate "
-         "gradients for each distinct row (before newton-direct: one for 16 rows, 40 at least)",
+     .limit = "4 runs, each to a smaller gap; with kernels and a fallback solver 16 iterations, "
+              "and in each "
+              "run 4 steps of conjugate gradients for each distinct row (before newton-direct: one "
+              "for 16 "
+              "rows, 40 at least)",
      .then = "newton-direct or interior-point; without them the fit ends",
      .applies = newton_applies,
      .run = rank_run_newton},
     {.algorithm = ALGORITHM_CUTTING_PLANES,
      .when = "--solver ocas; auto: where newton does not apply",
-     .limit = "auto, with kernels and a fallback solver: an iteration for 16 distinct rows, 100 at "
+     .limit = "4 runs, each to a smaller gap; auto, with kernels and a fallback solver: an "
+              "iteration for 16 distinct rows, 100 at "
               "least",
      .then = "newton-direct or interior-point; without them the fit ends",
      .applies = cutting_planes_apply,
@@ -129,7 +135,7 @@ static const struct policy_row rows[] = {
      .when =
          "positive semidefinite kernels, up to 2,896 distinct rows, or 16,384 that fit into the "
          "cache; more than 256 where interior-point applies",
-     .limit = "64 iterations where interior-point applies",
+     .limit = "4 runs, each to a smaller gap; 64 iterations where interior-point applies",
      .then = "interior-point; without it the fit ends",
      .applies = newton_direct_applies,
      .run = rank_run_newton_direct},

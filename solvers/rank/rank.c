@@ -216,9 +216,9 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
     fitting->parameters.epsilon = epsilon;
     fitting->ran = 0;
     do { /* again, if a fallback solver was waited for that turned out to be impossible */
-        fitting->without_one = false;
+        fitting->fallback_impossible = false;
         status = policy_run(&rank_policy, fitting, solving->monitor, err);
-    } while (status == 0 && fitting->without_one);
+    } while (status == 0 && fitting->fallback_impossible);
     end->gap = certificate->certified ? certificate->gap : (double)NAN;
     end->limited = stop_limited(fitting->best.reason);
     return status;

@@ -44,9 +44,9 @@ struct rank_fitting {
     struct rank *rank;
     struct rank_parameters parameters; /* with that gap */
     struct rank_best best;
-    unsigned ran;     /* bits by enum algorithm: what has run for this gap */
-    bool at_limit;    /* ... and has ended at its work limit */
-    bool without_one; /* a fallback solver turned out to be impossible */
+    unsigned ran;             /* bits by enum algorithm: what has run for this gap */
+    bool at_limit;            /* ... and has ended at its work limit */
+    bool fallback_impossible; /* a fallback solver turned out to be impossible */
 };
 
 static inline bool rank_is_reached(const struct rank_fitting *fitting) {

@@ -174,7 +174,7 @@ int rank_run_newton_direct(void *state, const struct monitor *monitor, struct er
     }
     if (!rank->inverse) {
         rank->n_inverse = 0;
-        running.fitting->without_one = true;
+        running.fitting->fallback_impossible = true;
         return 0;
     }
     certify_allow(rank->certifier.certify, rank_inverse_work(rank->inverse));
@@ -224,7 +224,7 @@ int rank_run_interior_point(void *state, const struct monitor *monitor, struct e
     }
     if (!rank->finish) {
         rank->n_distinct = 0;
-        running.fitting->without_one = true;
+        running.fitting->fallback_impossible = true;
         return 0;
     }
     int status = 0;

@@ -6,8 +6,6 @@
 #include "common/base/dispatch.h"
 #include "solvers/rank/partners.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -181,6 +181,7 @@ static int run_smo(void *state, const struct monitor *monitor, struct error *err
                                               .epsilon = solve->epsilon,
                                               .shrink = solve->parameters->shrink};
     struct fit fit;
+    solve->grows = false; /* until run_reduced says so */
     if (!algorithms->smo && top_smo_create(&algorithms->smo, algorithms->problem, algorithms->map,
                                            &algorithms->risk, err) < 0) {
         return -1;
@@ -323,7 +324,7 @@ static const struct policy_row rows[] = {
      .work = smo_work},
     {.algorithm = ALGORITHM_INTERIOR_POINT_REDUCED,
      .when = "kernels, and more rows than the interior-point method takes, of which fewer than "
-             "twice as many are above 0",
+             "twice as many are above 0; auto and --solver smo",
      .limit = "working sets of 2,048 rows, from time to time twice as many; until two gain nothing",
      .then = "smo again, for half of the work so far; ends when both have stalled, and working "
              "sets grow no more",
@@ -331,7 +332,9 @@ static const struct policy_row rows[] = {
      .run = run_reduced,
      .work = reduced_work},
     {.algorithm = ALGORITHM_INTERIOR_POINT,
-     .when = "up to 4,096 rows, or as many features of the linear kernel",
+     .when =
+         "up to 1,024 rows, 4,096 that fit into the cache, or 4,096 features of the linear kernel; "
+         "not --solver cd but for svm",
      .limit = "300 steps",
      .then = "the fit ends",
      .applies = interior_applies,
@@ -360,8 +363,9 @@ static bool run_again(const void *state, struct policy_turns *turns) {
     const struct solve *solve = state;
     bool reduced = is_reduced(solve);
     if (!solve->started) {
+        bool first = turns->limit == 0;
         turns->limit = reduced ? top_finish_work(solve->algorithms->problem) : interior_work(solve);
-        return true;
+        return first; /* else no row applies */
     }
     if (!reduced || (turns->all_stalled && !solve->grows)) {
         return false;
@@ -391,6 +395,9 @@ int top_algorithms_solve(struct top_algorithms *algorithms, const struct top_par
                           .fit = fit};
     *fit = (struct fit){0};
     int status = policy_run(&top_policy, &solve, &watch, err);
+    if (status == 0 && !solve.started) {
+        status = error_set(err, ERROR_RUNTIME, "no algorithm of the policy applies");
+    }
     if (status < 0) {
         fit_free(fit);
     }
