@@ -27,6 +27,7 @@
 # OPTIMIZE, CFLAGS, CPPFLAGS, LDFLAGS, BUILD (folder of all that is built); where things are installed:
 # DESTDIR in front of all, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, PKGCONFIGDIR, DATADIR, MANDIR, DOCDIR,
 # PKGDATADIR, BASHCOMPDIR, ZSHCOMPDIR, PYTHONDIR.
+# V=1: every command of the build in full.
 # ISAL=0: gzip is unpacked by zlib, also where ISA-L is installed; ISAL=1: by ISA-L.
 # MPI=1: programs that run over several machines under mpirun or srun, too, by the compiler MPICC, in
 # build-mpi; `make MPI=1 test` runs the tests of that, tests/cluster_*.bats (doc/cluster.md).
@@ -99,16 +100,16 @@ SONAME = libdualsvm.so.0
 SHARED = $(BUILD)/libdualsvm.so
 LIBRARY = $(SHARED) $(BUILD)/libdualsvm.a
 CHECK = $(patsubst %.c,$(BUILD)/%.o,$(wildcard check/*.c))
-CLUSTER = common/base/cluster$(if $(filter 1,$(MPI)),,_mpi).c # the one that is not built
+CLUSTER = common/distributed/cluster$(if $(filter 1,$(MPI)),,_mpi).c # the one that is not built
 GZIP = common/data/gzip_$(if $(filter 1,$(ISAL)),zlib,isal).c # likewise
-SOURCES = $(filter-out $(CLUSTER) $(GZIP),$(wildcard common/*/*.c solvers/*/*.c driver/*.c families/*.c \
-            families/*/*.c library/*.c))
+SOURCES = $(filter-out $(CLUSTER) $(GZIP),$(wildcard common/*/*.c methods/*.c fit/*.c families/*/*.c families/*/*/*.c \
+            driver/*.c library/*.c))
 OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(SOURCES)) $(CHECK)
 # Not what is of programs alone.
 LIBRARY_OBJECTS = $(filter-out $(CHECK) $(addprefix $(BUILD)/driver/,program.o signals.o blas_start.o help.o), \
                     $(OBJECTS))
 GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
-UNITS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/*.c tests/unit/*/*/*.c))
+UNITS = $(patsubst %.c,$(BUILD)/%,$(wildcard $(addprefix tests/unit/,*/*.c */*/*.c */*/*/*.c)))
 ADVERSARY = $(BUILD)/tests/optima/adversary
 WIDE_ADVERSARY = $(BUILD)/tests/optima/wide/adversary
 FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuzz/*.c))
@@ -141,6 +142,14 @@ FUZZ = BUILD=build-fuzz OPTIMIZE=-O1 CC=clang SANITIZE='-fsanitize=address,undef
 REPLAY = BUILD=build-replay OPTIMIZE=-O0 CC=clang SANITIZE='-fsanitize=undefined \
          -fno-sanitize-recover=all'
 
+# One short line a file; V=1 shows the whole command.
+ifeq ($(V),1)
+say =
+else
+quiet = @
+say = @echo '$(1) $(patsubst $(BUILD)/%,%,$(2))' &&
+endif
+
 all: $(addprefix $(BUILD)/,$(INSTALLED)) $(BUILD)/datasets/generate $(LIBRARY)
 ifeq ($(BUILD),build)
 all: $(INSTALLED)
@@ -150,99 +159,97 @@ units: $(UNITS) $(ABLATION) $(ADVERSARY) $(if $(MPFR),$(WIDE_ADVERSARY)) $(REPLA
        $(addprefix $(BUILD)/fault/,$(PROGRAMS) api)
 
 $(HOUSE): $(OBJECTS)
-	rm -f $@ && $(AR) rcs $@ $^
+	$(call say,AR,$@) rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/$(SONAME): $(LIBRARY_OBJECTS) library/exports
-	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=library/exports \
-	    $(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) -o $@ $(LIBRARY_OBJECTS) $(LIBS)
+	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) \
+	    -Wl,--version-script=library/exports $(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) -o $@ $(LIBRARY_OBJECTS) $(LIBS)
 
 $(SHARED): $(BUILD)/$(SONAME)
-	ln -sf $(SONAME) $@
+	$(quiet)ln -sf $(SONAME) $@
 
 # One object, so that its parts can be hidden.
 $(BUILD)/libdualsvm.a: $(LIBRARY_OBJECTS)
-	$(LD) -r -o $(BUILD)/dualsvm.o $(LIBRARY_OBJECTS)
-	$(OBJCOPY) --localize-hidden $(BUILD)/dualsvm.o
-	rm -f $@ && $(AR) rcs $@ $(BUILD)/dualsvm.o
+	$(call say,LD,$(BUILD)/dualsvm.o) $(LD) -r -o $(BUILD)/dualsvm.o $(LIBRARY_OBJECTS)
+	$(quiet)$(OBJCOPY) --localize-hidden $(BUILD)/dualsvm.o
+	$(call say,AR,$@) rm -f $@ && $(AR) rcs $@ $(BUILD)/dualsvm.o
 
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/libraries
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/svm-%: $(BUILD)/svm-%.o $(HOUSE)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(HOUSE)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # With what the library is made of alone, statically: the shim and sanitizers reach all of it.
 $(BUILD)/tests/fault/api: $(BUILD)/tests/fault/api.o $(BUILD)/libdualsvm.a
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/tests/fault/shim.so: tests/fault/shim.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) -fvisibility=default -shared -o $@ $< -ldl
+	$(call say,LINK,$@) \
+	    $(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) -fvisibility=default -shared -o $@ $< -ldl
 
 $(BUILD)/tests/fault/wrap.o: tests/fault/shim.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -DFAULT_WRAP -c -o $@ $<
+	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) -DFAULT_WRAP -c -o $@ $<
 
 # The programs with the shim in them, for sanitizers, which want to be the first in front of malloc.
 $(BUILD)/fault/svm-%: $(BUILD)/svm-%.o $(BUILD)/tests/fault/wrap.o $(HOUSE)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ $(LIBS)
+	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ $(LIBS)
 
 $(BUILD)/fault/api: $(BUILD)/tests/fault/api.o $(BUILD)/tests/fault/wrap.o $(HOUSE)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ $(LIBS)
+	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ $(LIBS)
 
 # Trainers in which an environment variable disables a row of a policy.
 $(BUILD)/ablation/svm-%: $(BUILD)/svm-%.o $(BUILD)/tests/ablation/enabled.o $(HOUSE)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # It shares nothing with what it tests.
 $(ADVERSARY): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/optima/*.c))
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
+	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
 
 # The same with another judge, in numbers of many bits.
 $(BUILD)/wide/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -DOPTIMA_WIDE -MMD -MP -c -o $@ $<
+	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) -DOPTIMA_WIDE -MMD -MP -c -o $@ $<
 
 $(WIDE_ADVERSARY): $(patsubst %.c,$(BUILD)/wide/%.o,$(filter-out tests/optima/judge.c, \
                        $(wildcard tests/optima/*.c)) $(wildcard tests/optima/wide/*.c))
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lmpfr -lgmp -lm
+	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ -lmpfr -lgmp -lm
 
 # A fuzz target on files, which any compiler builds.
 $(BUILD)/tests/fuzz/%-replay: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay/replay.o \
                               $(FUZZ_SHARED) $(HOUSE)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(FUZZ_SHARED) $(HOUSE)
-	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(HOUSE)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # Without contraction to fused operations the generated text is the same on every machine.
 $(GENERATOR): private CONTRACT = off
 
-# Double-double arithmetic is made of sums and products that must stay what they are (common/base/dd.h).
-$(CHECK) $(BUILD)/tests/unit/check/ball.o $(BUILD)/solvers/top/wide.o \
-$(BUILD)/solvers/top/dual_function.o $(BUILD)/common/kernel/precise.o $(BUILD)/common/kernel/gram.o \
-$(BUILD)/solvers/methods/certify_precise.o $(BUILD)/solvers/methods/cholesky_precise.o \
-$(BUILD)/solvers/methods/row_features.o $(BUILD)/solvers/rank/skew.o \
-$(BUILD)/tests/unit/common/kernel/precise.o $(BUILD)/tests/unit/common/kernel/gram.o: private CONTRACT = off
+# Double-double arithmetic is made of sums and products that must not be fused
+# (common/double_double/dd.h); svm-check is made of nothing else.
+$(BUILD)/%_dd.o $(BUILD)/check/%.o: private CONTRACT = off
 
 $(BUILD)/datasets/generate: $(GENERATOR) $(HOUSE)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # The generator by the name that it has where it is installed.
 $(BUILD)/svm-generate: $(BUILD)/datasets/generate
-	ln -sf datasets/generate $@
+	$(quiet)ln -sf datasets/generate $@
 
 # The programs where LIBSVM's users look for them.
 $(INSTALLED): %: $(BUILD)/%
@@ -265,7 +272,7 @@ demo:
 	@DUALSVM_BIN='$(BUILD)' tools/demo
 
 # Tests of ranks have two units: what they hold, and what they say to one another.
-RANK_UNITS = $(addprefix $(BUILD)/tests/unit/common/,data/dump base/cluster)
+RANK_UNITS = $(addprefix $(BUILD)/tests/unit/common/,data/dump distributed/cluster)
 tested: all $(if $(filter 1,$(MPI)),$(RANK_UNITS),units)
 
 test:
@@ -305,7 +312,7 @@ bench:
 
 # An hour at most; tests/ablation/run tells more.
 ablation:
-	@$(MAKE) --no-print-directory $(JOBS) all $(ABLATION) $(BUILD)/tests/unit/solvers/policy
+	@$(MAKE) --no-print-directory $(JOBS) all $(ABLATION) $(BUILD)/tests/unit/fit/policy
 	@DUALSVM_BIN='$(BUILD)' tests/ablation/run
 
 benches: $(BENCHES)

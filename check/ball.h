@@ -7,7 +7,7 @@
 #ifndef CHECK_BALL_H
 #define CHECK_BALL_H
 
-#include "common/base/dd.h"
+#include "common/double_double/dd.h"
 
 #include <math.h>
 #include <stdbool.h>

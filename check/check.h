@@ -1,8 +1,8 @@
 /* Verifies what a model claims of its fit, from the training rows and a proof (doc/formats,
  * "Proofs"): everything is computed anew with plain loops in double-double, each number with a
  * bound of its error. This room shares no numerical code with what made the model, but for sums and
- * products of two doubles (common/base/dd.h), in which no trainer's bound is made: of the project
- * it uses the readers of files, and what these stand on. */
+ * products of two doubles (common/double_double/dd.h), in which no trainer's bound is made: of the
+ * project it uses the readers of files, and what these stand on. */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 

@@ -6,7 +6,7 @@
 #include "common/base/memory.h"
 #include "common/data/scale.h"
 #include "driver/fit.h"
-#include "driver/in_time.h"
+#include "driver/timed_task.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,19 +3,19 @@
 #ifndef DRIVER_FAMILY_H
 #define DRIVER_FAMILY_H
 
-#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/base/output.h"
 #include "common/data/data.h"
 #include "common/data/input.h"
+#include "common/distributed/cluster.h"
 #include "common/kernel/problem.h"
 #include "common/model/model.h"
 #include "common/model/proof.h"
 #include "driver/folds.h"
 #include "driver/measures.h"
 #include "driver/options.h"
-#include "solvers/methods/monitor.h"
-#include "solvers/methods/solution.h"
+#include "fit/monitor.h"
+#include "fit/solution.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,9 +3,9 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/base/random.h"
+#include "common/data/duplicates.h"
 #include "common/data/lines.h"
 #include "common/data/names.h"
-#include "common/data/twins.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "driver/outputs.h"
 
 #include "common/base/memory.h"
-#include "common/data/spread.h"
+#include "common/data/distribute.h"
 #include "driver/run_files.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "common/base/memory.h"
 #include "common/data/scale.h"
 #include "driver/fit.h"
-#include "driver/in_time.h"
+#include "driver/timed_task.h"
 #include "driver/training_data.h"
 
 #include <math.h>

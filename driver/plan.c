@@ -2,8 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "driver/plan.h"
 
+#include "common/data/distribute.h"
 #include "common/data/scale.h"
-#include "common/data/spread.h"
 #include "driver/calibration.h"
 #include "driver/fit.h"
 #include "driver/grid.h"

@@ -3,7 +3,7 @@
 #define DRIVER_PREDICT_H
 
 #include "driver/family.h"
-#include "driver/voice.h"
+#include "driver/output_sink.h"
 
 /* Fills *options with the predictor's own options, those of its measures, and the common ones. */
 int predict_options(struct options *options, const struct predictor *predictor, struct error *err);

@@ -4,9 +4,9 @@
 
 #include "common/base/threads.h"
 #include "driver/family.h"
+#include "driver/output_sink.h"
 #include "driver/run_files.h"
 #include "driver/test_file.h"
-#include "driver/voice.h"
 
 struct prediction {
     const struct predictor *predictor;

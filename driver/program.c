@@ -6,11 +6,11 @@
 #include "driver/blas_start.h"
 #include "driver/family.h"
 #include "driver/help.h"
+#include "driver/output_sink.h"
 #include "driver/predict.h"
 #include "driver/run_files.h"
 #include "driver/signals.h"
 #include "driver/train.h"
-#include "driver/voice.h"
 #include "include/dualsvm.h"
 
 #include <fcntl.h>

@@ -3,10 +3,10 @@
 #ifndef DRIVER_PROGRESS_H
 #define DRIVER_PROGRESS_H
 
-#include "common/base/cluster.h"
 #include "common/base/output.h"
-#include "driver/voice.h"
-#include "solvers/methods/monitor.h"
+#include "common/distributed/cluster.h"
+#include "driver/output_sink.h"
+#include "fit/monitor.h"
 
 #include <pthread.h>
 #include <stdbool.h>

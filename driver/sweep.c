@@ -2,8 +2,8 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "driver/in_time.h"
-#include "driver/journal.h"
+#include "driver/checkpoint.h"
+#include "driver/timed_task.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,15 +5,15 @@
 
 #include "common/base/memory.h"
 #include "common/base/threads.h"
-#include "common/data/spread.h"
+#include "common/data/distribute.h"
 #include "driver/calibration.h"
 #include "driver/crossval.h"
 #include "driver/fit.h"
-#include "driver/in_time.h"
 #include "driver/outputs.h"
 #include "driver/plan.h"
 #include "driver/report.h"
 #include "driver/sweep.h"
+#include "driver/timed_task.h"
 #include "driver/training_data.h"
 
 #include <math.h>

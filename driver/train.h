@@ -3,9 +3,9 @@
 #define DRIVER_TRAIN_H
 
 #include "driver/family.h"
+#include "driver/output_sink.h"
 #include "driver/plain_fit.h"
 #include "driver/progress.h"
-#include "driver/voice.h"
 
 /* The names of the losses of FAMILY_LOSS, NULL at the end. */
 extern const char *const loss_names[];

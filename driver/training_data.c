@@ -1,10 +1,10 @@
 #include "driver/training_data.h"
 
 #include "common/base/memory.h"
+#include "common/data/allgather.h"
+#include "common/data/distribute.h"
 #include "common/data/fingerprint.h"
-#include "common/data/gather.h"
-#include "common/data/spread.h"
-#include "common/data/weights.h"
+#include "common/data/row_weights.h"
 #include "common/model/checksum.h"
 #include "driver/fit.h"
 #include "driver/progress.h"

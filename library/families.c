@@ -1,7 +1,7 @@
 /* The list of the families: nothing below knows them all. */
 #include "driver/family.h"
 
-#include "families/tables.h"
+#include "families/shared/tables.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@ load helper
 }
 
 @test "cluster: without other ranks it is one process" {
-    unit common/base/cluster
+    unit common/distributed/cluster
     assert_output 'ok: 1 ranks, 0 threads'
 }
 

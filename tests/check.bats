@@ -161,7 +161,7 @@ attacked() {
 }
 
 @test "check: numbers with bounds hold what they should" {
-    unit check/ball
+    unit check/ball_dd
 }
 
 @test "check: rank, losses, kernels, solvers, weights and windows" {

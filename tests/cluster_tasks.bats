@@ -201,7 +201,7 @@ same() {
 }
 
 @test "cluster: tasks are taken once, what is posted is heard once, processors are shared" {
-    unit common/base/cluster
+    unit common/distributed/cluster
     assert_output 'ok: 1 ranks, 0 threads'
     for n in 2 3 5; do
         ranks $n --bind-to none "$bin/tests/unit/common/base/cluster" >out || fail "$(<out)"

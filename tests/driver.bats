@@ -22,11 +22,11 @@ driver/program.c|options, 0}, |max-time|)
 driver/grid.c|strcmp(name, |coef0|)
 driver/outputs.c|{|fold-file|,
 driver/outputs.c|NULL, |proof|}
-families/top/train.c|takes(formulation, |theta|)
-families/top/measures.c|.option = |pauc|, .number = PAUC
-families/smm/train.c|.extra_option = |weights|,
-families/smm/train.c|options_lists(options, |formulation|, formulation
-families/rank/train.c|point_choice(point, |cost-per|) != RANK_PAIR
+families/top/frontend/train.c|takes(formulation, |theta|)
+families/top/frontend/measures.c|.option = |pauc|, .number = PAUC
+families/smm/frontend/train.c|.extra_option = |weights|,
+families/smm/frontend/train.c|options_lists(options, |formulation|, formulation
+families/rank/frontend/train.c|point_choice(point, |cost-per|) != RANK_PAIR
 library/predict.c|options, |threads|)
 EOF
 }

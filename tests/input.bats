@@ -52,7 +52,7 @@ refuses() {
 }
 
 @test "input: parts of random files, plain and gzip, are the files, line for line, with queries whole" {
-    unit common/data/part "$tmp/random"
+    unit common/data/byte_range "$tmp/random"
 }
 
 @test "input: blanks, tabs, CRLF, comments, blank lines, a missing last newline" {

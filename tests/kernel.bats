@@ -11,11 +11,11 @@ load helper
 }
 
 @test "kernels: values and scores in double-double are within their bounds of the true ones" {
-    unit common/kernel/precise
+    unit common/kernel/kernel_dd
 }
 
 @test "gram: products agree with plain sums whatever is kept, to the bit for any threads" {
-    unit common/kernel/gram
+    unit common/kernel/gram_dd
 }
 
 @test "linear: scores and transposed products agree with plain sums, to the bit for any threads" {

@@ -40,41 +40,41 @@ keeps() {
             "includes $path: $(dirname "$file") may not include $(dirname "$path")"
     done <<'END'
 common/base/error.c common/data/data.h
-common/base/error.h solvers/methods/fit.h
+common/base/error.h fit/fit.h
 common/base/powers.inc driver/options.h
 common/data/data.c common/kernel/kernel.h
 common/data/data.c common/model/model.h
 common/kernel/gram.c common/model/model.h
-common/kernel/gram.c solvers/methods/monitor.h
+common/kernel/gram.c fit/monitor.h
 common/model/read.c driver/family.h
-common/model/read.c families/mc/mc.h
-solvers/methods/fit.c common/model/model.h
-solvers/methods/fit.c solvers/rank/rank.h
-solvers/mc/mc.c common/model/model.h
-solvers/mc/mc.c driver/options.h
-solvers/mc/mc.c families/mc/measures.h
-solvers/mc/mc.c solvers/rank/rank.h
-driver/train.c solvers/top/top.h
-driver/train.c families/top/top.h
-families/label_weights.c families/top/top.h
-families/mc/train.c solvers/ml/ml.h
-families/mc/train.c families/ml/ml.h
-families/mc/train.c datasets/family.h
+common/model/read.c families/mc/frontend/mc.h
+fit/fit.c common/model/model.h
+fit/fit.c families/rank/solver/rank.h
+families/mc/solver/mc.c common/model/model.h
+families/mc/solver/mc.c driver/options.h
+families/mc/solver/mc.c families/mc/frontend/measures.h
+families/mc/solver/mc.c families/rank/solver/rank.h
+driver/train.c families/top/solver/top.h
+driver/train.c families/top/frontend/top.h
+families/shared/label_weights.c families/top/frontend/top.h
+families/mc/frontend/train.c families/ml/solver/ml.h
+families/mc/frontend/train.c families/ml/frontend/ml.h
+families/mc/frontend/train.c datasets/family.h
 datasets/mc.c tests/unit
 driver/train.c library/private.h
-families/mc/train.c library/private.h
+families/mc/frontend/train.c library/private.h
 library/train.c check/check.h
 END
     of svm-mc-train.c '#include "tests/unit/check.h"'
     assert_line 'svm-mc-train.c:1: includes tests/unit/check.h: a program may not include tests'
-    of svm-mc-train.c '#include "families/mc/mc.h"'
-    assert_line 'svm-mc-train.c:1: includes families/mc/mc.h: a program may not include families/mc'
+    of svm-mc-train.c '#include "families/mc/frontend/mc.h"'
+    assert_line 'svm-mc-train.c:1: includes families/mc/frontend/mc.h: a program may not include families/mc/frontend'
     of svm-mc-train.c '#include "library/private.h"'
     assert_line 'svm-mc-train.c:1: includes library/private.h: a program may not include library'
     of examples/c/train.c '#include "driver/train.h"'
     assert_line 'examples/c/train.c:1: includes driver/train.h: examples may not include driver'
-    of svm-check.c '#include "families/mc/mc.h"'
-    assert_line 'svm-check.c:1: includes families/mc/mc.h: svm-check may not include families/mc'
+    of svm-check.c '#include "families/mc/frontend/mc.h"'
+    assert_line 'svm-check.c:1: includes families/mc/frontend/mc.h: svm-check may not include families/mc/frontend'
     breaks common/base/error.c '#  include "error.h"' \
         'includes error.h: no path from the top to a room that is known'
 }
@@ -85,15 +85,15 @@ END
     done <<'END'
 common/base/error.c common/base/error.h
 common/model/read.c common/kernel/kernel.h
-solvers/mc/mc.c solvers/methods/fit.h
-solvers/mc/mc.c common/kernel/gram.h
+families/mc/solver/mc.c fit/fit.h
+families/mc/solver/mc.c common/kernel/gram.h
 driver/train.c common/model/model.h
-families/mc/train.c solvers/mc/mc.h
-families/mc/train.c families/label_weights.h
-datasets/mc.c families/mc/mc.h
-tests/unit/solvers/mc/mc.c families/mc/mc.h
+families/mc/frontend/train.c families/mc/solver/mc.h
+families/mc/frontend/train.c families/shared/label_weights.h
+datasets/mc.c families/mc/frontend/mc.h
+tests/unit/families/mc/solver/mc.c families/mc/frontend/mc.h
 tests/fuzz/model.c datasets/family.h
-library/train.c families/mc/mc.h
+library/train.c families/mc/frontend/mc.h
 library/train.c include/dualsvm.h
 driver/program.c include/dualsvm.h
 examples/c/train.c include/dualsvm.h
@@ -122,7 +122,7 @@ END
 @test "layers: whoever ends the program, prints or touches signals is found" {
     for code in 'exit(1);' 'if (x) _exit(1);' 'abort();' 'perror("x");' 'fprintf(stderr, "x");' \
         'fputs("x", stdout);' 'FILE *f = stderr;' 'sigaction(SIGINT, &a, NULL);'; do
-        for file in common/base/error.c solvers/mc/mc.c driver/train.c families/mc/train.c; do
+        for file in common/base/error.c families/mc/solver/mc.c driver/train.c families/mc/frontend/train.c; do
             of $file "$code"
             assert_failure 1
             assert_output --regexp "^$file:1: [a-z_]+ is for driver/program.c and driver/signals.c alone\$"
@@ -139,8 +139,8 @@ END
 }
 
 @test "layers: a solver that opens files is found" {
-    breaks solvers/mc/mc.c 'f = fopen(path, "r");' 'fopen in a solver'
-    breaks solvers/mc/mc.c 'output_open(&o, "-", &err);' 'output_open in a solver'
+    breaks families/mc/solver/mc.c 'f = fopen(path, "r");' 'fopen in a solver'
+    breaks families/mc/solver/mc.c 'output_open(&o, "-", &err);' 'output_open in a solver'
     keeps common/data/source.c 'f = fopen(path, "r");'
 }
 

@@ -39,11 +39,11 @@ formulations='ww cs llw adm atm ats mmr ova'
 # ---- units ----
 
 @test "mc: no move in a row's set does better than the block step" {
-    unit solvers/mc/step
+    unit families/mc/solver/step
 }
 
 @test "mc: bounds and solvers agree with the definition" {
-    unit solvers/mc/mc
+    unit families/mc/solver/mc
 }
 
 @test "mc: where more variables are free than an active set holds a kernel's fit ends by splitting" {
@@ -152,7 +152,7 @@ far_groups() {
 }
 
 @test "mc: operator splitting comes to the optimum of every formulation" {
-    unit solvers/mc/split
+    unit families/mc/solver/kernel_admm
 }
 
 @test "mc: what all classes could share does not drown in the rounding of systems" {
@@ -181,11 +181,11 @@ far_groups() {
 }
 
 @test "mc: scores in float are within what certificates take them to be off by" {
-    unit solvers/mc/scores
+    unit families/mc/solver/scores
 }
 
 @test "mc: certificates pay for rounding what they have to, and no more" {
-    unit solvers/mc/certify
+    unit families/mc/solver/certify
 }
 
 @test "mc: kernel values that are next to 0 cost no rounding" {

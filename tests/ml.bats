@@ -50,23 +50,23 @@ END
 # ---- units ----
 
 @test "ml: losses, vertices and blocks of single rows" {
-    unit solvers/ml/block
+    unit families/ml/solver/block
 }
 
 @test "ml: the solver's optima, by every step, loss, bias and both solvers" {
-    unit solvers/ml/ml
+    unit families/ml/solver/ml
 }
 
 @test "ml: certificates pay for rounding what they have to, and no more" {
-    unit solvers/ml/certify
+    unit families/ml/solver/certify
 }
 
 @test "ml: fits agree with one another over costs, losses, folds and threads, and end where they must" {
-    unit solvers/ml/ways
+    unit families/ml/solver/ways
 }
 
 @test "ml: splitting comes to the optimum of both losses, with every bias" {
-    unit solvers/ml/split
+    unit families/ml/solver/admm
 }
 
 @test "ml: fits with kernels whose rows times labels are too many for the interior point do not crawl" {
@@ -107,7 +107,7 @@ END
 }
 
 @test "ml: thresholds are the best there are" {
-    unit families/ml/threshold
+    unit families/ml/frontend/threshold
 }
 
 # ---- real sets ----

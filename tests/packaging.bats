@@ -82,15 +82,15 @@ made() {
     files=$(cd "$root" && grep -rl 'dispatch\.h' --include='*.c' common families solvers)
     [ "$(wc -w <<<"$files")" -ge 10 ] || fail "only: $files"
     objects=$(sed "s|^|$tmp/any/|; s|\\.c\$|.o|" <<<"$files")
-    # gcc 12 gave up on vectors in common/kernel/precise.c
+    # gcc 12 gave up on vectors in common/kernel/kernel_dd.c
     make -s -C "$root" ARCH= OPTIMIZE=-O1 BUILD="$tmp/any" \
         $objects >log 2>&1 || fail "$(<log)"
     # whose functions have other addresses then where they are listed than where they are named
     cp "$bin/house.a" any/house.a
-    ar r any/house.a any/common/kernel/precise.o
+    ar r any/house.a any/common/kernel/kernel_dd.o
     make -s -C "$root" ARCH= OPTIMIZE=-O1 BUILD="$tmp/any" -o "$tmp/any/house.a" \
         "$tmp/any/tests/unit/common/kernel/precise" >log 2>&1 || fail "$(<log)"
-    any/tests/unit/common/kernel/precise
+    any/tests/unit/common/kernel/kernel_dd
 }
 
 @test "packaging: make check never installs" {

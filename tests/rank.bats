@@ -37,27 +37,27 @@ every() {
 # ---- units ----
 
 @test "rank: the solver agrees with the definition over explicit pairs" {
-    unit solvers/rank/rank
+    unit families/rank/solver/rank
 }
 
 @test "rank: sums over pairs are those of the listed pairs" {
-    unit solvers/rank/sums
+    unit families/rank/solver/pair_sums
 }
 
 @test "rank: paths over C, folds, threads and fractions of the pairs" {
-    unit solvers/rank/handle
+    unit families/rank/solver/handle
 }
 
 @test "rank: Laplacians of pairs as products keep weights that are far apart" {
-    unit solvers/rank/graph
+    unit families/rank/solver/graph
 }
 
 @test "rank: the inverse of Newton's system leaves of it what its shift does" {
-    unit solvers/rank/inverse
+    unit families/rank/solver/newton_preconditioner
 }
 
 @test "rank: the tests' own solver agrees with cases solved on paper" {
-    unit solvers/rank/oracle
+    unit families/rank/solver/oracle
 }
 
 # ---- the optimum ----
@@ -316,7 +316,7 @@ every() {
 }
 
 @test "rank: sums over pairs by what they are worth in NDCG are those of listed pairs" {
-    unit solvers/rank/grades
+    unit families/rank/solver/grades
 }
 
 @test "rank: a cost per ndcg weighs a pair by what NDCG loses when its rows swap" {

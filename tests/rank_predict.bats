@@ -13,7 +13,7 @@ setup() {
 # ---- units ----
 
 @test "rank: the slope of probabilities is the minimum of Platt's objective over both orders of each pair" {
-    unit families/rank/sigmoid
+    unit families/rank/frontend/sigmoid
 }
 
 # ---- prediction ----

@@ -31,7 +31,7 @@ rows() {
 # $optimum_low and $optimum_high.
 oracle() {
     local out
-    out=$("$bin/tests/unit/solvers/rank/oracle" "$@" -e 1e-9) || fail "oracle $*: $out"
+    out=$("$bin/tests/unit/families/rank/solver/oracle" "$@" -e 1e-9) || fail "oracle $*: $out"
     pairs=$(awk '$1 == "pairs" { print $2 }' <<<"$out")
     optimum_high=$(awk '$1 == "primal" { print $2 }' <<<"$out")
     optimum_low=$(awk '$1 == "dual" { print $2 }' <<<"$out")

@@ -16,19 +16,19 @@ first() {
 }
 
 @test "smm: the binary SVM agrees with a plain solver of its dual" {
-    unit solvers/smm/binary
+    unit families/smm/solver/binary
 }
 
 @test "smm: maps, steps and limits are what they should be" {
-    unit solvers/smm/smm
+    unit families/smm/solver/smm
 }
 
 @test "smm: certificates pay for rounding what they have to, and no more" {
-    unit solvers/smm/certify
+    unit families/smm/solver/certify
 }
 
 @test "smm: Newton's method for the nuclear norm has the curvature and the steps of its equations" {
-    unit solvers/smm/newton
+    unit families/smm/solver/newton
 }
 
 @test "smm: svm is LIBSVM's optimum to 1e-6" {

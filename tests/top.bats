@@ -21,21 +21,21 @@ ends_at() {
 # ---- units ----
 
 @test "top: solvers agree with the definitions and with optima of other programs" {
-    unit solvers/top/top
+    unit families/top/solver/top
 }
 
 @test "top: certificates pay for rounding what they have to, and no more" {
-    unit solvers/top/certify
-    unit solvers/top/dual_function
+    unit families/top/solver/certify
+    unit families/top/solver/dual_function_dd
 }
 
 @test "top: levels and slopes agree with the definitions" {
-    unit solvers/top/risk
+    unit families/top/solver/risk
 }
 
 @test "top: fits agree with one another over weights, caches, threads, folds and costs" {
-    unit solvers/top/ways
-    unit solvers/top/wide
+    unit families/top/solver/ways
+    unit families/top/solver/feature_system_dd
 }
 
 # ---- optima ----

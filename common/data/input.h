@@ -4,10 +4,10 @@
 #ifndef COMMON_DATA_INPUT_H
 #define COMMON_DATA_INPUT_H
 
-#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
+#include "common/distributed/cluster.h"
 
 #include <stdbool.h>
 #include <stddef.h>

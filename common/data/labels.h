@@ -5,9 +5,9 @@
 #ifndef COMMON_DATA_LABELS_H
 #define COMMON_DATA_LABELS_H
 
-#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/data/data.h"
+#include "common/distributed/cluster.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
 #include "common/data/lines.h"
 
 #include "common/base/memory.h"
-#include "common/data/head.h"
-#include "common/data/part.h"
+#include "common/data/byte_range.h"
+#include "common/data/file_type.h"
 #include "common/data/source.h"
 
 #include <pthread.h>

@@ -16,10 +16,10 @@
 #ifndef COMMON_DATA_SCALE_H
 #define COMMON_DATA_SCALE_H
 
-#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/data/data.h"
-#include "common/data/ranks.h"
+#include "common/data/quantiles.h"
+#include "common/distributed/cluster.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,9 +3,9 @@
 #include "common/data/source.h"
 
 #include "common/base/memory.h"
+#include "common/data/file_type.h"
 #include "common/data/gzip.h"
-#include "common/data/head.h"
-#include "common/data/members.h"
+#include "common/data/gzip_members.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "common/base/digits.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "common/data/head.h"
+#include "common/data/file_type.h"
 
 #include <float.h>
 #include <math.h>

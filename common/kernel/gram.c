@@ -2,10 +2,11 @@
  * that of the distinct ones with products gathered before and spread behind it. */
 #include "common/kernel/gram.h"
 
-#include "common/base/dd.h"
 #include "common/base/memory.h"
+#include "common/double_double/type.h"
+#include "common/kernel/gram_dd.h"
+#include "common/kernel/kernel_dd.h"
 #include "common/kernel/panels.h"
-#include "common/kernel/precise.h"
 #include "common/kernel/rounding.h"
 
 #include <stdlib.h>
@@ -209,10 +210,7 @@ int gram_precise_scores(const struct gram *gram, const uint32_t *rows, size_t n,
         status = kernel_precise_scores(own, at, n, b, k, s, threads, err);
     } else if (status == 0) {
         m = list_distinct(&gram->merged->distinct, rows, n, place, at, place + n);
-        for (size_t j = 0; j < n * k; j++) {
-            struct dd *sum = &sums[place[j / k] * k + j % k];
-            *sum = dd_add(*sum, b[j]);
-        }
+        gram_aggregate_dd(place, n, k, b, sums);
         status = kernel_precise_scores(own, at, m, sums, k, sums + n * k, threads, err);
     }
     for (size_t i = 0; status == 0 && gram->merged && i < n; i++) {

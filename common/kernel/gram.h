@@ -6,14 +6,14 @@
 #include "common/base/error.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
-#include "common/kernel/distinct.h"
+#include "common/kernel/distinct_rows.h"
 #include "common/kernel/kernel.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct dd; /* common/base/dd.h */
+struct dd; /* common/double_double/dd.h */
 
 struct gram;
 

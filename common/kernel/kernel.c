@@ -3,7 +3,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
-#include "common/kernel/private.h"
+#include "common/kernel/kernel_private.h"
 #include "common/kernel/table.h"
 
 #include <float.h>

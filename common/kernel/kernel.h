@@ -14,10 +14,10 @@
 #ifndef COMMON_KERNEL_KERNEL_H
 #define COMMON_KERNEL_KERNEL_H
 
-#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
+#include "common/distributed/cluster.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/base/vector.h"
-#include "common/kernel/private.h"
+#include "common/kernel/kernel_private.h"
 
 #include <cblas.h>
 #include <float.h>

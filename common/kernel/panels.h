@@ -6,10 +6,10 @@
 #ifndef COMMON_KERNEL_PANELS_H
 #define COMMON_KERNEL_PANELS_H
 
-#include "common/base/cluster.h"
 #include "common/base/error.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
+#include "common/distributed/cluster.h"
 #include "common/kernel/kernel.h"
 
 #include <stdbool.h>

@@ -2,9 +2,9 @@
 #ifndef COMMON_KERNEL_PROBLEM_H
 #define COMMON_KERNEL_PROBLEM_H
 
-#include "common/base/cluster.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
+#include "common/distributed/cluster.h"
 #include "common/kernel/gram.h"
 #include "common/kernel/kernel.h"
 

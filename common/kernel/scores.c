@@ -8,7 +8,7 @@
  * some with coefficients are among these, tasks are blocks of the rows asked for. */
 #include "common/base/array.h"
 #include "common/base/memory.h"
-#include "common/kernel/private.h"
+#include "common/kernel/kernel_private.h"
 #include "common/kernel/rounding.h"
 #include "common/kernel/task_sums.h"
 #include "common/kernel/tile_products.h"

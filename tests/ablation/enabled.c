@@ -1,6 +1,6 @@
-/* The ablation links this in place of solvers/methods/policy_enabled.c: the row
+/* The ablation links this in place of fit/policy_enabled.c: the row
  * of a policy that DUALSVM_WITHOUT names, as FAMILY:ALGORITHM, is disabled. */
-#include "solvers/methods/policy.h"
+#include "fit/policy.h"
 
 #include <stdlib.h>
 #include <string.h>

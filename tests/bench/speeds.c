@@ -1,7 +1,7 @@
 /* speeds: multiply-adds a nanosecond of the routines that dominate the solvers, on one core, and as
  * a ratio to those of a scalar loop; beside it the ratio that solvers count with. */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
-#include "solvers/methods/work.h"
+#include "fit/work.h"
 
 #include <cblas.h>
 #include <stdio.h>

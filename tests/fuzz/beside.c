@@ -2,7 +2,7 @@
  * read or refused with a message; what is read is what a plain reader finds there. The first byte
  * is the number of training rows. */
 #define _GNU_SOURCE /* memfd_create */
-#include "common/data/weights.h"
+#include "common/data/row_weights.h"
 #include "driver/folds.h"
 #include "tests/fuzz/file.h"
 

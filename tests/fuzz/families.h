@@ -2,7 +2,7 @@
 #ifndef TESTS_FUZZ_FAMILIES_H
 #define TESTS_FUZZ_FAMILIES_H
 
-#include "families/tables.h"
+#include "families/shared/tables.h"
 
 enum { FUZZ_FAMILIES = 5 };
 

@@ -1,11 +1,11 @@
 /* Ranks that are threads of a unit program: what is over ranks is tested without MPI. Its functions
- * stand in place of those of common/base/cluster, so a program that includes this knows no others;
- * it has all that sums, maxima and gatherings need, and no tasks or messages. */
+ * stand in place of those of common/distributed/cluster, so a program that includes this knows no
+ * others; it has all that sums, maxima and gatherings need, and no tasks or messages. */
 #ifndef TESTS_UNIT_RANKS_H
 #define TESTS_UNIT_RANKS_H
 
-#include "common/base/cluster.h"
 #include "common/base/memory.h"
+#include "common/distributed/cluster.h"
 #include "tests/unit/check.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ static inline size_t ranks_cut(const struct cluster *cluster, size_t ranks, stru
     return first;
 }
 
-/* ---- common/base/cluster.h ---- */
+/* ---- common/distributed/cluster.h ---- */
 
 size_t cluster_size(const struct cluster *cluster) {
     return cluster ? cluster->ranks->n : 1;

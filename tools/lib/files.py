@@ -22,7 +22,7 @@ TEXT = {"encoding": "utf-8", "errors": "surrogateescape"}
 STREAMS = {"-": 1, "/dev/stdout": 1, "/dev/stderr": 2}  # descriptors
 MOST_LINKS = 40
 
-# First bytes of other compressors, as common/data/head.c has them, and what unpacks them.
+# First bytes of other compressors, as common/data/file_type.c has them, and what unpacks them.
 PACKED = ((re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", "bzip2 -dc"),
           (re.compile(rb"\xfd7zXZ\0"), "xz", "xz -dc"),
           (re.compile(rb"\x5d\0\0"), "lzma", "xz -dc"),

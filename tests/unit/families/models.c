@@ -2,7 +2,7 @@
  *   models FAMILY MODEL COPY
  * The copy of a model of version 1 has the bytes of the model. */
 #include "common/model/model.h"
-#include "families/tables.h"
+#include "families/shared/tables.h"
 #include "tests/unit/check.h"
 
 #include <string.h>

@@ -5,10 +5,10 @@
  * the rows follow but for `head`. With `stream` the rows come block by block. With `held` rows are
  * made compact or dense, and the names and the first comment are told too; with `ranks` the same of
  * the rows of rank r, in the file NAME.r, but for those lines, which are rank 0's alone. */
-#include "common/base/cluster.h"
 #include "common/base/number.h"
+#include "common/data/distribute.h"
 #include "common/data/input.h"
-#include "common/data/spread.h"
+#include "common/distributed/cluster.h"
 
 #include <inttypes.h>
 #include <math.h>

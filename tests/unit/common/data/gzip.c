@@ -5,7 +5,7 @@
 #define ZLIB_CONST
 #include "common/data/gzip.h"
 
-#include "common/data/members.h"
+#include "common/data/gzip_members.h"
 #include "common/data/source.h"
 #include "tests/unit/check.h"
 

@@ -7,7 +7,7 @@
  * made right again) may be refused or accepted, but never crash, hang or take absurd memory. */
 #define _GNU_SOURCE
 #include "common/model/model.h"
-#include "families/tables.h"
+#include "families/shared/tables.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

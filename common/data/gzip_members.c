@@ -1,0 +1,115 @@
+#include "common/data/gzip_members.h"
+
+#include "common/base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMBERS_MOST = 256 };              /* that are unpacked at once */
+static const size_t TEXT_MOST = 1U << 16; /* of a member */
+static const size_t TRAILER = 8;
+
+struct member {
+    struct gzip_stretch stretch;
+    bool sound;
+};
+
+struct members {
+    struct threads *threads;
+    const struct gzip_engine *engine;
+    void **states; /* (workers) */
+    struct member member[MEMBERS_MOST];
+};
+
+static size_t word16(const unsigned char *bytes) {
+    return (size_t)bytes[0] | (size_t)bytes[1] << 8;
+}
+
+bool members_begin(const unsigned char *bytes, size_t n) {
+    /* deflate, an extra field and no other, which is BC of two bytes and nothing else */
+    static const unsigned char begin[] = {0x1f, 0x8b, 8, 4}, extra[] = {6, 0, 'B', 'C', 2, 0};
+    return n >= MEMBERS_HEADER && memcmp(bytes, begin, sizeof begin) == 0 &&
+           memcmp(bytes + 10, extra, sizeof extra) == 0;
+}
+
+/* Cuts the first member off the stretch, if it is whole and there is room for its text. */
+static bool cut_member(struct gzip_stretch *stretch, struct gzip_stretch *member) {
+    if (!members_begin(stretch->in, stretch->n_in)) {
+        return false;
+    }
+    size_t length = word16(stretch->in + 16) + 1;
+    if (length < MEMBERS_HEADER + TRAILER || length > stretch->n_in) {
+        return false;
+    }
+    const unsigned char *size = stretch->in + length - 4;
+    size_t text = word16(size) | word16(size + 2) << 16;
+    if (text == 0 || text > TEXT_MOST || text > stretch->n_out) {
+        return false;
+    }
+    *member = (struct gzip_stretch){stretch->in, stretch->out, length, text};
+    stretch->in += length;
+    stretch->n_in -= length;
+    stretch->out += text;
+    stretch->n_out -= text;
+    return true;
+}
+
+static void unpack(void *argument, size_t task, size_t worker) {
+    struct members *members = argument;
+    struct member *member = &members->member[task];
+    const struct gzip_stretch *stretch = &member->stretch;
+    member->sound = members->engine->whole(members->states[worker], stretch->in, stretch->n_in,
+                                           stretch->out, stretch->n_out);
+}
+
+int members_open(struct members **members, struct threads *threads, struct error *err) {
+    struct members *opened = memory_zeros(1, sizeof *opened, "gzip", err);
+    size_t workers = threads_count(threads);
+    if (!opened) {
+        return -1;
+    }
+    opened->threads = threads;
+    opened->engine = gzip_fastest();
+    opened->states = memory_zeros(workers, sizeof *opened->states, "gzip", err);
+    for (size_t i = 0; opened->states && i < workers; i++) {
+        opened->states[i] = opened->engine->open(err);
+        if (!opened->states[i]) {
+            members_close(opened);
+            return -1;
+        }
+    }
+    if (!opened->states) {
+        free(opened);
+        return -1;
+    }
+    *members = opened;
+    return 0;
+}
+
+void members_close(struct members *members) {
+    if (!members) {
+        return;
+    }
+    for (size_t i = 0; i < threads_count(members->threads); i++) {
+        members->engine->close(members->states[i]);
+    }
+    free(members->states);
+    free(members);
+}
+
+bool members_unpack(struct members *members, struct gzip_stretch *stretch) {
+    struct gzip_stretch rest = *stretch;
+    size_t n = 0, sound = 0;
+    while (n < MEMBERS_MOST && cut_member(&rest, &members->member[n].stretch)) {
+        n++;
+    }
+    threads_run(members->threads, n, unpack, members);
+    for (; sound < n && members->member[sound].sound; sound++) {
+        const struct gzip_stretch *member = &members->member[sound].stretch;
+        stretch->in += member->n_in;
+        stretch->n_in -= member->n_in;
+        stretch->out += member->n_out;
+        stretch->n_out -= member->n_out;
+    }
+    return sound > 0;
+}

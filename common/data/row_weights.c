@@ -1,0 +1,42 @@
+#include "common/data/row_weights.h"
+
+#include "common/base/number.h"
+#include "common/data/lines.h"
+
+#include <math.h>
+
+enum { BATCH = 1 << 16 };
+
+struct weights {
+    const struct lines *lines;
+    double *weight; /* (count) of the rows from `first` */
+    size_t first, count;
+};
+
+static int take_weight(void *context, size_t row, const char *text, size_t length,
+                       struct error *err) {
+    const struct weights *weights = context;
+    double weight;
+    if (number_parse(text, text + length, &weight) != text + length || !isfinite(weight) ||
+        weight < 0) {
+        return error_set(err, ERROR_RUNTIME, "%s:%zu:1: not a weight of 0 or more: '%.*s'",
+                         lines_name(weights->lines), row + 1, length < 100 ? (int)length : 100,
+                         text);
+    }
+    if (row - weights->first < weights->count) { /* a row before wraps around */
+        weights->weight[row - weights->first] = weight;
+    }
+    return 0;
+}
+
+int weights_read(const char *path, double *weight, size_t first, size_t count, size_t n,
+                 struct error *err) {
+    struct lines *lines;
+    if (lines_open(&lines, path, BATCH, NULL, err) < 0) {
+        return -1;
+    }
+    struct weights weights = {lines, weight, first, count};
+    int status = lines_by_row(lines, n, take_weight, &weights, err);
+    lines_close(lines);
+    return status;
+}

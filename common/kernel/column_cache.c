@@ -1,0 +1,487 @@
+#include "common/kernel/column_cache.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/kernel/few_coefficients.h"
+#include "common/kernel/kernel_private.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TILE_COLUMNS = FEW_COLUMNS,   /* columns that are multiplied at once, */
+    TILE_ROWS = 512,              /* over so many rows: their tile stays in cache, in which */
+    TILE_STRIDE = TILE_ROWS + 16, /* rows of it have places of their own; */
+    MOST_COLUMNS = 1024,          /* that are computed at once, */
+    SQUARE_TASKS = 16,            /* of a square in so many tasks or more */
+    SLAB_BYTES = 64 << 20         /* columns are kept in blocks of about so much */
+};
+
+static const uint32_t NONE = UINT32_MAX;
+
+/* A place for a column. */
+struct slot {
+    uint32_t number, row; /* its own; of the column that it has */
+    uint64_t used;        /* number of the call that used it last */
+};
+
+struct columns {
+    const struct problem *problem;
+    size_t n;
+    uint32_t *data_row; /* (n) row of the gram of each row */
+    uint32_t *slot_of;  /* (n) or NONE */
+    size_t n_slots, most_slots, slots_per_slab;
+    struct slot *slot; /* (most_slots) */
+    float **slab;      /* (most_slots / slots_per_slab + 1) */
+    uint64_t calls;
+};
+
+static int allocate(struct columns *columns, struct error *err) {
+    size_t slabs = columns->most_slots / columns->slots_per_slab + 1;
+    columns->data_row = memory_array(columns->n, sizeof *columns->data_row, "kernel columns", err);
+    columns->slot_of = memory_array(columns->n, sizeof *columns->slot_of, "kernel columns", err);
+    columns->slot = memory_array(columns->most_slots, sizeof *columns->slot, "kernel columns", err);
+    columns->slab = memory_zeros(slabs, sizeof *columns->slab, "kernel columns", err);
+    return columns->data_row && columns->slot_of && columns->slot && columns->slab ? 0 : -1;
+}
+
+int columns_create(struct columns **columns, const struct problem *problem, size_t cache_bytes,
+                   struct error *err) {
+    struct columns *made = memory_zeros(1, sizeof *made, "kernel columns", err);
+    if (!made) {
+        return -1;
+    }
+    size_t bytes = (problem->n + 1) * sizeof(float);
+    made->problem = problem;
+    made->n = problem->n;
+    made->most_slots = gram_is_whole(problem->gram) ? 0 : smaller(cache_bytes / bytes, problem->n);
+    made->slots_per_slab = bytes < SLAB_BYTES ? SLAB_BYTES / bytes : 1;
+    if (allocate(made, err) < 0) {
+        columns_free(made);
+        return -1;
+    }
+    for (size_t i = 0; i < made->n; i++) {
+        made->data_row[i] = problem->rows ? problem->rows[i] : (uint32_t)i;
+        made->slot_of[i] = NONE;
+    }
+    *columns = made;
+    return 0;
+}
+
+void columns_free(struct columns *columns) {
+    if (!columns) {
+        return;
+    }
+    for (size_t s = 0; columns->slab && s < columns->n_slots; s += columns->slots_per_slab) {
+        free(columns->slab[s / columns->slots_per_slab]);
+    }
+    free(columns->data_row);
+    free(columns->slot_of);
+    free(columns->slot);
+    free(columns->slab);
+    free(columns);
+}
+
+void columns_limit(struct columns *columns, size_t cache_bytes) {
+    size_t most = cache_bytes / ((columns->n + 1) * sizeof(float));
+    if (most >= columns->most_slots) {
+        return;
+    }
+    /* whole slabs: what is left of one stays */
+    size_t slabs = (most + columns->slots_per_slab - 1) / columns->slots_per_slab;
+    columns->most_slots = most;
+    for (size_t s = most; s < columns->n_slots; s++) {
+        columns->slot_of[columns->slot[s].row] = NONE;
+    }
+    for (size_t s = slabs; s * columns->slots_per_slab < columns->n_slots; s++) {
+        free(columns->slab[s]);
+        columns->slab[s] = NULL;
+    }
+    columns->n_slots = smaller(columns->n_slots, most);
+}
+
+/* ---- work by threads ---- */
+
+/* Of a worker. */
+struct helper {
+    struct kernel_scratch *scratch;
+    float *tile; /* (TILE_COLUMNS, TILE_ROWS of TILE_STRIDE), for products; 0 where none is yet, for
+                    few_coefficients reads beyond what there is */
+    float *sums; /* (TILE_ROWS, k), or (k, TILE_ROWS) */
+    struct error error;
+};
+
+/* What a call does with columns rows[0..m). */
+struct work {
+    struct columns *columns;
+    const uint32_t *rows;
+    size_t m;
+    const uint32_t *data_rows; /* (m) square: rows of the gram */
+    float *block;              /* (m, m of stride) square */
+    size_t stride;
+    const float *b; /* (m, k) product */
+    size_t k;
+    struct few_coefficients *few; /* those of b; NULL: most are not 0 */
+    const uint32_t *at, *at_data; /* (n_at) product: rows, those of the gram; at NULL: all */
+    size_t n_at;
+    double *out;           /* (n, k) product */
+    struct helper *helper; /* (workers) */
+    atomic_bool failed;
+};
+
+static void free_helpers(struct work *work, size_t n) {
+    for (size_t w = 0; work->helper && w < n; w++) {
+        kernel_scratch_free(work->helper[w].scratch);
+        free(work->helper[w].tile);
+        free(work->helper[w].sums);
+    }
+    free(work->helper);
+}
+
+static int make_helpers(struct work *work, size_t n, struct error *err) {
+    work->helper = memory_zeros(n, sizeof *work->helper, "kernel columns", err);
+    size_t cells = work->out ? (size_t)TILE_COLUMNS * TILE_STRIDE : 0;
+    for (size_t w = 0; work->helper && w < n; w++) {
+        struct helper *helper = &work->helper[w];
+        helper->tile = memory_zeros(cells, sizeof(float), "a kernel tile", err);
+        helper->sums = memory_array(TILE_ROWS, work->k * sizeof(float), "a kernel tile", err);
+        if (!helper->tile || !helper->sums || kernel_scratch_create(&helper->scratch, err) < 0) {
+            return -1;
+        }
+    }
+    return work->helper ? 0 : -1;
+}
+
+/* Runs a task for each `size` of n items, and reports what a worker could not do. */
+static int run(struct work *work, size_t n, size_t size, threads_task task, struct error *err) {
+    struct threads *threads = work->columns->problem->threads;
+    size_t workers = threads_count(threads);
+    int status = make_helpers(work, workers, err);
+    if (status == 0) {
+        threads_run(threads, (n + size - 1) / size, task, work);
+    }
+    for (size_t w = 0; status == 0 && w < workers; w++) {
+        if (work->helper[w].error.kind != ERROR_NONE) {
+            *err = work->helper[w].error;
+            status = -1;
+        }
+    }
+    free_helpers(work, workers);
+    return status;
+}
+
+/* out[a] = the column rows[a], a < m <= MOST_COLUMNS, at the rows of `z`. */
+static int compute(struct work *work, const uint32_t *rows, size_t m, struct kernel_side z,
+                   float *const *out, struct helper *helper) {
+    uint32_t index[MOST_COLUMNS];
+    for (size_t a = 0; a < m; a++) {
+        index[a] = work->columns->data_row[rows[a]];
+    }
+    struct kernel_tile tile = {.x = {z.rows, index, 0, m}, .z = z};
+    if (m > 0 && kernel_tile_float(&tile, out, helper->scratch, &helper->error) < 0) {
+        atomic_store(&work->failed, true);
+        return -1;
+    }
+    return 0;
+}
+
+/* Rows from..to of the problem. */
+static struct kernel_side side(const struct columns *columns, size_t from, size_t to) {
+    const struct problem *problem = columns->problem;
+    return (struct kernel_side){.rows = gram_rows(problem->gram),
+                                .index = problem->rows ? columns->data_row + from : NULL,
+                                .first = from,
+                                .n = to - from};
+}
+
+/* ---- columns that are kept ---- */
+
+static float *slot_values(const struct columns *columns, size_t slot) {
+    return columns->slab[slot / columns->slots_per_slab] +
+           slot % columns->slots_per_slab * columns->n;
+}
+
+static int compare_use(const void *a, const void *b) {
+    const struct slot *x = a, *y = b;
+    if (x->used != y->used) {
+        return x->used < y->used ? -1 : 1;
+    }
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Makes a list of the slots that the call at hand does not use, those longest out of use first. The
+ * caller frees it. */
+static struct slot *list_idle(const struct columns *columns, size_t *n, struct error *err) {
+    struct slot *idle = memory_array(columns->n_slots, sizeof *idle, "kernel columns", err);
+    *n = 0;
+    for (size_t s = 0; idle && s < columns->n_slots; s++) {
+        if (columns->slot[s].used < columns->calls) {
+            idle[(*n)++] = columns->slot[s];
+        }
+    }
+    if (idle) {
+        qsort(idle, *n, sizeof *idle, compare_use);
+    }
+    return idle;
+}
+
+/* One more slot, with its memory. */
+static int add_slot(struct columns *columns, struct error *err) {
+    size_t slab = columns->n_slots / columns->slots_per_slab;
+    if (!columns->slab[slab]) {
+        size_t n = smaller(columns->most_slots - columns->n_slots, columns->slots_per_slab);
+        columns->slab[slab] = memory_array(n, columns->n * sizeof(float), "kernel columns", err);
+        if (!columns->slab[slab]) {
+            return -1;
+        }
+    }
+    columns->slot[columns->n_slots].number = (uint32_t)columns->n_slots;
+    columns->n_slots++;
+    return 0;
+}
+
+/* Gives slots to those of the columns that have none, as long as there are any, and lists them in
+ * fresh (m). */
+static int take_slots(struct columns *columns, const uint32_t *rows, size_t m, uint32_t *fresh,
+                      size_t *n_fresh, struct error *err) {
+    columns->calls++;
+    for (size_t a = 0; a < m; a++) {
+        uint32_t slot = columns->slot_of[rows[a]];
+        if (slot != NONE) {
+            columns->slot[slot].used = columns->calls;
+        }
+    }
+    size_t n_idle, next = 0;
+    struct slot *idle = list_idle(columns, &n_idle, err);
+    int status = idle ? 0 : -1;
+    *n_fresh = 0;
+    for (size_t a = 0; status == 0 && a < m; a++) {
+        uint32_t slot = (uint32_t)columns->n_slots;
+        if (columns->slot_of[rows[a]] != NONE) {
+            continue;
+        }
+        if (columns->n_slots < columns->most_slots) {
+            status = add_slot(columns, err);
+        } else if (next < n_idle) {
+            columns->slot_of[idle[next].row] = NONE;
+            slot = idle[next++].number;
+        } else {
+            break;
+        }
+        if (status == 0) {
+            columns->slot[slot].row = rows[a];
+            columns->slot[slot].used = columns->calls;
+            columns->slot_of[rows[a]] = slot;
+            fresh[(*n_fresh)++] = rows[a];
+        }
+    }
+    free(idle);
+    return status;
+}
+
+static void fetch_task(void *argument, size_t task, size_t worker) {
+    struct work *work = argument;
+    const struct columns *columns = work->columns;
+    size_t from = task * TILE_ROWS, to = smaller(from + TILE_ROWS, columns->n);
+    for (size_t first = 0; first < work->m && !atomic_load(&work->failed); first += MOST_COLUMNS) {
+        size_t m = smaller(work->m - first, MOST_COLUMNS);
+        float *out[MOST_COLUMNS];
+        for (size_t a = 0; a < m; a++) {
+            out[a] = slot_values(columns, columns->slot_of[work->rows[first + a]]) + from;
+        }
+        if (compute(work, work->rows + first, m, side(columns, from, to), out,
+                    &work->helper[worker]) < 0) {
+            return;
+        }
+    }
+}
+
+/* Computes those of the columns that are not kept and for which there is room. */
+static int fetch(struct columns *columns, const uint32_t *rows, size_t m, struct error *err) {
+    uint32_t *fresh = memory_array(m, sizeof *fresh, "kernel columns", err);
+    struct work work = {.columns = columns, .rows = fresh};
+    int status = fresh ? take_slots(columns, rows, m, fresh, &work.m, err) : -1;
+    if (status == 0 && work.m > 0) {
+        status = run(&work, columns->n, TILE_ROWS, fetch_task, err);
+    }
+    free(fresh);
+    return status;
+}
+
+/* ---- the square ---- */
+
+/* Rows of a task: many, for what a tile makes ready of the other side's, but not too few tasks. */
+static size_t square_rows(size_t m) {
+    size_t rows = m / SQUARE_TASKS / TILE_COLUMNS * TILE_COLUMNS;
+    return smaller(larger(rows, TILE_COLUMNS), MOST_COLUMNS);
+}
+
+static void square_task(void *argument, size_t task, size_t worker) {
+    struct work *work = argument;
+    const struct columns *columns = work->columns;
+    const struct gram *gram = columns->problem->gram;
+    size_t rows = square_rows(work->m), m = work->m, first = task * rows;
+    size_t end = smaller(first + rows, m), n_missing = 0;
+    uint32_t missing[MOST_COLUMNS];
+    float *out[MOST_COLUMNS];
+    for (size_t a = first; a < end; a++) {
+        float *row = work->block + a * work->stride;
+        uint32_t slot = columns->slot_of[work->rows[a]];
+        if (slot != NONE) {
+            const float *values = slot_values(columns, slot);
+            for (size_t c = 0; c < m; c++) {
+                row[c] = values[work->rows[c]];
+            }
+        } else if (!gram_kept_row(gram, work->data_rows[a], work->data_rows, m, row)) {
+            missing[n_missing] = work->rows[a];
+            out[n_missing++] = row;
+        }
+    }
+    compute(work, missing, n_missing, (struct kernel_side){gram_rows(gram), work->data_rows, 0, m},
+            out, &work->helper[worker]);
+}
+
+int columns_square(struct columns *columns, const uint32_t *rows, size_t m, float *block,
+                   size_t stride, struct error *err) {
+    uint32_t *data_rows = memory_array(m, sizeof *data_rows, "a kernel block", err);
+    if (!data_rows || fetch(columns, rows, m, err) < 0) {
+        free(data_rows);
+        return -1;
+    }
+    for (size_t a = 0; a < m; a++) {
+        data_rows[a] = columns->data_row[rows[a]];
+    }
+    struct work work = {.columns = columns,
+                        .rows = rows,
+                        .m = m,
+                        .data_rows = data_rows,
+                        .block = block,
+                        .stride = stride};
+    int status = run(&work, m, square_rows(m), square_task, err);
+    free(data_rows);
+    return status;
+}
+
+/* ---- the product ---- */
+
+/* values (to - from) = a column that is kept, at the rows of a task. */
+static void gather(const struct work *work, const float *column, size_t from, size_t to,
+                   float *values) {
+    if (!work->at) {
+        memcpy(values, column + from, (to - from) * sizeof *values);
+        return;
+    }
+    for (size_t i = from; i < to; i++) {
+        values[i - from] = column[work->at[i]];
+    }
+}
+
+/* Adds the tile's products with the rows of b from `first` on, m of them. */
+static void add_products(const struct work *work, size_t first, size_t m, size_t from, size_t to,
+                         const struct helper *helper) {
+    size_t k = work->k, across = k, along = 1; /* of a sum, to the next row's and output's */
+    if (work->few) {
+        few_coefficients_multiply(work->few, first / TILE_COLUMNS, helper->tile, TILE_STRIDE,
+                                  to - from, helper->sums, TILE_ROWS);
+        across = 1;
+        along = TILE_ROWS;
+    } else {
+        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(to - from), (int)k, (int)m, 1,
+                    helper->tile, TILE_STRIDE, work->b + first * k, (int)k, 0, helper->sums,
+                    (int)k);
+    }
+    for (size_t i = from; i < to; i++) {
+        double *row = work->out + (work->at ? work->at[i] : i) * k;
+        for (size_t c = 0; c < k; c++) {
+            row[c] += (double)helper->sums[(i - from) * across + c * along];
+        }
+    }
+}
+
+static void multiply_task(void *argument, size_t task, size_t worker) {
+    struct work *work = argument;
+    const struct columns *columns = work->columns;
+    struct helper *helper = &work->helper[worker];
+    size_t from = task * TILE_ROWS, to = smaller(from + TILE_ROWS, work->n_at);
+    struct kernel_side some = {gram_rows(columns->problem->gram), work->at_data + from, 0,
+                               to - from};
+    struct kernel_side z = work->at ? some : side(columns, from, to);
+    for (size_t first = 0; first < work->m; first += TILE_COLUMNS) {
+        size_t m = smaller(work->m - first, TILE_COLUMNS), n_missing = 0;
+        uint32_t missing[TILE_COLUMNS];
+        float *out[TILE_COLUMNS];
+        for (size_t a = 0; a < m; a++) {
+            uint32_t row = work->rows[first + a], slot = columns->slot_of[row];
+            float *values = helper->tile + a * TILE_STRIDE;
+            if (slot != NONE) {
+                gather(work, slot_values(columns, slot), from, to, values);
+            } else {
+                missing[n_missing] = row;
+                out[n_missing++] = values;
+            }
+        }
+        if (atomic_load(&work->failed) || compute(work, missing, n_missing, z, out, helper) < 0) {
+            return;
+        }
+        add_products(work, first, m, from, to, helper);
+    }
+}
+
+static int multiply_whole(struct work *work, const double *b, struct error *err) {
+    const struct problem *problem = work->columns->problem;
+    size_t n = work->columns->n, k = work->k;
+    double *all = memory_zeros(n, k * sizeof *all, "products", err);
+    double *product = memory_array(n, k * sizeof *product, "products", err);
+    int status = all && product ? 0 : -1;
+    for (size_t a = 0; status == 0 && a < work->m; a++) {
+        memcpy(all + work->rows[a] * k, b + a * k, k * sizeof *b);
+    }
+    if (status == 0) {
+        status =
+            gram_products(problem->gram, problem->rows, n, all, k, product, problem->threads, err);
+    }
+    for (size_t i = 0; status == 0 && i < work->n_at; i++) {
+        size_t row = work->at ? work->at[i] : i;
+        array_add(work->out + row * k, 1, product + row * k, k);
+    }
+    free(all);
+    free(product);
+    return status;
+}
+
+int columns_multiply(struct columns *columns, const uint32_t *rows, size_t m, const double *b,
+                     size_t k, const uint32_t *at, size_t n_at, double *out, struct error *err) {
+    struct work work = {.columns = columns, .rows = rows, .m = m, .k = k, .at = at, .out = out};
+    work.n_at = at ? n_at : columns->n;
+    if (gram_is_whole(columns->problem->gram)) {
+        return multiply_whole(&work, b, err);
+    }
+    size_t n_some = at ? n_at : 0;
+    float *narrow = memory_array(m, k * sizeof *narrow, "products", err);
+    uint32_t *at_data = memory_array(n_some, sizeof *at_data, "products", err);
+    int status = narrow && at_data ? fetch(columns, rows, m, err) : -1;
+    for (size_t i = 0; status == 0 && i < n_some; i++) {
+        at_data[i] = columns->data_row[at[i]];
+    }
+    for (size_t j = 0; status == 0 && j < m * k; j++) {
+        narrow[j] = (float)b[j];
+    }
+    work.b = narrow;
+    work.at_data = at_data;
+    status = status < 0 || few_coefficients_create(&work.few, narrow, m, k, err) < 0
+                 ? -1
+                 : run(&work, work.n_at, TILE_ROWS, multiply_task, err);
+    few_coefficients_free(work.few);
+    free(at_data);
+    free(narrow);
+    return status;
+}
+
+double columns_rounding(const struct columns *columns) {
+    return gram_is_whole(columns->problem->gram) ? gram_products_rounding()
+                                                 : (TILE_COLUMNS + 4) * (double)FLT_EPSILON / 2;
+}

@@ -1,0 +1,563 @@
+/* Scores of a kernel expansion in double-double, a block of rows a task.
+ *
+ * Values of features are floats: their products and, as sums of two doubles, their differences are
+ * exact. Sums of these are LANES running sums, each a double and beside it the sum of what that
+ * lost, of which a sum of m terms is within (m u)^2 of the sum of their sizes, u = 2^-53 (Ogita,
+ * Rump, Oishi, "Accurate sum and dot product", SIAM J. Scientific Computing 26, 2005, Sum2 and
+ * Dot2). Distances are summed up as they stand: nothing cancels, however large features are. What
+ * follows is arithmetic of dd.h, each operation within 2^-100 of its result, in loops over a row's
+ * values.
+ *
+ * Compiled without contraction, see dd.h. */
+#include "common/kernel/kernel_dd.h"
+
+#include "common/base/dispatch.h"
+#include "common/base/memory.h"
+#include "common/double_double/dd.h"
+#include "common/kernel/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 8, ROWS = 16, COLUMNS = 128, TERMS = 8 };
+
+/* ---- sums over features ---- */
+
+typedef double lanes __attribute__((vector_size(64)));
+typedef int64_t masks __attribute__((vector_size(64)));
+typedef float floats __attribute__((vector_size(32)));
+
+struct running {
+    lanes sum, lost;
+};
+
+/* Adds p + e, where e is small beside p. A vector that is handed over, or returned, would have
+ * another ABI without AVX-512. */
+static inline __attribute__((always_inline)) void add(struct running *r, const lanes *p,
+                                                      const lanes *e) {
+    lanes s = r->sum + *p, v = s - r->sum;
+    r->lost += ((r->sum - (s - v)) + (*p - v)) + *e;
+    r->sum = s;
+}
+
+static inline __attribute__((always_inline)) void load(const float *from, lanes *to) {
+    floats f;
+    memcpy(&f, from, sizeof f);
+    *to = __builtin_convertvector(f, lanes);
+}
+
+/* What is summed up over the features of two rows. */
+enum sum { PRODUCTS, MINIMA, SQUARES, ABSOLUTES };
+
+/* Of LANES features of two rows u and v. */
+static inline __attribute__((always_inline)) void
+add_features(enum sum kind, const float *u_at, const float *v_at, struct running *r) {
+    const lanes none = {0};
+    lanes u, v, term, rest;
+    load(u_at, &u);
+    load(v_at, &v);
+    if (kind == PRODUCTS) {
+        term = u * v;
+        add(r, &term, &none);
+    } else if (kind == MINIMA) {
+        for (size_t l = 0; l < LANES; l++) { /* a choice of vectors is too much for gcc's clones */
+            term[l] = u[l] < v[l] ? u[l] : v[l];
+        }
+        add(r, &term, &none);
+    } else {
+        lanes t = u - v, w = t - u, e = (u - (t - w)) - (v + w); /* t + e = u - v */
+        masks sign = (masks)t & INT64_MIN;
+        if (kind == ABSOLUTES) {
+            term = (lanes)((masks)t ^ sign);
+            rest = (lanes)((masks)e ^ sign);
+            add(r, &term, &rest);
+        } else { /* t = high + low, of 26 and 27 bits: but the last product is exact */
+            lanes high = (lanes)((masks)t & ~(int64_t)0x7ffffff), low = t - high;
+            term = high * high;
+            rest = low * low + 2 * t * e;
+            add(r, &term, &rest);
+            term = 2 * high * low;
+            add(r, &term, &none);
+        }
+    }
+}
+
+/* The sum over n features, a multiple of LANES. */
+static inline __attribute__((always_inline)) struct dd sum_features(enum sum kind, const float *u,
+                                                                    const float *v, size_t n) {
+    struct running r = {{0}, {0}};
+    for (size_t k = 0; k < n; k += LANES) {
+        add_features(kind, u + k, v + k, &r);
+    }
+    struct dd sum = {0, 0};
+    for (size_t l = 0; l < LANES; l++) {
+        sum = dd_add(sum, dd_two_sum(r.sum[l], r.lost[l]));
+    }
+    return sum;
+}
+
+DISPATCH static struct dd sum_products(const float *u, const float *v, size_t n) {
+    return sum_features(PRODUCTS, u, v, n);
+}
+
+DISPATCH static struct dd sum_minima(const float *u, const float *v, size_t n) {
+    return sum_features(MINIMA, u, v, n);
+}
+
+DISPATCH static struct dd sum_squares(const float *u, const float *v, size_t n) {
+    return sum_features(SQUARES, u, v, n);
+}
+
+DISPATCH static struct dd sum_absolutes(const float *u, const float *v, size_t n) {
+    return sum_features(ABSOLUTES, u, v, n);
+}
+
+/* ---- values of sums ---- */
+
+/* ln 2 and 1/k, to 106 bits. */
+static const struct dd LN2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+static const struct dd THIRD = {0x1.5555555555555p-2, 0x1.5555555555555p-56};
+static const struct dd FIFTH = {0x1.999999999999ap-3, -0x1.999999999999ap-57};
+
+static inline struct dd scaled(struct dd a, double power_of_two) {
+    return (struct dd){a.hi * power_of_two, a.lo * power_of_two};
+}
+
+/* x (1 + sum) */
+static inline struct dd horner(struct dd x, struct dd sum) {
+    return dd_multiply(x, dd_add((struct dd){1, 0}, sum));
+}
+
+/* exp(a), -700 < a <= 0, within 2^-90 of itself: a = n ln 2 + 64 x, |x| < 0.0055, exp(x) - 1 by
+ * Taylor's series up to x^11, of which the terms from x^6 on are below 2^-47 of the first, and
+ * doubled back six times by e -> 2 e + e^2. */
+static inline struct dd exponential(struct dd a) {
+    const double log2_e = 0x1.71547652b82fep+0, round = 0x1.8p52;
+    double n = (a.hi * log2_e + round) - round;
+    struct dd x = dd_add(a, dd_negative(dd_multiply(LN2, (struct dd){n, 0})));
+    x = scaled(x, 0x1p-6);
+    double t = x.hi, tail = 0;
+    tail = t * (1 / 11.) * (1 + tail);
+    tail = t * (1 / 10.) * (1 + tail);
+    tail = t * (1 / 9.) * (1 + tail);
+    tail = t * (1 / 8.) * (1 + tail);
+    tail = t * (1 / 7.) * (1 + tail);
+    tail = t * (1 / 6.) * (1 + tail);
+    struct dd e = horner(dd_multiply(x, FIFTH), (struct dd){tail, 0});
+    e = horner(scaled(x, 0.25), e);
+    e = horner(dd_multiply(x, THIRD), e);
+    e = horner(scaled(x, 0.5), e);
+    e = horner(x, e);
+    for (int k = 0; k < 6; k++) {
+        e = dd_add(scaled(e, 2), dd_multiply(e, e));
+    }
+    uint64_t bits = (uint64_t)((int64_t)n + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return scaled(dd_add((struct dd){1, 0}, e), power);
+}
+
+/* exp(-t), t >= 0; 0 where that is below 10^-304. */
+static inline struct dd decay_of(struct dd t) {
+    const double far = 699;
+    struct dd e = exponential((struct dd){t.hi < far ? -t.hi : -far, t.hi < far ? -t.lo : 0});
+    return (struct dd){t.hi < far ? e.hi : 0, t.hi < far ? e.lo : 0};
+}
+
+static inline struct dd times(double a, struct dd b) {
+    return dd_multiply((struct dd){a, 0}, b);
+}
+
+/* value (n) = what a function of table.inc makes of sums or distances, of a row x and n rows z. */
+typedef void precise_function(const struct kernel *kernel, struct dd x_norm,
+                              const struct dd *z_norm, size_t n, struct dd *value);
+
+static void plain_values(const struct kernel *kernel, struct dd x_norm, const struct dd *z_norm,
+                         size_t n, struct dd *value) {
+    (void)kernel;
+    (void)x_norm;
+    (void)z_norm;
+    (void)n;
+    (void)value;
+}
+
+DISPATCH static void power_values(const struct kernel *kernel, struct dd x_norm,
+                                  const struct dd *z_norm, size_t n, struct dd *value) {
+    (void)x_norm;
+    (void)z_norm;
+    for (size_t c = 0; c < n; c++) {
+        struct dd base = dd_add(times(kernel->gamma, value[c]), (struct dd){kernel->coef0, 0});
+        struct dd power = {1, 0};
+        for (int d = kernel->degree; d > 0; d >>= 1) {
+            power = d & 1 ? dd_multiply(power, base) : power;
+            base = d > 1 ? dd_multiply(base, base) : base;
+        }
+        value[c] = power;
+    }
+}
+
+DISPATCH static void decay_values(const struct kernel *kernel, struct dd x_norm,
+                                  const struct dd *z_norm, size_t n, struct dd *value) {
+    (void)x_norm;
+    (void)z_norm;
+    for (size_t c = 0; c < n; c++) {
+        value[c] = decay_of(times(kernel->gamma, value[c]));
+    }
+}
+
+/* (1 - e) / (1 + e), e = exp(-2 |u|) */
+DISPATCH static void tanh_values(const struct kernel *kernel, struct dd x_norm,
+                                 const struct dd *z_norm, size_t n, struct dd *value) {
+    const struct dd one = {1, 0};
+    (void)x_norm;
+    (void)z_norm;
+    for (size_t c = 0; c < n; c++) {
+        struct dd u = dd_add(times(kernel->gamma, value[c]), (struct dd){kernel->coef0, 0});
+        bool below = u.hi < 0;
+        struct dd e = decay_of(scaled(below ? dd_negative(u) : u, 2));
+        struct dd t = dd_divide(dd_add(one, dd_negative(e)), dd_add(one, e));
+        value[c] = below ? dd_negative(t) : t;
+    }
+}
+
+DISPATCH static void ratio_values(const struct kernel *kernel, struct dd x_norm,
+                                  const struct dd *z_norm, size_t n, struct dd *value) {
+    (void)kernel;
+    for (size_t c = 0; c < n; c++) {
+        struct dd both = dd_add(x_norm, z_norm[c]);
+        struct dd ratio = dd_divide(value[c], dd_add(both, dd_negative(value[c])));
+        value[c] = both.hi > 0 ? ratio : (struct dd){1, 0};
+    }
+}
+
+DISPATCH static void inverse_values(const struct kernel *kernel, struct dd x_norm,
+                                    const struct dd *z_norm, size_t n, struct dd *value) {
+    const struct dd one = {1, 0};
+    (void)x_norm;
+    (void)z_norm;
+    for (size_t c = 0; c < n; c++) {
+        value[c] = dd_divide(one, dd_add(one, times(kernel->gamma, value[c])));
+    }
+}
+
+/* The same by number: a function with clones need not have the same address wherever it is asked
+ * for. */
+enum function {
+    plain_function,
+    power_function,
+    decay_function,
+    tanh_function,
+    ratio_function,
+    inverse_function
+};
+static precise_function *const values_of[] = {
+    [plain_function] = plain_values, [power_function] = power_values,
+    [decay_function] = decay_values, [tanh_function] = tanh_values,
+    [ratio_function] = ratio_values, [inverse_function] = inverse_values};
+
+/* ---- rows ---- */
+
+/* What is known of the rows. */
+struct precise {
+    const struct kernel_rows *rows;
+    enum sum kind;
+    enum function function;
+    size_t width; /* of a line: as many features as two rows have, a multiple of LANES */
+    struct dd
+        *norm; /* (rows) of those that are asked for, where the function wants it; else NULL */
+};
+
+/* What a thread works with. */
+struct worker {
+    float *u, *v; /* (width) the features of two rows */
+    struct dd value[COLUMNS], norm[COLUMNS];
+    double *sum, *lost; /* (k) */
+};
+
+static size_t row_length(const struct data *data, size_t i) {
+    return data->row_start ? (size_t)(data->row_start[i + 1] - data->row_start[i])
+                           : data->n_features;
+}
+
+static size_t most_features(const struct data *data) {
+    size_t most = 0;
+    for (size_t i = 0; i < data->n_rows; i++) {
+        most = row_length(data, i) > most ? row_length(data, i) : most;
+    }
+    return most;
+}
+
+static struct precise look_at(const struct kernel_rows *rows) {
+    static const enum function functions[] = {
+#define KERNEL(number, name, d, g, r, sums, norms, positive, function, ...)                        \
+    [KERNEL_##number] = function##_function,
+#include "common/kernel/table.inc"
+    };
+    const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
+    enum function function = functions[rows->kernel->type];
+    bool distance = function == decay_function || function == inverse_function;
+    enum sum kind = entry->sums == KERNEL_MINIMA     ? MINIMA
+                    : entry->sums == KERNEL_OVERLAPS ? ABSOLUTES
+                    : distance                       ? SQUARES
+                                                     : PRODUCTS;
+    size_t most = most_features(rows->data), both = rows->data->row_start ? 2 * most : most;
+    return (struct precise){rows, kind, function, (both + LANES - 1) / LANES * LANES, NULL};
+}
+
+/* Features of rows i and j side by side, of sparse rows those of either; returns how many, filled
+ * up with zeros to LANES. */
+static size_t align(const struct data *data, size_t i, size_t j, struct worker *worker) {
+    size_t n = data->n_features;
+    if (!data->row_start) {
+        memcpy(worker->u, data->value + i * n, n * sizeof *worker->u);
+        memcpy(worker->v, data->value + j * n, n * sizeof *worker->v);
+    } else {
+        size_t a = (size_t)data->row_start[i], a_end = (size_t)data->row_start[i + 1];
+        size_t b = (size_t)data->row_start[j], b_end = (size_t)data->row_start[j + 1];
+        for (n = 0; a < a_end || b < b_end; n++) {
+            uint64_t of_u = a < a_end ? data->column[a] : UINT64_MAX;
+            uint64_t of_v = b < b_end ? data->column[b] : UINT64_MAX;
+            worker->u[n] = of_u <= of_v ? data->value[a++] : 0;
+            worker->v[n] = of_v <= of_u ? data->value[b++] : 0;
+        }
+    }
+    for (; n % LANES != 0; n++) {
+        worker->u[n] = worker->v[n] = 0;
+    }
+    return n;
+}
+
+static struct dd sum_of(const struct precise *precise, size_t i, size_t j, struct worker *worker) {
+    size_t n = align(precise->rows->data, i, j, worker);
+    switch (precise->kind) {
+    case PRODUCTS:
+        return sum_products(worker->u, worker->v, n);
+    case MINIMA:
+        return sum_minima(worker->u, worker->v, n);
+    case SQUARES:
+        return sum_squares(worker->u, worker->v, n);
+    case ABSOLUTES:
+        break;
+    }
+    return sum_absolutes(worker->u, worker->v, n);
+}
+
+/* The worker's first n values, at most COLUMNS: those of row i and rows j[0..n). */
+static void evaluate(const struct precise *precise, size_t i, const uint32_t *j, size_t n,
+                     struct worker *worker) {
+    const struct kernel_rows *rows = precise->rows;
+    const struct dd none = {0, 0};
+    for (size_t c = 0; c < n; c++) {
+        size_t other = j[c], later = i > other ? i : other;
+        /* of two stored values, which should be equal, the gram takes the later row's */
+        worker->value[c] = rows->kernel->type == KERNEL_PRECOMPUTED
+                               ? (struct dd){kernel_value(rows, later, rows, i + other - later), 0}
+                               : sum_of(precise, i, other, worker);
+        worker->norm[c] = precise->norm ? precise->norm[other] : none;
+    }
+    values_of[precise->function](rows->kernel, precise->norm ? precise->norm[i] : none,
+                                 worker->norm, n, worker->value);
+}
+
+/* ---- work ---- */
+
+struct work {
+    struct precise precise;
+    const uint32_t *at; /* (n) */
+    size_t n, k;
+    const double
+        *K; /* (n, n), from which `rest` is how far values are; NULL: scores are asked for */
+    double *rest;
+    uint32_t *used; /* (m) rows with coefficients, */
+    size_t m;
+    double *high, *low; /* (m, k) and these */
+    struct dd *s;
+    size_t first_task; /* of this rank */
+    size_t n_workers;
+    struct worker *workers;
+};
+
+static int open_work(struct work *work, struct threads *threads, struct error *err) {
+    const struct kernel_rows *rows = work->precise.rows;
+    work->n_workers = threads_count(threads);
+    work->workers = memory_zeros(work->n_workers, sizeof *work->workers, "kernel values", err);
+    for (size_t w = 0; w < work->n_workers; w++) {
+        struct worker *worker = work->workers ? &work->workers[w] : NULL;
+        size_t width = work->precise.width;
+        if (!worker ||
+            !(worker->u = memory_array(width, 2 * sizeof *worker->u, "kernel values", err)) ||
+            !(worker->sum = memory_array(work->k, 2 * sizeof *worker->sum, "scores", err))) {
+            return -1;
+        }
+        worker->v = worker->u + width;
+        worker->lost = worker->sum + work->k;
+    }
+    if (work->precise.function != ratio_function) {
+        return 0;
+    }
+    struct dd *norm = memory_array(rows->data->n_rows, sizeof *norm, "norms", err);
+    for (size_t a = 0; norm && a < work->n; a++) {
+        size_t i = work->at[a];
+        norm[i] = sum_of(&work->precise, i, i, work->workers);
+    }
+    work->precise.norm = norm;
+    return norm ? 0 : -1;
+}
+
+static void close_work(struct work *work) {
+    for (size_t w = 0; work->workers && w < work->n_workers; w++) {
+        free(work->workers[w].u);
+        free(work->workers[w].sum);
+    }
+    free(work->workers);
+    free(work->precise.norm);
+    free(work->used);
+    free(work->high);
+    free(work->low);
+}
+
+/* ---- scores ---- */
+
+/* sum + lost (k) += value * (high + low) */
+DISPATCH static void add_products(struct dd value, const double *restrict high,
+                                  const double *restrict low, size_t k, double *restrict sum,
+                                  double *restrict lost) {
+    for (size_t o = 0; o < k; o++) {
+        double p = value.hi * high[o], s = sum[o] + p, v = s - sum[o];
+        double rest = fma(value.hi, high[o], -p) + (value.hi * low[o] + value.lo * high[o]);
+        lost[o] += ((sum[o] - (s - v)) + (p - v)) + rest;
+        sum[o] = s;
+    }
+}
+
+/* s (k) += the worker's sums, which begin again: they lose the less the fewer terms they have. */
+static void take_sums(struct worker *worker, size_t k, struct dd *s) {
+    for (size_t o = 0; o < k; o++) {
+        s[o] = dd_add(s[o], dd_two_sum(worker->sum[o], worker->lost[o]));
+        worker->sum[o] = worker->lost[o] = 0;
+    }
+}
+
+static void score_rows(void *argument, size_t number, size_t which) {
+    struct work *work = argument;
+    struct worker *worker = &work->workers[which];
+    size_t first = (work->first_task + number) * ROWS, k = work->k;
+    for (size_t a = first; a < first + ROWS && a < work->n; a++) {
+        memset(worker->sum, 0, k * sizeof *worker->sum);
+        memset(worker->lost, 0, k * sizeof *worker->lost);
+        for (size_t c = 0; c < work->m; c += COLUMNS) {
+            size_t n = work->m - c < COLUMNS ? work->m - c : COLUMNS;
+            evaluate(&work->precise, work->at[a], work->used + c, n, worker);
+            for (size_t j = 0; j < n; j++) {
+                size_t from = (c + j) * k;
+                add_products(worker->value[j], work->high + from, work->low + from, k, worker->sum,
+                             worker->lost);
+                if ((j + 1) % TERMS == 0 || j + 1 == n) {
+                    take_sums(worker, k, work->s + a * k);
+                }
+            }
+        }
+    }
+}
+
+/* The rows with coefficients. */
+static int take_coefficients(struct work *work, const struct dd *b, struct error *err) {
+    size_t n = work->n, k = work->k;
+    work->used = memory_array(n, sizeof *work->used, "coefficients", err);
+    work->high = memory_array(n, k * sizeof *work->high, "coefficients", err);
+    work->low = memory_array(n, k * sizeof *work->low, "coefficients", err);
+    if (!work->used || !work->high || !work->low) {
+        return -1;
+    }
+    for (size_t a = 0; a < n; a++) {
+        bool any = false;
+        for (size_t o = 0; o < k; o++) {
+            struct dd own = b[a * k + o];
+            any = any || own.hi != 0;
+            work->high[work->m * k + o] = own.hi;
+            work->low[work->m * k + o] = own.lo;
+        }
+        if (any) {
+            work->used[work->m++] = work->at[a];
+        }
+    }
+    return 0;
+}
+
+int kernel_precise_scores(const struct kernel_rows *rows, const uint32_t *at, size_t n,
+                          const struct dd *b, size_t k, struct dd *s, struct threads *threads,
+                          struct error *err) {
+    struct work work = {.precise = look_at(rows), .at = at, .n = n, .k = k, .s = s};
+    size_t tasks = (n + ROWS - 1) / ROWS;
+    size_t ranks = cluster_size(rows->cluster), rank = cluster_rank(rows->cluster);
+    int status =
+        open_work(&work, threads, err) < 0 || take_coefficients(&work, b, err) < 0 ? -1 : 0;
+    if (status == 0) {
+        memset(s, 0, n * k * sizeof *s); /* what is none's of this rank counts as 0 in the sum */
+        work.first_task = tasks * rank / ranks;
+        threads_run(threads, tasks * (rank + 1) / ranks - work.first_task, score_rows, &work);
+        cluster_sum(rows->cluster, &s->hi, 2 * n * k);
+    }
+    close_work(&work);
+    return status;
+}
+
+/* ---- what double lacks ---- */
+
+static void find_rest(void *argument, size_t a, size_t which) {
+    struct work *work = argument;
+    struct worker *worker = &work->workers[which];
+    for (size_t c = 0; c < work->n; c += COLUMNS) {
+        size_t n = work->n - c < COLUMNS ? work->n - c : COLUMNS, from = a * work->n + c;
+        evaluate(&work->precise, work->at[a], work->at + c, n, worker);
+        for (size_t j = 0; j < n; j++) {
+            struct dd value = worker->value[j];
+            work->rest[from + j] = (value.hi - work->K[from + j]) + value.lo;
+        }
+    }
+}
+
+int kernel_precise_rest(const struct kernel_rows *rows, const uint32_t *at, size_t n,
+                        const double *K, double *rest, struct threads *threads, struct error *err) {
+    struct work work = {.precise = look_at(rows), .at = at, .n = n, .k = 1, .K = K, .rest = rest};
+    int status = open_work(&work, threads, err);
+    if (status == 0) {
+        threads_run(threads, n, find_rest, &work);
+    }
+    close_work(&work);
+    return status;
+}
+
+/* ---- bounds ---- */
+
+/* In units of u^2, of the sum of sizes: a lane's p terms lose p / u at most, and with the small
+ * parts of squares, 10 / u, what they lose is added up in p + 1 roundings; one term loses nothing.
+ * The 8 lanes put together lose 24, and squares 24 more. Of |x||z|, as kernel_rounding has it, a
+ * polynomial is off by `degree` times that and 8 of its base and 10 of its own products; of the
+ * others a ratio a / (s - a), |a| <= s / 2, by 5 times that and 30, a decay by t exp(-t) < 1 times
+ * that and the 2^-90 of the exponential, as tanh is. A score's sums of TERMS products lose TERMS +
+ * 2 of 1 / u, added up in TERMS + 1 roundings, and 7; and 3 whenever two of them are put
+ * together. */
+double kernel_precise_rounding(const struct kernel_rows *rows, size_t m) {
+    const double unit = 0x1p-106, exponential = 0x1p-88;
+    struct precise precise = look_at(rows);
+    enum kernel_type type = rows->kernel->type;
+    double terms = (double)(precise.width / LANES) * (precise.kind == SQUARES ? 2 : 1);
+    double sums =
+        (terms > 1 ? (terms + 1) * (terms + 10) : 0) + (precise.kind == SQUARES ? 48 : 24);
+    double blocks = (double)m / TERMS + (double)m / COLUMNS + 2;
+    double score = (TERMS + 1) * (TERMS + 2) + 7 + 3 * blocks;
+    bool powers = precise.function == power_function;
+    bool exponentials = precise.function == decay_function || precise.function == tanh_function;
+    double value = powers                       ? fmax(1, rows->kernel->degree) * (sums + 18) * unit
+                   : type == KERNEL_PRECOMPUTED ? 0
+                                                : (8 * sums + 32) * unit;
+    return value + (exponentials ? exponential : 0) + score * unit;
+}
+
+double kernel_precise_work(const struct kernel_rows *rows, size_t n, size_t m, size_t k) {
+    const double value = 200, output = 1; /* measured, as are the features' */
+    double feature = rows->data->row_start ? 10 : 0.7;
+    double length = (double)data_values(rows->data) / fmax(1, (double)rows->data->n_rows);
+    return (double)n * (double)m * (value + feature * length + output * (double)k);
+}

@@ -1,0 +1,365 @@
+#include "common/kernel/low_rank.h"
+
+#include "common/base/memory.h"
+#include "common/base/random.h"
+#include "common/base/sizes.h"
+#include "common/linear_algebra/cholesky.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BLOCK = 64,  /* pivots that are taken together */
+    CHUNK = 512, /* rows of a task */
+    PARTS = 16   /* sums over rows that are added up in their order */
+};
+
+/* A pivot of a block is taken while the others leave it this part of the largest. */
+static const double LEAST_PIVOT = 1e-3;
+
+enum { RANDOM_STREAM = 12 }; /* tells this use of the seed from others */
+
+static size_t n_chunks(const struct low_rank *low) {
+    return (low->n + CHUNK - 1) / CHUNK;
+}
+
+/* ---- the columns ---- */
+
+/* A block of new columns. */
+struct growth {
+    struct low_rank *low;
+    const struct gram *gram;
+    const uint32_t *rows;  /* (n) of the gram */
+    uint32_t pivot[BLOCK]; /* rows of the problem */
+    uint32_t index[BLOCK]; /* of the gram */
+    size_t m;
+    double *own; /* (m, rank) rows of L at the pivots */
+    double *T;   /* (BLOCK, BLOCK) lower triangle: K at the pivots, less what L has, is T T' */
+    double *K;   /* (n, BLOCK) columns of K */
+    struct error *error; /* of the workers */
+    atomic_bool failed;
+};
+
+static void growth_free(struct growth *growth, uint32_t *rows) {
+    free(rows);
+    free(growth->own);
+    free(growth->T);
+    free(growth->K);
+    free(growth->error);
+}
+
+/* Up to BLOCK different rows, by chance, in ascending order. */
+static void draw(struct growth *growth, double total, struct random *random) {
+    const struct low_rank *low = growth->low;
+    double at[BLOCK], sum = 0;
+    growth->m = 0;
+    for (size_t b = 0; b < BLOCK; b++) {
+        at[b] = ((double)b + random_unit(random)) / BLOCK * total;
+    }
+    for (size_t i = 0, b = 0; i < low->n && b < BLOCK; i++) {
+        sum += low->rest[i];
+        bool taken = sum > at[b] && low->rest[i] > 0;
+        if (taken) {
+            growth->pivot[growth->m] = (uint32_t)i;
+            growth->index[growth->m++] = growth->rows[i];
+        }
+        while (b < BLOCK && sum > at[b]) {
+            b++;
+        }
+    }
+}
+
+/* own = the rows of L at the pivots. */
+static void take_own(struct growth *growth) {
+    const struct low_rank *low = growth->low;
+    for (size_t a = 0; a < growth->m; a++) {
+        memcpy(growth->own + a * low->rank, low->L + growth->pivot[a] * low->width,
+               low->rank * sizeof *growth->own);
+    }
+}
+
+/* K (rows first .. first + n, m) less what L has of it. */
+static void subtract(const struct growth *growth, size_t n, const double *L, size_t width,
+                     double *K) {
+    const struct low_rank *low = growth->low;
+    if (low->rank > 0) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)growth->m, (int)low->rank,
+                    -1, L, (int)width, growth->own, (int)low->rank, 1, K, (int)growth->m);
+    }
+}
+
+/* The triangle of those pivots that the others leave something of, which alone are kept. */
+static int factor_pivots(struct growth *growth, struct error *err) {
+    size_t m = growth->m, kept;
+    uint32_t order[BLOCK], pivot[BLOCK], index[BLOCK];
+    double most = 0;
+    take_own(growth);
+    if (gram_block_exact(growth->gram, growth->index, m, growth->index, m, growth->T, err) < 0) {
+        return -1;
+    }
+    subtract(growth, m, growth->own, growth->low->rank, growth->T);
+    for (size_t a = 0; a < m; a++) {
+        most = fmax(most, growth->T[a * m + a]);
+    }
+    if (cholesky_pivoted(growth->T, m, LEAST_PIVOT * most, &kept, order, err) < 0) {
+        return -1;
+    }
+    for (size_t a = 0; a < kept; a++) {
+        pivot[a] = growth->pivot[order[a]];
+        index[a] = growth->index[order[a]];
+        memmove(growth->T + a * kept, growth->T + a * m, kept * sizeof *growth->T);
+    }
+    memcpy(growth->pivot, pivot, kept * sizeof *pivot);
+    memcpy(growth->index, index, kept * sizeof *index);
+    growth->m = kept;
+    take_own(growth);
+    return 0;
+}
+
+/* The new columns at some rows. */
+static void extend(void *argument, size_t task, size_t worker) {
+    struct growth *growth = argument;
+    struct low_rank *low = growth->low;
+    size_t first = task * CHUNK, n = smaller(CHUNK, low->n - first), m = growth->m;
+    double *K = growth->K + first * m;
+    if (atomic_load(&growth->failed) ||
+        gram_block_exact(growth->gram, growth->rows + first, n, growth->index, m, K,
+                         &growth->error[worker]) < 0) {
+        atomic_store(&growth->failed, true);
+        return;
+    }
+    subtract(growth, n, low->L + first * low->width, low->width, K);
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)m, 1,
+                growth->T, (int)m, K, (int)m);
+    for (size_t i = 0; i < n; i++) {
+        double square = 0;
+        memcpy(low->L + (first + i) * low->width + low->rank, K + i * m, m * sizeof *K);
+        for (size_t a = 0; a < m; a++) {
+            square += K[i * m + a] * K[i * m + a];
+        }
+        low->rest[first + i] = fmax(0, low->rest[first + i] - square);
+    }
+}
+
+static double sum_of(const double *x, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += x[i];
+    }
+    return sum;
+}
+
+static int grow(struct growth *growth, const struct low_rank_goal *goal, struct error *err) {
+    struct low_rank *low = growth->low;
+    struct random random;
+    double all = sum_of(low->rest, low->n), left = all;
+    random_start(&random, goal->seed, RANDOM_STREAM);
+    while (low->rank + BLOCK <= goal->most && left > goal->enough * all) {
+        draw(growth, left, &random);
+        if (growth->m > 0 && factor_pivots(growth, err) < 0) {
+            return -1;
+        }
+        if (growth->m == 0) { /* rounding is all that is left */
+            return 0;
+        }
+        threads_run(low->threads, n_chunks(low), extend, growth);
+        for (size_t w = 0; w < threads_count(low->threads); w++) {
+            if (growth->error[w].kind != ERROR_NONE) {
+                *err = growth->error[w];
+                return -1;
+            }
+        }
+        for (size_t a = 0; a < growth->m; a++) {
+            low->rest[growth->pivot[a]] = 0;
+        }
+        low->rank += growth->m;
+        left = sum_of(low->rest, low->n);
+    }
+    return 0;
+}
+
+static int make_columns(struct low_rank *low, const struct gram *gram, const uint32_t *rows,
+                        const struct low_rank_goal *goal, struct error *err) {
+    struct growth growth = {.low = low, .gram = gram};
+    uint32_t *index = memory_array(low->n, sizeof *index, "columns", err);
+    growth.own = memory_array(BLOCK, low->width * sizeof(double), "columns", err);
+    growth.T = memory_array(BLOCK, BLOCK * sizeof(double), "columns", err);
+    growth.K = memory_array(low->n, BLOCK * sizeof(double), "columns", err);
+    growth.error = memory_zeros(threads_count(low->threads), sizeof *growth.error, "columns", err);
+    growth.rows = index;
+    int status = index && growth.own && growth.T && growth.K && growth.error ? 0 : -1;
+    for (size_t i = 0; status == 0 && i < low->n; i++) {
+        index[i] = rows ? rows[i] : (uint32_t)i;
+    }
+    status = status < 0 ? -1 : grow(&growth, goal, err);
+    growth_free(&growth, index);
+    return status;
+}
+
+double low_rank_bytes(size_t n, const struct low_rank_goal *goal) {
+    double width = (double)goal->most + 1, k = (double)goal->k;
+    double wide = ((double)n + width + k) * width + (BLOCK + 2) * (double)n;
+    double narrow = ((double)n + PARTS * k) * width + (double)n * k;
+    return wide * sizeof(double) + narrow * sizeof(float);
+}
+
+int low_rank_create(struct low_rank *low, const struct gram *gram, const uint32_t *rows, size_t n,
+                    const double *diagonal, const struct low_rank_goal *goal,
+                    struct threads *threads, struct error *err) {
+    size_t width = goal->most + 1; /* a column for a constant */
+    *low = (struct low_rank){.n = n, .width = width, .k = goal->k, .threads = threads};
+    low->L = memory_array(n, width * sizeof(double), "columns", err);
+    low->rest = memory_array(n, 2 * sizeof(double), "columns", err);
+    low->M = memory_array(width, width * sizeof(double), "a factor", err);
+    low->scaled =
+        memory_array(threads_count(threads), CHUNK * BLOCK * sizeof(double), "columns", err);
+    low->sum = memory_array(width, goal->k * sizeof(double), "columns", err);
+    low->narrow = memory_array(n, width * sizeof(float), "columns", err);
+    low->right = memory_array(n, goal->k * sizeof(float), "columns", err);
+    low->part = memory_array(width, PARTS * goal->k * sizeof(float), "columns", err);
+    if (!low->L || !low->rest || !low->M || !low->scaled || !low->sum || !low->narrow ||
+        !low->right || !low->part) {
+        low_rank_free(low);
+        return -1;
+    }
+    low->inverse = low->rest + n;
+    memcpy(low->rest, diagonal, n * sizeof *diagonal);
+    if (make_columns(low, gram, rows, goal, err) < 0) {
+        low_rank_free(low);
+        return -1;
+    }
+    return 0;
+}
+
+void low_rank_free(struct low_rank *low) {
+    free(low->L);
+    free(low->rest);
+    free(low->M);
+    free(low->scaled);
+    free(low->sum);
+    free(low->narrow);
+    free(low->right);
+    free(low->part);
+    *low = (struct low_rank){0};
+}
+
+double low_rank_left(const struct low_rank *low) {
+    double left = 0, all = 0;
+    for (size_t i = 0; i < low->n; i++) {
+        const double *row = low->L + i * low->width;
+        left += low->rest[i];
+        all += low->rest[i] + cblas_ddot((int)low->rank, row, 1, row, 1);
+    }
+    return all > 0 ? left / all : 0;
+}
+
+void low_rank_add(struct low_rank *low, double constant) {
+    if (constant > 0) {
+        for (size_t i = 0; i < low->n; i++) {
+            low->L[i * low->width + low->rank] = sqrt(constant);
+        }
+        low->rank++;
+    }
+}
+
+/* ---- systems ---- */
+
+/* Some rows of L' inverse L, up to the diagonal's block. */
+static void multiply_block(void *argument, size_t task, size_t worker) {
+    const struct low_rank *low = argument;
+    size_t first = task * BLOCK, m = smaller(BLOCK, low->rank - first);
+    double *scaled = low->scaled + worker * CHUNK * BLOCK;
+    for (size_t from = 0; from < low->n; from += CHUNK) {
+        size_t n = smaller(CHUNK, low->n - from);
+        for (size_t i = 0; i < n; i++) {
+            const double *row = low->L + (from + i) * low->width + first;
+            for (size_t a = 0; a < m; a++) {
+                scaled[i * m + a] = low->inverse[from + i] * row[a];
+            }
+        }
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)(first + m), (int)n, 1,
+                    scaled, (int)m, low->L + from * low->width, (int)low->width, from > 0,
+                    low->M + first * low->rank, (int)low->rank);
+    }
+}
+
+int low_rank_factor(struct low_rank *low, double ridge) {
+    for (size_t i = 0; i < low->n; i++) {
+        low->inverse[i] = 1 / (low->rest[i] + ridge);
+        for (size_t a = 0; a < low->rank; a++) {
+            low->narrow[i * low->width + a] = (float)low->L[i * low->width + a];
+        }
+    }
+    threads_run(low->threads, (low->rank + BLOCK - 1) / BLOCK, multiply_block, low);
+    for (size_t a = 0; a < low->rank; a++) {
+        low->M[a * low->rank + a] += 1;
+    }
+    return cholesky_factor(low->M, low->rank);
+}
+
+/* A solution at work. */
+struct solving {
+    const struct low_rank *low;
+    double *B; /* (n, k) */
+};
+
+static size_t part_start(const struct solving *solving, size_t part) {
+    return solving->low->n * part / PARTS;
+}
+
+/* B = inverse B, and their part of L'B, at some rows. */
+static void project(void *argument, size_t part, size_t worker) {
+    (void)worker;
+    const struct solving *solving = argument;
+    const struct low_rank *low = solving->low;
+    size_t first = part_start(solving, part), end = part_start(solving, part + 1), k = low->k;
+    double *B = solving->B + first * k;
+    float *right = low->right + first * k;
+    for (size_t j = 0; j < (end - first) * k; j++) {
+        B[j] *= low->inverse[first + j / k];
+        right[j] = (float)B[j];
+    }
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)low->rank, (int)k, (int)(end - first),
+                1, low->narrow + first * low->width, (int)low->width, right, (int)k, 0,
+                low->part + part * low->rank * k, (int)k);
+}
+
+/* B -= inverse L sum, at some rows. */
+static void take_off(void *argument, size_t chunk, size_t worker) {
+    (void)worker;
+    const struct solving *solving = argument;
+    const struct low_rank *low = solving->low;
+    size_t first = chunk * CHUNK, n = smaller(CHUNK, low->n - first), k = low->k;
+    double *B = solving->B + first * k;
+    float *right = low->right + first * k;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)k, (int)low->rank, 1,
+                low->narrow + first * low->width, (int)low->width, low->part, (int)k, 0, right,
+                (int)k);
+    for (size_t j = 0; j < n * k; j++) {
+        B[j] -= low->inverse[first + j / k] * (double)right[j];
+    }
+}
+
+void low_rank_solve(const struct low_rank *low, double *B) {
+    size_t k = low->k, size = low->rank * k;
+    struct solving solving = {low, B};
+    threads_run(low->threads, PARTS, project, &solving);
+    for (size_t j = 0; j < size; j++) {
+        low->sum[j] = 0;
+        for (size_t part = 0; part < PARTS; part++) {
+            low->sum[j] += (double)low->part[part * size + j];
+        }
+    }
+    const enum CBLAS_TRANSPOSE half[] = {CblasNoTrans, CblasTrans};
+    for (int h = 0; h < 2; h++) {
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, half[h], CblasNonUnit, (int)low->rank,
+                    (int)k, 1, low->M, (int)low->rank, low->sum, (int)k);
+    }
+    for (size_t j = 0; j < size; j++) {
+        low->part[j] = (float)low->sum[j];
+    }
+    threads_run(low->threads, n_chunks(low), take_off, &solving);
+}

@@ -1,0 +1,98 @@
+/* for pthread_condattr_setclock */
+#define _GNU_SOURCE
+#include "driver/timed_task.h"
+
+#include "common/base/memory.h"
+#include "common/base/threads.h"
+#include "driver/progress.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* After the deadline, for the certificate of what a solver has. */
+static const double GRACE_SECONDS = 0.5;
+
+/* A deadline that is further than this is none. */
+static const double LONGEST_SECONDS = 1e9;
+
+struct job {
+    int (*work)(void *context, struct error *err);
+    void *context;
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t ended;
+    bool done;
+    int status;
+    struct error err;
+};
+
+static void *job_main(void *argument) {
+    struct job *job = argument;
+    struct error err = {0};
+    int status = job->work(job->context, &err);
+    pthread_mutex_lock(&job->mutex);
+    job->status = status;
+    job->err = err;
+    job->done = true;
+    pthread_cond_signal(&job->ended);
+    pthread_mutex_unlock(&job->mutex);
+    return NULL;
+}
+
+/* Whether the job has ended before that time. */
+static bool wait_for(struct job *job, double until) {
+    struct timespec end = {.tv_sec = (time_t)until,
+                           .tv_nsec = (long)(1e9 * (until - floor(until)))};
+    pthread_mutex_lock(&job->mutex);
+    for (int late = 0; !job->done && !late;) {
+        late = pthread_cond_timedwait(&job->ended, &job->mutex, &end);
+    }
+    bool done = job->done;
+    pthread_mutex_unlock(&job->mutex);
+    return done;
+}
+
+bool in_time_limits(double deadline) {
+    return deadline - progress_clock() < LONGEST_SECONDS;
+}
+
+double in_time_end(double deadline) {
+    return deadline + GRACE_SECONDS;
+}
+
+int in_time(int (*work)(void *context, struct error *err), void *context, double deadline,
+            bool *ended, struct error *err) {
+    *ended = true;
+    if (!in_time_limits(deadline)) {
+        return work(context, err);
+    }
+    struct job *job = memory_zeros(1, sizeof *job, "a fit", err);
+    if (!job) {
+        return -1;
+    }
+    pthread_condattr_t attributes;
+    pthread_t thread;
+    job->work = work;
+    job->context = context;
+    pthread_mutex_init(&job->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&job->ended, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (threads_start(&thread, job_main, job, err) < 0) {
+        free(job);
+        return -1;
+    }
+    *ended = wait_for(job, in_time_end(deadline));
+    if (!*ended) {
+        return 0;
+    }
+    pthread_join(thread, NULL);
+    int status = job->status;
+    if (status < 0) {
+        *err = job->err;
+    }
+    free(job);
+    return status;
+}

@@ -1,0 +1,170 @@
+#include "families/mc/frontend/probability.h"
+
+#include "common/base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_STEPS = 100 };
+
+/* Bounds of the scale, over the spread of the scores: where no scale above 0 is best, as for scores
+ * that are no better than chance. */
+static const double LEAST = 1e-6, MOST = 1e6;
+
+void mc_probability(double scale, const double *scores, size_t k, double *p) {
+    double most = scores[0], sum = 0;
+    for (size_t c = 1; c < k; c++) {
+        most = fmax(most, scores[c]);
+    }
+    for (size_t c = 0; c < k; c++) {
+        p[c] = exp(scale * (scores[c] - most));
+        sum += p[c];
+    }
+    for (size_t c = 0; c < k; c++) {
+        p[c] /= sum;
+    }
+}
+
+int mc_probability_read(const struct model *model, bool *calibrated, double *scale,
+                        struct error *err) {
+    *calibrated = model_value(model, MC_PROBABILITY_KEY) != NULL;
+    if (model_number(model, MC_PROBABILITY_KEY, 1, scale, err) < 0) {
+        return -1;
+    }
+    return *scale > 0
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "the model's %s is not above 0", MC_PROBABILITY_KEY);
+}
+
+/* ---- the fit ---- */
+
+/* Rows with the class of their label among their scores. */
+struct rows {
+    size_t n, k;
+    const double **scores;    /* (n) */
+    uint32_t *n_scores, *own; /* (n) */
+    uint32_t *class;          /* (n) that of the label among all, ... */
+    uint64_t *count;          /* ... and (k) how many rows each has */
+    double *p;                /* (k) work */
+};
+
+/* Slope and curvature at the scale of the cross-entropy with the smoothed targets. */
+static void slopes(const struct rows *rows, double scale, double *slope, double *curvature) {
+    *slope = *curvature = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        const double *s = rows->scores[i];
+        double mean = 0, square = 0, sum = 0;
+        mc_probability(scale, s, rows->n_scores[i], rows->p);
+        for (size_t c = 0; c < rows->n_scores[i]; c++) {
+            double off = s[c] - s[rows->own[i]];
+            mean += rows->p[c] * off;
+            square += rows->p[c] * off * off;
+            sum += off;
+        }
+        double others = rows->n_scores[i] > 1 ? rows->n_scores[i] - 1 : 1;
+        *slope += mean - sum / others / ((double)rows->count[rows->class[i]] + 2);
+        *curvature += square - mean * mean;
+    }
+}
+
+/* The root of the slope, which increases with the scale, by bracketed Newton on its logarithm. */
+static double minimise(const struct rows *rows) {
+    double spread = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        for (size_t c = 0; c < rows->n_scores[i]; c++) {
+            spread = fmax(spread, fabs(rows->scores[i][c] - rows->scores[i][rows->own[i]]));
+        }
+    }
+    if (!(spread > 0)) {
+        return 1;
+    }
+    double low = log(LEAST / spread), high = log(MOST / spread), t = -log(spread);
+    for (int step = 0; step < MOST_STEPS && high - low > 1e-12; step++) {
+        double slope, curvature, scale = exp(t);
+        slopes(rows, scale, &slope, &curvature);
+        if (slope > 0) {
+            high = t;
+        } else {
+            low = t;
+        }
+        double next = t - slope / (scale * curvature + fabs(slope));
+        t = next > low && next < high ? next : (low + high) / 2;
+    }
+    return exp(t);
+}
+
+/* Adds the rows of one fold whose label is a class of the fold's model. column (names) is work. */
+static void add_fold(struct rows *rows, const struct held_out *fold, const struct labels *labels,
+                     const uint32_t *map, bool *held, bool *present, uint32_t *column) {
+    const struct data *data = fold->data;
+    size_t k = labels->names.n;
+    for (size_t i = 0; i < data->n_rows; i++) {
+        held[i] = false;
+    }
+    for (size_t i = 0; i < fold->n; i++) {
+        held[fold->rows[i]] = true;
+    }
+    for (size_t c = 0; c < k; c++) {
+        present[c] = false;
+    }
+    for (size_t i = 0; i < data->n_rows; i++) {
+        if (!held[i]) {
+            present[map[data->label[i]]] = true;
+        }
+    }
+    uint32_t n = 0;
+    for (size_t c = 0; c < k; c++) {
+        column[c] = present[c] ? n++ : LABELS_UNKNOWN;
+    }
+    for (size_t i = 0; i < fold->n && n == fold->n_scores; i++) {
+        uint32_t own = column[map[data->label[fold->rows[i]]]];
+        if (own != LABELS_UNKNOWN) {
+            rows->scores[rows->n] = fold->scores + i * fold->n_scores;
+            rows->n_scores[rows->n] = n;
+            rows->class[rows->n] = map[data->label[fold->rows[i]]];
+            rows->count[rows->class[rows->n]]++;
+            rows->own[rows->n++] = own;
+        }
+    }
+}
+
+int mc_probability_fit(double *scale, const struct held_out *folds, size_t n_folds,
+                       const struct labels *labels, struct error *err) {
+    const struct data *data = folds[0].data;
+    size_t n = data->n_rows, k = labels->names.n;
+    struct rows rows = {.k = k,
+                        .scores = memory_array(n, sizeof *rows.scores, "scores", err),
+                        .n_scores = memory_array(n, sizeof *rows.n_scores, "scores", err),
+                        .own = memory_array(n, sizeof *rows.own, "scores", err),
+                        .class = memory_array(n, sizeof *rows.class, "scores", err),
+                        .count = memory_zeros(k, sizeof *rows.count, "scores", err),
+                        .p = memory_array(k, sizeof *rows.p, "scores", err)};
+    uint32_t *map = memory_array(data->names.n, sizeof *map, "labels", err);
+    uint32_t *column = memory_array(k, sizeof *column, "labels", err);
+    bool *held = memory_array(n, sizeof *held, "rows", err);
+    bool *present = memory_array(k, sizeof *present, "labels", err);
+    int status = -1;
+    if (rows.scores && rows.n_scores && rows.own && rows.class && rows.count && rows.p && map &&
+        column && held && present) {
+        labels_map(labels, &data->names, map);
+        for (size_t fold = 0; fold < n_folds; fold++) {
+            add_fold(&rows, &folds[fold], labels, map, held, present, column);
+        }
+        status = rows.n > 0 ? 0
+                            : error_set(err, ERROR_RUNTIME,
+                                        "no class has two rows: nothing to "
+                                        "fit probabilities to");
+        *scale = status == 0 ? minimise(&rows) : 1;
+    }
+    free(rows.scores);
+    free(rows.n_scores);
+    free(rows.own);
+    free(rows.class);
+    free(rows.count);
+    free(rows.p);
+    free(map);
+    free(column);
+    free(held);
+    free(present);
+    return status;
+}

@@ -1,0 +1,234 @@
+#include "families/mc/solver/certify.h"
+
+#include "common/base/memory.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Beside what is paid for rounding, a gap of this part of it is nothing. */
+static const double NOTHING = 0.1;
+
+/* Scores that are looked at together. */
+enum { BLOCK_SCORES = 1 << 18 };
+
+struct loss {
+    const struct mc_task *task;
+    double cost;
+};
+
+/* What a row's slacks u come to. */
+struct slacks {
+    double high, sum; /* the largest of those that count, the sum of those above 0 */
+    double unit;      /* what errors of the scores may change each by */
+};
+
+static struct slacks row_slacks(const struct mc_shape *shape, size_t y, const double *s,
+                                double error, double *u) {
+    size_t k = shape->k;
+    double largest = 0, slope = 2 * fmax(1, shape->margin);
+    struct slacks slacks = {.high = -INFINITY};
+    mc_slacks(shape, y, s, u);
+    for (size_t c = 0; c < k; c++) {
+        double size = fabs(s[c]);
+        largest = size > largest ? size : largest; /* fmax would be a call */
+        if (c == y ? shape->form->own : shape->form->others) {
+            slacks.high = u[c] > slacks.high ? u[c] : slacks.high;
+            slacks.sum += u[c] <= 0 ? 0 : u[c]; /* what is not a number stays so */
+        }
+    }
+    slacks.unit = slope * error + ((double)k + 8) * DBL_EPSILON * (1 + slope * largest);
+    return slacks;
+}
+
+bool mc_may_lose(const struct mc_shape *shape, size_t y, const double *s, double error,
+                 double *slack) {
+    struct slacks slacks = row_slacks(shape, y, s, error, slack);
+    return !(slacks.high + slacks.unit <= 0);
+}
+
+static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
+                         const double *error, double *value, double *rounding, struct error *err) {
+    const struct loss *loss = context;
+    const struct mc_shape *shape = &loss->task->shape;
+    size_t k = shape->k;
+    double most = mc_most(shape), worst = 0;
+    double *slack = memory_array(k, sizeof *slack, "a certificate", err);
+    *value = *rounding = 0;
+    for (size_t i = 0; slack && i < n; i++) {
+        size_t y = loss->task->y[first + i];
+        double weight = loss->cost * loss->task->weight[y];
+        struct slacks slacks = row_slacks(shape, y, s + i * k, error[i], slack);
+        bool highest = shape->form->maximum && !isnan(slacks.sum);
+        *value += weight * (highest ? fmax(slacks.high, 0) : slacks.sum);
+        /* else none, whatever they are */
+        *rounding += slacks.high + slacks.unit > 0 ? weight * most * slacks.unit : 0;
+        worst = fmax(worst, slacks.high + slacks.unit);
+    }
+    *rounding += (double)n * DBL_EPSILON * *value;
+    *rounding += worst > 0 ? (double)n * (most * (worst + 1) + 3) * CERTIFY_UNDERFLOW : 0;
+    free(slack);
+    return slack ? 0 : -1;
+}
+
+/* The dual point, as far as it is known. */
+static const struct mc_alpha *known_alpha(const struct mc_dual *dual) {
+    return dual->alpha ? dual->alpha : dual->kept;
+}
+
+/* The rows' kernel values of their own, (n): where that is 0 alpha counts as much as it can. */
+static const double *own_values(const struct mc_task *task, const struct mc_dual *dual) {
+    return dual->q ? dual->q : certify_reach(task->certify);
+}
+
+/* Bounds of the errors of the rows' coefficients, (n): what rounding may have done to them,
+ * |u(alpha)| <= 2 M sum alpha. A row whose own value has underflowed counts in the linear part and
+ * has no coefficients: all of these are missing, which costs nothing where its values are 0. */
+static double *find_rounding(const struct mc_task *task, double cost, const struct mc_dual *dual,
+                             struct error *err) {
+    double most = mc_most(&task->shape), width = 2 * fmax(1, task->shape.margin);
+    double unit = ((double)task->shape.k + 8) * DBL_EPSILON;
+    double *error = memory_array(task->n, sizeof *error, "a certificate", err);
+    const double *own = own_values(task, dual);
+    size_t n_used = 0;
+    for (size_t i = 0; error && i < task->n; i++) {
+        double cap = cost * task->weight[task->y[i]];
+        error[i] = width * (dual->alpha ? mc_alpha_sum(dual->alpha, i) : cap * most);
+        n_used += error[i] > 0;
+    }
+    struct cluster *cluster = task->problem->cluster;
+    if (!task->problem->gram) {
+        unit += certify_sum_rounding(cluster_count(cluster, n_used) + cluster_size(cluster) - 1);
+    }
+    for (size_t i = 0; error && i < task->n; i++) {
+        double cap = cost * task->weight[task->y[i]];
+        error[i] = unit * error[i] + dual->rounding * cap;
+        error[i] += 2 * width * (most + 1) * CERTIFY_UNDERFLOW;
+        error[i] += known_alpha(dual) && !(own[i] > 0) ? width * cap * most : 0;
+    }
+    return error;
+}
+
+/* How far a row's alpha (k) is over its cap, as a part of it: 0 or less in its set, INFINITY where
+ * scaling does not take it there. */
+static double find_excess(const struct mc_shape *shape, size_t y, double cap, const double *alpha) {
+    double sum = 0, highest = 0;
+    for (size_t c = 0; c < shape->k; c++) {
+        if (!(alpha[c] >= 0) || (alpha[c] > 0 && !mc_is_term(shape, y, c))) {
+            return INFINITY;
+        }
+        sum += alpha[c];
+        highest = fmax(highest, alpha[c]);
+    }
+    highest = shape->form->maximum ? sum : highest;
+    return highest > cap ? (highest - cap) / cap : 0;
+}
+
+/* *linear = the sum of alpha over the rows of all ranks, *excess the largest of them. */
+static int add_up(const struct mc_task *task, double cost, const struct mc_dual *dual,
+                  double *linear, double *excess, struct error *err) {
+    const struct mc_alpha *alpha = known_alpha(dual);
+    const double *own = own_values(task, dual);
+    double *row = memory_array(task->shape.k, sizeof *row, "a certificate", err), sum = 0;
+    *excess = 0;
+    for (size_t i = 0; row && i < task->n; i++) {
+        double cap = cost * task->weight[task->y[i]];
+        if (own[i] > 0) {
+            mc_alpha_load(alpha, i, row);
+            *excess = fmax(*excess, find_excess(&task->shape, task->y[i], cap, row));
+            sum += mc_alpha_sum(alpha, i);
+        } else {
+            sum += cap * mc_most(&task->shape);
+        }
+    }
+    free(row);
+    *linear = cluster_total(task->problem->cluster, sum);
+    *excess = cluster_largest(task->problem->cluster, *excess);
+    return row ? 0 : -1;
+}
+
+double mc_loss_of_nothing(const struct mc_task *task, double cost) {
+    struct certify_total total = {0};
+    for (size_t i = 0; i < task->n; i++) {
+        certify_total_add(&total, task->weight[task->y[i]], mc_most(&task->shape));
+    }
+    certify_total_join(&total, task->problem->cluster);
+    return certify_total_times(&total, cost);
+}
+
+/* The dual point for who asks for it. Rows without a kernel value of their own count as much as
+ * they can, see mc_most. */
+static int keep_alpha(const struct mc_task *task, double cost, const struct mc_dual *dual,
+                      struct mc_fit *fit, struct error *err) {
+    const struct mc_shape *shape = &task->shape;
+    const struct mc_alpha *alpha = known_alpha(dual);
+    const double *own = own_values(task, dual);
+    mc_alpha_free(&fit->alpha);
+    double *row = memory_array(2 * shape->k, sizeof *row, "dual variables", err);
+    int status = row ? mc_alpha_create(&fit->alpha, task->n, shape->k, err) : -1;
+    for (size_t i = 0; status == 0 && i < task->n; i++) {
+        if (own[i] > 0) {
+            mc_alpha_load(alpha, i, row);
+        } else {
+            for (size_t c = 0; c < shape->k; c++) {
+                row[shape->k + c] = 0; /* scores */
+            }
+            mc_vertex(shape, task->y[i], cost * task->weight[task->y[i]], row + shape->k, row);
+        }
+        status = mc_alpha_store(&fit->alpha, i, row, err);
+    }
+    free(row);
+    return status;
+}
+
+int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
+               struct mc_fit *fit, struct error *err) {
+    size_t k = task->shape.k;
+    double *error = find_rounding(task, cost, dual, err);
+    if (!error || (task->keep && keep_alpha(task, cost, dual, fit, err) < 0)) {
+        free(error);
+        return -1;
+    }
+    struct certify_function f = {.weights = fit->weights,
+                                 .bias = fit->bias,
+                                 .exact = dual->exact[0],
+                                 .exact_error = dual->error,
+                                 .scores = scores};
+    struct certify_function g = {.weights = dual->weights ? dual->weights : fit->weights,
+                                 .bias = dual->weights ? dual->bias : fit->bias};
+    g.error = error;
+    g.exact = dual->exact[1];
+    /* rows may be over their costs by rounding of these and of sums: as much is lost by scaling
+     * them down, of the linear part, which is at least half of |g|^2 wherever D is of use */
+    double terms = (double)(task->n_all + cluster_size(task->problem->cluster) - 1);
+    double row_unit = 3 * ((double)k + 4) * DBL_EPSILON,
+           unit = row_unit + (terms + 4) * DBL_EPSILON;
+    double linear = dual->linear, excess = 0;
+    if (known_alpha(dual) && add_up(task, cost, dual, &linear, &excess, err) < 0) {
+        free(error);
+        return -1;
+    }
+    unit += excess > row_unit ? excess : 0;
+    linear = unit < 1 ? linear : 0; /* else the trivial bound */
+    double under = (terms + 4) * (mc_most(&task->shape) + 2) * CERTIFY_UNDERFLOW; /* of costs */
+    struct loss loss = {task, cost};
+    const struct certify_family family = {
+        .context = &loss,
+        .block = 1 + BLOCK_SCORES / k,
+        .loss = evaluate_loss,
+        .linear = linear,
+        .linear_rounding = linear > 0 ? unit * linear + dual->linear_rounding + under : 0,
+        .nothing = mc_loss_of_nothing(task, cost),
+        .enough = dual->enough,
+        .lengthen = dual->lengthen};
+    int status = certify_bounds(task->certify, k, &f, &g, &family, &fit->certificate, err);
+    free(error);
+    fit->primal = fit->certificate.primal;
+    fit->dual = fit->certificate.dual;
+    return status;
+}
+
+bool mc_is_rounding(const struct certificate *certificate, double paid) {
+    double rest = certificate->primal - certificate->dual - paid;
+    return certificate->certified && rest <= NOTHING * paid;
+}

@@ -1,0 +1,53 @@
+/* The certificate of a multi-class problem: its loss and its dual point at the door of all families
+ * (fit/certify.h). */
+#ifndef FAMILIES_MC_SOLVER_CERTIFY_H
+#define FAMILIES_MC_SOLVER_CERTIFY_H
+
+#include "common/base/error.h"
+#include "families/mc/solver/alpha.h"
+#include "families/mc/solver/task.h"
+
+/* A dual point alpha, as far as a solver knows it: with `alpha` or `kept` certify looks at its
+ * constraints: where alpha exceeds its upper bounds, D is lowered by what scaling it down may cost;
+ * a negative alpha, or one that belongs to no loss term, gives the trivial bound. Without alpha the
+ * point is a convex combination of subgradients. */
+struct mc_dual {
+    const struct mc_alpha *alpha; /* NULL: of the error of its sums, what is known is that those of
+                                     rows are at most C_i most */
+    const double *weights; /* W(alpha), computed from it: linear (n_features, k), kernel (n, k);
+                              NULL: the fit's weights are, one by one */
+    const double *bias;    /* (k) of the constant feature; NULL with weights, or without one */
+    const struct mc_alpha *kept; /* alpha, where its sums above are not of use; NULL: the first */
+    const double *q; /* (n) rows' kernel values of their own: where that is 0 alpha counts as the
+                        most that it can be, whatever it says; NULL: where the reach is */
+    const double *exact[2]; /* kernels: (n, k) the exact scores of the fit's weights and of these,
+                               within 4 units, without the constant feature's; NULL: computed */
+    const double *error;    /* (n) what exact[0] may be off by besides; NULL: nothing */
+    double enough;          /* the gap that is wanted, see certify_family */
+    bool lengthen;          /* the certificate's length is, too */
+    double linear;          /* sum of alpha, of the rows of all ranks; of alpha that is known it is
+                               found here */
+    double linear_rounding; /* of its error, but for a few units in the last place */
+    double rounding;        /* bound of the error of each row's coefficients over C_i, but for a few
+                              units in the last place */
+};
+
+/* The primal of W = 0, at least. All ranks. */
+double mc_loss_of_nothing(const struct mc_task *task, double cost);
+
+/* Fills the fit's certificate, its alpha if the task keeps it, primal and dual from its weights and
+ * bias as they will be written. scores (n, k), if not NULL, gets the scores, with the bias; kernels
+ * only. All ranks. */
+int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
+               struct mc_fit *fit, struct error *err);
+
+/* Whether row i of a problem may add to the loss if its scores s (k) are each off by error; slack
+ * (k) is work. */
+bool mc_may_lose(const struct mc_shape *shape, size_t y, const double *s, double error,
+                 double *slack);
+
+/* True if a gap has next to nothing but `paid`, what is paid for rounding, or that and what is lost
+ * to it: it is as small as it can be. */
+bool mc_is_rounding(const struct certificate *certificate, double paid);
+
+#endif

@@ -1,0 +1,576 @@
+#include "families/mc/solver/interior_point.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/base/threads.h"
+#include "common/linear_algebra/cholesky.h"
+#include "families/mc/solver/certify.h"
+#include "families/mc/solver/curvature.h"
+#include "fit/work.h"
+#include "methods/interior_point.h"
+#include "methods/row_features_dd.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_WEIGHTS = 2048,   /* the system then has 34 MB */
+    MOST_HINGES = 1 << 22, /* a dozen numbers each: 400 MB */
+    MOST_VALUES = 1 << 25, /* of dense rows, and of their curvatures */
+    FEW_WEIGHTS = 512,     /* of problems that are solved time and again */
+    GATHERED = 256,        /* rows of a product that are weighted at once */
+    TYPICAL_STEPS = 25
+};
+
+/* Most times that weights are made longer. */
+enum { STRETCHES = 3 };
+
+/* Weights are (k, d) here, class by class, the constant feature's last. */
+struct mc_interior {
+    const struct mc_task *task;
+    const struct mc_goal *goal;
+    const struct mc_shape *shape;
+    struct row_features own; /* kernels: of the rows, the constant among what they make */
+    size_t n, k, d, n_hinges;
+    double *X;              /* (n, d) */
+    uint32_t *row, *class;  /* (n_hinges) of each hinge */
+    uint32_t *first;        /* (n + 1) hinges of each row */
+    double *cost, *counted; /* (hinges or groups), (k d) all 1 */
+    double *margin;         /* (n) of each row, whose X and cost are in its units */
+    double *S;              /* (n, k) scores or coefficients */
+    double *alpha, *u;      /* (k), (k) work */
+    double *a, *w;          /* (n_hinges), (k d) work */
+    double *bend;           /* (n, k (k + 1) / 2) curvature of each row by two classes */
+    double *gathered;       /* (workers, 2 GATHERED d) */
+    double *H;              /* (k d, k d), lower half */
+    struct interior *interior;
+    struct interior_fit fit;
+};
+
+/* ---- what the interior point asks for ---- */
+
+/* S = X W'. */
+static void linear_scores(struct mc_interior *mc, const double *w) {
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)mc->n, (int)mc->k, (int)mc->d, 1,
+                mc->X, (int)mc->d, w, (int)mc->d, 0, mc->S, (int)mc->k);
+}
+
+static void scores(void *context, const double *w, double *v) {
+    struct mc_interior *mc = context;
+    linear_scores(mc, w);
+    for (size_t i = 0; i < mc->n; i++) {
+        mc_slacks(mc->shape, mc->task->y[i], mc->S + i * mc->k, mc->u);
+        for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
+            v[j] = 1 - mc->u[mc->class[j]];
+        }
+    }
+}
+
+/* alpha (k) of row i. */
+static void gather_alpha(const struct mc_interior *mc, size_t i, const double *a, double *alpha) {
+    memset(alpha, 0, mc->k * sizeof *alpha);
+    for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
+        alpha[mc->class[j]] = a[j];
+    }
+}
+
+static void adjoint(void *context, const double *a, double *g) {
+    struct mc_interior *mc = context;
+    size_t k = mc->k;
+    for (size_t i = 0; i < mc->n; i++) {
+        double *u = mc->S + i * k, mean = 0;
+        gather_alpha(mc, i, a, mc->alpha);
+        mc_coefficients(mc->shape, mc->task->y[i], mc->alpha, u);
+        for (size_t c = 0; mc->shape->form->centred && c < k; c++) {
+            mean += u[c] / (double)k;
+        }
+        for (size_t c = 0; c < k; c++) {
+            u[c] -= mean;
+        }
+    }
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)k, (int)mc->d, (int)mc->n, 1, mc->S,
+                (int)k, mc->X, (int)mc->d, 0, g, (int)mc->d);
+    cluster_sum(mc->task->problem->cluster, g, k * mc->d);
+}
+
+/* The place of two classes, a >= b, in the curvature of a row. */
+static size_t pair_of(size_t a, size_t b) {
+    return a > b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a;
+}
+
+/* Adds value times b_p b_q' of terms p, q, b the gradients of their margins without the mean. */
+static void add_bend(const struct mc_interior *mc, size_t y, size_t p, size_t q, double value,
+                     double *bend) {
+    if (!mc->shape->form->relative) {
+        bend[pair_of(p, q)] += (p == y) == (q == y) ? value : -value;
+        return;
+    }
+    value *= mc->shape->margin * mc->shape->margin;
+    bend[pair_of(p, q)] += value;
+    bend[pair_of(p, y)] -= value;
+    bend[pair_of(q, y)] -= p == q ? 0 : value;
+    bend[pair_of(y, y)] += p == q ? value : 2 * value;
+}
+
+/* The curvature of row i: diag(theta) over its terms, and for a group less
+ * theta theta' / (rest + sum theta). */
+static void set_bend(struct mc_interior *mc, size_t i, const double *theta, double rest,
+                     double *bend) {
+    size_t n = mc->first[i + 1] - mc->first[i], y = mc->task->y[i];
+    const uint32_t *class = mc->class + mc->first[i];
+    bool joint = mc->shape->form->maximum;
+    double sum = rest;
+    for (size_t p = 0; joint && p < n; p++) {
+        sum += theta[p];
+    }
+    for (size_t p = 0; p < n; p++) {
+        double others = rest;
+        for (size_t q = 0; joint && q < n; q++) {
+            others += q == p ? 0 : theta[q];
+        }
+        add_bend(mc, y, class[p], class[p], joint ? theta[p] / sum * others : theta[p], bend);
+        for (size_t q = 0; joint && q < p; q++) {
+            add_bend(mc, y, class[p], class[q], -theta[p] / sum * theta[q], bend);
+        }
+    }
+}
+
+/* The block of H of two classes: sum over the rows of their curvature times x x'. */
+static void block_task(void *argument, size_t task, size_t worker) {
+    struct mc_interior *mc = argument;
+    size_t d = mc->d, size = mc->k * d, pairs = mc->k * (mc->k + 1) / 2, a = 0;
+    while ((a + 1) * (a + 2) / 2 <= task) {
+        a++;
+    }
+    size_t b = task - a * (a + 1) / 2;
+    double *block = mc->H + a * d * size + b * d;
+    double *rows = mc->gathered + worker * (2 * GATHERED * d), *weighted = rows + GATHERED * d;
+    for (size_t f = 0; f < d; f++) {
+        memset(block + f * size, 0, d * sizeof *block);
+    }
+    for (size_t i = 0; i < mc->n;) {
+        size_t m = 0;
+        for (; i < mc->n && m < GATHERED; i++) {
+            double weight = mc->bend[i * pairs + task];
+            const double *x = mc->X + i * d;
+            for (size_t f = 0; weight != 0 && f < d; f++) {
+                rows[m * d + f] = x[f];
+                weighted[m * d + f] = weight * x[f];
+            }
+            m += weight != 0;
+        }
+        if (m > 0) {
+            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)d, (int)d, (int)m, 1,
+                        weighted, (int)d, rows, (int)d, 1, block, (int)size);
+        }
+    }
+}
+
+static int factor_groups(void *context, const double *theta, const double *rest) {
+    struct mc_interior *mc = context;
+    size_t size = mc->k * mc->d, pairs = mc->k * (mc->k + 1) / 2;
+    memset(mc->bend, 0, mc->n * pairs * sizeof *mc->bend);
+    for (size_t i = 0; i < mc->n; i++) {
+        set_bend(mc, i, theta + mc->first[i], rest ? rest[i] : 0, mc->bend + i * pairs);
+    }
+    threads_run(mc->task->problem->threads, pairs, block_task, mc);
+    cluster_sum(mc->task->problem->cluster, mc->H, size * size);
+    mc_curvature_close(mc->shape, mc->d, mc->H);
+    for (size_t j = 0; j < size; j++) {
+        mc->H[j * size + j] += 1;
+    }
+    return cholesky_regularised(mc->H, size, mc->w);
+}
+
+static int factor(void *context, const double *theta) {
+    return factor_groups(context, theta, NULL);
+}
+
+static void solve(void *context, double *x) {
+    struct mc_interior *mc = context;
+    cholesky_solve(mc->H, mc->k * mc->d, x);
+}
+
+/* ---- creation ---- */
+
+static size_t count_terms(const struct mc_shape *shape) {
+    return (shape->form->others ? shape->k - 1 : 0) + (shape->form->own ? 1 : 0);
+}
+
+double mc_interior_work(const struct mc_task *task) {
+    const struct problem *problem = task->problem;
+    double n = (double)task->n_all, k = (double)task->shape.k, pairs = k * (k + 1) / 2;
+    double d = problem->gram ? n : (double)problem->data->n_features + (task->bias > 0 ? 1 : 0);
+    double size = d * k;
+    if (size > MOST_WEIGHTS || (problem->gram && n > ROW_FEATURES_MOST) || n * d > MOST_VALUES ||
+        n * pairs > MOST_VALUES || n * k > MOST_HINGES) {
+        return INFINITY;
+    }
+    double blocks = task->shape.form->maximum ? pairs : task->shape.form->relative ? 3 * k : k;
+    return TYPICAL_STEPS * (work_blas3(n * d * d * blocks) + work_cholesky(size) +
+                            work_scalar(20 * n * size + 5 * n * pairs + 2 * n * d * blocks));
+}
+
+static void release(struct mc_interior *mc) {
+    interior_close(mc->interior);
+    row_features_free(&mc->own);
+    free(mc->X);
+    free(mc->row);
+    free(mc->first);
+    free(mc->cost);
+    free(mc->counted);
+    free(mc->margin);
+    free(mc->S);
+    free(mc->a);
+    free(mc->w);
+    free(mc->alpha);
+    free(mc->bend);
+    free(mc->gathered);
+    free(mc->H);
+}
+
+static int allocate(struct mc_interior *mc, struct error *err) {
+    size_t n = mc->n, k = mc->k, d = mc->d, m = mc->n_hinges, pairs = k * (k + 1) / 2;
+    size_t workers = threads_count(mc->task->problem->threads);
+    mc->X = memory_array(n, d * sizeof(double), "rows", err);
+    mc->row = memory_array(m, 2 * sizeof(uint32_t), "hinges", err);
+    mc->class = mc->row ? mc->row + m : NULL;
+    mc->first = memory_array(n + 1, sizeof(uint32_t), "hinges", err);
+    mc->cost = memory_array(larger(n, m), sizeof(double), "costs", err);
+    mc->counted = memory_array(k * d, sizeof(double), "weights", err);
+    mc->margin = memory_array(n, sizeof(double), "margins", err);
+    mc->S = memory_array(n, k * sizeof(double), "scores", err);
+    mc->a = memory_array(m, sizeof(double), "dual variables", err);
+    mc->w = memory_array(k * d, sizeof(double), "weights", err);
+    mc->alpha = memory_array(2 * k, sizeof(double), "a block", err);
+    mc->bend = memory_array(n, pairs * sizeof(double), "curvatures", err);
+    mc->gathered = memory_array(workers, 2 * GATHERED * d * sizeof(double), "rows", err);
+    mc->H = memory_zeros(k * d, k * d * sizeof(double), "a system", err); /* all is summed */
+    if (!mc->X || !mc->row || !mc->first || !mc->cost || !mc->counted || !mc->margin || !mc->S ||
+        !mc->alpha || !mc->a || !mc->w || !mc->bend || !mc->gathered || !mc->H) {
+        return -1;
+    }
+    mc->u = mc->alpha + k;
+    return 0;
+}
+
+static void fill_row(const struct mc_interior *mc, size_t i, double *row) {
+    const struct mc_task *task = mc->task;
+    size_t features = task->problem->data->n_features;
+    if (task->problem->gram) {
+        memcpy(row, mc->own.F + i * mc->d, mc->d * sizeof *row);
+        return;
+    }
+    data_row_dense(task->problem->data, i, features, row);
+    if (task->bias > 0) {
+        row[features] = task->bias;
+    }
+}
+
+/* The interior point of the rows at their margins, from nothing: with m for 1, C max(0, m - z) is
+ * C m max(0, 1 - z / m). */
+static int start(struct mc_interior *mc, double cost, struct error *err) {
+    const struct mc_task *task = mc->task;
+    bool maximum = mc->shape->form->maximum;
+    for (size_t i = 0; i < mc->n; i++) {
+        double own = cost * task->weight[task->y[i]] * mc->margin[i];
+        fill_row(mc, i, mc->X + i * mc->d);
+        for (size_t f = 0; mc->margin[i] != 1 && f < mc->d; f++) {
+            mc->X[i * mc->d + f] /= mc->margin[i];
+        }
+        for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
+            mc->cost[maximum ? i : j] = own;
+        }
+    }
+    const struct interior_problem problem = {.cluster = task->problem->cluster,
+                                             .n = mc->n_hinges,
+                                             .dimension = mc->k * mc->d,
+                                             .cost = mc->cost,
+                                             .counted = mc->counted,
+                                             .group = maximum ? mc->row : NULL,
+                                             .n_groups = mc->n,
+                                             .context = mc,
+                                             .scores = scores,
+                                             .adjoint = adjoint,
+                                             .factor = factor,
+                                             .factor_groups = factor_groups,
+                                             .solve = solve};
+    if (mc->interior) {
+        interior_close(mc->interior);
+        mc->interior = NULL;
+    }
+    return interior_open(&mc->interior, &problem, err);
+}
+
+static int create(struct mc_interior *mc, double cost, struct error *err) {
+    size_t j = 0;
+    if (allocate(mc, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < mc->n; i++) {
+        mc->margin[i] = 1;
+        mc->first[i] = (uint32_t)j;
+        for (size_t c = 0; c < mc->k; c++) {
+            if (mc_is_term(mc->shape, mc->task->y[i], c)) {
+                mc->row[j] = (uint32_t)i;
+                mc->class[j++] = (uint32_t)c;
+            }
+        }
+    }
+    mc->first[mc->n] = (uint32_t)j;
+    for (size_t c = 0; c < mc->k * mc->d; c++) {
+        mc->counted[c] = 1;
+    }
+    return start(mc, cost, err);
+}
+
+/* ---- what comes out ---- */
+
+/* bias (k) of coefficients W (n, k). */
+static void set_bias(const struct mc_interior *mc, const double *W, double *bias) {
+    double square = mc->task->bias * mc->task->bias;
+    for (size_t c = 0; bias && c < mc->k; c++) {
+        bias[c] = 0;
+        for (size_t i = 0; i < mc->n; i++) {
+            bias[c] += square * W[i * mc->k + c];
+        }
+    }
+}
+
+/* W (n_features + 1, k), or coefficients (n, k), of weights (k, d), and the part of the constant
+ * feature in the scores. */
+static int take_weights(struct mc_interior *mc, const double *w, double *W, double *bias,
+                        struct error *err) {
+    size_t k = mc->k, d = mc->d, features = mc->task->problem->data->n_features;
+    if (mc->task->problem->gram) {
+        for (size_t c = 0; c < k; c++) {
+            if (row_features_coefficients(&mc->own, w + c * d, mc->S, err) < 0) {
+                return -1;
+            }
+            for (size_t i = 0; i < mc->n; i++) {
+                W[i * k + c] = mc->S[i];
+            }
+        }
+        set_bias(mc, W, bias);
+        return 0;
+    }
+    memset(W + features * k, 0, k * sizeof *W);
+    for (size_t c = 0; c < k; c++) {
+        for (size_t f = 0; f < d; f++) {
+            W[f * k + c] = w[c * d + f];
+        }
+        if (bias) {
+            bias[c] = mc->task->bias * W[features * k + c];
+        }
+    }
+    return 0;
+}
+
+/* mc->a and alpha = those of the interior point, with sums that are at most the cost. */
+static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, struct error *err) {
+    bool maximum = mc->shape->form->maximum;
+    memcpy(mc->a, mc->fit.alpha, mc->n_hinges * sizeof *mc->a);
+    for (size_t i = 0; i < mc->n; i++) {
+        double sum = 0;
+        for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
+            sum += mc->a[j];
+        }
+        double factor = maximum && sum > mc->cost[i] ? mc->cost[i] / sum : 1;
+        for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
+            mc->a[j] *= factor / mc->margin[i];
+        }
+        gather_alpha(mc, i, mc->a, mc->alpha);
+        if (mc_alpha_store(alpha, i, mc->alpha, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Certifies `factor` times the interior point's weights. */
+static int certify_stretched(struct mc_interior *mc, double cost, double factor,
+                             const struct mc_dual *dual, struct mc_fit *fit, struct error *err) {
+    for (size_t c = 0; c < mc->k * mc->d; c++) {
+        mc->w[c] = factor * mc->fit.w[c];
+    }
+    return take_weights(mc, mc->w, fit->weights, fit->bias, err) < 0
+               ? -1
+               : mc_certify(mc->task, cost, dual, NULL, fit, err);
+}
+
+/* Certifies the best points of the interior point: the dual's function is W(alpha), `bias` that of
+ * it, (k), and W (n_features + 1, k), or (n, k), room for it. Where the rounding of scores at the
+ * margin costs much, weights somewhat longer put those beyond its reach. */
+static int certify_points(struct mc_interior *mc, double cost, double epsilon, double *W,
+                          double *bias, struct mc_fit *fit, struct error *err) {
+    struct mc_alpha alpha;
+    struct mc_dual dual = {.alpha = &alpha,
+                           .weights = W,
+                           .bias = fit->bias ? bias : NULL,
+                           .enough = epsilon,
+                           .lengthen = true};
+    int status = mc_alpha_create(&alpha, mc->n, mc->k, err) < 0 ? -1 : take_alpha(mc, &alpha, err);
+    if (status == 0) {
+        adjoint(mc, mc->a, mc->w);
+        if (mc->task->problem->gram) { /* S are its coefficients */
+            memcpy(W, mc->S, mc->n * mc->k * sizeof *W);
+            set_bias(mc, W, dual.bias ? bias : NULL);
+        } else {
+            status = take_weights(mc, mc->w, W, bias, err);
+        }
+        status = status < 0 ? -1 : certify_stretched(mc, cost, 1, &dual, fit, err);
+        double length = fit->certificate.length, factor = length, best = 1, least = fit->primal;
+        for (int t = 0; status == 0 && t < STRETCHES && length > 1; t++) {
+            status = certify_stretched(mc, cost, factor, &dual, fit, err);
+            best = fit->primal < least ? factor : best;
+            least = fmin(least, fit->primal);
+            length = fit->certificate.length;
+            factor *= length;
+        }
+        if (status == 0 && fit->primal > least) {
+            status = certify_stretched(mc, cost, best, &dual, fit, err);
+        }
+    }
+    mc_alpha_free(&alpha);
+    return status;
+}
+
+static int certify(struct mc_interior *mc, struct mc_fit *fit, struct error *err) {
+    const struct problem *problem = mc->task->problem;
+    size_t k = mc->k, rows = problem->gram ? mc->n : (size_t)problem->data->n_features + 1;
+    bool constant = mc->task->bias > 0;
+    double *W = memory_array(rows + 1, k * sizeof *W, "weights", err);
+    fit->weights = memory_array(rows, k * sizeof *fit->weights, "weights", err);
+    fit->bias = constant ? memory_array(k, sizeof *fit->bias, "bias", err) : NULL;
+    int status =
+        W && fit->weights && (!constant || fit->bias)
+            ? certify_points(mc, mc->goal->cost, mc->goal->epsilon, W, W + rows * k, fit, err)
+            : -1;
+    free(W);
+    return status;
+}
+
+static int run(void *context, double epsilon, const struct monitor *monitor, struct mc_fit *fit,
+               struct error *err) {
+    struct mc_interior *mc = context;
+    interior_run(mc->interior, epsilon, 0, monitor, &mc->fit);
+    fit->iterations = mc->fit.iterations;
+    fit->reason = mc->fit.stop;
+    if (certify(mc, fit, err) < 0) {
+        return -1;
+    }
+    fit->certificate.lost = fmax(0, fit->primal - mc->fit.primal);
+    return 0;
+}
+
+/* The sum over rows of the largest coefficient of W (n, k) times the row's norm. */
+static double size_of(const struct mc_interior *mc, const double *W) {
+    const double *norm = certify_reach(mc->task->certify);
+    double sum = 0;
+    for (size_t i = 0; i < mc->n; i++) {
+        sum += array_largest(W + i * mc->k, mc->k) * norm[i];
+    }
+    return sum;
+}
+
+/* One more fit, with margins that exceed 1 by `part` of each row's norm; *size, as above, is that
+ * of its coefficients. The better bounds are kept. */
+static int fit_beyond(struct mc_interior *mc, const struct mc_goal *goal, double part,
+                      const struct monitor *monitor, double *size, struct mc_fit *fit,
+                      struct error *err) {
+    const double *norm = certify_reach(mc->task->certify);
+    struct mc_fit other = {0};
+    for (size_t i = 0; i < mc->n; i++) {
+        mc->margin[i] = 1 + part * norm[i];
+    }
+    if (start(mc, goal->cost, err) < 0) {
+        return -1;
+    }
+    interior_run(mc->interior, goal->epsilon, 0, monitor, &mc->fit);
+    other.iterations = mc->fit.iterations;
+    if (certify(mc, &other, err) < 0) {
+        mc_fit_free(&other);
+        return -1;
+    }
+    *size = size_of(mc, other.weights);
+    enum stop_reason reason = stop_limited(mc->fit.stop) ? mc->fit.stop : fit->reason;
+    mc_fit_join(fit, &other);
+    fit->reason = fit->certificate.gap <= goal->epsilon ? STOP_REACHED : reason;
+    return 0;
+}
+
+/* Rounding of coefficients moves the score of row i by some units of sum_j |b_j| |x_j| |x_i|, which
+ * are many where rows span decades: an optimum with margins beyond that costs next to nothing more,
+ * and none is lost. Where rows are nearly equal it is large coefficients that tell them apart:
+ * functions of the first pivots alone have smaller ones. */
+static int keep_margins(struct mc_interior *mc, const struct mc_goal *goal,
+                        const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    static const double part[] = {0, 1e-12, 1e-8, 1e-4, 1};
+    static const double units[] = {0.1, 1, 10, 100};
+    double size = size_of(mc, fit->weights);
+    for (size_t p = 0; p < sizeof part / sizeof *part; p++) {
+        row_features_truncate(&mc->own, part[p]);
+        bool fewer = mc->own.m < mc->d;
+        mc->d = mc->own.m;
+        if (fewer && fit_beyond(mc, goal, 0, monitor, &size, fit, err) < 0) {
+            return -1;
+        }
+        for (size_t u = 0; (fewer || p == 0) && u < sizeof units / sizeof *units; u++) {
+            double own = size;
+            if (!(fit->certificate.gap > goal->epsilon) || stop_limited(fit->reason)) {
+                return 0;
+            }
+            if (fit_beyond(mc, goal, units[u] * DBL_EPSILON * size, monitor, &own, fit, err) < 0) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* The rows' features of kernels; *possible is false where there are none. */
+static int make_features(struct mc_interior *mc, bool *possible, struct error *err) {
+    static const struct row_groups none = {0};
+    const struct mc_task *task = mc->task;
+    struct problem problem = *task->problem;
+    struct score_map map;
+    problem.constant = task->bias;
+    if (score_map_create(&map, &problem, err) < 0) {
+        return -1;
+    }
+    int status = row_features_create(&mc->own, &problem, &map, &none, certify_reach(task->certify),
+                                     possible, err);
+    score_map_free(&map);
+    mc->d = *possible ? mc->own.m : 0;
+    return status;
+}
+
+int mc_interior_solve(const struct mc_task *task, const struct mc_goal *goal,
+                      const struct monitor *monitor, struct mc_fit *fit, bool *possible,
+                      struct error *err) {
+    struct mc_interior mc = {
+        .task = task, .goal = goal, .shape = &task->shape, .n = task->n, .k = task->shape.k};
+    mc.d = task->problem->data->n_features + (size_t)(task->bias > 0);
+    mc.n_hinges = task->n * count_terms(&task->shape);
+    *fit = (struct mc_fit){0};
+    *possible = true;
+    int status = task->problem->gram ? make_features(&mc, possible, err) : 0;
+    if (status == 0 && *possible) {
+        status = create(&mc, goal->cost, err) < 0
+                     ? -1
+                     : mc_fit_tighten(run, &mc, goal, monitor, fit, err);
+    }
+    bool few = task->problem->gram && *possible && mc.k * mc.d <= FEW_WEIGHTS;
+    if (status == 0 && few && fit->certificate.gap > goal->epsilon && !stop_limited(fit->reason)) {
+        status = keep_margins(&mc, goal, monitor, fit, err);
+    }
+    if (status < 0) {
+        mc_fit_free(fit);
+    }
+    release(&mc);
+    return status;
+}

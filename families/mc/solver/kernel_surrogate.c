@@ -1,0 +1,115 @@
+/* Where the kernel matrix is too large for operator splitting few columns of it stand in, with a
+ * diagonal (common/kernel/low_rank.h): the optimum of that problem, found to no more than a few
+ * digits, has nearly all variables at the bounds where they are at the optimum of the problem
+ * itself, and rounds of the active-set method from there are short. */
+#include "common/base/memory.h"
+#include "families/mc/solver/kernel_admm_private.h"
+#include "fit/work.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_COLUMNS = 768,
+    ROWS_PER_COLUMN = 8, /* at the least */
+    LOOK = 25,           /* iterations from one look at the variables to the next */
+    LEAST_LOOKS = 4,
+    MOST_LOOKS = 16,
+    BACK = 2, /* looks to compare with */
+    USUAL = 120
+};
+
+/* Columns that leave less than the first of the trace are enough, and no use where they leave more
+ * than the second. */
+static const double ENOUGH = 3e-5, MOST_LEFT = 0.02;
+/* Variables settle when this part of those inside has gone between two looks. */
+static const double SETTLED = 0.1;
+/* Multiplications of all rounds, over the cube of the most variables that one has. */
+static const double ROUNDS_WORK = 1;
+
+static struct low_rank_goal goal_of(const struct mc_kernel *kernel) {
+    size_t most = kernel->n / ROWS_PER_COLUMN;
+    return (struct low_rank_goal){.most = most < MOST_COLUMNS ? most : MOST_COLUMNS,
+                                  .enough = ENOUGH,
+                                  .k = kernel->k,
+                                  .seed = kernel->task->seed};
+}
+
+double mc_kernel_approach_work(const struct mc_kernel *kernel) {
+    struct low_rank_goal goal = goal_of(kernel);
+    size_t bytes = kernel->task->problem->cache_bytes;
+    double n = (double)kernel->n, k = (double)kernel->k, most = (double)goal.most;
+    double face = MC_ACTIVE_MOST;
+    bool fits = splitting_fits(kernel->n, kernel->k, &goal, bytes);
+    double work = n * most * (most + 2 * USUAL * k) + ROUNDS_WORK * face * face * face;
+    return kernel->definite && fits ? work_blas3(work) : INFINITY;
+}
+
+/* What stands in for K, without the constant feature. */
+static int fill(struct split *split, struct error *err) {
+    const struct mc_task *task = split->kernel->task;
+    double *diagonal = memory_array(split->n, sizeof *diagonal, "a diagonal", err);
+    for (size_t i = 0; diagonal && i < split->n; i++) {
+        diagonal[i] = fmax(0, split->kernel->q[i] - task->bias * task->bias);
+    }
+    int status = diagonal ? splitting_fill_low(&split->splitting, task->problem->gram,
+                                               task->problem->rows, diagonal, err)
+                          : -1;
+    free(diagonal);
+    return status;
+}
+
+/* Iterations until the variables have settled. */
+static int iterate(struct split *split, const struct monitor *monitor, uint64_t *looks) {
+    const struct mc_kernel *kernel = split->kernel;
+    double inside[MOST_LOOKS + 1] = {0};
+    for (*looks = 0; *looks < MOST_LOOKS;) {
+        for (int t = 0; t < LOOK && !monitor_late(monitor); t++) {
+            if (splitting_iterate(&split->splitting) < 0) {
+                return -1;
+            }
+        }
+        ++*looks;
+        inside[*looks] = mc_split_inside(split);
+        if (monitor_check(monitor, *looks, kernel->primal, kernel->dual) ||
+            (*looks >= LEAST_LOOKS && inside[*looks] <= MC_ACTIVE_MOST &&
+             inside[*looks] >= (1 - SETTLED) * inside[*looks - BACK])) {
+            break;
+        }
+    }
+    return 0;
+}
+
+/* The kernel has the alpha of Z, and the bounds there. */
+static int take_alpha(struct split *split, double epsilon, struct error *err) {
+    struct mc_kernel *kernel = split->kernel;
+    for (size_t i = 0; i < split->n; i++) {
+        memcpy(kernel->row, split->dense + i * split->k, split->k * sizeof *kernel->row);
+        if (mc_alpha_store(&kernel->alpha, i, kernel->row, err) < 0) {
+            return -1;
+        }
+    }
+    kernel->near = true;
+    return mc_kernel_refresh(kernel, epsilon, err);
+}
+
+int mc_kernel_approach(struct mc_kernel *kernel, const struct mc_goal *goal,
+                       const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    struct low_rank_goal low = goal_of(kernel);
+    struct split split;
+    uint64_t looks = 0;
+    *fit = (struct mc_fit){0};
+    int status = mc_split_create(&split, kernel, &low, err) < 0 || fill(&split, err) < 0 ? -1 : 0;
+    if (status == 0 && low_rank_left(&split.splitting.low) <= MOST_LEFT &&
+        mc_split_start(&split) == 0 && iterate(&split, monitor, &looks) == 0) {
+        status = take_alpha(&split, goal->epsilon, err);
+    }
+    mc_split_free(&split);
+    if (status == 0) {
+        status = mc_kernel_solve(kernel, goal, monitor, fit, err);
+        kernel->near = false;
+    }
+    fit->iterations += looks;
+    return status;
+}

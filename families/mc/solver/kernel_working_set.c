@@ -1,0 +1,519 @@
+/* Working sets of the kernel engine: which rows, and the exact steps on them. */
+#include "common/base/dispatch.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/kernel/add_rows.h"
+#include "families/mc/solver/kernel_descent_private.h"
+#include "families/mc/solver/rescaling.h"
+#include "families/mc/solver/row_sampling.h"
+#include "fit/work.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MC_MOST_PASSES = 60,  /* of a root */
+    MOST_SWEEPS = 200,    /* of a working set, */
+    MOST_STEPS = 1 << 20, /* or more, of so many steps in all; */
+    EVALUATIONS = 8,      /* the next look at its gap is this part of the sweeps so far away */
+    DELAY = 32,           /* steps whose changes of the scores are put off, to be added together: */
+    LINE = 64,            /* bytes of the processor's cache */
+    TILE = 128            /* to scores of so many rows, of all classes, while they are in cache */
+};
+
+/* A working set is done when its part of the gap is this part of the gap that there was, or of the
+ * one that is wanted. */
+static const double INNER = 0.05, ENOUGH = 0.5;
+/* Less of that is not worth a better multiple of W. */
+static const double LEAST_GAIN = 0.1;
+/* Of a gap that is wanted: in float the sums of a set are off by some 1e-6 of their sizes. */
+static const double COARSE = 1e-4;
+/* Multiplications of a step, and for each of its classes, beside the scores that it changes; of a
+ * round of the active-set method with one free variable, by BLAS. */
+static const double STEP_WORK = 100, CLASS_WORK = 20, ROUND_WORK = 2;
+static const float LEAST = 0.05F, RATE = 0.2F; /* of the sampling */
+
+#define REAL double
+#define SIGNED int64_t
+#define NAME(x) double_##x
+#include "families/mc/solver/row_step_real.h"
+#undef REAL
+#undef SIGNED
+#undef NAME
+
+/* ---- steps ---- */
+
+int mc_kernel_steps_create(struct mc_kernel *kernel, struct error *err) {
+    size_t k = kernel->k, width = (k + double_LANES - 1) / double_LANES * double_LANES;
+    const struct mc_form *form = kernel->task->shape.form;
+    kernel->blocks = memory_zeros(1, sizeof *kernel->blocks, "a block", err);
+    if (!kernel->blocks) {
+        return -1;
+    }
+    *kernel->blocks = (struct double_blocks){.relative = form->relative,
+                                             .centred = form->centred,
+                                             .others = form->others,
+                                             .own = form->own,
+                                             .maximum = form->maximum,
+                                             .k = k,
+                                             .width = width,
+                                             .margin = kernel->task->shape.margin,
+                                             .kappa = kernel->task->shape.kappa};
+    kernel->blocks->v = memory_zeros(width, sizeof(double), "a block", err);
+    kernel->s = memory_zeros(width, sizeof(double), "a block", err);
+    kernel->row = memory_zeros(width, sizeof(double), "a block", err);
+    kernel->u = memory_zeros(width, sizeof(double), "a block", err);
+    return kernel->blocks->v && kernel->s && kernel->row && kernel->u ? 0 : -1;
+}
+
+void mc_kernel_steps_free(struct mc_kernel *kernel) {
+    if (kernel->blocks) {
+        free(kernel->blocks->v);
+    }
+    free(kernel->blocks);
+    free(kernel->s);
+    free(kernel->row);
+    free(kernel->u);
+}
+
+DISPATCH static double trial(struct mc_kernel *kernel, size_t y, double q, const double *s,
+                             double *alpha, double *u) {
+    return double_step(kernel->blocks, y, kernel->cap[y], q, s, alpha, u);
+}
+
+double mc_kernel_step(struct mc_kernel *kernel, size_t y, double q) {
+    return trial(kernel, y, q, kernel->s, kernel->row, kernel->u);
+}
+
+/* ---- the choice ---- */
+
+static int compare_gains(const void *a, const void *b) {
+    const struct gain *x = a, *y = b;
+    if (x->gain != y->gain) {
+        return x->gain > y->gain ? -1 : 1;
+    }
+    /* equal gains, as all are at first: any rows, not those of the first classes in the file */
+    uint32_t i = x->row * UINT32_C(2654435761), j = y->row * UINT32_C(2654435761);
+    return (i > j) - (i < j);
+}
+
+static int compare_rows(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+size_t mc_kernel_list(struct mc_kernel *kernel) {
+    const struct mc_task *task = kernel->task;
+    size_t k = kernel->k, n = 0;
+    double margin = task->shape.margin;
+    for (size_t i = 0; i < kernel->n; i++) {
+        size_t y = task->y[i];
+        if (!(kernel->q[i] > 0)) {
+            continue;
+        }
+        memcpy(kernel->s, kernel->F + i * k, k * sizeof *kernel->s);
+        mc_alpha_load(&kernel->alpha, i, kernel->row);
+        bool free = false;
+        for (size_t c = 0; c < k; c++) {
+            free = free || (kernel->row[c] > 0 && kernel->row[c] < kernel->cap[y]);
+        }
+        double gain =
+            trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row, kernel->u);
+        if (gain > 0 || free) {
+            kernel->gain[n++] =
+                (struct gain){.gain = fmax(gain, 0), .row = (uint32_t)i, .free = free};
+        }
+    }
+    qsort(kernel->gain, n, sizeof *kernel->gain, compare_gains);
+    return n;
+}
+
+size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t most) {
+    size_t m = 0;
+    for (int pass = 0; pass < 3; pass++) { /* inside; at a bound; inside again */
+        bool inside = pass != 1;
+        size_t room = pass == 0 ? most / 2 : most;
+        for (size_t i = 0; i < n && m < room; i++) {
+            struct gain *gain = &kernel->gain[i];
+            if (!gain->taken && gain->free == inside) {
+                gain->taken = true;
+                kernel->set[m++] = gain->row;
+            }
+        }
+    }
+    qsort(kernel->set, m, sizeof *kernel->set, compare_rows);
+    return m;
+}
+
+/* ---- one working set ---- */
+
+size_t mc_kernel_set_stride(size_t m) {
+    return (((m + ADD_ROWS_FLOATS - 1) / ADD_ROWS_FLOATS) | 1) * ADD_ROWS_FLOATS;
+}
+
+/* Steps whose changes of the scores are put off: of the coefficients of row[t], those from start[t]
+ * to start[t + 1]. */
+struct delayed {
+    size_t n, row[DELAY], start[DELAY + 1];
+    struct delayed_change {
+        uint32_t at; /* the class */
+        float by;
+    } * change;                 /* (DELAY * k), and by class, of rows by the step: */
+    struct row_times *by_class; /* (DELAY * k) */
+    size_t *begin;              /* (k + 1) of each class in by_class */
+};
+
+struct inner {
+    struct mc_kernel *kernel;
+    size_t m, stride;
+    double sum;  /* of alpha at first */
+    double gain; /* since then */
+    double work; /* of the last sweep, in multiplications */
+    float *K;    /* (m, stride) K_SS + bias^2; borrowed */
+    /* (m / TILE, k, TILE), of the scores since the set was chosen: small where rounding matters */
+    float *change;
+    struct delayed delayed;
+    struct mc_sampling sampling;
+};
+
+static void inner_free(struct inner *inner) {
+    free(inner->change);
+    free(inner->delayed.change);
+    free(inner->delayed.by_class);
+    free(inner->delayed.begin);
+    mc_sampling_free(&inner->sampling);
+}
+
+static int inner_create(struct inner *inner, struct mc_kernel *kernel, size_t m,
+                        struct error *err) {
+    size_t k = kernel->k;
+    float square = (float)(kernel->task->bias * kernel->task->bias);
+    struct delayed *delayed = &inner->delayed;
+    *inner =
+        (struct inner){.kernel = kernel, .m = m, .stride = mc_kernel_set_stride(m), .K = kernel->K};
+    for (size_t a = 0; a < m; a++) {
+        inner->sum += mc_alpha_sum(&kernel->alpha, kernel->set[a]);
+    }
+    size_t tiles = (m + TILE - 1) / TILE;
+    inner->change = memory_zeros(tiles, TILE * k * sizeof *inner->change, "a working set", err);
+    delayed->change = memory_array(k, DELAY * sizeof *delayed->change, "a working set", err);
+    delayed->by_class = memory_array(k, DELAY * sizeof *delayed->by_class, "a working set", err);
+    delayed->begin = memory_array(k + 1, sizeof *delayed->begin, "a working set", err);
+    if (!inner->change || !delayed->change || !delayed->by_class || !delayed->begin ||
+        mc_sampling_create(&inner->sampling, m, LEAST, RATE, kernel->task->seed, err) < 0 ||
+        columns_square(kernel->columns, kernel->set, m, inner->K, inner->stride, err) < 0) {
+        return -1;
+    }
+    for (size_t a = 0; a < m; a++) {
+        float *row = inner->K + a * inner->stride;
+        for (size_t b = 0; square > 0 && b < m; b++) {
+            row[b] += square;
+        }
+        memset(row + m, 0, (inner->stride - m) * sizeof *row);
+    }
+    return 0;
+}
+
+/* kernel->s = the scores of row a of the set. */
+static void inner_scores(const struct inner *inner, size_t a) {
+    struct mc_kernel *kernel = inner->kernel;
+    const struct delayed *delayed = &inner->delayed;
+    const double *before = kernel->F + kernel->set[a] * kernel->k;
+    const float *change = inner->change + a / TILE * TILE * kernel->k + a % TILE;
+    for (size_t c = 0; c < kernel->k; c++) {
+        kernel->s[c] = before[c] + (double)change[c * TILE];
+    }
+    for (size_t t = 0; t < delayed->n; t++) {
+        double value = (double)inner->K[a * inner->stride + delayed->row[t]]; /* K is symmetric */
+        for (size_t e = delayed->start[t]; e < delayed->start[t + 1]; e++) {
+            kernel->s[delayed->change[e].at] += value * (double)delayed->change[e].by;
+        }
+    }
+}
+
+/* Asks for what inner_scores reads for row a, which is all over the memory. */
+static void inner_expect(const struct inner *inner, size_t a) {
+    const struct mc_kernel *kernel = inner->kernel;
+    const struct delayed *delayed = &inner->delayed;
+    const double *before = kernel->F + kernel->set[a] * kernel->k;
+    const float *change = inner->change + a / TILE * TILE * kernel->k + a % TILE;
+    for (size_t c = 0; c < kernel->k; c++) {
+        __builtin_prefetch(change + c * TILE);
+    }
+    for (size_t c = 0; c < kernel->k; c += LINE / sizeof *before) {
+        __builtin_prefetch(before + c);
+    }
+    for (size_t t = 0; t < delayed->n; t++) {
+        __builtin_prefetch(inner->K + a * inner->stride + delayed->row[t]);
+    }
+}
+
+/* Lists the changes by class, in the order of the steps. */
+static void sort_by_class(struct delayed *delayed, size_t k) {
+    size_t n = delayed->start[delayed->n], *begin = delayed->begin;
+    memset(begin, 0, (k + 1) * sizeof *begin);
+    for (size_t e = 0; e < n; e++) {
+        begin[delayed->change[e].at + 1]++;
+    }
+    for (size_t c = 0; c < k; c++) {
+        begin[c + 1] += begin[c];
+    }
+    for (size_t t = 0; t < delayed->n; t++) {
+        for (size_t e = delayed->start[t]; e < delayed->start[t + 1]; e++) {
+            struct delayed_change change = delayed->change[e];
+            delayed->by_class[begin[change.at]++] = (struct row_times){(uint32_t)t, change.by};
+        }
+    }
+    memmove(begin + 1, begin, k * sizeof *begin);
+    begin[0] = 0;
+}
+
+/* Asks for n numbers of a row. */
+static inline void expect(const float *row, size_t n) {
+    for (size_t i = 0; i < n; i += LINE / sizeof *row) {
+        __builtin_prefetch(row + i);
+    }
+}
+
+/* Adds what was put off. Between the classes it asks for a share of the next tile's rows, which are
+ * far apart: all at once would be more than the processor can wait for. */
+DISPATCH static void inner_catch_up(struct inner *inner) {
+    struct delayed *delayed = &inner->delayed;
+    size_t m = inner->m, k = inner->kernel->k;
+    const float *row[DELAY];
+    if (delayed->n == 0) {
+        return;
+    }
+    sort_by_class(delayed, k);
+    for (size_t first = 0; first < m; first += TILE) {
+        float *tile = inner->change + first * k;
+        size_t end = smaller(m - first, TILE), next = smaller(m - first - end, TILE), asked = 0;
+        for (size_t t = 0; t < delayed->n; t++) {
+            row[t] = inner->K + delayed->row[t] * inner->stride + first;
+        }
+        for (size_t c = 0; c < k; c++) {
+            size_t begin = delayed->begin[c], n = delayed->begin[c + 1] - begin;
+            for (; asked < delayed->n * (c + 1) / k; asked++) {
+                expect(row[asked] + end, next);
+            }
+            for (size_t i = 0; n > 0 && i < end; i += ADD_ROWS_FLOATS) {
+                add_rows(tile + c * TILE + i, delayed->by_class + begin, n, row, i);
+            }
+        }
+    }
+    delayed->n = 0;
+}
+
+/* Puts off what a step that changed the coefficients of row a by u (k) does to the scores. */
+static void inner_delay(struct inner *inner, size_t a, const double *u) {
+    struct delayed *delayed = &inner->delayed;
+    size_t n = delayed->n > 0 ? delayed->start[delayed->n] : 0;
+    delayed->row[delayed->n] = a;
+    delayed->start[delayed->n] = n;
+    for (size_t c = 0; c < inner->kernel->k; c++) {
+        if (u[c] != 0) {
+            delayed->change[n++] = (struct delayed_change){(uint32_t)c, (float)u[c]};
+            inner->work += (double)inner->m;
+        }
+    }
+    delayed->start[++delayed->n] = n;
+    if (delayed->n == DELAY) {
+        inner_catch_up(inner);
+    }
+}
+
+/* Losses of the rows of the set at theta times their scores, of a line. */
+static double inner_losses(void *context, double theta, double *slope) {
+    const struct inner *inner = context;
+    struct mc_kernel *kernel = inner->kernel;
+    const struct mc_task *task = kernel->task;
+    double loss = 0;
+    *slope = 0;
+    for (size_t a = 0; a < inner->m; a++) {
+        size_t y = task->y[kernel->set[a]];
+        double along;
+        inner_scores(inner, a);
+        loss += kernel->cap[y] * mc_loss_along(&task->shape, y, kernel->s, theta, &along);
+        *slope += kernel->cap[y] * along;
+    }
+    return loss;
+}
+
+/* The gap of the problem in the alpha of the set alone: for a multiple theta of W, with N = |W|^2
+ * and N_S the part of the rows of the set in it, the sum of u's,
+ *   N / 2 (1 - theta)^2 + theta N_S + sum over S of (C L(theta s) - sum alpha). */
+static double inner_gap(struct inner *inner, double target) {
+    struct mc_kernel *kernel = inner->kernel;
+    const struct mc_task *task = kernel->task;
+    size_t k = kernel->k;
+    double sum = 0, part = 0;
+    for (size_t a = 0; a < inner->m; a++) {
+        size_t i = kernel->set[a];
+        double mean = 0;
+        inner_scores(inner, a);
+        mc_alpha_load(&kernel->alpha, i, kernel->row);
+        mc_coefficients(&task->shape, task->y[i], kernel->row, kernel->u);
+        for (size_t c = 0; task->shape.form->centred && c < k; c++) {
+            mean += kernel->s[c] / (double)k;
+        }
+        for (size_t c = 0; c < k; c++) {
+            part += kernel->u[c] * (kernel->s[c] - mean);
+            sum += kernel->row[c];
+        }
+    }
+    /* the dual, sum alpha - N / 2, has risen by the gains */
+    double norm = fmax(0, kernel->norm + 2 * (sum - inner->sum - inner->gain)), value;
+    struct mc_line line = {norm, norm - part, inner_losses, inner};
+    double rest = norm / 2 - sum;
+    mc_scale(&line, target - rest, LEAST_GAIN * target, &value);
+    return value + rest;
+}
+
+static int inner_sweep(struct inner *inner, struct error *err) {
+    struct mc_kernel *kernel = inner->kernel;
+    size_t k = kernel->k, n = mc_sampling_sweep(&inner->sampling);
+    inner->work = (double)n * (STEP_WORK + CLASS_WORK * (double)k);
+    double margin = kernel->task->shape.margin;
+    for (size_t t = 0; t < n; t++) {
+        size_t a = inner->sampling.order[t], i = kernel->set[a], y = kernel->task->y[i];
+        inner_scores(inner, a);
+        if (t + 1 < n) {
+            inner_expect(inner, inner->sampling.order[t + 1]);
+        }
+        mc_alpha_load(&kernel->alpha, i, kernel->row);
+        double gain =
+            trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row, kernel->u);
+        mc_sampling_gain(&inner->sampling, a, gain);
+        if (!(gain > 0)) {
+            continue; /* nothing, or rounding */
+        }
+        inner->gain += gain;
+        inner_delay(inner, a, kernel->u);
+        if (mc_alpha_store(&kernel->alpha, i, kernel->row, err) < 0) {
+            return -1;
+        }
+    }
+    inner_catch_up(inner);
+    return 0;
+}
+
+/* Variables that a round would have free, of a row with alpha and slacks (k): those inside their
+ * bounds, or at one that they would gain by leaving; on a simplex at the cost of the largest. */
+static size_t count_free(const struct mc_shape *shape, size_t y, double cap, const double *alpha,
+                         const double *slack) {
+    size_t n_free = 0;
+    double largest = cap, price = 0;
+    for (size_t c = 0; shape->form->maximum && c < shape->k; c++) {
+        largest -= alpha[c];
+    }
+    for (size_t c = 0; shape->form->maximum && c < shape->k; c++) {
+        price = alpha[c] > largest ? slack[c] : price;
+        largest = fmax(largest, alpha[c]);
+    }
+    for (size_t c = 0; c < shape->k; c++) {
+        bool high = !shape->form->maximum && alpha[c] >= cap;
+        bool free = high ? slack[c] < 0 : alpha[c] > 0 || slack[c] > price;
+        n_free += free && mc_is_term(shape, y, c);
+    }
+    return n_free;
+}
+
+/* Beyond what rounds can take the count is not complete. */
+static double count_all_free(struct inner *inner) {
+    struct mc_kernel *kernel = inner->kernel;
+    size_t n_free = 0, most = mc_active_parts(&kernel->task->shape) * MC_ACTIVE_MOST;
+    for (size_t a = 0; a < inner->m && n_free <= most; a++) {
+        size_t i = kernel->set[a], y = kernel->task->y[i];
+        inner_scores(inner, a);
+        mc_alpha_load(&kernel->alpha, i, kernel->row);
+        mc_slacks(&kernel->task->shape, y, kernel->s, kernel->u);
+        n_free += count_free(&kernel->task->shape, y, kernel->cap[y], kernel->row, kernel->u);
+    }
+    return (double)n_free;
+}
+
+double mc_kernel_round_work(const struct mc_kernel *kernel, double size) {
+    double parts = (double)mc_active_parts(&kernel->task->shape), each = size / parts;
+    return each <= MC_ACTIVE_MOST ? work_blas3(parts * ROUND_WORK * each * each * each) : INFINITY;
+}
+
+/* How the gap of a set has come down. */
+struct descent {
+    double work;          /* so far */
+    double best, earlier; /* the smallest gap, and what it was at `mark` */
+    size_t sweeps, mark;  /* half of the sweeps ago, about */
+};
+
+/* Takes in the gap, and tells how the set is left, as the policy has it: what is missing until the
+ * target is taken to come at the rate of the later half. */
+static enum mc_kernel_end look(struct inner *inner, struct descent *descent, double gap,
+                               double target) {
+    descent->best = fmin(descent->best, gap);
+    double fall = log(descent->earlier / descent->best);
+    double sweeps = (double)(descent->sweeps - descent->mark);
+    double need = fall > 0 ? log(descent->best / target) / fall * sweeps : INFINITY;
+    if (descent->sweeps >= 2 * descent->mark + 1) {
+        descent->mark = descent->sweeps;
+        descent->earlier = descent->best;
+    }
+    if (descent->sweeps < 2) {
+        return MC_SET_LEFT;
+    }
+    const struct mc_kernel *kernel = inner->kernel;
+    const struct mc_descent_work work = {
+        .set = descent->work,
+        .all = kernel->work + descent->work,
+        .needed = need * work_blas2_float(inner->work),
+        .active_set = kernel->active_set ? mc_kernel_round_work(kernel, count_all_free(inner))
+                                         : (double)INFINITY,
+        .fallback = kernel->split_work};
+    enum mc_handover next = mc_policy_after_sweep(&work);
+    return next == MC_TO_ACTIVE_SET ? MC_SET_SLOW : next == MC_TO_ADMM ? MC_SET_SPLIT : MC_SET_LEFT;
+}
+
+/* F takes what the steps have changed at the rows of the set: K's product is left for the
+ * others. */
+static void publish(const struct inner *inner) {
+    struct mc_kernel *kernel = inner->kernel;
+    for (size_t a = 0; a < inner->m; a++) {
+        size_t i = kernel->set[a];
+        inner_scores(inner, a);
+        memcpy(kernel->F + i * kernel->k, kernel->s, kernel->k * sizeof *kernel->s);
+        kernel->ahead[i] = true;
+        if (kernel->moved) {
+            kernel->moved[i] = INFINITY;
+        }
+    }
+}
+
+int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
+                      const struct monitor *monitor, enum mc_kernel_end *end, struct error *err) {
+    struct inner inner;
+    int status = inner_create(&inner, kernel, m, err);
+    double target = fmax(INNER * (kernel->primal - kernel->dual), ENOUGH * wanted);
+    size_t most = MOST_STEPS / m > MOST_SWEEPS ? MOST_STEPS / m : MOST_SWEEPS, next = 1;
+    struct descent descent = {.best = INFINITY, .earlier = INFINITY};
+    *end = MC_SET_LEFT;
+    while (status == 0 && *end == MC_SET_LEFT && descent.sweeps < most &&
+           !(descent.sweeps > 0 && monitor_late(monitor))) {
+        status = inner_sweep(&inner, err);
+        descent.sweeps++;
+        descent.work += work_blas2_float(inner.work);
+        if (descent.sweeps < next) {
+            continue;
+        }
+        next = descent.sweeps + 1 + descent.sweeps / EVALUATIONS;
+        double gap = inner_gap(&inner, target);
+        *end = gap <= target ? MC_SET_SOLVED : look(&inner, &descent, gap, target);
+    }
+    kernel->work += descent.work;
+    /* a constant feature's part, the same for all rows, is large and summed up in double
+     * elsewhere */
+    bool narrow = kernel->cheap && !kernel->exact && kernel->task->bias == 0;
+    if (status == 0 && narrow && kernel->epsilon >= COARSE) {
+        publish(&inner);
+    }
+    inner_free(&inner);
+    return status;
+}

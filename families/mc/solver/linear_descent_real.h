@@ -1,0 +1,500 @@
+/* The inner loops of linear.c that depend on the type of W, included there for float and for
+ * double with REAL, SIGNED and NAME(x) defined. Not a header for anybody else. */
+
+#include "common/base/gap.h"
+#include "families/mc/solver/row_step_real.h"
+
+/* What a descent works with; engine_free ends it, after an engine_create that failed too. */
+struct NAME(engine) {
+    struct NAME(blocks) blocks;
+    REAL *W;             /* (n_features + 1, width): the last row is the constant feature's */
+    REAL *mean;          /* (n_features + 1, width): of W over the last sweeps; NULL: not kept, */
+    bool with_mean;      /* it is looked at */
+    REAL *s, *alpha, *u; /* (width) of the row at hand */
+    REAL *alphas;        /* (n, width): linear->alpha while this runs; NULL: that itself */
+    double *row;         /* (k) */
+    REAL factor;         /* of what steps do to W; 1 but for rounds of ranks, which have */
+    REAL *common;        /* W as all ranks had it, where the round began, */
+    REAL *start;         /* and ahead of that, */
+    REAL *own;           /* what the last round has taken of this one's steps, */
+    double *step;        /* (n_features + 1, k) and a number: the steps of all; else NULL */
+    double ahead;        /* times the last round's way */
+};
+
+/* s[0 .. vectors) += x'W there, with `chains` independent sums. */
+static inline __attribute__((always_inline)) void NAME(gather)(const struct mc_row *row,
+                                                               const REAL *W, size_t width, REAL *s,
+                                                               size_t vectors, size_t chains) {
+    NAME(vector) sum[8];
+    for (size_t k = 0; k < vectors * chains; k++) {
+        sum[k] = (NAME(vector)){0};
+    }
+    size_t t = 0;
+    for (; t + chains <= row->n; t += chains) {
+        for (size_t h = 0; h < chains; h++) {
+            REAL x = (REAL)row->value[t + h];
+            const NAME(vector) *w = (const NAME(vector) *)(W + row->column[t + h] * width);
+            for (size_t k = 0; k < vectors; k++) {
+                sum[h * vectors + k] += x * w[k];
+            }
+        }
+    }
+    for (; t < row->n; t++) {
+        REAL x = (REAL)row->value[t];
+        const NAME(vector) *w = (const NAME(vector) *)(W + row->column[t] * width);
+        for (size_t k = 0; k < vectors; k++) {
+            sum[k] += x * w[k];
+        }
+    }
+    NAME(vector) *out = (NAME(vector) *)s;
+    for (size_t k = 0; k < vectors; k++) {
+        for (size_t h = 1; h < chains; h++) {
+            sum[k] += sum[h * vectors + k];
+        }
+        out[k] += sum[k];
+    }
+}
+
+/* s (width) = W'x, the constant feature included. */
+static inline __attribute__((always_inline)) void NAME(row_scores)(const struct mc_row *row,
+                                                                   double bias, const REAL *W,
+                                                                   size_t n_features, size_t width,
+                                                                   REAL *s) {
+    const REAL *constant = W + n_features * width;
+    for (size_t c = 0; c < width; c++) {
+        s[c] = (REAL)bias * constant[c];
+    }
+    size_t c = 0, step = NAME(LANES);
+    for (; c + 4 * step <= width; c += 4 * step) {
+        NAME(gather)(row, W + c, width, s + c, 4, 2);
+    }
+    if (c + 2 * step <= width) {
+        NAME(gather)(row, W + c, width, s + c, 2, 4);
+        c += 2 * step;
+    }
+    if (c < width) {
+        NAME(gather)(row, W + c, width, s + c, 1, 8);
+    }
+}
+
+/* W (features, width) += x u' of one row x, over `vectors` vectors of classes, at most 4, from
+ * where W and u (width) point. */
+static inline __attribute__((always_inline)) void
+NAME(scatter)(const struct mc_row *row, REAL *W, size_t width, const REAL *u, size_t vectors) {
+    NAME(vector) change[4];
+    for (size_t k = 0; k < vectors; k++) {
+        change[k] = ((const NAME(vector) *)u)[k];
+    }
+    for (size_t t = 0; t < row->n; t++) {
+        REAL x = (REAL)row->value[t];
+        NAME(vector) *w = (NAME(vector) *)(W + row->column[t] * width);
+        for (size_t k = 0; k < vectors; k++) {
+            w[k] += x * change[k];
+        }
+    }
+}
+
+/* W (n_features + 1, width) += x u' of one row x and u (width), the constant feature of value
+ * `bias` with it. */
+static inline __attribute__((always_inline)) void NAME(update_inline)(const struct mc_row *row,
+                                                                      double bias, REAL *W,
+                                                                      size_t n_features,
+                                                                      size_t width, const REAL *u) {
+    REAL *constant = W + n_features * width;
+    for (size_t c = 0; c < width; c++) {
+        constant[c] += (REAL)bias * u[c];
+    }
+    size_t c = 0, step = NAME(LANES);
+    for (; c + 4 * step <= width; c += 4 * step) {
+        NAME(scatter)(row, W + c, width, u + c, 4);
+    }
+    if (c + 2 * step <= width) {
+        NAME(scatter)(row, W + c, width, u + c, 2);
+        c += 2 * step;
+    }
+    if (c < width) {
+        NAME(scatter)(row, W + c, width, u + c, 1);
+    }
+}
+
+/* The same, compiled for each processor. */
+DISPATCH static void NAME(row_update)(const struct mc_row *row, double bias, REAL *W,
+                                      size_t n_features, size_t width, const REAL *u) {
+    NAME(update_inline)(row, bias, W, n_features, width, u);
+}
+
+/* W, of the features, += x u' where only the classes changed[0..n_changed) change. */
+static inline void NAME(row_scatter_few)(const struct mc_row *row, REAL *W, size_t width,
+                                         const REAL *u, const uint32_t *changed, size_t n_changed) {
+    for (size_t t = 0; t < row->n; t++) {
+        REAL x = (REAL)row->value[t];
+        REAL *w = W + row->column[t] * width;
+        for (size_t e = 0; e < n_changed; e++) {
+            w[changed[e]] += x * u[changed[e]];
+        }
+    }
+}
+
+/* The same, and of the constant feature. */
+static void NAME(row_update_few)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
+                                 size_t width, const REAL *u, const uint32_t *changed,
+                                 size_t n_changed) {
+    for (size_t e = 0; e < n_changed; e++) {
+        W[n_features * width + changed[e]] += (REAL)bias * u[changed[e]];
+    }
+    NAME(row_scatter_few)(row, W, width, u, changed, n_changed);
+}
+
+/* W += x u' with u (n) of the classes listed only. */
+static void NAME(row_update_part)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
+                                  size_t width, const REAL *u, const uint32_t *classes, size_t n) {
+    for (size_t e = 0; e < n; e++) {
+        W[n_features * width + classes[e]] += (REAL)bias * u[e];
+    }
+    for (size_t t = 0; t < row->n; t++) {
+        REAL x = (REAL)row->value[t];
+        REAL *w = W + row->column[t] * width;
+        for (size_t e = 0; e < n; e++) {
+            w[classes[e]] += x * u[e];
+        }
+    }
+}
+
+/* step (step_real.h), compiled for each processor. */
+DISPATCH static REAL NAME(row_step)(const struct NAME(blocks) * blocks, size_t y, REAL cap, REAL q,
+                                    const REAL *s, REAL *alpha, REAL *u) {
+    return NAME(step)(blocks, y, cap, q, s, alpha, u);
+}
+
+/* The largest number of this type that is not above. */
+static inline REAL NAME(at_most)(double value) {
+    REAL rounded = (REAL)value;
+    return (double)rounded <= value ? rounded : rounded * (1 - NAME(TINY));
+}
+
+/* W = 0, and room for the rest; the caller ends with engine_free in any case. -1: no memory. */
+static int NAME(engine_create)(struct NAME(engine) * engine, const struct mc_linear *linear,
+                               struct error *err) {
+    const struct mc_shape *shape = &linear->shape;
+    size_t width = (shape->k + NAME(LANES) - 1) / NAME(LANES) * NAME(LANES);
+    *engine = (struct NAME(engine)){
+        .blocks = {.relative = shape->form->relative,
+                   .centred = shape->form->centred,
+                   .others = shape->form->others,
+                   .own = shape->form->own,
+                   .maximum = shape->form->maximum,
+                   .k = shape->k,
+                   .width = width,
+                   .margin = (REAL)shape->margin,
+                   .kappa = (REAL)shape->kappa,
+                   .v = memory_zeros(width, sizeof(REAL), "a block", err)},
+        .W = memory_zeros(linear->n_features + (size_t)1, width * sizeof(REAL), "weights", err),
+        .s = memory_zeros(width, sizeof(REAL), "a block", err),
+        .alpha = memory_zeros(width, sizeof(REAL), "a block", err),
+        .u = memory_zeros(width, sizeof(REAL), "a block", err),
+        .row = memory_zeros(width, sizeof(double), "a block", err),
+        .factor = 1};
+    if (linear->weights) {
+        engine->mean =
+            memory_zeros(linear->n_features + (size_t)1, width * sizeof(REAL), "weights", err);
+        if (!engine->mean) {
+            return -1;
+        }
+    }
+    if (!linear->cluster && linear->alpha.dense) {
+        engine->alphas = memory_zeros(linear->n, width * sizeof(REAL), "dual variables", err);
+        if (!engine->alphas) {
+            return -1;
+        }
+    }
+    if (linear->cluster) {
+        size_t rows = linear->n_features + (size_t)1;
+        engine->common = memory_zeros(rows, width * sizeof(REAL), "weights", err);
+        engine->start = memory_zeros(rows, width * sizeof(REAL), "weights", err);
+        engine->own = memory_zeros(rows, width * sizeof(REAL), "weights", err);
+        engine->step = memory_array(rows * shape->k + 1, sizeof(double), "weights", err);
+        if (!engine->common || !engine->start || !engine->own || !engine->step) {
+            return -1;
+        }
+    }
+    return engine->blocks.v && engine->W && engine->s && engine->alpha && engine->u && engine->row
+               ? 0
+               : -1;
+}
+
+/* Leaves what engine_create made, and all else 0. */
+static void NAME(engine_free)(struct NAME(engine) * engine) {
+    free(engine->blocks.v);
+    free(engine->W);
+    free(engine->mean);
+    free(engine->s);
+    free(engine->alpha);
+    free(engine->alphas);
+    free(engine->u);
+    free(engine->row);
+    free(engine->common);
+    free(engine->start);
+    free(engine->own);
+    free(engine->step);
+    *engine = (struct NAME(engine)){0};
+}
+
+/* engine->alpha, the first k of it, = that of row i. */
+static inline void NAME(load)(struct NAME(engine) * engine, const struct mc_alpha *alpha,
+                              size_t i) {
+    size_t k = engine->blocks.k;
+    const double *from = alpha->dense ? alpha->dense + i * k : engine->row;
+    if (!alpha->dense) {
+        mc_alpha_load(alpha, i, engine->row);
+    }
+    for (size_t c = 0; c < k; c++) {
+        engine->alpha[c] = (REAL)from[c];
+    }
+}
+
+/* And back. -1: no memory for a list of classes. */
+static inline int NAME(store)(struct NAME(engine) * engine, struct mc_alpha *alpha, size_t i,
+                              struct error *err) {
+    size_t k = engine->blocks.k;
+    double *to = alpha->dense ? alpha->dense + i * k : engine->row;
+    for (size_t c = 0; c < k; c++) {
+        to[c] = (double)engine->alpha[c];
+    }
+    return alpha->dense ? 0 : mc_alpha_store(alpha, i, engine->row, err);
+}
+
+/* engine->alphas (n, width), where there are any, = all alpha, none rounded above its bound. */
+static void NAME(take_alpha)(struct NAME(engine) * engine, const struct mc_linear *linear) {
+    size_t k = engine->blocks.k, width = engine->blocks.width;
+    for (size_t i = 0; engine->alphas && i < linear->n; i++) {
+        for (size_t c = 0; c < k; c++) {
+            engine->alphas[i * width + c] = NAME(at_most)(linear->alpha.dense[i * k + c]);
+        }
+    }
+}
+
+/* And back. */
+static void NAME(give_alpha)(const struct NAME(engine) * engine, struct mc_linear *linear) {
+    size_t k = engine->blocks.k, width = engine->blocks.width;
+    for (size_t i = 0; engine->alphas && i < linear->n; i++) {
+        for (size_t c = 0; c < k; c++) {
+            linear->alpha.dense[i * k + c] = (double)engine->alphas[i * width + c];
+        }
+    }
+}
+
+/* In rounds_real.h. */
+static void NAME(join_steps)(struct NAME(engine) * engine, const struct mc_linear *linear,
+                             double gained, double products[2]);
+static void NAME(go)(struct NAME(engine) * engine, const struct mc_linear *linear, double theta);
+
+/* W = W(alpha), without taking off means. */
+static void NAME(rebuild)(struct NAME(engine) * engine, const struct mc_linear *linear) {
+    size_t width = engine->blocks.width, k = linear->shape.k;
+    memset(engine->W, 0, (linear->n_features + (size_t)1) * width * sizeof(REAL));
+    for (size_t i = 0; i < linear->n; i++) {
+        if (mc_alpha_sum(&linear->alpha, i) == 0 || linear->q[i] == 0) {
+            continue;
+        }
+        mc_alpha_load(&linear->alpha, i, engine->row);
+        mc_coefficients(&linear->shape, linear->y[i], engine->row, linear->u);
+        size_t n_changed = 0;
+        for (size_t c = 0; c < k; c++) {
+            engine->u[c] = (REAL)linear->u[c];
+            if (engine->u[c] != 0) {
+                linear->changed[n_changed++] = (uint32_t)c;
+            }
+        }
+        struct mc_row row = mc_linear_row(linear, i);
+        NAME(row_update_few)
+        (&row, linear->bias, engine->W, linear->n_features, width, engine->u, linear->changed,
+         n_changed);
+    }
+    if (linear->cluster) { /* the step from 0 is the sum */
+        double products[2];
+        NAME(join_steps)(engine, linear, 0, products);
+        NAME(go)(engine, linear, 1);
+        size_t entries = (linear->n_features + (size_t)1) * width;
+        memcpy(engine->common, engine->W, entries * sizeof *engine->W);
+        memset(engine->own, 0, entries * sizeof *engine->own);
+    }
+}
+
+/* u times the factor. */
+static inline void NAME(lengthen)(struct NAME(engine) * engine) {
+    for (size_t c = 0; engine->factor != 1 && c < engine->blocks.width; c++) {
+        engine->u[c] *= engine->factor;
+    }
+}
+
+#include "families/mc/solver/linear_sweep_real.h"
+
+/* s (n) = x'W at some classes. */
+static void NAME(row_scores_few)(const struct mc_row *row, double bias, const REAL *W,
+                                 size_t n_features, size_t width, const uint32_t *classes, size_t n,
+                                 REAL *s) {
+    for (size_t e = 0; e < n; e++) {
+        s[e] = (REAL)bias * W[n_features * width + classes[e]];
+    }
+    for (size_t t = 0; t < row->n; t++) {
+        REAL x = (REAL)row->value[t];
+        const REAL *w = W + row->column[t] * width;
+        const REAL *ahead =
+            W + row->column[t + MC_AHEAD < row->n ? t + MC_AHEAD : row->n - 1] * width;
+        for (size_t e = 0; e < n; e++) {
+            __builtin_prefetch(ahead + classes[e]); /* nearly every entry is a line of its own */
+            s[e] += x * w[classes[e]];
+        }
+    }
+}
+
+/* The same for relative margins and the classes whose alpha is not 0: with many classes the others
+ * stay at 0 most of the time, and are looked at again by the next full sweep. */
+static void NAME(sweep_few)(struct NAME(engine) * engine, struct mc_linear *linear,
+                            const uint32_t *order, size_t n) {
+    REAL square = NAME(square)(engine, linear);
+    struct NAME(blocks) blocks = engine->blocks;
+    for (size_t t = 0; t < n; t++) {
+        size_t i = order[t], m = linear->alpha.list[i].n;
+        struct mc_entry *entry = linear->alpha.list[i].entry;
+        if (m == 0 || m >= linear->shape.k / 4) {
+            continue;
+        }
+        for (size_t e = 0; e < m; e++) {
+            linear->changed[e] = entry[e].c;
+            engine->alpha[e] = (REAL)entry[e].value;
+        }
+        linear->changed[m] = linear->y[i];
+        blocks.k = m + 1;
+        blocks.width = (m + NAME(LANES)) / NAME(LANES) * NAME(LANES);
+        for (size_t e = m; e < blocks.width; e++) {
+            engine->alpha[e] = engine->s[e] = 0;
+        }
+        struct mc_row row = mc_linear_row(linear, i);
+        NAME(row_scores_few)
+        (&row, linear->bias, engine->W, linear->n_features, engine->blocks.width, linear->changed,
+         m + 1, engine->s);
+        REAL gain =
+            NAME(row_step)(&blocks, m, NAME(at_most)(linear->cap[linear->y[i]]),
+                           square * (REAL)linear->q[i], engine->s, engine->alpha, engine->u);
+        mc_sampling_gain(&linear->sampling, i, (double)gain);
+        if (gain == 0) {
+            continue;
+        }
+        NAME(lengthen)(engine);
+        uint32_t kept = 0;
+        for (size_t e = 0; e < m; e++) {
+            entry[kept] = (struct mc_entry){entry[e].c, (double)engine->alpha[e]};
+            kept += engine->alpha[e] != 0;
+        }
+        linear->alpha.list[i].n = kept;
+        NAME(row_update_part)
+        (&row, linear->bias, engine->W, linear->n_features, engine->blocks.width, engine->u,
+         linear->changed, m + 1);
+    }
+}
+
+#include "families/mc/solver/linear_bounds_real.h"
+#include "families/mc/solver/linear_distributed_real.h"
+
+/* A sweep, and of lists of classes a few more over what they have. */
+static int NAME(sweep_alone)(struct NAME(engine) * engine, struct mc_linear *linear,
+                             const struct monitor *monitor, struct error *err) {
+    size_t n = mc_sampling_sweep(&linear->sampling);
+    int status = NAME(sweep)(engine, linear, linear->sampling.order, n, monitor, err);
+    linear->sweeps++;
+    for (int few = 0; status == 0 && few < FEW_SWEEPS && mc_linear_few(linear); few++) {
+        n = mc_sampling_sweep(&linear->sampling);
+        NAME(sweep_few)(engine, linear, linear->sampling.order, n);
+    }
+    return status;
+}
+
+/* How a descent has come along. */
+struct NAME(progress) {
+    uint64_t start, next;      /* sweeps when it began, and at the next evaluation of the bounds */
+    uint64_t best_at, last_at; /* sweeps at the smallest gap, and at the last */
+    double best, last;
+};
+
+/* Evaluates the bounds; linear->end tells whether they end the descent. */
+static int NAME(look)(struct NAME(engine) * engine, struct mc_linear *linear,
+                      struct NAME(progress) * progress, enum mc_point *point, struct error *err) {
+    engine->with_mean = engine->mean && progress->last <= NEAR_MEAN * linear->aim;
+    int status = NAME(evaluate)(engine, linear, &linear->primal, &linear->dual, point, err);
+    double gap = gap_relative(linear->primal, linear->dual);
+    uint64_t sweeps = linear->sweeps;
+    if (!isfinite(gap) || gap_reached(linear->primal, linear->dual, linear->aim)) {
+        linear->end = isfinite(gap) ? REACHED : OVERFLOWED;
+    } else if (gap < progress->best * (1 - PROGRESS)) {
+        progress->best = gap;
+        progress->best_at = sweeps;
+    } else if (sweeps - progress->best_at >
+               patience(linear, gap, NAME(PATIENCE), progress->start)) {
+        linear->end = STALLED;
+    }
+    progress->next = sweeps + pace_wait(gap, progress->last, sweeps - progress->last_at,
+                                        linear->aim, sweeps - progress->start);
+    progress->last = gap;
+    progress->last_at = sweeps;
+    return status;
+}
+
+/* A sweep, unless a limit is reached. */
+static int NAME(go_on)(struct NAME(engine) * engine, struct mc_linear *linear,
+                       const struct NAME(progress) * progress, const struct monitor *monitor,
+                       struct error *err) {
+    uint64_t sweeps = linear->sweeps;
+    linear->limit = sweeps == progress->start
+                        ? 0
+                        : monitor_check(monitor, sweeps, linear->primal, linear->dual);
+    if (linear->limit || sweeps >= linear->most) {
+        linear->end = linear->limit ? STOPPED : GIVEN_UP;
+        return 0;
+    }
+    int status = linear->cluster ? NAME(sweep_together)(engine, linear, monitor, err)
+                                 : NAME(sweep_alone)(engine, linear, monitor, err);
+    NAME(follow)(engine, linear, linear->sweeps - progress->start);
+    return status;
+}
+
+/* Sweeps from alpha until the bounds, as they look in this type, are within linear->aim of one
+ * another, a limit is reached, or nothing more is gained. */
+static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor,
+                         struct error *err) {
+    struct NAME(engine) engine;
+    int status = NAME(engine_create)(&engine, linear, err);
+    if (status == 0 && linear->cluster) {
+        status = mc_alpha_copy(&linear->before, &linear->alpha, err);
+        linear->rounds.momentum = 1;
+        status = status < 0 ? -1 : mc_alpha_copy(&linear->last, &linear->alpha, err);
+    }
+    if (status == 0) {
+        NAME(rebuild)(&engine, linear);
+        NAME(take_alpha)(&engine, linear);
+    }
+    enum mc_point point = MC_LAST;
+    uint64_t start = linear->sweeps;
+    struct NAME(progress) progress = {.start = start,
+                                      .next = start + 2,
+                                      .best_at = start,
+                                      .last_at = start,
+                                      .best = INFINITY,
+                                      .last = INFINITY};
+    linear->end = RUNNING;
+    while (status == 0 && linear->end == RUNNING) {
+        if (linear->sweeps >= progress.next && !monitor_late(monitor)) {
+            status = NAME(look)(&engine, linear, &progress, &point, err);
+        }
+        if (status == 0 && linear->end == RUNNING) {
+            status = NAME(go_on)(&engine, linear, &progress, monitor, err);
+            point = linear->end == RUNNING ? MC_LAST : point;
+        }
+    }
+    if (status == 0) {
+        NAME(give_alpha)(&engine, linear);
+        NAME(give_weights)(&engine, linear, point);
+    }
+    NAME(engine_free)(&engine);
+    return status;
+}

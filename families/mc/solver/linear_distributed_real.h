@@ -1,0 +1,138 @@
+/* Rounds of ranks (methods/distributed_ascent.h), included by linear_real.h for float and for
+ * double. Not a header for anybody else.
+ *
+ * Where a round is a sweep or more, ranks pull against one another: what one's rows could give up
+ * and another's take costs each much as long as the other stands still. Such rounds start ahead of
+ * where they began, on the way of the last one (Nesterov 1983), cut to what is feasible row by row.
+ * The search is from where they began, so the dual never falls. */
+
+/* step (n_features + 1, k) = what W has changed by on all ranks together, and behind it `gained`,
+ * of all; products = <W, step> and |step|^2 for the W that all had. */
+static void NAME(join_steps)(struct NAME(engine) * engine, const struct mc_linear *linear,
+                             double gained, double products[2]) {
+    size_t width = engine->blocks.width, k = linear->shape.k, d = linear->n_features;
+    double *step = engine->step;
+    for (size_t f = 0; f <= d; f++) {
+        const REAL *to = engine->W + f * width, *from = engine->start + f * width;
+        const REAL *own = engine->own + f * width;
+        for (size_t c = 0; c < k; c++) {
+            step[f * k + c] = ((double)to[c] - (double)from[c]) / (double)engine->factor;
+            step[f * k + c] += engine->ahead * (double)own[c];
+        }
+    }
+    for (size_t f = 0; f <= d; f++) {
+        for (size_t c = 0; c < k; c++) {
+            engine->own[f * width + c] = (REAL)step[f * k + c];
+        }
+    }
+    step[(d + 1) * k] = gained;
+    cluster_sum(linear->cluster, step, (d + 1) * k + 1);
+    products[0] = products[1] = 0;
+    for (size_t f = 0; f <= d; f++) {
+        const REAL *w = engine->common + f * width;
+        double inner = 0, square = 0, sum = 0, step_sum = 0;
+        for (size_t c = 0; c < k; c++) {
+            double x = step[f * k + c];
+            inner += x * (double)w[c];
+            square += x * x;
+            sum += (double)w[c];
+            step_sum += x;
+        }
+        double centred = linear->shape.form->centred ? step_sum / (double)k : 0;
+        products[0] += inner - centred * sum;
+        products[1] += square - centred * step_sum;
+    }
+}
+
+/* W goes theta of the step on from the W that all had. */
+static void NAME(go)(struct NAME(engine) * engine, const struct mc_linear *linear, double theta) {
+    size_t width = engine->blocks.width, k = linear->shape.k;
+    for (size_t f = 0; f <= linear->n_features; f++) {
+        const REAL *from = engine->common + f * width;
+        for (size_t c = 0; c < k; c++) {
+            engine->W[f * width + c] = (REAL)((double)from[c] + theta * engine->step[f * k + c]);
+            engine->own[f * width + c] *= (REAL)theta;
+        }
+    }
+}
+
+/* Takes W, that of all ranks, and alpha on along the last round's way. */
+static int NAME(run_ahead)(struct NAME(engine) * engine, struct mc_linear *linear,
+                           struct error *err) {
+    size_t width = engine->blocks.width, k = linear->shape.k;
+    size_t entries = (linear->n_features + (size_t)1) * width;
+    engine->ahead = linear->rounds.parts > 1 ? 0 : rounds_ahead(&linear->rounds);
+    for (size_t e = 0; e < entries; e++) {
+        REAL moved = engine->W[e] - engine->common[e];
+        engine->common[e] = engine->W[e];
+        engine->W[e] += (REAL)engine->ahead * moved;
+    }
+    memcpy(engine->start, engine->W, entries * sizeof *engine->W);
+    for (size_t i = 0; engine->ahead > 0 && i < linear->n; i++) {
+        int cut = mc_linear_ahead(linear, i, engine->ahead, err);
+        if (cut < 0) {
+            return -1;
+        }
+        if (cut == 0 || linear->q[i] == 0) {
+            continue;
+        }
+        for (size_t c = 0; c < k; c++) {
+            engine->u[c] = (REAL)linear->u[c] * engine->factor;
+        }
+        struct mc_row row = mc_linear_row(linear, i);
+        NAME(row_update)(&row, linear->bias, engine->W, linear->n_features, width, engine->u);
+    }
+    return 0;
+}
+
+/* One round, of `repeats` sweeps, or of the rows order[0..n) of one. */
+static int NAME(round)(struct NAME(engine) * engine, struct mc_linear *linear,
+                       const uint32_t *order, size_t n, struct error *err) {
+    size_t weights = (linear->n_features + (size_t)1) * linear->shape.k, repeats = 0;
+    double products[2];
+    engine->factor = (REAL)linear->rounds.factor;
+    if (NAME(run_ahead)(engine, linear, err) < 0) {
+        return -1;
+    }
+    do {
+        if (NAME(sweep)(engine, linear, order, n, NULL, err) < 0) {
+            return -1;
+        }
+        for (int few = 0; few < FEW_SWEEPS && mc_linear_few(linear); few++) {
+            NAME(sweep_few)(engine, linear, order, n);
+        }
+        if (++repeats < linear->rounds.repeats) {
+            n = mc_sampling_sweep(&linear->sampling);
+        }
+    } while (repeats < linear->rounds.repeats);
+    bool all = linear->rounds.parts == 1;
+    order = all ? NULL : order;
+    n = all ? linear->n : n;
+    NAME(join_steps)(engine, linear, mc_linear_gained(linear, order, n), products);
+    double slope = engine->step[weights] - products[0];
+    double theta = rounds_go(&linear->rounds, slope, products[1]);
+    NAME(go)(engine, linear, theta);
+    return mc_linear_settle(linear, theta, order, n, err);
+}
+
+/* The rounds of a sweep, or of `repeats` of them, which are counted. */
+static int NAME(sweep_together)(struct NAME(engine) * engine, struct mc_linear *linear,
+                                const struct monitor *monitor, struct error *err) {
+    size_t n = mc_sampling_sweep(&linear->sampling);
+    double unwatched = 0;
+    linear->sweeps += linear->rounds.repeats;
+    for (size_t part = 0; part < linear->rounds.parts; part++) {
+        size_t first, end = rounds_part(&linear->rounds, n, part, &first);
+        if (NAME(round)(engine, linear, linear->sampling.order + first, end - first, err) < 0) {
+            return -1;
+        }
+        unwatched += linear->rounds.work;
+        if (unwatched > MC_UNWATCHED) {
+            unwatched = 0;
+            if (monitor_late(monitor)) {
+                break;
+            }
+        }
+    }
+    return 0;
+}

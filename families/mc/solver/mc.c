@@ -1,0 +1,206 @@
+#include "families/mc/solver/mc.h"
+
+#include "common/base/memory.h"
+#include "families/mc/solver/certify.h"
+#include "families/mc/solver/newton.h"
+#include "families/mc/solver/policy.h"
+#include "families/mc/solver/task.h"
+#include "fit/score_map.h"
+#include "fit/tolerance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct mc {
+    const struct problem *problem;
+    struct labels labels;
+    uint32_t *y;    /* (n) */
+    double *weight; /* (k) */
+    struct mc_task task;
+    struct score_map map;
+    struct certify *certify;
+    struct mc_solvers solvers;
+    struct mc_alpha alpha; /* of the last solution, if the task keeps it */
+};
+
+/* The classes, those of the rows, and the weights of C by the names of the data. */
+static int set_classes(struct mc *mc, const double *weight, struct error *err) {
+    const struct problem *problem = mc->problem;
+    const struct names *names = &problem->data->names;
+    if (labels_collect(&mc->labels, problem->data, problem->rows, problem->n, problem->cluster,
+                       err) < 0) {
+        return -1;
+    }
+    if (mc->labels.names.n < 2) {
+        return error_set(err, ERROR_RUNTIME,
+                         "all training rows have the label '%s': two classes are the least",
+                         mc->labels.names.n ? mc->labels.names.name[0] : "");
+    }
+    uint32_t *map = memory_array(names->n, sizeof *map, "classes", err);
+    mc->y = memory_array(problem->n, sizeof *mc->y, "classes", err);
+    mc->weight = memory_array(mc->labels.names.n, sizeof *mc->weight, "classes", err);
+    if (!map || !mc->y || !mc->weight) {
+        free(map);
+        return -1;
+    }
+    labels_map(&mc->labels, names, map);
+    for (size_t i = 0; i < problem->n; i++) {
+        mc->y[i] = map[problem->data->label[problem->rows ? problem->rows[i] : i]];
+    }
+    for (size_t l = 0; l < names->n; l++) {
+        if (map[l] != LABELS_UNKNOWN) {
+            mc->weight[map[l]] = weight ? weight[l] : 1;
+        }
+    }
+    free(map);
+    return 0;
+}
+
+int mc_create(struct mc **mc, const struct problem *problem, const struct mc_setup *setup,
+              struct error *err) {
+    struct mc *made = memory_zeros(1, sizeof *made, "a solver", err);
+    if (!made) {
+        return -1;
+    }
+    made->problem = problem;
+    if (set_classes(made, setup->weight, err) < 0) {
+        mc_free(made);
+        return -1;
+    }
+    made->task = (struct mc_task){
+        .problem = problem,
+        .shape = mc_shape(setup->formulation, made->labels.names.n, setup->margin_scale),
+        .n = problem->n,
+        .n_all = cluster_count(problem->cluster, problem->n),
+        .y = made->y,
+        .weight = made->weight,
+        .bias = setup->bias,
+        .seed = setup->seed,
+        .keep = setup->keep};
+    if (score_map_create(&made->map, problem, err) < 0 ||
+        certify_create(&made->certify, problem, &made->map, setup->bias, err) < 0) {
+        mc_free(made);
+        return -1;
+    }
+    made->task.certify = made->certify;
+    made->solvers.task = &made->task;
+    *mc = made;
+    return 0;
+}
+
+void mc_free(struct mc *mc) {
+    if (!mc) {
+        return;
+    }
+    mc_solvers_free(&mc->solvers);
+    certify_free(mc->certify);
+    score_map_free(&mc->map);
+    labels_free(&mc->labels);
+    mc_alpha_free(&mc->alpha);
+    free(mc->y);
+    free(mc->weight);
+    free(mc);
+}
+
+const struct labels *mc_get_labels(const struct mc *mc) {
+    return &mc->labels;
+}
+
+const struct mc_alpha *mc_get_alpha(const struct mc *mc) {
+    return &mc->alpha;
+}
+
+/* What a fit through tolerances is of. */
+struct solving {
+    struct mc *mc;
+    const struct mc_parameters *parameters;
+    const struct monitor *monitor;
+    struct mc_fit *fit; /* the best; empty before the first run */
+};
+
+/* Solves to the gap; the better bounds of it and the best are the best then. */
+static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct solving *solving = context;
+    const struct mc_parameters *parameters = solving->parameters;
+    struct mc_fit found = {0}, *fit = solving->fit;
+    struct mc_state state = {&solving->mc->solvers, parameters->method, parameters->cost, epsilon,
+                             &found};
+    struct monitor_run run;
+    const struct monitor onward = monitor_after(&run, solving->monitor, fit->iterations, 0);
+    if (mc_policy_solve(&state, &onward, err) < 0) {
+        mc_fit_free(&found);
+        return -1;
+    }
+    mc_fit_take(fit, &found);
+    end->gap = fit->certificate.certified ? fit->certificate.gap : (double)NAN;
+    end->limited = stop_limited(fit->reason);
+    return 0;
+}
+
+static int run(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
+               struct mc_fit *fit, struct error *err) {
+    size_t n_weights = ((size_t)mc->problem->data->n_features + 1) * mc->labels.names.n;
+    if (parameters->method == MC_NEWTON && (mc->problem->gram || n_weights > MC_NEWTON_WEIGHTS)) {
+        return error_set(err, ERROR_USAGE,
+                         "--solver newton is for the linear kernel, with at most %d weights "
+                         "(features times classes)",
+                         MC_NEWTON_WEIGHTS);
+    }
+    struct solving solving = {mc, parameters, monitor, fit};
+    return tolerance_solve(solve_to, &solving, parameters->epsilon,
+                           mc->task.n_all * mc->labels.names.n, err);
+}
+
+/* W = 0, which has the primal that is certified. */
+static void take_nothing(const struct mc *mc, struct solution *solution) {
+    size_t k = solution->n_outputs;
+    size_t rows = mc->problem->gram ? mc->task.n : mc->problem->data->n_features;
+    memset(solution->weights, 0, rows * k * sizeof *solution->weights);
+    if (solution->bias) {
+        memset(solution->bias, 0, k * sizeof *solution->bias);
+    }
+}
+
+/* W = 0 for lack of time. */
+static int give_nothing(struct mc *mc, double cost, struct solution *solution, struct error *err) {
+    size_t k = mc->labels.names.n;
+    size_t rows = mc->problem->gram ? mc->task.n : mc->problem->data->n_features;
+    solution->n_outputs = k;
+    solution->weights = memory_zeros(rows, k * sizeof(double), "weights", err);
+    solution->bias = mc->task.bias > 0 ? memory_zeros(k, sizeof(double), "weights", err) : NULL;
+    if (!solution->weights || (mc->task.bias > 0 && !solution->bias)) {
+        solution_free(solution);
+        return -1;
+    }
+    certify_nothing(mc->problem, mc_loss_of_nothing(&mc->task, cost), solution);
+    return 0;
+}
+
+int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
+             struct solution *solution, struct error *err) {
+    struct mc_fit fit = {0};
+    *solution = (struct solution){0};
+    if (monitor_late(monitor)) {
+        return give_nothing(mc, parameters->cost, solution, err);
+    }
+    if (run(mc, parameters, monitor, &fit, err) < 0) {
+        mc_fit_free(&fit);
+        return -1;
+    }
+    if (fit.unsolved) {
+        return give_nothing(mc, parameters->cost, solution, err);
+    }
+    *solution = (struct solution){.n_outputs = mc->labels.names.n,
+                                  .weights = fit.weights,
+                                  .bias = fit.bias,
+                                  .iterations = fit.iterations};
+    mc_alpha_free(&mc->alpha);
+    mc->alpha = fit.alpha;
+    certify_conclude(&fit.certificate, parameters->epsilon, fit.reason ? fit.reason : STOP_ROUNDS,
+                     solution);
+    if (fit.certificate.worse) {
+        take_nothing(mc, solution);
+    }
+    return 0;
+}

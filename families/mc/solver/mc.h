@@ -1,0 +1,59 @@
+/* Multi-class SVMs, linear and with kernels (doc/mathematics, "mc"); the formulations and their
+ * duals are in form.h. */
+#ifndef FAMILIES_MC_SOLVER_MC_H
+#define FAMILIES_MC_SOLVER_MC_H
+
+#include "common/base/error.h"
+#include "common/data/labels.h"
+#include "common/kernel/problem.h"
+#include "families/mc/solver/alpha.h"
+#include "families/mc/solver/formulation.h"
+#include "fit/monitor.h"
+#include "fit/solution.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum mc_method {
+    MC_AUTO,
+    MC_BCD,   /* block coordinate descent on the dual */
+    MC_NEWTON /* on smoothed losses; linear, few weights */
+};
+
+/* What the problem is. */
+struct mc_setup {
+    enum mc_formulation formulation;
+    double margin_scale; /* of relative margins */
+    double bias;         /* value of the constant feature; 0: none */
+    uint64_t seed;
+    const double *weight; /* (names of the data): of C for each label; NULL: all 1 */
+    bool keep;            /* mc_get_alpha is wanted */
+};
+
+struct mc_parameters {
+    enum mc_method method;
+    double cost, epsilon;
+};
+
+/* A problem made ready: solve it at as many costs as wanted, each start is the last solution (but
+ * where the kernel matrix falls apart, kernel_parts.h).
+ * Borrows problem, which must outlive it; its data have DATA_NAME labels. Fewer than two classes
+ * are an error. Where its rows are spread over ranks, creation and solving are for all ranks. */
+struct mc;
+int mc_create(struct mc **mc, const struct problem *problem, const struct mc_setup *setup,
+              struct error *err);
+void mc_free(struct mc *mc);
+
+/* The classes: the labels that occur in the problem's rows, on any rank. */
+const struct labels *mc_get_labels(const struct mc *mc);
+
+/* The dual point of the last solution, alpha (n, classes), of this rank's rows. */
+const struct mc_alpha *mc_get_alpha(const struct mc *mc);
+
+/* Solves; outputs are the classes. The caller calls solution_free. Fails for lack of memory, for a
+ * method that the problem does not admit (MC_NEWTON with a kernel, or with too many weights), or
+ * when scores overflow. */
+int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
+             struct solution *solution, struct error *err);
+
+#endif

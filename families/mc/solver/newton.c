@@ -1,0 +1,356 @@
+#include "families/mc/solver/newton.h"
+
+#include "common/base/array.h"
+#include "common/base/dispatch.h"
+#include "common/base/memory.h"
+#include "common/kernel/linear.h"
+#include "common/linear_algebra/cholesky.h"
+#include "families/mc/solver/certify.h"
+#include "families/mc/solver/curvature.h"
+#include "families/mc/solver/smoothed_loss.h"
+#include "methods/line_search.h"
+#include "methods/smoothing_path.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct huber_pace PACE = {
+    .near = 0.5, .careful = 0.3, .bold = 0.01, .most = 0.3, .least = 1e-9, .patience = 25};
+static const double MU_FIRST = 1;
+/* Accuracy of the line search, relative to what the step promises and to what is wanted: a small
+ * gain of the primal can be a large one of the dual. */
+static const double LINE = 1e-3, LINE_WANTED = 1e-4;
+
+struct newton {
+    const struct mc_task *task;
+    struct mc_smooth smooth;
+    struct risk risk;
+    struct mc_fit *fit; /* the best point */
+    double cost;
+    size_t n, k, d, size;               /* rows, classes, features with the constant one, d k */
+    double *w, *gradient, *step, *dual; /* (d, k) */
+    double *best_dual_w;                /* (d, k) W(alpha) of the best dual point, ... */
+    struct mc_alpha best_alpha;         /* ... and its alpha */
+    int kept;                           /* -1: there was no memory for that, */
+    struct error error;                 /* which says so */
+    double *s, *g, *q, *trial;          /* (n, k) */
+    double *H;                          /* (size, size), index class * d + feature; lower half */
+    double *x;                          /* (d) a row */
+    double *right;                      /* (size) */
+    size_t *term;                       /* (k) */
+    double norm, value;                 /* |w|^2, smooth risk */
+};
+
+/* s (n, k) = X W. */
+static void find_scores(const struct newton *newton, const double *w, double *s) {
+    const struct problem *problem = newton->task->problem;
+    size_t k = newton->k;
+    double bias = newton->task->bias;
+    const double *last = w + (newton->d - 1) * k;
+    linear_scores(problem->data, w, newton->d - 1, k, s, problem->threads);
+    for (size_t j = 0; bias > 0 && j < newton->n * k; j++) {
+        s[j] += bias * last[j % k];
+    }
+}
+
+/* W = X'r, r (n, k). */
+static void find_adjoint(const struct newton *newton, const double *r, double *w) {
+    const struct problem *problem = newton->task->problem;
+    const struct data *data = problem->data;
+    size_t k = newton->k, d = newton->d - 1;
+    memset(w, 0, newton->size * sizeof *w);
+    for (size_t i = 0; i < newton->n; i++) {
+        const double *row = r + i * k;
+        size_t first = data->row_start ? (size_t)data->row_start[i] : i * d;
+        size_t end = data->row_start ? (size_t)data->row_start[i + 1] : first + d;
+        if (array_largest(row, k) == 0) {
+            continue;
+        }
+        for (size_t t = first; t < end; t++) {
+            size_t f = data->row_start ? data->column[t] : t - first;
+            array_add(w + f * k, (double)data->value[t], row, k);
+        }
+        array_add(w + d * k, newton->task->bias, row, k);
+    }
+    cluster_sum(problem->cluster, w, newton->size);
+}
+
+/* H[a d + f][b d + g] += weight x_f x_g for all f and g (the lower half's blocks: a >= b). */
+DISPATCH static void add_outer(double *restrict H, size_t size, size_t a, size_t b, double weight,
+                               const double *restrict x, size_t d) {
+    for (size_t f = 0; f < d; f++) {
+        double value = weight * x[f];
+        double *row = H + (a * d + f) * size + b * d;
+        for (size_t g = 0; value != 0 && g < d; g++) {
+            row[g] += value * x[g];
+        }
+    }
+}
+
+/* Adds one row's curvature, factor S x x'. */
+static void add_curvature(struct newton *newton, size_t y, size_t n_terms, bool capped,
+                          double factor) {
+    const struct mc_shape *shape = &newton->task->shape;
+    bool relative = shape->form->relative;
+    size_t n_classes = n_terms, *term = newton->term;
+    if (relative) {
+        term[n_classes++] = y; /* never a term itself */
+    }
+    double n = (double)n_terms, square = factor * shape->margin * shape->margin;
+    for (size_t e = 0; e < n_classes; e++) {
+        for (size_t h = 0; h <= e; h++) {
+            /* b_p = e_p - e_y, or sigma_p e_p up to its sign */
+            size_t a = term[e], b = term[h];
+            double value;
+            if (relative && a == y) {
+                value = b == y ? n - (capped ? n : 0) : -1 + (capped ? 1 : 0);
+            } else {
+                double sign = !relative && (a == y) != (b == y) ? -1 : 1;
+                value = (a == b ? 1 : 0) - (capped ? sign / n : 0);
+            }
+            if (value != 0) {
+                add_outer(newton->H, newton->size, a > b ? a : b, a > b ? b : a, square * value,
+                          newton->x, newton->d);
+            }
+        }
+    }
+}
+
+/* step = -(I + C/mu S)^-1 gradient, with the terms in the band of mu = `band`. */
+static int newton_step(void *context, const struct huber_path *path, double band, bool *found,
+                       struct error *err) {
+    (void)path;
+    (void)err;
+    struct newton *newton = context;
+    const struct mc_task *task = newton->task;
+    size_t k = newton->k, d = newton->d, size = newton->size;
+    memset(newton->H, 0, size * size * sizeof *newton->H);
+    for (size_t i = 0; i < newton->n; i++) {
+        bool capped;
+        size_t n = mc_smooth_band(&newton->smooth, band, task->y[i], newton->s + i * k,
+                                  newton->term, &capped);
+        if (n == 0 || (capped && n == 1 && task->shape.form->relative)) {
+            continue;
+        }
+        data_row_dense(task->problem->data, i, d - 1, newton->x);
+        newton->x[d - 1] = task->bias;
+        add_curvature(newton, task->y[i], n, capped,
+                      newton->cost * task->weight[task->y[i]] / newton->smooth.mu);
+    }
+    cluster_sum(task->problem->cluster, newton->H, size * size);
+    mc_curvature_close(&task->shape, d, newton->H);
+    for (size_t j = 0; j < size; j++) {
+        newton->H[j * size + j] += 1;
+    }
+    for (size_t c = 0; c < k; c++) {
+        for (size_t f = 0; f < d; f++) {
+            newton->right[c * d + f] = -newton->gradient[f * k + c];
+        }
+    }
+    *found = cholesky_factor(newton->H, size) == 0;
+    if (!*found) {
+        return 0;
+    }
+    cholesky_solve(newton->H, size, newton->right);
+    for (size_t c = 0; c < k; c++) {
+        for (size_t f = 0; f < d; f++) {
+            newton->step[f * k + c] = newton->right[c * d + f];
+        }
+    }
+    return 0;
+}
+
+/* Values at w: the smooth risk with its gradient, and the bounds of the true problem. */
+static int look(void *context, const struct huber_path *path, struct huber_point *at,
+                struct error *err) {
+    struct newton *newton = context;
+    double offset;
+    newton->smooth.mu = path->mu;
+    newton->value = newton->risk.cut(&newton->smooth, newton->s, newton->g, &offset);
+    find_adjoint(newton, newton->g, newton->dual);
+    for (size_t j = 0; j < newton->size; j++) {
+        newton->dual[j] *= -newton->cost;
+        newton->gradient[j] = newton->w[j] - newton->dual[j];
+    }
+    newton->norm = array_dot(newton->w, newton->w, newton->size);
+    at->residual = array_dot(newton->gradient, newton->gradient, newton->size) / 2;
+    at->primal = newton->norm / 2 + newton->cost * newton->smooth.loss;
+    double linear = newton->cost * offset; /* sum of alpha */
+    at->dual = linear - array_dot(newton->dual, newton->dual, newton->size) / 2;
+    return isfinite(at->primal)
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+}
+
+static int search(void *context, const struct huber_path *path, bool *moved, struct error *err) {
+    struct newton *newton = context;
+    size_t size = newton->size, m = newton->n * newton->k;
+    const struct problem *problem = newton->task->problem;
+    find_scores(newton, newton->step, newton->q);
+    struct linesearch line = {
+        .risk = &newton->risk,
+        .cluster = problem->cluster,
+        .cost = newton->cost,
+        .s = newton->s,
+        .d = newton->q,
+        .norm = newton->norm,
+        .mixed = array_dot(newton->w, newton->step, size),
+        .curvature = array_dot(newton->step, newton->step, size),
+        .value = newton->value,
+        .slope = cluster_total(problem->cluster, array_dot(newton->g, newton->q, m)),
+        .first = 1,
+        .trial = newton->trial,
+        .g = newton->g};
+    double promise = -array_dot(newton->gradient, newton->step, size) / 2;
+    double wanted = path->epsilon * path->primal;
+    struct linesearch_result found =
+        linesearch_minimise(&line, fmin(LINE * promise, LINE_WANTED * wanted));
+    array_add(newton->w, found.theta, newton->step, size);
+    (void)moved;
+    (void)err;
+    find_scores(newton, newton->w, newton->s);
+    return 0;
+}
+
+static void keep_primal(void *context) {
+    const struct newton *newton = context;
+    memcpy(newton->fit->weights, newton->w, newton->size * sizeof *newton->w);
+}
+
+static void keep_dual(void *context) {
+    struct newton *newton = context;
+    memcpy(newton->best_dual_w, newton->dual, newton->size * sizeof *newton->dual);
+    if (newton->kept == 0) {
+        newton->kept = mc_smooth_alpha(&newton->smooth, newton->cost, newton->s,
+                                       &newton->best_alpha, &newton->error);
+    }
+}
+
+static int lower_mu(void *context, double band, double mu, struct error *err) {
+    struct newton *newton = context;
+    double offset;
+    newton->smooth.mu = mu;
+    mc_smooth_follow(&newton->smooth, band, newton->s, newton->g);
+    (void)err;
+    find_adjoint(newton, newton->g, newton->gradient);
+    for (size_t j = 0; j < newton->size; j++) {
+        newton->gradient[j] = newton->w[j] + newton->cost * newton->gradient[j];
+    }
+    newton->value = newton->risk.cut(&newton->smooth, newton->s, newton->g, &offset);
+    return 0;
+}
+
+static const struct huber_steps STEPS = {.look = look,
+                                         .keep_primal = keep_primal,
+                                         .keep_dual = keep_dual,
+                                         .lower = lower_mu,
+                                         .step = newton_step,
+                                         .search = search};
+
+static int allocate(struct newton *newton, struct mc_fit *fit, struct error *err) {
+    size_t size = newton->size, m = newton->n * newton->k;
+    newton->w = memory_zeros(size, sizeof(double), "weights", err);
+    newton->gradient = memory_array(size, sizeof(double), "weights", err);
+    newton->step = memory_array(size, sizeof(double), "weights", err);
+    newton->dual = memory_array(size, sizeof(double), "weights", err);
+    newton->best_dual_w = memory_zeros(size, sizeof(double), "weights", err);
+    newton->right = memory_array(size, sizeof(double), "weights", err);
+    newton->s = memory_array(m, sizeof(double), "scores", err);
+    newton->g = memory_array(m, sizeof(double), "scores", err);
+    newton->q = memory_array(m, sizeof(double), "scores", err);
+    newton->trial = memory_array(m, sizeof(double), "scores", err);
+    newton->H = memory_array(size, size * sizeof(double), "Hessian", err);
+    newton->x = memory_array(newton->d, sizeof(double), "a row", err);
+    newton->term = memory_array(newton->k + 1, sizeof(size_t), "a row", err);
+    fit->weights = memory_array(size, sizeof(double), "weights", err);
+    fit->bias =
+        newton->task->bias > 0 ? memory_array(newton->k, sizeof(double), "bias", err) : NULL;
+    bool all = newton->w && newton->gradient && newton->step && newton->dual &&
+               newton->best_dual_w && newton->right && newton->s && newton->g && newton->q &&
+               newton->trial && newton->H && newton->x && newton->term && fit->weights &&
+               (newton->task->bias <= 0 || fit->bias);
+    return all && mc_smooth_create(&newton->smooth, newton->task, err) == 0 ? 0 : -1;
+}
+
+static void release(struct newton *newton) {
+    free(newton->w);
+    free(newton->gradient);
+    free(newton->step);
+    free(newton->dual);
+    free(newton->best_dual_w);
+    mc_alpha_free(&newton->best_alpha);
+    free(newton->right);
+    free(newton->s);
+    free(newton->g);
+    free(newton->q);
+    free(newton->trial);
+    free(newton->H);
+    free(newton->x);
+    free(newton->term);
+    mc_smooth_free(&newton->smooth);
+}
+
+/* The primal point is fit's, the dual one the best that was met. */
+static int certify(const struct newton *newton, struct mc_fit *fit, struct error *err) {
+    const struct mc_task *task = newton->task;
+    double *bias = memory_zeros(newton->k, sizeof *bias, "bias", err);
+    if (!bias) {
+        return -1;
+    }
+    for (size_t c = 0; c < newton->k; c++) {
+        bias[c] = task->bias * newton->best_dual_w[(newton->d - 1) * newton->k + c];
+    }
+    const struct mc_dual dual = {
+        .weights = newton->best_dual_w, .bias = bias, .kept = &newton->best_alpha};
+    int status = mc_certify(task, newton->cost, &dual, NULL, fit, err);
+    free(bias);
+    return status;
+}
+
+int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, const double *start,
+                    double mu, const struct monitor *monitor, struct mc_fit *fit,
+                    struct error *err) {
+    size_t k = task->shape.k, d = (size_t)task->problem->data->n_features + 1;
+    struct newton newton = {
+        .task = task, .fit = fit, .cost = goal->cost, .n = task->n, .k = k, .d = d, .size = d * k};
+    *fit = (struct mc_fit){0};
+    int status = allocate(&newton, fit, err);
+    if (status == 0) {
+        status = mc_alpha_create(&newton.best_alpha, task->n, k, err);
+    }
+    if (status == 0) {
+        newton.risk = mc_smooth_risk(&newton.smooth);
+        if (start) {
+            memcpy(newton.w, start, newton.size * sizeof *start);
+        }
+        find_scores(&newton, newton.w, newton.s);
+        struct huber_path path = {.steps = &STEPS,
+                                  .context = &newton,
+                                  .pace = &PACE,
+                                  .monitor = monitor,
+                                  .epsilon = goal->epsilon,
+                                  .kinks = true,
+                                  .mu = fmin(fmax(mu, PACE.least), MU_FIRST),
+                                  .primal = INFINITY,
+                                  .dual = 0}; /* of alpha = 0 */
+        status = huber_path_run(&path, err);
+        fit->primal = path.primal;
+        fit->dual = path.dual;
+        fit->iterations = path.iterations;
+        fit->reason = path.reason;
+    }
+    if (newton.kept < 0) {
+        *err = newton.error;
+        status = -1;
+    }
+    for (size_t c = 0; status == 0 && fit->bias && c < k; c++) {
+        fit->bias[c] = task->bias * fit->weights[(d - 1) * k + c];
+    }
+    status = status < 0 ? -1 : certify(&newton, fit, err);
+    release(&newton);
+    if (status < 0) {
+        mc_fit_free(fit);
+    }
+    return status;
+}

@@ -1,0 +1,332 @@
+#include "families/mc/solver/policy.h"
+
+#include "common/base/array.h"
+#include "families/mc/solver/certify.h"
+#include "families/mc/solver/interior_point.h"
+#include "families/mc/solver/kernel_components.h"
+#include "families/mc/solver/newton.h"
+#include "fit/work.h"
+
+#include <math.h>
+
+/* Sweeps after which Newton's method takes over where the Hessian is small: loose gaps cost less
+ * than these, tight ones and large C many times more; and the least before the interior-point
+ * method does. */
+enum { FIRST_SWEEPS = 80 };
+
+/* Newton must be cheap beside these sweeps: of weights squared, at most that many for each row. */
+static const double WEIGHTS_PER_ROW = 60;
+
+/* An active-set iteration may cost that many times what ADMM does: one may be the last. */
+static const double ACTIVE_SET_WORTH = 4;
+
+/* An algorithm that goes on from the best iterate, or begins where that is empty. */
+typedef int (*algorithm_run)(struct mc_state *state, struct mc_goal goal,
+                             const struct monitor *monitor, struct mc_fit *fit, struct error *err);
+
+/* Runs it, and takes the better bounds of it and the best iterate. */
+static int go_on(struct mc_state *state, algorithm_run solve, const struct monitor *monitor,
+                 struct error *err) {
+    struct mc_fit found = {0};
+    struct monitor_run run;
+    const struct monitor onward = monitor_after(&run, monitor, state->fit->iterations, 0);
+    const struct mc_goal goal = {.cost = state->cost, .epsilon = state->epsilon};
+    if (solve(state, goal, &onward, &found, err) < 0) {
+        mc_fit_free(&found);
+        return -1;
+    }
+    mc_fit_take(state->fit, &found);
+    return 0;
+}
+
+/* The gap is reached, or a limit of the user. */
+static bool is_done(const void *context) {
+    const struct mc_fit *fit = ((const struct mc_state *)context)->fit;
+    return fit->unsolved ||
+           (fit->weights && (stop_limited(fit->reason) ||
+                             fit->certificate.gap <= ((const struct mc_state *)context)->epsilon));
+}
+
+static const struct problem *problem_of(const struct mc_state *state) {
+    return state->solvers->task->problem;
+}
+
+static bool is_linear(const struct mc_state *state) {
+    return !problem_of(state)->gram;
+}
+
+static double enabled_work(enum algorithm algorithm, double work) {
+    return policy_enabled("mc", algorithm) ? work : (double)INFINITY;
+}
+
+/* ---- coordinate descent ---- */
+
+static bool descent_applies(const void *context) {
+    return ((const struct mc_state *)context)->method != MC_NEWTON;
+}
+
+/* Sweeps whose work is half of an interior point's; 0, no limit, where that cannot run. */
+static uint64_t sweeps_before_interior(const struct mc_state *state) {
+    const struct mc_task *task = state->solvers->task;
+    const struct problem *problem = task->problem;
+    double values = cluster_total(problem->cluster, (double)data_values(problem->data));
+    double work = enabled_work(ALGORITHM_INTERIOR_POINT, mc_interior_work(task));
+    double sweep = work_blas2((double)task->shape.k * (2 * values + 10 * (double)task->n_all));
+    return isfinite(work) ? (uint64_t)fmax(work / sweep / 2, FIRST_SWEEPS) : 0;
+}
+
+static int run_linear(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
+                      struct mc_fit *fit, struct error *err) {
+    struct mc_solvers *solvers = state->solvers;
+    if (!solvers->linear && mc_linear_create(&solvers->linear, solvers->task, err) < 0) {
+        return -1;
+    }
+    uint64_t sweeps = sweeps_before_interior(state);
+    goal.most = policy_applies(&mc_policy, ALGORITHM_NEWTON, state) ? FIRST_SWEEPS : sweeps;
+    return mc_linear_solve(solvers->linear, &goal, monitor, fit, err);
+}
+
+static double admm_work(const struct mc_state *state) {
+    return enabled_work(ALGORITHM_ADMM, mc_kernel_split_work(state->solvers->kernel));
+}
+
+static double low_rank_work(const struct mc_state *state) {
+    return enabled_work(ALGORITHM_ADMM_LOW_RANK, mc_kernel_approach_work(state->solvers->kernel));
+}
+
+static int run_kernel(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
+                      struct mc_fit *fit, struct error *err) {
+    goal.active_set = policy_applies(&mc_policy, ALGORITHM_ACTIVE_SET, state);
+    goal.fallback_work = fmin(admm_work(state), low_rank_work(state));
+    return mc_kernel_solve(state->solvers->kernel, &goal, monitor, fit, err);
+}
+
+/* A connected component, which is not searched for others again. */
+static int run_component(void *context, const struct mc_task *task, const struct mc_goal *goal,
+                         const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    (void)context;
+    struct mc_solvers solvers = {.task = task, .searched = true};
+    struct mc_state state = {&solvers, MC_AUTO, goal->cost, goal->epsilon, fit};
+    int status = mc_policy_solve(&state, monitor, err);
+    mc_solvers_free(&solvers);
+    return status;
+}
+
+/* By connected components if the kernel matrix has several, which is found out once. */
+static int run_components(struct mc_state *state, struct mc_goal goal,
+                          const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    struct mc_solvers *solvers = state->solvers;
+    return mc_kernel_parts_run(&solvers->components, solvers->kernel, solvers->task, &goal,
+                               run_component, NULL, monitor, fit, err);
+}
+
+static int run_descent(void *context, const struct monitor *monitor, struct error *err) {
+    struct mc_state *state = context;
+    struct mc_solvers *solvers = state->solvers;
+    if (is_linear(state)) {
+        return go_on(state, run_linear, monitor, err);
+    }
+    if (!solvers->kernel && mc_kernel_create(&solvers->kernel, solvers->task, err) < 0) {
+        return -1;
+    }
+    int found = solvers->searched
+                    ? 0
+                    : mc_kernel_parts_find(&solvers->components, solvers->task, monitor, err);
+    solvers->searched = solvers->searched || found == 0;
+    if (found < 0 ||
+        (solvers->components.n > 1 && go_on(state, run_components, monitor, err) < 0)) {
+        return -1;
+    }
+    return is_done(state) ? 0 : go_on(state, run_kernel, monitor, err);
+}
+
+/* ---- Newton's method ---- */
+
+static size_t n_weights(const struct mc_state *state) {
+    return ((size_t)problem_of(state)->data->n_features + 1) * state->solvers->task->shape.k;
+}
+
+static bool newton_applies(const void *context) {
+    const struct mc_state *state = context;
+    double size = (double)n_weights(state);
+    return state->method == MC_NEWTON ||
+           (state->method == MC_AUTO && is_linear(state) && size <= MC_NEWTON_WEIGHTS &&
+            size * size <= WEIGHTS_PER_ROW * (double)state->solvers->task->n_all);
+}
+
+static int newton(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
+                  struct mc_fit *fit, struct error *err) {
+    const struct mc_fit *start = state->fit;
+    double mu = 1;
+    if (start->weights) {
+        /* ten times the smoothing whose own gap would be about the one that is there: with that
+         * itself, the start is too far from its path */
+        double norm = array_dot(start->weights, start->weights, n_weights(state));
+        mu = 20 * (start->primal - start->dual) / (start->dual + norm / 2);
+    }
+    return mc_newton_solve(state->solvers->task, &goal, start->weights, mu, monitor, fit, err);
+}
+
+static int run_newton(void *state, const struct monitor *monitor, struct error *err) {
+    return go_on(state, newton, monitor, err);
+}
+
+/* ---- with kernels ---- */
+
+/* Whether the descent has left the problem to ADMM. */
+static bool is_slow(const struct mc_state *state) {
+    const struct mc_kernel *kernel = state->solvers->kernel;
+    return !is_linear(state) && kernel && mc_kernel_is_slow(kernel);
+}
+
+static bool low_rank_applies(const void *context) {
+    const struct mc_state *state = context;
+    return is_slow(state) && low_rank_work(state) < admm_work(state);
+}
+
+static int low_rank(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
+                    struct mc_fit *fit, struct error *err) {
+    goal.active_set = policy_applies(&mc_policy, ALGORITHM_ACTIVE_SET, state);
+    goal.fallback_work = admm_work(state);
+    return mc_kernel_approach(state->solvers->kernel, &goal, monitor, fit, err);
+}
+
+static int run_low_rank(void *state, const struct monitor *monitor, struct error *err) {
+    return go_on(state, low_rank, monitor, err);
+}
+
+static bool admm_applies(const void *state) {
+    return is_slow(state);
+}
+
+static int admm(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
+                struct mc_fit *fit, struct error *err) {
+    goal.active_set = policy_applies(&mc_policy, ALGORITHM_ACTIVE_SET, state);
+    return mc_kernel_split(state->solvers->kernel, &goal, monitor, fit, err);
+}
+
+static int run_admm(void *state, const struct monitor *monitor, struct error *err) {
+    return go_on(state, admm, monitor, err);
+}
+
+static bool active_set_applies(const void *state) {
+    return !is_linear(state);
+}
+
+/* ---- the interior-point method ---- */
+
+static bool interior_applies(const void *context) {
+    const struct mc_state *state = context;
+    const struct mc_task *task = state->solvers->task;
+    return state->method != MC_NEWTON && isfinite(mc_interior_work(task)) &&
+           (is_linear(state) || (state->fit->certificate.certified && !task->problem->cluster));
+}
+
+static int interior(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
+                    struct mc_fit *fit, struct error *err) {
+    bool possible;
+    if (mc_interior_solve(state->solvers->task, &goal, monitor, fit, &possible, err) < 0) {
+        return -1;
+    }
+    if (!possible) { /* the best iterate stays */
+        fit->primal = INFINITY;
+        fit->certificate = (struct certificate){.primal = INFINITY, .certified = true};
+    }
+    if (!is_linear(state) && !stop_limited(fit->reason)) {
+        fit->reason = state->fit->reason; /* what stopped that limits this as well */
+    }
+    return 0;
+}
+
+static int run_interior(void *state, const struct monitor *monitor, struct error *err) {
+    return go_on(state, interior, monitor, err);
+}
+
+/* ---- the policy ---- */
+
+static const struct policy_row rows[] = {
+    {.algorithm = ALGORITHM_COORDINATE_DESCENT,
+     .when = "always, but with --solver newton",
+     .limit = "linear: 80 sweeps if Newton's method applies, else half of the work of the "
+              "interior-point method, at least 80, none without it; kernels: the work of ADMM if a "
+              "working set still needs half as much, 4 times that if it still needs as much",
+     .then = "kernels: active-set iterations in its place where one costs less than the working "
+             "set has used and still needs, and less than 4 times ADMM; else the next row that "
+             "applies",
+     .applies = descent_applies,
+     .run = run_descent},
+    {.algorithm = ALGORITHM_NEWTON,
+     .when = "linear: --solver newton; or auto with at most 2,048 weights, whose square is at most "
+             "60 times the rows",
+     .limit = "none: until the smoothing stalls",
+     .then = "auto: the interior-point method",
+     .applies = newton_applies,
+     .run = run_newton},
+    {.algorithm = ALGORITHM_ADMM_LOW_RANK,
+     .when = "kernels: the descent has left the problem to ADMM, which costs more than this",
+     .limit = "16 evaluations of 25 iterations, then as coordinate descent",
+     .then = "active-set iterations and coordinate descent from its point, then ADMM",
+     .applies = low_rank_applies,
+     .run = run_low_rank},
+    {.algorithm = ALGORITHM_ADMM,
+     .when = "kernels: the descent has left the problem to it",
+     .limit = "1,000 evaluations of the bounds, of 10 iterations each, foreseen after 60",
+     .then = "active-set iterations from its point where they cost less than it still needs; then "
+             "the interior-point method",
+     .applies = admm_applies,
+     .run = run_admm},
+    {.algorithm = ALGORITHM_ACTIVE_SET,
+     .when = "kernels: coordinate descent or ADMM hands over to it",
+     .limit = "4,096 free variables; as the algorithm that started it allows",
+     .then = "the algorithm that started it",
+     .applies = active_set_applies},
+    {.algorithm = ALGORITHM_INTERIOR_POINT,
+     .when = "at most 2,048 weights, or rows times classes; kernels: positive semidefinite, one "
+             "process; the features are rows of a factor of the kernel matrix",
+     .limit = "none: until a step fails",
+     .then = "the best iterate, with its stop reason",
+     .applies = interior_applies,
+     .run = run_interior}};
+
+const struct policy mc_policy = {
+    .family = "mc", .rows = rows, .n_rows = sizeof rows / sizeof rows[0], .is_done = is_done};
+
+int mc_policy_solve(struct mc_state *state, const struct monitor *monitor, struct error *err) {
+    if (policy_run(&mc_policy, state, monitor, err) < 0) {
+        return -1;
+    }
+    const struct certificate *found = &state->fit->certificate;
+    if (!is_linear(state) && !is_done(state) && mc_is_rounding(found, found->paid + found->lost)) {
+        state->fit->reason = STOP_ROUNDING;
+    }
+    return 0;
+}
+
+void mc_solvers_free(struct mc_solvers *solvers) {
+    mc_linear_free(solvers->linear);
+    mc_kernel_free(solvers->kernel);
+    parts_free(&solvers->components);
+}
+
+/* ---- handovers ---- */
+
+/* Neither is worth more than has been used without: for an active-set iteration in this working
+ * set, for ADMM, which ends the fit, in all; and of many rows that takes some times as long as it
+ * is thought to. */
+enum mc_handover mc_policy_after_sweep(const struct mc_descent_work *work) {
+    if (work->active_set <= ACTIVE_SET_WORTH * work->fallback) {
+        return work->active_set < work->set && work->active_set < work->needed ? MC_TO_ACTIVE_SET
+                                                                               : MC_STAY;
+    }
+    return work->fallback < work->all && work->fallback < 2 * work->needed ? MC_TO_ADMM : MC_STAY;
+}
+
+bool mc_policy_after_set(const struct mc_descent_work *work) {
+    double most = ACTIVE_SET_WORTH * work->fallback;
+    return work->active_set > most || (work->all > most && work->needed > work->all);
+}
+
+bool mc_policy_starts_active_set(const struct mc_admm_work *work) {
+    return work->now <= work->evaluation + work->later && !(work->now > work->needed) &&
+           work->active_set + work->now <= work->admm;
+}

@@ -1,0 +1,41 @@
+#include "families/mc/solver/rescaling.h"
+
+#include <math.h>
+
+enum { MOST_TRIALS = 12 };
+
+/* Nearest to 1 that a trial can be. */
+static const double NEAREST = 1e-10;
+
+static double phi(const struct mc_line *line, double theta, double *slope) {
+    double losses = line->losses(line->context, theta, slope);
+    *slope += line->norm * theta - line->lean;
+    return line->norm / 2 * theta * theta - line->lean * theta + losses;
+}
+
+double mc_scale(const struct mc_line *line, double wanted, double least, double *value) {
+    double slope, best = 1;
+    *value = phi(line, 1, &slope);
+    /* phi'' >= norm: the minimum is at most slope / norm away, and slope^2 / (2 norm) lower */
+    double away = line->norm > 0 ? -slope / line->norm : slope < 0 ? 1 : -1;
+    if (*value <= wanted || !(fabs(slope * away) / 2 > least)) {
+        return best;
+    }
+    double low = NEAREST, high = fmin(fabs(away), slope > 0 ? 1 : INFINITY);
+    double sign = slope > 0 ? -1 : 1;
+    double next = high; /* of |theta - 1|: by its order of magnitude */
+    for (int trial = 0; trial<MOST_TRIALS && * value> wanted && high > low * 1.1; trial++) {
+        double theta = 1 + sign * next, now = phi(line, theta, &slope);
+        if (now < *value) {
+            *value = now;
+            best = theta;
+        }
+        if (slope * sign > 0) {
+            high = next;
+        } else {
+            low = next;
+        }
+        next = sqrt(low * high);
+    }
+    return best;
+}

@@ -1,0 +1,189 @@
+#include "families/mc/solver/smoothed_loss.h"
+
+#include "common/base/memory.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+int mc_smooth_create(struct mc_smooth *smooth, const struct mc_task *task, struct error *err) {
+    *smooth = (struct mc_smooth){.task = task, .mu = 1};
+    smooth->u = memory_array(task->shape.k, 2 * sizeof(double), "losses", err);
+    smooth->near = smooth->u + task->shape.k;
+    return smooth->u ? 0 : -1;
+}
+
+void mc_smooth_free(struct mc_smooth *smooth) {
+    free(smooth->u);
+    *smooth = (struct mc_smooth){0};
+}
+
+/* theta with sum of max(0, u_c / mu - theta) = 1, where the sum at 0 is more: Newton on a convex
+ * function, from the left: the largest term alone reaches 1 at most / mu - 1. */
+static double simplex_threshold(const struct mc_smooth *smooth, double most, double mu) {
+    double theta = most > mu ? most - mu : 0; /* times mu, as all here */
+    size_t k = smooth->task->shape.k, n = 0;
+    double *near = smooth->near;
+    for (size_t c = 0; c < k; c++) { /* without a branch: the others are soon overwritten */
+        near[n] = smooth->u[c];
+        n += smooth->u[c] > theta ? 1 : 0;
+    }
+    for (size_t pass = 0; pass < 2 * k; pass++) {
+        double sum = 0, over = 0;
+        for (size_t e = 0; e < n; e++) {
+            sum += near[e] > theta ? near[e] - theta : 0;
+            over += near[e] > theta ? 1 : 0;
+        }
+        if (!(sum > mu * (1 + 1e-15)) || over == 0) {
+            break;
+        }
+        theta += (sum - mu) / over;
+    }
+    return theta / mu;
+}
+
+/* Fills u with the slacks, -infinity where there is no term; returns theta with
+ * a_c = clip(u_c / mu - theta, 0, 1). */
+static double prepare(const struct mc_smooth *smooth, double mu, size_t y, const double *s,
+                      double *loss) {
+    const struct mc_shape *shape = &smooth->task->shape;
+    const struct mc_form *form = shape->form;
+    size_t k = shape->k;
+    double mean = 0, sum = 0, most = 0, *u = smooth->u;
+    for (size_t c = 0; form->centred && c < k; c++) {
+        mean += s[c];
+    }
+    mean /= (double)k;
+    double base = form->relative ? 1 - shape->margin * s[y] : 1 - mean;
+    for (size_t c = 0; c < k; c++) {
+        u[c] = form->others ? base + shape->margin * s[c] : -INFINITY;
+    }
+    u[y] = form->own ? 1 - s[y] + mean : -INFINITY;
+    for (size_t c = 0; c < k; c++) {
+        double over = u[c] > 0 ? u[c] : 0;
+        sum += over;
+        most = over > most ? over : most;
+    }
+    *loss = form->maximum ? most : sum;
+    return form->maximum && sum > mu ? simplex_threshold(smooth, most, mu) : 0;
+}
+
+/* Turns the a (k) of a row into its part of the gradient of R. */
+static void gradient_row(const struct mc_task *task, size_t y, double sum, double *row) {
+    const struct mc_shape *shape = &task->shape;
+    double own = shape->form->relative ? shape->margin * sum : row[y], mean = 0;
+    if (shape->form->centred) {
+        mean = (2 * row[y] - sum) / (double)shape->k;
+    }
+    for (size_t c = 0; c < shape->k; c++) {
+        row[c] = task->weight[y] * (shape->margin * row[c] + mean);
+    }
+    row[y] = task->weight[y] * (mean - own);
+}
+
+/* row (k) = a, for u and theta as prepare leaves them; returns the sum. That of a maximum is 1 at
+ * most, which theta, taken from u / mu, only is to some digits where mu is small. */
+static double fill_row(const struct mc_smooth *smooth, double theta, double *row) {
+    size_t k = smooth->task->shape.k;
+    double sum = 0;
+    for (size_t c = 0; c < k; c++) {
+        double a = smooth->u[c] / smooth->mu - theta;
+        row[c] = a < 0 ? 0 : a > 1 ? 1 : a;
+        sum += row[c];
+    }
+    if (!smooth->task->shape.form->maximum || sum <= 1) {
+        return sum;
+    }
+    for (size_t c = 0; c < k; c++) {
+        row[c] /= sum;
+    }
+    return 1;
+}
+
+static double cut(void *context, const double *s, double *g, double *offset) {
+    struct mc_smooth *smooth = context;
+    const struct mc_task *task = smooth->task;
+    size_t k = task->shape.k;
+    double value = 0, mu = smooth->mu;
+    *offset = 0;
+    smooth->loss = 0;
+    for (size_t i = 0; i < task->n; i++) {
+        size_t y = task->y[i];
+        double *row = g + i * k, loss, sum = 0, square = 0, inner = 0;
+        double theta = prepare(smooth, mu, y, s + i * k, &loss), weight = task->weight[y];
+        sum = fill_row(smooth, theta, row);
+        for (size_t c = 0; c < k; c++) {
+            square += row[c] * row[c];
+            inner += row[c] > 0 ? row[c] * smooth->u[c] : 0;
+        }
+        smooth->loss += weight * loss;
+        value += weight * (inner - mu / 2 * square);
+        *offset += weight * sum;
+        gradient_row(task, y, sum, row);
+    }
+    double sums[] = {value, *offset, smooth->loss};
+    cluster_sum(task->problem->cluster, sums, 3);
+    *offset = sums[1];
+    smooth->loss = sums[2];
+    return sums[0];
+}
+
+struct risk mc_smooth_risk(struct mc_smooth *smooth) {
+    return (struct risk){
+        .n = smooth->task->n * smooth->task->shape.k, .context = smooth, .cut = cut};
+}
+
+int mc_smooth_alpha(const struct mc_smooth *smooth, double cost, const double *s,
+                    struct mc_alpha *alpha, struct error *err) {
+    const struct mc_task *task = smooth->task;
+    size_t k = task->shape.k;
+    for (size_t i = 0; i < task->n; i++) {
+        double loss, weight = cost * task->weight[task->y[i]], *u = smooth->u;
+        double theta = prepare(smooth, smooth->mu, task->y[i], s + i * k, &loss);
+        fill_row(smooth, theta, u);
+        for (size_t c = 0; c < k; c++) {
+            u[c] *= weight;
+        }
+        if (mc_alpha_store(alpha, i, u, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void mc_smooth_follow(const struct mc_smooth *smooth, double band, const double *s, double *g) {
+    const struct mc_task *task = smooth->task;
+    size_t k = task->shape.k;
+    for (size_t i = 0; i < task->n; i++) {
+        size_t y = task->y[i];
+        double *row = g + i * k, loss, sum = 0, in = 0, n = 0;
+        double theta = prepare(smooth, band, y, s + i * k, &loss);
+        for (size_t c = 0; c < k; c++) {
+            double a = smooth->u[c] / band - theta;
+            bool free = a > 0 && (a < 1 || theta > 0);
+            row[c] = free ? smooth->u[c] / smooth->mu : a > 0 ? 1 : 0;
+            in += free ? row[c] : 0;
+            n += free;
+        }
+        double over = theta > 0 ? (in - 1) / n : 0;
+        for (size_t c = 0; c < k; c++) {
+            row[c] -= smooth->u[c] / band - theta > 0 ? over : 0;
+            sum += row[c];
+        }
+        gradient_row(task, y, sum, row);
+    }
+}
+
+size_t mc_smooth_band(const struct mc_smooth *smooth, double band, size_t y, const double *s,
+                      size_t *term, bool *capped) {
+    double loss, theta = prepare(smooth, band, y, s, &loss);
+    size_t n = 0;
+    *capped = theta > 0;
+    for (size_t c = 0; c < smooth->task->shape.k; c++) {
+        double a = smooth->u[c] / band - theta;
+        if (a > 0 && (a < 1 || theta > 0)) {
+            term[n++] = c;
+        }
+    }
+    return n;
+}

@@ -1,0 +1,93 @@
+#include "families/mc/solver/task.h"
+
+#include "families/mc/solver/certify.h"
+#include "fit/tolerance.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_RUNS = 8 };
+
+void mc_fit_free(struct mc_fit *fit) {
+    free(fit->weights);
+    free(fit->bias);
+    mc_alpha_free(&fit->alpha);
+    *fit = (struct mc_fit){0};
+}
+
+void mc_fit_join(struct mc_fit *fit, struct mc_fit *other) {
+    uint64_t iterations = fit->iterations + other->iterations;
+    if (other->primal < fit->primal) {
+        enum stop_reason reason = fit->reason;
+        struct mc_fit better = *other;
+        *other = *fit;
+        *fit = better;
+        fit->reason = reason;
+    }
+    if (other->certificate.certified &&
+        other->certificate.dual > fit->certificate.dual) { /* the dual bound that is joined */
+        struct mc_alpha alpha = fit->alpha;
+        fit->alpha = other->alpha;
+        other->alpha = alpha;
+    }
+    certify_join(&fit->certificate, &other->certificate);
+    fit->dual = fit->certificate.dual;
+    fit->iterations = iterations;
+    mc_fit_free(other);
+}
+
+void mc_fit_take(struct mc_fit *fit, struct mc_fit *found) {
+    if (fit->weights && found->unsolved) {
+        fit->reason = found->reason;
+        return;
+    }
+    if (fit->weights) {
+        mc_fit_join(found, fit);
+    }
+    *fit = *found;
+    *found = (struct mc_fit){0};
+}
+
+/* The outer loop of a solver. */
+struct tightening {
+    mc_run run;
+    void *solver;
+    const struct mc_goal *goal;
+    const struct monitor *monitor;
+    struct mc_fit *fit;
+};
+
+static int run_once(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    const struct tightening *outer = context;
+    struct mc_fit found = {0}, *fit = outer->fit;
+    if (outer->run(outer->solver, epsilon, outer->monitor, &found, err) < 0) {
+        mc_fit_free(&found);
+        return -1;
+    }
+    uint64_t iterations = found.iterations;
+    mc_fit_take(fit, &found);
+    fit->iterations = iterations;
+    const struct certificate *certificate = &fit->certificate;
+    if (!fit->unsolved && certificate->gap <= outer->goal->epsilon) {
+        fit->reason = STOP_REACHED;
+    } else if (!fit->reason && mc_is_rounding(certificate, certificate->paid)) {
+        fit->reason = STOP_ROUNDING;
+    }
+    *end = (struct tolerance_end){.gap = certificate->certified ? certificate->gap : (double)NAN,
+                                  .limited = stop_limited(fit->reason),
+                                  .converged = !fit->reason};
+    return 0;
+}
+
+int mc_fit_tighten(mc_run run, void *solver, const struct mc_goal *goal,
+                   const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    struct tightening outer = {run, solver, goal, monitor, fit};
+    if (tolerance_tighten(run_once, &outer, goal->epsilon, MOST_RUNS, err) < 0) {
+        mc_fit_free(fit);
+        return -1;
+    }
+    if (!fit->reason && !fit->unsolved && !(fit->certificate.gap <= goal->epsilon)) {
+        fit->reason = STOP_ROUNDS;
+    }
+    return 0;
+}

@@ -1,0 +1,174 @@
+#include "families/ml/frontend/threshold.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "common/base/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {"ew", "global", "scut", "top", "zero", NULL};
+
+void ml_threshold_free(struct ml_threshold *threshold) {
+    free(threshold->value);
+    threshold->value = NULL;
+}
+
+size_t ml_threshold_count(const struct ml_threshold *threshold) {
+    switch (threshold->kind) {
+    case ML_EW:
+        return (size_t)threshold->q + 1;
+    case ML_GLOBAL:
+        return 1;
+    case ML_SCUT:
+        return threshold->q;
+    default:
+        return 0;
+    }
+}
+
+static bool parse_count(const char *text, uint32_t *count) {
+    uint64_t value;
+    const char *end = text + strlen(text);
+    if (number_parse_unsigned(text, end, &value) != end || value < 1 || value > UINT32_MAX) {
+        return false;
+    }
+    *count = (uint32_t)value;
+    return true;
+}
+
+int ml_threshold_parse(struct ml_threshold *threshold, const char *text, struct error *err) {
+    *threshold = (struct ml_threshold){0};
+    for (size_t kind = 0; names[kind]; kind++) {
+        size_t length = strlen(names[kind]);
+        if (strncmp(text, names[kind], length) != 0) {
+            continue;
+        }
+        threshold->kind = (enum ml_threshold_kind)kind;
+        if (kind == ML_TOP ? text[length] == ':' && parse_count(text + length + 1, &threshold->top)
+                           : text[length] == '\0') {
+            return 0;
+        }
+    }
+    return error_set(err, ERROR_USAGE,
+                     "option --threshold: must be ew, global, scut, top:K or zero: '%s'", text);
+}
+
+/* ---- in the model ---- */
+
+int ml_threshold_write(const struct ml_threshold *threshold, struct model *model,
+                       struct error *err) {
+    size_t size = (threshold->n + 2) * NUMBER_LENGTH;
+    char *line = memory_array(size, 1, "a model line", err);
+    if (!line) {
+        return -1;
+    }
+    size_t used = strlen(names[threshold->kind]);
+    memcpy(line, names[threshold->kind], used);
+    if (threshold->kind == ML_TOP) {
+        line[used++] = ' ';
+        used += number_format(threshold->top, line + used);
+    }
+    for (size_t k = 0; k < threshold->n; k++) {
+        line[used++] = ' ';
+        used += number_format(threshold->value[k], line + used);
+    }
+    line[used] = '\0';
+    int status = model_add(model, err, ML_THRESHOLD_KEY, "%s", line);
+    free(line);
+    if (status == 0 && threshold->at_least_one) {
+        status = model_add(model, err, ML_AT_LEAST_ONE_KEY, "1");
+    }
+    return status;
+}
+
+static int read_values(struct ml_threshold *threshold, const char *at, struct error *err) {
+    const char *end = at + strlen(at);
+    if (threshold->kind == ML_TOP) {
+        return *at == ' ' && parse_count(at + 1, &threshold->top) ? 0 : 1;
+    }
+    threshold->n = ml_threshold_count(threshold);
+    threshold->value = memory_array(threshold->n, sizeof(double), "a threshold", err);
+    if (!threshold->value) {
+        return -1;
+    }
+    for (size_t k = 0; k < threshold->n; k++) {
+        at = *at == ' ' ? number_parse(at + 1, end, &threshold->value[k]) : NULL;
+        if (!at || !isfinite(threshold->value[k])) {
+            return 1;
+        }
+    }
+    return *at == '\0' ? 0 : 1;
+}
+
+int ml_threshold_read(struct ml_threshold *threshold, const struct model *model, uint32_t q,
+                      struct error *err) {
+    *threshold = (struct ml_threshold){.q = q};
+    const char *line = model_value(model, ML_THRESHOLD_KEY);
+    const char *at_least_one = model_value(model, ML_AT_LEAST_ONE_KEY);
+    threshold->at_least_one = at_least_one != NULL;
+    int status = 1;
+    for (size_t kind = 0; line && names[kind]; kind++) {
+        size_t length = strlen(names[kind]);
+        if (strncmp(line, names[kind], length) == 0 &&
+            (line[length] == ' ' || line[length] == '\0')) {
+            threshold->kind = (enum ml_threshold_kind)kind;
+            status = read_values(threshold, line + length, err);
+        }
+    }
+    if (status == 0 && (!at_least_one || strcmp(at_least_one, "1") == 0)) {
+        return 0;
+    }
+    ml_threshold_free(threshold);
+    return status < 0 ? -1
+                      : error_set(err, ERROR_RUNTIME, "the model's threshold is not one: '%.100s'",
+                                  line ? line : "");
+}
+
+/* ---- sets ---- */
+
+static uint32_t choose_above(const struct ml_threshold *threshold, const double *s, bool *chosen) {
+    uint32_t q = threshold->q, n = 0;
+    const double *value = threshold->value;
+    double level = 0;
+    if (threshold->kind == ML_EW) {
+        level = value[q] + array_dot(value, s, q);
+    } else if (threshold->kind == ML_GLOBAL) {
+        level = value[0];
+    }
+    for (uint32_t k = 0; k < q; k++) {
+        chosen[k] = s[k] > (threshold->kind == ML_SCUT ? value[k] : level);
+        n += chosen[k];
+    }
+    return n;
+}
+
+/* The first of the largest scores that is not chosen yet. */
+static void choose_largest(const double *s, uint32_t q, bool *chosen) {
+    uint32_t best = q;
+    for (uint32_t k = 0; k < q; k++) {
+        if (!chosen[k] && (best == q || s[k] > s[best])) {
+            best = k;
+        }
+    }
+    chosen[best] = true;
+}
+
+uint32_t ml_threshold_apply(const struct ml_threshold *threshold, const double *s, bool *chosen) {
+    uint32_t q = threshold->q;
+    if (threshold->kind == ML_TOP) {
+        uint32_t n = threshold->top < q ? threshold->top : q;
+        memset(chosen, 0, q * sizeof *chosen);
+        for (uint32_t k = 0; k < n; k++) {
+            choose_largest(s, q, chosen);
+        }
+        return n;
+    }
+    uint32_t n = choose_above(threshold, s, chosen);
+    if (n == 0 && threshold->at_least_one) {
+        choose_largest(s, q, chosen);
+        n = 1;
+    }
+    return n;
+}

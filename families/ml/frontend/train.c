@@ -1,0 +1,167 @@
+/* svm-ml-train: multi-label Rank-SVM. */
+#include "families/shared/tables.h"
+
+#include "common/base/memory.h"
+#include "common/model/label_line.h"
+#include "families/ml/frontend/propensity.h"
+#include "families/ml/frontend/threshold.h"
+#include "families/ml/solver/ml.h"
+
+#include <stdlib.h>
+
+static const char *const formulations[] = {"rank", NULL};
+static const char *const formulation_meanings[] = {
+    "Elisseeff and Weston's Rank-SVM: 1/2 sum |f_k|^2 + C sum over rows of the mean, over its "
+    "labels p and the others r, of l(score of p - score of r)",
+    NULL};
+static const char *const solvers[] = {"auto", "bcd", "", "interior", NULL};
+static const char *const solver_meanings[] = {
+    "bcd at first, then interior, or splitting where rows or labels are too many for it",
+    "block coordinate ascent, a row at a time", "",
+    "an interior point, for up to 4096 weights: features or rows, times labels", NULL};
+
+static const struct option_spec own_options[] = {
+    OPTION(FLAG, 0, "free-bias", NULL, "a bias for each label that the norm does not count",
+           SINGLE),
+    OPTION(COUNT, 'h', "shrinking", "0|1", "1: leave out rows that add nothing to the gap", SINGLE,
+           .initial = "1", .high = 1),
+    OPTION(TEXT, 0, "threshold", "HOW",
+           "how label sets come from scores, fitted to the training rows and kept in the model: ew "
+           "(labels above a level that depends linearly on the row's scores), global (above one "
+           "level), scut (each above a level of its own), top:K (the K largest scores) or zero "
+           "(those above 0)",
+           SINGLE, .initial = "ew"),
+    OPTION(FLAG, 0, "at-least-one", NULL,
+           "the label of the largest score where a set would be empty", SINGLE)};
+
+static int check(const struct options *options, struct error *err) {
+    bool free_bias = options_given(options, "free-bias");
+    bool biased = options_find(options, "bias")->n > 1 || options_number(options, "bias") != 0;
+    if (free_bias && biased) {
+        return error_set(err, ERROR_USAGE, "--bias and --free-bias exclude each other");
+    }
+    struct ml_threshold threshold;
+    return ml_threshold_parse(&threshold, options_text(options, "threshold"), err);
+}
+
+/* ---- the problem ---- */
+
+struct state {
+    struct ml *ml;
+    struct ml_threshold threshold; /* of the last solution */
+    double *label_rows;            /* (q) training rows that have each label; NULL before */
+};
+
+static void close_problem(void *opened) {
+    struct state *state = opened;
+    ml_threshold_free(&state->threshold);
+    free(state->label_rows);
+    ml_free(state->ml);
+    free(state);
+}
+
+static int open_problem(void **opened, const struct problem *problem, struct point point,
+                        struct error *err) {
+    struct ml_setup setup = {.bias = point_number(point, "bias"),
+                             .free_bias = options_given(point.options, "free-bias"),
+                             .shrinking = point_number(point, "shrinking") != 0,
+                             .keep = options_given(point.options, "proof"),
+                             .seed = (uint64_t)point_number(point, "seed")};
+    struct state *state = memory_zeros(1, sizeof *state, "a problem", err);
+    if (!state || ml_create(&state->ml, problem, &setup, err) < 0) {
+        free(state);
+        return -1;
+    }
+    *opened = state;
+    return 0;
+}
+
+static int solve(void *opened, struct point point, const struct monitor *monitor,
+                 struct solution *solution, struct error *err) {
+    struct ml_parameters parameters = {.loss = (enum ml_loss)point_choice(point, "loss"),
+                                       .method = (enum ml_method)point_choice(point, "solver"),
+                                       .cost = point_number(point, "cost"),
+                                       .epsilon = point_number(point, "epsilon")};
+    const struct state *state = opened;
+    return ml_solve(state->ml, &parameters, monitor, solution, err);
+}
+
+static int fit_threshold(void *opened, struct point point, const struct monitor *monitor,
+                         bool *late, struct error *err) {
+    struct state *state = opened;
+    const struct ml_rows *rows = ml_get_rows(state->ml);
+    struct ml_threshold *threshold = &state->threshold;
+    if (!state->label_rows) {
+        state->label_rows = memory_array(rows->q, sizeof *state->label_rows, "labels", err);
+        if (!state->label_rows) {
+            return -1;
+        }
+        ml_label_rows_count(rows, state->label_rows);
+    }
+    ml_threshold_free(threshold);
+    if (ml_threshold_parse(threshold, options_text(point.options, "threshold"), err) < 0) {
+        return -1;
+    }
+    threshold->at_least_one = options_given(point.options, "at-least-one");
+    return ml_threshold_fit(threshold, rows, ml_get_scores(state->ml), monitor, late, err);
+}
+
+/* ---- what is told of a fit ---- */
+
+static int header(const void *opened, struct point point, struct model *model, struct error *err) {
+    (void)point;
+    const struct state *state = opened;
+    const struct ml_rows *rows = ml_get_rows(state->ml);
+    return label_line_write(&rows->labels, model, err) < 0 ||
+                   ml_label_rows_write(state->label_rows, rows->q, model, err) < 0
+               ? -1
+               : ml_threshold_write(&state->threshold, model, err);
+}
+
+static void report(const void *opened, struct point point, struct output *output) {
+    (void)point;
+    const struct state *state = opened;
+    const struct ml_rows *rows = ml_get_rows(state->ml);
+    output_format(output, "labels = %u\n", (unsigned)rows->q);
+    if (rows->n_empty > 0) {
+        output_format(output, "rows-without-labels = %zu\n", rows->n_empty);
+    }
+    if (rows->n_full > 0) {
+        output_format(output, "rows-with-all-labels = %zu\n", rows->n_full);
+    }
+}
+
+static void prove(const void *opened, struct point point, struct proof_writer *proof) {
+    const struct state *state = opened;
+    const struct ml_kept *kept = ml_get_kept(state->ml);
+    if (options_given(point.options, "free-bias")) {
+        proof_writer_text(proof, "free-bias", "yes");
+    }
+    for (size_t i = 0; i < kept->n; i++) {
+        struct ml_number number = kept->number[i];
+        proof_writer_value(proof, number.row, number.p + 1, number.r == number.p ? 0 : number.r + 1,
+                           number.value);
+    }
+}
+
+const struct family ml_family = {
+    .name = "ml",
+    .summary = "Trains a multi-label Rank-SVM: scores that put the labels of each row before "
+               "all others, and sets of labels from them.",
+    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_BIAS,
+    .labels = DATA_SET,
+    .scores_labels = true,
+    .formulations = formulations,
+    .formulation_meanings = formulation_meanings,
+    .solvers = solvers,
+    .solver_meanings = solver_meanings,
+    TABLE(options, own_options),
+    .measures = &ml_measures,
+    .check = check,
+    .open = open_problem,
+    .solve = solve,
+    .close = close_problem,
+    .fit_threshold = fit_threshold,
+    .header = header,
+    .report = report,
+    .prove = prove};

@@ -1,0 +1,196 @@
+#include "families/ml/solver/certify.h"
+
+#include "common/base/memory.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    BLOCK_SCORES = 1 << 18,
+    MOST_PAIRS = 1024 /* of a row, that are taken one by one */
+};
+
+struct loss {
+    const struct ml_claim *claim;
+    size_t next; /* of the rows with a loss */
+};
+
+/* The loss of a row pair by pair, each score within error of the true one: pairs that are met for
+ * certain add nothing, not even rounding. */
+static void pair_loss(const struct ml_block *block, const double *s, double error, double *value,
+                      double *rounding) {
+    double sum = 0, off = 0;
+    for (uint32_t p = 0; p < block->n_relevant; p++) {
+        double better = s[block->relevant[p]];
+        for (uint32_t r = 0, next = 0; r < block->q; r++) {
+            if (next < block->n_relevant && block->relevant[next] == r) {
+                next++;
+                continue;
+            }
+            double u = 1 - (better - s[r]);
+            double slack = 2 * error + 2 * DBL_EPSILON * (1 + fabs(better) + fabs(s[r]));
+            if (u + slack > 0) {
+                double hinge = fmax(0, u);
+                bool squared = block->loss == ML_SQUARED_HINGE;
+                sum += squared ? hinge * hinge : hinge;
+                off += squared ? slack * (2 * hinge + slack) : slack;
+            }
+        }
+    }
+    double pairs = block->n_relevant * (double)(block->q - block->n_relevant);
+    *value += block->lambda * sum;
+    *rounding += block->lambda * (off + (pairs + 4) * DBL_EPSILON * (sum + off));
+    if (sum + off > 0) { /* of lambda, and of these products */
+        *rounding += (sum + off + 4) * CERTIFY_UNDERFLOW;
+    }
+}
+
+/* Rows come in order; those without a loss are passed over. The sums over pairs are of at most q
+ * terms, of scores as they are. */
+static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
+                         const double *error, double *value, double *rounding, struct error *err) {
+    (void)err;
+    struct loss *loss = context;
+    const struct ml_claim *claim = loss->claim;
+    const struct ml_rows *rows = claim->rows;
+    size_t q = rows->q;
+    *value = *rounding = 0;
+    if (first == 0) {
+        loss->next = 0;
+    }
+    for (; loss->next < rows->n && rows->row[loss->next] < first + n; loss->next++) {
+        size_t i = rows->row[loss->next] - first;
+        struct ml_block block = ml_rows_block(rows, loss->next, claim->loss, claim->cost);
+        double pairs = block.n_relevant * (double)(q - block.n_relevant), largest = 0;
+        if (pairs <= MOST_PAIRS) {
+            pair_loss(&block, s + i * q, error[i], value, rounding);
+            continue;
+        }
+        double found = ml_block_loss(&block, s + i * q, claim->scratch);
+        for (size_t k = 0; k < q; k++) {
+            largest = fmax(largest, fabs(s[i * q + k]));
+        }
+        double size = 1 + 2 * largest, slack = 2 * error[i];
+        double unit = 4 * ((double)q + 8) * DBL_EPSILON * size;
+        *value += found;
+        *rounding +=
+            claim->loss == ML_HINGE
+                ? block.lambda * pairs * (slack + unit)
+                : slack * (2 * sqrt(block.lambda * pairs * found) + block.lambda * pairs * slack) +
+                      block.lambda * pairs * unit * (size + 2 * slack);
+        *rounding += (pairs * (size + slack) * (size + slack) + 8) * CERTIFY_UNDERFLOW;
+    }
+    *rounding += ((double)n + 4) * DBL_EPSILON * *value;
+    return 0;
+}
+
+/* What rounding of the rows' blocks may have done. */
+struct rounding {
+    double *error;                 /* (n_all) of their coefficients */
+    double all;                    /* sum of sizes */
+    double under;                  /* what alpha may be over lambda where that underflows, in all */
+    double most_reach, most_ratio; /* largest reach, and alpha / (2 lambda) */
+};
+
+static int find_rounding(struct certify *certify, const struct ml_claim *claim,
+                         struct rounding *rounding, struct error *err) {
+    const double *reach = certify_reach(certify);
+    const struct ml_rows *rows = claim->rows;
+    double unit = ((double)rows->q + 8) * DBL_EPSILON;
+    double sums = certify_sum_rounding(rows->n_everywhere + cluster_size(rows->cluster) - 1);
+    *rounding =
+        (struct rounding){.error = memory_zeros(rows->n_all, sizeof(double), "a certificate", err)};
+    if (!rounding->error) {
+        return -1;
+    }
+    for (size_t i = 0; i < rows->n; i++) {
+        size_t row = rows->row[i];
+        struct ml_block block = ml_rows_block(rows, i, claim->loss, claim->cost);
+        const struct ml_size *size = &claim->size[row];
+        /* where blocks are found as a whole, their parts cancel down from the size of lambda; what
+         * lambda cannot carry is taken off */
+        double apart = claim->loss != ML_HINGE      ? 0
+                       : size->most <= block.lambda ? size->apart
+                       : size->over <= unit * (size->sum + block.lambda)
+                           ? unit * block.lambda
+                           : unit * block.lambda + size->apart + 2 * size->over;
+        rounding->error[row] = size->sum > 0 ? (unit + sums) * size->sum + apart : 0;
+        rounding->all += size->sum + apart / unit;
+        double pairs = block.n_relevant * (double)(block.q - block.n_relevant);
+        rounding->under += pairs * CERTIFY_UNDERFLOW;
+        rounding->error[row] += 2 * pairs * CERTIFY_UNDERFLOW;
+        rounding->most_reach = fmax(rounding->most_reach, reach[row]);
+        if (claim->loss == ML_SQUARED_HINGE) {
+            rounding->most_ratio = fmax(rounding->most_ratio, size->sum / block.lambda);
+        }
+    }
+    double most[] = {rounding->most_reach, rounding->most_ratio};
+    cluster_max(rows->cluster, most, 2);
+    rounding->all = cluster_total(rows->cluster, rounding->all);
+    rounding->under = cluster_total(rows->cluster, rounding->under);
+    rounding->most_reach = most[0];
+    rounding->most_ratio = most[1];
+    return 0;
+}
+
+/* A dual point with sums of exactly 0 is near one whose sums are the residual: flows of alpha from
+ * labels that send too much are taken back along paths of at most q steps. */
+static double price_of_balance(const struct ml_claim *claim, const struct rounding *rounding,
+                               double largest) {
+    double q = (double)claim->rows->q, sum = 0;
+    if (!claim->residual) {
+        return 0;
+    }
+    for (size_t k = 0; k < claim->rows->q; k++) {
+        sum += fabs(claim->residual[k]);
+    }
+    double terms = (double)(claim->rows->n_everywhere + cluster_size(claim->rows->cluster) - 1);
+    sum += (terms + 2) * DBL_EPSILON * rounding->all;
+    double moved = q * sum, step = 2 * moved * rounding->most_reach;
+    return moved * (1 + rounding->most_ratio + 2 * largest) + 0.5 * step * step;
+}
+
+/* A bound of |g|: D >= 0 is all that is of use. */
+static double largest_norm(const struct ml_claim *claim) {
+    return sqrt(2 * fmax(0, claim->linear));
+}
+
+double ml_loss_of_nothing(const struct ml_rows *rows, double cost) {
+    const struct certify_total all = {.sum = (double)rows->n_everywhere};
+    return certify_total_times(&all, cost);
+}
+
+int ml_certify(struct certify *certify, const struct ml_claim *claim,
+               struct certificate *certificate, struct error *err) {
+    const struct ml_rows *rows = claim->rows;
+    struct rounding rounding;
+    if (find_rounding(certify, claim, &rounding, err) < 0) {
+        return -1;
+    }
+    struct certify_function g = *claim->g;
+    g.scores = NULL;
+    g.error = rounding.error;
+    double largest = 0;
+    if (claim->residual &&
+        certify_largest_score(certify, rows->q, &g, largest_norm(claim), &largest, err) < 0) {
+        free(rounding.error);
+        return -1;
+    }
+    struct loss loss = {.claim = claim};
+    double terms = (double)(rows->n_everywhere + cluster_size(rows->cluster) - 1);
+    double unit = (16 * ((double)rows->q + 8) + terms) * DBL_EPSILON;
+    const struct certify_family family = {
+        .context = &loss,
+        .block = 1 + BLOCK_SCORES / rows->q,
+        .loss = evaluate_loss,
+        .linear = claim->linear,
+        .linear_rounding = 2 * unit * rounding.all + price_of_balance(claim, &rounding, largest) +
+                           rounding.under * (2 + rounding.most_ratio * rounding.most_ratio),
+        .nothing = ml_loss_of_nothing(rows, claim->cost),
+        .enough = claim->epsilon,
+        .lengthen = true};
+    int status = certify_bounds(certify, rows->q, claim->f, &g, &family, certificate, err);
+    free(rounding.error);
+    return status;
+}

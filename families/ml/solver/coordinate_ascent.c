@@ -1,0 +1,490 @@
+#include "families/ml/solver/coordinate_ascent.h"
+
+#include "common/base/array.h"
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "families/ml/solver/distributed_ascent.h"
+#include "fit/score_map.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PASSES = 3,        /* of pair steps in a block */
+    MOST_PAIRS = 64,   /* of a block that is stepped in by pairs */
+    MOST_PAUSE = 8,    /* sweeps that a row is left out for */
+    LOOK_EVERY = 8,    /* sweeps between looks at every row */
+    SLICE_ROWS = 256,  /* of one task that looks */
+    MOST_STALLED = 10, /* looks without progress before it is called stalled */
+    RANDOM_STREAM = 5  /* tells this use of the seed from others */
+};
+
+/* A row adds next to nothing if its gap is below this part of what is allowed on average. */
+static const double SMALL = 0.1;
+
+/* Between two looks D should rise by more than this part of the gap. */
+static const double STALLED = 1e-6;
+
+/* ---- creation ---- */
+
+/* Room for the alpha of the rows that are stepped in by pairs. */
+static int create_alpha(struct ml_bcd *bcd, enum ml_step step, struct error *err) {
+    size_t n = bcd->rows->n;
+    bcd->alpha_start = memory_array(n + 1, sizeof *bcd->alpha_start, "pairs", err);
+    if (!bcd->alpha_start) {
+        return -1;
+    }
+    bcd->alpha_start[0] = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct ml_block block = ml_rows_block(bcd->rows, i, ML_HINGE, 1);
+        uint64_t pairs = (uint64_t)block.n_relevant * (block.q - block.n_relevant);
+        bool by_pairs = step == ML_STEP_PAIRS || (step == ML_STEP_AUTO && pairs <= MOST_PAIRS);
+        bcd->alpha_start[i + 1] = bcd->alpha_start[i] + (by_pairs ? pairs : 0);
+    }
+    bcd->alpha = memory_zeros((size_t)bcd->alpha_start[n], sizeof(double), "pairs", err);
+    return bcd->alpha ? 0 : -1;
+}
+
+static int create_scratch(struct ml_bcd *bcd, struct error *err) {
+    size_t workers = threads_count(bcd->problem->threads);
+    bcd->scratch = memory_zeros(workers, sizeof *bcd->scratch, "work of rows", err);
+    for (size_t w = 0; bcd->scratch && w < workers; w++) {
+        if (ml_scratch_create(&bcd->scratch[w], bcd->rows->q, err) < 0) {
+            return -1;
+        }
+    }
+    return bcd->scratch ? 0 : -1;
+}
+
+/* Operations of a sweep: of its steps, and of the store. */
+static double count_work(const struct ml_bcd *bcd) {
+    enum { PAIR_STEP = 8, LABEL_STEP = 100 };
+    double work = ml_store_work(&bcd->store);
+    for (size_t i = 0; i < bcd->rows->n; i++) {
+        uint64_t pairs = bcd->alpha_start[i + 1] - bcd->alpha_start[i];
+        work += (double)(PASSES * PAIR_STEP * pairs + (pairs > 0 ? 0 : LABEL_STEP) * bcd->rows->q);
+    }
+    return work;
+}
+
+int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struct ml_rows *rows,
+                  enum ml_step step, double constant, bool shrinking, uint64_t seed,
+                  struct error *err) {
+    *bcd = (struct ml_bcd){
+        .problem = problem, .rows = rows, .constant = constant, .shrinking = shrinking};
+    random_start(&bcd->random, seed, RANDOM_STREAM);
+    if (ml_store_create(&bcd->store, problem, rows, err) < 0) {
+        return -1;
+    }
+    size_t n = rows->n, width = bcd->store.width;
+    bcd->beta = memory_zeros(n, width * sizeof(double), "dual variables", err);
+    bcd->conjugate = memory_zeros(n, sizeof(double), "dual variables", err);
+    bcd->total = memory_zeros(width, sizeof(double), "dual variables", err);
+    bcd->offset = memory_zeros(width, sizeof(double), "dual variables", err);
+    bcd->gap = memory_zeros(n, sizeof(double), "gaps", err);
+    bcd->pause = memory_zeros(n, 1, "gaps", err);
+    bcd->absent = memory_zeros(n, 1, "gaps", err);
+    bcd->order = memory_array(n, sizeof(uint32_t), "an order", err);
+    bcd->s = memory_array(width, sizeof(double), "scores", err);
+    bcd->old = memory_array(width, sizeof(double), "scores", err);
+    if (!bcd->beta || !bcd->conjugate || !bcd->total || !bcd->offset || !bcd->gap || !bcd->pause ||
+        !bcd->absent || !bcd->order || !bcd->s || !bcd->old || create_alpha(bcd, step, err) < 0 ||
+        create_scratch(bcd, err) < 0) {
+        ml_bcd_free(bcd);
+        return -1;
+    }
+    bcd->sweep_work = count_work(bcd);
+    bcd->all_work = cluster_total(rows->cluster, bcd->sweep_work);
+    if (rows->cluster && ml_rounds_create(&bcd->rounds, bcd, err) < 0) {
+        ml_bcd_free(bcd);
+        return -1;
+    }
+    return 0;
+}
+
+void ml_bcd_free(struct ml_bcd *bcd) {
+    for (size_t w = 0; bcd->scratch && w < threads_count(bcd->problem->threads); w++) {
+        ml_scratch_free(bcd->scratch[w]);
+    }
+    ml_store_free(&bcd->store);
+    ml_rounds_free(bcd->rounds);
+    free(bcd->scratch);
+    free(bcd->beta);
+    free(bcd->conjugate);
+    free(bcd->stand);
+    free(bcd->total);
+    free(bcd->offset);
+    free(bcd->alpha);
+    free(bcd->alpha_start);
+    free(bcd->gap);
+    free(bcd->pause);
+    free(bcd->absent);
+    free(bcd->order);
+    free(bcd->s);
+    free(bcd->old);
+    *bcd = (struct ml_bcd){0};
+}
+
+/* ---- looking at rows ---- */
+
+/* s (width) becomes the row's whole scores. */
+static void add_bias(const struct ml_bcd *bcd, double *s) {
+    for (size_t k = 0; k < bcd->store.width; k++) {
+        s[k] += bcd->constant * bcd->total[k] + bcd->offset[k];
+    }
+}
+
+/* The sums over all rows that the bounds are made of. */
+struct sums {
+    double loss, gain, square, offset; /* losses, D's linear part, <beta, S>, <beta, offset> */
+};
+
+struct look {
+    struct ml_bcd *bcd;
+    double *s;         /* (workers, width) */
+    struct sums *sums; /* (tasks) */
+};
+
+static void look_task(void *argument, size_t task, size_t worker) {
+    const struct look *look = argument;
+    struct ml_bcd *bcd = look->bcd;
+    size_t width = bcd->store.width, end = (task + 1) * SLICE_ROWS;
+    double *s = look->s + worker * width;
+    struct sums sums = {0};
+    for (size_t i = task * SLICE_ROWS; i < end && i < bcd->rows->n; i++) {
+        struct ml_block block = ml_bcd_block(bcd, i);
+        const double *beta = bcd->beta + i * width;
+        ml_store_scores(&bcd->store, i, s);
+        double square = array_dot(beta, s, width);
+        add_bias(bcd, s);
+        double loss = ml_block_loss(&block, s, bcd->scratch[worker]);
+        double gain = ml_block_gain(&block, beta) - bcd->conjugate[i];
+        bcd->gap[i] = loss + array_dot(beta, s, width) - gain;
+        sums.loss += loss;
+        sums.gain += gain;
+        sums.square += square;
+        sums.offset += array_dot(beta, bcd->offset, width);
+    }
+    look->sums[task] = sums;
+}
+
+int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *err) {
+    size_t width = bcd->store.width, tasks = (bcd->rows->n + SLICE_ROWS - 1) / SLICE_ROWS;
+    struct look look = {.bcd = bcd,
+                        .s = memory_array(threads_count(bcd->problem->threads),
+                                          width * sizeof(double), "scores", err),
+                        .sums = memory_array(tasks, sizeof(struct sums), "bounds", err)};
+    int status = -1;
+    if (look.s && look.sums) {
+        threads_run(bcd->problem->threads, tasks, look_task, &look);
+        struct sums sum = {0};
+        for (size_t t = 0; t < tasks; t++) {
+            sum.loss += look.sums[t].loss;
+            sum.gain += look.sums[t].gain;
+            sum.square += look.sums[t].square;
+            sum.offset += look.sums[t].offset;
+        }
+        double sums[] = {sum.loss, sum.gain, sum.square, sum.offset};
+        cluster_sum(bcd->rows->cluster, sums, 4);
+        sum = (struct sums){sums[0], sums[1], sums[2], sums[3]};
+        double norm = sum.square + bcd->constant * array_dot(bcd->total, bcd->total, width);
+        *bounds = (struct ml_bounds){0.5 * norm + sum.loss, sum.gain - sum.offset - 0.5 * norm};
+        status = isfinite(bounds->primal) && isfinite(bounds->dual)
+                     ? 0
+                     : error_set(err, ERROR_RUNTIME,
+                                 "scores overflow: scale the data or lower the cost");
+    }
+    free(look.s);
+    free(look.sums);
+    return status;
+}
+
+/* ---- alphas ---- */
+
+static void row_alpha(const void *context, size_t i, const struct ml_block *block, double *alpha) {
+    const struct ml_bcd *bcd = context;
+    uint32_t n_others = block->q - block->n_relevant;
+    if (bcd->alpha_start[i + 1] > bcd->alpha_start[i]) {
+        memcpy(alpha, bcd->alpha + bcd->alpha_start[i],
+               (size_t)block->n_relevant * n_others * sizeof *alpha);
+    } else if (block->loss == ML_SQUARED_HINGE) {
+        ml_block_slopes(block, bcd->stand + i * bcd->store.width, alpha);
+    } else {
+        ml_block_spread(block, bcd->beta + i * bcd->store.width, alpha, bcd->scratch[0]);
+    }
+}
+
+struct ml_alphas ml_bcd_alphas(const struct ml_bcd *bcd) {
+    return (struct ml_alphas){bcd->rows, bcd->loss, bcd->cost, bcd, row_alpha};
+}
+
+/* ---- warm starts ---- */
+
+static void reset(struct ml_bcd *bcd) {
+    size_t n = bcd->rows->n, width = bcd->store.width;
+    memset(bcd->beta, 0, n * width * sizeof(double));
+    memset(bcd->conjugate, 0, n * sizeof(double));
+    memset(bcd->total, 0, width * sizeof(double));
+    memset(bcd->alpha, 0, (size_t)bcd->alpha_start[n] * sizeof(double));
+    ml_store_scale(&bcd->store, 0);
+    for (size_t i = 0; bcd->stand && i < n; i++) { /* all margins 1 */
+        struct ml_block block = ml_bcd_block(bcd, i);
+        memset(bcd->stand + i * width, 0, width * sizeof(double));
+        for (uint32_t p = 0; p < block.n_relevant; p++) {
+            bcd->stand[i * width + block.relevant[p]] = 1;
+        }
+    }
+}
+
+/* The best multiple of beta that is feasible for cost: D(t beta) = t linear - t^2 (norm / 2 +
+ * conjugate), with the conjugate of the new lambda, and t <= cost / old cost for the hinge. */
+static int best_factor(struct ml_bcd *bcd, double ratio, double *factor, struct error *err) {
+    size_t width = bcd->store.width;
+    struct ml_bounds bounds;
+    double conjugate = 0, linear = 0;
+    if (ml_bcd_bounds(bcd, &bounds, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < bcd->rows->n; i++) {
+        struct ml_block block = ml_bcd_block(bcd, i);
+        linear += ml_block_gain(&block, bcd->beta + i * width) -
+                  array_dot(bcd->beta + i * width, bcd->offset, width);
+        conjugate += bcd->conjugate[i];
+    }
+    linear = cluster_total(bcd->rows->cluster, linear);
+    conjugate = cluster_total(bcd->rows->cluster, conjugate);
+    double half_norm = linear - conjugate - bounds.dual;
+    double curvature = 2 * (half_norm + conjugate / ratio);
+    *factor = curvature > 0 && linear > 0 ? linear / curvature : 0;
+    if (bcd->loss == ML_HINGE && *factor > ratio) {
+        *factor = ratio;
+    }
+    return 0;
+}
+
+static void scale(struct ml_bcd *bcd, double factor, double ratio) {
+    size_t n = bcd->rows->n, width = bcd->store.width;
+    for (size_t k = 0; k < n * width; k++) {
+        bcd->beta[k] *= factor;
+    }
+    for (size_t k = 0; k < width; k++) {
+        bcd->total[k] *= factor;
+    }
+    for (size_t k = 0; k < (size_t)bcd->alpha_start[n]; k++) {
+        bcd->alpha[k] *= factor;
+    }
+    for (size_t i = 0; i < n; i++) {
+        bcd->conjugate[i] *= factor * factor / ratio;
+    }
+    ml_store_scale(&bcd->store, factor);
+    for (size_t i = 0; bcd->stand && i < n; i++) { /* alpha = 2 lambda (1 - s_p + s_r) */
+        struct ml_block block = ml_bcd_block(bcd, i);
+        double *s = bcd->stand + i * width, slopes = factor / ratio;
+        for (size_t k = 0; k < width; k++) {
+            s[k] *= slopes;
+        }
+        for (uint32_t p = 0; p < block.n_relevant; p++) {
+            s[block.relevant[p]] += 1 - slopes;
+        }
+    }
+}
+
+/* Room for the scores whose slopes are the alpha of rows that are not stepped in by pairs. */
+static int create_stand(struct ml_bcd *bcd, struct error *err) {
+    size_t i = 0, n = bcd->rows->n, width = bcd->store.width;
+    while (i < n && bcd->alpha_start[i + 1] > bcd->alpha_start[i]) {
+        i++;
+    }
+    if (i == n) {
+        return 0;
+    }
+    bcd->stand = memory_zeros(n, width * sizeof(double), "dual variables", err);
+    return bcd->stand ? 0 : -1;
+}
+
+int ml_bcd_start(struct ml_bcd *bcd, enum ml_loss loss, double cost, struct error *err) {
+    if (loss == ML_SQUARED_HINGE && !bcd->stand && create_stand(bcd, err) < 0) {
+        return -1;
+    }
+    if (bcd->cost == 0 || bcd->loss != loss) {
+        reset(bcd);
+    } else if (cost != bcd->cost) {
+        double ratio = cost / bcd->cost, factor;
+        if (best_factor(bcd, ratio, &factor, err) < 0) {
+            return -1;
+        }
+        scale(bcd, factor, ratio);
+    }
+    bcd->loss = loss;
+    bcd->cost = cost;
+    memset(bcd->pause, 0, bcd->rows->n);
+    memset(bcd->absent, 0, bcd->rows->n);
+    return 0;
+}
+
+/* ---- sweeps ---- */
+
+/* A row whose gap is next to nothing is left out for twice as many sweeps as the last time. */
+static void plan_pause(struct ml_bcd *bcd, size_t i) {
+    if (!bcd->shrinking || bcd->gap[i] > bcd->small) {
+        bcd->pause[i] = 0;
+        return;
+    }
+    unsigned next = bcd->pause[i] == 0 ? 1 : 2U * bcd->pause[i];
+    bcd->pause[i] = (unsigned char)(next < MOST_PAUSE ? next : MOST_PAUSE);
+    bcd->absent[i] = bcd->pause[i];
+}
+
+static bool visit(void *context, size_t i, const double *scores, double *change) {
+    struct ml_bcd *bcd = context;
+    size_t width = bcd->store.width;
+    struct ml_block block = ml_bcd_block(bcd, i);
+    struct ml_scratch *scratch = bcd->scratch[0];
+    double *beta = bcd->beta + i * width, *s = bcd->s;
+    memcpy(s, scores, width * sizeof *s);
+    add_bias(bcd, s);
+    bcd->gap[i] = ml_block_loss(&block, s, scratch) + bcd->conjugate[i] +
+                  array_dot(beta, s, width) - ml_block_gain(&block, beta);
+    plan_pause(bcd, i);
+    if (!(bcd->gap[i] > 0)) {
+        return false;
+    }
+    memcpy(bcd->old, beta, width * sizeof *beta);
+    double factor = bcd->store.factor, k = factor * (bcd->store.diagonal[i] + bcd->constant);
+    bool by_pairs = bcd->alpha_start[i + 1] > bcd->alpha_start[i];
+    double largest = by_pairs ? ml_block_pairs(&block, k, s, bcd->alpha + bcd->alpha_start[i],
+                                               PASSES, beta, &bcd->conjugate[i], scratch)
+                              : ml_block_exact(&block, k, s, beta, &bcd->conjugate[i], scratch);
+    if (largest == 0) {
+        return false;
+    }
+    for (size_t c = 0; bcd->stand && c < width; c++) {
+        bcd->stand[i * width + c] = s[c] + k * (beta[c] - bcd->old[c]);
+    }
+    for (size_t c = 0; c < width; c++) {
+        change[c] = beta[c] - bcd->old[c];
+        bcd->total[c] += factor * change[c];
+    }
+    return true;
+}
+
+/* The rows of the next sweep. */
+static size_t choose_rows(struct ml_bcd *bcd) {
+    size_t n = 0;
+    for (size_t i = 0; i < bcd->rows->n; i++) {
+        if (bcd->absent[i] > 0) {
+            bcd->absent[i]--;
+        } else {
+            bcd->order[n++] = (uint32_t)i;
+        }
+    }
+    ml_store_order(&bcd->store, bcd->order, n, &bcd->random);
+    return n;
+}
+
+/* Rows whose gap has grown while they were left out come back. */
+static void recall_rows(struct ml_bcd *bcd) {
+    for (size_t i = 0; i < bcd->rows->n; i++) {
+        if (bcd->gap[i] > bcd->small) {
+            bcd->absent[i] = bcd->pause[i] = 0;
+        }
+    }
+}
+
+/* A sweep over the rows that are due; *n is how many. */
+static int sweep(struct ml_bcd *bcd, size_t *n, struct error *err) {
+    *n = choose_rows(bcd);
+    return ml_store_sweep(&bcd->store, bcd->order, *n, visit, bcd, &bcd->random, err);
+}
+
+/* The rounds of a sweep, or of several. */
+static int sweep_together(struct ml_bcd *bcd, size_t *n, struct error *err) {
+    struct ml_rounds *rounds = bcd->rounds;
+    if (rounds->plan.repeats > 1) {
+        *n = 0;
+        ml_rounds_begin(rounds, bcd);
+        for (size_t k = 0; k < rounds->plan.repeats; k++) {
+            size_t more;
+            if (sweep(bcd, &more, err) < 0) {
+                return -1;
+            }
+            *n += more;
+        }
+        ml_rounds_end(rounds, bcd, NULL, bcd->rows->n);
+        return 0;
+    }
+    *n = choose_rows(bcd);
+    for (size_t part = 0; part < rounds->plan.parts; part++) {
+        size_t first, end = rounds_part(&rounds->plan, *n, part, &first);
+        ml_rounds_begin(rounds, bcd);
+        if (ml_store_sweep(&bcd->store, bcd->order + first, end - first, visit, bcd, &bcd->random,
+                           err) < 0) {
+            return -1;
+        }
+        ml_rounds_end(rounds, bcd, bcd->order + first, end - first);
+    }
+    return 0;
+}
+
+/* What the rows have been seen to add to the gap. */
+static double promised(const struct ml_bcd *bcd) {
+    double promise = 0;
+    for (size_t i = 0; i < bcd->rows->n; i++) {
+        promise += bcd->gap[i];
+    }
+    return cluster_total(bcd->rows->cluster, promise);
+}
+
+int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
+    double best_gap = INFINITY;
+    int stalled = 0;
+    if (bcd->rounds) {
+        ml_rounds_start(bcd->rounds, bcd);
+    }
+    if (ml_bcd_bounds(bcd, &run->bounds, err) < 0) {
+        return -1;
+    }
+    double start_gap = gap_relative(run->bounds.primal, run->bounds.dual);
+    pace_slow(&run->pace, run->work, start_gap, run->epsilon);
+    run->yields = false;
+    for (;;) {
+        struct ml_bounds *bounds = &run->bounds;
+        double allowed = run->epsilon * bounds->primal;
+        if (gap_reached(bounds->primal, bounds->dual, run->epsilon) &&
+            run->iterations >= run->least) {
+            return 0;
+        }
+        bcd->small = SMALL * allowed / (double)bcd->rows->n_everywhere;
+        recall_rows(bcd);
+        /* sweep until what the rows were seen to add promises the gap, or it is time to look */
+        double promise, last_dual = bounds->dual;
+        uint64_t since = 0;
+        do {
+            size_t n;
+            if ((bcd->rounds ? sweep_together : sweep)(bcd, &n, err) < 0) {
+                return -1;
+            }
+            run->iterations += bcd->rounds ? bcd->rounds->plan.repeats : 1;
+            n = cluster_count(bcd->rows->cluster, n);
+            run->work += bcd->all_work * (double)n / (double)bcd->rows->n_everywhere;
+            since++;
+            promise = promised(bcd);
+            run->stop = monitor_check(run->monitor, run->iterations, bounds->primal, bounds->dual);
+        } while (!run->stop && since < LOOK_EVERY && promise > 2 * allowed);
+        if (ml_bcd_bounds(bcd, bounds, err) < 0) {
+            return -1;
+        }
+        /* D rises with every step until rounding hides it; P goes up and down on its way */
+        double gap = bounds->primal - bounds->dual;
+        bool better = gap < 0.9 * best_gap || bounds->dual - last_dual > STALLED * gap;
+        stalled = better ? 0 : stalled + 1;
+        best_gap = gap < best_gap ? gap : best_gap;
+        run->yields = pace_slow(&run->pace, run->work, gap_relative(bounds->primal, bounds->dual),
+                                run->epsilon);
+        if (run->stop || run->yields || stalled >= MOST_STALLED) {
+            return 0;
+        }
+    }
+}

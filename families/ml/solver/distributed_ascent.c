@@ -1,0 +1,161 @@
+#include "families/ml/solver/distributed_ascent.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t n_weights(const struct ml_bcd *bcd) {
+    return (size_t)bcd->problem->data->n_features * bcd->store.width;
+}
+
+int ml_rounds_create(struct ml_rounds **rounds, const struct ml_bcd *bcd, struct error *err) {
+    struct ml_rounds *made = memory_zeros(1, sizeof *made, "rounds", err);
+    *rounds = made;
+    if (!made) {
+        return -1;
+    }
+    size_t n = bcd->rows->n, width = bcd->store.width, weights = n_weights(bcd);
+    made->W = memory_array(weights, sizeof(double), "weights", err);
+    made->total = memory_array(width, sizeof(double), "weights", err);
+    made->step = memory_array(weights + width + 2, sizeof(double), "weights", err);
+    made->beta = memory_array(n, width * sizeof(double), "dual variables", err);
+    made->conjugate = memory_array(n, sizeof(double), "dual variables", err);
+    made->stand = memory_array(n, width * sizeof(double), "dual variables", err);
+    made->alpha = memory_array((size_t)bcd->alpha_start[n], sizeof(double), "pairs", err);
+    made->seen = memory_zeros(n, 1, "rounds", err);
+    if (!made->W || !made->total || !made->step || !made->beta || !made->conjugate ||
+        !made->stand || !made->alpha || !made->seen) {
+        return -1;
+    }
+    rounds_plan(&made->plan, bcd->rows->cluster, bcd->sweep_work, (double)(weights + width));
+    return 0;
+}
+
+void ml_rounds_free(struct ml_rounds *rounds) {
+    if (rounds) {
+        free(rounds->W);
+        free(rounds->total);
+        free(rounds->step);
+        free(rounds->beta);
+        free(rounds->conjugate);
+        free(rounds->stand);
+        free(rounds->alpha);
+        free(rounds->seen);
+        free(rounds);
+    }
+}
+
+void ml_rounds_start(struct ml_rounds *rounds, const struct ml_bcd *bcd) {
+    size_t n = bcd->rows->n, width = bcd->store.width;
+    memcpy(rounds->beta, bcd->beta, n * width * sizeof(double));
+    memcpy(rounds->conjugate, bcd->conjugate, n * sizeof(double));
+    memcpy(rounds->alpha, bcd->alpha, (size_t)bcd->alpha_start[n] * sizeof(double));
+    if (bcd->stand) {
+        memcpy(rounds->stand, bcd->stand, n * width * sizeof(double));
+    }
+}
+
+void ml_rounds_begin(struct ml_rounds *rounds, struct ml_bcd *bcd) {
+    memcpy(rounds->W, bcd->store.W, n_weights(bcd) * sizeof(double));
+    memcpy(rounds->total, bcd->total, bcd->store.width * sizeof(double));
+    bcd->store.factor = rounds->plan.factor;
+}
+
+/* ---- the parabola ---- */
+
+/* Adds the part of row i in the slope at the beginning, and in the curvature. The conjugates of
+ * alphas that are at hand are parabolas; those of other blocks are at most on the line between both
+ * ends. */
+static void add_row(const struct ml_rounds *rounds, const struct ml_bcd *bcd, size_t i,
+                    double *slope, double *curvature) {
+    struct ml_block block = ml_bcd_block(bcd, i);
+    size_t width = bcd->store.width;
+    const double *to = bcd->beta + i * width, *from = rounds->beta + i * width;
+    for (uint32_t p = 0; p < block.n_relevant; p++) {
+        *slope += to[block.relevant[p]] - from[block.relevant[p]];
+    }
+    double squares = 0;
+    for (uint64_t j = bcd->alpha_start[i]; block.loss != ML_HINGE && j < bcd->alpha_start[i + 1];
+         j++) {
+        double change = bcd->alpha[j] - rounds->alpha[j];
+        squares += change * (change / (4 * block.lambda));
+    }
+    *slope -= bcd->conjugate[i] - rounds->conjugate[i] - squares;
+    *curvature += 2 * squares;
+}
+
+/* The steps of all ranks, and the dual along them. */
+static void join_steps(struct ml_rounds *rounds, struct ml_bcd *bcd, const uint32_t *order,
+                       size_t n, double *slope, double *curvature) {
+    size_t weights = n_weights(bcd), width = bcd->store.width;
+    double *step = rounds->step, *total = step + weights, *sums = total + width;
+    for (size_t k = 0; k < weights; k++) {
+        step[k] = (bcd->store.W[k] - rounds->W[k]) / bcd->store.factor;
+    }
+    for (size_t k = 0; k < width; k++) {
+        total[k] = (bcd->total[k] - rounds->total[k]) / bcd->store.factor;
+    }
+    sums[0] = sums[1] = 0;
+    for (size_t t = 0; t < n; t++) {
+        size_t i = order ? order[t] : t;
+        if (!rounds->seen[i]) {
+            add_row(rounds, bcd, i, &sums[0], &sums[1]);
+            rounds->seen[i] = 1;
+        }
+    }
+    cluster_sum(bcd->rows->cluster, step, weights + width + 2);
+    *slope = sums[0] - array_dot(rounds->W, step, weights) - array_dot(bcd->offset, total, width) -
+             bcd->constant * array_dot(rounds->total, total, width);
+    *curvature =
+        sums[1] + array_dot(step, step, weights) + bcd->constant * array_dot(total, total, width);
+}
+
+/* ---- the end of a round ---- */
+
+/* to becomes from + theta (to - from), and from the same; both (n). */
+static void go(double theta, double *to, double *from, size_t n) {
+    for (size_t k = 0; k < n; k++) {
+        to[k] = theta < 1 ? from[k] + theta * (to[k] - from[k]) : to[k];
+        from[k] = to[k];
+    }
+}
+
+static void settle_row(struct ml_rounds *rounds, struct ml_bcd *bcd, size_t i, double theta) {
+    struct ml_block block = ml_bcd_block(bcd, i);
+    size_t width = bcd->store.width;
+    uint64_t first = bcd->alpha_start[i], end = bcd->alpha_start[i + 1];
+    go(theta, bcd->beta + i * width, rounds->beta + i * width, width);
+    go(theta, bcd->alpha + first, rounds->alpha + first, (size_t)(end - first));
+    go(theta, bcd->conjugate + i, rounds->conjugate + i, 1);
+    if (bcd->stand) {
+        go(theta, bcd->stand + i * width, rounds->stand + i * width, width);
+    }
+    if (block.loss != ML_HINGE && end > first) {
+        double squares = 0;
+        for (uint64_t j = first; j < end; j++) {
+            squares += bcd->alpha[j] * (bcd->alpha[j] / (4 * block.lambda));
+        }
+        bcd->conjugate[i] = rounds->conjugate[i] = squares;
+    }
+}
+
+void ml_rounds_end(struct ml_rounds *rounds, struct ml_bcd *bcd, const uint32_t *order, size_t n) {
+    size_t weights = n_weights(bcd), width = bcd->store.width;
+    double slope, curvature;
+    join_steps(rounds, bcd, order, n, &slope, &curvature);
+    double theta = rounds_go(&rounds->plan, slope, curvature);
+    memcpy(bcd->store.W, rounds->W, weights * sizeof(double));
+    memcpy(bcd->total, rounds->total, width * sizeof(double));
+    array_add(bcd->store.W, theta, rounds->step, weights);
+    array_add(bcd->total, theta, rounds->step + weights, width);
+    for (size_t t = 0; t < n; t++) {
+        size_t i = order ? order[t] : t;
+        if (rounds->seen[i]) {
+            settle_row(rounds, bcd, i, theta);
+            rounds->seen[i] = 0;
+        }
+    }
+    bcd->store.factor = 1;
+}

@@ -1,0 +1,90 @@
+#include "families/ml/solver/label_sets.h"
+
+#include "common/base/memory.h"
+
+#include <stdlib.h>
+
+static int compare(const void *a, const void *b) {
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static int fill(struct ml_rows *rows, const struct problem *problem, const uint32_t *map,
+                struct error *err) {
+    const struct data *data = problem->data;
+    uint64_t n_labels = 0;
+    for (size_t i = 0; i < problem->n; i++) {
+        size_t row = problem->rows ? problem->rows[i] : i;
+        n_labels += data->label_start[row + 1] - data->label_start[row];
+    }
+    rows->start = memory_array(problem->n + 1, sizeof *rows->start, "label sets", err);
+    rows->relevant = memory_array((size_t)n_labels, sizeof *rows->relevant, "label sets", err);
+    rows->row = memory_array(problem->n, sizeof *rows->row, "label sets", err);
+    if (!rows->start || !rows->relevant || !rows->row) {
+        return -1;
+    }
+    rows->start[0] = 0;
+    for (size_t i = 0; i < problem->n; i++) {
+        size_t row = problem->rows ? problem->rows[i] : i;
+        uint64_t first = data->label_start[row], n = data->label_start[row + 1] - first;
+        uint32_t *set = rows->relevant + rows->start[i];
+        for (uint64_t at = 0; at < n; at++) {
+            set[at] = map[data->label[first + at]];
+        }
+        qsort(set, (size_t)n, sizeof *set, compare);
+        rows->start[i + 1] = rows->start[i] + n;
+        rows->n_empty += n == 0;
+        rows->n_full += n == rows->q && n > 0;
+        if (n > 0 && n < rows->q) {
+            rows->row[rows->n++] = (uint32_t)i;
+        }
+    }
+    rows->n_everywhere = cluster_count(rows->cluster, rows->n);
+    rows->n_empty = cluster_count(rows->cluster, rows->n_empty);
+    rows->n_full = cluster_count(rows->cluster, rows->n_full);
+    return rows->n_everywhere > 0
+               ? 0
+               : error_set(err, ERROR_RUNTIME,
+                           "no row has some of the labels and lacks others: there is "
+                           "nothing to learn");
+}
+
+int ml_rows_create(struct ml_rows *rows, const struct problem *problem, struct error *err) {
+    *rows = (struct ml_rows){.cluster = problem->cluster, .n_all = problem->n};
+    if (labels_collect(&rows->labels, problem->data, problem->rows, problem->n, problem->cluster,
+                       err) < 0) {
+        return -1;
+    }
+    const struct names *names = &problem->data->names;
+    rows->q = (uint32_t)rows->labels.names.n;
+    uint32_t *map = memory_array(names->n, sizeof *map, "labels", err);
+    int status = -1;
+    if (map) {
+        labels_map(&rows->labels, names, map);
+        status = fill(rows, problem, map, err);
+    }
+    free(map);
+    if (status < 0) {
+        ml_rows_free(rows);
+    }
+    return status;
+}
+
+void ml_rows_free(struct ml_rows *rows) {
+    labels_free(&rows->labels);
+    free(rows->start);
+    free(rows->relevant);
+    free(rows->row);
+    *rows = (struct ml_rows){0};
+}
+
+struct ml_block ml_rows_block(const struct ml_rows *rows, size_t i, enum ml_loss loss,
+                              double cost) {
+    uint64_t first = rows->start[rows->row[i]];
+    uint32_t n = (uint32_t)(rows->start[rows->row[i] + (size_t)1] - first);
+    return (struct ml_block){.loss = loss,
+                             .q = rows->q,
+                             .n_relevant = n,
+                             .relevant = rows->relevant + first,
+                             .lambda = cost / ((double)n * (double)(rows->q - n))};
+}

@@ -1,0 +1,199 @@
+#include "families/ml/solver/ml.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "families/ml/solver/admm.h"
+#include "families/ml/solver/ml_private.h"
+#include "families/ml/solver/policy.h"
+#include "fit/tolerance.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ml_create(struct ml **ml, const struct problem *problem, const struct ml_setup *setup,
+              struct error *err) {
+    struct ml *made = memory_zeros(1, sizeof *made, "a problem", err);
+    if (!made) {
+        return -1;
+    }
+    made->problem = problem;
+    made->setup = *setup;
+    int status = ml_rows_create(&made->rows, problem, err);
+    if (status == 0) {
+        status = score_map_create(&made->map, problem, err);
+    }
+    if (status == 0) {
+        status = certify_create(&made->certify, problem, &made->map, setup->bias, err);
+    }
+    if (status == 0) {
+        status = certify_definite(made->certify, &made->definite, err);
+    }
+    if (status == 0 && problem->unsolved) {
+        *ml = made;
+        return 0;
+    }
+    if (status == 0) {
+        status = ml_bcd_create(&made->bcd, problem, &made->rows, setup->step,
+                               setup->bias * setup->bias, setup->shrinking, setup->seed, err);
+    }
+    if (status == 0) {
+        made->interior_work = ml_interior_work(problem, &made->rows);
+        made->split_work = made->definite ? ml_split_work(problem, &made->rows) : INFINITY;
+    }
+    if (status < 0) {
+        ml_free(made);
+        return -1;
+    }
+    *ml = made;
+    return 0;
+}
+
+void ml_free(struct ml *ml) {
+    if (!ml) {
+        return;
+    }
+    if (ml->bcd.problem) {
+        ml_bcd_free(&ml->bcd);
+    }
+    ml_interior_free(ml->interior);
+    certify_free(ml->certify);
+    score_map_free(&ml->map);
+    ml_rows_free(&ml->rows);
+    ml_kept_free(&ml->kept);
+    free(ml->scores);
+    free(ml);
+}
+
+const struct ml_rows *ml_get_rows(const struct ml *ml) {
+    return &ml->rows;
+}
+
+const struct ml_kept *ml_get_kept(const struct ml *ml) {
+    return &ml->kept;
+}
+
+const double *ml_get_scores(const struct ml *ml) {
+    return ml->scores;
+}
+
+/* ---- solving ---- */
+
+static int solve(struct ml *ml, const struct ml_parameters *parameters, struct ml_run *run,
+                 struct ml_point *point, struct error *err) {
+    struct ml_state state = {.ml = ml, .parameters = parameters, .run = *run, .point = point};
+    int status = policy_run(&ml_policy, &state, run->monitor, err);
+    *run = state.run;
+    return status < 0 || state.ran
+               ? status
+               : error_set(err, ERROR_RUNTIME,
+                           "solver interior: too many features, rows or labels, or a kernel that "
+                           "is not positive semidefinite");
+}
+
+/* What a fit through tolerances is of. */
+struct solving {
+    struct ml *ml;
+    const struct ml_parameters *parameters;
+    struct ml_run run;
+    struct ml_point point; /* the best; made, but of no run before the first */
+    bool begun;
+};
+
+/* Solves to the gap; the better primal and the better dual of it and the best are the best then. */
+static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct solving *solving = context;
+    struct ml_point found, *best = &solving->point;
+    struct ml_parameters own = *solving->parameters;
+    own.epsilon = epsilon;
+    solving->run =
+        (struct ml_run){.monitor = solving->run.monitor, .iterations = solving->run.iterations};
+    if (!solving->begun) {
+        solving->begun = true;
+        if (solve(solving->ml, &own, &solving->run, best, err) < 0) {
+            return -1;
+        }
+    } else {
+        if (ml_point_create(&found, solving->ml, err) < 0) {
+            return -1;
+        }
+        int status = solve(solving->ml, &own, &solving->run, &found, err);
+        if (status == 0) {
+            ml_point_join(best, &found);
+        }
+        ml_point_free(&found);
+        if (status < 0) {
+            return -1;
+        }
+    }
+    end->gap = best->certificate.certified ? best->certificate.gap : (double)NAN;
+    end->limited = stop_limited(solving->run.stop);
+    return 0;
+}
+
+/* The point's weights become the solution's, its scores ml's, with the bias. */
+static void hand_over(struct ml *ml, struct ml_point *point, struct solution *solution) {
+    size_t q = ml->rows.q;
+    if (point->certificate.worse) { /* f = 0 is better */
+        memset(point->weights, 0, ml_n_weights(ml) * sizeof *point->weights);
+        memset(point->bias, 0, q * sizeof *point->bias);
+        memset(point->scores, 0, ml->rows.n_all * q * sizeof *point->scores);
+    }
+    for (size_t i = 0; i < ml->rows.n_all; i++) {
+        array_add(point->scores + i * q, 1, point->bias, q);
+    }
+    free(ml->scores);
+    ml->scores = point->scores;
+    ml_kept_free(&ml->kept);
+    ml->kept = point->kept;
+    point->kept = (struct ml_kept){0};
+    solution->weights = point->weights;
+    point->scores = point->weights = NULL;
+    if (ml->setup.bias > 0 || ml->setup.free_bias) {
+        solution->bias = point->bias;
+        point->bias = NULL;
+    }
+}
+
+/* f = 0 for lack of time; the scores, which are 0, are not made. */
+static int give_nothing(struct ml *ml, double cost, struct solution *solution, struct error *err) {
+    size_t q = ml->rows.q;
+    bool biased = ml->setup.bias > 0 || ml->setup.free_bias;
+    free(ml->scores);
+    ml->scores = NULL;
+    ml_kept_free(&ml->kept);
+    solution->n_outputs = q;
+    solution->weights = memory_zeros(ml_n_weights(ml), sizeof(double), "weights", err);
+    solution->bias = biased ? memory_zeros(q, sizeof(double), "weights", err) : NULL;
+    if (!solution->weights || (biased && !solution->bias)) {
+        solution_free(solution);
+        return -1;
+    }
+    certify_nothing(ml->problem, ml_loss_of_nothing(&ml->rows, cost), solution);
+    return 0;
+}
+
+int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct monitor *monitor,
+             struct solution *solution, struct error *err) {
+    *solution = (struct solution){0};
+    struct solving solving = {.ml = ml, .parameters = parameters, .run = {.monitor = monitor}};
+    struct ml_point *point = &solving.point;
+    if (monitor_late(monitor)) {
+        return give_nothing(ml, parameters->cost, solution, err);
+    }
+    if (ml_point_create(point, ml, err) < 0) {
+        return -1;
+    }
+    size_t size = cluster_count(ml->rows.cluster, ml->rows.n_all) * ml->rows.q;
+    if (tolerance_solve(solve_to, &solving, parameters->epsilon, size, err) < 0) {
+        ml_point_free(point);
+        return -1;
+    }
+    *solution = (struct solution){.n_outputs = ml->rows.q, .iterations = solving.run.iterations};
+    certify_conclude(&point->certificate, parameters->epsilon,
+                     solving.run.stop ? solving.run.stop : STOP_ROUNDING, solution);
+    hand_over(ml, point, solution);
+    ml_point_free(point);
+    return 0;
+}

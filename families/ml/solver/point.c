@@ -1,0 +1,198 @@
+/* Points of the multi-label problem and their certificates. */
+#include "common/base/memory.h"
+#include "families/ml/solver/certify.h"
+#include "families/ml/solver/ml_private.h"
+#include "families/ml/solver/sort.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ml_point_free(struct ml_point *point) {
+    free(point->weights);
+    free(point->bias);
+    free(point->scores);
+    free(point->size);
+    free(point->residual);
+    free(point->dual);
+    ml_kept_free(&point->kept);
+    *point = (struct ml_point){0};
+}
+
+size_t ml_n_weights(const struct ml *ml) {
+    return (ml->problem->gram ? ml->rows.n_all : ml->problem->data->n_features) * ml->rows.q;
+}
+
+int ml_point_create(struct ml_point *point, const struct ml *ml, struct error *err) {
+    size_t q = ml->rows.q;
+    *point = (struct ml_point){
+        .certificate = {.primal = INFINITY, .gap = INFINITY},
+        .bounds = {INFINITY, 0},
+        .weights = memory_zeros(ml_n_weights(ml), sizeof(double), "weights", err),
+        .bias = memory_zeros(q, sizeof(double), "weights", err),
+        .scores = memory_array(ml->rows.n_all, q * sizeof(double), "scores", err),
+        .size = memory_zeros(ml->rows.n_all, sizeof(struct ml_size), "a certificate", err),
+        .residual = memory_zeros(q, sizeof(double), "a certificate", err)};
+    if (point->weights && point->bias && point->scores && point->size && point->residual) {
+        return 0;
+    }
+    ml_point_free(point);
+    return -1;
+}
+
+void ml_unpad(const double *padded, size_t width, const uint32_t *rows, size_t n, size_t q,
+              double *out) {
+    for (size_t i = 0; i < n; i++) {
+        memcpy(out + (rows ? rows[i] : i) * q, padded + i * width, q * sizeof *out);
+    }
+}
+
+static struct ml_size size_of(const struct ml_block *block, const double *beta) {
+    double above = 0, below = 0, wrong = 0, most_above = 0, most_below = 0, sum = 0, total = 0;
+    for (uint32_t k = 0, next = 0; k < block->q; k++) {
+        bool relevant = next < block->n_relevant && block->relevant[next] == k;
+        double size = relevant ? beta[k] : -beta[k], good = size > 0 ? size : 0;
+        next += relevant;
+        total += beta[k];
+        sum += fabs(size);
+        wrong += good - size;
+        *(relevant ? &above : &below) += good;
+        double *most = relevant ? &most_above : &most_below;
+        *most = good > *most ? good : *most;
+    }
+    double least = fmin(above, below);
+    return (struct ml_size){.sum = sum,
+                            .apart = fabs(total) + 2 * wrong,
+                            .most = least > 0 ? most_above * most_below / least : 0};
+}
+
+/* What of a row's sum no alpha between 0 and lambda carry from its relevant labels to the others:
+ * by the cut that carries least, of the j largest beta_p, which the others take |beta_r|, or j
+ * lambda, of (Gale 1957). list (2 q) is work. */
+static double find_over(const struct ml_block *block, const double *beta, struct ml_sort *list) {
+    struct ml_sort *others = list + block->n_relevant, *merge = list + block->q;
+    uint32_t n = 0, m = 0;
+    double sum = 0, over = 0, filled = 0;
+    for (uint32_t k = 0; k < block->q; k++) {
+        bool relevant = n < block->n_relevant && block->relevant[n] == k;
+        if (relevant) {
+            list[n++].key = fmax(0, beta[k]);
+        } else {
+            others[m++].key = fmax(0, -beta[k]);
+        }
+    }
+    ml_sort(list, n, merge);
+    ml_sort(others, m, merge);
+    uint32_t full = m; /* of the others, those that j lambda is not enough for */
+    for (uint32_t j = 1; j <= n; j++) {
+        double each = j * block->lambda;
+        while (full > 0 && others[full - 1].key <= each) {
+            filled += others[--full].key;
+        }
+        sum += list[j - 1].key;
+        over = fmax(over, sum - filled - full * each);
+    }
+    return over;
+}
+
+int ml_point_size(const struct ml *ml, double cost, const double *beta, struct ml_point *point,
+                  struct error *err) {
+    size_t q = ml->rows.q, width = ml->bcd.store.width;
+    struct ml_sort *list = memory_array(q, 2 * sizeof *list, "a certificate", err);
+    memset(point->residual, 0, q * sizeof *point->residual);
+    for (size_t i = 0; list && i < ml->rows.n; i++) {
+        struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, cost);
+        struct ml_size *size = &point->size[ml->rows.row[i]];
+        *size = size_of(&block, beta + i * width);
+        size->over = size->most > block.lambda ? find_over(&block, beta + i * width, list) : 0;
+        for (size_t k = 0; k < q; k++) {
+            point->residual[k] += beta[i * width + k];
+        }
+    }
+    cluster_sum(ml->rows.cluster, point->residual, q);
+    free(list);
+    return list ? 0 : -1;
+}
+
+double ml_point_gain(const struct ml *ml, const double *beta) {
+    double gain = 0;
+    for (size_t i = 0; i < ml->rows.n; i++) {
+        struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, 1);
+        gain += ml_block_gain(&block, beta + i * ml->bcd.store.width);
+    }
+    return cluster_total(ml->rows.cluster, gain);
+}
+
+void ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point) {
+    struct ml_store *store = &ml->bcd.store;
+    if (ml->problem->gram) {
+        ml_unpad(beta, store->width, ml->rows.row, ml->rows.n, ml->rows.q, point->weights);
+        return;
+    }
+    ml_store_rebuild(store, beta);
+    ml_unpad(store->W, store->width, NULL, ml->problem->data->n_features, ml->rows.q,
+             point->weights);
+}
+
+int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err) {
+    return ml->map.exact(&ml->map, point->weights, ml->rows.q, point->scores, err);
+}
+
+int ml_point_part(const struct ml *ml, struct ml_point *point, struct error *err) {
+    size_t n = ml_n_weights(ml), q = ml->rows.q;
+    point->dual = memory_array(n + q, sizeof *point->dual, "weights", err);
+    if (!point->dual) {
+        return -1;
+    }
+    memcpy(point->dual, point->weights, n * sizeof *point->dual);
+    for (size_t k = 0; k < q; k++) { /* a free bias is no part of the dual point */
+        point->dual[n + k] = ml->setup.free_bias ? 0 : point->bias[k];
+    }
+    return 0;
+}
+
+int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
+                     struct error *err) {
+    bool biased = ml->setup.bias > 0 || ml->setup.free_bias;
+    const struct certify_function f = {
+        .weights = point->weights, .bias = biased ? point->bias : NULL, .exact = point->scores};
+    struct certify_function g = f;
+    if (point->dual) {
+        g = (struct certify_function){.weights = point->dual,
+                                      .bias = biased ? point->dual + ml_n_weights(ml) : NULL};
+    }
+    const struct ml_claim claim = {.rows = &ml->rows,
+                                   .loss = parameters->loss,
+                                   .cost = parameters->cost,
+                                   .epsilon = parameters->epsilon,
+                                   .f = &f,
+                                   .g = &g,
+                                   .size = point->size,
+                                   .residual = ml->setup.free_bias ? point->residual : NULL,
+                                   .linear = point->gain,
+                                   .scratch = ml->bcd.scratch[0]};
+    if (ml_certify(ml->certify, &claim, &point->certificate, err) < 0) {
+        return -1;
+    }
+    point->bounds = (struct ml_bounds){point->certificate.primal, point->certificate.dual};
+    return 0;
+}
+
+bool ml_is_certified(const struct ml_point *point, double epsilon) {
+    return point->certificate.gap <= epsilon;
+}
+
+void ml_point_join(struct ml_point *point, struct ml_point *found) {
+    if (found->certificate.primal < point->certificate.primal) {
+        struct ml_point worse = *point;
+        *point = *found;
+        *found = worse;
+    }
+    if (found->certificate.certified && found->certificate.dual > point->certificate.dual) {
+        struct ml_kept worse = point->kept;
+        point->kept = found->kept;
+        found->kept = worse;
+    }
+    certify_join(&point->certificate, &found->certificate);
+    point->bounds = (struct ml_bounds){point->certificate.primal, point->certificate.dual};
+}

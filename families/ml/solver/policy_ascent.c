@@ -1,0 +1,198 @@
+/* Block coordinate ascent to a certified gap, with any bias. */
+#include "common/base/array.h"
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "families/ml/solver/bias.h"
+#include "families/ml/solver/ml_private.h"
+#include "fit/tolerance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_reached(const struct ml_bounds *bounds, double epsilon) {
+    return gap_reached(bounds->primal, bounds->dual, epsilon);
+}
+
+/* The exact scores take the place of those that sweeps have added up. */
+static void refresh(struct ml *ml, const struct ml_point *point) {
+    struct ml_store *store = &ml->bcd.store;
+    size_t q = ml->rows.q;
+    for (size_t i = 0; store->S && i < ml->rows.n; i++) {
+        memcpy(store->S + i * store->width, point->scores + ml->rows.row[i] * q,
+               q * sizeof(double));
+    }
+}
+
+/* ---- certificates ---- */
+
+/* The hinge's beta, without a free bias, is a dual point. */
+static int take_beta(struct ml *ml, struct ml_point *point, struct error *err) {
+    const struct ml_bcd *bcd = &ml->bcd;
+    point->gain = ml_point_gain(ml, bcd->beta);
+    ml_kept_clear(&point->kept);
+    for (size_t i = 0; ml->setup.keep && i < ml->rows.n; i++) {
+        if (ml_kept_add_beta(&point->kept, ml->rows.row[i], bcd->beta + i * bcd->store.width,
+                             ml->rows.q, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The certified point of the descent's alphas, or of some near them whose sums are 0, for a free
+ * bias: that of its next step. */
+static int certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
+                   struct error *err) {
+    struct ml_bcd *bcd = &ml->bcd;
+    size_t q = ml->rows.q, width = bcd->store.width;
+    bool free_bias = ml->setup.free_bias, own = free_bias || bcd->loss == ML_SQUARED_HINGE;
+    const struct ml_alphas alphas = ml_bcd_alphas(bcd);
+    struct ml_kept *kept = ml->setup.keep ? &point->kept : NULL;
+    double *beta =
+        own ? memory_array(ml->rows.n, width * sizeof *beta, "dual variables", err) : bcd->beta;
+    int status = !beta ? -1
+                 : own ? ml_bias_beta(&alphas, free_bias, width, beta, &point->gain, kept, err)
+                       : take_beta(ml, point, err);
+    if (status == 0) {
+        ml_point_weights(ml, beta, point);
+        status = ml_point_size(ml, parameters->cost, beta, point, err);
+    }
+    if (own) {
+        free(beta);
+    }
+    if (status < 0 || ml_point_scores(ml, point, err) < 0) {
+        return -1;
+    }
+    if (!own) {
+        refresh(ml, point);
+    } else if (!ml->problem->gram) { /* W is the descent's again */
+        ml_store_rebuild(&bcd->store, bcd->beta);
+    }
+    for (size_t k = 0; k < q; k++) {
+        point->bias[k] = free_bias ? bcd->offset[k] : bcd->constant * point->residual[k];
+    }
+    return ml_point_certify(ml, parameters, point, err);
+}
+
+/* ---- block coordinate descent ---- */
+
+static int run_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct ml_state *state = context;
+    struct ml_run *run = &state->run;
+    run->epsilon = epsilon;
+    if (ml_bcd_run(&state->ml->bcd, run, err) < 0 ||
+        certify(state->ml, state->parameters, state->point, err) < 0) {
+        return -1;
+    }
+    const struct certificate *certificate = &state->point->certificate;
+    *end = (struct tolerance_end){.gap = certificate->certified ? certificate->gap : (double)NAN,
+                                  .limited = stop_limited(run->stop),
+                                  .converged = !run->stop && !run->yields};
+    return 0;
+}
+
+/* ---- free bias ---- */
+
+/* One proximal step: b takes over what the constant feature has given, centred, for the scores do
+ * not change when the same is added to all labels. */
+static void shift_bias(struct ml_bcd *bcd) {
+    size_t q = bcd->rows->q;
+    double mean = 0;
+    for (size_t k = 0; k < q; k++) {
+        bcd->offset[k] += bcd->constant * bcd->total[k];
+        mean += bcd->offset[k] / (double)q;
+    }
+    for (size_t k = 0; k < q; k++) {
+        bcd->offset[k] -= mean;
+    }
+}
+
+/* The bounds as far as they can be told without a dual point that has sums of 0: bcd's bounds
+ * without what the proximal term adds to them. b is the bias of the step, before it is shifted. */
+static struct ml_bounds bounds_without_prox(const struct ml_bcd *bcd,
+                                            const struct ml_bounds *bounds) {
+    size_t q = bcd->rows->q;
+    double proximal = 0.5 * bcd->constant * array_dot(bcd->total, bcd->total, q);
+    return (struct ml_bounds){bounds->primal - proximal,
+                              bounds->dual + proximal + array_dot(bcd->total, bcd->offset, q)};
+}
+
+/* The first rho: a part of the mean of K's diagonal. */
+static double first_rho(const struct ml *ml) {
+    const double share = 0.3;
+    double sum = 0;
+    for (size_t i = 0; i < ml->rows.n; i++) {
+        sum += ml->bcd.store.diagonal[i];
+    }
+    sum = cluster_total(ml->rows.cluster, sum);
+    return sum > 0 ? share * sum / (double)ml->rows.n_everywhere : 1;
+}
+
+/* Each step is solved to a part of the gap that there is. Where it takes no more than a sweep or
+ * two and does not bring much, b has far to go, and rho grows. */
+static int solve_free(struct ml_state *state, struct error *err) {
+    const double loose = 0.01, part = 0.2, growth = 3, most = 1e6;
+    enum { QUICK = 2, MOST_FAILED = 50 };
+    struct ml *ml = state->ml;
+    const struct ml_parameters *parameters = state->parameters;
+    struct ml_run *run = &state->run;
+    struct ml_point *point = state->point;
+    struct ml_bcd *bcd = &ml->bcd;
+    double rho = first_rho(ml), best = INFINITY;
+    int failed = 0;
+    struct pace pace = run->pace;
+    bcd->constant = rho;
+    run->epsilon = fmax(loose, part * parameters->epsilon);
+    while (failed < MOST_FAILED) {
+        uint64_t before = run->iterations;
+        run->least = before + 1;
+        run->pace = (struct pace){.other = pace.other};
+        if (ml_bcd_run(bcd, run, err) < 0) {
+            return -1;
+        }
+        struct ml_bounds bounds = bounds_without_prox(bcd, &run->bounds);
+        shift_bias(bcd);
+        bool end = is_reached(&bounds, parameters->epsilon);
+        bool look = run->stop || run->yields || end || failed + 1 == MOST_FAILED;
+        if (!look) {
+            double open = gap_relative(bounds.primal, bounds.dual);
+            look = run->yields = pace_slow(&pace, run->work, open, parameters->epsilon);
+        }
+        if (look) {
+            if (certify(ml, parameters, point, err) < 0) {
+                return -1;
+            }
+            bounds = point->bounds;
+            end = ml_is_certified(point, parameters->epsilon);
+        }
+        if (look && !end && !run->yields) { /* sums that are not 0 had made too much of the dual */
+            double open = gap_relative(bounds.primal, bounds.dual);
+            run->yields = pace_slow(&pace, run->work, open, parameters->epsilon);
+        }
+        if (run->stop || run->yields || end) {
+            break;
+        }
+        double reached = gap_relative(bounds.primal, bounds.dual);
+        bool slow = reached > 0.5 * best;
+        failed = reached < 0.99 * best ? 0 : failed + 1;
+        best = fmin(best, reached);
+        if (slow && run->iterations - before <= QUICK && bcd->constant < most * rho) {
+            bcd->constant *= growth;
+        }
+        run->epsilon = fmin(part * reached, run->epsilon) * (slow ? 0.5 : 1);
+    }
+    return 0;
+}
+
+int ml_ascend(struct ml_state *state, struct error *err) {
+    struct ml *ml = state->ml;
+    const struct ml_parameters *parameters = state->parameters;
+    state->ran = true;
+    if (ml_bcd_start(&ml->bcd, parameters->loss, parameters->cost, err) < 0) {
+        return -1;
+    }
+    return ml->setup.free_bias
+               ? solve_free(state, err)
+               : tolerance_tighten(run_to, state, parameters->epsilon, ML_POLISH_ROUNDS, err);
+}

@@ -1,0 +1,340 @@
+/* Fits by the interior-point method and by ADMM, to a certified gap. */
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "families/ml/solver/admm.h"
+#include "families/ml/solver/bias.h"
+#include "families/ml/solver/ml_private.h"
+#include "fit/tolerance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the points of a fit ---- */
+
+/* The weights that coefficients (rows.n, q) make. The descent's W is lost. */
+static int set_coefficients(struct ml *ml, const double *coefficients, struct ml_point *point,
+                            struct error *err) {
+    size_t n = ml->rows.n, q = ml->rows.q, width = ml->bcd.store.width;
+    double *padded = memory_zeros(n, width * sizeof(double), "weights", err);
+    if (!padded) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(padded + i * width, coefficients + i * q, q * sizeof *padded);
+    }
+    ml_point_weights(ml, padded, point);
+    free(padded);
+    return 0;
+}
+
+/* The weights that the dual point makes, and its function. */
+static int take_dual(struct ml *ml, double cost, const struct ml_fit *fit, struct ml_point *point,
+                     struct error *err) {
+    size_t n = ml->rows.n, width = ml->bcd.store.width;
+    struct ml_kept *kept = ml->setup.keep ? &point->kept : NULL;
+    double *beta = memory_zeros(n, width * sizeof(double), "dual variables", err);
+    int status =
+        beta ? ml_bias_beta(&fit->alphas, ml->setup.free_bias, width, beta, &point->gain, kept, err)
+             : -1;
+    if (status == 0) {
+        ml_point_weights(ml, beta, point);
+        status = ml_point_size(ml, cost, beta, point, err);
+    }
+    free(beta);
+    return status;
+}
+
+/* The slope of the loss along t, at t times the point's scores and bias. */
+static double loss_slope(const struct ml *ml, const struct ml_parameters *parameters,
+                         const struct ml_point *point, double t) {
+    size_t q = ml->rows.q;
+    const double *bias = point->bias;
+    double slope = 0, conjugate, *s = ml->bcd.s, *vertex = ml->bcd.old;
+    for (size_t i = 0; i < ml->rows.n; i++) {
+        struct ml_block block = ml_rows_block(&ml->rows, i, parameters->loss, parameters->cost);
+        const double *from = point->scores + ml->rows.row[i] * q;
+        for (size_t k = 0; k < q; k++) {
+            s[k] = t * (from[k] + bias[k]);
+        }
+        ml_block_vertex(&block, s, vertex, &conjugate, ml->bcd.scratch[0]);
+        slope -= array_dot(vertex, from, q) + array_dot(vertex, bias, q);
+    }
+    return cluster_total(ml->rows.cluster, slope);
+}
+
+/* The t near 1 where t times the point has the least primal, of |f|^2 = norm: at large C margins
+ * that are an ulp short of 1 cost more than weights that are longer by that much. */
+static double best_multiple(const struct ml *ml, const struct ml_parameters *parameters,
+                            const struct ml_point *point, double norm) {
+    enum { HALVINGS = 60 };
+    const double ulp = 4e-16, most = 0.5;
+    double low = 1, high = 1;
+    bool too_short = loss_slope(ml, parameters, point, 1) + norm < 0;
+    for (double step = too_short ? ulp : -ulp; fabs(step) < most; step *= 2) {
+        double t = 1 + step;
+        *(too_short ? &high : &low) = t;
+        if ((loss_slope(ml, parameters, point, t) + t * norm < 0) != too_short) {
+            break;
+        }
+        *(too_short ? &low : &high) = t;
+    }
+    for (int k = 0; k < HALVINGS && high - low > ulp; k++) {
+        double t = low + (high - low) / 2;
+        *(loss_slope(ml, parameters, point, t) + t * norm < 0 ? &low : &high) = t;
+    }
+    return high;
+}
+
+/* Multiplies the point by the best factor, times `scale`. */
+static void scale_point(const struct ml *ml, const struct ml_parameters *parameters, double scale,
+                        struct ml_point *point) {
+    size_t q = ml->rows.q, n = ml_n_weights(ml);
+    double norm = array_dot(point->weights, ml->problem->gram ? point->scores : point->weights, n);
+    if (ml->setup.bias > 0) {
+        norm += array_dot(point->bias, point->bias, q) / (ml->setup.bias * ml->setup.bias);
+    }
+    scale *= best_multiple(ml, parameters, point, norm);
+    for (size_t k = 0; k < n; k++) {
+        point->weights[k] *= scale;
+    }
+    for (size_t k = 0; k < ml->rows.n_all * q; k++) {
+        point->scores[k] *= scale;
+    }
+    for (size_t k = 0; k < q; k++) {
+        point->bias[k] *= scale;
+    }
+}
+
+/* How far each label's scores may rise where it is not relevant, or fall (falls) where it is, until
+ * a pair comes to the margin: at most, INFINITY where none can. All ranks. */
+static void find_room(const struct ml *ml, const struct ml_point *point, bool falls, double *room) {
+    size_t q = ml->rows.q;
+    double *s = ml->bcd.s;
+    for (size_t k = 0; k < q; k++) {
+        room[k] = -INFINITY; /* less what there is: the largest is looked for */
+    }
+    for (size_t i = 0; i < ml->rows.n; i++) {
+        struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, 1);
+        double low = INFINITY, high = -INFINITY;
+        memcpy(s, point->scores + ml->rows.row[i] * q, q * sizeof *s);
+        array_add(s, 1, point->bias, q);
+        for (uint32_t pass = 0; pass < 2; pass++) {
+            for (uint32_t k = 0, next = 0; k < q; k++) {
+                bool relevant = next < block.n_relevant && block.relevant[next] == k;
+                next += relevant;
+                if (pass == 0) {
+                    low = relevant ? fmin(low, s[k]) : low;
+                    high = relevant ? high : fmax(high, s[k]);
+                } else if (relevant == falls) {
+                    double left = falls ? s[k] - 1 - high : low - 1 - s[k];
+                    room[k] = fmax(room[k], -left);
+                }
+            }
+        }
+    }
+    cluster_max(ml->rows.cluster, room, q);
+    for (size_t k = 0; k < q; k++) {
+        room[k] = -room[k];
+    }
+}
+
+/* Brings a free bias together where the loss leaves it free: an interior point may find it at
+ * millions, which scores round to. Labels rise, or fall, to no less than another margin's width
+ * from where a pair would have a loss. */
+static int settle_bias(const struct ml *ml, struct ml_point *point, struct error *err) {
+    enum { PASSES = 3 };
+    size_t q = ml->rows.q;
+    double *bias = point->bias, mean = 0, *room = memory_array(q, sizeof *room, "weights", err);
+    if (!room) {
+        return -1;
+    }
+    for (int pass = 0; pass < 2 * PASSES; pass++) {
+        bool falls = pass & 1;
+        double end = bias[0];
+        for (size_t k = 0; k < q; k++) {
+            end = falls ? fmin(end, bias[k]) : fmax(end, bias[k]);
+        }
+        find_room(ml, point, falls, room);
+        for (size_t k = 0; k < q; k++) {
+            double by = fmax(fmin(room[k] - 1, fabs(end - bias[k])), 0);
+            bias[k] += falls ? -by : by;
+        }
+    }
+    for (size_t k = 0; k < q; k++) {
+        mean += bias[k] / (double)q;
+    }
+    for (size_t k = 0; k < q; k++) {
+        bias[k] -= mean;
+    }
+    free(room);
+    return 0;
+}
+
+/* Both points of a fit, the primal scaled and its free bias settled, certified. The descent's W is
+ * lost. */
+static int take_point(struct ml *ml, const struct ml_parameters *parameters,
+                      const struct ml_fit *fit, double scale, bool settle, struct ml_point *point,
+                      struct error *err) {
+    size_t q = ml->rows.q;
+    double constant = ml->setup.bias * ml->setup.bias;
+    if (take_dual(ml, parameters->cost, fit, point, err) < 0) {
+        return -1;
+    }
+    for (size_t k = 0; k < q; k++) {
+        point->bias[k] = ml->setup.free_bias ? fit->bias[k] : constant * point->residual[k];
+    }
+    bool own = fit->weights || fit->coefficients;
+    if (ml_point_part(ml, point, err) < 0) {
+        return -1;
+    }
+    if (own) {
+        memcpy(point->bias, fit->bias, q * sizeof *point->bias);
+    }
+    if (fit->weights) {
+        memcpy(point->weights, fit->weights, ml_n_weights(ml) * sizeof *point->weights);
+    } else if (fit->coefficients && set_coefficients(ml, fit->coefficients, point, err) < 0) {
+        return -1;
+    }
+    if (ml_point_scores(ml, point, err) < 0) {
+        return -1;
+    }
+    scale_point(ml, parameters, scale, point);
+    if ((settle && settle_bias(ml, point, err) < 0) ||
+        ml_point_certify(ml, parameters, point, err) < 0) {
+        return -1;
+    }
+    point->certificate.lost = fmax(0, point->certificate.primal - fit->primal);
+    return 0;
+}
+
+/* ---- solve, certify, tighten ---- */
+
+/* One of the two algorithms at work. */
+struct finish {
+    struct ml_state *state;
+    struct ml_interior *interior; /* or */
+    struct ml_split *split;
+    double least; /* of the gap: rounding of the loss at 0 */
+    struct monitor monitor;
+};
+
+/* Takes the points of a fit where they are better. A free bias is settled first; margins that
+ * rounding may have left short of 1 count as loss: where that is most of the gap, a primal point
+ * that is a little longer has less. */
+static int offer(struct ml_state *state, const struct ml_fit *fit, struct error *err) {
+    enum { RESCALINGS = 3 };
+    bool settle = false, settles = state->ml->setup.free_bias;
+    double scale = 1, next = INFINITY;
+    for (int k = 0; k <= RESCALINGS && next > 1; k++) {
+        struct ml_point found;
+        if (ml_point_create(&found, state->ml, err) < 0) {
+            return -1;
+        }
+        if (take_point(state->ml, state->parameters, fit, scale, settle, &found, err) < 0) {
+            ml_point_free(&found);
+            return -1;
+        }
+        next = settle == settles ? found.certificate.length : INFINITY;
+        scale *= settle == settles ? next : 1;
+        settle = settles;
+        ml_point_join(state->point, &found);
+        ml_point_free(&found);
+        if (ml_is_certified(state->point, state->parameters->epsilon)) {
+            break;
+        }
+    }
+    return 0;
+}
+
+static int run_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    const double rounding = 0.9; /* what the certificate adds */
+    struct finish *finish = context;
+    struct ml_state *state = finish->state;
+    struct ml_fit fit;
+    if (finish->split) {
+        ml_split_run(finish->split, rounding * epsilon, finish->least, &finish->monitor, &fit);
+    } else {
+        ml_interior_run(finish->interior, rounding * epsilon, finish->least, &finish->monitor,
+                        &fit);
+    }
+    if (offer(state, &fit, err) < 0) {
+        return -1;
+    }
+    state->run.iterations = fit.iterations;
+    state->run.stop = fit.stop;
+    *end = (struct tolerance_end){.gap = state->point->certificate.gap,
+                                  .limited = stop_limited(fit.stop),
+                                  .converged = !fit.stop};
+    return 0;
+}
+
+/* Runs the algorithm that is given; the descent's W is that of its beta again. */
+static int finish(struct ml_state *state, struct ml_interior *interior, struct ml_split *split,
+                  struct error *err) {
+    const double tiny = 1e-13;
+    struct ml *ml = state->ml;
+    uint64_t before = state->run.iterations;
+    struct monitor_run after;
+    struct finish finish = {.state = state,
+                            .interior = interior,
+                            .split = split,
+                            .least = tiny * ml_loss_of_nothing(&ml->rows, state->parameters->cost),
+                            .monitor = monitor_after(&after, state->run.monitor, before, 0)};
+    after.primal = state->point->bounds.primal;
+    after.dual = state->point->bounds.dual;
+    state->ran = true;
+    int status =
+        tolerance_tighten(run_to, &finish, state->parameters->epsilon, ML_POLISH_ROUNDS, err);
+    state->run.iterations += before;
+    if (!ml->problem->gram && ml->bcd.cost != 0) {
+        ml_store_rebuild(&ml->bcd.store, ml->bcd.beta);
+    }
+    return status;
+}
+
+/* ---- the algorithms ---- */
+
+/* Made when it is first wanted; ml->interior_work becomes INFINITY where K shows to be not positive
+ * semidefinite. */
+int ml_interior_point(struct ml_state *state, struct error *err) {
+    struct ml *ml = state->ml;
+    if (!ml->interior && ml_interior_create(&ml->interior, ml->problem, &ml->rows, ml->setup.bias,
+                                            ml->setup.free_bias, err) < 0) {
+        return -1;
+    }
+    if (!ml->interior) {
+        ml->interior_work = INFINITY;
+        return 0;
+    }
+    return ml_interior_start(ml->interior, state->parameters->loss, state->parameters->cost, err) <
+                   0
+               ? -1
+               : finish(state, ml->interior, NULL, err);
+}
+
+/* From the descent's point; nothing is run where K shows to be not positive semidefinite. */
+int ml_admm(struct ml_state *state, struct error *err) {
+    struct ml *ml = state->ml;
+    const struct ml_parameters *parameters = state->parameters;
+    const struct ml_bcd *bcd = &ml->bcd;
+    size_t width = bcd->store.width;
+    double *scores = memory_array(ml->rows.n, width * sizeof *scores, "scores", err);
+    struct ml_split *split = NULL;
+    if (!scores) {
+        return -1;
+    }
+    for (size_t i = 0; i < ml->rows.n; i++) {
+        ml_store_scores(&bcd->store, i, scores + i * width);
+    }
+    const struct ml_split_start start = {bcd->beta, scores, width};
+    double constant = ml->setup.bias * ml->setup.bias;
+    int status = ml_split_create(&split, ml->problem, &ml->rows, parameters->loss, parameters->cost,
+                                 constant, ml->setup.free_bias, &start, err);
+    free(scores);
+    if (split) {
+        status = finish(state, NULL, split, err);
+    }
+    ml_split_free(split);
+    return status;
+}

@@ -1,0 +1,380 @@
+#include "families/ml/solver/score_store.h"
+
+#include "common/base/dispatch.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/kernel/gram.h"
+#include "fit/work.h"
+
+#include <cblas.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    VECTOR = 8,   /* doubles: the widest there are */
+    GROUP = 16,   /* neighbours that stay together: their entries lie together in the gram */
+    CHUNK = 128,  /* rows whose steps are applied at once */
+    SLICE = 512,  /* rows of S that they are applied to at once: with K's in cache */
+    COLUMNS = 64, /* columns of W that one task rebuilds */
+    SERIAL_WORK = 1 << 18 /* products below, in entries of K, are not worth waking threads for */
+};
+
+/* ---- linear rows ---- */
+
+/* A row of the data; column NULL: dense. */
+struct row {
+    const uint32_t *column;
+    const float *value;
+    size_t n;
+};
+
+static struct row data_row(const struct data *data, size_t i) {
+    if (data->row_start) {
+        uint64_t first = data->row_start[i];
+        return (struct row){data->column + first, data->value + first,
+                            (size_t)(data->row_start[i + 1] - first)};
+    }
+    return (struct row){NULL, data->value + i * data->n_features, data->n_features};
+}
+
+/* s (width) = W'x */
+DISPATCH static void row_scores(const uint32_t *column, const float *value, size_t n,
+                                const double *restrict W, size_t width, double *restrict s) {
+    memset(s, 0, width * sizeof *s);
+    for (size_t k = 0; k < n; k++) {
+        const double *w = W + (column ? column[k] : k) * width;
+        double x = (double)value[k];
+        if (x == 0) {
+            continue;
+        }
+        for (size_t c = 0; c < width; c++) {
+            s[c] += x * w[c];
+        }
+    }
+}
+
+/* W += x change', columns first..end. */
+DISPATCH static void row_update(const uint32_t *column, const float *value, size_t n,
+                                const double *restrict change, double *restrict W, size_t width,
+                                size_t first, size_t end) {
+    for (size_t k = 0; k < n; k++) {
+        double *w = W + (column ? column[k] : k) * width;
+        double x = (double)value[k];
+        if (x == 0) {
+            continue;
+        }
+        for (size_t c = first; c < end; c++) {
+            w[c] += x * change[c];
+        }
+    }
+}
+
+/* The same where only the labels changed[0..n_changed) change. */
+static void row_update_few(const struct row *row, const double *change, const uint32_t *changed,
+                           size_t n_changed, double *W, size_t width) {
+    for (size_t k = 0; k < row->n; k++) {
+        double *w = W + (row->column ? row->column[k] : k) * width;
+        double x = (double)row->value[k];
+        for (size_t e = 0; e < n_changed; e++) {
+            w[changed[e]] += x * change[changed[e]];
+        }
+    }
+}
+
+static double row_square(const struct row *row) {
+    double sum = 0;
+    for (size_t k = 0; k < row->n; k++) {
+        sum += (double)row->value[k] * (double)row->value[k];
+    }
+    return sum;
+}
+
+/* ---- creation ---- */
+
+static int create_linear(struct ml_store *store, struct error *err) {
+    const struct data *data = store->problem->data;
+    store->W = memory_zeros(data->n_features, store->width * sizeof(double), "weights", err);
+    if (!store->W) {
+        return -1;
+    }
+    for (size_t i = 0; i < store->rows->n; i++) {
+        struct row row = data_row(data, store->index[i]);
+        store->diagonal[i] = row_square(&row);
+    }
+    return 0;
+}
+
+static int create_kernel(struct ml_store *store, struct error *err) {
+    const struct problem *problem = store->problem;
+    size_t width = store->width, workers = threads_count(problem->threads);
+    store->S = memory_zeros(store->rows->n, width * sizeof(double), "scores", err);
+    store->chunk_s = memory_array(CHUNK, width * sizeof(double), "a chunk of rows", err);
+    store->chunk_d = memory_array(CHUNK, width * sizeof(double), "a chunk of rows", err);
+    store->chunk_k = memory_array((size_t)CHUNK * CHUNK, sizeof(double), "a chunk of rows", err);
+    store->chunk_index = memory_array(CHUNK, sizeof(uint32_t), "a chunk of rows", err);
+    store->slices =
+        memory_array(workers, (size_t)CHUNK * SLICE * sizeof(double), "a chunk of rows", err);
+    if (!store->S || !store->chunk_s || !store->chunk_d || !store->chunk_k || !store->chunk_index ||
+        !store->slices) {
+        return -1;
+    }
+    const struct kernel_rows *rows = gram_rows(problem->gram);
+    for (size_t i = 0; i < store->rows->n; i++) {
+        store->diagonal[i] = kernel_value(rows, store->index[i], rows, store->index[i]);
+    }
+    return 0;
+}
+
+int ml_store_create(struct ml_store *store, const struct problem *problem,
+                    const struct ml_rows *rows, struct error *err) {
+    size_t width = ((size_t)rows->q + VECTOR - 1) / VECTOR * VECTOR;
+    *store = (struct ml_store){.problem = problem, .rows = rows, .width = width, .factor = 1};
+    store->diagonal = memory_array(rows->n, sizeof(double), "a diagonal", err);
+    store->index = memory_array(rows->n, sizeof(uint32_t), "row numbers", err);
+    store->s = memory_array(width, sizeof(double), "scores", err);
+    store->change = memory_array(width, sizeof(double), "scores", err);
+    store->changed = memory_array(width, sizeof(uint32_t), "labels", err);
+    bool made = store->diagonal && store->index && store->s && store->change && store->changed;
+    int status = made ? 0 : -1;
+    for (size_t i = 0; status == 0 && i < rows->n; i++) {
+        store->index[i] = problem->rows ? problem->rows[rows->row[i]] : rows->row[i];
+    }
+    if (status == 0) {
+        status = (problem->gram ? create_kernel : create_linear)(store, err);
+    }
+    if (status < 0) {
+        ml_store_free(store);
+    }
+    return status;
+}
+
+void ml_store_free(struct ml_store *store) {
+    free(store->diagonal);
+    free(store->index);
+    free(store->W);
+    free(store->S);
+    free(store->s);
+    free(store->change);
+    free(store->changed);
+    free(store->chunk_s);
+    free(store->chunk_d);
+    free(store->chunk_k);
+    free(store->chunk_index);
+    free(store->slices);
+    *store = (struct ml_store){0};
+}
+
+void ml_store_scores(const struct ml_store *store, size_t i, double *s) {
+    if (store->S) {
+        memcpy(s, store->S + i * store->width, store->width * sizeof *s);
+        return;
+    }
+    struct row row = data_row(store->problem->data, store->index[i]);
+    row_scores(row.column, row.value, row.n, store->W, store->width, s);
+}
+
+void ml_store_scale(struct ml_store *store, double factor) {
+    size_t n = store->S ? store->rows->n : store->problem->data->n_features;
+    double *all = store->S ? store->S : store->W;
+    for (size_t k = 0; k < n * store->width; k++) {
+        all[k] *= factor;
+    }
+}
+
+/* ---- products with K ---- */
+
+/* S += K[:, rows] D for a list of rows. */
+struct product {
+    struct ml_store *store;
+    const uint32_t *rows; /* (n) of the gram */
+    size_t n;
+    const double *D;     /* (n, width) */
+    struct error *error; /* (workers) */
+};
+
+static void product_task(void *argument, size_t task, size_t worker) {
+    const struct product *product = argument;
+    struct ml_store *store = product->store;
+    size_t first = task * SLICE, n = smaller(SLICE, store->rows->n - first), width = store->width;
+    double *K = store->slices + worker * ((size_t)CHUNK * SLICE);
+    if (gram_block(store->problem->gram, product->rows, product->n, store->index + first, n, K,
+                   &product->error[worker]) == 0) {
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)n, (int)width, (int)product->n, 1,
+                    K, (int)n, product->D, (int)width, 1, store->S + first * width, (int)width);
+    }
+}
+
+static int add_product(struct ml_store *store, const uint32_t *rows, size_t n, const double *D,
+                       struct error *err) {
+    struct threads *threads = store->problem->threads;
+    size_t workers = threads_count(threads), tasks = (store->rows->n + SLICE - 1) / SLICE;
+    bool serial = store->rows->n * n < SERIAL_WORK;
+    struct product product = {store, rows, n, D,
+                              memory_zeros(workers, sizeof *product.error, "errors", err)};
+    if (!product.error) {
+        return -1;
+    }
+    threads_run(serial ? NULL : threads, tasks, product_task, &product);
+    int status = 0;
+    for (size_t w = 0; w < workers; w++) {
+        if (product.error[w].kind != ERROR_NONE) {
+            *err = product.error[w];
+            status = -1;
+        }
+    }
+    free(product.error);
+    return status;
+}
+
+/* ---- rebuilding ---- */
+
+struct rebuild {
+    struct ml_store *store;
+    const double *beta;
+};
+
+/* A task takes some columns of W and all rows: its sums do not depend on the threads. */
+static void rebuild_task(void *argument, size_t task, size_t worker) {
+    const struct rebuild *rebuild = argument;
+    struct ml_store *store = rebuild->store;
+    size_t width = store->width, first = task * COLUMNS, end = smaller(first + COLUMNS, width);
+    (void)worker;
+    for (size_t i = 0; i < store->rows->n; i++) {
+        const double *beta = rebuild->beta + i * width;
+        bool zero = true;
+        for (size_t c = first; c < end; c++) {
+            zero = zero && beta[c] == 0;
+        }
+        if (!zero) {
+            struct row row = data_row(store->problem->data, store->index[i]);
+            row_update(row.column, row.value, row.n, beta, store->W, width, first, end);
+        }
+    }
+}
+
+void ml_store_rebuild(struct ml_store *store, const double *beta) {
+    size_t width = store->width, n = store->problem->data->n_features * width;
+    struct rebuild rebuild = {store, beta};
+    memset(store->W, 0, n * sizeof(double));
+    threads_run(store->problem->threads, (width + COLUMNS - 1) / COLUMNS, rebuild_task, &rebuild);
+    cluster_sum(store->rows->cluster, store->W, n);
+}
+
+/* ---- sweeps ---- */
+
+double ml_store_work(const struct ml_store *store) {
+    double width = (double)store->width, n = (double)store->rows->n, values = 0;
+    if (store->S) {
+        return work_blas2_float(n * n * width + n * CHUNK * width);
+    }
+    for (size_t i = 0; i < store->rows->n; i++) {
+        struct row row = data_row(store->problem->data, store->index[i]);
+        values += (double)row.n;
+    }
+    return work_blas2_float(4 * values * width);
+}
+
+void ml_store_order(const struct ml_store *store, uint32_t *order, size_t n,
+                    struct random *random) {
+    if (store->W) {
+        random_shuffle(random, order, n);
+        return;
+    }
+    /* whole groups change places; the last one, which may be short, stays */
+    size_t groups = n / GROUP;
+    for (size_t g = groups; g > 1; g--) {
+        size_t other = (size_t)random_below(random, g);
+        uint32_t *a = order + (g - 1) * GROUP, *b = order + other * GROUP, copy[GROUP];
+        memcpy(copy, a, sizeof copy);
+        memmove(a, b, sizeof copy);
+        memcpy(b, copy, sizeof copy);
+    }
+}
+
+static void sweep_linear(struct ml_store *store, const uint32_t *order, size_t n,
+                         bool (*visit)(void *, size_t, const double *, double *), void *context) {
+    size_t width = store->width;
+    for (size_t at = 0; at < n; at++) {
+        size_t i = order[at];
+        struct row row = data_row(store->problem->data, store->index[i]);
+        row_scores(row.column, row.value, row.n, store->W, width, store->s);
+        if (!visit(context, i, store->s, store->change)) {
+            continue;
+        }
+        uint32_t *changed = store->changed;
+        size_t n_changed = 0;
+        for (uint32_t c = 0; c < store->rows->q; c++) {
+            changed[n_changed] = c;
+            n_changed += store->change[c] != 0;
+        }
+        for (size_t c = 0; store->factor != 1 && c < width; c++) {
+            store->change[c] *= store->factor;
+        }
+        if (n_changed < width / 4) {
+            row_update_few(&row, store->change, changed, n_changed, store->W, width);
+        } else {
+            row_update(row.column, row.value, row.n, store->change, store->W, width, 0, width);
+        }
+    }
+}
+
+DISPATCH static void add_multiple(double *restrict to, double factor, const double *restrict from,
+                                  size_t n) {
+    for (size_t k = 0; k < n; k++) {
+        to[k] += factor * from[k];
+    }
+}
+
+/* Visits order[0..n), n <= CHUNK. */
+static int sweep_chunk(struct ml_store *store, const uint32_t *order, size_t n,
+                       bool (*visit)(void *, size_t, const double *, double *), void *context,
+                       struct random *random, struct error *err) {
+    size_t width = store->width, n_changed = 0;
+    uint32_t turn[CHUNK], *index = store->chunk_index;
+    for (size_t k = 0; k < n; k++) {
+        index[k] = store->index[order[k]];
+        turn[k] = (uint32_t)k;
+        memcpy(store->chunk_s + k * width, store->S + order[k] * width, width * sizeof(double));
+    }
+    if (gram_block(store->problem->gram, index, n, index, n, store->chunk_k, err) < 0) {
+        return -1;
+    }
+    memset(store->chunk_d, 0, n * width * sizeof(double));
+    random_shuffle(random, turn, n);
+    bool moved[CHUNK] = {false};
+    for (size_t t = 0; t < n; t++) {
+        size_t k = turn[t];
+        double *change = store->chunk_d + k * width;
+        moved[k] = visit(context, order[k], store->chunk_s + k * width, change);
+        for (size_t next = t + 1; moved[k] && next < n; next++) {
+            size_t other = turn[next];
+            add_multiple(store->chunk_s + other * width, store->chunk_k[k * n + other], change,
+                         width);
+        }
+    }
+    for (size_t k = 0; k < n; k++) { /* those that moved, to the front */
+        if (moved[k]) {
+            index[n_changed] = index[k];
+            memmove(store->chunk_d + n_changed * width, store->chunk_d + k * width,
+                    width * sizeof(double));
+            n_changed++;
+        }
+    }
+    return n_changed > 0 ? add_product(store, index, n_changed, store->chunk_d, err) : 0;
+}
+
+int ml_store_sweep(struct ml_store *store, const uint32_t *order, size_t n,
+                   bool (*visit)(void *context, size_t i, const double *s, double *change),
+                   void *context, struct random *random, struct error *err) {
+    if (store->W) {
+        sweep_linear(store, order, n, visit, context);
+        return 0;
+    }
+    for (size_t first = 0; first < n; first += CHUNK) {
+        if (sweep_chunk(store, order + first, smaller(CHUNK, n - first), visit, context, random,
+                        err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

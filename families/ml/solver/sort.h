@@ -1,0 +1,19 @@
+/* A stable sort of numbers with an index, descending: insertion in short runs, then merges; and the
+ * largest of them alone, by a heap. */
+#ifndef FAMILIES_ML_SOLVER_SORT_H
+#define FAMILIES_ML_SOLVER_SORT_H
+
+#include <stdint.h>
+
+struct ml_sort {
+    double key;
+    uint32_t index;
+};
+
+/* Sorts list[0..n); merge (n) is work. */
+void ml_sort(struct ml_sort *list, uint32_t n, struct ml_sort *merge);
+
+/* largest (k) = the k <= n largest of key (n), descending, of equal ones those that come first. */
+void ml_sort_largest(const double *key, uint32_t n, struct ml_sort *largest, uint32_t k);
+
+#endif

@@ -1,0 +1,143 @@
+#include "families/rank/frontend/buffered_rows.h"
+
+#include "common/base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int keep_remarks(struct kept_rows *rows, const struct data *block, struct error *err) {
+    const uint64_t *start = block->remark_start;
+    size_t length = (size_t)(start[block->n_rows] - start[0]), room = rows->text_room;
+    if (memory_grow(&rows->text, room, rows->n_text + length, 1, "names of rows", err) < 0) {
+        return -1;
+    }
+    rows->text_room = memory_room(room, rows->n_text + length);
+    if (length > 0) {
+        memcpy(rows->text + rows->n_text, block->remark + start[0], length);
+    }
+    for (size_t i = 0; i < block->n_rows; i++) {
+        struct kept_row *row = &rows->row[rows->n + i];
+        row->remark = rows->n_text + (size_t)(start[i] - start[0]);
+        row->remark_length = (size_t)(start[i + 1] - start[i]);
+    }
+    rows->n_text += length;
+    return 0;
+}
+
+int kept_rows_add(struct kept_rows *rows, const struct data *block, const double *scores,
+                  struct error *err) {
+    size_t wanted = rows->n + block->n_rows, room = rows->room;
+    if (memory_grow(&rows->row, room, wanted, sizeof *rows->row, "predictions", err) < 0) {
+        return -1;
+    }
+    rows->room = memory_room(room, wanted);
+    for (size_t i = 0; i < block->n_rows; i++) {
+        rows->row[rows->n + i] = (struct kept_row){.query = block->query ? block->query[i] : 0,
+                                                   .number = rows->n + i,
+                                                   .score = scores ? scores[i] : 0};
+    }
+    if (block->remark_start && keep_remarks(rows, block, err) < 0) {
+        return -1;
+    }
+    for (size_t q = rows->queries.n; q < block->queries.n; q++) { /* numbered in the same order */
+        const char *name = block->queries.name[q];
+        uint32_t number;
+        if (names_add(&rows->queries, name, strlen(name), &number, err) < 0) {
+            return -1;
+        }
+    }
+    rows->has_queries |= block->query != NULL;
+    rows->n = wanted;
+    return 0;
+}
+
+void kept_rows_free(struct kept_rows *rows) {
+    free(rows->row);
+    free(rows->text);
+    names_free(&rows->queries);
+    *rows = (struct kept_rows){0};
+}
+
+static int compare_rows(const void *a, const void *b) {
+    const struct kept_row *x = a, *y = b;
+    if (x->query != y->query) {
+        return x->query < y->query ? -1 : 1;
+    }
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+int kept_rows_visit(struct kept_rows *rows,
+                    int (*visit)(void *context, struct kept_row *row, size_t n, struct error *err),
+                    void *context, struct error *err) {
+    size_t n = rows->n;
+    /* for each row 1 + its place in the sorted rows if it is the first of its query */
+    size_t *starts = memory_zeros(n, sizeof *starts, "predictions", err);
+    if (!starts) {
+        return -1;
+    }
+    if (n > 0) {
+        qsort(rows->row, n, sizeof *rows->row, compare_rows);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || rows->row[i].query != rows->row[i - 1].query) {
+            starts[rows->row[i].number] = i + 1;
+        }
+    }
+    int status = 0;
+    for (size_t first = 0; first < n && status == 0; first++) {
+        if (!starts[first]) {
+            continue;
+        }
+        size_t start = starts[first] - 1, end = start;
+        while (end < n && rows->row[end].query == rows->row[start].query) {
+            end++;
+        }
+        status = visit(context, rows->row + start, end - start, err);
+    }
+    free(starts);
+    return status;
+}
+
+/* ---- names of rows ---- */
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+static size_t skip_blanks(const char *text, size_t at, size_t end) {
+    while (at < end && is_blank(text[at])) {
+        at++;
+    }
+    return at;
+}
+
+static size_t skip_word(const char *text, size_t at, size_t end) {
+    while (at < end && !is_blank(text[at])) {
+        at++;
+    }
+    return at;
+}
+
+struct row_name row_name_in(const char *remark, size_t length, bool first_word) {
+    static const char key[] = "docid";
+    size_t first = 0, end = length;
+    if (length >= sizeof key && memcmp(remark, key, sizeof key - 1) == 0) {
+        size_t at = skip_blanks(remark, sizeof key - 1, length);
+        if (at < length && remark[at] == '=') {
+            first = skip_blanks(remark, at + 1, length);
+            first_word = true;
+        }
+    }
+    end = first_word ? skip_word(remark, first, length) : end;
+    return (struct row_name){remark + first, end - first};
+}
+
+void row_name_write(struct row_name name, size_t number, struct output *output) {
+    if (name.length == 0) {
+        output_format(output, "%zu", number + 1);
+        return;
+    }
+    for (size_t i = 0; i < name.length; i++) {
+        output_write(output, name.text[i] == '\t' ? " " : &name.text[i], 1);
+    }
+}

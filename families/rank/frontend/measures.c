@@ -1,0 +1,280 @@
+/* How predictions of rankings are measured, by both programs: metrics.h behind the drivers' table,
+ * by scores or by the margins of a model of pairs. */
+#include "families/shared/tables.h"
+
+#include "common/base/memory.h"
+#include "families/rank/frontend/metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const gains[] = {"exp", "linear", NULL};
+static const char *const gain_meanings[] = {"2^g - 1", "g, as in trec_eval", NULL};
+static const char *const empties[] = {"0", "1", "skip", NULL};
+static const char *const empty_meanings[] = {"0, as in trec_eval", "1",
+                                             "none: it is not in the mean", NULL};
+
+/* Options of both programs. */
+static const struct option_spec measure_options[] = {
+    OPTION(COUNT, 0, "min-group", "N", "measures leave out queries of fewer rows", SINGLE,
+           .initial = "5", .low = 1, .high = UINT32_MAX),
+    OPTION(COUNT, 0, "ndcg", "K,...", "places that ndcg@K looks at", LIST, .initial = "10",
+           .low = 1, .high = UINT32_MAX),
+    OPTION(COUNT, 0, "precision", "K,...",
+           "precision@K: relevant rows among the K highest of a query, over K", LIST,
+           .initial = "10", .low = 1, .high = UINT32_MAX),
+    OPTION(COUNT, 0, "err", "K,...", "places that err@K, the expected reciprocal rank, looks at",
+           LIST, .initial = "10", .low = 1, .high = METRICS_MOST_ERR),
+    OPTION(CHOICE, 0, "gain", "NAME", "what a row of grade g is worth in ndcg@K; below 0 nothing",
+           SINGLE, .initial = "exp", .choices = gains, .meanings = gain_meanings),
+    OPTION(CHOICE, 0, "empty", "HOW",
+           "map, mrr, ndcg@K, precision@K and err@K of a query without a relevant row", SINGLE,
+           .initial = "skip", .choices = empties, .meanings = empty_meanings),
+    OPTION(NUMBER, 0, "threshold-grade", "G",
+           "labels of G or more are relevant, for map, mrr and precision@K; these are then "
+           "measured also where labels are not grades, that is whole numbers of at most 60",
+           SINGLE, .absent = "any above 0"),
+    OPTION(COUNT, 0, "max-grade", "G", "of err@K: the highest grade, as which higher ones count",
+           SINGLE, .initial = "4", .low = 1, .high = METRICS_MOST_GRADE)};
+
+/* What is kept of each row until its group is known to be complete: at the end. */
+struct state {
+    struct metrics_settings settings; /* cut is set at the end */
+    bool pairs;                       /* scores are those of a model of pairs */
+
+    size_t n, room; /* rows, and rows that there is room for */
+    double *target;
+    uint64_t *query;
+    double *score; /* (n, n_scores) */
+    size_t n_scores;
+
+    /* at the end */
+    struct metrics_cut *cut; /* (settings.n_cuts) */
+    double *value, *weight;  /* (METRICS_CUTS + settings.n_cuts) */
+    double n_queries, n_relevant;
+};
+
+static void free_state(void *opened) {
+    struct state *state = opened;
+    free(state->cut);
+    free(state->value);
+    free(state->target);
+    free(state->query);
+    free(state->score);
+    free(state);
+}
+
+static int create_state(void **opened, const struct options *options, const struct model *model,
+                        struct error *err) {
+    struct state *state = memory_zeros(1, sizeof *state, "measures", err);
+    if (!state) {
+        return -1;
+    }
+    state->pairs = model->n_outputs == 0;
+    state->settings = (struct metrics_settings){
+        .min_group = (size_t)options_number(options, "min-group"),
+        .linear_gain = options_choice(options, "gain") == 1,
+        .threshold = options_given(options, "threshold-grade")
+                         ? options_number(options, "threshold-grade")
+                         : (double)NAN,
+        .empty = options_choice(options, "empty") == 2 ? (double)NAN
+                                                       : (double)options_choice(options, "empty"),
+        .max_grade = options_number(options, "max-grade")};
+    *opened = state;
+    return 0;
+}
+
+static int reserve(struct state *state, size_t n, struct error *err) {
+    size_t room = state->room, wanted = state->n + n;
+    if (memory_grow(&state->target, room, wanted, sizeof *state->target, "measures", err) < 0 ||
+        memory_grow(&state->query, room, wanted, sizeof *state->query, "measures", err) < 0 ||
+        memory_grow(&state->score, room, wanted, state->n_scores * sizeof *state->score, "measures",
+                    err) < 0) {
+        return -1;
+    }
+    state->room = memory_room(room, wanted);
+    return 0;
+}
+
+static int add(void *opened, const struct data *data, const uint32_t *rows, size_t n,
+               const double *scores, size_t n_scores, struct error *err) {
+    struct state *state = opened;
+    state->n_scores = n_scores;
+    if (reserve(state, n, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t row = rows ? rows[i] : i;
+        if (isnan(data->target[row])) {
+            continue;
+        }
+        state->target[state->n] = data->target[row];
+        state->query[state->n] = data->query ? data->query[row] : 0;
+        if (n_scores > 0) { /* a model of no pairs has none, and no array for them */
+            memcpy(state->score + state->n * n_scores, scores + i * n_scores,
+                   n_scores * sizeof *scores);
+        }
+        state->n++;
+    }
+    return 0;
+}
+
+static int values_by_scores(struct state *state, struct error *err) {
+    int status = metrics_rank(state->n, state->target, state->score, state->query, &state->settings,
+                              state->value, state->weight, &state->n_relevant, err);
+    state->n_queries = state->weight[METRICS_PAIRWISE];
+    return status;
+}
+
+/* ---- margins ---- */
+
+struct member {
+    uint64_t query;
+    uint32_t row;
+};
+
+static int compare_members(const void *a, const void *b) {
+    const struct member *x = a, *y = b;
+    if (x->query != y->query) {
+        return x->query < y->query ? -1 : 1;
+    }
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* The share of a group's pairs that their margins put right; NaN without pairs. */
+static double group_accuracy(const struct state *state, const struct member *member, size_t n) {
+    double right = 0, pairs = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double *scores_i = state->score + member[i].row * state->n_scores;
+        for (size_t j = i + 1; j < n; j++) {
+            const double *scores_j = state->score + member[j].row * state->n_scores;
+            double margin = model_margin(scores_i, scores_j, state->n_scores);
+            double mirrored = -margin;
+            const double *target = state->target;
+            metrics_pairs(1, &target[member[i].row], 1, &target[member[j].row], &margin, &right,
+                          &pairs);
+            metrics_pairs(1, &target[member[j].row], 1, &target[member[i].row], &mirrored, &right,
+                          &pairs);
+        }
+    }
+    return pairs > 0 ? right / pairs : (double)NAN;
+}
+
+/* The other measures want scores. */
+static int values_by_margins(struct state *state, struct error *err) {
+    struct member *members = memory_array(state->n, sizeof *members, "groups", err);
+    if (!members) {
+        return -1;
+    }
+    for (size_t i = 0; i < state->n; i++) {
+        members[i] = (struct member){state->query[i], (uint32_t)i};
+    }
+    qsort(members, state->n, sizeof *members, compare_members);
+    double sum = 0, n_groups = 0;
+    for (size_t first = 0, end; first < state->n; first = end) {
+        for (end = first; end < state->n && members[end].query == members[first].query;) {
+            end++;
+        }
+        double accuracy = end - first < state->settings.min_group
+                              ? (double)NAN
+                              : group_accuracy(state, members + first, end - first);
+        if (!isnan(accuracy)) {
+            sum += accuracy;
+            n_groups++;
+        }
+    }
+    free(members);
+    state->value[METRICS_PAIRWISE] = n_groups > 0 ? sum / n_groups : (double)NAN;
+    state->weight[METRICS_PAIRWISE] = state->n_queries = n_groups;
+    return 0;
+}
+
+static bool is_cut(int number) {
+    return number >= METRICS_CUTS;
+}
+
+static int finish(void *opened, const struct measure *wanted, size_t n, struct error *err) {
+    struct state *state = opened;
+    size_t n_cuts = 0;
+    state->cut = memory_array(n, sizeof *state->cut, "measures", err);
+    state->value = memory_array(METRICS_CUTS + n, 2 * sizeof *state->value, "measures", err);
+    if (!state->cut || !state->value) {
+        return -1;
+    }
+    for (size_t k = 0; k < n; k++) {
+        int number = wanted[k].row->number;
+        if (is_cut(number)) {
+            state->cut[n_cuts++] = (struct metrics_cut){(enum metrics_kind)(number - METRICS_CUTS),
+                                                        (uint32_t)wanted[k].at};
+        }
+    }
+    state->settings.cut = state->cut;
+    state->settings.n_cuts = n_cuts;
+    state->weight = state->value + METRICS_CUTS + n;
+    for (size_t k = 0; k < METRICS_CUTS + n_cuts; k++) {
+        state->value[k] = NAN;
+        state->weight[k] = 0;
+    }
+    if (state->n == 0) {
+        return 0;
+    }
+    return (state->pairs ? values_by_margins : values_by_scores)(state, err);
+}
+
+/* ---- the table ---- */
+
+/* How many queries pairwise accuracy, and tau and rho, are means over; and how many of those that
+ * are large enough have a relevant row. */
+enum { QUERIES = -1, QUERIES_RELEVANT = -2 };
+
+static double value(const void *opened, const struct measure *measure, double *weight) {
+    const struct state *state = opened;
+    int number = measure->row->number;
+    if (number == QUERIES) {
+        return state->n_queries > 0 ? state->n_queries : (double)NAN;
+    }
+    if (number == QUERIES_RELEVANT) {
+        return isnan(state->value[METRICS_MAP]) ? (double)NAN : state->n_relevant;
+    }
+    size_t i = (size_t)number;
+    if (is_cut(number)) {
+        const struct metrics_cut *cut = state->cut;
+        enum metrics_kind kind = (enum metrics_kind)(number - METRICS_CUTS);
+        while (cut->kind != kind || cut->at != (uint32_t)measure->at) {
+            cut++;
+        }
+        i = METRICS_CUTS + (size_t)(cut - state->cut);
+    }
+    *weight = state->weight[i];
+    return state->value[i];
+}
+
+static const struct measure_row table[] = {
+    {.name = "pairwise-accuracy", .accuracy = true, .number = METRICS_PAIRWISE},
+    {.name = "kendall-tau", .number = METRICS_KENDALL},
+    {.name = "spearman", .number = METRICS_SPEARMAN},
+    {.name = "map", .number = METRICS_MAP},
+    {.name = "mrr", .number = METRICS_MRR},
+    {.name = "ndcg", .option = "ndcg", .number = METRICS_CUTS + METRICS_NDCG},
+    {.name = "precision", .option = "precision", .number = METRICS_CUTS + METRICS_PRECISION},
+    {.name = "err", .option = "err", .number = METRICS_CUTS + METRICS_ERR},
+    {.name = "queries",
+     .predictor_only = true,
+     .counts = "with labels that differ: what pairwise-accuracy, kendall-tau and spearman are "
+               "averaged over",
+     .number = QUERIES},
+    {.name = "queries-relevant",
+     .predictor_only = true,
+     .counts = "with a relevant row: what map, mrr, ndcg, precision and err are averaged over, "
+               "without --empty",
+     .number = QUERIES_RELEVANT}};
+
+const struct measures rank_measures = {TABLE(options, measure_options),
+                                       TABLE(table, table),
+                                       .left_out = "queries of fewer rows than --min-group",
+                                       .create = create_state,
+                                       .add = add,
+                                       .finish = finish,
+                                       .value = value,
+                                       .free = free_state};

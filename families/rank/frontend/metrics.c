@@ -1,0 +1,443 @@
+#include "families/rank/frontend/metrics.h"
+
+#include "common/base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A row of a group. */
+struct metrics_row {
+    uint64_t query;
+    double target, score;
+    double target_rank; /* average rank within the group, from 1 */
+};
+
+/* ---- the places that relevant rows get: what looks at the beginning of an order ---- */
+
+/* The start of the run of equal scores that ends before `end`: rows are ranked from the back. */
+static size_t score_tie_start(const struct metrics_row *rows, size_t end) {
+    size_t start = end - 1;
+    while (start > 0 && rows[start - 1].score == rows[end - 1].score) {
+        start--;
+    }
+    return start;
+}
+
+static bool is_relevant(double target, const struct metrics_settings *settings) {
+    return isnan(settings->threshold) ? target > 0 : target >= settings->threshold;
+}
+
+/* Whether anything says which rows are relevant. */
+static bool has_relevance(const struct metrics_settings *settings, bool graded) {
+    return graded || !isnan(settings->threshold);
+}
+
+/* Whether one of the rows counts as relevant; false where nothing says which do. */
+static bool any_relevant(const struct metrics_row *rows, size_t n,
+                         const struct metrics_settings *settings, bool graded) {
+    bool any = false;
+    for (size_t i = 0; i < n && has_relevance(settings, graded); i++) {
+        any |= is_relevant(rows[i].target, settings);
+    }
+    return any;
+}
+
+/* ---- NDCG ---- */
+
+static double gain(double target, bool linear) {
+    double grade = fmax(0, target);
+    return linear ? grade : exp2(grade) - 1;
+}
+
+static double discount(size_t place) {
+    return 1 / log2(1 + (double)place);
+}
+
+/* DCG of the best order; rows sorted by target. */
+static double ideal_dcg(const struct metrics_row *rows, size_t n, size_t k, bool linear) {
+    double dcg = 0;
+    for (size_t place = 1; place <= n && place <= k; place++) {
+        dcg += gain(rows[n - place].target, linear) * discount(place);
+    }
+    return dcg;
+}
+
+/* Expected DCG; rows sorted by score. */
+static double score_dcg(const struct metrics_row *rows, size_t n, size_t k, bool linear) {
+    double dcg = 0;
+    for (size_t end = n; end > 0 && n - end < k;) {
+        size_t start = score_tie_start(rows, end);
+        double gains = 0, discounts = 0;
+        for (size_t i = start; i < end; i++) {
+            gains += gain(rows[i].target, linear);
+        }
+        for (size_t place = n - end + 1; place <= n - start && place <= k; place++) {
+            discounts += discount(place);
+        }
+        dcg += gains / (double)(end - start) * discounts;
+        end = start;
+    }
+    return dcg;
+}
+
+/* ---- precision ---- */
+
+static double count_relevant(const struct metrics_row *rows, size_t start, size_t end,
+                             const struct metrics_settings *settings) {
+    double r = 0;
+    for (size_t i = start; i < end; i++) {
+        r += is_relevant(rows[i].target, settings);
+    }
+    return r;
+}
+
+/* Expected average precision and reciprocal rank; rows sorted by score. In a tie of m rows, r of
+ * them relevant, after `above` places with `found` relevant rows: place j of the tie holds a
+ * relevant row with probability r/m, and then (j-1)(r-1)/(m-1) relevant ones of the tie stand
+ * before it on average. The first relevant one is at j with probability
+ * p_j = r/(m-j+1) prod_{i<j} (1 - r/(m-i+1)). */
+static void precision(const struct metrics_row *rows, size_t n,
+                      const struct metrics_settings *settings, double *average,
+                      double *reciprocal) {
+    double sum = 0, found = 0;
+    *reciprocal = settings->empty;
+    for (size_t end = n; end > 0;) {
+        size_t start = score_tie_start(rows, end);
+        double m = (double)(end - start), above = (double)(n - end);
+        double r = count_relevant(rows, start, end, settings);
+        if (r > 0) {
+            double before = m > 1 ? (r - 1) / (m - 1) : 0;
+            double first = 0, none = 1;
+            for (double j = 1; j <= m; j++) {
+                sum += r / m * (found + 1 + (j - 1) * before) / (above + j);
+                double here = m - j + 1 > r ? r / (m - j + 1) : 1;
+                first += none * here / (above + j);
+                none *= 1 - here;
+            }
+            if (found == 0) {
+                *reciprocal = first;
+            }
+        }
+        found += r;
+        end = start;
+    }
+    *average = found > 0 ? sum / found : settings->empty;
+}
+
+/* Expected share of relevant rows among k places, of which those beyond the last row have none;
+ * rows sorted by score. */
+static double precision_at(const struct metrics_row *rows, size_t n, size_t k,
+                           const struct metrics_settings *settings) {
+    double found = 0;
+    for (size_t end = n; end > 0 && n - end < k;) {
+        size_t start = score_tie_start(rows, end), places = end - start, left = k - (n - end);
+        double r = count_relevant(rows, start, end, settings);
+        found += places <= left ? r : r / (double)places * (double)left;
+        end = start;
+    }
+    return found / (double)k;
+}
+
+/* ---- ERR ---- */
+
+/* The probability that a row does not satisfy. */
+static double passes(double target, double max_grade) {
+    return 1 - gain(fmin(target, max_grade), false) / exp2(max_grade);
+}
+
+/* Expected reciprocal rank of the row that satisfies; rows sorted by score. In a tie the first j
+ * rows are any j of its m: with mean_j the mean of prod q over these, q the probabilities to pass,
+ * the user stops at place j with probability mean_{j-1} - mean_j. One row more of q turns mean_j of
+ * c rows into ((c + 1 - j) mean_j + j q mean_{j-1}) / (c + 1). */
+static double err_at(const struct metrics_row *rows, size_t n, size_t k, double max_grade) {
+    double mean[METRICS_MOST_ERR + 1], sum = 0, left = 1;
+    for (size_t end = n; end > 0 && n - end < k;) {
+        size_t start = score_tie_start(rows, end), above = n - end;
+        size_t places = end - start < k - above ? end - start : k - above;
+        for (size_t j = 0; j <= places; j++) {
+            mean[j] = j == 0;
+        }
+        for (size_t c = 0; c < end - start; c++) {
+            double q = passes(rows[start + c].target, max_grade), all = (double)c + 1;
+            for (size_t j = c + 1 < places ? c + 1 : places; j > 0; j--) {
+                mean[j] = ((all - (double)j) * mean[j] + (double)j * q * mean[j - 1]) / all;
+            }
+        }
+        for (size_t j = 1; j <= places; j++) {
+            sum += left * (mean[j - 1] - mean[j]) / (double)(above + j);
+        }
+        left *= mean[places]; /* if there were more places than k there are no more */
+        end = start;
+    }
+    return sum;
+}
+
+/* ---- all ---- */
+
+/* Fills value (METRICS_CUTS + n_cuts) of a group of n rows sorted by target, NaN where there is no
+ * value: the first step. */
+static void begin_places(const struct metrics_row *rows, size_t n,
+                         const struct metrics_settings *settings, bool graded, double *value) {
+    for (size_t i = 0; i < settings->n_cuts; i++) {
+        const struct metrics_cut *cut = &settings->cut[i];
+        value[METRICS_CUTS + i] = cut->kind == METRICS_NDCG && graded
+                                      ? ideal_dcg(rows, n, cut->at, settings->linear_gain)
+                                      : NAN;
+    }
+}
+
+static double cut_value(const struct metrics_row *rows, size_t n,
+                        const struct metrics_settings *settings, const struct metrics_cut *cut,
+                        double ideal) {
+    switch (cut->kind) {
+    case METRICS_NDCG:
+        return score_dcg(rows, n, cut->at, settings->linear_gain) / ideal;
+    case METRICS_PRECISION:
+        return precision_at(rows, n, cut->at, settings);
+    case METRICS_ERR:
+        return err_at(rows, n, cut->at, settings->max_grade);
+    }
+    return NAN;
+}
+
+/* The same of rows then sorted by score, ascending: the second step. */
+static void end_places(const struct metrics_row *rows, size_t n,
+                       const struct metrics_settings *settings, bool graded, double *value) {
+    bool relevant = any_relevant(rows, n, settings, graded), gains = false;
+    for (size_t i = 0; i < n; i++) {
+        gains |= rows[i].target > 0;
+    }
+    value[METRICS_MAP] = value[METRICS_MRR] = NAN;
+    if (has_relevance(settings, graded)) {
+        precision(rows, n, settings, &value[METRICS_MAP], &value[METRICS_MRR]);
+    }
+    for (size_t i = 0; i < settings->n_cuts; i++) {
+        const struct metrics_cut *cut = &settings->cut[i];
+        bool by_threshold = cut->kind == METRICS_PRECISION;
+        double *own = &value[METRICS_CUTS + i];
+        if (!(by_threshold ? has_relevance(settings, graded) : graded)) {
+            *own = NAN;
+        } else if (!(by_threshold ? relevant : gains)) {
+            *own = settings->empty;
+        } else {
+            *own = cut_value(rows, n, settings, cut, *own);
+        }
+    }
+}
+
+/* ---- orders ---- */
+
+static int compare_doubles(double a, double b) {
+    return (a > b) - (a < b);
+}
+
+static int compare_rows(const void *a, const void *b) {
+    const struct metrics_row *x = a, *y = b;
+    if (x->query != y->query) {
+        return x->query < y->query ? -1 : 1;
+    }
+    int order = compare_doubles(x->target, y->target);
+    return order ? order : compare_doubles(x->score, y->score);
+}
+
+/* Pairs among n. */
+static double pairs_of(size_t n) {
+    return 0.5 * (double)n * ((double)n - 1);
+}
+
+/* Sorts rows by score, and returns how many pairs were the other way round (strictly). Bottom-up
+ * merge sort: buffer has room for n rows. */
+static double sort_by_score(struct metrics_row *rows, size_t n, struct metrics_row *buffer) {
+    double inversions = 0;
+    struct metrics_row *from = rows, *to = buffer;
+    for (size_t width = 1; width < n; width *= 2) {
+        for (size_t start = 0; start < n; start += 2 * width) {
+            size_t middle = n - start > width ? start + width : n;
+            size_t end = n - middle > width ? middle + width : n;
+            size_t a = start, b = middle;
+            for (size_t out = start; out < end; out++) {
+                if (b == end || (a < middle && from[a].score <= from[b].score)) {
+                    to[out] = from[a++];
+                } else {
+                    inversions += (double)(middle - a);
+                    to[out] = from[b++];
+                }
+            }
+        }
+        struct metrics_row *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != rows) {
+        memcpy(rows, from, n * sizeof *rows);
+    }
+    return inversions;
+}
+
+/* First row after `start` whose target differs from rows[start]'s. */
+static size_t target_tie_end(const struct metrics_row *rows, size_t start, size_t n) {
+    size_t end = start + 1;
+    while (end < n && rows[end].target == rows[start].target) {
+        end++;
+    }
+    return end;
+}
+
+/* The same for scores. */
+static size_t score_tie_end(const struct metrics_row *rows, size_t start, size_t n) {
+    size_t end = start + 1;
+    while (end < n && rows[end].score == rows[start].score) {
+        end++;
+    }
+    return end;
+}
+
+/* Pearson's correlation of target_rank with the ranks of the scores; rows sorted by score. */
+static double rank_correlation(const struct metrics_row *rows, size_t n) {
+    double mean = 0.5 * ((double)n + 1);
+    double product = 0, target_square = 0, score_square = 0;
+    for (size_t start = 0; start < n;) {
+        size_t end = score_tie_end(rows, start, n);
+        double b = 0.5 * (double)(start + end + 1) - mean;
+        for (size_t i = start; i < end; i++) {
+            double a = rows[i].target_rank - mean;
+            product += a * b;
+            target_square += a * a;
+            score_square += b * b;
+        }
+        start = end;
+    }
+    return score_square > 0 ? product / sqrt(target_square * score_square) : 0;
+}
+
+/* Measures one group, sorted by target and then score, into value. Concordant pairs are counted by
+ * what is left of all pairs (Knight 1966). */
+static void measure_group(struct metrics_row *rows, size_t n, struct metrics_row *buffer,
+                          const struct metrics_settings *settings, bool graded, double *value) {
+    double target_ties = 0, both_ties = 0;
+    for (size_t start = 0; start < n;) {
+        size_t end = target_tie_end(rows, start, n);
+        target_ties += pairs_of(end - start);
+        for (size_t i = start; i < end;) {
+            size_t next = score_tie_end(rows, i, end);
+            both_ties += pairs_of(next - i);
+            i = next;
+        }
+        for (size_t i = start; i < end; i++) {
+            rows[i].target_rank = 0.5 * (double)(start + end + 1);
+        }
+        start = end;
+    }
+    begin_places(rows, n, settings, graded, value);
+    double discordant = sort_by_score(rows, n, buffer);
+    double score_ties = 0;
+    for (size_t start = 0; start < n;) {
+        size_t end = score_tie_end(rows, start, n);
+        score_ties += pairs_of(end - start);
+        start = end;
+    }
+    double pairs = pairs_of(n) - target_ties;
+    double undecided = score_ties - both_ties;
+    double concordant = pairs - undecided - discordant;
+    double decided = pairs_of(n) - score_ties;
+    value[METRICS_PAIRWISE] = pairs > 0 ? (concordant + 0.5 * undecided) / pairs : NAN;
+    value[METRICS_KENDALL] = !(pairs > 0)  ? NAN
+                             : decided > 0 ? (concordant - discordant) / sqrt(pairs) / sqrt(decided)
+                                           : 0;
+    value[METRICS_SPEARMAN] = pairs > 0 ? rank_correlation(rows, n) : NAN;
+    end_places(rows, n, settings, graded, value);
+}
+
+/* Copies the rows with a target and sorts them. Returns how many, or SIZE_MAX for a score that is
+ * not finite. */
+static size_t collect(struct metrics_row *rows, size_t n, const double *target, const double *score,
+                      const uint64_t *query, bool *graded) {
+    size_t kept = 0;
+    *graded = true;
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(target[i])) {
+            continue;
+        }
+        if (!isfinite(score[i])) {
+            return SIZE_MAX;
+        }
+        *graded = *graded && fabs(target[i]) <= METRICS_MOST_GRADE && target[i] == floor(target[i]);
+        rows[kept++] = (struct metrics_row){query ? query[i] : 0, target[i], score[i], 0};
+    }
+    qsort(rows, kept, sizeof *rows, compare_rows);
+    return kept;
+}
+
+/* Adds what a group has of each measure to the sums, and counts it. */
+static void add_group(const double *value, size_t n, double *sum, double *count) {
+    for (size_t m = 0; m < n; m++) {
+        if (!isnan(value[m])) {
+            sum[m] += value[m];
+            count[m]++;
+        }
+    }
+}
+
+/* Measures the groups of n rows, sorted; buffer has room for n rows, value for n_measures numbers.
+ * */
+static void measure_groups(struct metrics_row *rows, size_t n, struct metrics_row *buffer,
+                           const struct metrics_settings *settings, bool graded, double *value,
+                           double *mean, double *count, double *n_relevant) {
+    size_t n_measures = METRICS_CUTS + settings->n_cuts;
+    for (size_t start = 0, end; start < n; start = end) {
+        for (end = start + 1; end < n && rows[end].query == rows[start].query;) {
+            end++;
+        }
+        if (end - start >= settings->min_group) {
+            measure_group(rows + start, end - start, buffer, settings, graded, value);
+            add_group(value, n_measures, mean, count);
+            *n_relevant += any_relevant(rows + start, end - start, settings, graded);
+        }
+    }
+    for (size_t m = 0; m < n_measures; m++) {
+        mean[m] = count[m] > 0 ? mean[m] / count[m] : (double)NAN;
+    }
+}
+
+int metrics_rank(size_t n, const double *target, const double *score, const uint64_t *query,
+                 const struct metrics_settings *settings, double *mean, double *count,
+                 double *n_relevant, struct error *err) {
+    size_t n_measures = METRICS_CUTS + settings->n_cuts;
+    bool graded;
+    struct metrics_row *rows = memory_array(n, 2 * sizeof *rows, "rows to measure", err);
+    double *value = memory_array(n_measures, sizeof *value, "measures", err);
+    int status = rows && value ? 0 : -1;
+    size_t kept = status == 0 ? collect(rows, n, target, score, query, &graded) : 0;
+    if (kept == SIZE_MAX) {
+        status = error_set(err, ERROR_RUNTIME,
+                           "cannot measure a ranking: a score is not a finite number");
+    }
+    if (status == 0) {
+        for (size_t m = 0; m < n_measures; m++) {
+            mean[m] = count[m] = 0;
+        }
+        *n_relevant = 0;
+        measure_groups(rows, kept, rows + n, settings, graded, value, mean, count, n_relevant);
+    }
+    free(rows);
+    free(value);
+    return status;
+}
+
+void metrics_pairs(size_t n_i, const double *target_i, size_t n_j, const double *target_j,
+                   const double *margin, double *n_right, double *n_pairs) {
+    for (size_t i = 0; i < n_i; i++) {
+        const double *row = margin + i * n_j;
+        size_t pairs = 0, above = 0, zero = 0;
+        for (size_t j = 0; j < n_j; j++) {
+            size_t preferred = target_i[i] > target_j[j];
+            pairs += preferred;
+            above += preferred & (row[j] > 0);
+            zero += preferred & (row[j] == 0);
+        }
+        *n_pairs += (double)pairs;
+        *n_right += (double)above + 0.5 * (double)zero;
+    }
+}

@@ -1,0 +1,380 @@
+/* svm-rank-predict: scores, orders or pairs, by a model of svm-rank-train. */
+#include "families/shared/tables.h"
+
+#include "common/base/memory.h"
+#include "families/rank/frontend/buffered_rows.h"
+#include "families/rank/frontend/probability.h"
+#include "families/rank/frontend/targets.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option_spec own_options[] = {
+    OPTION(FLAG, 0, "order", NULL,
+           "write for each query a line `qid:Q` with the numbers of its rows (1 is the first of "
+           "the file), lowest score first; without queries the row numbers only",
+           SINGLE),
+    OPTION(
+        FLAG, 0, "pairs", NULL,
+        "write for any two rows i < j of a query a line `i j margin`, positive if i has the larger "
+        "score; with a model of -b 1 a fourth field is the probability that i has the larger label",
+        SINGLE),
+    OPTION(FLAG, 0, "names", NULL,
+           "write names of rows behind their scores, and in place of their numbers with --order "
+           "and --pairs, with tabs between: a row's comment, or X where that begins with `docid = "
+           "X`, or its number where it has none",
+           SINGLE),
+    OPTION(TEXT, 0, "trec", "FILE",
+           "also write a run for trec_eval: a line `qid Q0 docid rank score dualsvm` for each row, "
+           "docid being the first word of its name",
+           SINGLE),
+    OPTION(TEXT, 0, "standards", "FILE",
+           "with a model of --targets 1: rows of known labels, by which the scores of their "
+           "queries become labels; a handful of a query that the model does not know will do",
+           SINGLE)};
+
+static bool wants_remarks(const struct options *options) {
+    return options_given(options, "names") || options_given(options, "trec");
+}
+
+static const char *const extra_options[] = {"trec", NULL};
+
+static const char *const model_keys[] = {"groups",    "pairs",         "cost-per",
+                                         "gain",      "pair-features", "probability-slope",
+                                         TARGETS_KEY, TARGETS_FEW_KEY, NULL};
+
+/* ---- what is asked of a model ---- */
+
+/* A model of pairs has no scores of rows. */
+static int check(const struct options *options, const struct model *model, struct error *err) {
+    bool pairs = options_given(options, "pairs"), order = options_given(options, "order");
+    if (pairs && order) {
+        return error_set(err, ERROR_USAGE, "--order and --pairs exclude each other");
+    }
+    if (model->n_outputs > 1) {
+        return error_set(err, ERROR_RUNTIME, "the model has %zu scores for a row: one is expected",
+                         model->n_outputs);
+    }
+    if (model->n_outputs == 0 && options_given(options, "trec")) {
+        return error_set(err, ERROR_RUNTIME,
+                         "the model has pair features, and no scores for --trec");
+    }
+    if (options_given(options, "standards") && !model_value(model, TARGETS_KEY)) {
+        return error_set(err, ERROR_RUNTIME,
+                         "--standards is for models that were trained with --targets 1");
+    }
+    if (model->n_outputs == 1 || pairs) {
+        return 0;
+    }
+    bool measures_only = options_given(options, "metrics") && options->n_operands < 3 &&
+                         !options_given(options, "batch") && !order;
+    return measures_only ? 0
+                         : error_set(err, ERROR_RUNTIME,
+                                     "the model has pair features: it only predicts --pairs");
+}
+
+/* ---- lines ---- */
+
+enum kind { SCORES, ORDER, PAIRS };
+
+struct lines {
+    enum kind kind;
+    bool named;      /* --names */
+    bool keeps;      /* rows are kept to the end of the file */
+    size_t n_scores; /* of a row */
+    bool calibrated;
+    double slope;
+    struct kept_rows rows; /* unless they are written as they come */
+    double *scores;        /* (n_rows, n_scores), for pairs */
+    size_t room;
+    bool maps; /* scores become labels */
+    struct targets targets;
+    const struct target_map *map; /* of the last row's query */
+    uint64_t mapped;              /* that query; not looked at before the first row */
+    size_t n_written;             /* rows of the file so far */
+    struct output *output;        /* of a visit */
+};
+
+static int open_lines(void **state, const struct options *options, const struct model *model,
+                      struct error *err) {
+    struct lines *lines = memory_zeros(1, sizeof *lines, "predictions", err);
+    if (!lines) {
+        return -1;
+    }
+    *state = lines;
+    lines->kind = options_given(options, "pairs")   ? PAIRS
+                  : options_given(options, "order") ? ORDER
+                                                    : SCORES;
+    lines->named = options_given(options, "names");
+    lines->keeps = lines->kind != SCORES || options_given(options, "trec");
+    lines->n_scores = model_n_scores(model);
+    lines->calibrated = model_value(model, "probability-slope") != NULL;
+    lines->maps = model_value(model, TARGETS_KEY) != NULL;
+    if (model_number(model, "probability-slope", 0, &lines->slope, err) < 0 ||
+        targets_read(&lines->targets, model, err) < 0) {
+        return -1;
+    }
+    return options_given(options, "standards")
+               ? targets_add_file(&lines->targets, options_text(options, "standards"), model, err)
+               : 0;
+}
+
+static void close_lines(void *state) {
+    struct lines *lines = state;
+    kept_rows_free(&lines->rows);
+    targets_free(&lines->targets);
+    free(lines->scores);
+    free(lines);
+}
+
+static int keep_rows(struct lines *lines, const struct data *rows, const double *scores,
+                     struct error *err) {
+    size_t before = lines->rows.n, n_scores = lines->n_scores, room = lines->room;
+    if (kept_rows_add(&lines->rows, rows, n_scores == 1 ? scores : NULL, err) < 0) {
+        return -1;
+    }
+    if (lines->kind != PAIRS || n_scores == 0) { /* a model of no pairs has none, and no array */
+        return 0;
+    }
+    if (memory_grow(&lines->scores, room, lines->rows.n, n_scores * sizeof *lines->scores,
+                    "predictions", err) < 0) {
+        return -1;
+    }
+    lines->room = memory_room(room, lines->rows.n);
+    memcpy(lines->scores + before * n_scores, scores, rows->n_rows * n_scores * sizeof *scores);
+    return 0;
+}
+
+/* The map of a row's query; NULL: there is none. Rows of a query mostly stand together. */
+static const struct target_map *find_map(struct lines *lines, const struct data *rows, size_t i) {
+    char text[DATA_QUERY_TEXT];
+    uint64_t query = rows->query ? rows->query[i] : 0;
+    if ((lines->n_written == 0 && i == 0) || query != lines->mapped) {
+        lines->map = targets_find(&lines->targets, data_query_text(&rows->queries, query, text));
+        lines->mapped = query;
+    }
+    return lines->map;
+}
+
+static void write_number(double number, struct output *output) {
+    if (isfinite(number)) {
+        output_number(output, number);
+    } else {
+        output_format(output, "%s", isnan(number) ? "nan" : number > 0 ? "inf" : "-inf");
+    }
+}
+
+static void write_score(struct lines *lines, const struct data *rows, size_t i, double score,
+                        struct output *output) {
+    const char *between = lines->named ? "\t" : " ";
+    output_number(output, score);
+    if (lines->maps) {
+        const struct target_map *map = find_map(lines, rows, i);
+        double value = map ? target_map_value(map, score) : (double)NAN;
+        double width = map ? map->width : (double)NAN;
+        const double number[] = {value, value - width, value + width};
+        for (size_t k = 0; k < sizeof number / sizeof number[0]; k++) {
+            output_write(output, between, 1);
+            write_number(number[k], output);
+        }
+    }
+    if (lines->named) {
+        const uint64_t *start = rows->remark_start + i;
+        output_write(output, between, 1);
+        row_name_write(row_name_in(rows->remark + start[0], (size_t)(start[1] - start[0]), false),
+                       lines->n_written + i, output);
+    }
+    output_write(output, "\n", 1);
+}
+
+static int add_rows(void *state, const struct data *rows, const double *scores,
+                    struct output *output, struct error *err) {
+    struct lines *lines = state;
+    if (lines->keeps && keep_rows(lines, rows, scores, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; output && lines->kind == SCORES && i < rows->n_rows; i++) {
+        write_score(lines, rows, i, scores[i], output);
+    }
+    lines->n_written += rows->n_rows;
+    return 0;
+}
+
+static struct row_name name_of(const struct lines *lines, const struct kept_row *row,
+                               bool first_word) {
+    const char *remark = row->remark_length > 0 ? lines->rows.text + row->remark : "";
+    return row_name_in(remark, row->remark_length, first_word);
+}
+
+/* The row's name or its number. */
+static void write_row(const struct lines *lines, const struct kept_row *row,
+                      struct output *output) {
+    static const struct row_name nothing = {"", 0};
+    row_name_write(lines->named ? name_of(lines, row, false) : nothing, row->number, output);
+}
+
+static int compare_scores(const void *a, const void *b) {
+    const struct kept_row *x = a, *y = b;
+    if (x->score != y->score) {
+        return x->score < y->score ? -1 : 1;
+    }
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static int write_order(void *state, struct kept_row *row, size_t n, struct error *err) {
+    const struct lines *lines = state;
+    struct output *output = lines->output;
+    const char *between = lines->named ? "\t" : " ";
+    char text[DATA_QUERY_TEXT];
+    (void)err;
+    qsort(row, n, sizeof *row, compare_scores);
+    if (lines->rows.has_queries) {
+        output_format(output, "qid:%s%s", data_query_text(&lines->rows.queries, row[0].query, text),
+                      between);
+    }
+    for (size_t i = 0; i < n; i++) {
+        write_row(lines, &row[i], output);
+        output_format(output, "%s", i + 1 < n ? between : "\n");
+    }
+    return 0;
+}
+
+static int write_pairs(void *state, struct kept_row *row, size_t n, struct error *err) {
+    const struct lines *lines = state;
+    struct output *output = lines->output;
+    const char *between = lines->named ? "\t" : " ";
+    size_t n_scores = lines->n_scores;
+    for (size_t i = 0; i < n; i++) {
+        const double *scores_i = lines->scores + row[i].number * n_scores;
+        for (size_t j = i + 1; j < n; j++) {
+            const double *scores_j = lines->scores + row[j].number * n_scores;
+            double margin =
+                n_scores == 1 ? *scores_i - *scores_j : model_margin(scores_i, scores_j, n_scores);
+            write_row(lines, &row[i], output);
+            output_write(output, between, 1);
+            write_row(lines, &row[j], output);
+            output_write(output, between, 1);
+            output_number(output, margin);
+            if (lines->calibrated) {
+                output_write(output, between, 1);
+                output_number(output, sigmoid_probability(lines->slope, margin));
+            }
+            output_write(output, "\n", 1);
+        }
+        if (output_flush(output, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int finish(void *state, struct output *output, struct error *err) {
+    struct lines *lines = state;
+    if (lines->kind == SCORES) {
+        return 0;
+    }
+    lines->output = output;
+    return kept_rows_visit(&lines->rows, lines->kind == ORDER ? write_order : write_pairs, lines,
+                           err);
+}
+
+/* ---- TREC's run files ---- */
+
+struct ranked {
+    double score;
+    struct row_name name; /* of the row, or its number as text */
+};
+
+enum { NUMBER_TEXT = 24 };
+
+/* As trec_eval does: by score, and equal ones by name, both falling. */
+static int compare_ranked(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
+    if (x->score != y->score) {
+        return x->score > y->score ? -1 : 1;
+    }
+    size_t least = x->name.length < y->name.length ? x->name.length : y->name.length;
+    int order = memcmp(y->name.text, x->name.text, least);
+    return order ? order : (x->name.length < y->name.length) - (x->name.length > y->name.length);
+}
+
+static int compare_names(const void *a, const void *b) {
+    struct ranked x = *(const struct ranked *)a, y = *(const struct ranked *)b;
+    x.score = y.score = 0;
+    return compare_ranked(&x, &y);
+}
+
+/* A name may stand for one row of a query only. */
+static int check_names(struct ranked *ranked, size_t n, const char *query, struct error *err) {
+    qsort(ranked, n, sizeof *ranked, compare_names);
+    for (size_t i = 1; i < n; i++) {
+        if (compare_names(&ranked[i], &ranked[i - 1]) == 0) {
+            return error_set(err, ERROR_RUNTIME,
+                             "--trec: query %.100s has two rows named '%.*s': the first word of a "
+                             "row's comment is its name",
+                             query,
+                             (int)(ranked[i].name.length < 100 ? ranked[i].name.length : 100),
+                             ranked[i].name.text);
+        }
+    }
+    return 0;
+}
+
+static int write_run(void *state, struct kept_row *row, size_t n, struct error *err) {
+    const struct lines *lines = state;
+    struct output *output = lines->output;
+    char text[DATA_QUERY_TEXT];
+    const char *query = data_query_text(&lines->rows.queries, row[0].query, text);
+    struct ranked *ranked = memory_array(n, sizeof *ranked, "a run", err);
+    char *numbers = memory_array(n, NUMBER_TEXT, "a run", err);
+    int status = ranked && numbers ? 0 : -1;
+    for (size_t i = 0; i < n && status == 0; i++) {
+        ranked[i] = (struct ranked){row[i].score, name_of(lines, &row[i], true)};
+        if (ranked[i].name.length == 0) {
+            char *number = numbers + i * NUMBER_TEXT;
+            int length = snprintf(number, NUMBER_TEXT, "%zu", row[i].number + 1);
+            ranked[i].name = (struct row_name){number, (size_t)length};
+        }
+    }
+    if (status < 0 || check_names(ranked, n, query, err) < 0) {
+        free(ranked);
+        free(numbers);
+        return -1;
+    }
+    qsort(ranked, n, sizeof *ranked, compare_ranked);
+    for (size_t i = 0; i < n; i++) {
+        output_format(output, "%s Q0 %.*s %zu ", query, (int)ranked[i].name.length,
+                      ranked[i].name.text, i + 1);
+        output_number(output, ranked[i].score);
+        output_format(output, " dualsvm\n");
+    }
+    free(ranked);
+    free(numbers);
+    return output_flush(output, err);
+}
+
+static int write_trec(void *state, size_t option, struct output *output, struct error *err) {
+    (void)option;
+    struct lines *lines = state;
+    lines->output = output;
+    return kept_rows_visit(&lines->rows, write_run, lines, err);
+}
+
+const struct predictor rank_predictor = {
+    .name = "rank",
+    .summary = "Scores the rows of test_file, one a line, by a model of svm-rank-train.",
+    .labels = DATA_NUMBER,
+    TABLE(options, own_options),
+    .measures = &rank_measures,
+    .model_keys = model_keys,
+    .check = check,
+    .open = open_lines,
+    .add = add_rows,
+    .finish = finish,
+    .extra_options = extra_options,
+    .input_option = "standards",
+    .write_extra = write_trec,
+    .wants_remarks = wants_remarks,
+    .close = close_lines};

@@ -1,0 +1,213 @@
+/* One map, and the width of its intervals. */
+#include "families/rank/frontend/targets.h"
+
+#include "common/base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_BINS = 32,
+    MOST_LEFT_OUT = 20 /* parts that are left out in turn; of fewer rows each is one */
+};
+
+static const double LEVEL = 0.9;
+
+/* Knots on their way: bins of so many rows, later joined. */
+struct knots {
+    double score[MOST_BINS + 2], value[MOST_BINS + 2], weight[MOST_BINS + 2];
+    size_t n;
+};
+
+static int compare_rows(const void *a, const void *b) {
+    const struct target_row *x = a, *y = b;
+    if (x->score != y->score) {
+        return x->score < y->score ? -1 : 1;
+    }
+    return (x->label > y->label) - (x->label < y->label);
+}
+
+/* Joins knots while values fall. Equal scores have been joined before. */
+static void join_violators(struct knots *knots) {
+    size_t n = 0;
+    for (size_t i = 0; i < knots->n; i++) {
+        double score = knots->score[i], value = knots->value[i], weight = knots->weight[i];
+        while (n > 0 && knots->value[n - 1] > value) {
+            double sum = weight + knots->weight[n - 1];
+            score += (knots->score[n - 1] - score) * (knots->weight[n - 1] / sum);
+            value += (knots->value[n - 1] - value) * (knots->weight[n - 1] / sum);
+            weight = sum;
+            n--;
+        }
+        knots->score[n] = score;
+        knots->value[n] = value;
+        knots->weight[n++] = weight;
+    }
+    knots->n = n;
+}
+
+/* The knots of rows in order of their scores. Ends are carried on to the first and the last score
+ * as the map goes there, as far as labels go. */
+static void fit_knots(struct knots *knots, const struct target_row *row, size_t n) {
+    size_t bin = (size_t)ceil(sqrt((double)n)), least = (n + MOST_BINS - 1) / MOST_BINS;
+    double low = INFINITY, high = -INFINITY;
+    bin = bin > least ? bin : least;
+    size_t bins = n / bin ? n / bin : 1;
+    knots->n = 0;
+    for (size_t b = 0; b < bins; b++) {
+        size_t first = n / bins * b + n % bins * b / bins;
+        size_t end = n / bins * (b + 1) + n % bins * (b + 1) / bins;
+        double score = 0, value = 0;
+        for (size_t i = first; i < end; i++) {
+            score += (row[i].score - row[first].score) / (double)(end - first);
+            value += row[i].label / (double)(end - first);
+            low = fmin(low, row[i].label);
+            high = fmax(high, row[i].label);
+        }
+        score += row[first].score;
+        if (knots->n > 0 && !(score > knots->score[knots->n - 1])) {
+            double *own = &knots->value[knots->n - 1], *weight = &knots->weight[knots->n - 1];
+            *weight += (double)(end - first);
+            *own += (value - *own) * ((double)(end - first) / *weight);
+            continue;
+        }
+        knots->score[knots->n] = score;
+        knots->value[knots->n] = value;
+        knots->weight[knots->n++] = (double)(end - first);
+    }
+    join_violators(knots);
+    size_t last = knots->n - 1;
+    if (last == 0) {
+        return;
+    }
+    double rise = (knots->value[1] - knots->value[0]) / (knots->score[1] - knots->score[0]);
+    double fall = (knots->value[last] - knots->value[last - 1]) /
+                  (knots->score[last] - knots->score[last - 1]);
+    double first_score = row[0].score, last_score = row[n - 1].score;
+    if (last_score > knots->score[last]) {
+        knots->score[last + 1] = last_score;
+        knots->value[last + 1] =
+            fmin(high, knots->value[last] + fall * (last_score - knots->score[last]));
+        knots->value[last + 1] = fmax(knots->value[last], knots->value[last + 1]);
+        knots->n++;
+    }
+    if (first_score < knots->score[0]) {
+        double value = fmax(low, knots->value[0] - rise * (knots->score[0] - first_score));
+        memmove(knots->score + 1, knots->score, knots->n * sizeof(double));
+        memmove(knots->value + 1, knots->value, knots->n * sizeof(double));
+        knots->score[0] = first_score;
+        knots->value[0] = fmin(value, knots->value[1]);
+        knots->n++;
+    }
+}
+
+static double value_at(const double *score, const double *value, size_t n, double at) {
+    size_t low = 0, high = n - 1;
+    if (!(at > score[0])) {
+        return value[0];
+    }
+    if (!(at < score[high])) {
+        return value[high];
+    }
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (score[middle] <= at) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    double part = (at - score[low]) / (score[high] - score[low]);
+    return value[low] + part * (value[high] - value[low]);
+}
+
+double target_map_value(const struct target_map *map, double score) {
+    return value_at(map->score, map->value, map->n_knots, score);
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double target_quantile(double *residual, size_t n) {
+    size_t place = (size_t)ceil(LEVEL * ((double)n + 1));
+    if (place > n) {
+        return INFINITY;
+    }
+    qsort(residual, n, sizeof *residual, compare_doubles);
+    return residual[place - 1];
+}
+
+double target_few_range(const struct target_row *row, size_t n) {
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        low = fmin(low, row[i].label);
+        high = fmax(high, row[i].label);
+    }
+    return high - low;
+}
+
+/* The quantile of |label - map| over rows in order of their scores, each left out of its map. */
+static int find_width(const struct target_row *row, size_t n, double *width, struct error *err) {
+    struct target_row *others = memory_array(n, sizeof *others, "targets", err);
+    double *residual = memory_array(n, sizeof *residual, "targets", err);
+    size_t parts = n < MOST_LEFT_OUT ? n : MOST_LEFT_OUT;
+    for (size_t part = 0; others && residual && part < parts; part++) {
+        struct knots knots;
+        size_t m = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (i % parts != part) {
+                others[m++] = row[i];
+            }
+        }
+        fit_knots(&knots, others, m);
+        for (size_t i = part; i < n; i += parts) {
+            residual[i] =
+                fabs(row[i].label - value_at(knots.score, knots.value, knots.n, row[i].score));
+        }
+    }
+    bool done = others && residual;
+    if (done) {
+        *width = target_quantile(residual, n);
+    }
+    free(others);
+    free(residual);
+    return done ? 0 : -1;
+}
+
+int target_map_fit(struct target_map *map, struct target_row *row, size_t n, const double *few,
+                   struct error *err) {
+    struct knots knots;
+    *map = (struct target_map){0};
+    qsort(row, n, sizeof *row, compare_rows);
+    if (n < 2 || row[0].score == row[n - 1].score) {
+        return 0;
+    }
+    fit_knots(&knots, row, n);
+    map->score = memory_array(knots.n, 2 * sizeof(double), "targets", err);
+    if (!map->score) {
+        return -1;
+    }
+    map->n_knots = knots.n;
+    map->value = map->score + knots.n;
+    memcpy(map->score, knots.score, knots.n * sizeof(double));
+    memcpy(map->value, knots.value, knots.n * sizeof(double));
+    if (n < TARGETS_FEW) {
+        double range = target_few_range(row, n);
+        map->width = range > 0 ? few[n] * range : (double)INFINITY;
+        return 0;
+    }
+    if (find_width(row, n, &map->width, err) < 0) {
+        target_map_free(map);
+        return -1;
+    }
+    return 0;
+}
+
+void target_map_free(struct target_map *map) {
+    free(map->query);
+    free(map->score);
+    *map = (struct target_map){0};
+}

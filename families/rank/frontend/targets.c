@@ -1,0 +1,466 @@
+/* The maps of all queries: fitted, kept in a model, and those of new queries. */
+#include "families/rank/frontend/targets.h"
+
+#include "common/base/memory.h"
+#include "common/base/number.h"
+#include "common/base/random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DRAWS = 20, COMPARED = 20, RANDOM_STREAM = 7 };
+
+/* A row with the query that it is of. */
+struct member {
+    uint64_t query;
+    struct target_row row;
+};
+
+static int compare_members(const void *a, const void *b) {
+    const struct member *x = a, *y = b;
+    if (x->query != y->query) {
+        return x->query < y->query ? -1 : 1;
+    }
+    if (x->row.score != y->row.score) {
+        return x->row.score < y->row.score ? -1 : 1;
+    }
+    return (x->row.label > y->row.label) - (x->row.label < y->row.label);
+}
+
+static int compare_maps(const void *a, const void *b) {
+    return strcmp(((const struct target_map *)a)->query, ((const struct target_map *)b)->query);
+}
+
+static void drop_maps(struct target_map *map, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        target_map_free(&map[i]);
+    }
+}
+
+void targets_free(struct targets *targets) {
+    drop_maps(targets->map, targets->n_maps);
+    free(targets->map);
+    *targets = (struct targets){0};
+}
+
+static void forget_few(struct targets *targets) {
+    for (size_t n = 0; n < TARGETS_FEW; n++) {
+        targets->few[n] = INFINITY;
+    }
+}
+
+/* ---- from few rows ---- */
+
+/* Residuals, over the range of their labels, that maps of m rows of a query leave in others of
+ * it. */
+struct few {
+    double *residual; /* (n) */
+    size_t n, room;
+};
+
+static int draw_few(struct few *few, const struct member *member, size_t n, size_t m,
+                    struct random *random, struct error *err) {
+    struct target_row drawn[TARGETS_FEW];
+    uint32_t *order = memory_array(n, sizeof *order, "targets", err);
+    double nothing[TARGETS_FEW] = {0};
+    int status = order ? 0 : -1;
+    for (size_t draw = 0; draw < DRAWS && status == 0; draw++) {
+        struct target_map map;
+        for (size_t i = 0; i < n; i++) {
+            order[i] = (uint32_t)i;
+        }
+        random_shuffle(random, order, n);
+        for (size_t i = 0; i < m; i++) {
+            drawn[i] = member[order[i]].row;
+        }
+        double range = target_few_range(drawn, m);
+        status = target_map_fit(&map, drawn, m, nothing, err);
+        if (status < 0 || memory_grow(&few->residual, few->room, few->n + COMPARED,
+                                      sizeof *few->residual, "targets", err) < 0) {
+            status = -1;
+        }
+        few->room = memory_room(few->room, few->n + COMPARED);
+        for (size_t i = m; status == 0 && map.n_knots > 0 && range > 0 && i < n && i < m + COMPARED;
+             i++) {
+            const struct target_row *row = &member[order[i]].row;
+            few->residual[few->n++] = fabs(row->label - target_map_value(&map, row->score)) / range;
+        }
+        if (status == 0) {
+            target_map_free(&map);
+        }
+    }
+    free(order);
+    return status;
+}
+
+/* The parts of struct targets, from the queries of twice as many rows and more. */
+static int fit_few(struct targets *targets, const struct member *member, size_t n, uint64_t seed,
+                   struct error *err) {
+    struct random random;
+    random_start(&random, seed, RANDOM_STREAM);
+    for (size_t m = 2; m < TARGETS_FEW; m++) {
+        struct few few = {0};
+        int status = 0;
+        for (size_t first = 0, end; first < n && status == 0; first = end) {
+            for (end = first; end < n && member[end].query == member[first].query;) {
+                end++;
+            }
+            if (end - first >= 2 * TARGETS_FEW) {
+                status = draw_few(&few, member + first, end - first, m, &random, err);
+            }
+        }
+        if (status == 0) {
+            targets->few[m] = target_quantile(few.residual, few.n);
+        }
+        free(few.residual);
+        if (status < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* ---- maps of queries ---- */
+
+/* Takes in a map, which gets its query's name. */
+static int append_map(struct targets *targets, struct target_map *map, const char *query,
+                      struct error *err) {
+    map->query = memory_text(query, strlen(query), "targets", err);
+    if (!map->query || memory_grow(&targets->map, memory_room(0, targets->n_maps),
+                                   targets->n_maps + 1, sizeof *targets->map, "targets", err) < 0) {
+        target_map_free(map);
+        return -1;
+    }
+    targets->map[targets->n_maps++] = *map;
+    return 0;
+}
+
+static void sort_maps(struct targets *targets) {
+    if (targets->n_maps > 0) {
+        qsort(targets->map, targets->n_maps, sizeof *targets->map, compare_maps);
+    }
+}
+
+/* Fits a map to each query of the members, which are sorted, in place of the one that it has. path
+ * (NULL: nothing is wrong with it): of the file in which a query has none. */
+static int fit_maps(struct targets *targets, const struct member *member, size_t n,
+                    const struct names *queries, const char *path, struct error *err) {
+    struct targets known = *targets; /* in order; the others come behind */
+    struct target_row *rows = memory_array(n, sizeof *rows, "targets", err);
+    int status = rows ? 0 : -1;
+    for (size_t first = 0, end; status == 0 && first < n; first = end) {
+        char text[DATA_QUERY_TEXT];
+        const char *query = data_query_text(queries, member[first].query, text);
+        struct target_map map;
+        for (end = first; end < n && member[end].query == member[first].query; end++) {
+            rows[end - first] = member[end].row;
+        }
+        status = target_map_fit(&map, rows, end - first, targets->few, err);
+        if (status < 0) {
+            break;
+        }
+        known.map = targets->map;
+        const struct target_map *before = targets_find(&known, query);
+        if (map.n_knots > 0 && before) {
+            struct target_map *own = &targets->map[before - known.map];
+            map.query = own->query;
+            own->query = NULL;
+            target_map_free(own);
+            *own = map;
+        } else if (map.n_knots > 0) {
+            status = append_map(targets, &map, query, err);
+        } else if (path) {
+            status =
+                error_set(err, ERROR_RUNTIME,
+                          "%s: query %.100s has no two rows with different scores", path, query);
+        }
+    }
+    free(rows);
+    sort_maps(targets);
+    return status;
+}
+
+const struct target_map *targets_find(const struct targets *targets, const char *query) {
+    size_t low = 0, high = targets->n_maps;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(query, targets->map[middle].query);
+        if (order == 0) {
+            return &targets->map[middle];
+        }
+        if (order < 0) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return NULL;
+}
+
+/* ---- in a model ---- */
+
+struct line {
+    char *text;
+    size_t n, room;
+};
+
+static int add_word(struct line *line, const char *word, struct error *err) {
+    size_t length = strlen(word) + (line->n > 0), wanted = line->n + length + 1;
+    if (memory_grow(&line->text, line->room, wanted, 1, "targets", err) < 0) {
+        return -1;
+    }
+    line->room = memory_room(line->room, wanted);
+    snprintf(line->text + line->n, length + 1, "%s%s", line->n > 0 ? " " : "", word);
+    line->n += length;
+    return 0;
+}
+
+static int add_number(struct line *line, double number, struct error *err) {
+    char text[NUMBER_LENGTH];
+    number_format(number, text);
+    return add_word(line, isinf(number) ? "none" : text, err);
+}
+
+static int write_maps(const struct targets *targets, struct model *model, struct error *err) {
+    struct line line = {0};
+    int status = add_number(&line, (double)targets->n_maps, err);
+    for (size_t i = 0; i < targets->n_maps && status == 0; i++) {
+        const struct target_map *map = &targets->map[i];
+        status = add_word(&line, map->query, err) < 0 || add_number(&line, map->width, err) < 0 ||
+                         add_number(&line, (double)map->n_knots, err) < 0
+                     ? -1
+                     : 0;
+        for (size_t k = 0; k < map->n_knots && status == 0; k++) {
+            status = add_number(&line, map->score[k], err) < 0 ||
+                             add_number(&line, map->value[k], err) < 0
+                         ? -1
+                         : 0;
+        }
+    }
+    status = status < 0 ? -1 : model_add(model, err, TARGETS_KEY, "%s", line.text);
+    line.n = 0;
+    for (size_t n = 2; n < TARGETS_FEW && status == 0; n++) {
+        status = add_number(&line, targets->few[n], err);
+    }
+    status = status < 0 ? -1 : model_add(model, err, TARGETS_FEW_KEY, "%s", line.text);
+    free(line.text);
+    return status;
+}
+
+/* From the scores of a fold to those of the model: the loss does not see a level, and fits of fewer
+ * rows have another length, so that scores are brought to the mean and the deviation which the
+ * model has at the same rows. */
+struct alignment {
+    double ratio, level;
+};
+
+static struct alignment align_fold(const struct held_out *fold) {
+    double n = (double)fold->n, own = 0, model = 0, own_squares = 0, model_squares = 0;
+    for (size_t i = 0; i < fold->n; i++) {
+        own += fold->scores[i] / n;
+        model += fold->fitted[fold->rows[i]] / n;
+    }
+    for (size_t i = 0; i < fold->n; i++) {
+        double x = fold->scores[i] - own, y = fold->fitted[fold->rows[i]] - model;
+        own_squares += x * x;
+        model_squares += y * y;
+    }
+    double ratio = own_squares > 0 ? sqrt(model_squares / own_squares) : 1;
+    return (struct alignment){ratio, model - ratio * own};
+}
+
+int targets_fit(const struct held_out *folds, size_t n_folds, uint64_t seed, struct model *model,
+                struct error *err) {
+    struct targets targets = {0};
+    size_t n = 0, at = 0;
+    for (size_t f = 0; f < n_folds; f++) {
+        n += folds[f].n;
+    }
+    struct member *member = memory_array(n, sizeof *member, "targets", err);
+    if (!member) {
+        return -1;
+    }
+    const struct data *data = folds[0].data;
+    for (size_t f = 0; f < n_folds; f++) {
+        const struct alignment aligned = align_fold(&folds[f]);
+        for (size_t i = 0; i < folds[f].n; i++) {
+            uint32_t row = folds[f].rows[i];
+            member[at++] = (struct member){
+                data->query ? data->query[row] : 0,
+                {aligned.ratio * folds[f].scores[i] + aligned.level, data->target[row]}};
+        }
+    }
+    qsort(member, n, sizeof *member, compare_members);
+    forget_few(&targets);
+    int status = fit_few(&targets, member, n, seed, err) < 0 ||
+                         fit_maps(&targets, member, n, &data->queries, NULL, err) < 0 ||
+                         write_maps(&targets, model, err) < 0
+                     ? -1
+                     : 0;
+    free(member);
+    targets_free(&targets);
+    return status;
+}
+
+/* ---- from a model ---- */
+
+/* The next word of a line, cut off there; NULL at its end. */
+static char *next_word(char **line) {
+    char *word = *line, *blank = strchr(word, ' ');
+    if (*word == '\0') {
+        return NULL;
+    }
+    *line = blank ? blank + 1 : word + strlen(word);
+    if (blank) {
+        *blank = '\0';
+    }
+    return word;
+}
+
+static bool next_number(char **line, double *number) {
+    const char *word = next_word(line);
+    if (word && strcmp(word, "none") == 0) {
+        *number = INFINITY;
+        return true;
+    }
+    return word && number_parse_whole(word, number);
+}
+
+/* How many of something follow, each of `least` characters at least. */
+static bool next_count(char **line, size_t least, size_t *count) {
+    double number;
+    if (!next_number(line, &number) || !(number >= 0) || number != floor(number) ||
+        number > (double)(strlen(*line) / least + 1)) {
+        return false;
+    }
+    *count = (size_t)number;
+    return true;
+}
+
+static int read_map(struct target_map *map, char **line, struct error *err) {
+    const char *query = next_word(line);
+    size_t n;
+    *map = (struct target_map){0};
+    if (!query || !next_number(line, &map->width) || !(map->width >= 0) ||
+        !next_count(line, 4, &n) || n < 1) {
+        return error_set(err, ERROR_RUNTIME, "the model's targets are not maps of queries");
+    }
+    map->query = memory_text(query, strlen(query), "targets", err);
+    map->score = memory_array(n, 2 * sizeof(double), "targets", err);
+    if (!map->query || !map->score) {
+        target_map_free(map);
+        return -1;
+    }
+    map->n_knots = n;
+    map->value = map->score + n;
+    for (size_t k = 0; k < n; k++) {
+        if (!next_number(line, &map->score[k]) || !next_number(line, &map->value[k]) ||
+            !isfinite(map->score[k]) || !isfinite(map->value[k]) ||
+            (k > 0 && !(map->score[k] > map->score[k - 1]))) {
+            target_map_free(map);
+            return error_set(err, ERROR_RUNTIME, "the model's targets are not maps of queries");
+        }
+    }
+    return 0;
+}
+
+static int read_maps(struct targets *targets, char *line, struct error *err) {
+    size_t n;
+    if (!next_count(&line, 8, &n)) {
+        return error_set(err, ERROR_RUNTIME, "the model's targets are not maps of queries");
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct target_map map;
+        if (read_map(&map, &line, err) < 0) {
+            return -1;
+        }
+        if (memory_grow(&targets->map, memory_room(0, i), i + 1, sizeof map, "targets", err) < 0) {
+            target_map_free(&map);
+            return -1;
+        }
+        targets->map[targets->n_maps++] = map;
+    }
+    sort_maps(targets);
+    for (size_t i = 1; i < n; i++) {
+        if (compare_maps(&targets->map[i - 1], &targets->map[i]) == 0) {
+            return error_set(err, ERROR_RUNTIME, "the model's targets have query %.100s twice",
+                             targets->map[i].query);
+        }
+    }
+    return *line == '\0'
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "the model's targets are not maps of queries");
+}
+
+int targets_read(struct targets *targets, const struct model *model, struct error *err) {
+    const char *maps = model_value(model, TARGETS_KEY), *few = model_value(model, TARGETS_FEW_KEY);
+    *targets = (struct targets){0};
+    forget_few(targets);
+    if (!maps || !few) {
+        return 0;
+    }
+    char *lines[2] = {memory_text(maps, strlen(maps), "targets", err),
+                      memory_text(few, strlen(few), "targets", err)};
+    int status = lines[0] && lines[1] ? read_maps(targets, lines[0], err) : -1;
+    char *rest = lines[1];
+    for (size_t n = 2; n < TARGETS_FEW && status == 0; n++) {
+        if (!next_number(&rest, &targets->few[n]) || !(targets->few[n] >= 0)) {
+            status = error_set(err, ERROR_RUNTIME, "the model's targets-few are not %d numbers",
+                               TARGETS_FEW - 2);
+        }
+    }
+    free(lines[0]);
+    free(lines[1]);
+    if (status < 0) {
+        targets_free(targets);
+    }
+    return status;
+}
+
+/* ---- standards ---- */
+
+static int score_file(const char *path, const struct model *model, struct data *data,
+                      double **scores, struct error *err) {
+    const struct input_format format = {.labels = DATA_NUMBER,
+                                        .label_optional = true,
+                                        .precomputed = model->kernel.type == KERNEL_PRECOMPUTED};
+    if (input_read(data, path, &format, NULL, err) < 0) {
+        return -1;
+    }
+    *scores = memory_array(data->n_rows, sizeof **scores, "scores", err);
+    return !*scores || model_take_rows(model, data, err) < 0
+               ? -1
+               : model_scores(model, data, *scores, NULL, err);
+}
+
+int targets_add_file(struct targets *targets, const char *path, const struct model *model,
+                     struct error *err) {
+    struct data data = {0};
+    double *scores = NULL;
+    struct member *member = NULL;
+    int status = score_file(path, model, &data, &scores, err);
+    size_t n = 0;
+    if (status == 0) {
+        member = memory_array(data.n_rows, sizeof *member, "targets", err);
+        status = member ? 0 : -1;
+    }
+    for (size_t i = 0; status == 0 && i < data.n_rows; i++) {
+        if (!isnan(data.target[i])) {
+            member[n++] =
+                (struct member){data.query ? data.query[i] : 0, {scores[i], data.target[i]}};
+        }
+    }
+    if (status == 0 && n == 0) {
+        status = error_set(err, ERROR_RUNTIME, "%s: no row has a label", path);
+    }
+    if (status == 0) {
+        qsort(member, n, sizeof *member, compare_members);
+        status = fit_maps(targets, member, n, &data.queries, path, err);
+    }
+    free(member);
+    free(scores);
+    data_free(&data);
+    return status;
+}

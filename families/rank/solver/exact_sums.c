@@ -1,0 +1,396 @@
+#include "families/rank/solver/exact_sums.h"
+
+#define PARTNERS_NUMBER long double
+#include "common/base/memory.h"
+#include "families/rank/solver/partners.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many preferences are gone through one by one in a millisecond. */
+static const double MOST_LISTED = 1 << 18;
+
+/* A grid that is no larger part of mu moves the dual point too little to count. */
+static const double COARSEST = 0x1p-20;
+
+/* Numbers of a partner: 1, its score and the square of that. */
+enum { NUMBERS = 3 };
+
+/* Sums of pairs with u = delta - (s_i - s_j) > 0. */
+struct totals {
+    long double active, first, second; /* of 1, u, u^2, by the pairs' worth */
+    double listed;                     /* those that were gone through one by one */
+};
+
+/* A group at work. */
+struct group {
+    const struct rank_pairs *pairs;
+    size_t number, base, m;
+    double size;         /* of the largest |u| or |x| */
+    long double *x;      /* (m) scores less the group's middle, by place */
+    uint32_t *order;     /* (m) places by score */
+    long double *tree;   /* (n_levels + 1, NUMBERS) */
+    long double *moment; /* (m) sum of u over the pairs that prefer the place, less the others */
+    long double *kept;   /* (m) those of an earlier margin */
+    double *size_of;     /* (m) sum of u over all pairs of the place */
+    struct rank_place *work; /* (2 m) */
+};
+
+/* Loads the scores. */
+static void load(struct group *group, size_t number, const double *s) {
+    const struct rank_pairs *pairs = group->pairs;
+    group->base = pairs->start[number];
+    group->m = pairs->start[number + 1] - group->base;
+    group->number = number;
+    for (size_t k = 0; k < group->m; k++) {
+        double score = s[pairs->row[group->base + k]];
+        group->work[k] = (struct rank_place){score, (uint32_t)k};
+    }
+    rank_places_sort(group->work, group->m, group->work + group->m);
+    double low = group->work[0].score, high = group->work[group->m - 1].score;
+    long double middle = low / 2 + high / 2;
+    for (size_t k = 0; k < group->m; k++) {
+        group->order[k] = group->work[k].place;
+        group->x[group->work[k].place] = (long double)group->work[k].score - middle;
+    }
+    group->size = 1 + (high - low);
+}
+
+static void add_partner(const struct group *group, const struct partners *partners,
+                        uint32_t place) {
+    long double x = group->x[place];
+    partners_add(partners, place, 1, (long double[NUMBERS]){1, x, x * x}, NUMBERS);
+}
+
+/* Each place's partners below, from the highest score down; those at a distance of less than delta
+ * are in the tree. */
+static struct totals sums_below(struct group *group, long double delta) {
+    const struct partners partners =
+        partners_begin(group->pairs, group->number, false, group->tree, NUMBERS);
+    struct totals totals = {0, 0, 0, 0};
+    size_t inserted = group->m;
+    for (size_t q = group->m; q-- > 0;) {
+        uint32_t place = group->order[q];
+        long double x = group->x[place];
+        while (inserted > 0 && x - group->x[group->order[inserted - 1]] < delta) {
+            add_partner(group, &partners, group->order[--inserted]);
+        }
+        long double below[NUMBERS] = {0};
+        partners_sum(&partners, place, 1, below, NUMBERS);
+        long double slack = delta - x;
+        long double first = below[0] * slack + below[1];
+        group->moment[place] += first;
+        group->size_of[place] += (double)first;
+        totals.active += below[0];
+        totals.first += first;
+        totals.second += slack * (below[0] * slack + 2 * below[1]) + below[2];
+    }
+    return totals;
+}
+
+static void sums_above(struct group *group, long double delta) {
+    const struct partners partners =
+        partners_begin(group->pairs, group->number, true, group->tree, NUMBERS);
+    size_t inserted = 0;
+    for (size_t q = 0; q < group->m; q++) {
+        uint32_t place = group->order[q];
+        long double x = group->x[place];
+        while (inserted < group->m && group->x[group->order[inserted]] - x < delta) {
+            add_partner(group, &partners, group->order[inserted++]);
+        }
+        long double above[NUMBERS] = {0};
+        partners_sum(&partners, place, 1, above, NUMBERS);
+        long double first = above[0] * (delta + x) - above[1];
+        group->moment[place] -= first;
+        group->size_of[place] += (double)first;
+    }
+}
+
+/* The error of one u of the group at hand: of two scores less their middle, and of two
+ * differences. */
+static long double error_of_one(double size) {
+    return 4 * LDBL_EPSILON * (1 + (long double)size);
+}
+
+/* Pairs that are few, or sampled, one by one: nothing cancels. Those that are active but for their
+ * error count as such, with no part in the sums. */
+static struct totals sums_listed(struct group *group, long double delta, long double off) {
+    const struct rank_pairs *pairs = group->pairs;
+    struct totals totals = {0, 0, 0, 0};
+    for (size_t k = 0; k < group->m; k++) {
+        size_t i = group->base + k;
+        struct rank_run run = rank_pairs_run(pairs, i);
+        for (size_t p = run.first; p < run.end; p++) {
+            size_t other = rank_pairs_lower(pairs, p);
+            long double u = delta - (group->x[k] - group->x[other]);
+            if (!(u > -off)) {
+                continue;
+            }
+            long double worth = rank_pairs_listed(pairs, group->base, i, group->base + other);
+            totals.active += worth;
+            totals.listed += 1;
+            if (u > 0) {
+                totals.first += worth * u;
+                totals.second += worth * u * u;
+                group->moment[k] += worth * u;
+                group->moment[other] -= worth * u;
+                group->size_of[k] += (double)(worth * u);
+                group->size_of[other] += (double)(worth * u);
+            }
+        }
+    }
+    return totals;
+}
+
+static bool is_listed(const struct rank_pairs *pairs) {
+    return pairs->partner_start || pairs->n_pairs <= MOST_LISTED;
+}
+
+/* Sums at margin delta, moments only if they are wanted. */
+static struct totals sums(struct group *group, long double delta, bool moments) {
+    memset(group->moment, 0, group->m * sizeof *group->moment);
+    memset(group->size_of, 0, group->m * sizeof *group->size_of);
+    if (is_listed(group->pairs)) {
+        return sums_listed(group, delta, error_of_one(group->size));
+    }
+    struct totals totals = sums_below(group, delta);
+    if (moments) {
+        sums_above(group, delta);
+    }
+    return totals;
+}
+
+/* Terms of the longest sum: a tree's node, or all places of a group, and then the groups. */
+static double unit_of(const struct rank_pairs *pairs) {
+    double levels = pairs->gain ? (double)pairs->most_levels : 0;
+    return (4 * (double)pairs->most_rows + (double)pairs->n_groups + levels + 64) *
+           (double)LDBL_EPSILON;
+}
+
+static void group_free(struct group *group) {
+    free(group->x);
+    free(group->order);
+    free(group->tree);
+    free(group->moment);
+    free(group->kept);
+    free(group->size_of);
+    free(group->work);
+}
+
+static int group_create(struct group *group, const struct rank_pairs *pairs, struct error *err) {
+    size_t m = pairs->most_rows, levels = (size_t)pairs->most_levels + 1;
+    const char *what = "a certificate";
+    *group = (struct group){.pairs = pairs,
+                            .x = memory_array(m, sizeof *group->x, what, err),
+                            .order = memory_array(m, sizeof *group->order, what, err),
+                            .tree = memory_array(levels, NUMBERS * sizeof *group->tree, what, err),
+                            .moment = memory_array(m, sizeof *group->moment, what, err),
+                            .kept = memory_array(m, sizeof *group->kept, what, err),
+                            .size_of = memory_array(m, sizeof *group->size_of, what, err),
+                            .work = memory_array(m, 2 * sizeof *group->work, what, err)};
+    if (group->x && group->order && group->tree && group->moment && group->kept && group->size_of &&
+        group->work) {
+        return 0;
+    }
+    group_free(group);
+    return -1;
+}
+
+/* What the sums over a group's pairs may be off by. */
+static double loss_error(const struct group *group, const struct totals *totals, bool squared) {
+    double active = (double)totals->active, size = group->size;
+    if (!is_listed(group->pairs)) {
+        return unit_of(group->pairs) * active * (squared ? 4 * size * size : 2 * size);
+    }
+    double off = (double)error_of_one(size), first = (double)totals->first;
+    double terms = (totals->listed + (double)group->pairs->n_groups + 8) * (double)LDBL_EPSILON;
+    return squared ? off * (2 * first + off * active) + terms * (double)totals->second
+                   : off * active + terms * first;
+}
+
+/* ---- all groups ---- */
+
+/* What a group adds. */
+struct part {
+    long double sum;
+    double error;
+    double most; /* of a dual point: what each coefficient may be off by, over its weight */
+};
+
+/* Sums over the groups, by all threads. */
+struct exact {
+    struct rank_pairs *pairs;
+    const double *s;
+    struct group *group;                   /* one of each worker */
+    struct part *part;                     /* (n_groups) */
+    bool squared;                          /* of the loss */
+    double mu, grid, *coefficient, *slack; /* of a dual point, see rank_exact_dual */
+};
+
+static void exact_close(struct exact *exact, size_t n_workers) {
+    for (size_t w = 0; w < n_workers; w++) {
+        group_free(&exact->group[w]);
+    }
+    free(exact->group);
+    free(exact->part);
+}
+
+/* Runs `task` over the tasks of the groups and adds up what they add, in order. */
+static int exact_run(struct exact *exact, threads_task task, struct part *total,
+                     struct error *err) {
+    const struct rank_pairs *pairs = exact->pairs;
+    size_t n_workers = threads_count(pairs->threads), opened = 0;
+    exact->group = memory_array(n_workers, sizeof *exact->group, "a certificate", err);
+    exact->part = memory_array(pairs->n_groups, sizeof *exact->part, "a certificate", err);
+    int status = exact->group && exact->part ? 0 : -1;
+    while (status == 0 && opened < n_workers) {
+        status = group_create(&exact->group[opened], pairs, err);
+        opened += status == 0;
+    }
+    *total = (struct part){0, 0, 0};
+    if (status == 0) {
+        threads_run(pairs->threads, pairs->n_tasks, task, exact);
+    }
+    for (size_t g = 0; status == 0 && g < pairs->n_groups; g++) {
+        total->sum += exact->part[g].sum;
+        total->error += exact->part[g].error;
+        total->most = fmax(total->most, exact->part[g].most);
+    }
+    exact_close(exact, opened);
+    return status;
+}
+
+static void loss_task(void *argument, size_t task, size_t worker) {
+    const struct exact *exact = argument;
+    const struct rank_pairs *pairs = exact->pairs;
+    struct group *group = &exact->group[worker];
+    for (size_t g = pairs->task[task]; g < pairs->task[task + 1]; g++) {
+        load(group, g, exact->s);
+        struct totals totals = sums(group, 1, false);
+        exact->part[g] = (struct part){
+            .sum = (long double)pairs->weight[g] * (exact->squared ? totals.second : totals.first),
+            .error = pairs->weight[g] * loss_error(group, &totals, exact->squared)};
+    }
+}
+
+double rank_exact_moved(double slack, double weight, bool squared, double sum) {
+    return squared ? slack * (2 * sqrt(weight * sum) + slack * weight) : slack * weight;
+}
+
+int rank_exact_loss(struct rank_pairs *pairs, const double *s, bool squared, double *value,
+                    double *rounding, struct error *err) {
+    struct exact exact = {.pairs = pairs, .s = s, .squared = squared};
+    struct part total;
+    if (exact_run(&exact, loss_task, &total, err) < 0) {
+        return -1;
+    }
+    *value = fmax(0, (double)total.sum);
+    *rounding = total.error * (1 + DBL_EPSILON) + (DBL_EPSILON + pairs->weight_error) * *value;
+    return 0;
+}
+
+/* What errors of weights, and the last rounding, do to a coefficient that is a sum of 2 u: in
+ * proportion to that, where weights differ by many powers of two. */
+static void take_slack(const struct group *group, double weight, double *slack) {
+    const struct rank_pairs *pairs = group->pairs;
+    double part = (pairs->weight_error + DBL_EPSILON) * 2 * weight;
+    for (size_t k = 0; k < group->m; k++) {
+        slack[pairs->row[group->base + k]] = part * group->size_of[k] * (1 + 64 * DBL_EPSILON);
+    }
+}
+
+/* No sum over the pairs of one row is larger, of u = delta - (s_i - s_j) > 0 with delta <= 1, and
+ * of this rank's rows. */
+static double largest_sum(const struct rank_pairs *pairs, const double *s) {
+    double largest = 0;
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
+            low = fmin(low, s[pairs->row[k]]);
+            high = fmax(high, s[pairs->row[k]]);
+        }
+        largest = fmax(largest, (double)(pairs->start[g + 1] - pairs->start[g]) * (2 + high - low));
+    }
+    return largest;
+}
+
+double rank_exact_grid(const struct rank_pairs *pairs, double *s, double *mu) {
+    double largest = cluster_largest(pairs->cluster, largest_sum(pairs, s));
+    /* sums are whole numbers of it below 1 / (2 LDBL_EPSILON); half units are, too */
+    double unit = exp2(ceil(log2(4 * largest))) * (double)LDBL_EPSILON;
+    if (pairs->gain || !(unit <= (*mu > 0 ? *mu : 1) * COARSEST)) {
+        return 0;
+    }
+    for (size_t i = 0; i < pairs->n; i++) {
+        double units = s[i] / unit; /* a double of so many has none but whole ones */
+        s[i] = fabs(units) < 0x1p53 ? rint(units) * unit : s[i];
+    }
+    *mu = rint(*mu / unit) * unit;
+    return unit;
+}
+
+/* The part of a group, at work, in a dual point: its coefficients and the slack of these. */
+static struct part group_dual(const struct exact *exact, struct group *group, size_t number) {
+    const struct rank_pairs *pairs = exact->pairs;
+    load(group, number, exact->s);
+    const struct totals all = sums(group, 1, true);
+    double mu = exact->mu, size = group->size;
+    double weight = pairs->weight[number], weights = pairs->weight_error;
+    struct part part = {0, 0, 0};
+    long double scale = mu > 0 ? weight / (long double)mu : 2 * (long double)weight;
+    if (mu > 0) { /* less what is above mu */
+        memcpy(group->kept, group->moment, group->m * sizeof *group->kept);
+        const struct totals above = sums(group, 1 - (long double)mu, true);
+        for (size_t k = 0; k < group->m; k++) {
+            group->moment[k] = group->kept[k] - group->moment[k];
+        }
+        part.sum = scale * (all.first - above.first);
+        part.error = weights * (double)part.sum;
+    } else {
+        part.sum = weight * (2 * all.first - all.second);
+        part.error = weights * weight * (double)(2 * all.first + all.second);
+        if (pairs->gain) {
+            take_slack(group, weight, exact->slack);
+        }
+    }
+    for (size_t k = 0; k < group->m; k++) {
+        double sum_of = (double)(scale * group->moment[k]);
+        size_t row = pairs->row[group->base + k];
+        exact->coefficient[row] = sum_of;
+        exact->slack[row] += exact->grid > 0 ? DBL_EPSILON * fabs(sum_of) : 0;
+    }
+    double lost = unit_of(pairs) * 4 * size / (mu > 0 ? mu : 1);
+    double last = mu > 0 ? DBL_EPSILON + weights : DBL_EPSILON * 2 * size;
+    part.most = exact->grid > 0 ? weights * (mu > 0 ? 1 : 2 * size)
+                                : lost + (pairs->gain && !(mu > 0) ? 0 : last);
+    part.error += lost * weight * (double)all.active * (mu > 0 ? 1 : 1 + size);
+    return part;
+}
+
+static void dual_task(void *argument, size_t task, size_t worker) {
+    const struct exact *exact = argument;
+    const struct rank_pairs *pairs = exact->pairs;
+    struct group *group = &exact->group[worker];
+    for (size_t g = pairs->task[task]; g < pairs->task[task + 1]; g++) {
+        exact->part[g] = group_dual(exact, group, g);
+    }
+}
+
+int rank_exact_dual(struct rank_pairs *pairs, const double *s, double mu, double grid,
+                    double *coefficient, double *slack, double *unit, double *linear,
+                    double *rounding, struct error *err) {
+    struct exact exact = {
+        .pairs = pairs, .s = s, .mu = mu, .grid = grid, .coefficient = coefficient, .slack = slack};
+    struct part total;
+    memset(coefficient, 0, pairs->n * sizeof *coefficient);
+    memset(slack, 0, pairs->n * sizeof *slack);
+    if (exact_run(&exact, dual_task, &total, err) < 0) {
+        return -1;
+    }
+    *unit = total.most;
+    *linear = (double)total.sum;
+    *rounding = total.error * (1 + DBL_EPSILON) + DBL_EPSILON * fabs(*linear);
+    return 0;
+}

@@ -1,0 +1,122 @@
+#include "families/rank/solver/grades.h"
+
+#include "common/base/memory.h"
+#include "families/rank/solver/rank.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+int rank_grades_of(double target, double *grade, struct error *err) {
+    if (target != floor(target) || fabs(target) > RANK_MOST_GRADE) {
+        return error_set(
+            err, ERROR_RUNTIME,
+            "a cost per ndcg or gain wants grades, whole numbers of at most %d: not %g",
+            RANK_MOST_GRADE, target);
+    }
+    *grade = fmax(0, target);
+    return 0;
+}
+
+/* *mean (n_levels) of the discounts of the places that each level of the group takes up, the best
+ * one the first; *ideal: what the best order gains. */
+static void means(const struct rank_pairs *pairs, size_t group, bool linear,
+                  const long double *discount, long double *mean, long double *ideal) {
+    size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
+    *ideal = 0;
+    for (size_t k = 0, end; k < m; k = end) {
+        uint32_t level = pairs->level[base + k];
+        long double sum = 0, gain = pairs->gain[base + level];
+        for (end = k; end < m && pairs->level[base + end] == level; end++) {
+            sum += discount[m - 1 - end];
+        }
+        mean[level] = sum / (long double)(end - k);
+        *ideal += sum * (linear ? gain : exp2l(gain) - 1);
+    }
+}
+
+/* Fills the levels' gains, less 1 or not: their differences are exact but for one rounding; and
+ * discounts, less that of the lowest level. Returns how far off a difference of discounts may be,
+ * relatively. */
+static double fill_levels(struct rank_pairs *pairs, size_t group, bool linear,
+                          const long double *mean) {
+    size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
+    double sums = ((double)m + 8) * (double)LDBL_EPSILON, most = 0, before = 0;
+    for (uint32_t l = 0; l < pairs->n_levels[group]; l++) {
+        double *gain = &pairs->gain[base + l], *discount = &pairs->discount[base + l];
+        *gain = linear ? *gain : exp2(*gain);
+        *discount = (double)(mean[l] - mean[0]);
+        double error = 2 * sums * (double)mean[l] + DBL_EPSILON / 2 * *discount;
+        if (l > 0) { /* levels that are further apart are off by less */
+            most = fmax(most, (error + before) / (*discount - discount[-1]));
+        }
+        before = error;
+    }
+    return most + sums;
+}
+
+/* The sum over the group's preferences of what they are worth. */
+static double group_worth(const struct rank_pairs *pairs, size_t group) {
+    size_t base = pairs->start[group], end = pairs->start[group + 1];
+    long double sum = 0;
+    for (size_t k = base; k < end; k++) {
+        uint32_t level = pairs->level[k];
+        if (pairs->partner_start) {
+            for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
+                sum += rank_pairs_listed(pairs, base, k, base + pairs->partner[p]);
+            }
+            continue;
+        }
+        if (k > base && level == pairs->level[k - 1]) {
+            continue; /* counted with the first of its level */
+        }
+        size_t rows = 0;
+        while (k + rows < end && pairs->level[k + rows] == level) {
+            rows++;
+        }
+        for (size_t j = base + pairs->below_first[k]; j < base + pairs->below_end[k]; j++) {
+            sum += (long double)rows * rank_pairs_worth(pairs, base, level, pairs->level[j]);
+        }
+    }
+    return (double)sum;
+}
+
+/* By gains alone, where there are no discounts. */
+static void weigh_by_gain(struct rank_pairs *pairs, bool linear) {
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        double *gain = pairs->gain + pairs->start[g];
+        for (uint32_t l = 0; l < pairs->n_levels[g] && !linear; l++) {
+            gain[l] = exp2(gain[l]);
+        }
+        pairs->group_worth[g] = group_worth(pairs, g);
+    }
+    pairs->weight_error = 3 * DBL_EPSILON; /* a difference, and a product with the group's weight */
+}
+
+int rank_grades_weigh(struct rank_pairs *pairs, bool linear, struct error *err) {
+    if (!pairs->discount) {
+        weigh_by_gain(pairs, linear);
+        return 0;
+    }
+    size_t most = pairs->most_rows;
+    long double *discount = memory_array(most, sizeof *discount, "grades", err);
+    long double *mean = memory_array(pairs->most_levels, sizeof *mean, "grades", err);
+    double error = 0;
+    int status = discount && mean ? 0 : -1;
+    for (size_t place = 1; status == 0 && place <= most; place++) {
+        discount[place - 1] = 1 / log2l(1 + (long double)place);
+    }
+    for (size_t g = 0; status == 0 && g < pairs->n_groups; g++) {
+        long double ideal;
+        means(pairs, g, linear, discount, mean, &ideal);
+        error = fmax(error, fill_levels(pairs, g, linear, mean));
+        pairs->weight[g] = (double)(pairs->weight[g] / ideal);
+        pairs->group_worth[g] = group_worth(pairs, g);
+    }
+    /* two differences, two products and a quotient, in double, besides; and what is of second
+     * order */
+    pairs->weight_error = error + 3 * DBL_EPSILON;
+    free(discount);
+    free(mean);
+    return status;
+}

@@ -1,0 +1,463 @@
+#include "families/rank/solver/laplacian.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "families/rank/solver/partners.h"
+#include "fit/score_map.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNK_ROWS = 256,     /* rows of one matrix product */
+    GRAM_TASKS = 16,      /* tasks wanted, whatever the number of threads */
+    TREE_BYTES = 1 << 20, /* of vector nodes: what a second-level cache holds */
+    PANEL_LEAST = 8       /* columns: one cache line of doubles */
+};
+static const size_t ACCUMULATOR_BYTES = (size_t)128 << 20;
+
+int rank_laplacian_create(struct rank_laplacian *laplacian, struct rank_pairs *pairs,
+                          struct error *err) {
+    size_t held = pairs->start[pairs->n_groups];
+    *laplacian = (struct rank_laplacian){.pairs = pairs};
+    laplacian->order = memory_array(held, sizeof *laplacian->order, "orders", err);
+    laplacian->first[0] = memory_array(held, 4 * sizeof *laplacian->first[0], "orders", err);
+    laplacian->degree = memory_zeros(pairs->n, sizeof *laplacian->degree, "degrees", err);
+    if (!laplacian->order || !laplacian->first[0] || !laplacian->degree) {
+        rank_laplacian_free(laplacian);
+        return -1;
+    }
+    laplacian->first[1] = laplacian->first[0] + held;
+    laplacian->end[0] = laplacian->first[1] + held;
+    laplacian->end[1] = laplacian->end[0] + held;
+    return 0;
+}
+
+void rank_laplacian_free(struct rank_laplacian *laplacian) {
+    free(laplacian->order);
+    free(laplacian->first[0]);
+    free(laplacian->degree);
+    *laplacian = (struct rank_laplacian){0};
+}
+
+/* ---- one sweep of a Fenwick tree over a group --------------------------------------------------
+ *
+ * The partners of the rows, in score order, are runs [first, end) whose ends never go back. A sweep
+ * keeps in the tree just the partners of the current row. Seen from the partners preferred to it
+ * (`flip`), levels count from the top, so that the wanted ones are low levels again. */
+
+/* out[row] += factor * sum of v over the row's partners on one side (down: those preferred to it);
+ * v = NULL: of ones. */
+static void sweep(const struct rank_laplacian *laplacian, size_t g, bool down, double factor,
+                  const double *v, double *tree, double *out) {
+    const struct rank_pairs *pairs = laplacian->pairs;
+    const struct partners partners = partners_begin(pairs, g, down, tree, 1);
+    const struct rank_place *order = laplacian->order + partners.base;
+    const uint32_t *row = pairs->row + partners.base;
+    const uint32_t *first = laplacian->first[down] + partners.base;
+    const uint32_t *end = laplacian->end[down] + partners.base;
+    const double one = 1;
+    size_t removed = 0, inserted = 0;
+    for (size_t q = 0; q < pairs->start[g + 1] - partners.base; q++) {
+        for (; inserted < end[q]; inserted++) {
+            uint32_t place = order[inserted].place;
+            partners_add(&partners, place, 1, v ? v + row[place] : &one, 1);
+        }
+        for (; removed < first[q]; removed++) {
+            uint32_t place = order[removed].place;
+            partners_add(&partners, place, -1, v ? v + row[place] : &one, 1);
+        }
+        double sum = 0;
+        partners_sum(&partners, order[q].place, 1, &sum, 1);
+        out[row[order[q].place]] += factor * sum;
+    }
+}
+
+/* ---- the band -------------------------------------------------------------------------------- */
+
+struct set_task {
+    struct rank_laplacian *laplacian;
+    const double *s;
+    double low, high;
+};
+
+static void find_runs(struct rank_laplacian *laplacian, size_t base, size_t m, double low,
+                      double high) {
+    const struct rank_place *order = laplacian->order + base;
+    size_t up_first = 0, up_end = 0, down_first = 0, down_end = 0;
+    for (size_t q = 0; q < m; q++) {
+        double score = order[q].score;
+        while (up_first < m && !(score - order[up_first].score < high)) {
+            up_first++;
+        }
+        up_end = up_end > up_first ? up_end : up_first;
+        while (up_end < m && !(score - order[up_end].score < low)) {
+            up_end++;
+        }
+        while (down_end < m && order[down_end].score - score < high) {
+            down_end++;
+        }
+        while (down_first < down_end && order[down_first].score - score < low) {
+            down_first++;
+        }
+        laplacian->first[0][base + q] = (uint32_t)up_first;
+        laplacian->end[0][base + q] = (uint32_t)up_end;
+        laplacian->first[1][base + q] = (uint32_t)down_first;
+        laplacian->end[1][base + q] = (uint32_t)down_end;
+    }
+}
+
+/* Pairs of the sample that are in the band: calls once for each, with places in the group. */
+#define FOR_LISTED(laplacian, g, base, k, other)                                                   \
+    for (size_t k = (base); k < (laplacian)->pairs->start[(g) + 1]; k++)                           \
+        for (size_t p_ = (laplacian)->pairs->partner_start[k], other;                              \
+             p_ < (laplacian)->pairs->partner_start[k + 1] &&                                      \
+             (other = (base) + (laplacian)->pairs->partner[p_], true);                             \
+             p_++)                                                                                 \
+            if (in_band(laplacian, k, other))
+
+static bool in_band(const struct rank_laplacian *laplacian, size_t k, size_t other) {
+    double margin = laplacian->order[k].score - laplacian->order[other].score;
+    return margin < laplacian->high && !(margin < laplacian->low);
+}
+
+static void set_run(void *argument, size_t t, size_t worker) {
+    const struct set_task *task = argument;
+    struct rank_laplacian *laplacian = task->laplacian;
+    struct rank_pairs *pairs = laplacian->pairs;
+    double *scratch = pairs->scratch + worker * pairs->scratch_stride;
+    for (size_t g = pairs->task[t]; g < pairs->task[t + 1]; g++) {
+        size_t base = pairs->start[g], m = pairs->start[g + 1] - base;
+        for (size_t k = base; k < base + m; k++) {
+            laplacian->degree[pairs->row[k]] = 0;
+        }
+        if (pairs->partner_start) {
+            for (size_t k = base; k < base + m; k++) {
+                laplacian->order[k] =
+                    (struct rank_place){task->s[pairs->row[k]], (uint32_t)(k - base)};
+            }
+            FOR_LISTED(laplacian, g, base, k, other) {
+                double weight = pairs->weight[g] * rank_pairs_listed(pairs, base, k, other);
+                laplacian->degree[pairs->row[k]] += weight;
+                laplacian->degree[pairs->row[other]] += weight;
+            }
+            continue;
+        }
+        rank_pairs_sort(pairs, g, task->s, scratch);
+        memcpy(laplacian->order + base, pairs->order + base, m * sizeof *laplacian->order);
+        find_runs(laplacian, base, m, task->low, task->high);
+        for (int down = 0; down < 2; down++) {
+            sweep(laplacian, g, down, pairs->weight[g], NULL, scratch, laplacian->degree);
+        }
+    }
+}
+
+void rank_laplacian_set(struct rank_laplacian *laplacian, const double *s, double delta_low,
+                        double delta_high) {
+    laplacian->low = delta_low;
+    laplacian->high = delta_high;
+    struct set_task task = {laplacian, s, delta_low, delta_high};
+    threads_run(laplacian->pairs->threads, laplacian->pairs->n_tasks, set_run, &task);
+}
+
+/* ---- product with a vector ------------------------------------------------------------------- */
+
+struct apply_task {
+    const struct rank_laplacian *laplacian;
+    const double *v;
+    double *out;
+};
+
+static void apply_run(void *argument, size_t t, size_t worker) {
+    const struct apply_task *task = argument;
+    const struct rank_laplacian *laplacian = task->laplacian;
+    const struct rank_pairs *pairs = laplacian->pairs;
+    double *scratch = pairs->scratch + worker * pairs->scratch_stride;
+    for (size_t g = pairs->task[t]; g < pairs->task[t + 1]; g++) {
+        size_t base = pairs->start[g];
+        for (size_t k = base; k < pairs->start[g + 1]; k++) {
+            uint32_t row = pairs->row[k];
+            task->out[row] = laplacian->degree[row] * task->v[row];
+        }
+        if (pairs->partner_start) {
+            FOR_LISTED(laplacian, g, base, k, other) {
+                uint32_t i = pairs->row[k], j = pairs->row[other];
+                double weight = pairs->weight[g] * rank_pairs_listed(pairs, base, k, other);
+                task->out[i] -= weight * task->v[j];
+                task->out[j] -= weight * task->v[i];
+            }
+            continue;
+        }
+        for (int down = 0; down < 2; down++) {
+            sweep(laplacian, g, down, -pairs->weight[g], task->v, scratch, task->out);
+        }
+    }
+}
+
+void rank_laplacian_apply(const struct rank_laplacian *laplacian, const double *v, double *out) {
+    memset(out, 0, laplacian->pairs->n * sizeof *out); /* rows of no group */
+    struct apply_task task = {laplacian, v, out};
+    threads_run(laplacian->pairs->threads, laplacian->pairs->n_tasks, apply_run, &task);
+}
+
+/* ---- X' L X ------------------------------------------------------------------------------------
+ *
+ * X'LX = M + M', M = sum_i x_i (degree_i x_i / 2 - sum of x_j over the partners below i)': one
+ * sweep with vectors in the nodes, and matrix products of chunks of rows. */
+
+struct gram_task {
+    const struct rank_laplacian *laplacian;
+    const struct data *data;
+    const uint32_t *rows;
+    size_t d, width, n_panels;
+    const size_t *chunk;  /* first group of each chunk of groups */
+    size_t every;         /* one in so many groups counts */
+    double *accumulators; /* (n_chunks, d, d) */
+    double *scratch;      /* per worker */
+    size_t stride;
+};
+
+/* Columns [first, first + width) of a problem row, as doubles. */
+static void row_panel(const struct gram_task *task, uint32_t row, size_t first, size_t width,
+                      double *out) {
+    const struct data *data = task->data;
+    size_t r = task->rows ? task->rows[row] : row;
+    if (!data->row_start) {
+        const float *value = data->value + r * data->n_features + first;
+        for (size_t c = 0; c < width; c++) {
+            out[c] = (double)value[c];
+        }
+        return;
+    }
+    memset(out, 0, width * sizeof *out);
+    for (uint64_t k = data->row_start[r]; k < data->row_start[r + 1]; k++) {
+        size_t c = data->column[k];
+        if (c >= first && c < first + width) {
+            out[c - first] = (double)data->value[k];
+        }
+    }
+}
+
+/* Rows gathered for one matrix product. */
+struct chunk {
+    double *x; /* (CHUNK_ROWS, d) */
+    double *y; /* (CHUNK_ROWS, width) */
+    size_t n;
+};
+
+static void chunk_flush(const struct gram_task *task, struct chunk *chunk, size_t first,
+                        size_t width, double *accumulator) {
+    if (chunk->n > 0) {
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)task->d, (int)width,
+                    (int)chunk->n, 1.0, chunk->x, (int)task->d, chunk->y, (int)width, 1.0,
+                    accumulator + first, (int)task->d);
+        chunk->n = 0;
+    }
+}
+
+/* Begins the next row: x and y = degree x / 2. */
+static double *chunk_row(const struct gram_task *task, struct chunk *chunk, uint32_t row,
+                         size_t first, size_t width) {
+    double *x = chunk->x + chunk->n * task->d, *y = chunk->y + chunk->n * width;
+    row_panel(task, row, 0, task->d, x);
+    double half = task->laplacian->degree[row] / 2;
+    for (size_t c = 0; c < width; c++) {
+        y[c] = half * x[first + c];
+    }
+    chunk->n++;
+    return y;
+}
+
+static void gram_group(const struct gram_task *task, size_t g, size_t column, size_t width,
+                       struct chunk *chunk, double *tree, double *panel, double *accumulator) {
+    const struct rank_pairs *pairs = task->laplacian->pairs;
+    const struct partners partners = partners_begin(pairs, g, false, tree, width);
+    const struct rank_place *order = task->laplacian->order + partners.base;
+    const uint32_t *row = pairs->row + partners.base;
+    const uint32_t *first = task->laplacian->first[0] + partners.base;
+    const uint32_t *end = task->laplacian->end[0] + partners.base;
+    size_t removed = 0, inserted = 0;
+    for (size_t q = 0; q < pairs->start[g + 1] - partners.base; q++) {
+        /* a partner that comes and goes between two rows is never seen */
+        if (inserted < first[q] && removed == inserted) {
+            removed = inserted = first[q];
+        }
+        for (; inserted < end[q]; inserted++) {
+            row_panel(task, row[order[inserted].place], column, width, panel);
+            partners_add(&partners, order[inserted].place, 1, panel, width);
+        }
+        for (; removed < first[q]; removed++) {
+            row_panel(task, row[order[removed].place], column, width, panel);
+            partners_add(&partners, order[removed].place, -1, panel, width);
+        }
+        uint32_t own = row[order[q].place];
+        if (task->laplacian->degree[own] == 0) {
+            continue;
+        }
+        double *y = chunk_row(task, chunk, own, column, width);
+        partners_sum(&partners, order[q].place, -pairs->weight[g], y, width);
+        if (chunk->n == CHUNK_ROWS) {
+            chunk_flush(task, chunk, column, width, accumulator);
+        }
+    }
+}
+
+static void gram_listed(const struct gram_task *task, size_t g, size_t first, size_t width,
+                        struct chunk *chunk, double *panel, double *accumulator) {
+    const struct rank_laplacian *laplacian = task->laplacian;
+    const struct rank_pairs *pairs = laplacian->pairs;
+    size_t base = pairs->start[g];
+    for (size_t k = base; k < pairs->start[g + 1]; k++) {
+        double *y = chunk_row(task, chunk, pairs->row[k], first, width);
+        for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
+            size_t other = base + pairs->partner[p];
+            if (in_band(laplacian, k, other)) {
+                row_panel(task, pairs->row[other], first, width, panel);
+                double weight = pairs->weight[g] * rank_pairs_listed(pairs, base, k, other);
+                array_add(y, -weight, panel, width);
+            }
+        }
+        if (chunk->n == CHUNK_ROWS) {
+            chunk_flush(task, chunk, first, width, accumulator);
+        }
+    }
+}
+
+static void gram_run(void *argument, size_t t, size_t worker) {
+    const struct gram_task *task = argument;
+    const struct rank_pairs *pairs = task->laplacian->pairs;
+    size_t part = t / task->n_panels, first = t % task->n_panels * task->width;
+    size_t width = first + task->width <= task->d ? task->width : task->d - first;
+    double *accumulator = task->accumulators + part * task->d * task->d;
+    struct chunk chunk = {.x = task->scratch + worker * task->stride};
+    chunk.y = chunk.x + CHUNK_ROWS * task->d;
+    double *panel = chunk.y + CHUNK_ROWS * task->width;
+    double *tree = panel + task->width;
+    for (size_t g = task->chunk[part]; g < task->chunk[part + 1]; g++) {
+        if (g % task->every > 0) {
+            continue;
+        }
+        if (pairs->partner_start) {
+            gram_listed(task, g, first, width, &chunk, panel, accumulator);
+        } else {
+            gram_group(task, g, first, width, &chunk, tree, panel, accumulator);
+        }
+    }
+    chunk_flush(task, &chunk, first, width, accumulator);
+}
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* The trace of the Laplacian over that of one in `every` of its groups; 1 if these have none. */
+static double scale_of(const struct rank_laplacian *laplacian, size_t every) {
+    const struct rank_pairs *pairs = laplacian->pairs;
+    double all = 0, counted = 0;
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        double trace = 0;
+        for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
+            trace += laplacian->degree[pairs->row[k]];
+        }
+        all += trace;
+        counted += g % every == 0 ? trace : 0;
+    }
+    return counted > 0 ? all / counted : 1;
+}
+
+int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct data *data,
+                        const uint32_t *rows, size_t d, size_t every, double *H,
+                        struct error *err) {
+    const struct rank_pairs *pairs = laplacian->pairs;
+    size_t matrix = d * d;      /* d is at most a few thousand: the caller has H already */
+    if (pairs->n_groups == 0) { /* all pairs are on other ranks */
+        memset(H, 0, matrix * sizeof *H);
+        return 0;
+    }
+    size_t n_chunks = least(least(GRAM_TASKS, pairs->n_groups),
+                            1 + ACCUMULATOR_BYTES / (matrix * sizeof(double) + 1));
+    size_t width = TREE_BYTES / (((size_t)pairs->most_levels + 1) * sizeof(double));
+    size_t n_panels = (GRAM_TASKS + n_chunks - 1) / n_chunks;
+    width = least(width, (d + n_panels - 1) / n_panels);
+    width = (width / PANEL_LEAST + 1) * PANEL_LEAST;
+    n_panels = (d + width - 1) / width;
+    size_t stride = CHUNK_ROWS * (d + width) + width + ((size_t)pairs->most_levels + 1) * width;
+    size_t chunk[GRAM_TASKS + 1];
+    struct gram_task task = {laplacian, data,  rows, d,    width, n_panels,
+                             chunk,     every, NULL, NULL, stride};
+    task.accumulators = memory_zeros(n_chunks, matrix * sizeof(double), "Hessian", err);
+    task.scratch =
+        memory_array(threads_count(pairs->threads), stride * sizeof(double), "Hessian", err);
+    if (!task.accumulators || !task.scratch) {
+        free(task.accumulators);
+        free(task.scratch);
+        return -1;
+    }
+    size_t held = pairs->start[pairs->n_groups];
+    chunk[0] = 0;
+    for (size_t g = 0, c = 0; c < n_chunks; chunk[++c] = g) {
+        while (g < pairs->n_groups &&
+               (c + 1 == n_chunks || pairs->start[g + 1] <= held / n_chunks * (c + 1))) {
+            g++;
+        }
+    }
+    threads_run(pairs->threads, n_chunks * n_panels, gram_run, &task);
+    for (size_t c = 1; c < n_chunks; c++) {
+        array_add(task.accumulators, 1, task.accumulators + c * matrix, matrix);
+    }
+    double scale = every > 1 ? scale_of(laplacian, every) : 1;
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            H[i * d + j] = H[j * d + i] =
+                scale * (task.accumulators[i * d + j] + task.accumulators[j * d + i]);
+        }
+    }
+    free(task.accumulators);
+    free(task.scratch);
+    return 0;
+}
+
+/* ---- the diagonal ---------------------------------------------------------------------------- */
+
+int rank_laplacian_diagonal(const struct rank_laplacian *laplacian, const struct data *data,
+                            double *diagonal, struct error *err) {
+    const struct rank_pairs *pairs = laplacian->pairs;
+    size_t d = data->n_features;
+    double *sum = memory_zeros(d, sizeof *sum, "a diagonal", err);
+    if (!sum) {
+        return -1;
+    }
+    memset(diagonal, 0, d * sizeof *diagonal);
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        double total = 0;
+        for (int pass = 0; pass < 2;
+             pass++) { /* gather the group's sums, then use and clear them */
+            for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
+                size_t row = pairs->row[k];
+                double degree = laplacian->degree[row];
+                total += pass == 0 ? degree : 0;
+                uint64_t begin = data->row_start ? data->row_start[row] : row * d;
+                uint64_t end = data->row_start ? data->row_start[row + 1] : begin + d;
+                for (uint64_t i = begin; i < end; i++) {
+                    size_t c = data->row_start ? data->column[i] : (size_t)(i - begin);
+                    double x = (double)data->value[i];
+                    if (pass == 0) {
+                        sum[c] += degree * x;
+                        diagonal[c] += degree * x * x;
+                    } else {
+                        diagonal[c] -= total > 0 ? sum[c] * sum[c] / total : 0;
+                        sum[c] = 0;
+                    }
+                }
+            }
+        }
+    }
+    for (size_t c = 0; c < d; c++) {
+        diagonal[c] = fmax(diagonal[c], 0);
+    }
+    free(sum);
+    return 0;
+}

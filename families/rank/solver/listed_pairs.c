@@ -1,0 +1,340 @@
+#include "families/rank/solver/listed_pairs.h"
+
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/kernel/distinct_rows.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Preferences: as many as one group of the most rows has where no two are equal. */
+enum { MOST_HINGES = 1 << 22 };
+
+/* Most rows among which those that differ are looked for, and most pairs that are added up. */
+enum { MOST_SCORES = 4 * RANK_HINGES_ROWS, MOST_PAIRS = 1 << 26 };
+
+/* ---- rows that differ ---- */
+
+static uint32_t place_of(const struct problem *problem, const struct distinct *distinct, size_t i) {
+    return distinct->place[problem->rows ? problem->rows[i] : i];
+}
+
+/* The first of the groups that `group` is linked with. */
+static size_t head_of(size_t *next, size_t group) {
+    while (next[group] != group) {
+        group = next[group] = next[next[group]];
+    }
+    return group;
+}
+
+/* group (distinct->m) = one that has the row, or n_groups: none has. next (n_groups): a way from
+ * each group to the first of those that are linked by equal rows. */
+static void link_groups(const struct rank_pairs *pairs, const struct problem *problem,
+                        const struct distinct *distinct, size_t *group, size_t *next) {
+    for (size_t k = 0; k < distinct->m; k++) {
+        group[k] = pairs->n_groups;
+    }
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        next[g] = g;
+        for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
+            uint32_t place = place_of(problem, distinct, pairs->row[k]);
+            group[place] = group[place] == pairs->n_groups ? g : group[place];
+            size_t one = head_of(next, g), other = head_of(next, group[place]);
+            next[larger(one, other)] = smaller(one, other);
+        }
+    }
+}
+
+/* Numbers the rows that some group has, in the order of the first of each. number (distinct->m):
+ * work. */
+static void number_rows(struct rank_hinges *hinges, const struct problem *problem,
+                        const struct distinct *distinct, const size_t *group, uint32_t *number) {
+    for (size_t k = 0; k < distinct->m; k++) {
+        number[k] = RANK_HINGES_NONE;
+    }
+    for (size_t i = 0; i < hinges->n_scores; i++) {
+        uint32_t place = place_of(problem, distinct, i);
+        if (number[place] == RANK_HINGES_NONE && group[place] < hinges->pairs->n_groups) {
+            number[place] = (uint32_t)hinges->n;
+            hinges->row[hinges->n++] = (uint32_t)i;
+        }
+        hinges->place[i] = number[place];
+    }
+}
+
+/* Lists the rows of linked groups together. */
+static void list_groups(struct rank_hinges *hinges, const struct problem *problem,
+                        const struct distinct *distinct, const size_t *group, size_t *next) {
+    size_t n_groups = hinges->pairs->n_groups, *end = hinges->group_start + 1, listed = 0;
+    for (size_t g = 0; g < n_groups; g++) {
+        end[g] = 0;
+    }
+    for (size_t k = 0; k < hinges->n; k++) {
+        end[head_of(next, group[place_of(problem, distinct, hinges->row[k])])]++;
+    }
+    for (size_t g = 0, first = 0; g < n_groups; g++) {
+        size_t m = end[g];
+        end[g] = first;
+        first += m;
+    }
+    for (size_t k = 0; k < hinges->n; k++) {
+        size_t head = head_of(next, group[place_of(problem, distinct, hinges->row[k])]);
+        hinges->group_row[end[head]++] = (uint32_t)k;
+    }
+    for (size_t g = 0; g < n_groups; g++) { /* without those that are linked with one before */
+        if (end[g] > listed) {
+            listed = end[hinges->groups.n++] = end[g];
+        }
+    }
+    hinges->group_start[0] = 0;
+    hinges->groups.start = hinges->group_start;
+    hinges->groups.row = hinges->group_row;
+}
+
+static int find_rows(struct rank_hinges *hinges, const struct problem *problem, struct error *err) {
+    size_t n_groups = hinges->pairs->n_groups;
+    struct distinct distinct = {0};
+    if (distinct_find(&distinct, problem->data, err) < 0) {
+        return -1;
+    }
+    size_t *group = memory_array(distinct.m, sizeof *group, "pairs", err);
+    size_t *next = memory_array(n_groups, sizeof *next, "pairs", err);
+    uint32_t *number = memory_array(distinct.m, sizeof *number, "pairs", err);
+    hinges->group_start = memory_array(n_groups + 1, sizeof *hinges->group_start, "groups", err);
+    hinges->group_row = memory_array(hinges->n_scores, sizeof *hinges->group_row, "groups", err);
+    int status = group && next && number && hinges->group_start && hinges->group_row ? 0 : -1;
+    if (status == 0) {
+        link_groups(hinges->pairs, problem, &distinct, group, next);
+        number_rows(hinges, problem, &distinct, group, number);
+        list_groups(hinges, problem, &distinct, group, next);
+    }
+    distinct_free(&distinct);
+    free(group);
+    free(next);
+    free(number);
+    return status;
+}
+
+static int count_distinct(const struct problem *problem, size_t *n, struct error *err) {
+    struct distinct distinct;
+    if (distinct_find(&distinct, problem->data, err) < 0) {
+        return -1;
+    }
+    bool *seen = memory_zeros(distinct.m, sizeof *seen, "pairs", err);
+    *n = 0;
+    for (size_t i = 0; seen && i < problem->n; i++) {
+        uint32_t place = place_of(problem, &distinct, i);
+        *n += !seen[place];
+        seen[place] = true;
+    }
+    distinct_free(&distinct);
+    free(seen);
+    return seen ? 0 : -1;
+}
+
+int rank_hinges_count(const struct problem *problem, const struct score_map *map,
+                      const struct rank_pairs *pairs, bool margins, size_t *n, struct error *err) {
+    *n = map->n;
+    bool few = *n <= (margins ? RANK_HINGES_ROWS : MOST_SCORES) && pairs->n_pairs <= MOST_PAIRS;
+    bool matters = !margins && (!map->primal || *n > RANK_HINGES_ROWS);
+    if (few && matters && count_distinct(problem, n, err) < 0) {
+        return -1;
+    }
+    if (!few || !row_features_fits(map, *n, RANK_HINGES_ROWS)) {
+        *n = 0;
+    }
+    return 0;
+}
+
+/* ---- preferences ---- */
+
+static double *entry_of(const struct rank_hinges *hinges, uint32_t better, uint32_t worse) {
+    return &hinges->W[hinges->place[better] * hinges->n + hinges->place[worse]];
+}
+
+static int add_weight(void *context, uint32_t better, uint32_t worse, double weight,
+                      struct error *err) {
+    (void)err;
+    *entry_of(context, better, worse) += weight;
+    return 0;
+}
+
+/* Lowers sums of weights by more than their rounding and that of shares of them: an alpha that is
+ * within C times the sum can be shared out within C times the weights. m shares, each rounded to a
+ * unit of alpha's, leave the last one m (1 + 1/2 + ... + 1/m) / 2 units off, which is below 16 m
+ * for all m that there may be. */
+static int lower_sums(struct rank_hinges *hinges, struct error *err) {
+    const double each = 16 * DBL_EPSILON;
+    size_t n = hinges->n, *count = memory_zeros(n, sizeof *count, "pairs", err);
+    for (size_t i = 0; count && i < hinges->n_scores; i++) {
+        if (hinges->place[i] != RANK_HINGES_NONE) {
+            count[hinges->place[i]]++;
+        }
+    }
+    for (size_t k = 0; count && k < n * n; k++) {
+        double pairs = (double)count[k / n] * (double)count[k % n];
+        hinges->W[k] *= pairs > 1 ? 1 - each * pairs : 1;
+    }
+    free(count);
+    return count ? 0 : -1;
+}
+
+/* W: the weights of preferences. */
+static int add_weights(struct rank_hinges *hinges, struct error *err) {
+    hinges->W = memory_zeros(hinges->n, hinges->n * sizeof *hinges->W, "pairs", err);
+    return !hinges->W || rank_pairs_visit(hinges->pairs, add_weight, hinges, err) < 0
+               ? -1
+               : lower_sums(hinges, err);
+}
+
+static int allocate_pairs(struct rank_hinges *hinges, struct error *err) {
+    hinges->weight = memory_array(hinges->n_pairs, sizeof *hinges->weight, "pairs", err);
+    hinges->better = memory_array(hinges->n_pairs, 2 * sizeof *hinges->better, "pairs", err);
+    return hinges->weight && hinges->better ? 0 : -1;
+}
+
+static int list_pairs(struct rank_hinges *hinges, struct error *err) {
+    size_t n = hinges->n;
+    if (add_weights(hinges, err) < 0) {
+        return -1;
+    }
+    for (size_t k = 0; k < n * n; k++) {
+        hinges->n_pairs += hinges->W[k] > 0;
+        hinges->n_hinges += hinges->W[k] > 0 && k % (n + 1) > 0;
+    }
+    if (hinges->n_hinges == 0 || hinges->n_hinges > MOST_HINGES) {
+        hinges->n_pairs = hinges->n_hinges = 0;
+        return 0;
+    }
+    if (allocate_pairs(hinges, err) < 0) {
+        return -1;
+    }
+    hinges->worse = hinges->better + hinges->n_pairs;
+    for (size_t k = 0, differ = 0, equal = hinges->n_hinges; k < n * n; k++) {
+        if (hinges->W[k] > 0) {
+            size_t j = k % (n + 1) > 0 ? differ++ : equal++;
+            hinges->better[j] = (uint32_t)(k / n);
+            hinges->worse[j] = (uint32_t)(k % n);
+            hinges->weight[j] = hinges->W[k];
+        }
+    }
+    return 0;
+}
+
+static int list_margins(struct rank_hinges *hinges, const double *weight, struct error *err) {
+    hinges->n = hinges->n_pairs = hinges->n_hinges = hinges->n_scores;
+    if (allocate_pairs(hinges, err) < 0) {
+        return -1;
+    }
+    for (size_t j = 0; j < hinges->n; j++) {
+        hinges->row[j] = hinges->place[j] = hinges->better[j] = (uint32_t)j;
+        hinges->weight[j] = weight[j];
+    }
+    return 0;
+}
+
+int rank_hinges_create(struct rank_hinges *hinges, const struct problem *problem,
+                       const struct score_map *map, const struct rank_pairs *pairs,
+                       const double *weight, struct error *err) {
+    *hinges = (struct rank_hinges){.pairs = pairs, .n_scores = map->n};
+    hinges->row = memory_array(map->n, 2 * sizeof *hinges->row, "pairs", err);
+    if (!hinges->row) {
+        return -1;
+    }
+    hinges->place = hinges->row + map->n;
+    if (weight) {
+        return list_margins(hinges, weight, err);
+    }
+    return find_rows(hinges, problem, err) < 0 ? -1 : list_pairs(hinges, err);
+}
+
+void rank_hinges_free(struct rank_hinges *hinges) {
+    free(hinges->row);
+    free(hinges->better);
+    free(hinges->weight);
+    free(hinges->W);
+    free(hinges->group_start);
+    free(hinges->group_row);
+}
+
+/* ---- points ---- */
+
+/* What is left of an alpha, of the weights that it is shared out by, and how many these are. */
+struct share {
+    double alpha, unit; /* that of alpha's last place */
+    long double weight;
+    size_t n;
+};
+
+struct sharing {
+    const struct rank_hinges *hinges;
+    struct share *share; /* (n_pairs) */
+    double cost;
+    bool capped;
+    struct rank_points *points;
+};
+
+/* NULL: there is nothing of the pair. */
+static struct share *share_of(const struct sharing *sharing, uint32_t better, uint32_t worse,
+                              double weight) {
+    double at = *entry_of(sharing->hinges, better, worse);
+    return at > 0 && weight > 0 ? &sharing->share[(size_t)at - 1] : NULL;
+}
+
+static int count_share(void *context, uint32_t better, uint32_t worse, double weight,
+                       struct error *err) {
+    (void)err;
+    struct share *share = share_of(context, better, worse, weight);
+    if (share) {
+        share->weight += (long double)weight;
+        share->n++;
+    }
+    return 0;
+}
+
+/* Shares are whole numbers of alpha's unit, so that they add up to it. */
+static int add_share(void *context, uint32_t better, uint32_t worse, double weight,
+                     struct error *err) {
+    const struct sharing *sharing = context;
+    struct share *share = share_of(sharing, better, worse, weight);
+    if (!share || !(share->alpha > 0)) {
+        return 0;
+    }
+    double alpha = share->alpha, cap = sharing->capped ? sharing->cost * weight : alpha;
+    if (--share->n > 0) {
+        double part = (double)fminl(1, (long double)weight / share->weight);
+        alpha = fmin(round(part * alpha / share->unit), floor(cap / share->unit)) * share->unit;
+    }
+    alpha = fmin(alpha, cap);
+    share->alpha -= alpha;
+    share->weight -= (long double)weight;
+    return alpha > 0 ? rank_points_add_pair(sharing->points, better, worse, alpha, err) : 0;
+}
+
+static int share_out(struct sharing *sharing, const double *alpha, struct error *err) {
+    const struct rank_hinges *hinges = sharing->hinges;
+    for (size_t j = 0; j < hinges->n_pairs; j++) {
+        double unit = nextafter(alpha[j], INFINITY) - alpha[j];
+        sharing->share[j] = (struct share){.alpha = alpha[j], .unit = unit};
+        hinges->W[hinges->better[j] * hinges->n + hinges->worse[j]] = (double)(j + 1);
+    }
+    return rank_pairs_visit(hinges->pairs, count_share, sharing, err) < 0
+               ? -1
+               : rank_pairs_visit(hinges->pairs, add_share, sharing, err);
+}
+
+int rank_hinges_points(struct rank_hinges *hinges, const double *alpha, double cost, bool capped,
+                       struct rank_points *points, struct error *err) {
+    struct sharing sharing = {.hinges = hinges, .cost = cost, .capped = capped, .points = points};
+    sharing.share = memory_array(hinges->n_pairs, sizeof *sharing.share, "a dual point", err);
+    memset(hinges->W, 0, hinges->n * hinges->n * sizeof *hinges->W);
+    int status = sharing.share ? share_out(&sharing, alpha, err) : -1;
+    free(sharing.share);
+    if (status == 0) {
+        rank_points_sort(points);
+    }
+    return status;
+}

@@ -1,0 +1,471 @@
+#include "families/rank/solver/newton.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "common/linear_algebra/cholesky.h"
+#include "families/rank/solver/laplacian.h"
+#include "families/rank/solver/newton_preconditioner.h"
+#include "families/rank/solver/risk.h"
+#include "methods/line_search.h"
+#include "methods/smoothing_path.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Steps of conjugate gradients for one Newton step: with an inverse, which is all but exact, more
+ * gain nothing over rounding. */
+enum { CG_MOST = 2000, CG_EXACT = 30 };
+
+static const struct huber_pace PACE = {
+    .near = 0.5, .careful = 0.3, .bold = 0.01, .most = 0.3, .least = 1e-7, .patience = 25};
+static const double MU_FIRST = 1;
+static const double STEP = 0.1;    /* accuracy of a step, relative to the gap that is wanted */
+static const double FORCING = 0.1; /* residual of CG relative to the gradient */
+/* A Hessian is estimated from so many rows and groups for each feature at least, MORE times as many
+ * after a step that leaves SLOW of the gap. */
+static const size_t SAMPLE_ROWS = 500, SAMPLE_GROUPS = 8, MORE = 4;
+static const double SLOW = 0.25;
+/* Pairs that come into the band on the way cut a step to less than this: it then is the shortest
+ * way to a Hessian that knows them, however little it gains, and is searched for to the end. */
+static const double POOR = 0.05;
+static const double LINE = 1e-3; /* accuracy of the line search, relative to that of the step */
+
+struct newton {
+    const struct problem *problem;
+    const struct score_map *map;
+    struct rank_risk risk; /* the smooth one that is minimised */
+    struct rank_laplacian laplacian;
+    struct risk table;
+    bool huber;
+    const struct monitor *monitor;
+    double cost;
+    struct fit *fit;              /* the best points */
+    double *w, *gradient, *step;  /* (dimension) */
+    double *dual;                 /* (dimension) A'(-C g) */
+    double *s, *g, *q, *trial;    /* (n) */
+    double *gradient_s;           /* (n) A gradient; kernels only */
+    double *H;                    /* (dimension, dimension): direct; else NULL */
+    double *cg;                   /* (5 dimension + 3 n) work, where H is NULL */
+    struct rank_inverse *inverse; /* kernels: the preconditioner; or NULL: there is none */
+    double norm, value, residual; /* |w|^2, the smooth risk, half of |gradient|^2 */
+    double dual_offset;           /* of the dual point */
+    size_t every;                 /* direct: one in so many groups makes the Hessian */
+    double gap;                   /* direct: before the last step */
+    uint64_t left;                /* steps of conjugate gradients */
+};
+
+static double inner(const struct newton *newton, const double *x, const double *y,
+                    const double *y_scores) {
+    const struct score_map *map = newton->map;
+    return array_dot(x, map->primal ? y : y_scores, map->dimension);
+}
+
+/* The factor of the Laplacian in the Hessian. */
+static double band_factor(const struct newton *newton) {
+    return newton->cost * (newton->huber ? 1 / newton->risk.mu : 2);
+}
+
+/* How few groups tell enough of the Hessian. Features of sparse rows may be in few of them: there
+ * all count. */
+static size_t sample_of(const struct problem *problem, const struct rank_pairs *pairs, size_t d) {
+    if (problem->data->row_start || d == 0) {
+        return 1;
+    }
+    size_t rows = pairs->start[pairs->n_groups] / (SAMPLE_ROWS * d);
+    size_t groups = pairs->n_groups / (SAMPLE_GROUPS * d), every = rows < groups ? rows : groups;
+    return every < 2 ? 1 : every;
+}
+
+/* H = I + c X'LX. */
+static int form_hessian(struct newton *newton, struct error *err) {
+    size_t d = newton->map->dimension;
+    if (rank_laplacian_gram(&newton->laplacian, newton->problem->data, newton->problem->rows, d,
+                            newton->every, newton->H, err) < 0) {
+        return -1;
+    }
+    cluster_sum_lower(newton->map->cluster, newton->H, d);
+    double factor = band_factor(newton);
+    for (size_t i = 0; i < d * d; i++) {
+        newton->H[i] *= factor;
+    }
+    for (size_t i = 0; i < d; i++) {
+        newton->H[i * d + i] += 1;
+    }
+    return 0;
+}
+
+static int direct_step(struct newton *newton, double gap, bool *found, struct error *err) {
+    size_t d = newton->map->dimension;
+    if (gap > SLOW * newton->gap) {
+        newton->every = newton->every > MORE ? newton->every / MORE : 1;
+    }
+    newton->gap = gap;
+    if (form_hessian(newton, err) < 0) {
+        return -1;
+    }
+    *found = cholesky_regularised(newton->H, d, newton->step) == 0;
+    if (!*found) {
+        return 0;
+    }
+    for (size_t i = 0; i < d; i++) {
+        newton->step[i] = -newton->gradient[i];
+    }
+    cholesky_solve(newton->H, d, newton->step);
+    return newton->map->scores(newton->map, newton->step, newton->q, err);
+}
+
+/* scale (dimension) = the inverse of the Hessian's diagonal, for weights w; the inverse, if there
+ * is one, for this band. *found = false where rounding leaves none. */
+static int make_preconditioner(struct newton *newton, double factor, double *scale, bool *found,
+                               struct error *err) {
+    const struct score_map *map = newton->map;
+    if (newton->inverse) {
+        return rank_inverse_update(newton->inverse, &newton->laplacian, newton->s, factor, found,
+                                   err);
+    }
+    if (map->primal &&
+        rank_laplacian_diagonal(&newton->laplacian, newton->problem->data, scale, err) < 0) {
+        return -1;
+    }
+    if (map->primal) {
+        cluster_sum(map->cluster, scale, map->dimension);
+    }
+    for (size_t k = 0; k < map->dimension; k++) {
+        scale[k] = map->primal ? 1 / (1 + factor * scale[k]) : 1;
+    }
+    return 0;
+}
+
+/* z = B residual and z_s = A z for the preconditioner B: the Hessian's diagonal for weights w, the
+ * inverse, if there is one, for kernels. *square = <residual, z>. */
+static int precondition(struct newton *newton, const double *residual, const double *scale,
+                        double *z, double *z_s, double *square, struct error *err) {
+    const struct score_map *map = newton->map;
+    size_t d = map->dimension;
+    if (newton->inverse) {
+        rank_inverse_apply(newton->inverse, &newton->laplacian, residual, z);
+    } else {
+        for (size_t k = 0; k < d; k++) {
+            z[k] = scale[k] * residual[k];
+        }
+    }
+    if (map->scores(map, z, z_s, err) < 0) {
+        return -1;
+    }
+    *square = inner(newton, residual, z, z_s);
+    return 0;
+}
+
+/* *square = |x|^2 of weights x; s (n) is work. */
+static int inner_square(struct newton *newton, const double *x, double *s, double *square,
+                        struct error *err) {
+    const struct score_map *map = newton->map;
+    if (!map->primal && map->scores(map, x, s, err) < 0) {
+        return -1;
+    }
+    *square = inner(newton, x, x, s);
+    return 0;
+}
+
+/* Conjugate gradients at work: their vectors, those of weights (dimension) and those of scores (n).
+ */
+struct cg {
+    double *residual, *z, *p, *Tp, *scale, *z_s, *p_s, *Lp;
+    double factor; /* of the Laplacian */
+    double square; /* <residual, z> */
+};
+
+/* *length = that of the step to the minimum along p; 0: rounding, or a kernel that is not positive
+ * semidefinite. */
+static int cg_length(struct newton *newton, struct cg *cg, double *length, struct error *err) {
+    const struct score_map *map = newton->map;
+    rank_laplacian_apply(&newton->laplacian, cg->p_s, cg->Lp);
+    if (map->adjoint(map, cg->Lp, cg->Tp, err) < 0) {
+        return -1;
+    }
+    for (size_t j = 0; j < map->dimension; j++) {
+        cg->Tp[j] = cg->p[j] + cg->factor * cg->Tp[j];
+    }
+    double curvature = array_dot(map->primal ? cg->p : cg->p_s, cg->Tp, map->dimension);
+    *length = curvature > 0 ? cg->square / curvature : 0;
+    return 0;
+}
+
+/* Goes on until <residual, z> is at its target. */
+static int cg_run(struct newton *newton, struct cg *cg, double target, struct error *err) {
+    size_t n = newton->map->n, d = newton->map->dimension;
+    int most = newton->inverse ? CG_EXACT : CG_MOST;
+    for (int k = 0; k < most; k++) {
+        double length, next;
+        if (newton->left == 0 || (k > 0 && monitor_late(newton->monitor))) {
+            return 0;
+        }
+        newton->left--;
+        if (cg_length(newton, cg, &length, err) < 0) {
+            return -1;
+        }
+        if (length == 0) {
+            return 0;
+        }
+        array_add(newton->step, length, cg->p, d);
+        array_add(newton->q, length, cg->p_s, n);
+        array_add(cg->residual, -length, cg->Tp, d);
+        if (precondition(newton, cg->residual, cg->scale, cg->z, cg->z_s, &next, err) < 0) {
+            return -1;
+        }
+        if (next <= target) {
+            return 0;
+        }
+        double ratio = next / cg->square;
+        cg->square = next;
+        for (size_t j = 0; j < d; j++) {
+            cg->p[j] = cg->z[j] + ratio * cg->p[j];
+        }
+        for (size_t i = 0; i < n; i++) {
+            cg->p_s[i] = cg->z_s[i] + ratio * cg->p_s[i];
+        }
+    }
+    return 0;
+}
+
+/* Conjugate gradients for (I + c A'LA) step = -gradient, in |.| for weights w and in the K inner
+ * product for coefficients, where I + c L K is self-adjoint. q gets A step. Ends at a residual of
+ * FORCING |gradient|, preconditioned, or when what is left to gain is below `enough`. */
+static int cg_step(struct newton *newton, double enough, bool *found, struct error *err) {
+    size_t n = newton->map->n, d = newton->map->dimension;
+    double *w = newton->cg, *s = w + 5 * d;
+    struct cg cg = {.residual = w,
+                    .z = w + d,
+                    .p = w + 2 * d,
+                    .Tp = w + 3 * d,
+                    .scale = w + 4 * d,
+                    .z_s = s,
+                    .p_s = s + n,
+                    .Lp = s + 2 * n,
+                    .factor = band_factor(newton)};
+    int status = make_preconditioner(newton, cg.factor, cg.scale, found, err);
+    if (status < 0 || !*found) {
+        return status;
+    }
+    for (size_t k = 0; k < d; k++) {
+        cg.residual[k] = -newton->gradient[k];
+        newton->step[k] = 0;
+    }
+    memset(newton->q, 0, n * sizeof *newton->q);
+    if (precondition(newton, cg.residual, cg.scale, cg.z, cg.z_s, &cg.square, err) < 0) {
+        return -1;
+    }
+    memcpy(cg.p, cg.z, d * sizeof *cg.p);
+    memcpy(cg.p_s, cg.z_s, n * sizeof *cg.p_s);
+    return cg_run(newton, &cg, fmax(FORCING * FORCING * cg.square, 2 * enough), err);
+}
+
+/* Values at w: the smooth risk with its gradient, and the bounds of the true problem. */
+static int look(void *context, const struct huber_path *path, struct huber_point *at,
+                struct error *err) {
+    struct newton *newton = context;
+    const struct score_map *map = newton->map;
+    size_t d = map->dimension;
+    double offset;
+    newton->risk.mu = path->mu;
+    newton->value = rank_risk_cut(&newton->risk, newton->s, newton->g, &offset);
+    if (map->adjoint(map, newton->g, newton->dual, err) < 0) {
+        return -1;
+    }
+    for (size_t k = 0; k < d; k++) {
+        newton->dual[k] *= -newton->cost;
+        newton->gradient[k] = newton->w[k] - newton->dual[k];
+    }
+    if (!map->primal && map->scores(map, newton->gradient, newton->gradient_s, err) < 0) {
+        return -1;
+    }
+    newton->norm = inner(newton, newton->w, newton->w, newton->s);
+    double gradient_norm = inner(newton, newton->gradient, newton->gradient, newton->gradient_s);
+    double mixed = inner(newton, newton->gradient, newton->w, newton->s);
+    double dual_norm = newton->norm - 2 * mixed + gradient_norm; /* |w - gradient|^2 */
+    if (map->primal) {
+        dual_norm = array_dot(newton->dual, newton->dual, d);
+    }
+    newton->residual = at->residual = 0.5 * gradient_norm;
+    newton->dual_offset = newton->cost * newton->risk.dual_offset;
+    at->primal = 0.5 * newton->norm + newton->cost * newton->risk.true_value;
+    at->dual = newton->dual_offset - 0.5 * dual_norm;
+    return isfinite(at->primal) && isfinite(at->dual)
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+}
+
+static double step_accuracy(const struct huber_path *path) {
+    return STEP * path->epsilon * path->primal;
+}
+
+static int search(void *context, const struct huber_path *path, bool *moved, struct error *err) {
+    struct newton *newton = context;
+    const struct score_map *map = newton->map;
+    size_t n = map->n, d = map->dimension;
+    struct linesearch line = {
+        .risk = &newton->table,
+        .cluster = map->cluster,
+        .cost = newton->cost,
+        .s = newton->s,
+        .d = newton->q,
+        .norm = newton->norm,
+        .mixed = inner(newton, newton->w, newton->step, newton->q),
+        .curvature = inner(newton, newton->step, newton->step, newton->q),
+        .value = newton->value,
+        .slope = cluster_total(map->cluster, array_dot(newton->g, newton->q, n)),
+        .first = 1,
+        .trial = newton->trial,
+        .g = newton->g,
+    };
+    struct linesearch_result found = linesearch_minimise(&line, LINE * step_accuracy(path));
+    if (found.theta < POOR) {
+        found = linesearch_minimise(&line, 0);
+    }
+    array_add(newton->w, found.theta, newton->step, d);
+    (void)moved;
+    return map->scores(map, newton->w, newton->s, err);
+}
+
+static void keep_primal(void *context) {
+    const struct newton *newton = context;
+    memcpy(newton->fit->weights, newton->w, newton->map->dimension * sizeof *newton->w);
+}
+
+static void keep_dual(void *context) {
+    const struct newton *newton = context;
+    struct fit *fit = newton->fit;
+    fit->dual_offset = newton->dual_offset;
+    fit->smoothing = newton->huber ? newton->risk.mu : 0;
+    memcpy(fit->dual_scores, newton->s, newton->map->n * sizeof *newton->s);
+    memcpy(fit->dual_weights, newton->dual, newton->map->dimension * sizeof *newton->dual);
+}
+
+static int lower_mu(void *context, double band, double mu, struct error *err) {
+    struct newton *newton = context;
+    const struct score_map *map = newton->map;
+    double offset, square;
+    newton->risk.mu = mu;
+    rank_risk_follow(&newton->risk, newton->s, band, newton->g);
+    if (map->adjoint(map, newton->g, newton->gradient, err) < 0) {
+        return -1;
+    }
+    for (size_t k = 0; k < map->dimension; k++) {
+        newton->gradient[k] = newton->w[k] + newton->cost * newton->gradient[k];
+    }
+    if (inner_square(newton, newton->gradient, newton->gradient_s, &square, err) < 0) {
+        return -1;
+    }
+    newton->residual = 0.5 * square;
+    newton->value = rank_risk_cut(&newton->risk, newton->s, newton->g, &offset);
+    return 0;
+}
+
+static int step(void *context, const struct huber_path *path, double band, bool *found,
+                struct error *err) {
+    struct newton *newton = context;
+    if (newton->left == 0) {
+        *found = false;
+        return 0;
+    }
+    rank_laplacian_set(&newton->laplacian, newton->s, newton->huber ? 1 - band : -INFINITY, 1);
+    return newton->H ? direct_step(newton, path->primal - path->dual, found, err)
+                     : cg_step(newton, step_accuracy(path), found, err);
+}
+
+static const struct huber_steps STEPS = {.look = look,
+                                         .keep_primal = keep_primal,
+                                         .keep_dual = keep_dual,
+                                         .lower = lower_mu,
+                                         .step = step,
+                                         .search = search};
+
+/* From w; the fit gets the best points. */
+static int run(struct newton *newton, double epsilon, struct error *err) {
+    struct fit *fit = newton->fit;
+    struct huber_path path = {.steps = &STEPS,
+                              .context = newton,
+                              .pace = &PACE,
+                              .monitor = newton->monitor,
+                              .epsilon = epsilon,
+                              .kinks = newton->huber,
+                              .mu = MU_FIRST,
+                              .primal = INFINITY,
+                              .dual = 0}; /* of alpha = 0 */
+    int status = huber_path_run(&path, err);
+    fit->primal = path.primal;
+    fit->dual = path.dual;
+    fit->iterations = path.iterations;
+    fit->converged = path.reason == STOP_REACHED;
+    fit->reason = newton->left > 0 || fit->converged ? path.reason : STOP_ITERATIONS;
+    return status;
+}
+
+static void newton_free(struct newton *newton) {
+    rank_laplacian_free(&newton->laplacian);
+    rank_risk_free(&newton->risk);
+    free(newton->w);
+    free(newton->H);
+}
+
+/* All that is held in memory; at 0. */
+static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct error *err) {
+    size_t n = newton->map->n, d = newton->map->dimension;
+    struct fit *fit = newton->fit;
+    bool direct = newton->map->primal && d <= RANK_NEWTON_DIRECT;
+    newton->every = direct ? sample_of(newton->problem, pairs, d) : 1;
+    newton->H = direct ? memory_array(d, d * sizeof(double), "Hessian", err) : NULL;
+    newton->w =
+        memory_zeros(direct ? 4 * d + 5 * n : 9 * d + 8 * n, sizeof(double), "weights", err);
+    fit->weights = memory_array(d, sizeof(double), "weights", err);
+    fit->dual_weights = memory_zeros(d, sizeof(double), "weights", err);
+    fit->dual_scores = memory_zeros(n, sizeof(double), "scores", err);
+    if (!newton->w || (direct && !newton->H) || !fit->weights || !fit->dual_weights ||
+        !fit->dual_scores) {
+        return -1;
+    }
+    newton->gradient = newton->w + d;
+    newton->step = newton->gradient + d;
+    newton->dual = newton->step + d;
+    newton->s = newton->dual + d;
+    newton->g = newton->s + n;
+    newton->q = newton->g + n;
+    newton->trial = newton->q + n;
+    newton->gradient_s = newton->trial + n;
+    newton->cg = newton->gradient_s + n;
+    if (rank_laplacian_create(&newton->laplacian, pairs, err) < 0 ||
+        rank_risk_create(&newton->risk, pairs, newton->huber ? RANK_RISK_HUBER : RANK_RISK_SQUARE,
+                         err) < 0) {
+        return -1;
+    }
+    newton->table = rank_risk_table(&newton->risk, false);
+    return 0;
+}
+
+int rank_newton_solve(const struct problem *problem, const struct score_map *map,
+                      struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
+                      const double *start, uint64_t most, struct rank_inverse *inverse,
+                      const struct monitor *monitor, struct fit *fit, struct error *err) {
+    struct newton newton = {.problem = problem,
+                            .map = map,
+                            .huber = loss == RANK_HINGE,
+                            .monitor = monitor,
+                            .cost = cost,
+                            .fit = fit,
+                            .inverse = inverse,
+                            .gap = INFINITY,
+                            .left = most > 0 ? most : UINT64_MAX};
+    *fit = (struct fit){0};
+    int status = newton_create(&newton, pairs, err);
+    if (status == 0 && start) {
+        memcpy(newton.w, start, map->dimension * sizeof(double));
+        status = map->scores(map, newton.w, newton.s, err);
+    }
+    status = status < 0 ? -1 : run(&newton, epsilon, err);
+    if (status < 0) {
+        fit_free(fit);
+    }
+    newton_free(&newton);
+    return status;
+}

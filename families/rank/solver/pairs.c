@@ -1,0 +1,297 @@
+#include "families/rank/solver/pairs.h"
+
+#include "common/base/memory.h"
+#include "common/base/random.h"
+#include "families/rank/solver/grades.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum {
+    TASK_ROWS = 2048, /* rows that make a task worth handing to another thread */
+    RANDOM_STREAM_PAIRS = 1
+};
+
+struct keyed_row {
+    uint64_t query;
+    double target;
+    uint32_t row;
+};
+
+static int by_query_and_target(const void *left, const void *right) {
+    const struct keyed_row *a = left, *b = right;
+    if (a->query != b->query) {
+        return a->query < b->query ? -1 : 1;
+    }
+    if (a->target != b->target) {
+        return a->target < b->target ? -1 : 1;
+    }
+    return a->row < b->row ? -1 : 1;
+}
+
+/* Places of the window's lower ranks for a row: level_start[l] is the first place of level l. */
+static void window_below(const struct rank_pairs *pairs, const uint32_t *level_start,
+                         uint32_t level, uint32_t *first, uint32_t *end) {
+    uint32_t to = level >= pairs->low ? level - pairs->low + 1 : 0; /* levels [from, to) */
+    uint32_t from = level > pairs->high ? level - pairs->high : 0;
+    *first = to > 0 ? level_start[from] : 0;
+    *end = to > 0 ? level_start[to] : 0;
+}
+
+/* Appends the rows keyed[0..m) of one query as a group if it has a pair. level_start has room for
+ * m + 1. */
+static void add_group(struct rank_pairs *pairs, const struct keyed_row *keyed, size_t m,
+                      uint32_t *level_start) {
+    size_t base = pairs->start[pairs->n_groups];
+    uint32_t level = 0;
+    level_start[0] = 0;
+    for (size_t k = 0; k < m; k++) {
+        if (k > 0 && keyed[k].target > keyed[k - 1].target) {
+            level++;
+            level_start[level] = (uint32_t)k;
+        }
+        pairs->row[base + k] = keyed[k].row;
+        pairs->level[base + k] = level;
+        if (pairs->gain) {
+            pairs->gain[base + level] = keyed[k].target;
+        }
+    }
+    level_start[level + 1] = (uint32_t)m;
+    double n_pairs = 0;
+    for (uint32_t l = 0; l <= level; l++) {
+        uint32_t first, end;
+        window_below(pairs, level_start, l, &first, &end);
+        n_pairs += (double)(end - first) * (double)(level_start[l + 1] - level_start[l]);
+        for (size_t k = level_start[l]; k < level_start[l + 1]; k++) {
+            pairs->below_first[base + k] = first;
+            pairs->below_end[base + k] = end;
+        }
+    }
+    if (n_pairs == 0) {
+        pairs->n_groups_without++;
+        return;
+    }
+    size_t g = pairs->n_groups++;
+    pairs->start[g + 1] = base + m;
+    pairs->n_levels[g] = level + 1;
+    pairs->group_worth[g] = n_pairs;
+    pairs->n_pairs += n_pairs;
+    if (level + 1 > pairs->most_levels) {
+        pairs->most_levels = level + 1;
+    }
+    if (m > pairs->most_rows) {
+        pairs->most_rows = (uint32_t)m;
+    }
+}
+
+/* Keeps `wanted` of the pairs, each set of that size equally likely (Knuth, vol. 2, 3.4.2,
+ * algorithm S), pairs in the order of places. */
+static int sample_pairs(struct rank_pairs *pairs, const struct rank_preferences *preferences,
+                        struct error *err) {
+    double wanted = round(preferences->fraction * pairs->n_pairs);
+    if (wanted < 1) {
+        return error_set(err, ERROR_RUNTIME,
+                         "a fraction %g of %.0f preference pairs is less than one pair",
+                         preferences->fraction, pairs->n_pairs);
+    }
+    size_t n_rows = pairs->start[pairs->n_groups];
+    pairs->partner_start =
+        memory_zeros(n_rows + 1, sizeof *pairs->partner_start, "sampled pairs", err);
+    pairs->partner =
+        wanted < 0x1p62 ? memory_array((size_t)wanted, sizeof *pairs->partner, "sampled pairs", err)
+                        : memory_array(SIZE_MAX, 1, "sampled pairs", err);
+    if (!pairs->partner_start || !pairs->partner) {
+        return -1;
+    }
+    struct random random;
+    random_start(&random, preferences->seed, RANDOM_STREAM_PAIRS);
+    double left = pairs->n_pairs, still = wanted;
+    size_t n = 0;
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        size_t base = pairs->start[g], m = pairs->start[g + 1] - base;
+        size_t before = n;
+        for (size_t k = 0; k < m; k++) {
+            uint32_t end = pairs->below_end[base + k];
+            for (uint32_t place = pairs->below_first[base + k]; place < end; place++, left--) {
+                if (random_unit(&random) * left < still) {
+                    pairs->partner[n++] = place;
+                    still--;
+                }
+            }
+            pairs->partner_start[base + k + 1] = n;
+        }
+        pairs->group_worth[g] = (double)(n - before);
+    }
+    pairs->n_pairs = (double)n;
+    return 0;
+}
+
+static int make_tasks(struct rank_pairs *pairs, struct error *err) {
+    pairs->task = memory_array(pairs->n_groups + 1, sizeof *pairs->task, "tasks", err);
+    pairs->group_sum = memory_array(pairs->n_groups, sizeof *pairs->group_sum, "groups", err);
+    if (!pairs->task || !pairs->group_sum) {
+        return -1;
+    }
+    size_t rows = 0;
+    pairs->task[0] = 0;
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        rows += pairs->start[g + 1] - pairs->start[g];
+        if (rows >= TASK_ROWS || g + 1 == pairs->n_groups) {
+            pairs->task[++pairs->n_tasks] = g + 1;
+            rows = 0;
+        }
+    }
+    size_t a_row = pairs->gain ? 7 : 5; /* of the sums of small groups */
+    pairs->scratch_stride =
+        ((size_t)pairs->most_levels + 1) * 2 + (size_t)pairs->most_rows * a_row + 16;
+    pairs->scratch = memory_array(threads_count(pairs->threads),
+                                  pairs->scratch_stride * sizeof(double), "counts", err);
+    return pairs->scratch ? 0 : -1;
+}
+
+static double query_weight(const struct rank_preferences *preferences, uint64_t query) {
+    for (size_t i = preferences->n_weights; i-- > 0;) { /* the last one given counts */
+        if (preferences->weight_query[i] == query) {
+            return preferences->weight[i];
+        }
+    }
+    return 1;
+}
+
+/* What a group's pairs weigh, beside its own weight. */
+static int weigh(struct rank_pairs *pairs, const struct rank_preferences *preferences,
+                 struct error *err) {
+    for (size_t g = 0; g < pairs->n_groups && preferences->unit == RANK_QUERY; g++) {
+        pairs->weight[g] /= pairs->group_worth[g] > 0 ? pairs->group_worth[g] : 1;
+    }
+    return pairs->gain ? rank_grades_weigh(pairs, preferences->linear_gain, err) : 0;
+}
+
+static int collect(struct rank_pairs *pairs, const struct problem *problem,
+                   const struct rank_preferences *preferences, struct keyed_row *keyed,
+                   uint32_t *level_start, struct error *err) {
+    const struct data *data = problem->data;
+    for (size_t i = 0; i < problem->n; i++) {
+        size_t row = problem->rows ? problem->rows[i] : i;
+        keyed[i].query = data->query ? data->query[row] : 0;
+        keyed[i].target = data->target[row];
+        keyed[i].row = (uint32_t)i;
+        if (pairs->gain && rank_grades_of(keyed[i].target, &keyed[i].target, err) < 0) {
+            return -1;
+        }
+    }
+    qsort(keyed, problem->n, sizeof *keyed, by_query_and_target);
+    for (size_t i = 0, end; i < problem->n; i = end) {
+        size_t groups_before = pairs->n_groups;
+        for (end = i + 1; end < problem->n && keyed[end].query == keyed[i].query; end++) {
+        }
+        add_group(pairs, keyed + i, end - i, level_start);
+        if (pairs->n_groups > groups_before) {
+            pairs->weight[groups_before] = query_weight(preferences, keyed[i].query);
+        }
+    }
+    if (!cluster_any(pairs->cluster, pairs->n_groups > 0)) {
+        return error_set(err, ERROR_RUNTIME,
+                         "no preference pair: no two rows of one query have %s that differ%s",
+                         pairs->gain ? "gains" : "targets",
+                         pairs->low > 1 || pairs->high < UINT32_MAX ? " by the wanted ranks" : "");
+    }
+    if (preferences->fraction < 1 && sample_pairs(pairs, preferences, err) < 0) {
+        return -1;
+    }
+    if (weigh(pairs, preferences, err) < 0) {
+        return -1;
+    }
+    size_t n_rows = pairs->start[pairs->n_groups];
+    pairs->order = memory_array(n_rows, sizeof *pairs->order, "orders", err);
+    if (!pairs->order) {
+        return -1;
+    }
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
+            pairs->order[k].place = (uint32_t)(k - pairs->start[g]);
+        }
+    }
+    return make_tasks(pairs, err);
+}
+
+int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
+                      const struct rank_preferences *preferences, struct error *err) {
+    size_t n = problem->n;
+    *pairs = (struct rank_pairs){.n = n,
+                                 .low = preferences->gap_low > 0 ? preferences->gap_low : 1,
+                                 .high = preferences->gap_high,
+                                 .cluster = problem->cluster,
+                                 .threads = problem->threads};
+    if (n >= UINT32_MAX) {
+        return error_set(err, ERROR_RUNTIME, "%zu rows: at most %u", n, UINT32_MAX - 1);
+    }
+    struct keyed_row *keyed = memory_array(n, sizeof *keyed, "rows by group", err);
+    uint32_t *level_start = memory_array(n + 1, sizeof *level_start, "ranks", err);
+    bool graded = true;
+    pairs->start = memory_zeros(n + 1, sizeof *pairs->start, "groups", err);
+    pairs->row = memory_array(n, sizeof *pairs->row, "groups", err);
+    pairs->level = memory_array(n, sizeof *pairs->level, "ranks", err);
+    pairs->n_levels = memory_array(n, sizeof *pairs->n_levels, "groups", err);
+    pairs->below_first = memory_array(n, sizeof *pairs->below_first, "ranks", err);
+    pairs->below_end = memory_array(n, sizeof *pairs->below_end, "ranks", err);
+    pairs->weight = memory_array(n, sizeof *pairs->weight, "groups", err);
+    pairs->group_worth = memory_array(n, sizeof *pairs->group_worth, "groups", err);
+    if (preferences->unit == RANK_NDCG || preferences->unit == RANK_GAIN) {
+        pairs->gain = memory_array(n, sizeof *pairs->gain, "grades", err);
+        graded = pairs->gain;
+    }
+    if (graded && preferences->unit == RANK_NDCG) {
+        pairs->discount = memory_array(n, sizeof *pairs->discount, "grades", err);
+        graded = pairs->discount;
+    }
+    int status = -1;
+    if (keyed && level_start && pairs->start && pairs->row && pairs->level && pairs->n_levels &&
+        pairs->below_first && pairs->below_end && pairs->weight && pairs->group_worth && graded) {
+        status = collect(pairs, problem, preferences, keyed, level_start, err);
+    }
+    free(level_start);
+    free(keyed);
+    if (status < 0) {
+        rank_pairs_free(pairs);
+    }
+    return status;
+}
+
+void rank_pairs_free(struct rank_pairs *pairs) {
+    free(pairs->start);
+    free(pairs->row);
+    free(pairs->level);
+    free(pairs->n_levels);
+    free(pairs->below_first);
+    free(pairs->below_end);
+    free(pairs->weight);
+    free(pairs->group_worth);
+    free(pairs->gain);
+    free(pairs->discount);
+    free(pairs->order);
+    free(pairs->partner_start);
+    free(pairs->partner);
+    free(pairs->task);
+    free(pairs->scratch);
+    free(pairs->group_sum);
+    *pairs = (struct rank_pairs){0};
+}
+
+int rank_pairs_visit(const struct rank_pairs *pairs, rank_pairs_visitor *visit, void *context,
+                     struct error *err) {
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        size_t base = pairs->start[g];
+        for (size_t k = base; k < pairs->start[g + 1]; k++) {
+            struct rank_run run = rank_pairs_run(pairs, k);
+            for (size_t p = run.first; p < run.end; p++) {
+                size_t low = base + rank_pairs_lower(pairs, p);
+                double weight = pairs->weight[g] * rank_pairs_listed(pairs, base, k, low);
+                if (visit(context, pairs->row[k], pairs->row[low], weight, err) < 0) {
+                    return -1;
+                }
+            }
+        }
+    }
+    return 0;
+}

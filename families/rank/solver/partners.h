@@ -1,0 +1,102 @@
+/* Partners of a row in the pairs of its group, on one side: those it is preferred to, or those
+ * preferred to it. They come and go one by one, in the order of scores, and are summed up over the
+ * levels that the window of ranks has for the row.
+ *
+ * Each partner has `width` numbers. They are held in a Fenwick tree over the levels 0 .. n - 1
+ * (Fenwick, "A new data structure for cumulative frequency tables", 1994): nodes are numbered 1 ..
+ * n, and node k holds the sum of the levels from k - (k & -k) to k - 1, where k & -k is k's lowest
+ * bit, so that adding a partner and summing a prefix of the levels touch log n nodes. Where pairs
+ * have a worth of their own each level has a node of its own. Private to this module; inline, for
+ * widths that are constants. Numbers are double, or what PARTNERS_NUMBER says. */
+#ifndef FAMILIES_RANK_SOLVER_PARTNERS_H
+#define FAMILIES_RANK_SOLVER_PARTNERS_H
+
+#include "common/base/array.h"
+#include "families/rank/solver/pairs.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#ifdef PARTNERS_NUMBER
+typedef PARTNERS_NUMBER partners_number;
+#else
+typedef double partners_number;
+#endif
+
+struct partners {
+    const struct rank_pairs *pairs;
+    size_t base; /* of the group */
+    uint32_t n_levels;
+    bool flip;             /* levels count from the top: partners above are then a prefix too */
+    partners_number *node; /* (n_levels + 1, width) */
+};
+
+/* Without a partner yet. */
+static inline struct partners partners_begin(const struct rank_pairs *pairs, size_t group,
+                                             bool flip, partners_number *node, size_t width) {
+    uint32_t n_levels = pairs->n_levels[group];
+    memset(node, 0, ((size_t)n_levels + 1) * width * sizeof *node);
+    return (struct partners){pairs, pairs->start[group], n_levels, flip, node};
+}
+
+/* The level of the row at a place of the group, from where levels count. */
+static inline uint32_t partners_level(const struct partners *partners, uint32_t place) {
+    uint32_t level = partners->pairs->level[partners->base + place];
+    return partners->flip ? partners->n_levels - 1 - level : level;
+}
+
+/* y += factor x. */
+static inline void partners_move(partners_number *y, partners_number factor,
+                                 const partners_number *x, size_t width) {
+#ifndef PARTNERS_NUMBER
+    if (width > 2) {
+        array_add(y, factor, x, width);
+        return;
+    }
+#endif
+    for (size_t c = 0; c < width; c++) {
+        y[c] += factor * x[c];
+    }
+}
+
+/* Adds the partner at a place; sign -1: removes it. */
+static inline void partners_add(const struct partners *partners, uint32_t place,
+                                partners_number sign, const partners_number *x, size_t width) {
+    uint32_t level = partners_level(partners, place);
+    if (partners->pairs->gain) {
+        partners_move(partners->node + level * width, sign, x, width);
+        return;
+    }
+    for (uint32_t k = level + 1; k <= partners->n_levels; k += k & (0 - k)) {
+        partners_move(partners->node + k * width, sign, x, width);
+    }
+}
+
+/* out (width) += factor times the sum over the partners that the window has for the row at a place,
+ * by their worth. */
+static inline void partners_sum(const struct partners *partners, uint32_t place,
+                                partners_number factor, partners_number *out, size_t width) {
+    const struct rank_pairs *pairs = partners->pairs;
+    uint32_t own = partners_level(partners, place);
+    if (own < pairs->low) {
+        return;
+    }
+    uint32_t to = own - pairs->low + 1, from = own > pairs->high ? own - pairs->high : 0;
+    if (pairs->gain) {
+        for (uint32_t l = from; l < to; l++) {
+            uint32_t level = partners->flip ? partners->n_levels - 1 - l : l;
+            double worth = rank_pairs_worth(pairs, partners->base,
+                                            pairs->level[partners->base + place], level);
+            partners_move(out, factor * worth, partners->node + l * width, width);
+        }
+        return;
+    }
+    for (uint32_t k = to; k > 0; k -= k & (0 - k)) {
+        partners_move(out, factor, partners->node + k * width, width);
+    }
+    for (uint32_t k = from; k > 0; k -= k & (0 - k)) {
+        partners_move(out, -factor, partners->node + k * width, width);
+    }
+}
+
+#endif

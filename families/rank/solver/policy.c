@@ -1,0 +1,151 @@
+#include "families/rank/solver/policy.h"
+
+#include "families/rank/solver/newton.h"
+
+/* Distinct rows up to which interior points end sooner, and nearer to the optimum, than
+ * newton-direct. */
+enum { INTERIOR_FIRST = 256 };
+
+/* Distinct rows for one cutting plane, or step of conjugate gradients before newton-direct. */
+enum { ROWS_EACH = 16 };
+
+static bool has_run(const struct rank_fitting *fitting, enum algorithm algorithm) {
+    return fitting->ran >> algorithm & 1;
+}
+
+static bool applies(const struct rank_fitting *fitting, enum algorithm algorithm) {
+    return policy_applies(&rank_policy, algorithm, fitting);
+}
+
+/* How many distinct rows the fallback solvers have; 0: too many. */
+static size_t distinct_rows(const struct rank *rank) {
+    return rank->n_distinct > 0 ? rank->n_distinct : rank->n_inverse;
+}
+
+/* ---- when ---- */
+
+/* Whether an algorithm is to run: again, if it has ended at its limit for a
+ * fallback solver that turned out to be impossible. */
+static bool begins(const struct rank_fitting *fitting, enum algorithm algorithm) {
+    return !has_run(fitting, algorithm) ||
+           (fitting->at_limit && rank_iteration_limit(fitting, algorithm) == 0);
+}
+
+static bool conditional_gradient_applies(const void *state) {
+    const struct rank_fitting *fitting = state;
+    return fitting->parameters.method == RANK_FW && begins(fitting, ALGORITHM_CONDITIONAL_GRADIENT);
+}
+
+static bool newton_applies(const void *state) {
+    const struct rank_fitting *fitting = state;
+    const struct rank *rank = fitting->rank;
+    bool direct = rank->map.primal && rank->map.dimension <= RANK_NEWTON_DIRECT;
+    bool smooth = fitting->parameters.loss == RANK_SQUARED_HINGE;
+    bool chosen =
+        fitting->parameters.method == RANK_NEWTON ||
+        (fitting->parameters.method == RANK_AUTO && !rank->exterior && (smooth || direct));
+    return chosen && begins(fitting, ALGORITHM_NEWTON);
+}
+
+static bool cutting_planes_apply(const void *state) {
+    const struct rank_fitting *fitting = state;
+    bool chosen = fitting->parameters.method == RANK_OCAS ||
+                  (fitting->parameters.method == RANK_AUTO && !has_run(fitting, ALGORITHM_NEWTON));
+    return chosen && begins(fitting, ALGORITHM_CUTTING_PLANES);
+}
+
+/* Fallback solvers also follow Newton's method where it is asked for by name. */
+static bool has_fallbacks(const struct rank_fitting *fitting) {
+    return fitting->parameters.method == RANK_AUTO || fitting->parameters.method == RANK_NEWTON;
+}
+
+static bool newton_direct_applies(const void *state) {
+    const struct rank_fitting *fitting = state;
+    return has_fallbacks(fitting) && fitting->rank->n_inverse > 0 &&
+           begins(fitting, ALGORITHM_NEWTON_DIRECT) &&
+           (distinct_rows(fitting->rank) > INTERIOR_FIRST ||
+            !applies(fitting, ALGORITHM_INTERIOR_POINT));
+}
+
+static bool interior_point_applies(const void *state) {
+    const struct rank_fitting *fitting = state;
+    return has_fallbacks(fitting) && fitting->rank->n_distinct > 0 && !fitting->rank->map.cluster &&
+           !has_run(fitting, ALGORITHM_INTERIOR_POINT);
+}
+
+/* ---- limits ---- */
+
+uint64_t rank_iteration_limit(const struct rank_fitting *fitting, enum algorithm algorithm) {
+    const uint64_t newton_steps = 16, direct_steps = 64, planes = 100;
+    uint64_t few = distinct_rows(fitting->rank) / ROWS_EACH;
+    bool interior = applies(fitting, ALGORITHM_INTERIOR_POINT);
+    if (algorithm == ALGORITHM_NEWTON_DIRECT) {
+        return interior ? direct_steps : 0;
+    }
+    if (algorithm == ALGORITHM_INTERIOR_POINT) { /* its runs are counted instead */
+        return 0;
+    }
+    if (fitting->rank->map.primal || !(interior || applies(fitting, ALGORITHM_NEWTON_DIRECT))) {
+        return 0;
+    }
+    return algorithm == ALGORITHM_NEWTON ? newton_steps : few > planes ? few : planes;
+}
+
+uint64_t rank_gradient_limit(const struct rank_fitting *fitting) {
+    const size_t for_row = 4, least = 40;
+    size_t rows = distinct_rows(fitting->rank), few = rows / ROWS_EACH;
+    return !applies(fitting, ALGORITHM_NEWTON_DIRECT) ? for_row * rows : few > least ? few : least;
+}
+
+/* ---- the table ---- */
+
+static bool is_done(const void *state) {
+    const struct rank_fitting *fitting = state;
+    return rank_is_reached(fitting) || stop_limited(fitting->best.reason);
+}
+
+static const struct policy_row rows[] = {
+    {.algorithm = ALGORITHM_CONDITIONAL_GRADIENT,
+     .when = "--solver fw",
+     .limit = "none",
+     .then = "the fit ends",
+     .applies = conditional_gradient_applies,
+     .run = rank_run_conditional_gradient},
+    {.algorithm = ALGORITHM_NEWTON,
+     .when =
+         "--solver newton; auto: squared hinge, or linear with at most 2,048 features; not pair "
+         "features",
+     .limit = "4 runs, each to a smaller gap; with kernels and a fallback solver 16 iterations, "
+              "and in each "
+              "run 4 steps of conjugate gradients for each distinct row (before newton-direct: one "
+              "for 16 "
+              "rows, 40 at least)",
+     .then = "newton-direct or interior-point; without them the fit ends",
+     .applies = newton_applies,
+     .run = rank_run_newton},
+    {.algorithm = ALGORITHM_CUTTING_PLANES,
+     .when = "--solver ocas; auto: where newton does not apply",
+     .limit = "4 runs, each to a smaller gap; auto, with kernels and a fallback solver: an "
+              "iteration for 16 distinct rows, 100 at "
+              "least",
+     .then = "newton-direct or interior-point; without them the fit ends",
+     .applies = cutting_planes_apply,
+     .run = rank_run_cutting_planes},
+    {.algorithm = ALGORITHM_NEWTON_DIRECT,
+     .when =
+         "positive semidefinite kernels, up to 2,896 distinct rows, or 16,384 that fit into the "
+         "cache; more than 256 where interior-point applies",
+     .limit = "4 runs, each to a smaller gap; 64 iterations where interior-point applies",
+     .then = "interior-point; without it the fit ends",
+     .applies = newton_direct_applies,
+     .run = rank_run_newton_direct},
+    {.algorithm = ALGORITHM_INTERIOR_POINT,
+     .when = "up to 2,896 distinct rows, or as many pairs with features of pairs; one process",
+     .limit = "4 runs, each to a smaller gap",
+     .then = "the fit ends",
+     .applies = interior_point_applies,
+     .run = rank_run_interior_point},
+};
+
+const struct policy rank_policy = {
+    .family = "rank", .rows = rows, .n_rows = sizeof rows / sizeof rows[0], .is_done = is_done};

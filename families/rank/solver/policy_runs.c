@@ -1,0 +1,236 @@
+/* The runs of the algorithms of RankSVM, each from the best iterate, until the certified gap is the
+ * one that is asked for. An algorithm that has converged by its own sums, but not by the
+ * certificate, goes on to a smaller gap of its own. */
+#include "common/base/memory.h"
+#include "families/rank/solver/newton.h"
+#include "families/rank/solver/policy.h"
+#include "fit/tolerance.h"
+#include "methods/conditional_gradient.h"
+#include "methods/cutting_planes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Runs of an algorithm at most: to a tolerance, and to smaller ones. */
+enum { MOST_RUNS = 4 };
+
+/* Runs of one algorithm. */
+struct running {
+    struct rank_fitting *fitting;
+    const struct monitor *monitor;
+    uint64_t left; /* of its iterations, where these are limited */
+    bool limited;
+    /* Runs it once, from the best iterate or its own, to a gap of its own. */
+    int (*once)(struct running *running, double epsilon, const struct monitor *monitor,
+                struct fit *fit, struct error *err);
+    bool counts_on;   /* it counts its iterations on from run to run: */
+    uint64_t counted; /* so far */
+    bool tied;        /* interior points: the primal point has the coefficients of the dual point */
+};
+
+/* Certifies what a run has found, and frees it. */
+static int take(struct running *running, struct fit *fit, struct tolerance_end *end,
+                struct error *err) {
+    struct rank_fitting *fitting = running->fitting;
+    const struct certificate *best = &fitting->best.certificate;
+    struct certificate found;
+    end->converged = fit->converged;
+    if (rank_take_fit(fitting, fit, &found, err) < 0) {
+        return -1;
+    }
+    /* with features of pairs, to go on is slow, and in vain if rounding is larger than the gap */
+    double target = fitting->parameters.epsilon;
+    bool rounded = fitting->rank->exterior && found.paid > target * found.primal;
+    end->gap = best->certified ? best->gap : best->failed ? INFINITY : (double)NAN;
+    end->limited =
+        stop_limited(fitting->best.reason) || rounded || (running->limited && running->left == 0);
+    return 0;
+}
+
+static int run_once(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct running *running = context;
+    struct rank_fitting *fitting = running->fitting;
+    struct rank_best *best = &fitting->best;
+    struct fit fit;
+    struct monitor_run watch;
+    uint64_t before = best->iterations - running->counted;
+    struct monitor onward = monitor_after(&watch, running->monitor, before, running->left);
+    if (best->weights) {
+        watch.primal = best->certificate.primal;
+        watch.dual = best->certificate.dual;
+    }
+    if (running->once(running, epsilon, &onward, &fit, err) < 0) {
+        return -1;
+    }
+    best->iterations = before + fit.iterations;
+    running->counted = running->counts_on ? fit.iterations : 0;
+    running->left -= fit.iterations < running->left ? fit.iterations : running->left;
+    if (running->limited && fit.reason == STOP_ITERATIONS && !watch.said) {
+        fit.reason = STOP_STALLED; /* no limit of the user's */
+        fitting->at_limit = true;
+    }
+    return take(running, &fit, end, err);
+}
+
+/* Runs of the algorithm within the limit of its row. */
+static int run_to_gap(struct running *running, enum algorithm algorithm, int most_runs,
+                      struct error *err) {
+    struct rank_fitting *fitting = running->fitting;
+    running->left = rank_iteration_limit(fitting, algorithm);
+    running->limited = running->left > 0;
+    fitting->ran |= 1U << algorithm;
+    fitting->at_limit = false;
+    return tolerance_tighten(run_once, running, fitting->parameters.epsilon, most_runs, err);
+}
+
+/* ---- conditional gradient ---- */
+
+static int conditional_once(struct running *running, double epsilon, const struct monitor *monitor,
+                            struct fit *fit, struct error *err) {
+    struct rank *rank = running->fitting->rank;
+    const struct rank_parameters *parameters = &running->fitting->parameters;
+    struct conditional how = {.cost = parameters->cost,
+                              .epsilon = epsilon,
+                              .diminishing = parameters->step == RANK_DIMINISHING,
+                              .decay = parameters->stop == RANK_DECAY};
+    return conditional_solve(&rank->map, &rank->risk[parameters->loss], &how, monitor, fit, err);
+}
+
+int rank_run_conditional_gradient(void *state, const struct monitor *monitor, struct error *err) {
+    struct running running = {.fitting = state, .monitor = monitor, .once = conditional_once};
+    return run_to_gap(&running, ALGORITHM_CONDITIONAL_GRADIENT, 1, err);
+}
+
+/* ---- cutting planes ---- */
+
+static int planes_once(struct running *running, double epsilon, const struct monitor *monitor,
+                       struct fit *fit, struct error *err) {
+    const struct rank_parameters *parameters = &running->fitting->parameters;
+    struct rank *rank = running->fitting->rank;
+    enum rank_loss loss = parameters->loss;
+    struct bundle **bundle = &rank->bundle[loss];
+    if (!*bundle && bundle_create(bundle, &rank->map, &rank->risk[loss], err) < 0) {
+        return -1;
+    }
+    return bundle_solve(*bundle, parameters->cost, epsilon, monitor, fit, err);
+}
+
+int rank_run_cutting_planes(void *state, const struct monitor *monitor, struct error *err) {
+    struct running running = {.fitting = state, .monitor = monitor, .once = planes_once};
+    return run_to_gap(&running, ALGORITHM_CUTTING_PLANES, MOST_RUNS, err);
+}
+
+/* ---- Newton's method ---- */
+
+/* From `start` (NULL: from 0), with that many steps of conjugate gradients (0: no limit). inverse:
+ * their preconditioner, or NULL. */
+static int newton_from(struct rank_fitting *fitting, double epsilon, const double *start,
+                       uint64_t gradients, struct rank_inverse *inverse,
+                       const struct monitor *monitor, struct fit *fit, struct error *err) {
+    struct rank *rank = fitting->rank;
+    const struct rank_parameters *parameters = &fitting->parameters;
+    double **last = &rank->last[parameters->loss];
+    size_t d = rank->map.dimension;
+    const struct score_map *map = inverse ? rank_inverse_map(inverse) : &rank->map;
+    if (rank_newton_solve(rank->problem, map, &rank->pairs, parameters->loss, parameters->cost,
+                          epsilon, start, gradients, inverse, monitor, fit, err) < 0) {
+        return -1;
+    }
+    *last = *last ? *last : memory_array(d, sizeof **last, "weights", err);
+    if (!*last) {
+        fit_free(fit);
+        return -1;
+    }
+    memcpy(*last, fit->weights, d * sizeof **last);
+    return 0;
+}
+
+static int newton_once(struct running *running, double epsilon, const struct monitor *monitor,
+                       struct fit *fit, struct error *err) {
+    struct rank_fitting *fitting = running->fitting;
+    return newton_from(fitting, epsilon, fitting->rank->last[fitting->parameters.loss],
+                       running->limited ? rank_gradient_limit(fitting) : 0, NULL, monitor, fit,
+                       err);
+}
+
+int rank_run_newton(void *state, const struct monitor *monitor, struct error *err) {
+    struct running running = {.fitting = state, .monitor = monitor, .once = newton_once};
+    return run_to_gap(&running, ALGORITHM_NEWTON, MOST_RUNS, err);
+}
+
+static int direct_once(struct running *running, double epsilon, const struct monitor *monitor,
+                       struct fit *fit, struct error *err) {
+    struct rank_fitting *fitting = running->fitting;
+    return newton_from(fitting, epsilon, fitting->best.weights, 0, fitting->rank->inverse, monitor,
+                       fit, err);
+}
+
+int rank_run_newton_direct(void *state, const struct monitor *monitor, struct error *err) {
+    struct running running = {.fitting = state, .monitor = monitor, .once = direct_once};
+    struct rank *rank = running.fitting->rank;
+    if (!rank->inverse &&
+        rank_inverse_create(&rank->inverse, rank->problem, &rank->pairs, err) < 0) {
+        return -1;
+    }
+    if (!rank->inverse) {
+        rank->n_inverse = 0;
+        running.fitting->fallback_impossible = true;
+        return 0;
+    }
+    certify_allow(rank->certifier.certify, rank_inverse_work(rank->inverse));
+    return run_to_gap(&running, ALGORITHM_NEWTON_DIRECT, MOST_RUNS, err);
+}
+
+/* ---- interior points ---- */
+
+/* At first with the coefficients of the dual point, then, where these cancel, with those that make
+ * the weights. */
+static int interior_once(struct running *running, double epsilon, const struct monitor *monitor,
+                         struct fit *fit, struct error *err) {
+    const double part = 0.5, tiny = 1e-13; /* tiny: of the loss at 0 */
+    struct rank *rank = running->fitting->rank;
+    double least = tiny * running->fitting->parameters.cost * rank->loss[RANK_HINGE].total;
+    if (rank_finish_run(rank->finish, running->tied, part * epsilon, least, monitor, fit, err) <
+        0) {
+        return -1;
+    }
+    fit->converged = !fit->reason || (running->tied && !stop_limited(fit->reason));
+    running->tied = false;
+    return 0;
+}
+
+/* From `weights` on; NULL: from 0. */
+static int interior_from(struct running *running, const double *weights, struct error *err) {
+    const struct rank_parameters *parameters = &running->fitting->parameters;
+    bool squared = parameters->loss == RANK_SQUARED_HINGE;
+    running->tied = true;
+    running->counted = 0;
+    if (rank_finish_start(running->fitting->rank->finish, squared, parameters->cost, weights, err) <
+        0) {
+        return -1;
+    }
+    return run_to_gap(running, ALGORITHM_INTERIOR_POINT, MOST_RUNS, err);
+}
+
+int rank_run_interior_point(void *state, const struct monitor *monitor, struct error *err) {
+    struct running running = {
+        .fitting = state, .monitor = monitor, .once = interior_once, .counts_on = true};
+    struct rank *rank = running.fitting->rank;
+    if (!rank->finish &&
+        rank_finish_create(&rank->finish, rank->problem, &rank->map, &rank->pairs,
+                           certify_reach(rank->certifier.certify),
+                           rank->exterior ? rank->certifier.weight : NULL, err) < 0) {
+        return -1;
+    }
+    if (!rank->finish) {
+        rank->n_distinct = 0;
+        running.fitting->fallback_impossible = true;
+        return 0;
+    }
+    int status = 0;
+    if (rank_finish_starts_at(rank->finish)) {
+        status = interior_from(&running, running.fitting->best.weights, err);
+    }
+    return status == 0 && !rank_policy.is_done(running.fitting) ? interior_from(&running, NULL, err)
+                                                                : status;
+}

@@ -1,0 +1,255 @@
+/* The handle of a RankSVM problem: a solve, and its best iterate. */
+#include "families/rank/solver/policy.h"
+
+#include "common/base/memory.h"
+#include "common/kernel/gram.h"
+#include "families/rank/solver/exterior.h"
+#include "families/rank/solver/listed_pairs.h"
+#include "fit/tolerance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int create_parts(struct rank *rank, const struct rank_preferences *preferences,
+                        struct error *err) {
+    if (rank_pairs_create(&rank->pairs, rank->problem, preferences, err) < 0 ||
+        rank_risk_create(&rank->loss[RANK_HINGE], &rank->pairs, RANK_RISK_HINGE, err) < 0 ||
+        rank_risk_create(&rank->loss[RANK_SQUARED_HINGE], &rank->pairs, RANK_RISK_SQUARE, err) <
+            0) {
+        return -1;
+    }
+    if (!rank->pair_features || !rank->problem->gram) {
+        rank->risk[RANK_HINGE] = rank_risk_table(&rank->loss[RANK_HINGE], preferences->keep);
+        rank->risk[RANK_SQUARED_HINGE] =
+            rank_risk_table(&rank->loss[RANK_SQUARED_HINGE], preferences->keep);
+        return score_map_create(&rank->map, rank->problem, err);
+    }
+    if (exterior_create(&rank->exterior, rank->problem, &rank->pairs, err) < 0) {
+        return -1;
+    }
+    rank->risk[RANK_HINGE] = exterior_risk(rank->exterior, false);
+    rank->risk[RANK_SQUARED_HINGE] = exterior_risk(rank->exterior, true);
+    rank->map = exterior_map(rank->exterior);
+    return 0;
+}
+
+int rank_create(struct rank **rank, const struct problem *problem,
+                const struct rank_preferences *preferences, struct error *err) {
+    struct rank *made = memory_zeros(1, sizeof *made, "a solver", err);
+    if (!made) {
+        return -1;
+    }
+    made->problem = problem;
+    made->keep = preferences->keep;
+    made->pair_features = preferences->exterior;
+    if (create_parts(made, preferences, err) < 0 ||
+        rank_certifier_create(&made->certifier, problem, &made->map, &made->pairs, made->exterior,
+                              &made->loss[RANK_HINGE], err) < 0 ||
+        rank_hinges_count(problem, &made->map, &made->pairs, made->exterior != NULL,
+                          &made->n_distinct, err) < 0) {
+        rank_free(made);
+        return -1;
+    }
+    made->n_inverse = made->exterior ? 0 : rank_inverse_rows(problem, &made->pairs);
+    *rank = made;
+    return 0;
+}
+
+void rank_free(struct rank *rank) {
+    if (!rank) {
+        return;
+    }
+    for (int loss = 0; loss < 2; loss++) {
+        bundle_free(rank->bundle[loss]);
+        rank_risk_free(&rank->loss[loss]);
+        free(rank->last[loss]);
+    }
+    rank_finish_free(rank->finish);
+    rank_inverse_free(rank->inverse);
+    rank_points_clear(&rank->points, 0);
+    rank_certifier_free(&rank->certifier);
+    score_map_free(&rank->map);
+    exterior_free(rank->exterior);
+    rank_pairs_free(&rank->pairs);
+    free(rank);
+}
+
+struct rank_counts rank_counts(const struct rank *rank) {
+    struct cluster *cluster = rank->pairs.cluster;
+    size_t without = cluster_count(cluster, rank->pairs.n_groups_without);
+    return (struct rank_counts){cluster_count(cluster, rank->pairs.n_groups) + without, without,
+                                cluster_total(cluster, rank->pairs.n_pairs)};
+}
+
+const struct rank_points *rank_get_points(const struct rank *rank) {
+    return &rank->points;
+}
+
+static int check(const struct rank *rank, const struct rank_parameters *parameters,
+                 struct error *err) {
+    if (parameters->method == RANK_FW && parameters->loss != RANK_HINGE) {
+        return error_set(err, ERROR_USAGE, "solver fw: the hinge loss only, for its dual is a box");
+    }
+    if (parameters->method == RANK_NEWTON && rank->exterior) {
+        return error_set(err, ERROR_USAGE, "solver newton: not with pair features");
+    }
+    return 0;
+}
+
+/* Takes the better primal and the better dual; of a certified and an uncertified fit, the
+ * certified one. Returns whether the dual is found's. */
+static bool keep_best(struct rank_best *best, struct fit *fit, const struct certificate *found) {
+    struct certificate *known = &best->certificate;
+    bool first = !best->weights, alike = first || known->certified == found->certified;
+    bool better = first || (alike ? found->primal < known->primal : found->certified);
+    bool dual = first || (alike ? !(known->dual >= found->dual) : better);
+    if (better) {
+        struct certificate before = *known;
+        double *weights = best->weights;
+        best->weights = fit->weights;
+        fit->weights = weights;
+        *known = *found;
+        if (!first) {
+            certify_join(known, &before);
+        }
+    } else {
+        certify_join(known, found);
+    }
+    best->reason = fit->reason ? fit->reason : STOP_ROUNDING;
+    best->converged = fit->converged;
+    return dual;
+}
+
+struct keeping {
+    struct rank_points *points;
+    int status;
+    struct error *err;
+};
+
+static void keep_plane(void *context, double weight, const void *record) {
+    struct keeping *keeping = context;
+    if (keeping->status == 0) {
+        keeping->status = rank_points_add(keeping->points, weight, 0, record, keeping->err);
+    }
+}
+
+/* What the fit's dual point is made of: pairs, a smoothed loss, or planes. */
+static int keep_points(struct rank *rank, enum rank_loss loss, const struct fit *fit,
+                       struct error *err) {
+    struct keeping keeping = {.points = &rank->points, .err = err};
+    rank_points_clear(&rank->points, rank->map.n);
+    if (rank->exterior) {
+        return exterior_points(rank->exterior, fit->dual_weights, &rank->points, err);
+    }
+    if (fit->dual_error) {
+        return rank_finish_points(rank->finish, &rank->points, err);
+    }
+    if (fit->dual_scores) {
+        return rank_points_add(&rank->points, 1, fit->smoothing, fit->dual_scores, err);
+    }
+    bundle_visit(rank->bundle[loss], 1, keep_plane, &keeping);
+    return keeping.status;
+}
+
+int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, struct certificate *found,
+                  struct error *err) {
+    struct rank *rank = fitting->rank;
+    const struct rank_parameters *parameters = &fitting->parameters;
+    const struct problem *problem = rank->problem;
+    int status =
+        problem->gram ? gram_merge(problem->gram, problem->rows, problem->n, fit->weights, err) : 0;
+    status = status < 0 ? -1
+                        : rank_certify(&rank->certifier, parameters->loss, parameters->cost,
+                                       parameters->epsilon, fit, found, err);
+    if (status == 0 && keep_best(&fitting->best, fit, found) && rank->keep) {
+        status = keep_points(rank, parameters->loss, fit, err);
+    }
+    fit_free(fit);
+    return status;
+}
+
+static int fill_solution(struct rank *rank, const struct rank_parameters *parameters,
+                         struct rank_best *best, struct solution *solution, struct error *err) {
+    *solution = (struct solution){.n_outputs = 1, .iterations = best->iterations};
+    certify_conclude(&best->certificate, parameters->epsilon, best->reason, solution);
+    if (parameters->method == RANK_FW && parameters->stop == RANK_DECAY &&
+        best->certificate.certified) {
+        solution->converged = best->converged;
+        solution->reason = best->converged ? STOP_REACHED : best->reason;
+    }
+    if (best->certificate.worse) {
+        memset(best->weights, 0, rank->map.dimension * sizeof *best->weights);
+    }
+    if (rank->exterior) {
+        return exterior_coefficients(rank->exterior, best->weights, &solution->pairs,
+                                     &solution->n_pairs, err);
+    }
+    solution->weights = best->weights;
+    best->weights = NULL;
+    return 0;
+}
+
+/* w = 0 for lack of time. */
+static int give_nothing(struct rank *rank, double cost, struct solution *solution,
+                        struct error *err) {
+    solution->n_outputs = 1;
+    if (rank->pair_features) {
+        solution->pairs = memory_array(1, sizeof *solution->pairs, "pairs", err);
+    } else {
+        solution->weights = memory_zeros(rank->map.dimension, sizeof(double), "weights", err);
+    }
+    certify_nothing(rank->problem, rank_certifier_nothing(&rank->certifier, cost), solution);
+    return solution->pairs || solution->weights ? 0 : -1;
+}
+
+struct solving {
+    struct rank_fitting fitting;
+    const struct monitor *monitor;
+};
+
+/* Solves to the gap, from the best iterate. */
+static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct solving *solving = context;
+    struct rank_fitting *fitting = &solving->fitting;
+    const struct certificate *certificate = &fitting->best.certificate;
+    int status;
+    fitting->parameters.epsilon = epsilon;
+    fitting->ran = 0;
+    do { /* again, if a fallback solver was waited for that turned out to be impossible */
+        fitting->fallback_impossible = false;
+        status = policy_run(&rank_policy, fitting, solving->monitor, err);
+    } while (status == 0 && fitting->fallback_impossible);
+    end->gap = certificate->certified ? certificate->gap : (double)NAN;
+    end->limited = stop_limited(fitting->best.reason);
+    return status;
+}
+
+/* A rule of its own is not a gap: it is gone to at once. */
+static int solve_all(struct solving *solving, struct error *err) {
+    const struct rank_parameters *parameters = &solving->fitting.parameters;
+    double epsilon = parameters->epsilon;
+    struct tolerance_end end;
+    if (parameters->method == RANK_FW && parameters->stop == RANK_DECAY) {
+        return solve_to(solving, epsilon, &end, err);
+    }
+    const struct score_map *map = &solving->fitting.rank->map;
+    return tolerance_solve(solve_to, solving, epsilon, cluster_count(map->cluster, map->n), err);
+}
+
+int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
+               const struct monitor *monitor, struct solution *solution, struct error *err) {
+    *solution = (struct solution){0};
+    struct solving solving = {.fitting = {.rank = rank, .parameters = *parameters},
+                              .monitor = monitor};
+    if (check(rank, parameters, err) < 0) {
+        return -1;
+    }
+    if (monitor_late(monitor)) {
+        return give_nothing(rank, parameters->cost, solution, err);
+    }
+    int status = solve_all(&solving, err);
+    status =
+        status < 0 ? -1 : fill_solution(rank, parameters, &solving.fitting.best, solution, err);
+    free(solving.fitting.best.weights);
+    return status;
+}

@@ -1,0 +1,185 @@
+#include "families/rank/solver/risk.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "fit/score_map.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank_risk_type type,
+                     struct error *err) {
+    *risk = (struct rank_risk){.pairs = pairs, .type = type, .mu = 1};
+    risk->count = memory_array(pairs->n, sizeof(double), "counts", err);
+    risk->moment = memory_array(pairs->n, sizeof(double), "counts", err);
+    risk->inner = memory_array(pairs->n, sizeof(double), "counts", err);
+    if (!risk->count || !risk->moment || !risk->inner) {
+        rank_risk_free(risk);
+        return -1;
+    }
+    for (size_t g = 0; g < pairs->n_groups; g++) {
+        risk->total += pairs->weight[g] * pairs->group_worth[g];
+    }
+    risk->total = cluster_total(pairs->cluster, risk->total);
+    double terms = (double)pairs->most_rows + (double)pairs->n_groups + (double)pairs->n / 32 + 64 +
+                   (pairs->gain ? (double)pairs->most_levels : 0);
+    double weights = cluster_largest(pairs->cluster, pairs->weight_error);
+    double groups = (double)pairs->n_groups + 4;
+    double ranks = (double)cluster_size(pairs->cluster) - 1;
+    risk->sums_rounding = (cluster_largest(pairs->cluster, terms) + ranks) * DBL_EPSILON + weights;
+    risk->groups_rounding = (cluster_largest(pairs->cluster, groups) + ranks) * DBL_EPSILON;
+    return 0;
+}
+
+void rank_risk_free(struct rank_risk *risk) {
+    free(risk->count);
+    free(risk->moment);
+    free(risk->inner);
+    *risk = (struct rank_risk){0};
+}
+
+/* Sums over pairs with margins m < delta: of their weights, and of what gives the sums of delta - m
+ * and of its square. */
+enum { ACTIVE, COUNT, MOMENT, PARTS };
+
+/* Those of this rank's rows; in `moment` goes half the gradient of the sum of squares, negated. */
+static void add_up(struct rank_risk *risk, const double *s, double delta, double *moment,
+                   double *parts) {
+    parts[ACTIVE] = rank_pairs_sums(risk->pairs, s, delta, risk->count, moment);
+    parts[COUNT] = array_dot(risk->count, s, risk->pairs->n);
+    parts[MOMENT] = array_dot(moment, s, risk->pairs->n);
+}
+
+static double first_sum(const double *parts, double delta) {
+    return fmax(0, delta * parts[ACTIVE] - parts[COUNT]);
+}
+
+static double second_sum(const double *parts, double delta) {
+    return fmax(0, delta * first_sum(parts, delta) - parts[MOMENT]);
+}
+
+static double cut_hinge(struct rank_risk *risk, const double *s, double *g, double *offset) {
+    size_t n = risk->pairs->n;
+    double sums[2] = {rank_pairs_sums(risk->pairs, s, 1, g, NULL), 0};
+    sums[1] = array_dot(g, s, n);
+    cluster_sum(risk->pairs->cluster, sums, 2);
+    for (size_t i = 0; i < n; i++) {
+        g[i] = -g[i];
+    }
+    risk->active = *offset = risk->dual_offset = sums[0];
+    risk->true_value = fmax(0, sums[0] - sums[1]);
+    return risk->true_value;
+}
+
+static double cut_square(struct rank_risk *risk, const double *s, double *g, double *offset) {
+    double parts[PARTS];
+    add_up(risk, s, 1, risk->moment, parts);
+    cluster_sum(risk->pairs->cluster, parts, PARTS);
+    for (size_t i = 0; i < risk->pairs->n; i++) {
+        g[i] = -2 * risk->moment[i];
+    }
+    double second = second_sum(parts, 1);
+    risk->active = parts[ACTIVE];
+    risk->true_value = second;
+    *offset = risk->dual_offset = 2 * first_sum(parts, 1) - second;
+    return second;
+}
+
+/* u^2 less the square of what exceeds mu, over 2 mu. */
+static double cut_huber(struct rank_risk *risk, const double *s, double *g, double *offset) {
+    size_t n = risk->pairs->n;
+    double mu = risk->mu, sums[2 * PARTS + 1], *inner = sums + PARTS;
+    add_up(risk, s, 1, risk->moment, sums);
+    add_up(risk, s, 1 - mu, risk->inner, inner);
+    for (size_t i = 0; i < n; i++) {
+        g[i] = (risk->inner[i] - risk->moment[i]) / mu;
+    }
+    sums[2 * PARTS] = array_dot(g, s, n);
+    cluster_sum(risk->pairs->cluster, sums, 2 * PARTS + 1);
+    double first = first_sum(sums, 1);
+    double value = (second_sum(sums, 1) - second_sum(inner, 1 - mu)) / (2 * mu);
+    *offset = value - sums[2 * PARTS];
+    risk->active = sums[ACTIVE];
+    risk->true_value = first;
+    risk->dual_offset = (first - first_sum(inner, 1 - mu)) / mu;
+    return value;
+}
+
+double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double *offset) {
+    risk->s = s;
+    return risk->type == RANK_RISK_HINGE    ? cut_hinge(risk, s, g, offset)
+           : risk->type == RANK_RISK_SQUARE ? cut_square(risk, s, g, offset)
+                                            : cut_huber(risk, s, g, offset);
+}
+
+/* No |u| is larger, nor a score. */
+static double scores_size(const struct rank_risk *risk) {
+    double largest = 0;
+    for (size_t i = 0; i < risk->pairs->n; i++) {
+        largest = fmax(largest, fabs(risk->s[i]));
+    }
+    return 1 + 2 * cluster_largest(risk->pairs->cluster, largest);
+}
+
+/* Of dual_offset and g of the last cut. */
+static struct risk_rounding rounding(const struct rank_risk *risk) {
+    double active = risk->active;
+    if (risk->type == RANK_RISK_HINGE && risk->pairs->gain) {
+        return (struct risk_rounding){risk->sums_rounding * active, risk->sums_rounding,
+                                      1 + risk->sums_rounding};
+    }
+    if (risk->type == RANK_RISK_HINGE) {
+        /* counts are whole numbers; their groups' weights may not be */
+        return (struct risk_rounding){risk->groups_rounding * active, 4 * DBL_EPSILON, 1};
+    }
+    double size = scores_size(risk);
+    if (risk->type == RANK_RISK_SQUARE) {
+        double unit = 4 * risk->sums_rounding * size;
+        return (struct risk_rounding){3 * unit * size * active, unit, 2 * size};
+    }
+    double unit = 2 * risk->sums_rounding * size / risk->mu;
+    return (struct risk_rounding){2 * unit * active, 2 * unit, 1 + 2 * unit};
+}
+
+void rank_risk_follow(struct rank_risk *risk, const double *s, double band, double *g) {
+    size_t n = risk->pairs->n;
+    double *inner_count = g;
+    rank_pairs_sums(risk->pairs, s, 1, risk->count, risk->moment);
+    rank_pairs_sums(risk->pairs, s, 1 - band, inner_count, risk->inner);
+    for (size_t i = 0; i < n; i++) {
+        /* moments of u over the band, then 1 for each pair above it */
+        double in_band = risk->moment[i] - risk->inner[i] - band * inner_count[i];
+        g[i] = -in_band / risk->mu - inner_count[i];
+    }
+}
+
+static double table_cut(void *context, const double *s, double *g, double *offset) {
+    return rank_risk_cut(context, s, g, offset);
+}
+
+static struct risk_rounding table_rounding(const void *context) {
+    const struct rank_risk *risk = context;
+    return rounding(risk);
+}
+
+static int table_record(void *context, void **record, struct error *err) {
+    const struct rank_risk *risk = context;
+    size_t n = risk->pairs->n;
+    double *scores = memory_array(n, sizeof *scores, "a plane", err);
+    if (!scores) {
+        return -1;
+    }
+    memcpy(scores, risk->s, n * sizeof *scores);
+    *record = scores;
+    return 0;
+}
+
+struct risk rank_risk_table(struct rank_risk *risk, bool keep) {
+    return (struct risk){.n = risk->pairs->n,
+                         .context = risk,
+                         .cut = table_cut,
+                         .rounding = table_rounding,
+                         .record = keep ? table_record : NULL};
+}

@@ -1,0 +1,102 @@
+#include "families/rank/solver/skew_dd.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "common/double_double/dd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+double skew_rounding(size_t n) {
+    const double unit = 0x1p-106;
+    return 8 * ((double)n + 4) * unit; /* 3 units of a sum, 5 of a product: (6 n + 4) at most */
+}
+
+/* The exponent of the largest of the numbers x, which is 1 to 2 without it: errors of products of
+ * small numbers do not underflow then. */
+static int exponent_of(const double *x, size_t n) {
+    const int most = 1000; /* a power that has an inverse */
+    double largest = array_largest(x, n);
+    int exponent = largest > 0 && isfinite(largest) ? ilogb(largest) : 0;
+    return exponent < -most ? -most : exponent > most ? most : exponent;
+}
+
+struct task {
+    const struct skew *skew;
+    double *s;
+    double scale;           /* of K */
+    int exponent;           /* of margins */
+    struct skew_pair *used; /* the pairs with b != 0, ... */
+    double *weight;         /* ... and that, scaled */
+    size_t n_used;
+    struct dd *line;   /* (workers, n) work */
+    uint32_t *touched; /* (workers, n) work */
+};
+
+static struct dd kernel_of(const struct task *task, size_t i, size_t j) {
+    const struct skew *skew = task->skew;
+    size_t at = i * skew->n + j;
+    return (struct dd){task->scale * skew->K[at], skew->off ? task->scale * skew->off[at] : 0};
+}
+
+/* Row i of K S, then its products with the columns of K that i has pairs with. */
+static void multiply_row(void *argument, size_t i, size_t worker) {
+    const struct task *task = argument;
+    const struct skew *skew = task->skew;
+    size_t n = skew->n, n_touched = 0;
+    struct dd *line = task->line + worker * n;
+    uint32_t *touched = task->touched + worker * n;
+    if (skew->first[i] == skew->first[i + 1]) {
+        return;
+    }
+    memset(line, 0, n * sizeof *line);
+    for (size_t p = 0; p < task->n_used; p++) {
+        struct skew_pair pair = task->used[p];
+        struct dd b = {task->weight[p], 0};
+        struct dd low = dd_multiply(b, kernel_of(task, i, pair.high));
+        struct dd high = dd_multiply(b, kernel_of(task, i, pair.low));
+        line[pair.low] = dd_add(line[pair.low], low);
+        line[pair.high] = dd_add(line[pair.high], dd_negative(high));
+    }
+    for (size_t v = 0; v < n; v++) {
+        if (line[v].hi != 0) {
+            touched[n_touched++] = (uint32_t)v;
+        }
+    }
+    for (size_t p = skew->first[i]; p < skew->first[i + 1]; p++) {
+        struct dd sum = {0, 0};
+        for (size_t t = 0; t < n_touched; t++) {
+            struct dd value = kernel_of(task, skew->pair[p].low, touched[t]);
+            sum = dd_add(sum, dd_multiply(line[touched[t]], value));
+        }
+        task->s[p] = ldexp(2 * sum.hi, task->exponent);
+    }
+}
+
+int skew_margins(const struct skew *skew, const double *b, double *s, struct error *err) {
+    size_t n = skew->n, n_pairs = skew->first[n], workers = threads_count(skew->threads);
+    const char *what = "a certificate";
+    int of_b = exponent_of(b, n_pairs), of_K = exponent_of(skew->K, n * n);
+    double scale = ldexp(1, -of_b);
+    struct task task = {
+        .skew = skew, .s = s, .scale = ldexp(1, -of_K), .exponent = of_b + 2 * of_K};
+    task.used = memory_array(n_pairs, sizeof *task.used, what, err);
+    task.weight = memory_array(n_pairs, sizeof *task.weight, what, err);
+    task.line = memory_array(workers, n * sizeof *task.line, what, err);
+    task.touched = memory_array(workers, n * sizeof *task.touched, what, err);
+    int status = task.used && task.weight && task.line && task.touched ? 0 : -1;
+    for (size_t p = 0; status == 0 && p < n_pairs; p++) {
+        if (b[p] != 0) {
+            task.weight[task.n_used] = scale * b[p];
+            task.used[task.n_used++] = skew->pair[p];
+        }
+    }
+    if (status == 0) {
+        threads_run(skew->threads, n, multiply_row, &task);
+    }
+    free(task.used);
+    free(task.weight);
+    free(task.line);
+    free(task.touched);
+    return status;
+}

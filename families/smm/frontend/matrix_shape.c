@@ -1,0 +1,110 @@
+#include "families/smm/frontend/matrix_shape.h"
+
+#include "common/base/number.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* RxC, or R C: two whole numbers above 0 whose product counts features. */
+static bool parse(const char *text, char between, struct matrix_shape *shape) {
+    const char *end = text + strlen(text);
+    const char *at = number_parse_unsigned(text, end, &shape->height);
+    if (!at || *at != between) {
+        return false;
+    }
+    at = number_parse_unsigned(at + 1, end, &shape->width);
+    /* behind the columns of a comment there may be more */
+    return at && (*at == '\0' || (between == ' ' && *at == ' ')) && shape->height > 0 &&
+           shape->width > 0 && shape->height < UINT32_MAX && shape->width < UINT32_MAX &&
+           shape->height * shape->width < UINT32_MAX;
+}
+
+int matrix_shape_check(const struct options *options, struct error *err) {
+    const char *text = options_text(options, "shape");
+    struct matrix_shape shape;
+    return !text || parse(text, 'x', &shape)
+               ? 0
+               : error_set(err, ERROR_USAGE, "option --shape: not ROWSxCOLUMNS: '%s'", text);
+}
+
+/* What a first line that tells a shape begins with. */
+static const char comment_key[] = "# matrix ";
+
+static const char *behind_key(const char *comment) {
+    size_t length = sizeof comment_key - 1;
+    return strncmp(comment, comment_key, length) == 0 ? comment + length : NULL;
+}
+
+static bool differ(const struct matrix_shape *a, const struct matrix_shape *b) {
+    return a->height != b->height || a->width != b->width;
+}
+
+/* Fails with "index N is outside of matrices of R x C" where a largest index is. */
+static int check_index(uint32_t largest, const struct matrix_shape *shape, struct error *err) {
+    return largest <= shape->height * shape->width
+               ? 0
+               : error_set(err, ERROR_RUNTIME,
+                           "index %" PRIu32 " is outside of matrices of %" PRIu64 " x %" PRIu64,
+                           largest, shape->height, shape->width);
+}
+
+int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
+                      const struct data *data, struct error *err) {
+    if (options_given(options, "shape")) { /* check has seen that it is one */
+        parse(options_text(options, "shape"), 'x', shape);
+        return 0;
+    }
+    const char *told = behind_key(data->comment);
+    if (!told) {
+        return error_set(err, ERROR_RUNTIME,
+                         "no shape of the matrices: --shape RxC, or a first line `# matrix R C`");
+    }
+    return parse(told, ' ', shape)
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "the first line is no shape of matrices: '%s'",
+                           data->comment);
+}
+
+int matrix_shape_width(const struct options *options, const struct data *data, uint32_t *width,
+                       struct error *err) {
+    struct matrix_shape shape;
+    if (matrix_shape_find(&shape, options, data, err) < 0) {
+        return -1;
+    }
+    if (check_index(data->n_features, &shape, err) < 0) {
+        return -1;
+    }
+    *width = (uint32_t)(shape.height * shape.width);
+    return 0;
+}
+
+void matrix_shape_limit(const char *shape, const char *comment, struct input_limit *limit) {
+    const char *told = behind_key(comment);
+    struct matrix_shape found = {0}, of_rows = {0};
+    bool known = shape && parse(shape, 'x', &found), says = told && parse(told, ' ', &of_rows);
+    *limit = (struct input_limit){0};
+    if ((shape && !known) || (!known && !says) || (known && says && differ(&found, &of_rows))) {
+        return; /* who wants the shape says so */
+    }
+    found = known ? found : of_rows;
+    limit->most = (uint32_t)(found.height * found.width);
+    snprintf(limit->what, sizeof limit->what, "is outside of matrices of %" PRIu64 " x %" PRIu64,
+             found.height, found.width);
+}
+
+int matrix_shape_takes(const char *shape, const struct data *rows, struct error *err) {
+    const char *told = behind_key(rows->comment);
+    struct matrix_shape of_model, of_rows;
+    if (!shape || !parse(shape, 'x', &of_model)) {
+        return 0;
+    }
+    if (told && parse(told, ' ', &of_rows) && differ(&of_rows, &of_model)) {
+        return error_set(err, ERROR_RUNTIME,
+                         "the first line says matrices of %" PRIu64 " x %" PRIu64
+                         ", the model takes %" PRIu64 " x %" PRIu64,
+                         of_rows.height, of_rows.width, of_model.height, of_model.width);
+    }
+    return check_index(rows->n_features, &of_model, err);
+}

@@ -1,0 +1,54 @@
+/* How predictions of support matrix machines are measured, by both programs.
+ *
+ *   accuracy           share of the rows whose label is predicted
+ *   balanced-accuracy  mean over the labels that occur of the share of their rows that is right
+ *   true-positives, false-negatives, false-positives, true-negatives
+ *                      numbers of rows; with two labels only, of which the last in the model's
+ *                      order is positive. Measures of the predictor, not of cross-validation
+ * Rows without a label are left out. Labels that the model does not know are never right, and count
+ * as one label. */
+#include "families/shared/confusion.h"
+#include "families/shared/tables.h"
+
+#include <math.h>
+
+static int create(void **state, const struct options *options, const struct model *model,
+                  struct error *err) {
+    (void)options;
+    return confusion_open(state, sizeof(struct confusion), true, false, model, err);
+}
+
+/* Numbers of rows of two labels, of which the last is positive: those of the class that the model
+ * predicts, or does not. */
+enum { COUNT = 4, POSITIVE = 1, PREDICTED = 2 };
+
+static double value(const void *state, const struct measure *measure, double *weight) {
+    const struct confusion *confusion = state;
+    int number = measure->row->number;
+    double rate = confusion_rate(confusion, number, weight);
+    if (number < COUNT) {
+        return rate;
+    }
+    if (confusion->labels.names.n != 2 || !(*weight > 0)) {
+        return (double)NAN;
+    }
+    size_t class = number & POSITIVE ? 1 : 0;
+    double right = confusion->right[class];
+    return number & PREDICTED ? right : confusion->actual[class] - right;
+}
+
+/* Numbers of rows do not average over folds. */
+#define ROWS(name_, lower, flags)                                                                  \
+    { .name = name_, .lower_is_better = lower, .predictor_only = true, .number = COUNT | (flags) }
+
+static const struct measure_row table[] = {
+    {.name = "accuracy", .accuracy = true, .number = CONFUSION_ACCURACY},
+    {.name = "balanced-accuracy", .number = CONFUSION_BALANCED},
+    ROWS("true-positives", false, POSITIVE | PREDICTED),
+    ROWS("false-negatives", true, POSITIVE),
+    ROWS("false-positives", true, 0),
+    ROWS("true-negatives", false, PREDICTED)};
+
+const struct measures smm_measures = {TABLE(table, table),    .create = create,
+                                      .add = confusion_count, .value = value,
+                                      .rows = confusion_rows, .free = confusion_close};

@@ -1,0 +1,71 @@
+/* svm-smm-predict: labels and decision values, by a model of svm-smm-train. */
+#include "families/shared/tables.h"
+
+#include "common/base/memory.h"
+#include "common/model/label_line.h"
+#include "families/shared/confusion.h"
+#include "families/smm/frontend/matrix_shape.h"
+
+#include <stdlib.h>
+
+static const struct option_spec own_options[] = {
+    OPTION(TEXT, 0, "confusion", "FILE",
+           "write a table of how many rows of each label (lines) are predicted as each (columns), "
+           "tabs between",
+           SINGLE)};
+
+static const char *const extra_options[] = {"confusion", NULL};
+
+static const char *const model_keys[] = {"labels", "shape", "rank", "tau", "stationarity", NULL};
+
+static int check(const struct options *options, const struct model *model, struct error *err) {
+    (void)options;
+    return confusion_check(true, model, err);
+}
+
+static void limit(const void *model, const char *comment, struct input_limit *limit) {
+    matrix_shape_limit(model_value(model, "shape"), comment, limit);
+}
+
+static int take_rows(const struct model *model, const struct data *rows, struct error *err) {
+    return matrix_shape_takes(model_value(model, "shape"), rows, err);
+}
+
+static int open_lines(void **state, const struct options *options, const struct model *model,
+                      struct error *err) {
+    bool table = options_given(options, "confusion");
+    return confusion_open(state, sizeof(struct confusion), true, table, model, err);
+}
+
+static int add_rows(void *state, const struct data *rows, const double *scores,
+                    struct output *output, struct error *err) {
+    struct confusion *confusion = state;
+    size_t n = rows->n_rows, k = confusion->n_scores;
+    if (confusion->cell && confusion_count(confusion, rows, NULL, n, scores, k, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; output && i < n; i++) {
+        const double *score = scores + i * k;
+        output_format(output, "%s", confusion_name(confusion, confusion_decide(confusion, score)));
+        confusion_write_scores(score, k, output);
+    }
+    return 0;
+}
+
+const struct predictor smm_predictor = {
+    .name = "smm",
+    .summary = "Predicts the labels of test_file, one a line with its decision value, by a "
+               "model of svm-smm-train.",
+    .labels = DATA_NAME,
+    TABLE(options, own_options),
+    .measures = &smm_measures,
+    .model_keys = model_keys,
+    .check = check,
+    .limit = limit,
+    .take_rows = take_rows,
+    .open = open_lines,
+    .add = add_rows,
+    .decide = confusion_decide,
+    .extra_options = extra_options,
+    .write_extra = confusion_write,
+    .close = confusion_close};

@@ -1,0 +1,312 @@
+#include "families/smm/solver/alternation.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "common/linear_algebra/svd.h"
+#include "fit/score_map.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FIRST_SWEEPS = 3, /* alternations before the first joint step */
+    SWEEPS = 2,       /* and after each */
+    MOST_ROUNDS = 1000,
+    MOST_SWEEPS = 2000 /* of the published method */
+};
+
+static const double INNER = 0.02;      /* gap of the SVMs, relative to epsilon */
+static const double SWEEP_GAIN = 0.1;  /* relative to epsilon: less does not repeat a sweep */
+static const double PLAIN_GAIN = 1e-3; /* the same for the published method, which creeps */
+static const double JAMMED = 1e-3;     /* the same of a round: no more will come */
+static const double SHORTEST = 1e-4;   /* joint step */
+static const double SUFFICIENT = 1e-3; /* part of the gain foreseen that a step must bring */
+
+/* ---- points ---- */
+
+int smm_point_create(struct smm_point *point, const struct smm_matrices *matrices, size_t rank,
+                     struct error *err) {
+    size_t total = rank * (matrices->height + matrices->width + 1);
+    point->U = memory_zeros(total, sizeof *point->U, "a matrix's factors", err);
+    if (!point->U) {
+        return -1;
+    }
+    point->s = point->U + matrices->height * rank;
+    point->Vt = point->s + rank;
+    point->bias = 0;
+    point->objective = INFINITY;
+    return 0;
+}
+
+void smm_point_free(struct smm_point *point) {
+    free(point->U);
+    *point = (struct smm_point){0};
+}
+
+/* out (r, width) = diag(s) Vt. */
+static void scaled_right(const struct smm_point *point, size_t rank, size_t width, double *out) {
+    for (size_t k = 0; k < rank; k++) {
+        for (size_t c = 0; c < width; c++) {
+            out[k * width + c] = point->s[k] * point->Vt[k * width + c];
+        }
+    }
+}
+
+int smm_point_matrix(const struct smm_point *point, const struct smm_matrices *matrices,
+                     size_t rank, double *W, struct error *err) {
+    size_t width = matrices->width;
+    double *right = memory_array(rank * width, sizeof *right, "a matrix", err);
+    if (!right) {
+        return -1;
+    }
+    scaled_right(point, rank, width, right);
+    smm_product(point->U, right, matrices->height, rank, width, W);
+    free(right);
+    return 0;
+}
+
+/* ---- SVMs on projected features ---- */
+
+/* Solves on features Z (n, d) from the weights start, NULL for none; w (d) gets the solution. */
+static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, const double *start,
+                 double *w, struct binary_fit *fit, struct error *err) {
+    const struct binary_rows rows = {.n = problem->matrices->n,
+                                     .d = d,
+                                     .z = Z,
+                                     .threads = problem->matrices->threads,
+                                     .cluster = problem->matrices->cluster};
+    struct binary *binary;
+    if (binary_create(&binary, &rows, err) < 0) {
+        return -1;
+    }
+    if (start) {
+        binary_start(binary, start);
+    }
+    const struct monitor inner = monitor_inner(problem->monitor);
+    int status = binary_solve(binary, problem->loss, INNER * problem->epsilon, &inner, fit, err);
+    if (status == 0) {
+        memcpy(w, fit->w, d * sizeof *w);
+    }
+    binary_free(binary);
+    return status;
+}
+
+/* The point becomes the r leading singular triples of L (height, k) R (k, width). */
+static int set_product(const struct smm_lowrank *problem, const double *L, const double *R,
+                       size_t k, struct smm_point *point, struct error *err) {
+    const struct smm_matrices *matrices = problem->matrices;
+    return svd_product(L, R, matrices->height, k, matrices->width, problem->rank, point->U,
+                       point->s, point->Vt, err);
+}
+
+int smm_lowrank_right(const struct smm_lowrank *problem, struct smm_point *point,
+                      struct error *err) {
+    const struct smm_matrices *matrices = problem->matrices;
+    size_t r = problem->rank, d = matrices->height * r;
+    double *F = memory_array(matrices->n, d * sizeof *F, "projected rows", err);
+    double *w = memory_array(d, 2 * sizeof *w, "weights", err);
+    int status = -1;
+    if (F && w && smm_project_right(matrices, point->Vt, r, F, err) == 0) {
+        struct binary_fit fit;
+        double *start = w + d;
+        for (size_t a = 0; a < d; a++) {
+            start[a] = point->U[a] * point->s[a % r];
+        }
+        status = solve(problem, F, d, isfinite(point->objective) ? start : NULL, w, &fit, err);
+        if (status == 0 && fit.primal < point->objective) {
+            point->objective = fit.primal;
+            point->bias = fit.bias;
+            status = set_product(problem, w, point->Vt, r, point, err);
+        }
+    }
+    free(F);
+    free(w);
+    return status;
+}
+
+int smm_lowrank_left(const struct smm_lowrank *problem, struct smm_point *point,
+                     struct error *err) {
+    const struct smm_matrices *matrices = problem->matrices;
+    size_t r = problem->rank, d = r * matrices->width;
+    double *G = memory_array(matrices->n, d * sizeof *G, "projected rows", err);
+    double *w = memory_array(d, 2 * sizeof *w, "weights", err);
+    int status = -1;
+    if (G && w && smm_project_left(matrices, point->U, r, G, err) == 0) {
+        struct binary_fit fit;
+        double *start = w + d;
+        scaled_right(point, r, matrices->width, start);
+        status = solve(problem, G, d, start, w, &fit, err);
+        if (status == 0 && fit.primal < point->objective) {
+            point->objective = fit.primal;
+            point->bias = fit.bias;
+            status = set_product(problem, point->U, w, r, point, err);
+        }
+    }
+    free(G);
+    free(w);
+    return status;
+}
+
+/* ---- the joint step ---- */
+
+/* What the search along a joint step needs: W + t (Z - W) = [U K] [(1-t) diag(s) Vt + t M; t Vt].
+ */
+struct joint {
+    const struct smm_lowrank *problem;
+    const struct smm_point *from;
+    const double *M, *K;    /* (r, width), (height, r) */
+    double *L, *R;          /* (height, 2r), (2r, width) */
+    double *W, *s, *breaks; /* (height, width), (n), (2n) */
+    struct smm_point trial;
+};
+
+/* The point at that length, with the best U for its V unless it lowers the objective below `enough`
+ * as it is: what is cut off to rank r breaks margins a little, which counts much at a large C. */
+static int try_length(struct joint *joint, double t, double enough, struct error *err) {
+    const struct smm_lowrank *problem = joint->problem;
+    const struct smm_matrices *matrices = problem->matrices;
+    const struct smm_point *from = joint->from;
+    struct smm_point *trial = &joint->trial;
+    size_t r = problem->rank, height = matrices->height, width = matrices->width;
+    for (size_t a = 0; a < height; a++) {
+        memcpy(joint->L + a * 2 * r, from->U + a * r, r * sizeof *joint->L);
+        memcpy(joint->L + a * 2 * r + r, joint->K + a * r, r * sizeof *joint->L);
+    }
+    for (size_t k = 0; k < r; k++) {
+        for (size_t c = 0; c < width; c++) {
+            size_t at = k * width + c;
+            joint->R[at] = (1 - t) * from->s[k] * from->Vt[at] + t * joint->M[at];
+            joint->R[r * width + at] = t * from->Vt[at];
+        }
+    }
+    if (set_product(problem, joint->L, joint->R, 2 * r, trial, err) < 0 ||
+        smm_point_matrix(trial, matrices, r, joint->W, err) < 0) {
+        return -1;
+    }
+    double sum;
+    smm_scores(matrices, joint->W, joint->s);
+    trial->bias = binary_bias(problem->loss, joint->s, matrices->n, joint->breaks, &sum);
+    trial->objective = 0.5 * array_dot(trial->s, trial->s, r) + sum;
+    return trial->objective < enough ? 0 : smm_lowrank_right(problem, trial, err);
+}
+
+/* Takes the longest of the lengths 1, 1/2, 1/4 ... that lowers the objective enough. */
+static int search(struct joint *joint, double foreseen, struct smm_point *point, bool *moved,
+                  struct error *err) {
+    const struct smm_matrices *matrices = joint->problem->matrices;
+    size_t total = joint->problem->rank * (matrices->height + matrices->width + 1);
+    *moved = false;
+    for (double t = 1; t >= SHORTEST; t *= 0.5) {
+        double enough = point->objective - SUFFICIENT * t * foreseen;
+        if (try_length(joint, t, enough, err) < 0) {
+            return -1;
+        }
+        if (joint->trial.objective < enough) {
+            memcpy(point->U, joint->trial.U, total * sizeof *point->U);
+            point->bias = joint->trial.bias;
+            point->objective = joint->trial.objective;
+            *moved = true;
+            return 0;
+        }
+    }
+    return 0;
+}
+
+int smm_lowrank_joint(const struct smm_lowrank *problem, struct smm_point *point,
+                      double *stationarity, bool *moved, struct error *err) {
+    const struct smm_matrices *matrices = problem->matrices;
+    size_t r = problem->rank, height = matrices->height, width = matrices->width;
+    size_t n = matrices->n, d = r * (height + width);
+    double *T = memory_array(n, d * sizeof *T, "projected rows", err);
+    double *work = memory_zeros(2 * d + 2 * r * (height + width) + height * width + 3 * n,
+                                sizeof *work, "a joint step", err);
+    struct joint joint = {.problem = problem, .from = point};
+    int status = -1;
+    if (T && work && smm_point_create(&joint.trial, matrices, r, err) == 0 &&
+        smm_project_tangent(matrices, point->U, point->Vt, r, T, err) == 0) {
+        double *w = work, *start = w + d;
+        struct binary_fit fit;
+        joint.M = w;
+        joint.K = w + r * width;
+        joint.L = start + d;
+        joint.R = joint.L + 2 * r * height;
+        joint.W = joint.R + 2 * r * width;
+        joint.s = joint.W + height * width;
+        joint.breaks = joint.s + n;
+        scaled_right(point, r, width, start);
+        status = solve(problem, T, d, start, w, &fit, err);
+        if (status == 0) {
+            *stationarity = fmax(0, (point->objective - fit.dual) / point->objective);
+            status = search(&joint, fmax(0, point->objective - fit.primal), point, moved, err);
+        }
+    }
+    smm_point_free(&joint.trial);
+    free(T);
+    free(work);
+    return status;
+}
+
+/* ---- the whole way ---- */
+
+/* Both factors in turn, at most `sweeps` times, while a sweep gains `least` and more. */
+static int alternate(const struct smm_lowrank *problem, struct smm_point *point, int sweeps,
+                     double least, struct smm_trace *trace, struct error *err) {
+    for (int k = 0; k < sweeps; k++) {
+        double before = point->objective;
+        if (smm_lowrank_right(problem, point, err) < 0 ||
+            smm_lowrank_left(problem, point, err) < 0) {
+            return -1;
+        }
+        trace->iterations += 2;
+        trace->limit =
+            monitor_check(problem->monitor, trace->iterations, point->objective, problem->bound);
+        if (trace->limit || before - point->objective <= least * point->objective) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+int smm_lowrank_descend(const struct smm_lowrank *problem, struct smm_point *point,
+                        struct smm_trace *trace, struct error *err) {
+    *trace = (struct smm_trace){.stationarity = INFINITY};
+    double least = (problem->alternate ? PLAIN_GAIN : SWEEP_GAIN) * problem->epsilon;
+    if (alternate(problem, point, problem->alternate ? MOST_SWEEPS : FIRST_SWEEPS, least, trace,
+                  err) < 0) {
+        return -1;
+    }
+    if (problem->alternate) { /* only to tell how stationary the end is */
+        const struct smm_matrices *matrices = problem->matrices;
+        struct smm_point end;
+        bool moved;
+        if (smm_point_create(&end, matrices, problem->rank, err) < 0) {
+            return -1;
+        }
+        memcpy(end.U, point->U,
+               problem->rank * (matrices->height + matrices->width + 1) * sizeof *end.U);
+        end.objective = point->objective;
+        int status = smm_lowrank_joint(problem, &end, &trace->stationarity, &moved, err);
+        smm_point_free(&end);
+        trace->rests = !trace->limit;
+        return status;
+    }
+    for (int round = 0; round < MOST_ROUNDS && !trace->limit; round++) {
+        double before = point->objective;
+        bool moved;
+        if (smm_lowrank_joint(problem, point, &trace->stationarity, &moved, err) < 0) {
+            return -1;
+        }
+        trace->iterations++;
+        if (alternate(problem, point, SWEEPS, least, trace, err) < 0) {
+            return -1;
+        }
+        double gain = (before - point->objective) / point->objective;
+        trace->rests = gain <= JAMMED * problem->epsilon ||
+                       (gain <= least && trace->stationarity <= problem->epsilon);
+        if (trace->rests) {
+            break;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,383 @@
+#include "families/smm/solver/binary.h"
+
+#include "common/base/array.h"
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "families/smm/solver/binary_bias.h"
+#include "families/smm/solver/binary_interior_point.h"
+#include "families/smm/solver/binary_private.h"
+#include "fit/score_map.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_HESSIAN = 3000 /* features of a Hessian that is factored; it then has 72 MB */
+};
+
+static const struct huber_pace PACE = {.near = 0.3,
+                                       .careful = 0.1,
+                                       .bold = 0.01,
+                                       .most = 0.5,
+                                       .least = 1e-10,
+                                       .patience = 40,
+                                       .far = 0.9,
+                                       .shortest = 0.1,
+                                       .corrections = 8,
+                                       .back = 5};
+
+/* mu: where the path is looked for, first downwards from an earlier solution, then upwards from
+ * 0. */
+static const double MU_FIRST = 1, MU_TRIED_LEAST = 1e-6, MU_TRIED_MOST = 1e12;
+static const double MU_DOWN = 0.1, MU_UP = 10;
+static const double EXACT_GAP = 4;   /* of the gap wanted: worth the sorting of its own bias */
+static const double NEAR_GAP = 0.05; /* at most, for a start to count as near */
+/* ---- creating ---- */
+
+static int allocate(struct binary *binary, struct error *err) {
+    size_t n = binary->n, d = binary->d, side = binary->system ? 0 : d;
+    double **by_row[] = {&binary->s,       &binary->alpha,       &binary->signed_alpha,
+                         &binary->q,       &binary->curvature,   &binary->share,
+                         &binary->trial_s, &binary->trial_alpha, &binary->best_alpha};
+    double **by_weight[] = {&binary->x,    &binary->v,    &binary->gradient,
+                            &binary->step, &binary->mean, &binary->best_x};
+    for (size_t k = 0; k < sizeof by_row / sizeof by_row[0]; k++) {
+        if (!(*by_row[k] = memory_zeros(n, sizeof(double), "scores", err))) {
+            return -1;
+        }
+    }
+    for (size_t k = 0; k < sizeof by_weight / sizeof by_weight[0]; k++) {
+        if (!(*by_weight[k] = memory_zeros(d, sizeof(double), "weights", err))) {
+            return -1;
+        }
+    }
+    binary->band = memory_array(n, sizeof *binary->band, "scores", err);
+    binary->breaks = memory_array(n, 2 * sizeof(double), "scores", err);
+    binary->matrix = memory_array(side, side * sizeof(double), "a Hessian", err);
+    binary->work = memory_array(binary_step_work(binary), sizeof(double), "a Hessian", err);
+    return binary->band && binary->breaks && binary->matrix && binary->work ? 0 : -1;
+}
+
+int binary_create(struct binary **binary, const struct binary_rows *rows, struct error *err) {
+    struct binary *made = memory_zeros(1, sizeof *made, "a solver", err);
+    if (!made) {
+        return -1;
+    }
+    made->rows = *rows;
+    made->n = rows->n;
+    made->d = rows->d;
+    bool few_features = rows->d < cluster_count(rows->cluster, rows->n);
+    if (((!few_features || rows->d > MAX_HESSIAN) &&
+         band_system_create(&made->system, &made->rows, err) < 0) ||
+        allocate(made, err) < 0) {
+        binary_free(made);
+        return -1;
+    }
+    *binary = made;
+    return 0;
+}
+
+void binary_free(struct binary *binary) {
+    if (!binary) {
+        return;
+    }
+    double *arrays[] = {binary->x,
+                        binary->s,
+                        binary->alpha,
+                        binary->v,
+                        binary->gradient,
+                        binary->step,
+                        binary->q,
+                        binary->trial_s,
+                        binary->mean,
+                        binary->matrix,
+                        binary->work,
+                        binary->breaks,
+                        binary->best_x,
+                        binary->best_alpha,
+                        binary->share,
+                        binary->curvature,
+                        binary->signed_alpha,
+                        binary->trial_alpha};
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
+        free(arrays[k]);
+    }
+    free(binary->band);
+    band_system_free(binary->system);
+    free(binary);
+}
+
+void binary_start(struct binary *binary, const double *w) {
+    memcpy(binary->x, w, binary->d * sizeof *w);
+    binary->started = true;
+}
+
+void binary_forget(struct binary *binary) {
+    memset(binary->x, 0, binary->d * sizeof *binary->x);
+    binary->b = 0;
+    binary->started = false;
+}
+
+/* ---- a point ---- */
+
+static double argument_of(const struct binary *binary, size_t i) {
+    const struct binary_loss *loss = binary->loss;
+    return (loss->margin ? loss->margin[i] : 1) - loss->y[i] * (binary->s[i] + binary->b);
+}
+
+/* Both bounds at x, and the smooth problem's gradient. The primal has the smooth problem's bias,
+ * which costs less than its own; near the end that is found. */
+static int look(void *context, const struct huber_path *path, struct huber_point *at,
+                struct error *err) {
+    struct binary *binary = context;
+    const struct binary_loss *loss = binary->loss;
+    size_t n = binary->n;
+    binary_scores(&binary->rows, binary->x, binary->s);
+    binary->b = binary_smooth_bias(loss, binary->s, n, path->mu, binary->b, binary->alpha);
+    binary->lack = 0;
+    double linear = 0, sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double alpha = binary->alpha[i], u = fmax(argument_of(binary, i), 0);
+        sum += loss->cost[i] * (loss->squared ? u * u : u);
+        binary->signed_alpha[i] = loss->y[i] * alpha;
+        linear += alpha * (loss->margin ? loss->margin[i] : 1);
+        linear -= loss->squared ? alpha * (alpha / (4 * loss->cost[i])) : 0;
+    }
+    double sums[] = {linear, sum};
+    cluster_sum(loss->cluster, sums, 2);
+    linear = sums[0];
+    sum = sums[1];
+    if (binary_adjoint(&binary->rows, binary->signed_alpha, binary->v, err) < 0) {
+        return -1;
+    }
+    binary->norm = array_dot(binary->x, binary->x, binary->d);
+    double dual_norm = array_dot(binary->v, binary->v, binary->d);
+    double mixed = array_dot(binary->v, binary->x, binary->d);
+    at->residual = 0.5 * fmax(binary->norm - 2 * mixed + dual_norm, 0);
+    at->primal = 0.5 * binary->norm + sum;
+    at->dual = linear - 0.5 * dual_norm;
+    if (!isfinite(at->primal) || !isfinite(at->dual)) {
+        return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    }
+    double dual = fmax(path->dual, at->dual);
+    if (path->kinks && !gap_reached(at->primal, dual, path->epsilon) &&
+        gap_reached(at->primal, dual, EXACT_GAP * path->epsilon)) {
+        binary_bias(loss, binary->s, n, binary->breaks, &sum);
+        at->primal = fmin(at->primal, 0.5 * binary->norm + sum);
+    }
+    return 0;
+}
+
+/* The rows that bend the loss smoothed by `band` at this point, with the curvature that those of mu
+ * have. */
+static void find_band(struct binary *binary, double band, double mu) {
+    const struct binary_loss *loss = binary->loss;
+    double total = 0;
+    binary->n_band = 0;
+    for (size_t i = 0; i < binary->n; i++) {
+        double u = argument_of(binary, i);
+        if (u > 0 && (loss->squared || u < band)) {
+            double curvature = loss->cost[i] * (loss->squared ? 2 : 1 / band);
+            size_t place = binary->n_band++;
+            binary->curvature[place] = curvature;
+            binary->band[place] = (uint32_t)i;
+            total += curvature;
+        }
+    }
+    total = cluster_total(loss->cluster, total);
+    for (size_t k = 0; k < binary->n_band; k++) {
+        binary->share[k] = binary->curvature[k] / total;
+        binary->curvature[k] *= band / mu;
+    }
+}
+
+/* The gradient of the new mu with the band of the old one, whose alphas may then be over C. */
+static int lower_mu(void *context, double band, double mu, struct error *err) {
+    struct binary *binary = context;
+    const struct binary_loss *loss = binary->loss;
+    binary->lack = 0;
+    for (size_t i = 0; i < binary->n; i++) {
+        double u = argument_of(binary, i);
+        double part = u <= 0 ? 0 : u >= band ? 1 : u / mu;
+        binary->signed_alpha[i] = loss->y[i] * loss->cost[i] * part;
+        binary->lack -= binary->signed_alpha[i];
+    }
+    binary->lack = cluster_total(loss->cluster, binary->lack);
+    return binary_adjoint(&binary->rows, binary->signed_alpha, binary->v, err);
+}
+
+static int newton_step(void *context, const struct huber_path *path, double band, bool *found,
+                       struct error *err) {
+    struct binary *binary = context;
+    find_band(binary, band, path->mu);
+    return binary_step(binary, found, err);
+}
+
+/* ---- along a step ---- */
+
+struct line {
+    struct binary *binary;
+    double mu;
+    double mixed, square; /* <x, step>, |step|^2 */
+};
+
+/* The slope of the smooth problem at x + theta step, its bias minimised out. */
+static int line_slope(void *context, double theta, double *slope, struct error *err) {
+    (void)err;
+    const struct line *line = context;
+    struct binary *binary = line->binary;
+    const struct binary_loss *loss = binary->loss;
+    double sum = 0;
+    for (size_t i = 0; i < binary->n; i++) {
+        binary->trial_s[i] = binary->s[i] + theta * binary->q[i];
+    }
+    binary_smooth_bias(loss, binary->trial_s, binary->n, line->mu, binary->b, binary->trial_alpha);
+    for (size_t i = 0; i < binary->n; i++) {
+        sum += loss->y[i] * binary->trial_alpha[i] * binary->q[i];
+    }
+    sum = cluster_total(loss->cluster, sum);
+    *slope = line->mixed + theta * line->square - sum;
+    return 0;
+}
+
+/* Goes along the step to where the slope is nearly 0. */
+static int line_search(void *context, const struct huber_path *path, bool *moved,
+                       struct error *err) {
+    struct binary *binary = context;
+    struct line line = {.binary = binary,
+                        .mu = path->mu,
+                        .mixed = array_dot(binary->step, binary->x, binary->d),
+                        .square = array_dot(binary->step, binary->step, binary->d)};
+    double length;
+    if (find_length(line_slope, &line, NULL, &length, moved, err) < 0) {
+        return -1;
+    }
+    if (length > 0) {
+        array_add(binary->x, length, binary->step, binary->d);
+    }
+    return 0;
+}
+
+/* ---- the path ---- */
+
+static void keep_primal(void *context) {
+    struct binary *binary = context;
+    memcpy(binary->best_x, binary->x, binary->d * sizeof *binary->x);
+}
+
+static void keep_dual(void *context) {
+    struct binary *binary = context;
+    memcpy(binary->best_alpha, binary->alpha, binary->n * sizeof *binary->alpha);
+}
+
+static void move(void *context, double length) {
+    struct binary *binary = context;
+    array_add(binary->x, length, binary->step, binary->d);
+}
+
+static const struct huber_steps STEPS = {.look = look,
+                                         .keep_primal = keep_primal,
+                                         .keep_dual = keep_dual,
+                                         .lower = lower_mu,
+                                         .step = newton_step,
+                                         .search = line_search,
+                                         .move = move};
+
+/* Near a solution of a problem much like this one, the mu that gives the best dual bound is about
+ * right: at a larger one the path would first lead away, at a smaller one be all kinks. From afar
+ * the path begins at w = 0 and at a mu so large that the alphas there are small enough for a bound:
+ * where C is large, Newton's method would need many more steps to come down at mu = 1. */
+static int choose_mu(struct binary *binary, struct huber_path *path, struct error *err) {
+    double dual;
+    if (binary->started) {
+        if (huber_path_try(path, MU_FIRST, MU_DOWN, MU_TRIED_LEAST, &dual, err) < 0) {
+            return -1;
+        }
+        if (gap_reached(path->primal, dual, NEAR_GAP)) {
+            return 0;
+        }
+        memset(binary->x, 0, binary->d * sizeof *binary->x);
+    }
+    return huber_path_try(path, MU_FIRST, MU_UP, MU_TRIED_MOST, &dual, err);
+}
+
+static int run(struct binary *binary, struct huber_path *path, struct error *err) {
+    return path->kinks && choose_mu(binary, path, err) < 0 ? -1 : huber_path_run(path, err);
+}
+
+int binary_solve(struct binary *binary, const struct binary_loss *loss, double epsilon,
+                 const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
+    struct huber_path path = {.steps = &STEPS,
+                              .context = binary,
+                              .pace = &PACE,
+                              .monitor = monitor,
+                              .epsilon = epsilon,
+                              .kinks = !loss->squared,
+                              .mu = MU_FIRST,
+                              .primal = INFINITY,
+                              .dual = -INFINITY};
+    binary->loss = loss;
+    binary->monitor = monitor;
+    int status = run(binary, &path, err);
+    if (status == 0 && binary->started && path.reason && !stop_limited(path.reason)) {
+        binary_forget(binary); /* the start was among kinks */
+        status = run(binary, &path, err);
+    }
+    binary->started = true;
+    if (status < 0) {
+        return -1;
+    }
+    memcpy(binary->x, binary->best_x, binary->d * sizeof *binary->x);
+    double sum, *s = binary->trial_s;
+    binary_scores(&binary->rows, binary->x, s);
+    *fit = (struct binary_fit){.w = binary->best_x,
+                               .alpha = binary->best_alpha,
+                               .dual = path.dual,
+                               .iterations = path.iterations,
+                               .reason = path.reason};
+    fit->bias = binary_bias(loss, s, binary->n, binary->breaks, &sum);
+    fit->primal = 0.5 * array_dot(binary->x, binary->x, binary->d) + sum;
+    fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
+    return 0;
+}
+
+void binary_begin(struct binary *binary, struct binary_fit *fit) {
+    memset(binary->best_x, 0, binary->d * sizeof *binary->best_x);
+    memset(binary->best_alpha, 0, binary->n * sizeof *binary->best_alpha);
+    *fit = (struct binary_fit){
+        .w = binary->best_x, .alpha = binary->best_alpha, .primal = INFINITY, .dual = -INFINITY};
+}
+
+int binary_finish(struct binary *binary, const struct binary_loss *loss, double epsilon,
+                  const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
+    size_t n = binary->n, d = binary->rows.d;
+    struct monitor_run run;
+    const struct monitor after = monitor_after(&run, monitor, fit->iterations, 0);
+    struct binary_interior_fit found;
+    run.primal = fit->primal;
+    run.dual = fit->dual;
+    if (binary_interior_solve(&binary->rows, loss, epsilon, &after, &found, err) < 0) {
+        return -1;
+    }
+    double sum, *s = binary->trial_s;
+    binary_scores(&binary->rows, found.w, s);
+    double bias = binary_bias(loss, s, n, binary->breaks, &sum);
+    double primal = 0.5 * array_dot(found.w, found.w, d) + sum;
+    if (primal < fit->primal) {
+        memcpy(binary->best_x, found.w, d * sizeof *found.w);
+        fit->primal = primal;
+        fit->bias = bias;
+    }
+    if (found.dual > fit->dual) {
+        memcpy(binary->best_alpha, found.alpha, n * sizeof *found.alpha);
+        fit->dual = found.dual;
+    }
+    fit->iterations += found.iterations;
+    fit->reason = found.stop;
+    binary_interior_free(&found);
+    binary_forget(binary);
+    fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
+    return 0;
+}

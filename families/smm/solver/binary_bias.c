@@ -1,0 +1,214 @@
+#include "families/smm/solver/binary_bias.h"
+
+#include "methods/select_largest.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double margin_of(const struct binary_loss *loss, size_t i) {
+    return loss->margin ? loss->margin[i] : 1;
+}
+
+/* ---- the hinge: a weighted quantile of its breakpoints ---- */
+
+static int compare_breaks(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+/* The sum of hinges is piecewise linear with a breakpoint y_i m_i - s_i for each row, where its
+ * slope rises by C_i, from -(sum of C_i over y_i = +1) on the far left. */
+static double hinge_bias(const struct binary_loss *loss, const double *s, size_t n,
+                         double *breaks) {
+    double slope = 0, total = 0;
+    for (size_t i = 0; i < n; i++) {
+        breaks[2 * i] = loss->y[i] * margin_of(loss, i) - s[i];
+        breaks[2 * i + 1] = loss->cost[i];
+        slope -= loss->y[i] > 0 ? loss->cost[i] : 0;
+        total += loss->cost[i];
+    }
+    qsort(breaks, n, 2 * sizeof *breaks, compare_breaks);
+    double flat = 1e-12 * total; /* rounding of the sums */
+    for (size_t i = 0; i < n; i++) {
+        slope += breaks[2 * i + 1];
+        if (slope > flat || i + 1 == n) {
+            return breaks[2 * i];
+        }
+        if (slope >= -flat) {
+            return 0.5 * (breaks[2 * i] + breaks[2 * i + 2]);
+        }
+    }
+    return 0;
+}
+
+/* The same over ranks: the middle of where the slope passes from below -flat to above flat. */
+static double hinge_bias_spread(const struct binary_loss *loss, const double *s, size_t n,
+                                double *work) {
+    double *value = work, largest = -INFINITY, sums[2] = {0}, low, high, left;
+    uint32_t *order = (uint32_t *)(void *)(work + n);
+    for (size_t i = 0; i < n; i++) {
+        value[i] = s[i] - loss->y[i] * margin_of(loss, i); /* from the left */
+        order[i] = (uint32_t)i;
+        largest = fmax(largest, -value[i]);
+        sums[0] += loss->y[i] > 0 ? loss->cost[i] : 0;
+        sums[1] += loss->cost[i];
+    }
+    cluster_sum(loss->cluster, sums, 2);
+    largest = cluster_largest(loss->cluster, largest);
+    double flat = 1e-12 * sums[1];
+    select_largest(loss->cluster, value, loss->cost, sums[0] - flat, order, n, &left, &low);
+    select_largest(loss->cluster, value, loss->cost, sums[0] + flat, order, n, &left, &high);
+    return 0.5 * (fmin(-low, largest) + fmin(-high, largest));
+}
+
+/* ---- smooth losses: the root of an increasing piecewise linear function ---- */
+
+/* Slope in b, and *curvature, of the sum at b; alpha (n) as in the header. */
+static double smooth_slope(const struct binary_loss *loss, const double *s, size_t n, double mu,
+                           double b, double *alpha, double *curvature) {
+    double slope = 0, second = 0;
+    if (loss->squared) {
+        for (size_t i = 0; i < n; i++) {
+            double u = margin_of(loss, i) - loss->y[i] * (s[i] + b);
+            alpha[i] = u > 0 ? 2 * loss->cost[i] * u : 0;
+            second += u > 0 ? 2 * loss->cost[i] : 0;
+            slope -= loss->y[i] * alpha[i];
+        }
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            double u = (margin_of(loss, i) - loss->y[i] * (s[i] + b)) / mu;
+            double part = u < 0 ? 0 : u > 1 ? 1 : u;
+            alpha[i] = loss->cost[i] * part;
+            second += u > 0 && u < 1 ? loss->cost[i] / mu : 0;
+            slope -= loss->y[i] * alpha[i];
+        }
+    }
+    double sums[] = {slope, second};
+    cluster_sum(loss->cluster, sums, 2);
+    *curvature = sums[1];
+    return sums[0];
+}
+
+/* What rounding of b leaves of the slope, at a tiny mu, is taken from the alphas of the band, as a
+ * smaller step in b would have done. */
+static void balance(const struct binary_loss *loss, size_t n, double slope, double *alpha) {
+    double room = 0;
+    for (size_t i = 0; i < n; i++) {
+        room += alpha[i] > 0 && alpha[i] < loss->cost[i] ? loss->cost[i] : 0;
+    }
+    room = cluster_total(loss->cluster, room);
+    for (size_t i = 0; room > 0 && i < n; i++) {
+        if (alpha[i] > 0 && alpha[i] < loss->cost[i]) {
+            double moved = alpha[i] + loss->y[i] * slope * loss->cost[i] / room;
+            alpha[i] = fmin(fmax(moved, 0), loss->cost[i]);
+        }
+    }
+}
+
+/* Newton's method within a bracket, which ends exactly on the piece that holds the root. Where the
+ * function is flat, and at a tiny mu where it is nearly a step, bisection makes way. */
+double binary_smooth_bias(const struct binary_loss *loss, const double *s, size_t n, double mu,
+                          double start, double *alpha) {
+    enum { MOST = 200 };
+    double low = INFINITY, high = -INFINITY, scale = 0;
+    for (size_t i = 0; i < n; i++) {
+        double at = loss->y[i] * margin_of(loss, i) - s[i]; /* u = 0 */
+        low = fmin(low, at);
+        high = fmax(high, at);
+        scale += loss->cost[i];
+    }
+    low = -cluster_largest(loss->cluster, -low) - mu;
+    high = cluster_largest(loss->cluster, high) + mu;
+    scale = cluster_total(loss->cluster, scale);
+    double b = start > low && start < high ? start : 0.5 * (low + high);
+    double curvature, slope = smooth_slope(loss, s, n, mu, b, alpha, &curvature);
+    for (int k = 0; k < MOST && fabs(slope) > 1e-15 * scale; k++) {
+        if (slope < 0) {
+            low = b;
+        } else {
+            high = b;
+        }
+        double next = curvature > 0 ? b - slope / curvature : low;
+        if (!(next > low && next < high)) {
+            next = 0.5 * (low + high);
+        }
+        if (next == b || !(next > low && next < high)) {
+            break;
+        }
+        b = next;
+        slope = smooth_slope(loss, s, n, mu, b, alpha, &curvature);
+    }
+    if (!loss->squared) {
+        balance(loss, n, slope, alpha);
+    }
+    return b;
+}
+
+/* Its breakpoints are -1 of the rows with y = -1 and 1 of the others. */
+double binary_bias_of_nothing(const struct binary_loss *loss, size_t n) {
+    double side[2] = {0, 0};
+    for (size_t i = 0; i < n; i++) {
+        side[loss->y[i] > 0] += loss->cost[i];
+    }
+    cluster_sum(loss->cluster, side, 2);
+    double total = side[0] + side[1], slope = side[0] - side[1];
+    double flat = 1e-12 * total; /* rounding of the sums */
+    return loss->squared ? -slope / total : slope > flat ? -1 : slope < -flat ? 1 : 0;
+}
+
+double binary_bias(const struct binary_loss *loss, const double *s, size_t n, double *breaks,
+                   double *sum) {
+    double b = loss->squared   ? binary_smooth_bias(loss, s, n, 0, 0, breaks)
+               : loss->cluster ? hinge_bias_spread(loss, s, n, breaks)
+                               : hinge_bias(loss, s, n, breaks);
+    double total = 0;
+    for (size_t i = 0; i < n; i++) {
+        double u = margin_of(loss, i) - loss->y[i] * (s[i] + b);
+        if (u > 0) {
+            total += loss->cost[i] * (loss->squared ? u * u : u);
+        }
+    }
+    *sum = cluster_total(loss->cluster, total);
+    return b;
+}
+
+/* ---- along a step ---- */
+
+int find_length(length_slope slope_at, void *context, const struct monitor *monitor, double *length,
+                bool *moved, struct error *err) {
+    enum { MAX_TRIALS = 30 };
+    const double accuracy = 0.1;
+    double low = 0, low_slope, high = INFINITY, high_slope = 0, theta = 1;
+    *length = 0;
+    if (slope_at(context, 0, &low_slope, err) < 0) {
+        return -1;
+    }
+    *moved = low_slope < 0;
+    double enough = accuracy * -low_slope;
+    for (int k = 0; *moved && k < MAX_TRIALS; k++) {
+        double slope;
+        if (monitor_late(monitor)) {
+            return 0;
+        }
+        if (slope_at(context, theta, &slope, err) < 0) {
+            return -1;
+        }
+        if (fabs(slope) <= enough) {
+            break;
+        }
+        /* where the same end moves again, the other one counts half (Illinois) */
+        if (slope < 0) {
+            high_slope *= low > 0 ? 0.5 : 1;
+            low = theta;
+            low_slope = slope;
+        } else {
+            low_slope *= high < INFINITY ? 0.5 : 1;
+            high = theta;
+            high_slope = slope;
+        }
+        theta =
+            high == INFINITY ? 2 * low : low - low_slope * (high - low) / (high_slope - low_slope);
+    }
+    *length = *moved ? theta : 0;
+    return 0;
+}

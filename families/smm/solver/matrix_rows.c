@@ -1,0 +1,137 @@
+#include "families/smm/solver/matrix_rows.h"
+
+#include "common/base/memory.h"
+#include "common/kernel/linear.h"
+
+#include <cblas.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 64 }; /* rows of a task */
+
+/* One pass over the rows: either factor may be missing. */
+struct projection {
+    const struct smm_matrices *matrices;
+    const double *U, *Vt;
+    size_t r;
+    double *out;
+    size_t stride, right_at; /* of a row of out; where X_i V goes within it */
+    double *dense;           /* (workers, height width); NULL: data are sparse */
+};
+
+/* Both products of a sparse row, which out holds as zeros. */
+static void project_sparse(const struct projection *projection, size_t row, double *out) {
+    const struct smm_matrices *matrices = projection->matrices;
+    const struct data *data = matrices->data;
+    size_t r = projection->r, width = matrices->width;
+    double *right = out + projection->right_at;
+    for (size_t at = (size_t)data->row_start[row]; at < data->row_start[row + 1]; at++) {
+        size_t a = data->column[at] / width, c = data->column[at] % width;
+        double x = data->value[at];
+        for (size_t k = 0; projection->U && k < r; k++) {
+            out[k * width + c] += projection->U[a * r + k] * x;
+        }
+        for (size_t k = 0; projection->Vt && k < r; k++) {
+            right[a * r + k] += x * projection->Vt[k * width + c];
+        }
+    }
+}
+
+static void project_dense(const struct projection *projection, size_t row, double *x, double *out) {
+    const struct smm_matrices *matrices = projection->matrices;
+    int r = (int)projection->r, height = (int)matrices->height, width = (int)matrices->width;
+    data_row_dense(matrices->data, row, matrices->height * matrices->width, x);
+    if (projection->U) {
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, r, width, height, 1, projection->U, r,
+                    x, width, 0, out, width);
+    }
+    if (projection->Vt) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, height, r, width, 1, x, width,
+                    projection->Vt, width, 0, out + projection->right_at, r);
+    }
+}
+
+/* F := (I - U U') F for F (height, r). */
+static void remove_span(const double *U, size_t height, size_t r, double *F) {
+    for (size_t k = 0; k < r; k++) {
+        for (size_t j = 0; j < r; j++) {
+            double part = 0;
+            for (size_t a = 0; a < height; a++) {
+                part += U[a * r + k] * F[a * r + j];
+            }
+            for (size_t a = 0; a < height; a++) {
+                F[a * r + j] -= part * U[a * r + k];
+            }
+        }
+    }
+}
+
+static void project_chunk(void *argument, size_t task, size_t worker) {
+    const struct projection *projection = argument;
+    const struct smm_matrices *matrices = projection->matrices;
+    size_t cells = matrices->height * matrices->width;
+    size_t end = (task + 1) * CHUNK < matrices->n ? (task + 1) * CHUNK : matrices->n;
+    for (size_t i = task * CHUNK; i < end; i++) {
+        double *out = projection->out + i * projection->stride;
+        if (projection->dense) {
+            project_dense(projection, i, projection->dense + worker * cells, out);
+        } else {
+            memset(out, 0, projection->stride * sizeof *out);
+            project_sparse(projection, i, out);
+        }
+        if (projection->U && projection->Vt) {
+            remove_span(projection->U, matrices->height, projection->r, out + projection->right_at);
+        }
+    }
+}
+
+static int project(struct projection *projection, struct error *err) {
+    const struct smm_matrices *matrices = projection->matrices;
+    if (!matrices->data->row_start) {
+        size_t cells = matrices->height * matrices->width;
+        projection->dense = memory_array(threads_count(matrices->threads), cells * sizeof(double),
+                                         "a dense row", err);
+        if (!projection->dense) {
+            return -1;
+        }
+    }
+    threads_run(matrices->threads, (matrices->n + CHUNK - 1) / CHUNK, project_chunk, projection);
+    free(projection->dense);
+    return 0;
+}
+
+int smm_project_right(const struct smm_matrices *matrices, const double *Vt, size_t r, double *F,
+                      struct error *err) {
+    struct projection projection = {
+        .matrices = matrices, .Vt = Vt, .r = r, .out = F, .stride = matrices->height * r};
+    return project(&projection, err);
+}
+
+int smm_project_left(const struct smm_matrices *matrices, const double *U, size_t r, double *G,
+                     struct error *err) {
+    struct projection projection = {
+        .matrices = matrices, .U = U, .r = r, .out = G, .stride = r * matrices->width};
+    return project(&projection, err);
+}
+
+int smm_project_tangent(const struct smm_matrices *matrices, const double *U, const double *Vt,
+                        size_t r, double *T, struct error *err) {
+    struct projection projection = {.matrices = matrices,
+                                    .U = U,
+                                    .Vt = Vt,
+                                    .r = r,
+                                    .out = T,
+                                    .stride = r * (matrices->width + matrices->height),
+                                    .right_at = r * matrices->width};
+    return project(&projection, err);
+}
+
+void smm_product(const double *A, const double *B, size_t height, size_t r, size_t width,
+                 double *W) {
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)height, (int)width, (int)r, 1, A,
+                (int)r, B, (int)width, 0, W, (int)width);
+}
+
+void smm_scores(const struct smm_matrices *matrices, const double *W, double *s) {
+    linear_scores(matrices->data, W, matrices->height * matrices->width, 1, s, matrices->threads);
+}

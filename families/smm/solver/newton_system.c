@@ -1,0 +1,478 @@
+#include "families/smm/solver/newton_system.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/linear_algebra/cholesky.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROWS_MOST = 4000, /* of a matrix that is factored */
+    TILE = 128,       /* rows of a task */
+    CG_FEW = 10,
+    CG_MOST = 300 /* steps of conjugate gradients */
+};
+
+static const double BLAS = 20; /* how much faster than a pass over the rows, for each product */
+
+static const size_t VALUES_MOST = (size_t)1 << 26; /* of kept rows, of features */
+static const double FORCING = 0.05;                /* residual of CG, relative to b */
+
+/* Rows that enter the Hessian, in ascending order, and d of each. */
+struct band {
+    const uint32_t *row;
+    const double *d;
+    size_t m;
+};
+
+/* Rows are numbered over all processes, but in a band of this process alone. */
+struct band_system {
+    const struct binary_rows *rows;
+    size_t n_all, first;     /* rows of all processes; where this one's begin */
+    size_t cells, kept_most; /* rows whose products are kept, at most */
+    uint32_t *row;           /* (kept_most) their numbers */
+    uint32_t *place;         /* (n_all) of a row among them; UINT32_MAX: none */
+    size_t n_kept, room;
+    double *X;                          /* (room, cells) kept rows */
+    double *K;                          /* (room, room) lower half: their products */
+    double *full;                       /* (n) zeros but during a product */
+    double *x, *b;                      /* (n_all) of the band */
+    uint32_t *all_row;                  /* (n_all) the band of all processes, */
+    double *all_d;                      /* (n_all) and its d */
+    double *p, *Pp, *Ap, *residual, *z; /* (cells) */
+};
+
+static int count_rows(struct band_system *system, struct error *err) {
+    struct cluster *cluster = system->rows->cluster;
+    size_t own = cluster_rank(cluster), processes = cluster_size(cluster);
+    double *rows = memory_zeros(processes, sizeof *rows, "numbers of rows", err);
+    if (!rows) {
+        return -1;
+    }
+    rows[own] = (double)system->rows->n;
+    cluster_sum(cluster, rows, processes);
+    for (size_t k = 0; k < processes; k++) {
+        system->first += k < own ? (size_t)rows[k] : 0;
+        system->n_all += (size_t)rows[k];
+    }
+    free(rows);
+    return 0;
+}
+
+int band_system_create(struct band_system **system, const struct binary_rows *rows,
+                       struct error *err) {
+    struct band_system *made = memory_zeros(1, sizeof *made, "a solver", err);
+    if (!made) {
+        return -1;
+    }
+    made->rows = rows;
+    made->cells = rows->d;
+    made->kept_most = smaller(ROWS_MOST, VALUES_MOST / larger(made->cells, 1));
+    if (count_rows(made, err) < 0) {
+        band_system_free(made);
+        return -1;
+    }
+    size_t n_all = made->n_all;
+    made->kept_most = smaller(made->kept_most, n_all);
+    made->row = memory_array(made->kept_most, sizeof *made->row, "a system", err);
+    made->place = memory_array(n_all, 2 * sizeof *made->place, "a system", err);
+    made->full = memory_zeros(rows->n + 3 * n_all, sizeof *made->full, "a system", err);
+    made->p = memory_zeros(made->cells, 5 * sizeof *made->p, "a system", err);
+    if (!made->row || !made->place || !made->full || !made->p) {
+        band_system_free(made);
+        return -1;
+    }
+    memset(made->place, 0xff, n_all * sizeof *made->place);
+    made->all_row = made->place + n_all;
+    made->x = made->full + rows->n;
+    made->b = made->x + n_all;
+    made->all_d = made->b + n_all;
+    made->Pp = made->p + made->cells;
+    made->Ap = made->Pp + made->cells;
+    made->residual = made->Ap + made->cells;
+    made->z = made->residual + made->cells;
+    *system = made;
+    return 0;
+}
+
+void band_system_free(struct band_system *system) {
+    if (system) {
+        free(system->row);
+        free(system->place);
+        free(system->full);
+        free(system->p);
+        free(system->X);
+        free(system->K);
+        free(system);
+    }
+}
+
+/* ---- the band's rows ---- */
+
+static void band_scores(const struct band_system *system, const struct band *band, const double *W,
+                        double *s) {
+    binary_scores_at(system->rows, band->row, band->m, W, s);
+}
+
+/* out = P^-1 H. */
+static void invert(const struct band_system *system, struct smm_spectral *spectral, const double *H,
+                   double *out) {
+    if (spectral) {
+        smm_spectral_inverse(spectral, H, out);
+    } else {
+        memcpy(out, H, system->cells * sizeof *out);
+    }
+}
+
+/* H (cells) = X'x. */
+static int band_adjoint(struct band_system *system, const struct band *band, const double *x,
+                        double *H, struct error *err) {
+    for (size_t i = 0; i < band->m; i++) {
+        system->full[band->row[i]] = x[i];
+    }
+    int status = binary_adjoint(system->rows, system->full, H, err);
+    for (size_t i = 0; i < band->m; i++) {
+        system->full[band->row[i]] = 0;
+    }
+    return status;
+}
+
+/* The band of all processes; *own is where this one's begins in it. */
+static struct band gather_band(struct band_system *system, const struct band *band, size_t *own) {
+    struct band all = {.row = system->all_row, .d = system->all_d};
+    memset(system->all_d, 0, system->n_all * sizeof *system->all_d);
+    for (size_t i = 0; i < band->m; i++) {
+        system->all_d[system->first + band->row[i]] = band->d[i];
+    }
+    cluster_sum(system->rows->cluster, system->all_d, system->n_all);
+    *own = 0;
+    for (size_t i = 0; i < system->n_all; i++) {
+        if (system->all_d[i] > 0) {
+            *own += i < system->first;
+            system->all_row[all.m] = (uint32_t)i;
+            system->all_d[all.m++] = system->all_d[i];
+        }
+    }
+    return all;
+}
+
+/* ---- products of rows ---- */
+
+static void drop_kept(struct band_system *system) {
+    for (size_t i = 0; i < system->n_kept; i++) {
+        system->place[system->row[i]] = UINT32_MAX;
+    }
+    system->n_kept = 0;
+}
+
+void band_system_release(struct band_system *system) {
+    drop_kept(system);
+    free(system->X);
+    free(system->K);
+    system->X = system->K = NULL;
+    system->room = 0;
+}
+
+/* Makes room for `wanted` rows and their products. What was kept stays, if it was enough. */
+static int make_room(struct band_system *system, size_t wanted, struct error *err) {
+    if (wanted <= system->room) {
+        return 0;
+    }
+    size_t room = smaller(larger(wanted + wanted / 4, 2 * system->room), system->kept_most);
+    band_system_release(system);
+    system->X = memory_array(room, system->cells * sizeof(double), "rows", err);
+    system->K = memory_array(room, room * sizeof(double), "products of rows", err);
+    if (!system->X || !system->K) {
+        return -1;
+    }
+    system->room = room;
+    return 0;
+}
+
+/* Rows first .. n_kept of X are new: a tile of them at a time, and the products with all before. */
+struct fresh {
+    struct band_system *system;
+    const struct monitor *monitor;
+    size_t first;
+};
+
+static void fill_rows(void *argument, size_t task, size_t worker) {
+    (void)worker;
+    const struct fresh *fresh = argument;
+    struct band_system *system = fresh->system;
+    size_t i = fresh->first + task, row = system->row[i] - system->first; /* or beyond n */
+    double *x = system->X + i * system->cells;
+    if (row < system->rows->n) {
+        binary_row(system->rows, row, x);
+    } else {
+        memset(x, 0, system->cells * sizeof *x);
+    }
+}
+
+static void fill_tile(void *argument, size_t task, size_t worker) {
+    (void)worker;
+    const struct fresh *fresh = argument;
+    struct band_system *system = fresh->system;
+    if (monitor_late(fresh->monitor)) {
+        return;
+    }
+    size_t begin = fresh->first + task * TILE, end = smaller(system->n_kept, begin + TILE);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)(end - begin), (int)end,
+                (int)system->cells, 1, system->X + begin * system->cells, (int)system->cells,
+                system->X, (int)system->cells, 0, system->K + begin * system->room,
+                (int)system->room);
+}
+
+/* Keeps the rows of the band, and their products. */
+static int keep(struct band_system *system, const struct band *all, const struct monitor *monitor,
+                struct error *err) {
+    const uint32_t *band = all->row;
+    size_t m = all->m, fresh = 0;
+    for (size_t i = 0; i < m; i++) {
+        fresh += system->place[band[i]] == UINT32_MAX;
+    }
+    if (system->n_kept + fresh > system->kept_most) {
+        drop_kept(system);
+        fresh = m;
+    }
+    if (make_room(system, system->n_kept + fresh, err) < 0) {
+        return -1;
+    }
+    struct fresh work = {system, monitor, system->n_kept};
+    for (size_t i = 0; i < m; i++) {
+        if (system->place[band[i]] == UINT32_MAX) {
+            system->place[band[i]] = (uint32_t)system->n_kept;
+            system->row[system->n_kept++] = band[i];
+        }
+    }
+    fresh = system->n_kept - work.first;
+    threads_run(system->rows->threads, fresh, fill_rows, &work);
+    cluster_sum(system->rows->cluster, system->X + work.first * system->cells,
+                fresh * system->cells);
+    threads_run(system->rows->threads, (fresh + TILE - 1) / TILE, fill_tile, &work);
+    return 0;
+}
+
+/* ---- the matrix ---- */
+
+struct forming {
+    struct band_system *system;
+    const struct smm_spectral *spectral;
+    const struct monitor *monitor; /* of the tiles; NULL over processes, which stay in step */
+    struct band band;              /* of all processes */
+    size_t n_features, n_work;
+    double *Z, *H, *work; /* (m, n_features), (m, m), (workers, n_work) */
+};
+
+static void describe_tile(void *argument, size_t task, size_t worker) {
+    const struct forming *forming = argument;
+    const struct band_system *system = forming->system;
+    size_t end = monitor_late(forming->monitor) ? 0 : smaller(forming->band.m, (task + 1) * TILE);
+    for (size_t i = task * TILE; i < end; i++) {
+        smm_spectral_describe(
+            forming->spectral, system->X + system->place[forming->band.row[i]] * system->cells,
+            forming->Z + i * forming->n_features, forming->work + worker * forming->n_work);
+    }
+}
+
+static void form_tile(void *argument, size_t task, size_t worker) {
+    (void)worker;
+    const struct forming *forming = argument;
+    const struct band_system *system = forming->system;
+    size_t m = forming->band.m, n = forming->n_features, begin = task * TILE;
+    size_t end = smaller(m, begin + TILE);
+    if (monitor_late(forming->monitor)) {
+        return;
+    }
+    double share = forming->spectral ? 1 / (1 + forming->spectral->rho) : 1;
+    for (size_t i = begin; i < end; i++) {
+        size_t a = system->place[forming->band.row[i]];
+        for (size_t j = 0; j <= i; j++) {
+            size_t c = system->place[forming->band.row[j]];
+            forming->H[i * m + j] = share * system->K[larger(a, c) * system->room + smaller(a, c)];
+        }
+        for (size_t j = i + 1; j < end; j++) {
+            forming->H[i * m + j] = 0;
+        }
+        forming->H[i * m + i] += forming->band.d[i];
+    }
+    if (n > 0) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)(end - begin), (int)end, (int)n,
+                    1, forming->Z + begin * n, (int)n, forming->Z, (int)n, 1,
+                    forming->H + begin * m, (int)m);
+    }
+}
+
+/* x = H^-1 (b + c 1). */
+static void solve_balanced(const double *H, size_t m, double *b, double *x) {
+    double sum = 0, total = 0;
+    for (size_t i = 0; i < m; i++) {
+        x[i] = 1;
+    }
+    cholesky_solve(H, m, b);
+    cholesky_solve(H, m, x);
+    for (size_t i = 0; i < m; i++) {
+        sum += b[i];
+        total += x[i];
+    }
+    for (size_t i = 0; i < m; i++) {
+        x[i] = b[i] - sum / total * x[i];
+    }
+}
+
+/* *solved = false if the matrix could not be factored, or it is late; what is kept is then of no
+ * use. */
+static int solve_formed(struct forming *forming, const struct monitor *monitor, double *b,
+                        double *x, bool *solved, struct error *err) {
+    struct band_system *system = forming->system;
+    struct threads *threads = system->rows->threads;
+    size_t m = forming->band.m, tiles = (m + TILE - 1) / TILE;
+    if (keep(system, &forming->band, forming->monitor, err) < 0) {
+        return -1;
+    }
+    forming->n_work = forming->spectral ? smm_spectral_feature_work(forming->spectral) : 0;
+    forming->Z = memory_array(m, forming->n_features * sizeof(double), "features", err);
+    forming->H = memory_array(m, m * sizeof(double), "a Hessian", err);
+    forming->work =
+        memory_array(threads_count(threads), forming->n_work * sizeof(double), "features", err);
+    int status = forming->Z && forming->H && forming->work ? 0 : -1;
+    if (status == 0) {
+        if (forming->n_features > 0) {
+            threads_run(threads, tiles, describe_tile, forming);
+        }
+        threads_run(threads, tiles, form_tile, forming);
+        *solved = !monitor_late(monitor) && cholesky_factor(forming->H, m) == 0;
+        if (*solved) {
+            solve_balanced(forming->H, m, b, x);
+        } else {
+            drop_kept(system);
+        }
+    }
+    free(forming->Z);
+    free(forming->H);
+    free(forming->work);
+    return status;
+}
+
+/* step = -P^-1 (g + X'x). */
+static int step_of(struct band_system *system, struct smm_spectral *spectral,
+                   const struct band *band, const double *x, const double *gradient, double *step,
+                   struct error *err) {
+    if (band_adjoint(system, band, x, system->p, err) < 0) {
+        return -1;
+    }
+    for (size_t j = 0; j < system->cells; j++) {
+        system->p[j] = -gradient[j] - system->p[j];
+    }
+    invert(system, spectral, system->p, step);
+    return 0;
+}
+
+/* ---- conjugate gradients ---- */
+
+/* Ap = P p + X'D^-1 (X p + b 1), with the best b. */
+static int apply(struct band_system *system, const struct band *band, struct error *err) {
+    double sums[2] = {0, 0}, *x = system->x;
+    band_scores(system, band, system->p, x);
+    for (size_t i = 0; i < band->m; i++) {
+        sums[0] += x[i] / band->d[i];
+        sums[1] += 1 / band->d[i];
+    }
+    cluster_sum(system->rows->cluster, sums, 2);
+    for (size_t i = 0; i < band->m; i++) {
+        x[i] = (x[i] - sums[0] / sums[1]) / band->d[i];
+    }
+    if (band_adjoint(system, band, x, system->Ap, err) < 0) {
+        return -1;
+    }
+    array_add(system->Ap, 1, system->Pp, system->cells);
+    return 0;
+}
+
+/* At most so many steps; *solved = false if these did not do. */
+static int solve_conjugate(struct band_system *system, struct smm_spectral *spectral,
+                           const struct band *band, const double *gradient, double *step,
+                           double most, const struct monitor *monitor, bool *solved,
+                           struct error *err) {
+    size_t cells = system->cells;
+    double *p = system->p, *Pp = system->Pp, *residual = system->residual, *z = system->z;
+    for (size_t j = 0; j < cells; j++) {
+        residual[j] = Pp[j] = -gradient[j];
+        step[j] = 0;
+    }
+    invert(system, spectral, residual, z);
+    memcpy(p, z, cells * sizeof *p);
+    double square = array_dot(residual, z, cells), target = FORCING * FORCING * square;
+    int k = 0;
+    for (; k < most && square > target && !(k > 0 && monitor_late(monitor)); k++) {
+        if (apply(system, band, err) < 0) {
+            return -1;
+        }
+        double length = square / array_dot(p, system->Ap, cells);
+        array_add(step, length, p, cells);
+        array_add(residual, -length, system->Ap, cells);
+        invert(system, spectral, residual, z);
+        double next = array_dot(residual, z, cells), ratio = next / square;
+        for (size_t j = 0; j < cells; j++) {
+            p[j] = z[j] + ratio * p[j];
+            Pp[j] = residual[j] + ratio * Pp[j];
+        }
+        square = next;
+    }
+    *solved = square <= target;
+    return 0;
+}
+
+/* Steps of conjugate gradients that take as long as forming the matrix and factoring it. */
+static double steps_worth(const struct forming *forming) {
+    double m = (double)forming->band.m, cells = (double)forming->system->cells;
+    double features = (double)forming->n_features, r = (double)forming->spectral->r;
+    double fresh = 0;
+    for (size_t i = 0; i < forming->band.m; i++) {
+        fresh += forming->system->place[forming->band.row[i]] == UINT32_MAX;
+    }
+    double products = m * m * (features / 2 + m / 6) + 8 * m * r * cells + fresh * m * cells;
+    return products / BLAS / (2 * m * cells);
+}
+
+int band_system_solve(struct band_system *system, struct smm_spectral *spectral,
+                      const uint32_t *row, size_t m, const double *d, const double *gradient,
+                      double *step, const struct monitor *monitor, struct error *err) {
+    struct cluster *cluster = system->rows->cluster;
+    const struct band band = {row, d, m};
+    size_t own;
+    struct forming forming = {.system = system,
+                              .spectral = spectral,
+                              .monitor = cluster ? NULL : monitor,
+                              .band = gather_band(system, &band, &own),
+                              .n_features = spectral ? smm_spectral_features(spectral) : 0};
+    size_t all = forming.band.m;
+    bool possible = all <= system->kept_most && all <= VALUES_MOST / larger(forming.n_features, 1);
+    /* steps of the binary SVM are along a path that wants them exact */
+    double worth = !possible ? CG_MOST : spectral ? fmin(steps_worth(&forming), CG_MOST) : 0;
+    bool solved = false, tried = worth > CG_FEW;
+    if (tried && solve_conjugate(system, spectral, &band, gradient, step, worth, monitor, &solved,
+                                 err) < 0) {
+        return -1;
+    }
+    if (solved || !possible || (tried && monitor_late(monitor))) {
+        return 0;
+    }
+    invert(system, spectral, gradient, system->z);
+    memset(system->b, 0, all * sizeof *system->b);
+    band_scores(system, &band, system->z, system->b + own);
+    cluster_sum(cluster, system->b, all);
+    for (size_t i = 0; i < all; i++) {
+        system->b[i] = -system->b[i];
+    }
+    if (solve_formed(&forming, monitor, system->b, system->x, &solved, err) < 0) {
+        return -1;
+    }
+    return solved ? step_of(system, spectral, &band, system->x + own, gradient, step, err)
+                  : solve_conjugate(system, spectral, &band, gradient, step, CG_MOST, monitor,
+                                    &solved, err);
+}

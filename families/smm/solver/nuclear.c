@@ -1,0 +1,117 @@
+#include "families/smm/solver/nuclear.h"
+
+#include "common/base/array.h"
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/linear_algebra/svd.h"
+#include "families/smm/solver/nuclear_interior_point.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int smm_nuclear_shrink(const double *A, size_t height, size_t width, double tau, double *W,
+                       double *nuclear_norm, double *square, struct error *err) {
+    size_t k = height < width ? height : width, r = 0;
+    double *U = memory_array(height * k + k + k * width, sizeof *U, "singular values", err);
+    if (!U) {
+        return -1;
+    }
+    double *s = U + height * k, *Vt = s + k;
+    int status = svd_thin(A, height, width, U, s, Vt, err);
+    if (status == 0) {
+        *nuclear_norm = *square = 0;
+        while (r < k && s[r] > tau) {
+            double left = s[r] - tau;
+            *nuclear_norm += left;
+            *square += left * left;
+            for (size_t c = 0; c < width; c++) {
+                Vt[r * width + c] *= left;
+            }
+            r++;
+        }
+        for (size_t a = 0; a < height; a++) { /* the first r columns, closed up */
+            memmove(U + a * r, U + a * k, r * sizeof *U);
+        }
+        memset(W, 0, height * width * sizeof *W);
+        if (r > 0) {
+            smm_product(U, Vt, height, r, width, W);
+        }
+    }
+    free(U);
+    return status;
+}
+
+/* Of W = U diag(s) Vt those of the r largest singular values, with its norms. */
+static void cut(const struct smm_matrices *matrices, const double *U, const double *s,
+                const double *Vt, size_t r, double *W, double *norm, double *square) {
+    size_t height = matrices->height, width = matrices->width, k = smaller(height, width);
+    *norm = *square = 0;
+    memset(W, 0, height * width * sizeof *W);
+    for (size_t i = 0; i < r; i++) {
+        *norm += s[i];
+        *square += s[i] * s[i];
+        for (size_t a = 0; a < height; a++) {
+            array_add(W + a * width, s[i] * U[a * k + i], Vt + i * width, width);
+        }
+    }
+}
+
+/* Offers W with as few of its singular values as the gap allows: the interior-point method has none
+ * that are 0. */
+static int offer_cut(const struct smm_matrices *matrices, const struct binary_loss *loss,
+                     double tau, double epsilon, const double *W, struct binary_fit *fit,
+                     struct error *err) {
+    size_t height = matrices->height, width = matrices->width, k = smaller(height, width);
+    size_t cells = height * width, n = matrices->n;
+    double *U =
+        memory_array(height * k + k + k * width + cells + 3 * n, sizeof *U, "singular values", err);
+    double *s = U + height * k, *Vt = s + k, *low = Vt + k * width, *scores = low + cells;
+    int status = U ? svd_thin(W, height, width, U, s, Vt, err) : -1;
+    for (size_t r = 0; status == 0 && r <= k; r++) {
+        double norm, square, sum;
+        cut(matrices, U, s, Vt, r, low, &norm, &square);
+        smm_scores(matrices, low, scores);
+        double bias = binary_bias(loss, scores, n, scores + n, &sum);
+        double primal = 0.5 * square + tau * norm + sum;
+        bool reached = gap_reached(primal, fit->dual, epsilon);
+        if (reached || primal < fit->primal) {
+            fit->primal = primal;
+            fit->bias = bias;
+            memcpy(fit->w, low, cells * sizeof *low);
+        }
+        if (reached) {
+            break;
+        }
+    }
+    free(U);
+    return status;
+}
+
+int smm_nuclear_finish(const struct smm_matrices *matrices, const struct binary_loss *loss,
+                       double tau, double epsilon, const struct monitor *monitor,
+                       struct binary_fit *fit, struct error *err) {
+    const double tight = 0.5; /* what cutting singular values may take is left */
+    size_t n = matrices->n, cells = matrices->height * matrices->width;
+    struct monitor_run run;
+    const struct monitor after = monitor_after(&run, monitor, fit->iterations, 0);
+    double *W = memory_array(cells + n, sizeof *W, "a matrix", err);
+    struct binary_fit found = {.w = W, .alpha = W + cells};
+    run.primal = fit->primal;
+    run.dual = fit->dual;
+    int status =
+        W ? smm_nuclear_interior(matrices, loss, tau, tight * epsilon, &after, &found, err) : -1;
+    if (status == 0) {
+        if (found.dual > fit->dual) {
+            fit->dual = found.dual;
+            memcpy(fit->alpha, found.alpha, n * sizeof *fit->alpha);
+        }
+        fit->iterations += found.iterations;
+        fit->reason = found.reason;
+        status = offer_cut(matrices, loss, tau, epsilon, W, fit, err);
+        fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
+    }
+    free(W);
+    return status;
+}

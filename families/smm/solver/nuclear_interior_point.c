@@ -1,0 +1,526 @@
+#include "families/smm/solver/nuclear_interior_point.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/linear_algebra/cholesky.h"
+#include "common/linear_algebra/least_squares.h"
+#include "common/linear_algebra/svd.h"
+#include "families/smm/solver/binary_interior_point.h"
+#include "methods/interior_point.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CELLS = 1536, MOST_VALUES = 1 << 25 };
+
+static const double FREE_STEP = 1e-13; /* keeps the bias's steps finite, relative */
+static const double INACCURATE =
+    0.1; /* a solution off by so much is not corrected in a few rounds */
+
+struct nuclear_interior {
+    size_t n, height, width, cells, side; /* side = height + width */
+    double tau;
+    const double *y;      /* (n) */
+    double *X;            /* (n, cells + 1) rows, and 1 */
+    double *signed_alpha; /* (n) */
+    double *counted;      /* (cells + 1) */
+
+    /* the cone: (side, side) but for Z, (height, width) */
+    double *S, *Z, *Y, *inverse; /* of Y */
+    double *S_step, *Z_step, *Y_step, *bend;
+    double *one, *two; /* work */
+
+    double *Q;          /* (cells, cells) lower half; then its Cholesky factor K, zeros above */
+    double *lack;       /* (cells) */
+    double *XK;         /* (n, cells + 1): sqrt(theta) times the rows of X diag(K, 1) */
+    double *B;          /* (cells + 1, cells + 1) I + K'K + (XK)'theta XK */
+    double *test;       /* (2 (cells + 1)) */
+    double *U, *s, *Vt; /* of singular values */
+    struct stacked *stacked; /* in place of B's factor: that of the rows it is made of; or NULL */
+    bool is_stacked;
+
+    struct error *err; /* of the callbacks, which return none: the run ends after one that failed */
+    bool failed;
+};
+
+bool smm_nuclear_interior_possible(const struct smm_matrices *matrices) {
+    double cells = (double)matrices->height * (double)matrices->width;
+    return !matrices->cluster && cells <= MOST_CELLS &&
+           (double)matrices->n * (cells + 1) <= MOST_VALUES;
+}
+
+/* ---- small dense matrices ---- */
+
+/* C (m, n) = A (m, k) B (k, n). */
+static void multiply(const double *A, const double *B, size_t m, size_t k, size_t n, double *C) {
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, 1, A, (int)k, B,
+                (int)n, 0, C, (int)n);
+}
+
+/* A (n, n) = (A + A') / 2. */
+static void symmetrise(double *A, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            A[i * n + j] = A[j * n + i] = (A[i * n + j] + A[j * n + i]) / 2;
+        }
+    }
+}
+
+/* Both corners of A (side, side): factor times C (height, width), and its transpose. */
+static void set_corner(const struct nuclear_interior *in, const double *C, double factor,
+                       double *A) {
+    size_t side = in->side, height = in->height, width = in->width;
+    for (size_t a = 0; a < height; a++) {
+        for (size_t b = 0; b < width; b++) {
+            A[a * side + height + b] = A[(height + b) * side + a] = factor * C[a * width + b];
+        }
+    }
+}
+
+/* Y, or its change when `diagonal` is 0, of Z. */
+static void fill_Y(const struct nuclear_interior *in, const double *Z, double diagonal, double *Y) {
+    size_t side = in->side;
+    memset(Y, 0, side * side * sizeof *Y);
+    for (size_t i = 0; i < side; i++) {
+        Y[i * side + i] = diagonal / 2;
+    }
+    set_corner(in, Z, -0.5, Y);
+}
+
+/* sym(A B C) into out; one is work. */
+static void triple(const struct nuclear_interior *in, const double *A, const double *B,
+                   const double *C, double *out) {
+    multiply(A, B, in->side, in->side, in->side, in->one);
+    multiply(in->one, C, in->side, in->side, in->side, out);
+    symmetrise(out, in->side);
+}
+
+/* The longest step from A, positive definite, along D until it is so no more: by the least
+ * eigenvalue of L^-1 D L^-T. */
+static double longest(struct nuclear_interior *in, const double *A, const double *D) {
+    size_t side = in->side;
+    double *L = in->one, *M = in->two, least;
+    memcpy(L, A, side * side * sizeof *L);
+    if (cholesky_factor(L, side) < 0) {
+        return 0;
+    }
+    memcpy(M, D, side * side * sizeof *M);
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)side,
+                (int)side, 1, L, (int)side, M, (int)side);
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)side,
+                (int)side, 1, L, (int)side, M, (int)side);
+    if (least_eigenvalue(M, side, &least, in->err) < 0) {
+        in->failed = true;
+        return 0;
+    }
+    return least < 0 ? -1 / least : least >= 0 ? INFINITY : 0;
+}
+
+/* ---- the cone ---- */
+
+static void cone_start(void *context, double mu) {
+    struct nuclear_interior *in = context;
+    memset(in->S, 0, in->side * in->side * sizeof *in->S);
+    memset(in->Z, 0, in->cells * sizeof *in->Z);
+    for (size_t i = 0; i < in->side; i++) {
+        in->S[i * in->side + i] = 2 * mu / in->tau;
+    }
+    fill_Y(in, in->Z, in->tau, in->Y);
+}
+
+static double cone_products(void *context) {
+    const struct nuclear_interior *in = context;
+    return array_dot(in->S, in->Y, in->side * in->side);
+}
+
+static void cone_subtract_slope(void *context, double *g) {
+    const struct nuclear_interior *in = context;
+    array_add(g, -1, in->Z, in->cells);
+}
+
+/* The corner of target Y^-1 - S - bend. */
+static void set_lack(struct nuclear_interior *in, double target) {
+    size_t side = in->side;
+    for (size_t a = 0; a < in->height; a++) {
+        for (size_t b = 0; b < in->width; b++) {
+            size_t at = a * side + in->height + b;
+            in->lack[a * in->width + b] = target * in->inverse[at] - in->S[at] - in->bend[at];
+        }
+    }
+}
+
+static void cone_add_lack(void *context, double target, const double *step, double *x) {
+    struct nuclear_interior *in = context;
+    set_lack(in, target);
+    array_add(in->lack, -1, step, in->cells);
+    cholesky_solve(in->Q, in->cells, in->lack);
+    array_add(x, 1, in->lack, in->cells);
+}
+
+/* S's corner is W: it changes as W does, which the rest of its change only nearly agrees with. */
+static void cone_set_step(void *context, double target, const double *step, const double *z_step) {
+    struct nuclear_interior *in = context;
+    size_t size = in->side * in->side;
+    memcpy(in->Z_step, z_step, in->cells * sizeof *in->Z_step);
+    fill_Y(in, in->Z_step, 0, in->Y_step);
+    triple(in, in->S, in->Y_step, in->inverse, in->S_step);
+    for (size_t k = 0; k < size; k++) {
+        in->S_step[k] = target * in->inverse[k] - in->S[k] - in->bend[k] - in->S_step[k];
+    }
+    set_corner(in, step, 1, in->S_step);
+}
+
+static double cone_longest_step(void *context) {
+    struct nuclear_interior *in = context;
+    return fmin(longest(in, in->S, in->S_step), longest(in, in->Y, in->Y_step));
+}
+
+static double cone_predict(void *context, double length) {
+    struct nuclear_interior *in = context;
+    double sum = 0;
+    for (size_t k = 0; k < in->side * in->side; k++) {
+        sum += (in->S[k] + length * in->S_step[k]) * (in->Y[k] + length * in->Y_step[k]);
+    }
+    triple(in, in->S_step, in->Y_step, in->inverse, in->bend);
+    return sum;
+}
+
+static void cone_straighten(void *context) {
+    struct nuclear_interior *in = context;
+    memset(in->bend, 0, in->side * in->side * sizeof *in->bend);
+}
+
+static void cone_move(void *context, double length) {
+    struct nuclear_interior *in = context;
+    array_add(in->S, length, in->S_step, in->side * in->side);
+    array_add(in->Z, length, in->Z_step, in->cells);
+    fill_Y(in, in->Z, in->tau, in->Y);
+}
+
+/* Singular values into in->s; false if A is not finite, or it has failed. */
+static bool decompose(struct nuclear_interior *in, const double *A) {
+    for (size_t j = 0; j < in->cells; j++) {
+        if (!isfinite(A[j])) {
+            return false;
+        }
+    }
+    bool found = svd_thin(A, in->height, in->width, in->U, in->s, in->Vt, in->err) == 0;
+    in->failed = in->failed || !found;
+    return found;
+}
+
+static double cone_value(void *context, const double *w) {
+    struct nuclear_interior *in = context;
+    double sum = 0;
+    if (!decompose(in, w)) {
+        return INFINITY;
+    }
+    for (size_t k = 0; k < smaller(in->height, in->width); k++) {
+        sum += in->s[k] * (in->s[k] / 2 + in->tau);
+    }
+    return sum;
+}
+
+static double cone_conjugate(void *context, const double *g) {
+    struct nuclear_interior *in = context;
+    double sum = 0;
+    if (!decompose(in, g)) {
+        return INFINITY;
+    }
+    for (size_t k = 0; k < smaller(in->height, in->width); k++) {
+        double over = fmax(in->s[k] - in->tau, 0);
+        sum += over * over / 2;
+    }
+    return sum;
+}
+
+/* ---- the system ---- */
+
+/* Y^-1, by its Cholesky factor. */
+static int invert_Y(struct nuclear_interior *in) {
+    size_t side = in->side;
+    memcpy(in->one, in->Y, side * side * sizeof *in->one);
+    if (cholesky_factor(in->one, side) < 0) {
+        return -1;
+    }
+    memset(in->inverse, 0, side * side * sizeof *in->inverse);
+    for (size_t i = 0; i < side; i++) {
+        in->inverse[i * side + i] = 1;
+        cholesky_solve(in->one, side, in->inverse + i * side);
+    }
+    symmetrise(in->inverse, side);
+    return 0;
+}
+
+/* Q[dZ] = 1/4 (P dZ R + W dZ' N + M dZ V + N dZ' W) with S = [P W; . V] and Y^-1 = [M N; . R]. In
+ * coordinates where Z is diagonal Q would be graded by the cone, and its small values more
+ * accurate; but there features in different units are mixed, and more is lost. */
+static void form_Q(struct nuclear_interior *in) {
+    size_t side = in->side, height = in->height, width = in->width, cells = in->cells;
+    const double *S = in->S, *inverse = in->inverse;
+    for (size_t a = 0; a < height; a++) {
+        const double *W_a = S + a * side + height, *N_a = inverse + a * side + height;
+        for (size_t b = 0; b < width; b++) {
+            const double *V_b = S + (height + b) * side + height;
+            const double *R_b = inverse + (height + b) * side + height;
+            double *row = in->Q + (a * width + b) * cells;
+            for (size_t c = 0; c <= a; c++) {
+                double P = S[a * side + c], M = inverse[a * side + c];
+                double W = S[c * side + height + b], N = inverse[c * side + height + b];
+                for (size_t d = 0; d < width; d++) {
+                    row[c * width + d] = (P * R_b[d] + W_a[d] * N + M * V_b[d] + N_a[d] * W) / 4;
+                }
+            }
+        }
+    }
+}
+
+/* Q becomes its Cholesky factor, zeros above. */
+static int factor_Q(struct nuclear_interior *in) {
+    size_t cells = in->cells;
+    form_Q(in);
+    if (cholesky_regularised(in->Q, cells, in->test) < 0) {
+        return -1;
+    }
+    for (size_t k = 0; k < cells; k++) {
+        memset(in->Q + k * cells + k + 1, 0, (cells - k - 1) * sizeof *in->Q);
+    }
+    return 0;
+}
+
+/* XK = sqrt(theta) X diag(K, 1). */
+static void form_XK(struct nuclear_interior *in, const double *theta) {
+    size_t m = in->cells + 1;
+    memcpy(in->XK, in->X, in->n * m * sizeof *in->XK);
+    cblas_dtrmm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, (int)in->n,
+                (int)in->cells, 1, in->Q, (int)in->cells, in->XK, (int)m);
+    for (size_t i = 0; i < in->n; i++) {
+        double root = sqrt(theta[i]);
+        for (size_t k = 0; k < m; k++) {
+            in->XK[i * m + k] *= root;
+        }
+    }
+}
+
+/* The rows of which B is the sum of squares: those of XK, of K, and of I. False if these cannot be
+ * factored, or it has failed. */
+static bool factor_stacked(struct nuclear_interior *in) {
+    size_t cells = in->cells, m = cells + 1, rows = in->n + cells;
+    if (!in->stacked && stacked_create(&in->stacked, rows, m, cells, false, in->err) < 0) {
+        in->failed = true;
+        return false;
+    }
+    for (size_t i = 0; i < in->n; i++) {
+        memcpy(stacked_row(in->stacked, i), in->XK + i * m, m * sizeof *in->XK);
+    }
+    for (size_t k = 0; k < cells; k++) {
+        memcpy(stacked_row(in->stacked, in->n + k), in->Q + k * cells, cells * sizeof *in->Q);
+    }
+    return stacked_factor(in->stacked) == 0;
+}
+
+static void form_B(struct nuclear_interior *in) {
+    size_t cells = in->cells, m = cells + 1;
+    memset(in->B, 0, m * m * sizeof *in->B);
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)cells, (int)cells, 1, in->Q, (int)cells,
+                0, in->B, (int)m);
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)in->n, 1, in->XK, (int)m, 1,
+                in->B, (int)m);
+    for (size_t k = 0; k < m; k++) {
+        in->B[k * m + k] += k < cells ? 1 : 0;
+        in->B[k * m + k] *= 1 + (k < cells ? 0 : FREE_STEP);
+    }
+}
+
+/* Whether B's factor gives back a vector of which B is taken by its rows. */
+static bool is_accurate(struct nuclear_interior *in) {
+    size_t cells = in->cells, m = cells + 1;
+    double *x = in->test, *product = x + m, *scores = in->signed_alpha, error = 0;
+    for (size_t k = 0; k < m; k++) {
+        x[k] = 1 + (double)(k % 7) / 7;
+    }
+    memcpy(product, x, m * sizeof *x);
+    cblas_dtrmv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)cells, in->Q,
+                (int)cells, product, 1);
+    cblas_dtrmv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)cells, in->Q, (int)cells,
+                product, 1);
+    array_add(product, 1, x, cells);
+    product[cells] = 0;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)in->n, (int)m, 1, in->XK, (int)m, x, 1, 0, scores,
+                1);
+    cblas_dgemv(CblasRowMajor, CblasTrans, (int)in->n, (int)m, 1, in->XK, (int)m, scores, 1, 1,
+                product, 1);
+    cholesky_solve(in->B, m, product);
+    for (size_t k = 0; k < m; k++) {
+        error = fmax(error, fabs(product[k] - x[k]));
+    }
+    return error <= INACCURATE;
+}
+
+/* With Q = K K' the system is diag(K, 1)^-T B diag(K, 1)^-1: no inverse of Q, which is nearly
+ * singular at the end. Where theta of some rows is so large that B has lost the others and I in
+ * rounding, its factor is had from the rows that it is made of. */
+static int factor(void *context, const double *theta) {
+    struct nuclear_interior *in = context;
+    in->is_stacked = false;
+    if (in->failed || invert_Y(in) < 0 || factor_Q(in) < 0) {
+        return -1;
+    }
+    form_XK(in, theta);
+    form_B(in);
+    if (cholesky_factor(in->B, in->cells + 1) == 0 && is_accurate(in)) {
+        return 0;
+    }
+    in->is_stacked = factor_stacked(in);
+    if (in->is_stacked || in->failed) {
+        return in->failed ? -1 : 0;
+    }
+    form_B(in);
+    return cholesky_regularised(in->B, in->cells + 1, in->test);
+}
+
+static void solve(void *context, double *x) {
+    const struct nuclear_interior *in = context;
+    cblas_dtrmv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)in->cells, in->Q,
+                (int)in->cells, x, 1);
+    if (in->is_stacked) {
+        stacked_solve(in->stacked, x);
+    } else {
+        cholesky_solve(in->B, in->cells + 1, x);
+    }
+    cblas_dtrmv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)in->cells, in->Q,
+                (int)in->cells, x, 1);
+}
+
+static void scores(void *context, const double *w, double *v) {
+    const struct nuclear_interior *in = context;
+    int m = (int)in->cells + 1;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)in->n, m, 1, in->X, m, w, 1, 0, v, 1);
+    for (size_t i = 0; i < in->n; i++) {
+        v[i] *= in->y[i];
+    }
+}
+
+static void adjoint(void *context, const double *a, double *g) {
+    const struct nuclear_interior *in = context;
+    int m = (int)in->cells + 1;
+    for (size_t i = 0; i < in->n; i++) {
+        in->signed_alpha[i] = in->y[i] * a[i];
+    }
+    cblas_dgemv(CblasRowMajor, CblasTrans, (int)in->n, m, 1, in->X, m, in->signed_alpha, 1, 0, g,
+                1);
+}
+
+/* ---- solving ---- */
+
+static int create(struct nuclear_interior *in, const struct smm_matrices *matrices,
+                  struct error *err) {
+    size_t n = in->n, cells = in->cells, m = cells + 1, side = in->side;
+    size_t k = smaller(in->height, in->width);
+    in->X = memory_array(n, m * sizeof(double), "matrices", err);
+    in->XK = memory_array(n, m * sizeof(double), "matrices", err);
+    in->signed_alpha = memory_array(n, sizeof(double), "scores", err);
+    in->counted = memory_array(m, sizeof(double), "matrices", err);
+    in->S = memory_zeros(8 * side, side * sizeof(double), "matrices", err);
+    in->Z = memory_zeros(3 * cells, sizeof(double), "matrices", err);
+    in->Q = memory_array(cells, cells * sizeof(double), "a system", err);
+    in->B = memory_array(m, m * sizeof(double), "a system", err);
+    in->test = memory_array(m, 2 * sizeof(double), "a system", err);
+    in->U = memory_array(k, (side + 1) * sizeof(double), "singular values", err);
+    if (!in->X || !in->XK || !in->signed_alpha || !in->counted || !in->S || !in->Z || !in->Q ||
+        !in->B || !in->test || !in->U) {
+        return -1;
+    }
+    double **squares[] = {&in->Y,    &in->inverse, &in->S_step, &in->Y_step,
+                          &in->bend, &in->one,     &in->two};
+    for (size_t i = 0; i < sizeof squares / sizeof squares[0]; i++) {
+        *squares[i] = in->S + (i + 1) * side * side;
+    }
+    in->Z_step = in->Z + cells;
+    in->lack = in->Z_step + cells;
+    in->s = in->U + in->height * k;
+    in->Vt = in->s + k;
+    for (size_t i = 0; i < n; i++) {
+        data_row_dense(matrices->data, i, cells, in->X + i * m);
+        in->X[i * m + cells] = 1;
+    }
+    for (size_t j = 0; j < m; j++) {
+        in->counted[j] = j < cells ? 1 : 0;
+    }
+    return 0;
+}
+
+static void release(struct nuclear_interior *in) {
+    free(in->X);
+    free(in->XK);
+    free(in->signed_alpha);
+    free(in->counted);
+    free(in->S);
+    free(in->Z);
+    free(in->Q);
+    free(in->B);
+    free(in->test);
+    free(in->U);
+    stacked_free(in->stacked);
+}
+
+int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binary_loss *loss,
+                         double tau, double epsilon, const struct monitor *monitor,
+                         struct binary_fit *fit, struct error *err) {
+    struct nuclear_interior in = {.n = matrices->n,
+                                  .height = matrices->height,
+                                  .width = matrices->width,
+                                  .cells = matrices->height * matrices->width,
+                                  .side = matrices->height + matrices->width,
+                                  .tau = tau,
+                                  .y = loss->y,
+                                  .err = err};
+    const struct interior_term term = {.context = &in,
+                                       .n_products = (double)in.side,
+                                       .start = cone_start,
+                                       .products = cone_products,
+                                       .subtract_slope = cone_subtract_slope,
+                                       .add_lack = cone_add_lack,
+                                       .set_step = cone_set_step,
+                                       .longest_step = cone_longest_step,
+                                       .predict = cone_predict,
+                                       .straighten = cone_straighten,
+                                       .move = cone_move,
+                                       .value = cone_value,
+                                       .conjugate = cone_conjugate};
+    struct interior *interior = NULL;
+    int status = create(&in, matrices, err);
+    if (status == 0) {
+        const struct interior_problem problem = {.n = in.n,
+                                                 .dimension = in.cells + 1,
+                                                 .cost = loss->cost,
+                                                 .counted = in.counted,
+                                                 .squared = loss->squared,
+                                                 .term = &term,
+                                                 .context = &in,
+                                                 .scores = scores,
+                                                 .adjoint = adjoint,
+                                                 .factor = factor,
+                                                 .solve = solve};
+        status = interior_open(&interior, &problem, err);
+    }
+    if (status == 0) {
+        struct interior_fit found;
+        interior_run(interior, epsilon, 0, monitor, &found);
+        memcpy(fit->w, found.w, in.cells * sizeof *fit->w);
+        memcpy(fit->alpha, found.alpha, in.n * sizeof *fit->alpha);
+        binary_balance(NULL, loss->y, in.n, fit->alpha);
+        fit->bias = found.w[in.cells];
+        fit->primal = found.primal;
+        fit->dual = found.dual;
+        fit->iterations = found.iterations;
+        fit->reason = found.stop;
+        status = in.failed ? -1 : 0;
+    }
+    interior_close(interior);
+    release(&in);
+    return status;
+}

@@ -1,0 +1,392 @@
+#include "families/smm/solver/nuclear_newton.h"
+
+#include "common/base/array.h"
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "families/smm/solver/binary_bias.h"
+#include "families/smm/solver/newton_system.h"
+#include "families/smm/solver/nuclear.h"
+#include "families/smm/solver/spectral.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EASY = 1,
+    FAIR = 2,
+    HARD = 8,      /* steps of a round */
+    PATIENCE = 40, /* steps without a better gap */
+    STEPS_MOST = 500
+};
+
+static const double NEAR = 2;    /* a round ends when its residual is so much of the gap */
+static const double DOWN = 0.3;  /* mu after an easy round; rho goes the other way */
+static const double UP = 1.3;    /* after a hard one */
+static const double TIMID = 0.9; /* DOWN at the most while the gap is over FAR */
+static const double FAR = 1e-2;
+static const double RHO_SHARE = 4;  /* threshold as a share of the mean singular value, inverse */
+static const double MU_SHARE = 0.2; /* first mu, of that with the best dual bound at W = 0 */
+static const double BETTER = 1e-3;
+enum { RHO_ROUNDS = 6 }; /* in which rho follows the singular values */
+
+struct smm_nuclear_newton {
+    const struct smm_matrices *matrices;
+    struct binary_rows rows; /* the same */
+    size_t n, cells;
+    struct smm_spectral spectral;
+    struct band_system *system;
+    double mu, rho, bias;
+
+    /* (cells) */
+    double *W, *S, *centre, *multiplier, *M, *low; /* centre: Y0; low: SVT_T(M) */
+    double *gradient, *step, *trial;
+    /* (n) */
+    double *s, *q, *trial_s, *alpha, *trial_alpha, *alpha0, *margin, *signs;
+    double *cost;   /* of the last solve; 0 before the first */
+    double *d;      /* of the band */
+    double *breaks; /* (2n) */
+    uint32_t *band;
+    size_t n_band;
+
+    /* of the solve at work */
+    struct binary_loss loss; /* with the margins of alpha0 */
+    double tau;
+    const struct monitor *monitor;
+    struct binary_fit *fit;
+    double norm, square; /* |S|_*, |S|^2 */
+    double residual, dual;
+};
+
+int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
+                              const struct smm_matrices *matrices, struct error *err) {
+    struct smm_nuclear_newton *made = memory_zeros(1, sizeof *made, "a solver", err);
+    if (!made) {
+        return -1;
+    }
+    size_t n = made->n = matrices->n, cells = made->cells = matrices->height * matrices->width;
+    made->matrices = matrices;
+    made->rows = binary_rows_of(matrices);
+    double **by_cell[] = {&made->W,   &made->S,        &made->centre, &made->multiplier, &made->M,
+                          &made->low, &made->gradient, &made->step,   &made->trial};
+    double **by_row[] = {&made->s,           &made->q,      &made->trial_s, &made->alpha,
+                         &made->trial_alpha, &made->alpha0, &made->margin,  &made->signs,
+                         &made->d,           &made->cost};
+    bool all = true;
+    for (size_t k = 0; k < sizeof by_cell / sizeof by_cell[0]; k++) {
+        *by_cell[k] = all ? memory_zeros(cells, sizeof(double), "matrices", err) : NULL;
+        all = all && *by_cell[k];
+    }
+    for (size_t k = 0; k < sizeof by_row / sizeof by_row[0]; k++) {
+        *by_row[k] = all ? memory_zeros(n, sizeof(double), "scores", err) : NULL;
+        all = all && *by_row[k];
+    }
+    made->breaks = all ? memory_array(n, 2 * sizeof(double), "scores", err) : NULL;
+    made->band = made->breaks ? memory_array(n, sizeof *made->band, "scores", err) : NULL;
+    if (!made->band ||
+        smm_spectral_create(&made->spectral, matrices->height, matrices->width, err) < 0 ||
+        band_system_create(&made->system, &made->rows, err) < 0) {
+        smm_nuclear_newton_free(made);
+        return -1;
+    }
+    *newton = made;
+    return 0;
+}
+
+void smm_nuclear_newton_free(struct smm_nuclear_newton *newton) {
+    if (!newton) {
+        return;
+    }
+    double *arrays[] = {newton->W,           newton->S,      newton->centre,   newton->multiplier,
+                        newton->M,           newton->low,    newton->gradient, newton->step,
+                        newton->trial,       newton->s,      newton->q,        newton->trial_s,
+                        newton->alpha,       newton->alpha0, newton->margin,   newton->signs,
+                        newton->trial_alpha, newton->d,      newton->breaks,   newton->cost};
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
+        free(arrays[k]);
+    }
+    free(newton->band);
+    smm_spectral_free(&newton->spectral);
+    band_system_free(newton->system);
+    free(newton);
+}
+
+/* ---- a point ---- */
+
+/* The primal of S, with its best bias. */
+static void offer(struct smm_nuclear_newton *newton) {
+    struct binary_loss plain = newton->loss;
+    struct binary_fit *fit = newton->fit;
+    double sum;
+    plain.margin = NULL;
+    smm_scores(newton->matrices, newton->S, newton->trial_s);
+    double bias = binary_bias(&plain, newton->trial_s, newton->n, newton->breaks, &sum);
+    double primal = 0.5 * newton->square + newton->tau * newton->norm + sum;
+    if (primal < fit->primal) {
+        fit->primal = primal;
+        fit->bias = bias;
+        memcpy(fit->w, newton->S, newton->cells * sizeof *fit->w);
+    }
+}
+
+/* alpha at the scores s, and the bias. */
+static double find_alpha(struct smm_nuclear_newton *newton, const double *s, double *alpha) {
+    return binary_smooth_bias(&newton->loss, s, newton->n, newton->mu, newton->bias, alpha);
+}
+
+/* The gradient of the round's function at W, the dual bound of its alpha, and the primal of its S
+ * where that ends the round. */
+static int look(struct smm_nuclear_newton *newton, struct error *err) {
+    const struct binary_loss *loss = &newton->loss;
+    size_t n = newton->n, cells = newton->cells;
+    double linear = 0, norm, square, *B = newton->trial;
+    newton->bias = find_alpha(newton, newton->s, newton->alpha);
+    for (size_t i = 0; i < n; i++) {
+        double alpha = newton->alpha[i];
+        newton->signs[i] = loss->y[i] * alpha;
+        linear += alpha - (loss->squared ? alpha * (alpha / (4 * loss->cost[i])) : 0);
+    }
+    linear = cluster_total(loss->cluster, linear);
+    for (size_t j = 0; j < cells; j++) {
+        B[j] = newton->W[j] + newton->centre[j] / newton->rho;
+    }
+    if (binary_adjoint(&newton->rows, newton->signs, newton->M, err) < 0 ||
+        smm_spectral_find(&newton->spectral, B, newton->rho, newton->tau / newton->rho, err) < 0 ||
+        smm_nuclear_shrink(newton->M, newton->matrices->height, newton->matrices->width,
+                           newton->tau, newton->low, &norm, &square, err) < 0) {
+        return -1;
+    }
+    smm_spectral_shrink(&newton->spectral, newton->S, &newton->norm, &newton->square);
+    for (size_t j = 0; j < cells; j++) {
+        newton->multiplier[j] = newton->rho * (B[j] - newton->S[j]);
+        newton->gradient[j] = newton->W[j] + newton->multiplier[j] - newton->M[j];
+    }
+    newton->residual = 0.5 * array_dot(newton->gradient, newton->gradient, cells);
+    newton->dual = linear - 0.5 * square;
+    if (newton->dual > newton->fit->dual) {
+        newton->fit->dual = newton->dual;
+        memcpy(newton->fit->alpha, newton->alpha, n * sizeof *newton->alpha);
+    }
+    double gap = newton->fit->primal - newton->fit->dual;
+    if (newton->residual <= NEAR * gap) {
+        offer(newton);
+    }
+    return isfinite(newton->fit->primal) && isfinite(newton->dual)
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+}
+
+/* ---- a step ---- */
+
+static void find_band(struct smm_nuclear_newton *newton) {
+    const struct binary_loss *loss = &newton->loss;
+    newton->n_band = 0;
+    for (size_t i = 0; i < newton->n; i++) {
+        double u = newton->margin[i] - loss->y[i] * (newton->s[i] + newton->bias);
+        if (u > 0 && (loss->squared || u < newton->mu)) {
+            newton->d[newton->n_band] =
+                loss->squared ? 0.5 / loss->cost[i] : newton->mu / loss->cost[i];
+            newton->band[newton->n_band++] = (uint32_t)i;
+        }
+    }
+}
+
+/* The Newton step, and its scores q. */
+static int find_step(struct smm_nuclear_newton *newton, struct error *err) {
+    find_band(newton);
+    if (band_system_solve(newton->system, &newton->spectral, newton->band, newton->n_band,
+                          newton->d, newton->gradient, newton->step, newton->monitor, err) < 0) {
+        return -1;
+    }
+    smm_scores(newton->matrices, newton->step, newton->q);
+    return 0;
+}
+
+/* The slope of the round's function at W + theta step, its bias minimised out. */
+static int slope_at(void *context, double theta, double *slope, struct error *err) {
+    struct smm_nuclear_newton *newton = context;
+    const struct smm_matrices *matrices = newton->matrices;
+    double *B = newton->trial, *S = newton->low, norm, square, sum = 0;
+    for (size_t i = 0; i < newton->n; i++) {
+        newton->trial_s[i] = newton->s[i] + theta * newton->q[i];
+    }
+    find_alpha(newton, newton->trial_s, newton->trial_alpha);
+    for (size_t i = 0; i < newton->n; i++) {
+        sum += newton->loss.y[i] * newton->trial_alpha[i] * newton->q[i];
+    }
+    for (size_t j = 0; j < newton->cells; j++) {
+        B[j] = newton->W[j] + theta * newton->step[j] + newton->centre[j] / newton->rho;
+    }
+    if (smm_nuclear_shrink(B, matrices->height, matrices->width, newton->tau / newton->rho, S,
+                           &norm, &square, err) < 0) {
+        return -1;
+    }
+    *slope = -cluster_total(newton->loss.cluster, sum);
+    for (size_t j = 0; j < newton->cells; j++) {
+        double W = newton->W[j] + theta * newton->step[j];
+        *slope += newton->step[j] * (W + newton->rho * (B[j] - S[j]));
+    }
+    return 0;
+}
+
+/* Goes along the step to where the slope is nearly 0. *moved = false if the step does not lead
+ * down. Stays where it is if it is late. */
+static int search(struct smm_nuclear_newton *newton, bool *moved, struct error *err) {
+    double length;
+    if (find_length(slope_at, newton, newton->monitor, &length, moved, err) < 0) {
+        return -1;
+    }
+    if (length > 0) {
+        array_add(newton->W, length, newton->step, newton->cells);
+        array_add(newton->s, length, newton->q, newton->n);
+    }
+    return 0;
+}
+
+/* ---- rounds ---- */
+
+/* u of alpha0 = 0 becomes that of alpha0, by the margins. */
+static void set_margins(struct smm_nuclear_newton *newton) {
+    for (size_t i = 0; i < newton->n; i++) {
+        newton->margin[i] =
+            newton->loss.squared ? 1 : 1 + newton->alpha0[i] / newton->loss.cost[i] * newton->mu;
+    }
+}
+
+/* The best dual bound over shares of the alphas at W = 0, for mu; and for rho the singular values
+ * of a W along that M whose margins are 1 on average. */
+static int start(struct smm_nuclear_newton *newton, struct error *err) {
+    const struct smm_matrices *matrices = newton->matrices;
+    size_t n = newton->n, cells = newton->cells;
+    double norm, square, linear = 0, best = 0, share = 1;
+    memset(newton->W, 0, cells * sizeof *newton->W);
+    memset(newton->centre, 0, cells * sizeof *newton->centre);
+    memset(newton->s, 0, n * sizeof *newton->s);
+    memset(newton->alpha0, 0, n * sizeof *newton->alpha0);
+    newton->mu = 2;
+    newton->bias = 0;
+    set_margins(newton);
+    newton->bias = find_alpha(newton, newton->s, newton->alpha);
+    for (size_t i = 0; i < n; i++) {
+        newton->signs[i] = newton->loss.y[i] * newton->alpha[i];
+        linear += newton->alpha[i];
+    }
+    linear = cluster_total(newton->loss.cluster, linear);
+    if (binary_adjoint(&newton->rows, newton->signs, newton->M, err) < 0) {
+        return -1;
+    }
+    for (double c = 1; c > 1e-15; c *= 0.5) {
+        if (smm_nuclear_shrink(newton->M, matrices->height, matrices->width, newton->tau / c,
+                               newton->low, &norm, &square, err) < 0) {
+            return -1;
+        }
+        double dual = c * linear - 0.5 * c * c * square;
+        if (dual > best) {
+            best = dual;
+            share = c;
+        } else if (best > 0) {
+            break;
+        }
+    }
+    if (smm_nuclear_shrink(newton->M, matrices->height, matrices->width, 0, newton->low, &norm,
+                           &square, err) < 0) {
+        return -1;
+    }
+    newton->mu = MU_SHARE * 2 / share;
+    newton->rho = square > 0 ? fmax(RHO_SHARE * newton->tau * norm / linear, 1) : 1;
+    set_margins(newton);
+    return 0;
+}
+
+/* The next round, after one of so many steps. */
+static void go_on(struct smm_nuclear_newton *newton, uint64_t round, int steps) {
+    double gap = gap_relative(newton->fit->primal, newton->fit->dual);
+    double factor = steps <= EASY ? DOWN : steps <= FAIR ? sqrt(DOWN) : steps < HARD ? 1 : UP;
+    factor = gap > FAR ? fmax(factor, TIMID) : factor;
+    memcpy(newton->alpha0, newton->alpha, newton->n * sizeof *newton->alpha);
+    memcpy(newton->centre, newton->multiplier, newton->cells * sizeof *newton->centre);
+    newton->mu *= factor;
+    newton->rho = round >= RHO_ROUNDS ? newton->rho / factor
+                  : newton->norm > 0  ? RHO_SHARE * newton->tau * newton->norm / newton->square
+                                      : 3 * newton->rho;
+    newton->rho = fmax(newton->rho, 1);
+    set_margins(newton);
+}
+
+static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *err) {
+    struct binary_fit *fit = newton->fit;
+    uint64_t round = 0;
+    double best_gap = INFINITY, least = INFINITY; /* least residual of the round */
+    int steps = 0, stalled = 0;
+    while (!gap_reached(fit->primal, fit->dual, epsilon)) {
+        bool moved;
+        double gap = fit->primal - fit->dual;
+        bool better = gap < best_gap * (1 - BETTER) || newton->residual < least * (1 - BETTER);
+        stalled = better ? 0 : stalled + 1;
+        best_gap = fmin(best_gap, gap);
+        least = fmin(least, newton->residual);
+        fit->iterations++;
+        fit->reason = monitor_check(newton->monitor, fit->iterations, fit->primal, fit->dual);
+        if (fit->reason) {
+            return 0;
+        }
+        if (stalled >= PATIENCE || fit->iterations > STEPS_MOST) {
+            fit->reason = STOP_ROUNDING;
+            return 0;
+        }
+        if (newton->residual <= NEAR * gap) {
+            go_on(newton, round++, steps);
+            steps = 0;
+            least = INFINITY;
+            if (look(newton, err) < 0) {
+                return -1;
+            }
+        }
+        steps++;
+        if (find_step(newton, err) < 0) {
+            return -1;
+        }
+        if (monitor_late(newton->monitor)) {
+            continue;
+        }
+        if (search(newton, &moved, err) < 0) {
+            return -1;
+        }
+        if (monitor_late(newton->monitor)) {
+            continue;
+        }
+        if (look(newton, err) < 0) {
+            return -1;
+        }
+        if (!moved && newton->residual > NEAR * gap) { /* else it is at the round's minimum */
+            fit->reason = STOP_ROUNDING;
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* Whether the last solve was of that loss and tau. */
+static bool is_known(const struct smm_nuclear_newton *newton, const struct binary_loss *loss,
+                     double tau) {
+    bool other = tau != newton->tau || loss->squared != newton->loss.squared ||
+                 memcmp(newton->cost, loss->cost, newton->n * sizeof *newton->cost) != 0;
+    return !cluster_any(loss->cluster, other);
+}
+
+int smm_nuclear_newton_solve(struct smm_nuclear_newton *newton, const struct binary_loss *loss,
+                             double tau, double epsilon, const struct monitor *monitor,
+                             struct binary_fit *fit, struct error *err) {
+    bool again = is_known(newton, loss, tau);
+    newton->loss = *loss;
+    newton->loss.margin = newton->margin;
+    newton->tau = tau;
+    newton->monitor = monitor;
+    newton->fit = fit;
+    memcpy(newton->cost, loss->cost, newton->n * sizeof *newton->cost);
+    int status = again ? 0 : start(newton, err);
+    status = status < 0 || look(newton, err) < 0 ? -1 : run(newton, epsilon, err);
+    band_system_release(newton->system);
+    fit->converged = !fit->reason;
+    return status;
+}

@@ -1,0 +1,538 @@
+/* The handle of an SMM problem: its machines, their rounds and certificates. Over 500 lines, for
+ * all of it is about one struct that nobody else sees. */
+#include "families/smm/solver/smm.h"
+
+#include "common/base/array.h"
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/linear_algebra/svd.h"
+#include "families/smm/solver/binary.h"
+#include "families/smm/solver/binary_interior_point.h"
+#include "families/smm/solver/certify.h"
+#include "families/smm/solver/matrix_rows.h"
+#include "families/smm/solver/nuclear_newton.h"
+#include "families/smm/solver/policy.h"
+#include "families/smm/solver/restarts.h"
+#include "fit/score_map.h"
+#include "fit/tolerance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double RANK_ROUNDING = 1e-9; /* singular values below, relative to the first, are 0 */
+
+struct smm {
+    const struct problem *problem;
+    struct smm_matrices matrices;
+    size_t cells;
+    struct labels labels;
+    size_t n_machines;
+    struct smm_machine *machine; /* (n_machines) */
+    double *unit;                /* (n) cost of a row, relative to C */
+    uint32_t *class;             /* (n) number of its label */
+    double *y, *cost;            /* (n) of the machine at work */
+    double *s, *breaks;          /* (n), (2n) work */
+    double *M;                   /* (cells) work */
+    struct binary *svm;          /* on the rows themselves */
+    struct score_map map;
+    struct certify *certify;
+    struct smm_nuclear_newton **newton; /* (n_machines) iterates; NULL before the first */
+    double ending;                      /* seconds that the end of a machine's solve takes; or 0 */
+};
+
+const struct smm_machine *smm_machines(const struct smm *smm, size_t *n) {
+    *n = smm->n_machines;
+    return smm->machine;
+}
+
+size_t smm_rows(const struct smm *smm) {
+    return smm->problem->n;
+}
+
+const struct labels *smm_labels(const struct smm *smm) {
+    return &smm->labels;
+}
+
+void smm_shape(const struct smm *smm, size_t *height, size_t *width) {
+    *height = smm->matrices.height;
+    *width = smm->matrices.width;
+}
+
+/* ---- creating ---- */
+
+static int take_labels(struct smm *smm, const double *weight, struct error *err) {
+    const struct data *data = smm->problem->data;
+    if (labels_collect(&smm->labels, smm->problem->data, smm->problem->rows, smm->problem->n,
+                       smm->problem->cluster, err) < 0) {
+        return -1;
+    }
+    if (smm->labels.names.n < 2) {
+        return error_set(err, ERROR_RUNTIME,
+                         "all rows have one label: there is nothing to tell "
+                         "apart");
+    }
+    uint32_t *map = memory_array(data->names.n, sizeof *map, "labels", err);
+    if (!map) {
+        return -1;
+    }
+    labels_map(&smm->labels, &data->names, map);
+    for (size_t i = 0; i < smm->problem->n; i++) {
+        smm->class[i] = map[data->label[i]];
+        smm->unit[i] = weight ? weight[data->label[i]] : 1;
+    }
+    free(map);
+    return 0;
+}
+
+static int create_machines(struct smm *smm, struct error *err) {
+    size_t height = smm->matrices.height, width = smm->matrices.width;
+    size_t k = height < width ? height : width;
+    smm->n_machines = smm->labels.names.n == 2 ? 1 : smm->labels.names.n;
+    smm->machine = memory_zeros(smm->n_machines, sizeof *smm->machine, "machines", err);
+    smm->newton = memory_zeros(smm->n_machines, sizeof *smm->newton, "machines", err);
+    if (!smm->machine || !smm->newton) {
+        return -1;
+    }
+    for (size_t m = 0; m < smm->n_machines; m++) {
+        struct smm_machine *machine = &smm->machine[m];
+        machine->W = memory_zeros(smm->cells + height * k + k + k * width, sizeof *machine->W,
+                                  "a matrix", err);
+        machine->alpha =
+            smm->problem->unsolved
+                ? NULL
+                : memory_zeros(smm->problem->n, sizeof *machine->alpha, "a matrix", err);
+        if (!machine->W || (!machine->alpha && !smm->problem->unsolved)) {
+            return -1;
+        }
+        machine->U = machine->W + smm->cells;
+        machine->s = machine->U + height * k;
+        machine->Vt = machine->s + k;
+    }
+    return 0;
+}
+
+static int create_parts(struct smm *smm, const double *weight, struct error *err) {
+    size_t n = smm->problem->n;
+    smm->class = memory_array(n, sizeof *smm->class, "labels", err);
+    smm->unit = memory_array(n, 6 * sizeof *smm->unit, "costs", err);
+    smm->M = memory_array(smm->cells, sizeof *smm->M, "a matrix", err);
+    if (!smm->class || !smm->unit || !smm->M) {
+        return -1;
+    }
+    smm->y = smm->unit + n;
+    smm->cost = smm->y + n;
+    smm->s = smm->cost + n;
+    smm->breaks = smm->s + n;
+    const struct binary_rows rows = binary_rows_of(&smm->matrices);
+    return take_labels(smm, weight, err) < 0 || create_machines(smm, err) < 0 ||
+                   score_map_create(&smm->map, smm->problem, err) < 0 ||
+                   certify_create(&smm->certify, smm->problem, &smm->map, 0, err) < 0
+               ? -1
+               : binary_create(&smm->svm, &rows, err);
+}
+
+int smm_create(struct smm **smm, const struct problem *problem, size_t height, size_t width,
+               const double *weight, struct error *err) {
+    struct smm *made = memory_zeros(1, sizeof *made, "a solver", err);
+    if (!made) {
+        return -1;
+    }
+    made->problem = problem;
+    made->cells = height * width;
+    made->matrices = (struct smm_matrices){.data = problem->data,
+                                           .n = problem->n,
+                                           .height = height,
+                                           .width = width,
+                                           .threads = problem->threads,
+                                           .cluster = problem->cluster};
+    if (create_parts(made, weight, err) < 0) {
+        smm_free(made);
+        return -1;
+    }
+    *smm = made;
+    return 0;
+}
+
+void smm_free(struct smm *smm) {
+    if (!smm) {
+        return;
+    }
+    for (size_t m = 0; m < smm->n_machines; m++) {
+        if (smm->machine) {
+            free(smm->machine[m].W);
+            free(smm->machine[m].alpha);
+        }
+        if (smm->newton) {
+            smm_nuclear_newton_free(smm->newton[m]);
+        }
+    }
+    free(smm->machine);
+    free(smm->newton);
+    binary_free(smm->svm);
+    certify_free(smm->certify);
+    score_map_free(&smm->map);
+    labels_free(&smm->labels);
+    free(smm->class);
+    free(smm->unit);
+    free(smm->M);
+    free(smm);
+}
+
+/* ---- one machine ---- */
+
+/* Outer iterations of a tolerance. */
+enum { MAX_RUNS = 5 };
+
+/* Both bounds of W and the dual point, at the door. */
+static int claim(struct smm *smm, const struct binary_loss *loss, double tau, const double *alpha,
+                 const double *W, double bias, struct certificate *certificate, struct error *err) {
+    const struct smm_claim claimed = {
+        .matrices = &smm->matrices, .loss = loss, .tau = tau, .W = W, .bias = bias, .alpha = alpha};
+    return smm_certify(smm->certify, &claimed, certificate, err);
+}
+
+/* Seconds to keep for the certificate, and for what a solver still does when it is told to end:
+ * measured by a certificate. 0 where the fit is waited for. */
+static int measure_end(struct smm *smm, const struct binary_loss *loss, double tau,
+                       const struct monitor *monitor, struct smm_machine *machine,
+                       struct error *err) {
+    const double certificates = 3;
+    size_t n = smm->problem->n;
+    double left = monitor_left(monitor);
+    struct certificate certificate;
+    smm->ending = 0;
+    if (left == INFINITY) {
+        return 0;
+    }
+    memset(machine->W, 0, smm->cells * sizeof *machine->W);
+    for (size_t i = 0; i < n; i++) {
+        machine->alpha[i] = 1 / (double)n;
+    }
+    if (claim(smm, loss, tau, machine->alpha, machine->W, 0, &certificate, err) < 0) {
+        return -1;
+    }
+    smm->ending = certificates * (left - monitor_left(monitor));
+    return 0;
+}
+
+/* The certificate of the machine's W and bias; W = 0 where nothing better is there, and alpha = 0.
+ * The dual point is made feasible: the bound is lowered by what is left of y'alpha. */
+static int certify(struct smm *smm, const struct binary_loss *loss, double tau,
+                   struct smm_machine *machine, struct error *err) {
+    double sum, *alpha = machine->alpha;
+    struct certificate *certificate = &machine->certificate;
+    binary_balance(loss->cluster, loss->y, smm->problem->n, alpha);
+    if (claim(smm, loss, tau, alpha, machine->W, machine->bias, certificate, err) < 0) {
+        return -1;
+    }
+    if (certificate->worse) {
+        memset(machine->W, 0, smm->cells * sizeof *machine->W);
+        memset(smm->s, 0, smm->problem->n * sizeof *smm->s);
+        machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
+    }
+    if (certificate->dual == 0) { /* one that is below 0 would lower the sum over machines */
+        memset(alpha, 0, smm->problem->n * sizeof *alpha);
+    }
+    machine->primal = certificate->primal;
+    machine->dual = certificate->dual;
+    return 0;
+}
+
+/* The best points of a machine's rounds. */
+struct kept {
+    double *W, *alpha; /* (cells), (n); W is NULL before there are any */
+    double bias;
+    struct certificate certificate;
+};
+
+/* Takes the better primal and the better dual point, of the machine's and those before, into
+ * both. */
+static int keep_better(struct smm *smm, const struct binary_loss *loss, double tau,
+                       struct kept *kept, struct smm_machine *machine, struct error *err) {
+    size_t n = smm->problem->n;
+    bool first = !kept->W;
+    if (first) {
+        kept->W = memory_array(smm->cells + n, sizeof *kept->W, "a matrix", err);
+        if (!kept->W) {
+            return -1;
+        }
+        kept->alpha = kept->W + smm->cells;
+    }
+    bool primal = !first && kept->certificate.primal < machine->primal;
+    bool dual = !first && kept->certificate.dual > machine->dual;
+    if (primal) {
+        memcpy(machine->W, kept->W, smm->cells * sizeof *kept->W);
+        machine->bias = kept->bias;
+    }
+    if (dual) {
+        memcpy(machine->alpha, kept->alpha, n * sizeof *kept->alpha);
+    }
+    if ((primal || dual) && claim(smm, loss, tau, machine->alpha, machine->W, machine->bias,
+                                  &machine->certificate, err) < 0) {
+        return -1;
+    }
+    machine->primal = machine->certificate.primal;
+    machine->dual = machine->certificate.dual;
+    memcpy(kept->W, machine->W, smm->cells * sizeof *kept->W);
+    memcpy(kept->alpha, machine->alpha, n * sizeof *kept->alpha);
+    kept->bias = machine->bias;
+    kept->certificate = machine->certificate;
+    return 0;
+}
+
+/* A fit of one binary subproblem. */
+struct solving {
+    struct smm *smm;
+    struct smm_state state;
+    const struct monitor *monitor;
+    struct kept kept;
+    struct smm_machine *machine;
+    double before; /* certified gap of the last outer iteration */
+    uint64_t iterations;
+    enum stop_reason reason;
+};
+
+/* An outer iteration. Where rounding has brought the bounds of Newton's method together a smaller
+ * gap is reached as they stand: the interior-point method, which has others, then runs alone. */
+static int solve_once(void *context, double tolerance, struct tolerance_end *end,
+                      struct error *err) {
+    const double helped = 0.5;
+    struct solving *solving = context;
+    struct smm *smm = solving->smm;
+    struct smm_state *state = &solving->state;
+    struct smm_machine *machine = solving->machine;
+    const struct binary_fit *fit = &state->fit;
+    state->epsilon = tolerance;
+    if (smm_policy_solve(state, solving->monitor, err) < 0) {
+        return -1;
+    }
+    machine->bias = fit->bias;
+    solving->iterations += fit->iterations;
+    solving->reason = fit->reason ? fit->reason : STOP_ROUNDING;
+    if (certify(smm, state->loss, state->tau, machine, err) < 0 ||
+        keep_better(smm, state->loss, state->tau, &solving->kept, machine, err) < 0) {
+        return -1;
+    }
+    double gap = machine->certificate.gap;
+    bool stalled = fit->reason || !(fit->dual < fit->primal) || !(gap < helped * solving->before);
+    bool last = state->failed || !policy_applies(&smm_policy, ALGORITHM_INTERIOR_POINT, state);
+    end->gap = gap;
+    end->limited = stop_limited(fit->reason);
+    end->converged = !(stalled && last);
+    state->failed = state->failed || stalled;
+    solving->before = gap;
+    return 0;
+}
+
+static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct solving *solving = context;
+    const struct certificate *found = &solving->machine->certificate;
+    solving->before = INFINITY;
+    solving->state.failed = false;
+    if (tolerance_tighten(solve_once, solving, epsilon, MAX_RUNS, err) < 0) {
+        return -1;
+    }
+    end->gap = found->certified ? found->gap : (double)NAN;
+    end->limited = stop_limited(solving->reason);
+    return 0;
+}
+
+/* The SVM, with the nuclear norm if tau > 0. */
+static int solve_convex(struct smm *smm, size_t m, const struct binary_loss *loss, double tau,
+                        double epsilon, const struct monitor *monitor, struct smm_outcome *outcome,
+                        struct error *err) {
+    struct smm_machine *machine = &smm->machine[m];
+    if (tau > 0 && !smm->newton[m] &&
+        smm_nuclear_newton_create(&smm->newton[m], &smm->matrices, err) < 0) {
+        return -1;
+    }
+    struct solving solving = {.smm = smm,
+                              .monitor = monitor,
+                              .machine = machine,
+                              .state = {.matrices = &smm->matrices,
+                                        .svm = smm->svm,
+                                        .newton = tau > 0 ? smm->newton[m] : NULL,
+                                        .tau = tau,
+                                        .loss = loss,
+                                        .W = machine->W,
+                                        .alpha = machine->alpha}};
+    if (smm->n_machines > 1) {
+        binary_forget(smm->svm);
+    }
+    int status = tolerance_solve(solve_to, &solving, epsilon,
+                                 cluster_count(loss->cluster, smm->problem->n), err);
+    if (status == 0) {
+        *outcome = (struct smm_outcome){
+            .iterations = solving.iterations,
+            .converged = machine->certificate.certified && machine->certificate.gap <= epsilon,
+            .reason = certify_reason(&machine->certificate, solving.reason)};
+    }
+    free(solving.kept.W);
+    return status;
+}
+
+/* Whether the scores of all rows are the same. */
+static bool all_equal(const struct smm *smm) {
+    double ends[2] = {-INFINITY, -INFINITY}; /* the largest, and less the least */
+    for (size_t i = 0; i < smm->problem->n; i++) {
+        ends[0] = fmax(ends[0], smm->s[i]);
+        ends[1] = fmax(ends[1], -smm->s[i]);
+    }
+    cluster_max(smm->problem->cluster, ends, 2);
+    return ends[0] == -ends[1];
+}
+
+/* From the SVM's W; then the machine has the best point. */
+static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *loss,
+                         const struct smm_parameters *parameters, const struct monitor *monitor,
+                         struct smm_outcome *outcome, struct error *err) {
+    struct smm_machine *machine = &smm->machine[m];
+    struct monitor_early early; /* what comes after the SVM takes as long as its end */
+    struct monitor part = monitor_inner(monitor);
+    part.algorithm = monitor ? monitor->algorithm : NULL;
+    const struct monitor inner = monitor_end_early(&early, &part, 2 * smm->ending);
+    double sum;
+    if (solve_convex(smm, m, loss, 0, parameters->epsilon, &inner, outcome, err) < 0 ||
+        svd_thin(machine->W, smm->matrices.height, smm->matrices.width, machine->U, machine->s,
+                 machine->Vt, err) < 0) {
+        return -1;
+    }
+    monitor_algorithm(monitor, ALGORITHM_ALTERNATION);
+    const struct smm_starts starts = {.matrices = &smm->matrices,
+                                      .loss = loss,
+                                      .parameters = parameters,
+                                      .number = m,
+                                      .monitor = monitor,
+                                      .dealt = smm->problem->starts};
+    if (smm_starts_solve(&starts, machine, outcome, err) < 0) {
+        return -1;
+    }
+    smm_scores(&smm->matrices, machine->W, smm->s);
+    machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
+    machine->primal = 0.5 * array_dot(machine->W, machine->W, smm->cells) + sum;
+    machine->certificate.flat = all_equal(smm);
+    machine->certificate.worse = false; /* that was of the SVM */
+    size_t height = smm->matrices.height, width = smm->matrices.width;
+    if (parameters->rank >= (height < width ? height : width)) { /* an SVM, with its dual point */
+        return certify(smm, loss, 0, machine, err);
+    }
+    return 0;
+}
+
+/* ---- all machines ---- */
+
+/* Of starts that are dealt to ranks: if it is too late on one, for what follows is for all. */
+static bool is_late(const struct smm *smm, const struct monitor *monitor) {
+    return cluster_any(smm->problem->starts, monitor_late(monitor));
+}
+
+/* W = 0 with its best bias, and alpha = 0, for lack of time. */
+static void give_nothing(struct smm *smm, const struct binary_loss *loss,
+                         struct smm_machine *machine, struct smm_outcome *outcome) {
+    size_t n = smm->problem->n;
+    double nothing = smm_loss_of_nothing(loss, n);
+    memset(machine->W, 0, smm->cells * sizeof *machine->W);
+    if (machine->alpha) {
+        memset(machine->alpha, 0, n * sizeof *machine->alpha);
+    }
+    machine->bias = binary_bias_of_nothing(loss, n);
+    machine->rank = 0;
+    machine->primal = machine->best = machine->worst = nothing;
+    machine->dual = 0;
+    machine->certificate = (struct certificate){
+        .primal = nothing, .nothing = nothing, .certified = true, .flat = true, .worse = true};
+    machine->stationarity = INFINITY;
+    machine->n_starts = 0;
+    *outcome = (struct smm_outcome){.unsolved = true, .reason = STOP_TIME};
+}
+
+static int solve_machine(struct smm *smm, size_t m, const struct smm_parameters *parameters,
+                         const struct monitor *monitor, struct smm_outcome *outcome,
+                         struct error *err) {
+    struct smm_machine *machine = &smm->machine[m];
+    size_t height = smm->matrices.height, width = smm->matrices.width;
+    size_t k = height < width ? height : width;
+    uint32_t positive = smm->n_machines == 1 ? 1 : (uint32_t)m;
+    for (size_t i = 0; i < smm->problem->n; i++) {
+        smm->y[i] = smm->class[i] == positive ? 1 : -1;
+        smm->cost[i] = parameters->cost * smm->unit[i];
+    }
+    const struct binary_loss loss = {.y = smm->y,
+                                     .cost = smm->cost,
+                                     .squared = parameters->loss == SMM_SQUARED_HINGE,
+                                     .cluster = smm->problem->cluster};
+    double tau = parameters->formulation == SMM_NUCLEAR ? parameters->tau : 0;
+    bool late = is_late(smm, monitor);
+    if (m == 0 && !late && measure_end(smm, &loss, tau, monitor, machine, err) < 0) {
+        return -1;
+    }
+    struct monitor_early early;
+    const struct monitor ending = monitor_end_early(&early, monitor, smm->ending);
+    *outcome = (struct smm_outcome){0};
+    if (late || is_late(smm, &ending)) {
+        give_nothing(smm, &loss, machine, outcome);
+        return 0;
+    }
+    const struct smm_state state = {.lowrank = parameters->formulation == SMM_LOWRANK};
+    int status = policy_applies(&smm_policy, ALGORITHM_ALTERNATION, &state)
+                     ? solve_lowrank(smm, m, &loss, parameters, &ending, outcome, err)
+                     : solve_convex(smm, m, &loss, tau, parameters->epsilon, &ending, outcome, err);
+    if (status < 0 ||
+        svd_thin(machine->W, height, width, machine->U, machine->s, machine->Vt, err) < 0) {
+        return -1;
+    }
+    machine->rank = 0;
+    while (machine->rank < k && machine->s[machine->rank] > RANK_ROUNDING * machine->s[0]) {
+        machine->rank++;
+    }
+    return isfinite(machine->primal) && isfinite(machine->dual)
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+}
+
+static int fill_weights(const struct smm *smm, struct solution *solution, struct error *err) {
+    size_t n = smm->n_machines;
+    solution->n_outputs = n;
+    solution->weights = memory_array(smm->cells, n * sizeof(double), "weights", err);
+    solution->bias = memory_array(n, sizeof(double), "weights", err);
+    if (!solution->weights || !solution->bias) {
+        return -1;
+    }
+    for (size_t m = 0; m < n; m++) {
+        solution->bias[m] = smm->machine[m].bias;
+        for (size_t j = 0; j < smm->cells; j++) {
+            solution->weights[j * n + m] = smm->machine[m].W[j];
+        }
+    }
+    return 0;
+}
+
+int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
+              const struct monitor *monitor, struct solution *solution, struct error *err) {
+    size_t k = smaller(smm->matrices.height, smm->matrices.width);
+    *solution = (struct solution){.converged = true, .certified = true, .unsolved = true};
+    struct certificate sum = {.certified = true, .flat = true};
+    for (size_t m = 0; m < smm->n_machines; m++) {
+        struct smm_outcome outcome;
+        if (solve_machine(smm, m, parameters, monitor, &outcome, err) < 0) {
+            return -1;
+        }
+        certify_add(&sum, smm->machine[m].primal, smm->machine[m].dual,
+                    &smm->machine[m].certificate);
+        solution->iterations += outcome.iterations;
+        solution->unsolved &= outcome.unsolved;
+        if (!outcome.converged) {
+            solution->reason = stop_limited(solution->reason) ? solution->reason : outcome.reason;
+            solution->converged = false;
+        }
+    }
+    bool convex = parameters->formulation != SMM_LOWRANK || parameters->rank >= k;
+    certify_sum(&sum, convex, parameters->epsilon, solution);
+    if (fill_weights(smm, solution, err) < 0) {
+        solution_free(solution);
+        return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,161 @@
+/* How predictions at the top are measured, by both programs: roc.h behind the drivers' table, with
+ * the classes of the model. */
+#include "families/shared/tables.h"
+
+#include "common/base/memory.h"
+#include "families/top/frontend/labels.h"
+#include "families/top/frontend/roc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options of both programs. */
+static const struct option_spec measure_options[] = {
+    OPTION(NUMBER, 0, "tpr", "X,...",
+           "tpr@X: the share of positives strictly above a threshold: for X >= 1 the mean of the X "
+           "largest negatives, for X < 1 the one that lets no more than the share X of negatives "
+           "pass; predictors tell tpr-low@X and tpr-high@X too, for X < 1, the exact interval of "
+           "95% for that threshold",
+           LIST, .initial = "1,0.01,0.05,0.1", .high = 1e15, .low_excluded = true),
+    OPTION(NUMBER, 0, "pauc", "F,...",
+           "pauc@F: the area under the ROC curve up to a false positive rate of F, over F; and "
+           "mcclish@F, the same scaled so that 0.5 is chance",
+           LIST, .initial = "0.1", .high = 1, .low_excluded = true),
+    OPTION(COUNT, 0, "precision", "K,...",
+           "precision@K: the share of positives among the K highest", LIST, .initial = "10",
+           .low = 1, .high = 1e15)};
+
+struct state {
+    char *positive; /* owned */
+    struct top_rows rows;
+    struct roc roc; /* at the end; empty where a class is */
+};
+
+static void free_state(void *opened) {
+    struct state *state = opened;
+    free(state->positive);
+    top_rows_free(&state->rows);
+    roc_free(&state->roc);
+    free(state);
+}
+
+static int create_state(void **opened, const struct options *options, const struct model *model,
+                        struct error *err) {
+    (void)options;
+    struct state *state = memory_zeros(1, sizeof *state, "measures", err);
+    if (!state) {
+        return -1;
+    }
+    const char *positive = model_value(model, "positive");
+    if (positive) {
+        state->positive = memory_text(positive, strlen(positive), "a label", err);
+        if (!state->positive) {
+            free_state(state);
+            return -1;
+        }
+    }
+    state->rows.positive = state->positive;
+    *opened = state;
+    return 0;
+}
+
+static int add(void *opened, const struct data *data, const uint32_t *rows, size_t n,
+               const double *scores, size_t n_scores, struct error *err) {
+    struct state *state = opened;
+    (void)n_scores; /* one */
+    return top_rows_add(&state->rows, data, rows, n, scores, err);
+}
+
+static int finish(void *opened, const struct measure *wanted, size_t n, struct error *err) {
+    struct state *state = opened;
+    (void)wanted;
+    (void)n;
+    if (roc_create(&state->roc, state->rows.score, state->rows.is_positive, state->rows.n, err) <
+        0) {
+        return -1;
+    }
+    if (state->roc.n_positive == 0 || state->roc.n_negative == 0) {
+        roc_free(&state->roc); /* of which every measure is NaN */
+    }
+    return 0;
+}
+
+static struct measured_rows rows(const void *opened) {
+    const struct top_rows *rows = &((const struct state *)opened)->rows;
+    return (struct measured_rows){
+        .labelled = rows->n + rows->n_unknown, .unknown = rows->n_unknown, .known = rows->n};
+}
+
+/* ---- the table ---- */
+
+enum { TPR, TPR_LOW, TPR_HIGH, AUC, PAUC, MCCLISH, PRECISION, POS_AT_TOP, AVERAGE_PRECISION };
+
+static double tpr(const struct roc *roc, double at) {
+    return at >= 1 ? roc_tpr_at_count(roc, (size_t)at) : roc_tpr_at_rate(roc, at);
+}
+
+/* The ends of the exact interval of tpr@X, X a share of negatives, with its threshold as given. */
+static double tpr_end(const struct roc *roc, double at, bool high) {
+    double ends[2], n = (double)roc->n_positive;
+    if (at >= 1 || roc->n_positive == 0) {
+        return NAN;
+    }
+    interval_exact(nearbyint(roc_tpr_at_rate(roc, at) * n), n, &ends[0], &ends[1]);
+    return ends[high];
+}
+
+static double value(const void *opened, const struct measure *measure, double *weight) {
+    const struct roc *roc = &((const struct state *)opened)->roc;
+    double at = measure->at;
+    (void)weight;
+    switch (measure->row->number) {
+    case TPR:
+        return tpr(roc, at);
+    case TPR_LOW:
+    case TPR_HIGH:
+        return tpr_end(roc, at, measure->row->number == TPR_HIGH);
+    case AUC:
+        return roc_partial_auc(roc, 1);
+    case PAUC:
+        return roc_partial_auc(roc, at);
+    case MCCLISH:
+        return roc_mcclish(roc, at);
+    case PRECISION:
+        return roc_precision(roc, (size_t)at);
+    case POS_AT_TOP:
+        return roc_positives_at_top(roc);
+    default:
+        return roc_average_precision(roc);
+    }
+}
+
+static const char *refuse_tpr(double at) {
+    return at >= 1 && at != floor(at) ? "is not whole, nor below 1" : NULL;
+}
+
+#define TPR_ROW(name_, number_, predicts)                                                          \
+    {                                                                                              \
+        .name = name_, .option = "tpr", .refuse = refuse_tpr, .predictor_only = predicts,          \
+        .number = number_                                                                          \
+    }
+
+static const struct measure_row table[] = {
+    TPR_ROW("tpr", TPR, false),
+    TPR_ROW("tpr-low", TPR_LOW, true),
+    TPR_ROW("tpr-high", TPR_HIGH, true),
+    {.name = "auc", .number = AUC},
+    {.name = "pauc", .option = "pauc", .number = PAUC},
+    {.name = "mcclish", .option = "pauc", .number = MCCLISH},
+    {.name = "precision", .option = "precision", .number = PRECISION},
+    {.name = "pos@top", .number = POS_AT_TOP},
+    {.name = "average-precision", .number = AVERAGE_PRECISION}};
+
+const struct measures top_measures = {TABLE(options, measure_options),
+                                      TABLE(table, table),
+                                      .create = create_state,
+                                      .add = add,
+                                      .finish = finish,
+                                      .value = value,
+                                      .rows = rows,
+                                      .free = free_state};

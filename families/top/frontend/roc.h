@@ -1,0 +1,64 @@
+/* Measures of two classes by scores: the ROC curve, and what looks at its beginning.
+ *
+ * Rows with equal scores are one step of the curve; where an order of theirs would matter, values
+ * are expected over all orders. A measure that the rows do not define is NaN. */
+#ifndef FAMILIES_TOP_FRONTEND_ROC_H
+#define FAMILIES_TOP_FRONTEND_ROC_H
+
+#include "common/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One step: the rows whose score is `score`, and all rows down to it. */
+struct roc_step {
+    double score;
+    size_t positives, negatives;             /* at this score */
+    size_t positives_above, negatives_above; /* at higher scores */
+};
+
+struct roc {
+    struct roc_step *step; /* (n_steps), highest score first; owned */
+    size_t n_steps;
+    size_t n_positive, n_negative;
+};
+
+/* The curve of n rows. A score that is not finite is an error. The caller calls roc_free. */
+int roc_create(struct roc *roc, const double *score, const bool *positive, size_t n,
+               struct error *err);
+void roc_free(struct roc *roc);
+
+/* The k-th largest score of a negative, k >= 1; NaN if there are fewer. */
+double roc_negative(const struct roc *roc, size_t k);
+
+/* Share of the positives strictly above the mean of the k largest negatives. */
+double roc_tpr_at_count(const struct roc *roc, size_t k);
+
+/* Share of the positives strictly above the (floor(tau n-) + 1)-th largest negative: with that
+ * threshold no more than tau of the negatives are above it. tau < 1. */
+double roc_tpr_at_rate(const struct roc *roc, double tau);
+
+/* That threshold. */
+double roc_threshold(const struct roc *roc, double tau);
+
+/* Area up to a false positive rate, 0 < fpr <= 1, over fpr, of 1 the area under the curve: pairs in
+ * the right order, equal scores counting half; and McClish's (1989) correction of it,
+ * (1 + (area - fpr^2/2) / (fpr - fpr^2/2)) / 2: 1/2 for the diagonal, 1 for the perfect curve. */
+double roc_partial_auc(const struct roc *roc, double fpr);
+double roc_mcclish(const struct roc *roc, double fpr);
+
+/* Share of positives among the k highest rows. */
+double roc_precision(const struct roc *roc, size_t k);
+
+/* Share of the positives above all negatives. */
+double roc_positives_at_top(const struct roc *roc);
+
+/* Mean over the positives of the precision at their place. */
+double roc_average_precision(const struct roc *roc);
+
+/* Exact intervals of a share (Clopper and Pearson 1934). The ends of the 95% interval of a
+ * probability of which `right` of n trials, n > 0, came out so: at *low so many or more have
+ * probability .025, at *high so many or fewer. */
+void interval_exact(double right, double n, double *low, double *high);
+
+#endif

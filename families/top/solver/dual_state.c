@@ -1,0 +1,377 @@
+#include "families/top/solver/dual_state.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool quantile_squared(const struct top_state *state) {
+    return state->risk->kind == TOP_QUANTILE && state->risk->square;
+}
+
+bool top_state_levelled(const struct top_state *state) {
+    return state->risk->kind == TOP_MEAN ||
+           (state->risk->kind == TOP_QUANTILE && !state->risk->square);
+}
+
+double top_state_cap(const struct top_state *state, size_t place) {
+    return state->cap_rate[place] * state->level;
+}
+
+/* sqrt(budget) / theta, the factor of sqrt(squares). */
+static double pull(const struct top_state *state) {
+    return sqrt(state->risk->budget) / state->risk->theta;
+}
+
+static void set_curl(struct top_state *state) {
+    if (quantile_squared(state)) {
+        state->curl = state->squares > 0 ? pull(state) / sqrt(state->squares) : 0;
+    }
+}
+
+void top_state_classify(struct top_state *state) {
+    bool levelled = top_state_levelled(state);
+    if (levelled && state->risk->kind == TOP_QUANTILE) {
+        state->level = 0; /* delta is as small as it may be */
+        for (size_t p = 0; p < state->n; p++) {
+            if (state->cap_rate[p] > 0) {
+                state->level = fmax(state->level, state->beta[p] / state->cap_rate[p]);
+            }
+        }
+    } else if (levelled) {
+        state->level = 0;
+        for (size_t p = 0; p < state->n; p++) {
+            state->level += state->alpha[p];
+        }
+    }
+    state->n_capped = 0;
+    state->squares = 0;
+    for (size_t p = 0; p < state->n; p++) {
+        double cap = top_state_cap(state, p);
+        state->capped[p] = state->cap_rate[p] > 0 && state->beta[p] >= cap * (1 - 1e-13);
+        if (state->capped[p]) {
+            state->beta[p] = cap;
+            state->n_capped++;
+        }
+        state->squares += state->beta[p] * state->beta[p] * state->inverse[p];
+    }
+    set_curl(state);
+}
+
+void top_state_sums(struct top_state *state) {
+    state->A =
+        top_state_levelled(state) && state->risk->kind == TOP_QUANTILE ? -state->risk->budget : 0;
+    state->kappa = state->omega = 0;
+    if (!top_state_levelled(state)) {
+        return;
+    }
+    for (size_t p = 0; p < state->n; p++) {
+        if (state->capped[p]) {
+            state->A += state->cap_rate[p] * (state->s[p] + state->lift);
+            state->kappa += state->cap_rate[p] * state->U[p];
+            state->omega += state->cap_rate[p];
+        }
+    }
+}
+
+double top_state_dual(const struct top_state *state, double *norm) {
+    double value = 0, f = 0, betas = 0, squares = 0;
+    for (size_t p = 0; p < state->active; p++) {
+        double alpha = state->alpha[p], beta = state->beta[p];
+        value += alpha - 0.5 * state->h[p] * alpha * alpha;
+        betas += beta;
+        squares += beta * beta * state->inverse[p];
+        f += (alpha - beta) * state->s[p];
+    }
+    *norm = f;
+    value += state->lift * betas - 0.5 * f;
+    if (state->risk->kind == TOP_NONE) {
+        value -= 0.5 * state->curl * squares;
+    } else if (state->risk->kind == TOP_QUANTILE) {
+        value -=
+            state->risk->square ? pull(state) * sqrt(squares) : state->risk->budget * state->level;
+    }
+    return value;
+}
+
+/* ---- taking a step ---- */
+
+enum { NOBODY = -1 };
+
+/* The rate of the level. */
+static double level_rate(const struct top_state *state, const struct top_step *step) {
+    if (state->risk->kind != TOP_MEAN) {
+        return step->block;
+    }
+    double rate = 0;
+    for (int e = 0; e < step->n; e++) {
+        rate += step->entry[e].beta ? 0 : step->entry[e].rate;
+    }
+    return rate;
+}
+
+/* How far the step may go; *stop: the place whose beta is then at its cap, beside the entries. */
+static double longest(const struct top_state *state, const struct top_step *step, double rate,
+                      ptrdiff_t *stop) {
+    double most = INFINITY;
+    *stop = NOBODY;
+    for (int e = 0; e < step->n; e++) {
+        size_t p = step->entry[e].place;
+        double own = step->entry[e].rate;
+        if (!step->entry[e].beta) {
+            most = fmin(most,
+                        own > 0 ? (state->C[p] - state->alpha[p]) / own : state->alpha[p] / -own);
+            continue;
+        }
+        double over = own; /* rate over the cap */
+        if (state->capped[p]) {
+            own += top_state_levelled(state) ? state->cap_rate[p] * rate : 0;
+        } else {
+            over -= top_state_levelled(state) ? state->cap_rate[p] * rate : 0;
+        }
+        if (own < 0) {
+            most = fmin(most, state->beta[p] / -own);
+        }
+        if (over > 0) {
+            most = fmin(most, fmax(0, top_state_cap(state, p) - state->beta[p]) / over);
+        }
+    }
+    if (rate < 0 && top_state_levelled(state)) {
+        most = fmin(most, state->level / -rate);
+        for (size_t p = 0; p < state->active; p++) {
+            bool entry = (step->n > 0 && step->entry[0].beta && step->entry[0].place == p) ||
+                         (step->n > 1 && step->entry[1].beta && step->entry[1].place == p);
+            if (state->beta[p] > 0 && !state->capped[p] && !entry) {
+                double at = fmax(0, top_state_cap(state, p) - state->beta[p]) /
+                            (state->cap_rate[p] * -rate);
+                if (at < most) {
+                    most = at;
+                    *stop = (ptrdiff_t)p;
+                }
+            }
+        }
+    }
+    return most;
+}
+
+/* TOP_QUANTILE squared: the best d in [0, most] of slope d - curvature d^2/2 - pull N(d), where
+ * N(d)^2 = squares + 2 first d + second d^2 and the slope given leaves N out. The derivative falls,
+ * so Newton's step is kept inside a bracket of its root. */
+static double curled_length(const struct top_state *state, double slope, double curvature,
+                            double first, double second, double most) {
+    double low = 0, high = most, factor = pull(state);
+    double d = 0;
+    if (!(high < INFINITY)) { /* |N'| <= sqrt(second), and alpha's h leaves some curvature */
+        high = (fmax(0, slope) + factor * sqrt(second)) / fmax(curvature, 1e-300);
+    }
+    for (int round = 0; round < 60; round++) {
+        double norm = sqrt(fmax(state->squares + 2 * first * d + second * d * d, 1e-300));
+        double inner = first + second * d;
+        double derivative = slope - curvature * d - factor * inner / norm;
+        double bend =
+            curvature + factor * fmax(0, second / norm - inner * inner / (norm * norm * norm));
+        if (derivative > 0) {
+            low = d;
+        } else {
+            high = d;
+        }
+        double next = d + derivative / bend;
+        if (!(next > low && next < high)) {
+            next = next >= high && derivative > 0 && round == 0 ? high : 0.5 * (low + high);
+        }
+        if (fabs(next - d) <= 1e-14 * fabs(d) || next == d) {
+            break;
+        }
+        d = next;
+    }
+    return d;
+}
+
+static int enter(struct top_state *state, size_t p, struct error *err) {
+    const float *row = rows_get(state->rows, p, state->active, err);
+    if (!row) {
+        return -1;
+    }
+    double rate = state->cap_rate[p];
+    state->kappa += rate * (2 * state->U[p] + rate * state->K[p]);
+    state->A += rate * (state->s[p] + state->lift);
+    state->omega += rate;
+    for (size_t q = 0; q < state->active; q++) {
+        state->U[q] += rate * (double)row[q];
+    }
+    state->capped[p] = 1;
+    state->n_capped++;
+    state->beta[p] = top_state_cap(state, p);
+    return 0;
+}
+
+static int leave(struct top_state *state, size_t p, struct error *err) {
+    const float *row = rows_get(state->rows, p, state->active, err);
+    if (!row) {
+        return -1;
+    }
+    double rate = state->cap_rate[p];
+    state->kappa -= rate * (2 * state->U[p] - rate * state->K[p]);
+    state->A -= rate * (state->s[p] + state->lift);
+    state->omega -= rate;
+    for (size_t q = 0; q < state->active; q++) {
+        state->U[q] -= rate * (double)row[q];
+    }
+    state->capped[p] = 0;
+    if (--state->n_capped == 0) { /* exactly nothing is left */
+        memset(state->U, 0, state->n * sizeof *state->U);
+        state->kappa = state->omega = 0;
+        state->A = state->risk->kind == TOP_QUANTILE ? -state->risk->budget : 0;
+    }
+    return 0;
+}
+
+/* TOP_QUANTILE, hinge: delta is no larger than some beta needs. */
+static int lower_level(struct top_state *state, struct error *err) {
+    ptrdiff_t top = NOBODY;
+    double level = 0;
+    for (size_t p = 0; p < state->active; p++) {
+        if (state->beta[p] > 0 && state->beta[p] / state->cap_rate[p] > level) {
+            level = state->beta[p] / state->cap_rate[p];
+            top = (ptrdiff_t)p;
+        }
+    }
+    state->level = level;
+    return top == NOBODY ? 0 : enter(state, (size_t)top, err);
+}
+
+/* Moves the entries by d, puts those that arrive on their bounds exactly there, and says which
+ * have arrived at their caps or left them. */
+static int move_entries(struct top_state *state, const struct top_step *step, double d, double most,
+                        double rate, struct error *err) {
+    bool levelled = top_state_levelled(state);
+    for (int e = 0; e < step->n; e++) {
+        size_t p = step->entry[e].place;
+        double own = step->entry[e].rate;
+        if (!step->entry[e].beta) {
+            double alpha = state->alpha[p] + own * d;
+            double bound = own > 0 ? state->C[p] : 0;
+            bool there =
+                d == most && fabs(bound - alpha) <= 1e-14 * (state->alpha[p] + fabs(own) * d);
+            state->alpha[p] = there || alpha < 0 || alpha > state->C[p] ? bound : alpha;
+            continue;
+        }
+        double old = state->beta[p];
+        bool was_capped = state->capped[p];
+        double moved = old + (own + (was_capped && levelled ? state->cap_rate[p] * rate : 0)) * d;
+        double cap = top_state_cap(state, p) + (levelled ? state->cap_rate[p] * rate * d : 0);
+        double rounding = 1e-14 * (old + fabs(own) * d);
+        bool empty = moved <= 0 || (d == most && moved <= rounding);
+        bool full =
+            !empty && !was_capped && (moved >= cap || (d == most && cap - moved <= rounding));
+        moved = empty ? 0 : full ? cap : moved;
+        state->squares += (moved * moved - old * old) * state->inverse[p];
+        if (was_capped && d > 0) {
+            if (levelled && leave(state, p, err) < 0) {
+                return -1;
+            }
+            state->capped[p] = 0;
+        }
+        state->beta[p] = moved;
+        if (full && levelled) {
+            state->capped[p] = 2; /* to enter once the level has moved */
+        } else if (full) {
+            state->capped[p] = 1;
+        }
+    }
+    return 0;
+}
+
+static int move_scores(struct top_state *state, const struct top_step *step, double d,
+                       struct error *err) {
+    const float *row[2] = {NULL, NULL};
+    double factor[2] = {0, 0}, block = -step->block * d, change = block * state->kappa;
+    bool with_block = block != 0 && state->omega > 0;
+    for (int e = 0; e < step->n; e++) {
+        row[e] = rows_get(state->rows, step->entry[e].place, state->active, err);
+        if (!row[e]) {
+            return -1;
+        }
+        factor[e] = (step->entry[e].beta ? -1 : 1) * step->entry[e].rate * d;
+        change += factor[e] * state->U[step->entry[e].place];
+    }
+    double *s = state->s;
+    const double *U = state->U;
+    size_t n = state->active;
+    if (with_block) {
+        for (size_t p = 0; p < n; p++) {
+            s[p] += block * U[p];
+        }
+    }
+    if (row[1]) {
+        for (size_t p = 0; p < n; p++) {
+            s[p] += factor[0] * (double)row[0][p] + factor[1] * (double)row[1][p];
+        }
+    } else {
+        for (size_t p = 0; p < n; p++) {
+            s[p] += factor[0] * (double)row[0][p];
+        }
+    }
+    state->A += change;
+    return 0;
+}
+
+/* The capped entries follow the level. */
+static void move_block(struct top_state *state) {
+    for (size_t p = 0; p < state->active; p++) {
+        if (state->capped[p] == 1) {
+            state->beta[p] = top_state_cap(state, p);
+        }
+    }
+}
+
+int top_state_take(struct top_state *state, const struct top_step *step, struct error *err) {
+    bool levelled = top_state_levelled(state);
+    double rate = level_rate(state, step);
+    ptrdiff_t stop;
+    double most = longest(state, step, rate, &stop), d;
+    if (quantile_squared(state)) {
+        double first = 0, second = 0, curvature = 0;
+        for (int e = 0; e < step->n; e++) {
+            const struct top_entry *entry = &step->entry[e];
+            curvature += state->K[entry->place] + (entry->beta ? 0 : state->h[entry->place]);
+            if (entry->beta) {
+                first += entry->rate * state->beta[entry->place] * state->inverse[entry->place];
+                second += entry->rate * entry->rate * state->inverse[entry->place];
+            }
+        }
+        /* without the term in sqrt(squares), which may be all there is: rows may be equal */
+        const float *row = rows_get(state->rows, step->entry[0].place, state->active, err);
+        if (!row) {
+            return -1;
+        }
+        curvature -= 2 * (double)row[step->entry[1].place]; /* two rows, of opposite signs in f */
+        d = second > 0
+                ? curled_length(state, step->slope + state->curl * first,
+                                fmax(curvature, TOP_STATE_FLAT * state->K[step->entry[0].place]),
+                                first, second, most)
+                : fmin(most, step->slope / step->curvature);
+    } else {
+        d = fmin(most, step->slope / step->curvature);
+    }
+    if (move_scores(state, step, d, err) < 0 || move_entries(state, step, d, most, rate, err) < 0) {
+        return -1;
+    }
+    if (levelled && rate != 0) {
+        state->level = fmax(0, state->level + rate * d);
+        move_block(state);
+    }
+    for (int e = 0; levelled && e < step->n; e++) {
+        size_t p = step->entry[e].place;
+        if (step->entry[e].beta && state->capped[p] == 2 && enter(state, p, err) < 0) {
+            return -1;
+        }
+    }
+    if (stop != NOBODY && d == most && enter(state, (size_t)stop, err) < 0) {
+        return -1;
+    }
+    if (levelled && state->risk->kind == TOP_QUANTILE && state->n_capped == 0 &&
+        lower_level(state, err) < 0) {
+        return -1;
+    }
+    set_curl(state);
+    return 0;
+}

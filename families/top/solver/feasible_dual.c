@@ -1,0 +1,114 @@
+#include "families/top/solver/feasible_dual.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Clips to the bounds that do not move; returns whether all entries are finite. */
+static bool clip(const struct top_risk *risk, double C, double *alpha, double *beta) {
+    bool finite = true;
+    for (size_t i = 0; i < risk->n; i++) {
+        double most_alpha = risk->square ? INFINITY : C * risk->cost[i];
+        double most_beta = risk->kind == TOP_NONE && !risk->square ? C * risk->mass[i] : INFINITY;
+        alpha[i] = risk->cost[i] > 0 ? fmin(fmax(alpha[i], 0), most_alpha) : 0;
+        beta[i] = risk->mass[i] > 0 ? fmin(fmax(beta[i], 0), most_beta) : 0;
+        finite = finite && isfinite(alpha[i]) && isfinite(beta[i]);
+    }
+    return finite;
+}
+
+/* The sum of x (risk->n) over the rows of all ranks. */
+static double sum_of(const struct top_risk *risk, const double *x) {
+    double sum = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        sum += x[i];
+    }
+    return cluster_total(risk->cluster, sum);
+}
+
+static void scale(double *x, size_t n, double factor) {
+    for (size_t i = 0; i < n; i++) {
+        x[i] *= factor;
+    }
+}
+
+/* Raises what lies between 0 and its cap in proportion, until beta sums to m or nothing is left
+ * that can be raised; each round that does not reach m puts an entry at its cap. Returns what is
+ * missing. */
+static double raise_entries(const struct top_risk *risk, double m, double *beta) {
+    for (;;) {
+        double sum = 0, moving = 0;
+        for (size_t j = 0; j < risk->n; j++) {
+            sum += beta[j];
+            moving += beta[j] < risk->share[j] * m ? beta[j] : 0;
+        }
+        double sums[] = {sum, moving};
+        cluster_sum(risk->cluster, sums, 2);
+        moving = sums[1];
+        double missing = m - sums[0];
+        if (missing <= 0 || moving <= 0) {
+            return missing;
+        }
+        double factor = 1 + missing / moving;
+        bool capped = false;
+        for (size_t j = 0; j < risk->n; j++) {
+            double cap = risk->share[j] * m;
+            if (beta[j] < cap) {
+                beta[j] *= factor;
+                capped = capped || beta[j] >= cap;
+                beta[j] = fmin(beta[j], cap);
+            }
+        }
+        if (!cluster_any(risk->cluster, capped)) {
+            return 0;
+        }
+    }
+}
+
+/* beta within its caps share_j m, with sum m: the shares sum to 1 at least. */
+static void repair_mean(const struct top_risk *risk, double m, double *beta) {
+    size_t n = risk->n;
+    for (size_t j = 0; j < n; j++) {
+        beta[j] = fmin(beta[j], risk->share[j] * m);
+    }
+    double sum = sum_of(risk, beta);
+    if (sum > m) {
+        scale(beta, n, m / sum);
+        return;
+    }
+    double missing = raise_entries(risk, m, beta), room = 0;
+    for (size_t j = 0; j < n; j++) {
+        room += risk->share[j] * m - beta[j];
+    }
+    room = cluster_total(risk->cluster, room);
+    if (missing > 0 && room > 0) {
+        double part = fmin(1, missing / room);
+        for (size_t j = 0; j < n; j++) {
+            beta[j] += part * (risk->share[j] * m - beta[j]);
+        }
+    }
+}
+
+void top_dual_repair(const struct top_risk *risk, double C, double *alpha, double *beta) {
+    size_t n = risk->n;
+    bool finite = !cluster_any(risk->cluster, !clip(risk, C, alpha, beta));
+    if (risk->kind == TOP_NONE && finite) {
+        return;
+    }
+    double m = sum_of(risk, alpha), sum = sum_of(risk, beta);
+    if (!finite || !(m > 0) || !isfinite(m) || !isfinite(sum)) {
+        memset(alpha, 0, n * sizeof *alpha);
+        memset(beta, 0, n * sizeof *beta);
+        return;
+    }
+    if (risk->kind == TOP_MEAN) {
+        repair_mean(risk, m, beta);
+        return;
+    }
+    for (size_t j = 0; j < n && sum <= 0; j++) {
+        beta[j] = m * (risk->mass[j] / risk->total_mass);
+    }
+    if (sum > 0) {
+        scale(beta, n, m / sum);
+    }
+}

@@ -1,0 +1,403 @@
+#include "families/top/solver/grill.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "common/base/random.h"
+#include "common/kernel/linear.h"
+#include "families/top/solver/risk.h"
+#include "fit/score_map.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MEMORY = 20,     /* pairs of steps and changes of the gradient that are kept */
+    WINDOW = 10,     /* iterations over which a start has to gain something */
+    MOST_TRIALS = 40 /* of a line search */
+};
+
+/* A point w with its value and gradient. */
+struct place {
+    double *w, *g; /* (d) */
+    double value, threshold;
+};
+
+struct run {
+    const struct top_grill *grill;
+    struct score_map map;
+    size_t n, d;
+    double ratio;    /* of a negative's cost to a positive's */
+    double *share;   /* (n) */
+    double *s, *r;   /* (n) */
+    uint32_t *order; /* (n) */
+    struct place at, trial, best;
+    double *direction;                     /* (d) */
+    double *step[MEMORY], *change[MEMORY]; /* (d) */
+    double product[MEMORY];                /* 1 / step'change */
+    size_t n_pairs;                        /* so far; the last MEMORY of them are kept */
+    uint64_t iterations;
+};
+
+static int create_place(struct place *place, size_t d, struct error *err) {
+    place->w = memory_zeros(d, sizeof(double), "weights", err);
+    place->g = memory_zeros(d, sizeof(double), "weights", err);
+    return place->w && place->g ? 0 : -1;
+}
+
+static void copy_place(struct place *to, const struct place *from, size_t d) {
+    memcpy(to->w, from->w, d * sizeof(double));
+    memcpy(to->g, from->g, d * sizeof(double));
+    to->value = from->value;
+    to->threshold = from->threshold;
+}
+
+static int allocate(struct run *run, struct error *err) {
+    size_t n = run->n, d = run->d;
+    run->share = memory_array(n, sizeof(double), "scores", err);
+    run->s = memory_array(n, sizeof(double), "scores", err);
+    run->r = memory_array(n, sizeof(double), "scores", err);
+    run->order = memory_array(n, sizeof *run->order, "scores", err);
+    run->direction = memory_array(d, sizeof(double), "weights", err);
+    if (!run->share || !run->s || !run->r || !run->order || !run->direction ||
+        create_place(&run->at, d, err) < 0 || create_place(&run->trial, d, err) < 0 ||
+        create_place(&run->best, d, err) < 0) {
+        return -1;
+    }
+    for (int i = 0; i < MEMORY; i++) {
+        run->step[i] = memory_array(d, sizeof(double), "weights", err);
+        run->change[i] = memory_array(d, sizeof(double), "weights", err);
+        if (!run->step[i] || !run->change[i]) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void release(struct run *run) {
+    struct place *const place[] = {&run->at, &run->trial, &run->best};
+    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
+        free(place[i]->w);
+        free(place[i]->g);
+    }
+    for (int i = 0; i < MEMORY; i++) {
+        free(run->step[i]);
+        free(run->change[i]);
+    }
+    score_map_free(&run->map);
+    free(run->share);
+    free(run->s);
+    free(run->r);
+    free(run->order);
+    free(run->direction);
+}
+
+/* Shares such that the rows strictly above the quantile have no more than 1 together, and the
+ * ratio of costs. */
+static void prepare(struct run *run) {
+    const struct top_grill *grill = run->grill;
+    double mass = 0, positive = 0, negative = 0;
+    for (size_t i = 0; i < run->n; i++) {
+        mass += grill->mass[i];
+        positive += grill->cost[i];
+        negative += grill->negative[i];
+    }
+    run->ratio = positive / negative;
+    for (size_t i = 0; i < run->n; i++) { /* a little less: sums that are whole stay so */
+        run->share[i] = grill->mass[i] / (grill->tau * mass) * (1 - 1e-12);
+    }
+}
+
+/* The row at the quantile: the highest of those of J that are not among the top tau. */
+static size_t quantile_row(struct run *run) {
+    size_t n = 0;
+    for (size_t i = 0; i < run->n; i++) {
+        if (run->grill->mass[i] > 0) {
+            run->order[n++] = (uint32_t)i;
+        }
+    }
+    double left;
+    size_t at = top_risk_select(run->s, run->share, 1, run->order, n, &left);
+    if (at == n) { /* tau = 1: the lowest of all */
+        at = 0;
+        for (size_t i = 1; i < n; i++) {
+            at = run->s[run->order[i]] < run->s[run->order[at]] ? i : at;
+        }
+        return run->order[at];
+    }
+    for (size_t i = at + 1; i < n; i++) {
+        at = run->s[run->order[i]] > run->s[run->order[at]] ? i : at;
+    }
+    return run->order[at];
+}
+
+/* Value and gradient at place->w. */
+static int evaluate(struct run *run, struct place *place, struct error *err) {
+    const struct top_grill *grill = run->grill;
+    if (run->map.scores(&run->map, place->w, run->s, err) < 0) {
+        return -1;
+    }
+    size_t row = quantile_row(run);
+    double t = run->s[row], value = 0, slopes = 0;
+    for (size_t i = 0; i < run->n; i++) {
+        run->r[i] = 0;
+        if (grill->cost[i] > 0) {
+            value += grill->cost[i] * top_loss(grill->square, t - run->s[i]);
+            run->r[i] = -grill->C * grill->cost[i] * top_slope(grill->square, t - run->s[i]);
+        } else if (grill->negative[i] > 0) {
+            double cost = run->ratio * grill->negative[i];
+            value += cost * top_loss(grill->square, run->s[i] - t);
+            run->r[i] = grill->C * cost * top_slope(grill->square, run->s[i] - t);
+        }
+        slopes -= run->r[i];
+    }
+    run->r[row] += slopes;
+    if (run->map.adjoint(&run->map, run->r, place->g, err) < 0) {
+        return -1;
+    }
+    array_add(place->g, 1, place->w, run->d);
+    place->value = 0.5 * array_dot(place->w, place->w, run->d) + grill->C * value;
+    place->threshold = t;
+    return isfinite(place->value)
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+}
+
+/* direction = -H g, H from the pairs (two-loop recursion, Nocedal 1980). */
+static void find_direction(struct run *run) {
+    size_t d = run->d, kept = run->n_pairs < MEMORY ? run->n_pairs : MEMORY;
+    double *q = run->direction, weight[MEMORY];
+    for (size_t k = 0; k < d; k++) {
+        q[k] = -run->at.g[k];
+    }
+    for (size_t i = 0; i < kept; i++) {
+        size_t at = (run->n_pairs - 1 - i) % MEMORY;
+        weight[at] = run->product[at] * array_dot(run->step[at], q, d);
+        array_add(q, -weight[at], run->change[at], d);
+    }
+    if (kept > 0) {
+        size_t last = (run->n_pairs - 1) % MEMORY;
+        double scale =
+            1 / (run->product[last] * array_dot(run->change[last], run->change[last], d));
+        for (size_t k = 0; k < d; k++) {
+            q[k] *= scale;
+        }
+    }
+    for (size_t i = kept; i-- > 0;) {
+        size_t at = (run->n_pairs - 1 - i) % MEMORY;
+        double back = run->product[at] * array_dot(run->change[at], q, d);
+        array_add(q, weight[at] - back, run->step[at], d);
+    }
+}
+
+/* Weak Wolfe conditions by doubling and bisection (Lewis and Overton 2013), which also works
+ * where there are kinks. *found: `trial` is lower than `at`. */
+static int search_line(struct run *run, double slope, double first, const struct monitor *monitor,
+                       bool *found, struct error *err) {
+    double low = 0, high = INFINITY, x = first;
+    *found = false;
+    for (int i = 0; i < MOST_TRIALS && !monitor_late(monitor); i++) {
+        memcpy(run->trial.w, run->at.w, run->d * sizeof(double));
+        array_add(run->trial.w, x, run->direction, run->d);
+        if (evaluate(run, &run->trial, err) < 0) {
+            return -1;
+        }
+        if (!(run->trial.value < run->at.value + 1e-4 * x * slope)) {
+            high = x;
+        } else if (array_dot(run->trial.g, run->direction, run->d) < 0.9 * slope) {
+            *found = true;
+            low = x;
+        } else {
+            *found = true;
+            return 0;
+        }
+        x = high < INFINITY ? 0.5 * (low + high) : 2 * x;
+        if (x == low || x == high) {
+            break;
+        }
+    }
+    if (*found) { /* the trial at hand may be the one that is too far */
+        memcpy(run->trial.w, run->at.w, run->d * sizeof(double));
+        array_add(run->trial.w, low, run->direction, run->d);
+        return evaluate(run, &run->trial, err);
+    }
+    return 0;
+}
+
+static void remember_pair(struct run *run) {
+    size_t at = run->n_pairs % MEMORY;
+    for (size_t k = 0; k < run->d; k++) {
+        run->step[at][k] = run->trial.w[k] - run->at.w[k];
+        run->change[at][k] = run->trial.g[k] - run->at.g[k];
+    }
+    double product = array_dot(run->step[at], run->change[at], run->d);
+    if (product > 0) {
+        run->product[at] = 1 / product;
+        run->n_pairs++;
+    }
+}
+
+/* Goes down from `at` until little is gained. *stopped: what the monitor said. */
+static int descend(struct run *run, const struct monitor *monitor, enum stop_reason *stopped,
+                   struct error *err) {
+    double before = run->at.value;
+    run->n_pairs = 0;
+    for (uint64_t i = 1;; i++) {
+        *stopped = monitor_check(monitor, ++run->iterations, run->at.value, 0);
+        if (*stopped) {
+            return 0;
+        }
+        find_direction(run);
+        double slope = array_dot(run->at.g, run->direction, run->d);
+        double norm = sqrt(array_dot(run->at.g, run->at.g, run->d));
+        bool found = false;
+        if (slope < 0 && search_line(run, slope, run->n_pairs ? 1 : 1 / fmax(1, norm), monitor,
+                                     &found, err) < 0) {
+            return -1;
+        }
+        if (!found && run->n_pairs > 0) { /* once more along the gradient */
+            run->n_pairs = 0;
+            continue;
+        }
+        if (!found) {
+            return 0;
+        }
+        remember_pair(run);
+        copy_place(&run->at, &run->trial, run->d);
+        if (i % WINDOW == 0) {
+            if (before - run->at.value <= run->grill->epsilon * run->at.value) {
+                return 0;
+            }
+            before = run->at.value;
+        }
+    }
+}
+
+/* The best power of two as length of the direction in `at`, of those that there is time for, one at
+ * the least. */
+static int scale_start(struct run *run, const struct monitor *monitor, struct error *err) {
+    double length = sqrt(array_dot(run->at.w, run->at.w, run->d)), best = INFINITY;
+    for (size_t k = 0; k < run->d; k++) {
+        run->direction[k] = length > 0 ? run->at.w[k] / length : 0;
+    }
+    for (int power = -20; power <= 20; power++) {
+        for (size_t k = 0; k < run->d; k++) {
+            run->trial.w[k] = ldexp(run->direction[k], power);
+        }
+        if (evaluate(run, &run->trial, err) < 0) {
+            return -1;
+        }
+        if (run->trial.value < best) {
+            best = run->trial.value;
+            copy_place(&run->at, &run->trial, run->d);
+        }
+        if (monitor_late(monitor)) {
+            break;
+        }
+    }
+    return 0;
+}
+
+/* The first start is from centroid to centroid; the others add to that direction a random one of
+ * the same length, which grows to twice that. */
+static int start(struct run *run, size_t number, const struct monitor *monitor, struct error *err) {
+    const struct top_grill *grill = run->grill;
+    double positive = 0, negative = 0;
+    for (size_t i = 0; i < run->n; i++) {
+        positive += grill->cost[i];
+        negative += grill->negative[i];
+    }
+    for (size_t i = 0; i < run->n; i++) {
+        run->r[i] = grill->cost[i] / positive - grill->negative[i] / negative;
+    }
+    if (run->map.adjoint(&run->map, run->r, run->at.w, err) < 0) {
+        return -1;
+    }
+    struct random random;
+    random_start(&random, grill->seed, 8 + number);
+    double length = sqrt(array_dot(run->at.w, run->at.w, run->d)), drawn = 0;
+    for (size_t k = 0; k < run->d; k++) { /* nearly normal */
+        double sum = -6;
+        for (int i = 0; i < 12; i++) {
+            sum += random_unit(&random);
+        }
+        run->trial.w[k] = sum;
+        drawn += sum * sum;
+    }
+    double part = number == 0 ? 0 : 2 * (double)number / (double)grill->starts;
+    double factor = drawn > 0 ? part * (length > 0 ? length : 1) / sqrt(drawn) : 0;
+    array_add(run->at.w, factor, run->trial.w, run->d);
+    return scale_start(run, monitor, err);
+}
+
+/* The best of all ranks, the first of equal ones; and iterations, and an end, of all. */
+static void take_best(struct run *run, size_t own, enum stop_reason *stopped) {
+    struct cluster *cluster = run->grill->problem->starts;
+    double value = -cluster_largest(cluster, -run->best.value);
+    double number = run->best.value == value ? (double)own : INFINITY;
+    double first = -cluster_largest(cluster, -number);
+    double rank = number == first ? (double)cluster_rank(cluster) : -1;
+    size_t from = (size_t)cluster_largest(cluster, rank);
+    double place[2] = {run->best.value, run->best.threshold};
+    cluster_broadcast(cluster, run->best.w, run->d * sizeof *run->best.w, from);
+    cluster_broadcast(cluster, place, sizeof place, from);
+    run->best.value = place[0];
+    run->best.threshold = place[1];
+    run->iterations = (uint64_t)cluster_total(cluster, (double)run->iterations);
+    *stopped = (enum stop_reason)cluster_largest(cluster, (double)*stopped);
+}
+
+/* Where starts are dealt, a rank takes one when it is done with the last. */
+static int run_all(struct run *run, const struct monitor *monitor, enum stop_reason *stopped,
+                   struct error *err) {
+    size_t n = run->grill->starts, best = n;
+    struct cluster *cluster = run->grill->problem->starts;
+    struct cluster_tasks tasks = cluster_deal(cluster, n);
+    run->best.value = INFINITY;
+    while (!*stopped) {
+        size_t number = cluster_take(cluster, &tasks);
+        if (number == n) {
+            break;
+        }
+        if (start(run, number, monitor, err) < 0 || descend(run, monitor, stopped, err) < 0) {
+            return -1;
+        }
+        if (run->at.value < run->best.value) {
+            copy_place(&run->best, &run->at, run->d);
+            best = number;
+        }
+    }
+    if (cluster) {
+        take_best(run, best, stopped);
+    }
+    return 0;
+}
+
+int top_grill_solve(const struct top_grill *grill, const struct monitor *monitor,
+                    struct solution *solution, double *threshold, struct error *err) {
+    struct run run = {.grill = grill, .n = grill->problem->n};
+    *solution = (struct solution){0};
+    if (score_map_create(&run.map, grill->problem, err) < 0) {
+        return -1;
+    }
+    run.d = run.map.dimension;
+    enum stop_reason stopped = 0;
+    int status = allocate(&run, err);
+    if (status == 0) {
+        prepare(&run);
+        status = run_all(&run, monitor, &stopped, err);
+    }
+    if (status == 0) {
+        *solution = (struct solution){.n_outputs = 1,
+                                      .weights = run.best.w,
+                                      .primal = run.best.value,
+                                      .iterations = run.iterations,
+                                      .converged = !stopped,
+                                      .reason = stopped,
+                                      .gap = NAN};
+        *threshold = run.best.threshold;
+        run.best.w = NULL;
+    }
+    release(&run);
+    return status;
+}

@@ -1,0 +1,429 @@
+#include "families/top/solver/interior_point.h"
+
+#include "common/base/array.h"
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "families/top/solver/feasible_dual.h"
+#include "families/top/solver/interior_point_setup.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STEPS = 300,     /* at most */
+    TRIM_STEPS = 5,  /* tries to leave out what goes to 0 */
+    STALL_STEPS = 12 /* without progress, after which rounding has the last word */
+};
+
+/* A step goes so far towards the boundary. */
+static const double SHORT_OF = 0.995;
+/* Less of the corrector is taken where that goes further by so much; steps this short are none. */
+static const double FURTHER = 1.2, SHORTEST = 1e-13;
+/* Progress since it was made last: a gap below this part of that one, a dual that grew by so much,
+ * or products that halved while they still make more than a part of the gap. */
+static const double BETTER_GAP = 0.9, BETTER_DUAL = 1.5, BETTER_PRODUCTS = 0.5;
+static const double PART_OF_GAP = 1e-3;
+/* The first products, in parts of alpha: margins are about 1. */
+static const double FIRST_PRODUCTS = 1e-3;
+/* An entry may go to 0 if it is below this part of the mean times its multiplier; with each further
+ * try a part of that. */
+static const double TRIM = 0.1, TRIM_LESS = 0.01;
+/* Seconds that a run with features of a factor may take, with its certificate: 1,000 rows, degree
+ * 3, C = 1e4 from 8 to 16. */
+static const double FACTORED = 16;
+/* The gap is to be found again from the data. */
+static const double ENOUGH = 0.8;
+
+/* ---- the start ---- */
+
+/* The level that caps of the iterate's beta leave room under. Hinge: what caps are where all of
+ * beta stands at them, because a level that is too low rises by short steps only (multipliers of
+ * the caps have to fall as it does), while one that is too high falls fast. */
+static double first_level(const struct top_interior *in) {
+    const struct top_risk *risk = in->risk;
+    double sum = 0, squares = 0, most = 0;
+    for (size_t k = 0; k < in->n; k++) {
+        double x = in->at.x[k];
+        if (k < in->n_alpha) {
+            sum += x;
+        } else {
+            squares += x * (x / risk->mass[in->row[k]]);
+            most = in->moving[k] > 0 ? fmax(most, x / in->moving[k]) : 0;
+        }
+    }
+    double sums[] = {sum, squares};
+    cluster_sum(in->cluster, sums, 2);
+    sum = sums[0];
+    squares = sums[1];
+    most = cluster_largest(in->cluster, most);
+    return risk->kind == TOP_MEAN   ? sum
+           : risk->kind == TOP_NONE ? 1
+           : risk->square           ? sqrt(squares / risk->budget) / (2 * risk->theta)
+                                    : fmax(2 * most, sum / (risk->theta * risk->budget));
+}
+
+/* Multipliers that belong to the slopes g of what they bound, with all products about `product`. */
+static void first_multipliers(struct top_interior *in, size_t k, double g, double product) {
+    struct top_point *at = &in->at;
+    at->z[k] = fmax(g, 0) + product / at->x[k];
+    if (in->capped[k]) {
+        at->y[k] = fmax(-g, 0) + product / at->u[k];
+    }
+}
+
+/* Half of what alpha is at scores 0, where rows of a squared loss are 1 + threshold below their
+ * margin, and beta as the masses are; large where C is, but from there each step comes down by
+ * orders of magnitude, while up from a point near 0 steps are short. */
+static int start(struct top_interior_run *run, struct error *err) {
+    struct top_interior *in = &run->in;
+    struct top_point *at = &in->at;
+    const struct top_risk *risk = in->risk;
+    double part = risk->square ? 1 + fmax(0, top_risk_of_nothing(risk)) : 0.5;
+    double sum = part * in->cost * risk->total_cost;
+    double products = 0, alphas = 0;
+    for (size_t k = 0; k < in->n; k++) {
+        size_t i = in->row[k];
+        at->x[k] = k < in->n_alpha          ? part * in->cost * risk->cost[i]
+                   : risk->kind == TOP_NONE ? part * in->cost * risk->mass[i]
+                                            : sum * (risk->mass[i] / risk->total_mass);
+        alphas += k < in->n_alpha ? at->x[k] : 0;
+    }
+    if (top_interior_place(in, err) || top_interior_scores(in, err)) {
+        return -1;
+    }
+    at->level = first_level(in);
+    at->lambda = 0;
+    at->rho = in->balanced ? -top_risk_threshold(in->risk, in->s, in->risk->p) : 0;
+    for (size_t k = 0; k < in->n; k++) {
+        double sign = top_interior_sign(in, k), x = at->x[k];
+        double g = sign * (in->s[in->row[k]] + at->rho) + in->square[k] * x - in->linear[k];
+        g += in->arc[k] > 0 ? x / (in->arc[k] * at->level) : 0;
+        in->slope[k] = g;
+        at->u[k] = in->fixed[k] + in->moving[k] * at->level - x;
+        products += fabs(g) * x;
+    }
+    double sums[] = {products, alphas};
+    cluster_sum(in->cluster, sums, 2);
+    double product = fmax(sums[0] / in->all, FIRST_PRODUCTS * sums[1] / in->all_alpha);
+    for (size_t k = 0; k < in->n; k++) {
+        first_multipliers(in, k, in->slope[k], product);
+        at->lambda -= risk->kind == TOP_MEAN ? in->moving[k] * at->y[k] : 0;
+    }
+    at->lambda = cluster_total(in->cluster, at->lambda);
+    if (risk->kind == TOP_QUANTILE && risk->square) {
+        at->w = product / at->level;
+    }
+    return 0;
+}
+
+/* ---- both bounds ---- */
+
+/* What of the iterate's variable is handed on: nothing where x is below a part of z. Of those that
+ * go to 0 x is the product of the two over z, which is about 1 as margins are; else z is. */
+static double hand_on(const struct top_interior *in, size_t k, double part) {
+    return k == SIZE_MAX || in->at.x[k] < part * in->at.z[k] ? 0 : in->at.x[k];
+}
+
+/* The iterate, made feasible, with its scores. */
+static int take_point(struct top_interior_run *run, double part, struct error *err) {
+    struct top_interior *in = &run->in;
+    for (size_t i = 0; i < in->m; i++) {
+        run->alpha[i] = hand_on(in, in->alpha_of[i], part);
+        run->beta[i] = hand_on(in, in->beta_of[i], part);
+    }
+    top_dual_repair(&run->risk, in->cost, run->alpha, run->beta);
+    for (size_t i = 0; i < in->m; i++) {
+        in->b[i] = run->alpha[i] - run->beta[i];
+    }
+    return top_system_square(in->system, in->b, run->scores, &run->square, err);
+}
+
+/* Both bounds of the point that was taken, the primal at the best multiple of its scores. */
+struct bounds {
+    double primal, multiple, dual;
+};
+
+static struct bounds bounds_of(struct top_interior_run *run) {
+    const struct top_interior *in = &run->in;
+    struct bounds bounds;
+    const double *f = in->at.f;
+    double norm = in->width > 0 ? array_dot(f, f, in->width) : run->square;
+    bounds.dual = top_risk_dual(&run->risk, in->cost, run->alpha, run->beta) - 0.5 * run->square;
+    bounds.multiple =
+        top_risk_multiple(&run->risk, in->cost, norm, in->width > 0 ? in->s : run->scores, 1,
+                          TOP_MULTIPLE_EXACT, run->work, &bounds.primal);
+    return bounds;
+}
+
+static void keep_primal(struct top_interior_run *run, const struct bounds *bounds) {
+    const double *f = run->in.width > 0 ? run->in.at.f : run->in.b;
+    run->primal = bounds->primal;
+    for (size_t i = 0; i < run->width; i++) {
+        run->best_f[i] = bounds->multiple * f[i];
+    }
+}
+
+static void keep_dual(struct top_interior_run *run, const struct bounds *bounds) {
+    size_t m = run->in.m;
+    run->dual = bounds->dual;
+    memcpy(run->best_alpha, run->alpha, m * sizeof *run->alpha);
+    memcpy(run->best_beta, run->beta, m * sizeof *run->beta);
+}
+
+/* Keeps what is better than before. */
+static int take_bounds(struct top_interior_run *run, struct error *err) {
+    if (take_point(run, 0, err)) {
+        return -1;
+    }
+    struct bounds bounds = bounds_of(run);
+    if (bounds.primal < run->primal) {
+        keep_primal(run, &bounds);
+    }
+    if (bounds.dual > run->dual) {
+        keep_dual(run, &bounds);
+    }
+    return 0;
+}
+
+static bool reached(const struct top_interior_run *run, double primal, double dual) {
+    return gap_reached(primal, dual, ENOUGH * run->epsilon);
+}
+
+/* Takes the point without the entries that go to 0, if the gap is reached with it too: it has fewer
+ * support vectors. The first try leaves out all that may go, later ones are content with less. */
+static int trim(struct top_interior_run *run, int tries, bool *trimmed, struct error *err) {
+    const struct top_interior *in = &run->in;
+    double mean = 0, part = TRIM;
+    for (size_t k = 0; k < in->n; k++) {
+        mean += in->at.x[k] / in->all;
+    }
+    mean = cluster_total(in->cluster, mean);
+    *trimmed = false;
+    for (int k = 0; k < tries && !*trimmed; k++, part *= TRIM_LESS) {
+        if (take_point(run, part * mean, err)) {
+            return -1;
+        }
+        struct bounds bounds = bounds_of(run);
+        *trimmed = reached(run, bounds.primal, bounds.dual);
+        if (*trimmed) {
+            keep_primal(run, &bounds);
+            keep_dual(run, &bounds);
+        }
+    }
+    return 0;
+}
+
+/* ---- the run ---- */
+
+/* The step: its centring as Mehrotra has it, and as much of the corrector as lets it go far. */
+static bool step(struct top_interior *in) {
+    double length = fmin(1, top_interior_longest(in, 0, 0)),
+           products = top_interior_mean_product(in);
+    double ratio = fmin(1, fmax(0, top_interior_predicted(in, length) / products));
+    double target = ratio * ratio * ratio * products, best = 0, weight = 0;
+    const double weights[] = {1, length, length * length, 0};
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
+        double far = top_interior_longest(in, target, weights[i]);
+        if (far > FURTHER * best) {
+            best = far;
+            weight = weights[i];
+        }
+    }
+    best = SHORT_OF * best > 1 ? 1 : SHORT_OF * best;
+    return best > SHORTEST && top_interior_move(in, best, target, weight);
+}
+
+/* Computes a step and takes it. *moved is false where rounding leaves none. */
+static int next(struct top_interior *in, bool *moved, struct error *err) {
+    bool factored;
+    *moved = false;
+    if (top_interior_factor(in, &factored, err)) {
+        return -1;
+    }
+    if (!factored) {
+        return 0;
+    }
+    if (top_interior_directions(in, err)) {
+        return -1;
+    }
+    *moved = step(in);
+    return *moved ? top_interior_scores(in, err) : 0;
+}
+
+/* Steps until the gap is reached, and a few more if that lets entries go that are to be 0. */
+static int improve(struct top_interior_run *run, const struct monitor *monitor, struct fit *fit,
+                   struct error *err) {
+    struct top_interior *in = &run->in;
+    double gap = INFINITY, dual = 0, products = INFINITY; /* when there was progress last */
+    int stalled = 0, more = TRIM_STEPS;
+    uint64_t until = fit->iterations + STEPS;
+    bool moved = true;
+    while (moved && stalled < STALL_STEPS && fit->iterations < until && more > 0) {
+        if (take_bounds(run, err)) {
+            return -1;
+        }
+        double left = run->primal - run->dual, mean = top_interior_mean_product(in);
+        fit->converged = reached(run, run->primal, run->dual);
+        if (fit->converged) {
+            bool trimmed;
+            more--;
+            if (trim(run, TRIM_STEPS - more, &trimmed, err)) {
+                return -1;
+            }
+            if (trimmed) {
+                return 0;
+            }
+        }
+        enum stop_reason said = monitor_check(monitor, fit->iterations, run->primal, run->dual);
+        if (said) {
+            fit->reason = fit->converged ? STOP_REACHED : said;
+            return 0;
+        }
+        bool better = left < BETTER_GAP * gap || run->dual > BETTER_DUAL * dual ||
+                      (mean < BETTER_PRODUCTS * products && mean * in->all > PART_OF_GAP * left);
+        stalled++;
+        if (better) {
+            gap = left;
+            dual = run->dual;
+            products = mean;
+            stalled = 0;
+        }
+        if (next(in, &moved, err)) {
+            return -1;
+        }
+        fit->iterations++;
+    }
+    fit->reason = fit->converged ? STOP_REACHED : STOP_ROUNDING;
+    return 0;
+}
+
+/* out (n) = values (m) at the rows in use; without an inside, share_j times `rest` at the others.
+ */
+static void spread(const struct top_interior_run *run, const double *values, double rest,
+                   double *out) {
+    const struct top_risk *whole = run->whole;
+    double shares = 0;
+    for (size_t i = 0; i < whole->n; i++) {
+        shares += whole->share[i];
+    }
+    shares = cluster_total(whole->cluster, shares);
+    for (size_t i = 0; i < whole->n; i++) {
+        out[i] = run->tight ? rest * (whole->share[i] / shares) : 0;
+    }
+    for (size_t i = 0; i < run->in.m; i++) {
+        out[run->rows[i]] += values[i];
+    }
+}
+
+static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct error *err) {
+    const struct score_map *map = run->map;
+    size_t n = map->n, m = run->in.m;
+    bool features = run->in.width > 0;
+    double *b = memory_array(n, sizeof *b, "coefficients", err);
+    fit->alpha = memory_array(n, sizeof(double), "the dual point", err);
+    fit->beta = memory_array(n, sizeof(double), "the dual point", err);
+    fit->weights = memory_array(map->dimension, sizeof(double), "weights", err);
+    int status = b && fit->alpha && fit->beta && fit->weights ? 0 : -1;
+    if (status == 0) {
+        double alphas = 0, sum = 0;
+        for (size_t i = 0; i < m; i++) {
+            alphas += run->best_alpha[i];
+            sum += features ? 0 : run->best_f[i]; /* else (width) */
+        }
+        alphas = cluster_total(run->in.cluster, alphas);
+        spread(run, run->best_beta, alphas, fit->beta);
+        memset(fit->alpha, 0, n * sizeof *fit->alpha);
+        for (size_t i = 0; i < m; i++) {
+            fit->alpha[run->rows[i]] = run->best_alpha[i];
+        }
+        fit->primal = run->primal;
+        fit->dual = run->dual;
+        fit->has_bias = run->add_constant;
+        if (run->add_constant) {
+            fit->bias = run->best_f[run->width - 1] * run->constant;
+        }
+        if (run->reach) {
+            status = row_features_coefficients(&run->own, run->best_f, b, err) < 0
+                         ? -1
+                         : map->adjoint(map, b, fit->weights, err);
+            if (run->add_constant && map->primal) {
+                fit->weights[map->dimension - 1] = run->best_f[run->width - 1];
+            }
+        } else if (features) {
+            memcpy(fit->weights, run->best_f, run->width * sizeof *run->best_f);
+        } else {
+            spread(run, run->best_f, -sum, b);
+            status = map->adjoint(map, b, fit->weights, err);
+        }
+    }
+    free(b);
+    return status;
+}
+
+/* All steps of a run, of which what top_interior_make wants is filled in. */
+static int solve(struct top_interior_run *run, const struct problem *problem, double cost,
+                 const struct monitor *monitor, struct fit *fit, bool *possible,
+                 struct error *err) {
+    int status = top_interior_make(run, problem, cost, possible, err);
+    if (status == 0 && *possible) {
+        double offset;
+        run->primal = cost * top_risk_cut(&run->risk, run->scores, run->work, &offset); /* of 0 */
+        status = start(run, err) || improve(run, monitor, fit, err) ? -1 : 0;
+    }
+    if (status == 0 && fit->reason == STOP_ROUNDING) {
+        bool widened;
+        status = top_system_widen(run->in.system, &widened, err);
+        if (status == 0 && widened) {
+            status = start(run, err) || improve(run, monitor, fit, err) ? -1 : 0;
+        }
+    }
+    return status == 0 && *possible ? copy_fit(run, fit, err) : status;
+}
+
+/* Once more, with features of a factor of K. */
+static int solve_factored(const struct problem *problem, struct top_interior_run *run, double cost,
+                          const struct monitor *monitor, struct fit *fit, struct error *err) {
+    struct fit again = {.iterations = fit->iterations};
+    bool possible;
+    if (solve(run, problem, cost, monitor, &again, &possible, err)) {
+        fit_free(&again);
+        return -1;
+    }
+    if (possible) {
+        fit->iterations = again.iterations;
+        fit->reason = again.reason;
+        fit->converged = again.converged;
+        if (again.converged) { /* rounding may have moved the bounds before */
+            fit->primal = INFINITY;
+            fit->dual = -INFINITY;
+        }
+        fit_join(fit, &again);
+    }
+    return 0;
+}
+
+int top_interior_solve(const struct problem *problem, const struct score_map *map,
+                       struct top_risk *risk, const bool *within, const double *reach,
+                       bool certificate_failed, double cost, double epsilon,
+                       const struct monitor *monitor, struct fit *fit, struct error *err) {
+    struct top_interior_run run = {.map = map, .whole = risk, .within = within, .epsilon = epsilon};
+    struct top_interior_run factored = run;
+    bool possible;
+    *fit = (struct fit){0};
+    factored.reach = reach;
+    int status = solve(&run, problem, cost, monitor, fit, &possible, err);
+    bool by_rows = status == 0 && !top_system_by_features(run.in.system);
+    top_interior_release(&run);
+    /* only rounding makes bounds cross by more than the gap */
+    bool crossed = fit->dual > (1 + epsilon) * fit->primal;
+    bool lost = certificate_failed || crossed || fit->reason == STOP_ROUNDING;
+    if (by_rows && reach && lost && monitor_left(monitor) > FACTORED) {
+        status = solve_factored(problem, &factored, cost, monitor, fit, err);
+        top_interior_release(&factored);
+    }
+    if (status < 0) {
+        fit_free(fit);
+    }
+    return status;
+}

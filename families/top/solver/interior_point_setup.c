@@ -1,0 +1,293 @@
+#include "families/top/solver/interior_point_setup.h"
+
+#include "common/base/memory.h"
+#include "families/top/solver/interior_point.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Shares that sum to no more than this leave no inside: then beta is the shares' part of alpha. */
+static const double TIGHT = 1 + 1e-8;
+
+static bool in_use(const struct top_risk *risk, const bool *within, bool tight, size_t i) {
+    return (!within || within[i]) && (risk->cost[i] > 0 || (!tight && risk->mass[i] > 0));
+}
+
+/* The sum over all ranks. */
+static double sum_shares(const struct top_risk *risk) {
+    double shares = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        shares += risk->share[i];
+    }
+    return cluster_total(risk->cluster, shares);
+}
+
+static bool is_tight(const struct top_risk *risk) {
+    double shares = sum_shares(risk);
+    return risk->kind == TOP_MEAN && shares <= TIGHT;
+}
+
+static size_t count_rows(const struct top_risk *risk, const bool *within, bool tight) {
+    size_t m = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        m += in_use(risk, within, tight, i);
+    }
+    return m;
+}
+
+double top_interior_work(const struct problem *problem, const struct top_risk *risk) {
+    enum { USUAL_STEPS = 20, ARRAYS = 100 }; /* ARRAYS: loops over the rows in a step */
+    size_t m = count_rows(risk, NULL, is_tight(risk));
+    m = cluster_count(risk->cluster, m);
+    return USUAL_STEPS * (top_system_work(problem, m) + ARRAYS * (double)m);
+}
+
+/* The risk of the rows in use. Without an inside, of margins s_i - sum share_j s_j alone. */
+static int make_risk(struct top_interior_run *run, size_t m, struct error *err) {
+    const struct top_risk *whole = run->whole;
+    struct top_risk *risk = &run->risk;
+    run->rows = memory_array(m, sizeof *run->rows, "rows", err);
+    if (!run->rows || top_risk_create(risk, m, err)) {
+        return -1;
+    }
+    risk->cluster = whole->cluster;
+    risk->n_all = whole->n_all;
+    risk->kind = run->tight ? TOP_NONE : whole->kind;
+    risk->square = whole->square;
+    risk->k = whole->k;
+    risk->theta = whole->theta;
+    risk->budget = whole->budget;
+    risk->total_cost = run->within ? 0 : whole->total_cost;
+    risk->total_mass = run->within || run->tight ? 0 : whole->total_mass;
+    m = 0;
+    for (size_t i = 0; i < whole->n; i++) {
+        if (in_use(whole, run->within, run->tight, i)) {
+            run->rows[m] = (uint32_t)i;
+            risk->cost[m] = whole->cost[i];
+            risk->mass[m] = run->tight ? 0 : whole->mass[i];
+            risk->share[m] = run->tight ? 0 : whole->share[i];
+            risk->total_cost += run->within ? risk->cost[m] : 0;
+            risk->total_mass += run->within ? risk->mass[m] : 0;
+            m++;
+        }
+    }
+    return 0;
+}
+
+static int make_system(struct top_interior_run *run, const struct problem *problem,
+                       struct error *err) {
+    double *centre = NULL;
+    size_t n = run->whole->n;
+    if (run->tight) {
+        centre = memory_array(n, sizeof *centre, "a centre", err);
+        if (!centre) {
+            return -1;
+        }
+        double shares = sum_shares(run->whole);
+        for (size_t i = 0; i < n; i++) {
+            centre[i] = run->whole->share[i] / shares;
+        }
+    }
+    int status = top_system_create(&run->in.system, problem, run->map, run->rows, run->risk.n,
+                                   centre, run->reach ? &run->own : NULL, run->add_constant, err);
+    free(centre);
+    return status;
+}
+
+static double *carve(double **pool, size_t n) {
+    double *array = *pool;
+    *pool += n;
+    return array;
+}
+
+static void carve_point(double **pool, struct top_point *point, size_t n, size_t width) {
+    point->x = carve(pool, n);
+    point->z = carve(pool, n);
+    point->u = carve(pool, n);
+    point->y = carve(pool, n);
+    point->f = carve(pool, width);
+}
+
+static int make_arrays(struct top_interior_run *run, struct error *err) {
+    enum { OF_VARIABLES = 4 * 4 + 3 * 2 + 9, OF_ROWS = 9 + 2, OF_FEATURES = 5 };
+    struct top_interior *in = &run->in;
+    size_t n = in->n, m = in->m;
+    in->width = top_system_width(in->system);
+    run->pool = memory_zeros(OF_VARIABLES * n + OF_ROWS * m + OF_FEATURES * in->width,
+                             sizeof(double), "a dual point", err);
+    in->row = memory_array(n, sizeof *in->row, "a dual point", err);
+    in->alpha_of = memory_array(m, sizeof *in->alpha_of, "a dual point", err);
+    in->beta_of = memory_array(m, sizeof *in->beta_of, "a dual point", err);
+    in->capped = memory_zeros(n, sizeof *in->capped, "a dual point", err);
+    if (!run->pool || !in->row || !in->alpha_of || !in->beta_of || !in->capped) {
+        return -1;
+    }
+    double *pool = run->pool;
+    carve_point(&pool, &in->at, n, in->width);
+    carve_point(&pool, &in->affine, n, in->width);
+    carve_point(&pool, &in->centre, n, in->width);
+    carve_point(&pool, &in->corrector, n, in->width);
+    double **const variables[] = {&in->fixed,     &in->moving, &in->linear, &in->square, &in->arc,
+                                  &in->curvature, &in->right,  &in->slope,  &in->slack};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        *variables[i] = carve(&pool, n);
+    }
+    for (size_t c = 0; c < 3; c++) {
+        in->border[c] = carve(&pool, n);
+        in->column[c] = carve(&pool, n);
+    }
+    double **const rows[] = {&in->b,       &in->s,           &in->E,
+                             &in->solved,  &run->alpha,      &run->beta,
+                             &run->scores, &run->best_alpha, &run->best_beta};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        *rows[i] = carve(&pool, m);
+    }
+    run->work = carve(&pool, 2 * m);
+    in->lack = carve(&pool, in->width);
+    run->width = in->width > 0 ? in->width : m;
+    run->best_f = memory_zeros(run->width, sizeof(double), "weights", err);
+    return run->best_f ? 0 : -1;
+}
+
+/* Caps, linear and square terms of a variable of row i. */
+static void fill_variable(struct top_interior_run *run, size_t k, size_t i) {
+    struct top_interior *in = &run->in;
+    const struct top_risk *risk = &run->risk;
+    bool beta = k >= in->n_alpha, square = risk->square;
+    double cost = in->cost;
+    in->row[k] = i;
+    in->border[1][k] = beta ? -1 : 1;
+    in->border[2][k] = beta ? 0 : 1;
+    if (!beta) {
+        in->alpha_of[i] = k;
+        in->linear[k] = 1;
+        in->square[k] = square ? 1 / (2 * cost * risk->cost[i]) : 0;
+        in->fixed[k] = cost * risk->cost[i];
+        in->capped[k] = !square;
+        return;
+    }
+    in->beta_of[i] = k;
+    switch (risk->kind) {
+    case TOP_MEAN: /* a cap of the whole sum is none */
+        in->moving[k] = risk->share[i];
+        in->capped[k] = risk->share[i] < 1;
+        break;
+    case TOP_QUANTILE:
+        in->linear[k] = 1 / risk->theta;
+        in->moving[k] = square ? 0 : risk->theta * risk->mass[i];
+        in->arc[k] = square ? 2 * risk->theta * risk->theta * risk->mass[i] : 0;
+        in->capped[k] = !square;
+        break;
+    case TOP_NONE:
+        in->linear[k] = 1;
+        in->square[k] = square ? 1 / (2 * cost * risk->mass[i]) : 0;
+        in->fixed[k] = cost * risk->mass[i];
+        in->capped[k] = !square;
+        break;
+    }
+}
+
+static const struct row_groups none = {0}; /* nothing is centred */
+
+/* Features of a factor of K without the constant feature; *possible is false where there are none.
+ * work (m). */
+static int make_plain_features(struct top_interior_run *run, const struct problem *problem,
+                               double *work, bool *possible, struct error *err) {
+    struct problem plain = *problem;
+    struct score_map map;
+    plain.constant = 0;
+    if (score_map_create(&map, &plain, err) < 0) {
+        return -1;
+    }
+    int status = map.primal ? 0 : map.diagonal(&map, work, err);
+    for (size_t i = 0; i < map.n && !map.primal; i++) { /* reach is that with the constant one */
+        work[i] = sqrt(fmax(0, work[i])) * (1 + 4 * DBL_EPSILON);
+    }
+    *possible = !row_features_own(&map);
+    if (status == 0 && *possible) {
+        status = row_features_create(&run->own, &plain, &map, &none, map.primal ? run->reach : work,
+                                     possible, err);
+    }
+    score_map_free(&map);
+    return status;
+}
+
+/* Features of a factor of K, where its m rows are all, and few; without the constant feature, if
+ * there are any then. */
+static int make_features(struct top_interior_run *run, const struct problem *problem, size_t m,
+                         bool *possible, struct error *err) {
+    *possible = !run->tight && !run->within && !problem->cluster && m == run->whole->n &&
+                row_features_fits(run->map, m, ROW_FEATURES_MOST) && !row_features_own(run->map);
+    if (!*possible) {
+        return 0;
+    }
+    run->constant = problem->constant;
+    if (problem->constant > 0) {
+        double *work = memory_array(m, sizeof *work, "features", err);
+        int status = work ? make_plain_features(run, problem, work, &run->add_constant, err) : -1;
+        free(work);
+        if (status < 0 || run->add_constant) {
+            return status;
+        }
+    }
+    return row_features_create(&run->own, problem, run->map, &none, run->reach, possible, err);
+}
+
+int top_interior_make(struct top_interior_run *run, const struct problem *problem, double cost,
+                      bool *possible, struct error *err) {
+    struct top_interior *in = &run->in;
+    struct top_risk *risk = &run->risk;
+    run->tight = is_tight(run->whole);
+    size_t m = count_rows(run->whole, run->within, run->tight), k = 0;
+    *possible = true;
+    if (run->reach && make_features(run, problem, m, possible, err)) {
+        return -1;
+    }
+    if (!*possible) {
+        return 0;
+    }
+    if (make_risk(run, m, err) || make_system(run, problem, err)) {
+        return -1;
+    }
+    in->cluster = risk->cluster;
+    in->risk = risk;
+    in->cost = cost;
+    in->m = m;
+    for (size_t i = 0; i < m; i++) {
+        in->n_alpha += risk->cost[i] > 0;
+        in->n += (risk->cost[i] > 0) + (size_t)(risk->mass[i] > 0);
+    }
+    in->all = cluster_total(in->cluster, (double)in->n);
+    in->all_alpha = cluster_total(in->cluster, (double)in->n_alpha);
+    in->balanced = in->levelled = risk->kind != TOP_NONE;
+    in->n_borders = risk->kind == TOP_MEAN ? 3 : risk->kind == TOP_QUANTILE ? 2 : 0;
+    if (make_arrays(run, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < m; i++) {
+        in->alpha_of[i] = in->beta_of[i] = SIZE_MAX;
+        if (risk->cost[i] > 0) {
+            fill_variable(run, k++, i);
+        }
+    }
+    for (size_t i = 0; i < m; i++) {
+        if (risk->mass[i] > 0) {
+            fill_variable(run, k++, i);
+        }
+    }
+    return 0;
+}
+
+void top_interior_release(struct top_interior_run *run) {
+    row_features_free(&run->own);
+    top_system_free(run->in.system);
+    top_risk_free(&run->risk);
+    free(run->in.row);
+    free(run->in.alpha_of);
+    free(run->in.beta_of);
+    free(run->in.capped);
+    free(run->best_f);
+    free(run->pool);
+    free(run->rows);
+}

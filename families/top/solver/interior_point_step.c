@@ -1,0 +1,392 @@
+/* Steps of the interior points: with D the curvatures that bounds add, and S the signs by row,
+ *
+ *   (S'K S + D) dx + B dy = r,  B'dx + G dy = g,   dy of the level, rho and lambda,
+ *
+ * where S'K S + D is taken row by row through (K + E)^-1: E = D of a row's only variable, and
+ * D_alpha D_beta / (D_alpha + D_beta) where it has both. */
+#include "common/base/array.h"
+#include "families/top/solver/interior_point_private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Added to K's diagonal, in parts of it: rows may be equal; and how it grows where that is not
+ * enough. It bends the way to the optimum, not the optimum. The features' matrix needs none. */
+static const double RIDGE = 1e-13, RIDGE_MOST = 1e-3, RIDGE_FACTOR = 10;
+/* The level of TOP_QUANTILE squared rises by no more than so many times itself: its part of the
+ * slopes is far from straight. */
+static const double LEVEL_RISE = 4;
+
+enum { LEVEL, RHO, LAMBDA }; /* of the borders */
+
+/* b = the sums of x by row. */
+static void gather(struct top_interior *in) {
+    memset(in->b, 0, in->m * sizeof *in->b);
+    for (size_t k = 0; k < in->n; k++) {
+        in->b[in->row[k]] += top_interior_sign(in, k) * in->at.x[k];
+    }
+}
+
+int top_interior_place(struct top_interior *in, struct error *err) {
+    gather(in);
+    return in->width > 0 ? top_system_weights(in->system, in->b, in->at.f, err) : 0;
+}
+
+int top_interior_scores(struct top_interior *in, struct error *err) {
+    double square;
+    gather(in);
+    if (in->width == 0) {
+        return top_system_square(in->system, in->b, in->s, &square, err);
+    }
+    if (top_system_weights(in->system, in->b, in->lack, err)) {
+        return -1;
+    }
+    array_add(in->lack, -1, in->at.f, in->width);
+    return top_system_scores(in->system, in->at.f, in->s, err);
+}
+
+static bool arced(const struct top_interior *in) {
+    return in->risk->kind == TOP_QUANTILE && in->risk->square;
+}
+
+double top_interior_mean_product(const struct top_interior *in) {
+    const struct top_point *at = &in->at;
+    bool arc = arced(in) && cluster_leads(in->cluster);
+    double sum = arc ? at->level * at->w : 0, count = arc ? 1 : 0;
+    for (size_t k = 0; k < in->n; k++) {
+        sum += at->x[k] * at->z[k] + (in->capped[k] ? at->u[k] * at->y[k] : 0);
+        count += in->capped[k] ? 2 : 1;
+    }
+    double sums[] = {sum, count};
+    cluster_sum(in->cluster, sums, 2);
+    return sums[0] / sums[1];
+}
+
+double top_interior_predicted(const struct top_interior *in, double length) {
+    const struct top_point *at = &in->at, *by = &in->affine;
+    double count = arced(in) && cluster_leads(in->cluster) ? 1 : 0;
+    double sum = count * (at->level + length * by->level) * (at->w + length * by->w);
+    for (size_t k = 0; k < in->n; k++) {
+        sum += (at->x[k] + length * by->x[k]) * (at->z[k] + length * by->z[k]);
+        count++;
+        if (in->capped[k]) {
+            sum += (at->u[k] + length * by->u[k]) * (at->y[k] + length * by->y[k]);
+            count++;
+        }
+    }
+    double sums[] = {sum, count};
+    cluster_sum(in->cluster, sums, 2);
+    return sums[0] / sums[1];
+}
+
+/* ---- the system ---- */
+
+/* Curvatures, and the borders. Returns the level's own entry. */
+static double fill_curvatures(struct top_interior *in) {
+    const struct top_point *at = &in->at;
+    double own = arced(in) && cluster_leads(in->cluster) ? at->w / at->level : 0;
+    for (size_t k = 0; k < in->n; k++) {
+        double cap = in->capped[k] ? at->y[k] / at->u[k] : 0;
+        double arc = in->arc[k] > 0 ? 1 / (in->arc[k] * at->level) : 0;
+        double turn = at->x[k] / at->level * arc; /* slope of x / (arc level) in the level */
+        in->curvature[k] = in->square[k] + at->z[k] / at->x[k] + cap + arc;
+        if (in->levelled) {
+            in->border[LEVEL][k] = -in->moving[k] * cap - turn;
+            own +=
+                in->moving[k] * in->moving[k] * cap + (arc > 0 ? turn * at->x[k] / at->level : 0);
+        }
+    }
+    return cluster_total(in->cluster, own);
+}
+
+/* E of each row. */
+static void fill_diagonal(struct top_interior *in, double ridge) {
+    const double *diagonal = top_system_diagonal(in->system);
+    for (size_t i = 0; i < in->m; i++) {
+        size_t a = in->alpha_of[i], b = in->beta_of[i];
+        double E;
+        if (a != SIZE_MAX && b != SIZE_MAX) {
+            double small = fmin(in->curvature[a], in->curvature[b]);
+            double large = fmax(in->curvature[a], in->curvature[b]);
+            E = small / (1 + small / large);
+        } else {
+            E = in->curvature[a != SIZE_MAX ? a : b];
+        }
+        in->E[i] = E + ridge * diagonal[i] + (ridge > RIDGE ? ridge * E : 0) + 1e-300;
+    }
+}
+
+/* out (n) = (S'K S + D)^-1 right (n); with features and f not NULL those, and the weights that go
+ * with them, which make up for `lack`, if that is not NULL. */
+static int solve_inner(struct top_interior *in, const double *right, const double *lack,
+                       double *out, double *f, struct error *err) {
+    for (size_t i = 0; i < in->m; i++) {
+        size_t a = in->alpha_of[i], b = in->beta_of[i];
+        if (a != SIZE_MAX && b != SIZE_MAX) {
+            double A = in->curvature[a], B = in->curvature[b];
+            in->solved[i] = (right[a] * B - right[b] * A) / (A + B);
+        } else {
+            in->solved[i] = a != SIZE_MAX ? right[a] : -right[b];
+        }
+    }
+    if (f ? top_system_solve_both(in->system, lack, in->solved, f, err)
+          : top_system_solve(in->system, in->solved, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < in->m; i++) {
+        size_t a = in->alpha_of[i], b = in->beta_of[i];
+        if (a != SIZE_MAX && b != SIZE_MAX) {
+            double A = in->curvature[a], B = in->curvature[b], sum = right[a] + right[b];
+            out[a] = (sum + B * in->solved[i]) / (A + B);
+            out[b] = (sum - A * in->solved[i]) / (A + B);
+        } else {
+            out[a != SIZE_MAX ? a : b] = a != SIZE_MAX ? in->solved[i] : -in->solved[i];
+        }
+    }
+    return 0;
+}
+
+/* Slopes, and how far sums and caps are from holding. */
+static void fill_residuals(struct top_interior *in) {
+    const struct top_point *at = &in->at;
+    bool mean = in->risk->kind == TOP_MEAN;
+    double slope = !cluster_leads(in->cluster) ? 0 : mean ? -at->lambda : in->risk->budget - at->w;
+    double alphas = 0, all = 0;
+    for (size_t k = 0; k < in->n; k++) {
+        double sign = top_interior_sign(in, k), x = at->x[k];
+        double value = sign * in->s[in->row[k]] + in->square[k] * x - in->linear[k] - at->z[k];
+        value += in->balanced ? sign * at->rho : 0;
+        value += mean && k < in->n_alpha ? at->lambda : 0;
+        if (in->capped[k]) {
+            value += at->y[k];
+            in->slack[k] = in->fixed[k] + in->moving[k] * at->level - x - at->u[k];
+            slope -= in->moving[k] * at->y[k];
+        }
+        if (in->arc[k] > 0) {
+            double part = x / (in->arc[k] * at->level);
+            value += part;
+            slope -= 0.5 * part * (x / at->level);
+        }
+        in->slope[k] = value;
+        all += sign * x;
+        alphas += k < in->n_alpha ? x : 0;
+    }
+    double sums[] = {slope, all, alphas};
+    cluster_sum(in->cluster, sums, 3);
+    in->level_slope = sums[0];
+    in->excess[0] = sums[1];
+    in->excess[1] = sums[2] - at->level;
+}
+
+int top_interior_factor(struct top_interior *in, bool *done, struct error *err) {
+    in->level_own = fill_curvatures(in);
+    fill_residuals(in);
+    double ridge = in->width > 0 ? 0 : RIDGE;
+    fill_diagonal(in, ridge);
+    while (!(*done = top_system_factor(in->system, in->E)) && ridge < RIDGE_MOST) {
+        ridge = fmax(RIDGE, ridge * RIDGE_FACTOR);
+        fill_diagonal(in, ridge);
+    }
+    for (size_t c = 0; c < in->n_borders && *done; c++) {
+        if (solve_inner(in, in->border[c], NULL, in->column[c], NULL, err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* ---- directions ---- */
+
+enum part { AFFINE, CENTRE, CORRECTOR };
+
+/* What the part does to a product, of which a and b are the factors and da, db affine's moves. */
+static double target(enum part part, double a, double b, double da, double db) {
+    return part == AFFINE ? -a * b : part == CENTRE ? 1 : -da * db;
+}
+
+static double target_x(const struct top_interior *in, enum part part, size_t k) {
+    return target(part, in->at.x[k], in->at.z[k], in->affine.x[k], in->affine.z[k]);
+}
+
+static double target_u(const struct top_interior *in, enum part part, size_t k) {
+    return target(part, in->at.u[k], in->at.y[k], in->affine.u[k], in->affine.y[k]);
+}
+
+static double target_level(const struct top_interior *in, enum part part) {
+    return arced(in) ? target(part, in->at.level, in->at.w, in->affine.level, in->affine.w) : 0;
+}
+
+/* Solves the few equations of the borders, A (n, n) with rows of BORDERS, by elimination. */
+static void solve_borders(double A[3][3], double *x, size_t n) {
+    for (size_t c = 0; c < n; c++) {
+        size_t pivot = c;
+        for (size_t r = c + 1; r < n; r++) {
+            pivot = fabs(A[r][c]) > fabs(A[pivot][c]) ? r : pivot;
+        }
+        for (size_t j = 0; j < n; j++) {
+            double spare = A[c][j];
+            A[c][j] = A[pivot][j];
+            A[pivot][j] = spare;
+        }
+        double spare = x[c];
+        x[c] = x[pivot];
+        x[pivot] = spare;
+        for (size_t r = c + 1; r < n; r++) {
+            double factor = A[c][c] != 0 ? A[r][c] / A[c][c] : 0;
+            for (size_t j = c; j < n; j++) {
+                A[r][j] -= factor * A[c][j];
+            }
+            x[r] -= factor * x[c];
+        }
+    }
+    for (size_t c = n; c-- > 0;) {
+        for (size_t j = c + 1; j < n; j++) {
+            x[c] -= A[c][j] * x[j];
+        }
+        x[c] = A[c][c] != 0 ? x[c] / A[c][c] : 0;
+    }
+}
+
+/* The moves of the level, rho and lambda, given the inner solution without them. */
+static void find_borders(const struct top_interior *in, const double *inner, double *moves) {
+    double A[3][3] = {{0}}, sums[3 * 4];
+    for (size_t c = 0; c < in->n_borders; c++) {
+        double *row = sums + c * 4;
+        row[3] = array_dot(in->border[c], inner, in->n);
+        for (size_t d = 0; d < in->n_borders; d++) {
+            row[d] = array_dot(in->border[c], in->column[d], in->n);
+        }
+    }
+    cluster_sum(in->cluster, sums, in->n_borders * 4);
+    for (size_t c = 0; c < in->n_borders; c++) {
+        moves[c] -= sums[c * 4 + 3];
+        for (size_t d = 0; d < in->n_borders; d++) {
+            A[c][d] = -sums[c * 4 + d];
+        }
+    }
+    A[LEVEL][LEVEL] += in->level_own;
+    if (in->n_borders > LAMBDA) {
+        A[LEVEL][LAMBDA] -= 1;
+        A[LAMBDA][LEVEL] -= 1;
+    }
+    solve_borders(A, moves, in->n_borders);
+}
+
+static int find_direction(struct top_interior *in, enum part part, struct top_point *to,
+                          struct error *err) {
+    const struct top_point *at = &in->at;
+    double on = part == AFFINE ? 1 : 0; /* residuals are affine's alone */
+    double moves[3] = {0, -on * in->excess[0], -on * in->excess[1]};
+    if (cluster_leads(in->cluster)) {
+        moves[LEVEL] = -on * in->level_slope + target_level(in, part) / at->level;
+    }
+    for (size_t k = 0; k < in->n; k++) {
+        in->right[k] = -on * in->slope[k] + target_x(in, part, k) / at->x[k];
+        if (in->capped[k]) {
+            double cap = (target_u(in, part, k) - on * at->y[k] * in->slack[k]) / at->u[k];
+            in->right[k] -= cap;
+            moves[LEVEL] += in->moving[k] * cap;
+        }
+    }
+    moves[LEVEL] = cluster_total(in->cluster, moves[LEVEL]);
+    const double *lack = part == AFFINE ? in->lack : NULL;
+    double *f = in->width > 0 ? to->f : NULL;
+    if (solve_inner(in, in->right, lack, to->x, f, err)) {
+        return -1;
+    }
+    find_borders(in, to->x, moves);
+    for (size_t c = 0; c < in->n_borders; c++) {
+        if (f) { /* again with the whole, where parts cancel */
+            array_add(in->right, -moves[c], in->border[c], in->n);
+        } else {
+            array_add(to->x, -moves[c], in->column[c], in->n);
+        }
+    }
+    if (f && solve_inner(in, in->right, lack, to->x, f, err)) {
+        return -1;
+    }
+    to->level = in->n_borders > LEVEL ? moves[LEVEL] : 0;
+    to->rho = in->n_borders > RHO ? moves[RHO] : 0;
+    to->lambda = in->n_borders > LAMBDA ? moves[LAMBDA] : 0;
+    to->w = arced(in) ? (target_level(in, part) - at->w * to->level) / at->level : 0;
+    for (size_t k = 0; k < in->n; k++) {
+        to->z[k] = (target_x(in, part, k) - at->z[k] * to->x[k]) / at->x[k];
+        if (in->capped[k]) {
+            to->u[k] = in->moving[k] * to->level - to->x[k] + on * in->slack[k];
+            to->y[k] = (target_u(in, part, k) - at->y[k] * to->u[k]) / at->u[k];
+        }
+    }
+    return 0;
+}
+
+int top_interior_directions(struct top_interior *in, struct error *err) {
+    return find_direction(in, AFFINE, &in->affine, err) ||
+                   find_direction(in, CENTRE, &in->centre, err) ||
+                   find_direction(in, CORRECTOR, &in->corrector, err)
+               ? -1
+               : 0;
+}
+
+/* ---- steps ---- */
+
+static double longest(const double *at, const double *affine, const double *centre,
+                      const double *corrector, double target, double weight, double most) {
+    double move = *affine + target * *centre + weight * *corrector;
+    return move < 0 ? fmin(most, *at / -move) : most;
+}
+
+double top_interior_longest(const struct top_interior *in, double target, double weight) {
+    const struct top_point *at = &in->at, *a = &in->affine, *c = &in->centre;
+    const struct top_point *d = &in->corrector;
+    double most = INFINITY;
+    for (size_t k = 0; k < in->n; k++) {
+        most = longest(at->x + k, a->x + k, c->x + k, d->x + k, target, weight, most);
+        most = longest(at->z + k, a->z + k, c->z + k, d->z + k, target, weight, most);
+        if (in->capped[k]) {
+            most = longest(at->u + k, a->u + k, c->u + k, d->u + k, target, weight, most);
+            most = longest(at->y + k, a->y + k, c->y + k, d->y + k, target, weight, most);
+        }
+    }
+    most = -cluster_largest(in->cluster, -most);
+    if (in->levelled) {
+        most = longest(&at->level, &a->level, &c->level, &d->level, target, weight, most);
+    }
+    if (arced(in)) {
+        double rise = a->level + target * c->level + weight * d->level;
+        most = longest(&at->w, &a->w, &c->w, &d->w, target, weight, most);
+        most = rise > 0 ? fmin(most, LEVEL_RISE * at->level / rise) : most;
+    }
+    return most;
+}
+
+/* Moves a factor of a product, which stays above 0. */
+static void move(double *at, const double *affine, const double *centre, const double *corrector,
+                 double length, double target, double weight) {
+    *at += length * (*affine + target * *centre + weight * *corrector);
+}
+
+bool top_interior_move(struct top_interior *in, double length, double target, double weight) {
+    struct top_point *at = &in->at;
+    const struct top_point *a = &in->affine, *c = &in->centre, *d = &in->corrector;
+    bool fine = true;
+    for (size_t k = 0; k < in->n; k++) {
+        move(at->x + k, a->x + k, c->x + k, d->x + k, length, target, weight);
+        move(at->z + k, a->z + k, c->z + k, d->z + k, length, target, weight);
+        fine = fine && at->x[k] > 0 && at->z[k] > 0 && isfinite(at->x[k]) && isfinite(at->z[k]);
+        if (in->capped[k]) {
+            move(at->u + k, a->u + k, c->u + k, d->u + k, length, target, weight);
+            move(at->y + k, a->y + k, c->y + k, d->y + k, length, target, weight);
+            fine = fine && at->u[k] > 0 && at->y[k] > 0 && isfinite(at->u[k]) && isfinite(at->y[k]);
+        }
+    }
+    move(&at->level, &a->level, &c->level, &d->level, length, target, weight);
+    move(&at->w, &a->w, &c->w, &d->w, length, target, weight);
+    move(&at->rho, &a->rho, &c->rho, &d->rho, length, target, weight);
+    move(&at->lambda, &a->lambda, &c->lambda, &d->lambda, length, target, weight);
+    for (size_t j = 0; j < in->width; j++) {
+        move(at->f + j, a->f + j, c->f + j, d->f + j, length, target, weight);
+    }
+    fine = !cluster_any(in->cluster, !fine);
+    return fine && (!in->levelled || at->level > 0) && isfinite(at->level) && isfinite(at->rho) &&
+           isfinite(at->lambda);
+}

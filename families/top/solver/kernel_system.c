@@ -1,0 +1,421 @@
+#include "families/top/solver/kernel_system.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/linear_algebra/cholesky.h"
+#include "families/top/solver/feature_system_dd.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST = 4096,   /* rows of a matrix that is factored */
+    ALWAYS = 1024, /* and so many however small the cache */
+    BLOCK = 128,   /* rows of features taken at once */
+    BLAS = 12      /* operations of a factorisation in the time of one in a plain loop */
+};
+
+struct top_system {
+    const struct problem *problem;
+    const struct score_map *map;
+    const uint32_t *rows;
+    const double *own;     /* (m, d) features of the rows, or NULL: the problem's */
+    double *with_constant; /* (m, d) these, where the constant one is to be added; else NULL */
+    size_t m, d;           /* d: rows of the factored matrix */
+    bool features;
+    bool centred;
+    double *diagonal;        /* (m) */
+    double *K;               /* (m, m), lower half; without features */
+    double *factor;          /* (d, d) */
+    double *E;               /* (m) of the last factor; features */
+    double *mean;            /* (d) the combination; features and centred */
+    double *weights, *spare; /* (dimension) work; spare: features */
+    double *full;            /* (n) work: coefficients or scores of all rows */
+    double *some;            /* (m) work */
+    double *block;           /* (BLOCK, d) work; features */
+    double *X;               /* (m, d) the rows; where wide */
+    struct top_wide *wide;   /* NULL: double is enough */
+};
+
+/* Features of a row, with the constant one. */
+static size_t count_features(const struct problem *problem) {
+    return (size_t)problem->data->n_features + (problem->constant > 0);
+}
+
+/* A matrix of rows would be of all ranks' rows. */
+static bool by_features(const struct problem *problem, size_t m) {
+    return problem->cluster || (!problem->gram && count_features(problem) <= m);
+}
+
+double top_system_work(const struct problem *problem, size_t m) {
+    double rows = (double)m, side = rows, forming = 0, bytes;
+    if (by_features(problem, m)) {
+        side = (double)count_features(problem);
+        double values = cluster_total(problem->cluster, (double)data_values(problem->data));
+        forming = rows * side * side / BLAS + 4 * values;
+        bytes = side * side * sizeof(double);
+    } else {
+        forming = 16 * rows * rows;
+        bytes = 2 * rows * rows * sizeof(double);
+    }
+    if (side > MOST || (side > ALWAYS && bytes > (double)problem->cache_bytes)) {
+        return INFINITY;
+    }
+    return forming + side * side * side / (3 * BLAS) + side * side;
+}
+
+size_t top_system_most(const struct problem *problem) {
+    double room = sqrt((double)problem->cache_bytes / (2 * sizeof(double)));
+    return room >= MOST ? MOST : room <= ALWAYS ? ALWAYS : (size_t)room;
+}
+
+/* ---- making ---- */
+
+/* The lower half of K, without the gram. */
+static int fill_linear(struct top_system *system, struct error *err) {
+    static const struct kernel linear = {.type = KERNEL_LINEAR};
+    const struct data *data = system->problem->data;
+    size_t m = system->m;
+    struct data part = {0};
+    struct kernel_rows rows = {0};
+    struct kernel_scratch *scratch = NULL;
+    int status = data_subset(data, system->rows, m, &part, err);
+    if (status == 0) {
+        status = kernel_rows_create(&rows, &linear, &part, err);
+    }
+    if (status == 0) {
+        status = kernel_scratch_create(&scratch, err);
+    }
+    for (size_t i = 0; i < m && status == 0; i += BLOCK) {
+        size_t height = smaller(BLOCK, m - i);
+        status = kernel_block_double(&rows, i, height, &rows, 0, i + height, system->K + i * m, m,
+                                     scratch, err);
+    }
+    kernel_scratch_free(scratch);
+    kernel_rows_free(&rows);
+    data_free(&part);
+    return status;
+}
+
+static int fill_gram(struct top_system *system, struct error *err) {
+    const struct problem *problem = system->problem;
+    size_t m = system->m;
+    uint32_t *rows = memory_array(m, sizeof *rows, "rows", err);
+    if (!rows) {
+        return -1;
+    }
+    for (size_t i = 0; i < m; i++) {
+        rows[i] = problem->rows ? problem->rows[system->rows[i]] : system->rows[i];
+    }
+    int status = gram_block_exact(problem->gram, rows, m, rows, m, system->K, err);
+    free(rows);
+    return status;
+}
+
+/* K_ij - k_i - k_j + c'k, k = K c. */
+static int centre_matrix(struct top_system *system, const double *centre, struct error *err) {
+    const struct score_map *map = system->map;
+    size_t m = system->m;
+    if (map->adjoint(map, centre, system->weights, err) ||
+        map->exact(map, system->weights, 1, system->full, err)) {
+        return -1;
+    }
+    double square = array_dot(centre, system->full, map->n);
+    for (size_t i = 0; i < m; i++) {
+        double own = system->full[system->rows[i]];
+        for (size_t j = 0; j <= i; j++) {
+            system->K[i * m + j] += square - own - system->full[system->rows[j]];
+        }
+    }
+    return 0;
+}
+
+static int fill_matrix(struct top_system *system, const double *centre, struct error *err) {
+    size_t m = system->m;
+    system->K = memory_array(m, m * sizeof *system->K, "a kernel matrix", err);
+    if (!system->K || (system->problem->gram ? fill_gram(system, err) : fill_linear(system, err))) {
+        return -1;
+    }
+    double square = system->problem->constant * system->problem->constant;
+    for (size_t i = 0; square > 0 && i < m; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            system->K[i * m + j] += square;
+        }
+    }
+    if (centre && centre_matrix(system, centre, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < m; i++) {
+        system->diagonal[i] = fmax(0, system->K[i * m + i]);
+    }
+    return 0;
+}
+
+/* Row i of the features in use, less the mean. */
+static void take_row(const struct top_system *system, size_t i, double *row) {
+    const struct problem *problem = system->problem;
+    if (system->own) {
+        memcpy(row, system->own + i * system->d, system->d * sizeof *row);
+        return;
+    }
+    data_row_dense(problem->data, system->rows[i], problem->data->n_features, row);
+    if (problem->constant > 0) {
+        row[system->d - 1] = problem->constant;
+    }
+    if (system->centred) {
+        array_add(row, -1, system->mean, system->d);
+    }
+}
+
+static int prepare_features(struct top_system *system, const double *centre, struct error *err) {
+    const struct score_map *map = system->map;
+    size_t m = system->m, d = system->d;
+    system->E = memory_array(m, sizeof *system->E, "a system", err);
+    system->block = memory_array(d, BLOCK * sizeof *system->block, "a system", err);
+    system->mean = memory_zeros(d, sizeof *system->mean, "a system", err);
+    system->spare = memory_array(d, sizeof *system->spare, "a system", err);
+    if (!system->spare || !system->E || !system->block || !system->mean ||
+        (centre && map->adjoint(map, centre, system->mean, err))) {
+        return -1;
+    }
+    for (size_t i = 0; i < m; i++) {
+        take_row(system, i, system->block);
+        system->diagonal[i] = array_dot(system->block, system->block, d);
+    }
+    return 0;
+}
+
+/* The rows' own features, with the constant one behind: among those of a factor of K, a large one
+ * would leave rounding of its square. */
+static int take_own(struct top_system *system, const struct row_features *own, struct error *err) {
+    size_t m = system->m, d = system->d;
+    system->own = own->F;
+    if (d == own->m) {
+        return 0;
+    }
+    system->own = system->with_constant = memory_array(m, d * sizeof(double), "features", err);
+    for (size_t i = 0; system->own && i < m; i++) {
+        memcpy(system->with_constant + i * d, own->F + i * own->m, own->m * sizeof(double));
+        system->with_constant[(i + 1) * d - 1] = system->problem->constant;
+    }
+    return system->own ? 0 : -1;
+}
+
+int top_system_create(struct top_system **system, const struct problem *problem,
+                      const struct score_map *map, const uint32_t *rows, size_t m,
+                      const double *centre, const struct row_features *own, bool add_constant,
+                      struct error *err) {
+    struct top_system *made = memory_zeros(1, sizeof *made, "a system", err);
+    if (!made) {
+        return -1;
+    }
+    made->problem = problem;
+    made->map = map;
+    made->rows = rows;
+    made->m = m;
+    made->features = own || by_features(problem, m);
+    made->d = own ? own->m + add_constant : made->features ? count_features(problem) : m;
+    made->centred = centre;
+    made->diagonal = memory_array(m, sizeof(double), "a system", err);
+    made->weights = memory_array(larger(map->dimension, made->d), sizeof(double), "a system", err);
+    made->full = memory_zeros(map->n, sizeof(double), "a system", err);
+    made->some = memory_array(m, sizeof(double), "a system", err);
+    made->factor = memory_array(made->d, made->d * sizeof(double), "a system", err);
+    if (!made->diagonal || !made->weights || !made->full || !made->some || !made->factor ||
+        (own && take_own(made, own, err)) ||
+        (made->features ? prepare_features(made, centre, err) : fill_matrix(made, centre, err))) {
+        top_system_free(made);
+        return -1;
+    }
+    *system = made;
+    return 0;
+}
+
+void top_system_free(struct top_system *system) {
+    if (!system) {
+        return;
+    }
+    double *const array[] = {system->diagonal, system->K,       system->factor,
+                             system->E,        system->weights, system->full,
+                             system->some,     system->block,   system->mean,
+                             system->spare,    system->X,       system->with_constant};
+    top_wide_free(system->wide);
+    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
+        free(array[i]);
+    }
+    free(system);
+}
+
+/* ---- using ---- */
+
+const double *top_system_diagonal(const struct top_system *system) {
+    return system->diagonal;
+}
+
+bool top_system_by_features(const struct top_system *system) {
+    return system->features;
+}
+
+size_t top_system_width(const struct top_system *system) {
+    return system->features ? system->d : 0;
+}
+
+int top_system_widen(struct top_system *system, bool *widened, struct error *err) {
+    size_t m = system->m, d = system->d;
+    *widened = false;
+    if (!system->features || system->map->cluster || system->wide || !top_wide_fits(m, d)) {
+        return 0;
+    }
+    system->X = memory_array(m, d * sizeof *system->X, "a system", err);
+    if (!system->X || top_wide_create(&system->wide, system->X, m, d, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < m; i++) {
+        take_row(system, i, system->X + i * d);
+    }
+    *widened = true;
+    return 0;
+}
+
+/* The work weights (d) = X'r for the rows in use, r (m). */
+static int features_adjoint(struct top_system *system, const double *r, struct error *err) {
+    double sum = 0;
+    if (system->own) {
+        cblas_dgemv(CblasRowMajor, CblasTrans, (int)system->m, (int)system->d, 1, system->own,
+                    (int)system->d, r, 1, 0, system->weights, 1);
+        return 0;
+    }
+    for (size_t i = 0; i < system->m; i++) {
+        system->full[system->rows[i]] = r[i];
+        sum += r[i];
+    }
+    int status = system->map->adjoint(system->map, system->full, system->weights, err);
+    if (status == 0 && system->centred) {
+        sum = cluster_total(system->map->cluster, sum);
+        array_add(system->weights, -sum, system->mean, system->d);
+    }
+    for (size_t i = 0; i < system->m; i++) {
+        system->full[system->rows[i]] = 0;
+    }
+    return status;
+}
+
+int top_system_scores(struct top_system *system, const double *weights, double *s,
+                      struct error *err) {
+    if (system->own) {
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)system->m, (int)system->d, 1, system->own,
+                    (int)system->d, weights, 1, 0, s, 1);
+        return 0;
+    }
+    double offset = system->centred ? array_dot(system->mean, weights, system->d) : 0;
+    if (system->map->scores(system->map, weights, system->full, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < system->m; i++) {
+        s[i] = system->full[system->rows[i]] - offset;
+    }
+    memset(system->full, 0, system->map->n * sizeof *system->full);
+    return 0;
+}
+
+int top_system_weights(struct top_system *system, const double *b, double *weights,
+                       struct error *err) {
+    if (features_adjoint(system, b, err)) {
+        return -1;
+    }
+    memcpy(weights, system->weights, system->d * sizeof *weights);
+    return 0;
+}
+
+int top_system_square(struct top_system *system, const double *b, double *s, double *square,
+                      struct error *err) {
+    int m = (int)system->m;
+    if (system->features) {
+        if (features_adjoint(system, b, err)) {
+            return -1;
+        }
+        *square = array_dot(system->weights, system->weights, system->d);
+        return 0;
+    }
+    cblas_dsymv(CblasRowMajor, CblasLower, m, 1, system->K, m, b, 1, 0, s, 1);
+    *square = fmax(0, array_dot(b, s, system->m));
+    return 0;
+}
+
+static int factor_features(struct top_system *system, const double *E) {
+    size_t m = system->m, d = system->d;
+    memcpy(system->E, E, m * sizeof *E);
+    if (system->wide) {
+        return top_wide_factor(system->wide, system->E) ? 0 : -1;
+    }
+    struct cluster *cluster = system->map->cluster;
+    memset(system->factor, 0, d * d * sizeof *system->factor);
+    for (size_t j = 0; j < d && cluster_leads(cluster); j++) {
+        system->factor[j * d + j] = 1;
+    }
+    for (size_t i = 0; i < m; i += BLOCK) {
+        size_t height = smaller(BLOCK, m - i);
+        for (size_t r = 0; r < height; r++) {
+            double *row = system->block + r * d, scale = 1 / sqrt(E[i + r]);
+            take_row(system, i + r, row);
+            for (size_t j = 0; j < d; j++) {
+                row[j] *= scale;
+            }
+        }
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)d, (int)height, 1, system->block,
+                    (int)d, 1, system->factor, (int)d);
+    }
+    cluster_sum_lower(cluster, system->factor, d);
+    return cholesky_factor(system->factor, d);
+}
+
+static int factor_matrix(struct top_system *system, const double *E) {
+    size_t m = system->m;
+    for (size_t i = 0; i < m; i++) {
+        memcpy(system->factor + i * m, system->K + i * m, (i + 1) * sizeof *system->K);
+        system->factor[i * m + i] += E[i];
+    }
+    return cholesky_factor(system->factor, m);
+}
+
+bool top_system_factor(struct top_system *system, const double *E) {
+    return (system->features ? factor_features(system, E) : factor_matrix(system, E)) == 0;
+}
+
+int top_system_solve_both(struct top_system *system, const double *lack, double *x, double *weights,
+                          struct error *err) {
+    size_t m = system->m, d = system->d;
+    if (system->wide) {
+        top_wide_solve(system->wide, lack, x, weights);
+        return 0;
+    }
+    for (size_t i = 0; i < m; i++) {
+        system->some[i] = x[i] / system->E[i];
+    }
+    if (features_adjoint(system, system->some, err)) {
+        return -1;
+    }
+    memcpy(weights, system->weights, d * sizeof *weights);
+    if (lack) {
+        array_add(weights, 1, lack, d);
+    }
+    cholesky_solve(system->factor, d, weights);
+    if (top_system_scores(system, weights, system->some, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < m; i++) {
+        x[i] = (x[i] - system->some[i]) / system->E[i];
+    }
+    return 0;
+}
+
+int top_system_solve(struct top_system *system, double *x, struct error *err) {
+    if (system->features) {
+        return top_system_solve_both(system, NULL, x, system->spare, err);
+    }
+    cholesky_solve(system->factor, system->m, x);
+    return 0;
+}

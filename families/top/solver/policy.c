@@ -1,0 +1,405 @@
+#include "families/top/solver/policy.h"
+
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "families/top/solver/interior_point.h"
+#include "families/top/solver/interior_working_set.h"
+#include "families/top/solver/published_ascent.h"
+
+#include <math.h>
+
+/* A solve: the problem, the target, and the best iterate. */
+struct solve {
+    struct top_algorithms *algorithms;
+    const struct top_parameters *parameters;
+    double epsilon;
+    struct monitor_run *outer; /* sees all iterations */
+    struct fit *fit;
+    bool started; /* there is an iterate */
+    bool stalled; /* the last run ended by itself, without the gap */
+    bool grows;   /* the working set of the last interior-point run was not the largest */
+};
+
+void top_algorithms_free(struct top_algorithms *algorithms) {
+    bundle_free(algorithms->bundle);
+    top_smo_free(algorithms->smo);
+    top_descent_free(algorithms->descent);
+    top_risk_free(&algorithms->risk);
+}
+
+/* ---- which rows apply ---- */
+
+static bool is_wanted(const struct solve *solve, enum top_method method) {
+    return solve->parameters->method == method || solve->parameters->method == TOP_AUTO;
+}
+
+/* The svm with the linear kernel, whose dual has no constraint but bounds. */
+static bool is_separable(const struct solve *solve) {
+    return solve->algorithms->risk.kind == TOP_NONE && solve->algorithms->map->primal;
+}
+
+static double interior_work(const struct solve *solve) {
+    return top_interior_work(solve->algorithms->problem, &solve->algorithms->risk);
+}
+
+/* More rows than the interior-point method takes, with a kernel: it needs a working set. */
+static bool is_reduced(const struct solve *solve) {
+    return isinf(interior_work(solve)) && !solve->algorithms->map->primal &&
+           is_wanted(solve, TOP_SMO);
+}
+
+static bool ascent_applies(const void *state) {
+    const struct solve *solve = state;
+    return solve->parameters->method == TOP_CD && !is_separable(solve);
+}
+
+static bool descent_applies(const void *state) {
+    const struct solve *solve = state;
+    return is_separable(solve) && is_wanted(solve, TOP_CD) &&
+           !solve->algorithms->certificate_failed;
+}
+
+static bool planes_apply(const void *state) {
+    const struct solve *solve = state;
+    return solve->parameters->method == TOP_BUNDLE ||
+           (solve->parameters->method == TOP_AUTO && solve->algorithms->map->primal &&
+            (!solve->algorithms->certificate_failed || solve->algorithms->map->cluster));
+}
+
+static bool smo_applies(const void *state) {
+    const struct solve *solve = state;
+    return solve->parameters->method == TOP_SMO ||
+           (solve->parameters->method == TOP_AUTO && !solve->algorithms->map->cluster &&
+            (!is_separable(solve) || solve->algorithms->certificate_failed));
+}
+
+static bool reduced_applies(const void *state) {
+    const struct solve *solve = state;
+    return is_reduced(solve) && solve->algorithms->smo &&
+           top_finish_fits(solve->algorithms->problem, solve->fit);
+}
+
+static bool interior_applies(const void *state) {
+    const struct solve *solve = state;
+    return solve->parameters->method == TOP_INTERIOR ||
+           (!ascent_applies(state) && isfinite(interior_work(solve)));
+}
+
+/* ---- running one ---- */
+
+/* Takes what is better of a run, which ended with 0, than the best iterate. */
+static int take(struct solve *solve, struct fit *run, int status) {
+    struct fit *fit = solve->fit;
+    if (status < 0) {
+        return -1;
+    }
+    uint64_t iterations = fit->iterations + run->iterations;
+    enum stop_reason reason = run->reason;
+    bool limited = stop_limited(reason);
+    solve->stalled = !run->converged && !limited;
+    if (solve->started) {
+        fit_join(fit, run);
+    } else {
+        *fit = *run;
+        fit->reason = STOP_REACHED;
+    }
+    solve->started = true;
+    fit->iterations = iterations;
+    fit->converged = gap_reached(fit->primal, fit->dual, solve->epsilon);
+    if (fit->converged) {
+        fit->reason = STOP_REACHED;              /* perhaps by several together */
+    } else if (!limited || solve->outer->said) { /* else a time slice has ended, and no more */
+        fit->reason = reason;
+    }
+    return 0;
+}
+
+static int run_ascent(void *state, const struct monitor *monitor, struct error *err) {
+    struct solve *solve = state;
+    struct top_algorithms *algorithms = solve->algorithms;
+    struct fit fit;
+    return take(solve, &fit,
+                top_cd_solve(algorithms->problem, algorithms->map, &algorithms->risk,
+                             solve->parameters->cost, solve->epsilon, solve->parameters->seed,
+                             monitor, &fit, err));
+}
+
+static int run_descent(void *state, const struct monitor *monitor, struct error *err) {
+    struct solve *solve = state;
+    struct top_algorithms *algorithms = solve->algorithms;
+    struct fit fit;
+    if (!algorithms->descent &&
+        top_descent_create(&algorithms->descent, algorithms->problem, algorithms->map,
+                           &algorithms->risk, algorithms->norm_bound, solve->parameters->seed,
+                           err) < 0) {
+        return -1;
+    }
+    return take(solve, &fit,
+                top_descent_solve(algorithms->descent, solve->parameters->cost, solve->epsilon,
+                                  monitor, &fit, err));
+}
+
+/* Both blocks of the dual point. */
+struct blocks {
+    double *alpha, *beta;
+};
+
+static void add_plane(void *context, double weight, const void *record) {
+    const struct blocks *blocks = context;
+    top_risk_add_record(weight, record, blocks->alpha, blocks->beta);
+}
+
+static int run_planes(void *state, const struct monitor *monitor, struct error *err) {
+    struct solve *solve = state;
+    struct top_algorithms *algorithms = solve->algorithms;
+    double cost = solve->parameters->cost;
+    size_t n = algorithms->map->n;
+    struct fit fit;
+    if (!algorithms->bundle) {
+        algorithms->table = top_risk_table(&algorithms->risk);
+        if (bundle_create(&algorithms->bundle, algorithms->map, &algorithms->table, err) < 0) {
+            return -1;
+        }
+    }
+    if (bundle_solve(algorithms->bundle, cost, solve->epsilon, monitor, &fit, err) < 0) {
+        return -1;
+    }
+    fit.alpha = memory_zeros(n, sizeof(double), "the dual point", err);
+    fit.beta = memory_zeros(n, sizeof(double), "the dual point", err);
+    if (!fit.alpha || !fit.beta) {
+        fit_free(&fit);
+        return -1;
+    }
+    bundle_visit(algorithms->bundle, cost, add_plane, &(struct blocks){fit.alpha, fit.beta});
+    return take(solve, &fit, 0);
+}
+
+static int run_smo(void *state, const struct monitor *monitor, struct error *err) {
+    struct solve *solve = state;
+    struct top_algorithms *algorithms = solve->algorithms;
+    const struct top_smo_settings settings = {.cost = solve->parameters->cost,
+                                              .epsilon = solve->epsilon,
+                                              .shrink = solve->parameters->shrink};
+    struct fit fit;
+    solve->grows = false; /* until run_reduced says so */
+    if (!algorithms->smo && top_smo_create(&algorithms->smo, algorithms->problem, algorithms->map,
+                                           &algorithms->risk, err) < 0) {
+        return -1;
+    }
+    return take(solve, &fit, top_smo_solve(algorithms->smo, &settings, monitor, &fit, err));
+}
+
+/* The stop reason stays that of the rows that take turns, unless the fit ends. */
+static int run_reduced(void *state, const struct monitor *monitor, struct error *err) {
+    struct solve *solve = state;
+    struct top_smo *smo = solve->algorithms->smo;
+    const struct top_smo_settings settings = {.cost = solve->parameters->cost,
+                                              .epsilon = solve->epsilon};
+    enum stop_reason reason = solve->fit->reason;
+    struct fit fit;
+    solve->grows = top_finish_grows(smo);
+    int status = take(solve, &fit, top_finish_solve(smo, &settings, monitor, &fit, err));
+    solve->fit->reason = solve->fit->converged || solve->outer->said ? solve->fit->reason : reason;
+    return status;
+}
+
+static int run_interior(void *state, const struct monitor *monitor, struct error *err) {
+    struct solve *solve = state;
+    struct top_algorithms *algorithms = solve->algorithms;
+    double cost = solve->parameters->cost;
+    struct fit fit;
+    if (top_interior_solve(algorithms->problem, algorithms->map, &algorithms->risk, NULL,
+                           algorithms->norm_bound, algorithms->certificate_failed, cost,
+                           solve->epsilon, monitor, &fit, err) < 0) {
+        return -1;
+    }
+    if (algorithms->smo) {
+        top_smo_adopt(algorithms->smo, cost, fit.alpha, fit.beta);
+    }
+    return take(solve, &fit, 0);
+}
+
+/* ---- time slices ---- */
+
+/* A gap after the first slice of coordinate descent from which it converges fast. */
+static const double FAST_GAP = 0.2;
+
+/* Coordinate descent converges fast: it has all turns. */
+static bool is_fast(const struct solve *solve) {
+    return is_separable(solve) && solve->started &&
+           gap_relative(solve->fit->primal, solve->fit->dual) < FAST_GAP;
+}
+
+/* Slices are to take about as long. Of two rows each has twice the iterations from one of its turns
+ * to the next: the slower one costs no more than the better. */
+enum { PLANES = 256, SWEEPS = 64, STEPS = 4096 };
+
+static uint64_t descent_slice(const void *state, int turn) {
+    if (is_fast(state)) {
+        return (uint64_t)SWEEPS << turn;
+    }
+    return turn % 2 == 0 ? (uint64_t)SWEEPS << turn / 2 : 0;
+}
+
+static uint64_t planes_slice(const void *state, int turn) {
+    const struct solve *solve = state;
+    bool own = !is_fast(solve) && (turn % 2 == 0) == !is_separable(solve);
+    return own ? (uint64_t)PLANES << turn / 2 : 0;
+}
+
+static uint64_t smo_slice(const void *state, int turn) {
+    const struct solve *solve = state;
+    const struct problem *problem = solve->algorithms->problem;
+    uint64_t row = data_values(problem->data) / (problem->n + 1) / 4; /* steps in a plane's time */
+    return turn % 2 ? (STEPS + PLANES * row) << turn / 2 : 0;
+}
+
+/* Work is in operations of a plain loop. A step of smo or a sweep takes some passes over the
+ * rows. */
+enum { PASSES = 16 };
+
+static double descent_work(const void *state) {
+    const struct solve *solve = state;
+    return PASSES * (double)solve->algorithms->risk.n_all + 4 * solve->algorithms->values;
+}
+
+/* Two products with the data or K, and a plane's part of the master. */
+static double planes_work(const void *state) {
+    enum { MASTER = 20000 };
+    const struct solve *solve = state;
+    const struct top_algorithms *algorithms = solve->algorithms;
+    double n = (double)algorithms->risk.n_all;
+    return MASTER + (algorithms->map->primal ? 4 * algorithms->values : 2 * n * n);
+}
+
+static double smo_work(const void *state) {
+    const struct solve *solve = state;
+    return PASSES * (double)solve->algorithms->risk.n_all;
+}
+
+static double reduced_work(const void *state) {
+    const struct solve *solve = state;
+    return top_finish_step_work(solve->algorithms->problem);
+}
+
+/* ---- the table ---- */
+
+static const struct policy_row rows[] = {
+    {.algorithm = ALGORITHM_GRADIENT,
+     .when = "grill and grill-np, which are not convex",
+     .limit = "until ten iterations of a start gain less than epsilon",
+     .then = "the next start; the best of --starts is the solution"},
+    {.algorithm = ALGORITHM_COORDINATE_ASCENT,
+     .when = "--solver cd, but for svm",
+     .limit = "none",
+     .then = "the fit ends: the published algorithm and its stopping rule",
+     .applies = ascent_applies,
+     .run = run_ascent},
+    {.algorithm = ALGORITHM_COORDINATE_DESCENT,
+     .when = "svm with the linear kernel, first; until its certificate fails by rounding",
+     .limit = "slices of 64 sweeps, doubled; all turns while the gap is below .2",
+     .then = "cutting planes take turns with it",
+     .applies = descent_applies,
+     .run = run_descent,
+     .slice = descent_slice,
+     .work = descent_work},
+    {.algorithm = ALGORITHM_CUTTING_PLANES,
+     .when = "--solver bundle; auto: the linear kernel, in svm second; on one process only until "
+             "the certificate fails by rounding",
+     .limit = "slices of 256 planes, doubled, until all slices together have used the work of the "
+              "interior-point method",
+     .then = "smo takes turns with it; in svm, coordinate descent",
+     .applies = planes_apply,
+     .run = run_planes,
+     .slice = planes_slice,
+     .work = planes_work},
+    {.algorithm = ALGORITHM_SMO,
+     .when = "one process; alone with kernels, second with the linear kernel; svm with the linear "
+             "kernel once the certificate has failed by rounding",
+     .limit = "the same; slices of 4,096 steps and as many as take the time of 256 planes, doubled",
+     .then = "the interior-point method",
+     .applies = smo_applies,
+     .run = run_smo,
+     .slice = smo_slice,
+     .work = smo_work},
+    {.algorithm = ALGORITHM_INTERIOR_POINT_REDUCED,
+     .when = "kernels, and more rows than the interior-point method takes, of which fewer than "
+             "twice as many are above 0; auto and --solver smo",
+     .limit = "working sets of 2,048 rows, from time to time twice as many; until two gain nothing",
+     .then = "smo again, for half of the work so far; ends when both have stalled, and working "
+             "sets grow no more",
+     .applies = reduced_applies,
+     .run = run_reduced,
+     .work = reduced_work},
+    {.algorithm = ALGORITHM_INTERIOR_POINT,
+     .when =
+         "up to 1,024 rows, 4,096 that fit into the cache, or 4,096 features of the linear kernel; "
+         "not --solver cd but for svm",
+     .limit = "300 steps",
+     .then = "the fit ends",
+     .applies = interior_applies,
+     .run = run_interior},
+};
+
+static bool is_done(const void *state) {
+    const struct solve *solve = state;
+    return solve->fit->converged || solve->outer->said;
+}
+
+static uint64_t iterations(const void *state) {
+    const struct solve *solve = state;
+    return solve->fit->iterations;
+}
+
+static bool has_stalled(const void *state) {
+    const struct solve *solve = state;
+    return solve->stalled;
+}
+
+/* Slices use as much work as the interior-point method needs. With working sets all rows run again,
+ * until all have stalled. */
+static bool run_again(const void *state, struct policy_turns *turns) {
+    static const double FURTHER = 1.5; /* work after working sets, in that of all so far */
+    const struct solve *solve = state;
+    bool reduced = is_reduced(solve);
+    if (!solve->started) {
+        bool first = turns->limit == 0;
+        turns->limit = reduced ? top_finish_work(solve->algorithms->problem) : interior_work(solve);
+        return first; /* else no row applies */
+    }
+    if (!reduced || (turns->all_stalled && !solve->grows)) {
+        return false;
+    }
+    turns->limit = fmax(turns->limit, FURTHER * turns->work);
+    turns->stalled = 0;
+    return true;
+}
+
+const struct policy top_policy = {.family = "top",
+                                  .rows = rows,
+                                  .n_rows = sizeof rows / sizeof rows[0],
+                                  .is_done = is_done,
+                                  .iterations = iterations,
+                                  .has_stalled = has_stalled,
+                                  .run_again = run_again};
+
+int top_algorithms_solve(struct top_algorithms *algorithms, const struct top_parameters *parameters,
+                         double epsilon, uint64_t before, const struct monitor *monitor,
+                         struct fit *fit, struct error *err) {
+    struct monitor_run outer;
+    const struct monitor watch = monitor_after(&outer, monitor, before, 0);
+    struct solve solve = {.algorithms = algorithms,
+                          .parameters = parameters,
+                          .epsilon = epsilon,
+                          .outer = &outer,
+                          .fit = fit};
+    *fit = (struct fit){0};
+    int status = policy_run(&top_policy, &solve, &watch, err);
+    if (status == 0 && !solve.started) {
+        status = error_set(err, ERROR_RUNTIME, "no algorithm of the policy applies");
+    }
+    if (status < 0) {
+        fit_free(fit);
+    }
+    return status;
+}

@@ -1,0 +1,460 @@
+#include "families/top/solver/risk.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "fit/score_map.h"
+#include "methods/select_largest.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int top_risk_create(struct top_risk *risk, size_t n, struct error *err) {
+    *risk = (struct top_risk){.n = n};
+    risk->cost = memory_zeros(n, sizeof(double), "costs", err);
+    risk->mass = memory_zeros(n, sizeof(double), "costs", err);
+    risk->share = memory_zeros(n, sizeof(double), "costs", err);
+    risk->p = memory_zeros(n, sizeof(double), "scores", err);
+    risk->slope = memory_zeros(n, sizeof(double), "scores", err);
+    risk->order = memory_array(n, sizeof *risk->order, "scores", err);
+    if (!risk->cost || !risk->mass || !risk->share || !risk->p || !risk->slope || !risk->order) {
+        top_risk_free(risk);
+        return -1;
+    }
+    return 0;
+}
+
+void top_risk_free(struct top_risk *risk) {
+    free(risk->cost);
+    free(risk->mass);
+    free(risk->share);
+    free(risk->p);
+    free(risk->slope);
+    free(risk->order);
+    *risk = (struct top_risk){0};
+}
+
+int top_risk_ready(struct top_risk *risk, double k, struct error *err) {
+    risk->k = k;
+    for (size_t i = 0; i < risk->n; i++) {
+        risk->total_cost += risk->cost[i];
+        risk->total_mass += risk->mass[i];
+        risk->n_positive += risk->cost[i] > 0;
+        risk->n_top += risk->mass[i] > 0;
+        risk->share[i] = risk->kind == TOP_MEAN ? fmin(1, risk->mass[i] / k) : 0;
+    }
+    struct cluster *cluster = risk->cluster;
+    risk->total_cost = cluster_total(cluster, risk->total_cost);
+    risk->total_mass = cluster_total(cluster, risk->total_mass);
+    risk->n_positive = cluster_count(cluster, risk->n_positive);
+    risk->n_top = cluster_count(cluster, risk->n_top);
+    risk->n_all = cluster_count(cluster, risk->n);
+    if (risk->n_positive == 0 || risk->n_top == 0) {
+        return error_set(err, ERROR_RUNTIME, "no %s row has a weight above 0",
+                         risk->n_positive == 0 ? "positive" : "negative");
+    }
+    /* by rounding, or by n- = 0.999... of a weight, the shares may fall short of 1 */
+    double shares = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        shares += risk->share[i];
+    }
+    shares = cluster_total(cluster, shares);
+    for (size_t i = 0; shares > 0 && shares < 1 && i < risk->n; i++) {
+        risk->share[i] /= shares;
+    }
+    return 0;
+}
+
+double top_loss(bool square, double u) {
+    double v = 1 + u > 0 ? 1 + u : 0;
+    return square ? v * v : v;
+}
+
+double top_slope(bool square, double u) {
+    double v = 1 + u;
+    return v <= 0 ? 0 : square ? 2 * v : 1;
+}
+
+/* ---- thresholds ---- */
+
+/* Quickselect: rows before `low` are taken, those from `high` on are not. */
+size_t top_risk_select(const double *s, const double *share, double amount, uint32_t *order,
+                       size_t n, double *left) {
+    size_t low = 0, high = n;
+    *left = amount;
+    while (high - low > 1) {
+        /* the median of three keeps sorted scores from taking quadratic time */
+        double a = s[order[low]], b = s[order[low + (high - low) / 2]], c = s[order[high - 1]];
+        double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c));
+        size_t above = low, end = high; /* [low, above) > pivot >= [end, high); between: == */
+        double share_above = 0, share_equal = 0;
+        for (size_t i = low; i < end;) {
+            uint32_t row = order[i];
+            if (s[row] > pivot) {
+                order[i++] = order[above];
+                order[above++] = row;
+                share_above += share[row];
+            } else if (s[row] < pivot) {
+                order[i] = order[--end];
+                order[end] = row;
+            } else {
+                share_equal += share[row];
+                i++;
+            }
+        }
+        if (share_above > *left) {
+            high = above;
+        } else if (share_above + share_equal > *left) {
+            /* among equals any choice is a subgradient: in their order */
+            *left -= share_above;
+            while (above < end && share[order[above]] <= *left) {
+                *left -= share[order[above++]];
+            }
+            return above;
+        } else {
+            *left -= share_above + share_equal;
+            low = end;
+        }
+    }
+    if (low < high && share[order[low]] <= *left) {
+        *left -= share[order[low++]];
+    }
+    return low;
+}
+
+/* By masses, whose sums are exact where they are whole numbers: shares, which are rounded, would
+ * leave something of K to one row more, whose score may be anything below. What the rounding of
+ * other sums may have left is no row's. */
+static double mean_threshold(struct top_risk *risk, const double *s, double *p) {
+    size_t n = 0;
+    memset(p, 0, risk->n * sizeof *p);
+    for (size_t i = 0; i < risk->n; i++) {
+        if (risk->mass[i] > 0) {
+            risk->order[n++] = (uint32_t)i;
+        }
+    }
+    double left;
+    size_t whole = risk->cluster ? select_largest(risk->cluster, s, risk->mass, risk->k,
+                                                  risk->order, n, &left, NULL)
+                                 : top_risk_select(s, risk->mass, risk->k, risk->order, n, &left);
+    double t = 0;
+    for (size_t i = 0; i < whole; i++) {
+        uint32_t row = risk->order[i];
+        p[row] = risk->share[row];
+        t += p[row] * s[row];
+    }
+    if (whole < n && left > (double)whole * DBL_EPSILON * risk->k) {
+        uint32_t row = risk->order[whole];
+        p[row] = left / risk->k;
+        t += p[row] * s[row];
+    }
+    return cluster_total(risk->cluster, t);
+}
+
+/* The root of the quantile's threshold, a = 1 + theta (h - t) >= 0 with h the highest score of J:
+ * rows add mass_j max(0, a - theta (h - s_j))^q, q = 1 or 2. */
+struct root {
+    double highest; /* h */
+    double a;
+};
+
+/* Rows whose breakpoint is this close to a, relative to a, are on both sides of it. */
+static const double NEAR = 4 * DBL_EPSILON;
+
+/* One step of Newton's method from at->a, over the rows clearly above. The sum is convex and grows
+ * with a: no step of any set of rows leads below the root of all rows, where rounding could leave
+ * it by no more than its own relative size, since no term is negative. */
+static double newton_step(const struct top_risk *risk, const double *s, const struct root *at) {
+    double mass = 0, first = 0, second = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        double lag = risk->theta * (at->highest - s[i]);
+        if (risk->mass[i] > 0 && lag < at->a * (1 - NEAR)) {
+            double u = at->a - lag;
+            mass += risk->mass[i];
+            first += risk->mass[i] * (risk->square ? u : lag);
+            second += risk->square ? risk->mass[i] * u * u : 0;
+        }
+    }
+    double sums[] = {mass, first, second};
+    cluster_sum(risk->cluster, sums, 3);
+    return risk->square ? at->a - (sums[2] - risk->budget) / (2 * sums[1])
+                        : (risk->budget + sums[1]) / sums[0];
+}
+
+/* The threshold and its gradient, given the root. From the mean of the rows above it, and of those
+ * at it, which may have any part: 1 + theta s_j keeps few digits of s_j where theta is small, and C
+ * may multiply what is lost. */
+static double quantile_end(const struct top_risk *risk, const double *s, const struct root *at,
+                           double *p) {
+    double mass = 0, mean = 0, spread = 0, sum = 0, theta = risk->theta;
+    for (size_t i = 0; i < risk->n; i++) {
+        bool above = theta * (at->highest - s[i]) <= at->a * (1 + NEAR);
+        p[i] = above ? risk->mass[i] : 0;
+        mass += p[i];
+        mean += above ? p[i] * s[i] : 0;
+    }
+    mass = cluster_total(risk->cluster, mass);
+    mean = cluster_total(risk->cluster, mean) / mass;
+    for (size_t i = 0; i < risk->n; i++) {
+        spread += p[i] > 0 ? p[i] * (s[i] - mean) * (s[i] - mean) : 0;
+    }
+    spread = cluster_total(risk->cluster, spread);
+    double t = mean + (mass - risk->budget) / (theta * mass);
+    if (risk->square) { /* root = 1 - theta (t - mean) */
+        double root = sqrt(fmax(0, (risk->budget - theta * theta * spread) / mass));
+        t = mean + ((mass - risk->budget) / theta + theta * spread) / (mass * (1 + root));
+        for (size_t i = 0; i < risk->n; i++) {
+            p[i] *= fmax(0, root + theta * (s[i] - mean));
+        }
+    }
+    for (size_t i = 0; i < risk->n; i++) {
+        sum += p[i];
+    }
+    sum = cluster_total(risk->cluster, sum);
+    for (size_t i = 0; i < risk->n; i++) {
+        p[i] /= sum;
+    }
+    return t;
+}
+
+/* From the root that the rows of the highest score would have alone, which is no less: Newton's
+ * steps fall from there. Their error is relative to the distances from the highest score, and low
+ * outliers leave the sums at once. For q = 1 they are exact as soon as the rows stay the same. */
+static double quantile_threshold(const struct top_risk *risk, const double *s, double *p) {
+    struct root at = {.highest = -INFINITY};
+    double mass = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        at.highest = risk->mass[i] > 0 ? fmax(at.highest, s[i]) : at.highest;
+    }
+    at.highest = cluster_largest(risk->cluster, at.highest);
+    for (size_t i = 0; i < risk->n; i++) {
+        mass += s[i] == at.highest ? risk->mass[i] : 0;
+    }
+    double only = risk->budget / cluster_total(risk->cluster, mass), next;
+    at.a = risk->square ? sqrt(only) : only;
+    while ((next = newton_step(risk, s, &at)) < at.a) {
+        at.a = next;
+    }
+    return quantile_end(risk, s, &at, p);
+}
+
+double top_risk_threshold(struct top_risk *risk, const double *s, double *p) {
+    switch (risk->kind) {
+    case TOP_MEAN:
+        return mean_threshold(risk, s, p);
+    case TOP_QUANTILE:
+        return quantile_threshold(risk, s, p);
+    case TOP_NONE:
+        break;
+    }
+    memset(p, 0, risk->n * sizeof *p);
+    return 0;
+}
+
+double top_risk_of_nothing(const struct top_risk *risk) {
+    if (risk->kind != TOP_QUANTILE) {
+        return 0;
+    }
+    double mass = risk->total_mass, missing = (mass - risk->budget) / (risk->theta * mass);
+    return risk->square ? missing / (1 + sqrt(risk->budget / mass)) : missing;
+}
+
+/* ---- the risk ---- */
+
+/* TOP_NONE, where a row is in one of the sums at the most: the risk of this rank's rows, g (n) a
+ * subgradient. Without branches by class, which no processor could guess. */
+static double plain_value(const struct top_risk *risk, const double *s, double *g) {
+    double value = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        bool positive = risk->cost[i] > 0;
+        double weight = positive ? risk->cost[i] : risk->mass[i], u = positive ? -s[i] : s[i];
+        double slope = weight > 0 ? weight * top_slope(risk->square, u) : 0;
+        value += weight > 0 ? weight * top_loss(risk->square, u) : 0;
+        g[i] = positive ? -slope : slope;
+    }
+    return value;
+}
+
+/* The risk, and g (n) a subgradient. */
+static double find_value(struct top_risk *risk, const double *s, double *g) {
+    if (risk->kind == TOP_NONE) {
+        return cluster_total(risk->cluster, plain_value(risk, s, g));
+    }
+    double t = top_risk_threshold(risk, s, risk->p), value = 0, slopes = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        double slope = 0;
+        if (risk->cost[i] > 0) {
+            slope = risk->cost[i] * top_slope(risk->square, t - s[i]);
+            value += risk->cost[i] * top_loss(risk->square, t - s[i]);
+            slopes += slope;
+        }
+        risk->slope[i] = slope;
+        g[i] = -slope;
+    }
+    double sums[] = {value, slopes};
+    cluster_sum(risk->cluster, sums, 2);
+    risk->slopes = sums[1];
+    array_add(g, risk->slopes, risk->p, risk->n);
+    risk->threshold = t;
+    return sums[0];
+}
+
+double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *offset) {
+    double value = find_value(risk, s, g);
+    if (risk->kind == TOP_NONE) {
+        for (size_t i = 0; i < risk->n; i++) {
+            risk->slope[i] = g[i] < 0 ? -g[i] : 0;
+            risk->p[i] = g[i] > 0 ? g[i] : 0;
+        }
+        risk->slopes = 1;
+        risk->threshold = 0;
+    }
+    *offset = value - cluster_total(risk->cluster, array_dot(g, s, risk->n));
+    return value;
+}
+
+/* The dual point of a plane: entries that are not 0, those of alpha first. */
+struct entry {
+    uint32_t row;
+    double value;
+};
+
+struct record {
+    size_t n_alpha, n;
+    struct entry entry[];
+};
+
+static int table_record(void *context, void **record, struct error *err) {
+    const struct top_risk *risk = context;
+    size_t n = 0; /* entries */
+    for (size_t i = 0; i < risk->n; i++) {
+        n += (risk->slope[i] > 0) + (size_t)(risk->slopes * risk->p[i] > 0);
+    }
+    struct record *made = memory_array(sizeof *made / sizeof(struct entry) + 1 + n,
+                                       sizeof(struct entry), "a plane", err);
+    if (!made) {
+        return -1;
+    }
+    made->n = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        if (risk->slope[i] > 0) {
+            made->entry[made->n++] = (struct entry){(uint32_t)i, risk->slope[i]};
+        }
+    }
+    made->n_alpha = made->n;
+    for (size_t i = 0; i < risk->n; i++) {
+        if (risk->slopes * risk->p[i] > 0) {
+            made->entry[made->n++] = (struct entry){(uint32_t)i, risk->slopes * risk->p[i]};
+        }
+    }
+    *record = made;
+    return 0;
+}
+
+void top_risk_add_record(double weight, const void *record, double *alpha, double *beta) {
+    const struct record *from = record;
+    for (size_t e = 0; e < from->n; e++) {
+        double *to = e < from->n_alpha ? alpha : beta;
+        to[from->entry[e].row] += weight * from->entry[e].value;
+    }
+}
+
+static double table_cut(void *context, const double *s, double *g, double *offset) {
+    return top_risk_cut(context, s, g, offset);
+}
+
+struct risk top_risk_table(struct top_risk *risk) {
+    return (struct risk){.n = risk->n, .context = risk, .cut = table_cut, .record = table_record};
+}
+
+double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s,
+                         double start, enum top_multiple how, double *work, double *primal) {
+    enum { MOST = 1000000 };
+    int rounds = how == TOP_MULTIPLE_EXACT ? 90 : 24;
+    double tolerance = how == TOP_MULTIPLE_EXACT ? 1e-16 : 1e-4;
+    double *scaled = work, *g = work + risk->n;
+    double low = 0, high = INFINITY, low_slope = 0, high_slope = 0, x = start, best = start;
+    double factor = 1.25;   /* to bracket the minimum: squared each time */
+    double last = INFINITY; /* how far apart low and high were */
+    double root = start, root_value = INFINITY;
+    *primal = INFINITY;
+    for (int round = 0; round < rounds; round++) {
+        for (size_t i = 0; i < risk->n; i++) {
+            scaled[i] = x * s[i];
+        }
+        double value = 0.5 * x * x * norm + C * find_value(risk, scaled, g);
+        double slope = x * norm + C * cluster_total(risk->cluster, array_dot(g, s, risk->n));
+        root = x;
+        root_value = value;
+        if (!(value >= *primal)) {
+            *primal = value;
+            best = x;
+        }
+        if (slope >= 0) {
+            high = x;
+            high_slope = slope;
+        } else {
+            low = x;
+            low_slope = slope;
+        }
+        bool bracketed = high < INFINITY && low > 0;
+        if (bracketed ? high - low <= tolerance * high : x > MOST * start || x * MOST < start) {
+            break;
+        }
+        if (!bracketed) {
+            x = low > 0 ? x * factor : x / factor;
+            factor *= factor;
+        } else { /* the secant, kept off the ends; the middle where that was of little use */
+            double part = high - low > last / 2 ? 0.5 : low_slope / (low_slope - high_slope);
+            last = high - low;
+            x = low + fmin(fmax(part, 0.05), 0.95) * last;
+        }
+    }
+    /* rounding of the values says little of where among equals they are lowest; slopes say it */
+    if (root_value <= *primal * (1 + 8 * DBL_EPSILON)) {
+        *primal = root_value;
+        return root;
+    }
+    return best;
+}
+
+double top_risk_dual(const struct top_risk *risk, double C, const double *alpha,
+                     const double *beta) {
+    double value = 0, largest = 0, squares = 0, betas = 0, unit = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        unit = risk->mass[i] > 0 ? fmax(unit, beta[i]) : unit;
+    }
+    unit = cluster_largest(risk->cluster, unit);
+    for (size_t i = 0; i < risk->n; i++) {
+        if (risk->cost[i] > 0) {
+            value += alpha[i];
+            value -= risk->square ? alpha[i] * (alpha[i] / (4 * C * risk->cost[i])) : 0;
+        }
+        if (risk->mass[i] > 0) {
+            betas += beta[i];
+            largest = fmax(largest, beta[i] / risk->mass[i]);
+            double part = unit > 0 ? beta[i] / unit : 0; /* the square of a small one would be 0 */
+            squares += part * part / risk->mass[i];
+        }
+    }
+    double sums[] = {value, betas, squares};
+    cluster_sum(risk->cluster, sums, 3);
+    value = sums[0];
+    betas = sums[1];
+    squares = sums[2];
+    largest = cluster_largest(risk->cluster, largest);
+    switch (risk->kind) {
+    case TOP_MEAN:
+        break;
+    case TOP_QUANTILE:
+        value += (betas -
+                  (risk->square ? unit * sqrt(risk->budget * squares) : risk->budget * largest)) /
+                 risk->theta;
+        break;
+    case TOP_NONE:
+        value += betas - (risk->square ? squares * unit * (unit / (4 * C)) : 0);
+        break;
+    }
+    return value;
+}

@@ -1,0 +1,99 @@
+/* The losses of classification at the top as risks of the scores (doc/mathematics, "top").
+ *
+ * Each row may be a positive, which costs C cost[i] l(t - s_i), and may stand in J, the rows that
+ * make the threshold t, where it counts as mass[j] equal rows:
+ *   mean      t = the mean of the K largest scores of J; K may be any number up to the mass of J:
+ *             t = max sum p_j s_j over 0 <= p_j <= share_j, sum p_j = 1, share_j = mass_j / K
+ *   quantile  t solves sum_J mass_j l(theta (s_j - t)) = budget
+ *   none      no threshold: positives cost l(-s_i), the rows of J cost C mass[j] l(s_j)
+ * with l(u) = max(0, 1 + u) or its square. */
+#ifndef FAMILIES_TOP_SOLVER_RISK_H
+#define FAMILIES_TOP_SOLVER_RISK_H
+
+#include "common/base/error.h"
+#include "common/distributed/cluster.h"
+#include "fit/risk.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum top_kind { TOP_MEAN, TOP_QUANTILE, TOP_NONE };
+
+struct top_risk {
+    /* over whose ranks the rows are spread: n and what is (n) are then of this one's, all else is
+     * of all, and every function that sums over rows is for all ranks; NULL: all rows are here */
+    struct cluster *cluster;
+    size_t n;
+    enum top_kind kind;
+    bool square;
+    double *cost;         /* (n) of positives; 0: not a positive; owned */
+    double *mass;         /* (n) in J; 0: not in J, as is what costs where TOP_NONE; owned */
+    double *share;        /* (n) TOP_MEAN: mass / K, at most 1; owned */
+    double k;             /* TOP_MEAN: K */
+    double theta, budget; /* TOP_QUANTILE */
+    double
+        budget_rest; /* what budget lacks of tau times the sum of masses, which theta may magnify */
+    double mass_error; /* masses are within this part of themselves */
+    double total_cost, total_mass;
+    size_t n_positive, n_top; /* rows with cost, rows with mass */
+    size_t n_all;             /* rows */
+
+    uint32_t *order; /* (n) work; owned */
+
+    /* Of the last cut: its plane's dual point is alpha = C slope, beta = C slopes p. */
+    double threshold;
+    double *slope; /* (n) cost_i l'(t - s_i); owned */
+    double *p;     /* (n) the threshold's gradient; TOP_NONE: mass_j l'(s_j); owned */
+    double slopes; /* sum of slope; TOP_NONE: 1 */
+};
+
+/* Makes a risk of n rows that neither cost nor count; the caller fills cost, mass, the cluster and
+ * what the kind asks for, calls top_risk_ready, and in the end top_risk_free. */
+int top_risk_create(struct top_risk *risk, size_t n, struct error *err);
+/* K is for TOP_MEAN. Fails when no row costs or none is in J. */
+int top_risk_ready(struct top_risk *risk, double k, struct error *err);
+void top_risk_free(struct top_risk *risk);
+
+/* Of rows that are all here: puts those of order[0..n) with the largest scores, up to a total share
+ * of `amount`, first, and returns the number of those that have their whole share. *left is what
+ * remains of the amount; if it is not 0 the next row is the one that has it. */
+size_t top_risk_select(const double *s, const double *share, double amount, uint32_t *order,
+                       size_t n, double *left);
+
+/* The threshold of scores s (n); p (n) gets its (sub)gradient, which is >= 0 and sums to 1, and 0
+ * outside J. TOP_NONE has t = 0 and p = 0. */
+double top_risk_threshold(struct top_risk *risk, const double *s, double *p);
+
+/* The threshold where all scores are 0. */
+double top_risk_of_nothing(const struct top_risk *risk);
+
+/* Returns the risk, without C; g (n) gets a subgradient, *offset = risk - g's. */
+double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *offset);
+struct risk top_risk_table(struct top_risk *risk);
+
+/* Adds weight times the dual point of a plane that top_risk_table's record has kept to alpha and
+ * beta (n each). */
+void top_risk_add_record(double weight, const void *record, double *alpha, double *beta);
+
+/* How closely top_risk_multiple looks: to a few digits, or to the last. */
+enum top_multiple { TOP_MULTIPLE_ABOUT, TOP_MULTIPLE_EXACT };
+
+/* The multiple x of scores s (n) with the least x^2 norm / 2 + C R(x s), or one that is not worse
+ * than `start`, which is looked at first. *primal is that value. work has 2n. */
+double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s,
+                         double start, enum top_multiple how, double *work, double *primal);
+
+/* l(u) and its derivative. */
+double top_loss(bool square, double u);
+double top_slope(bool square, double u);
+
+/* The part of the dual that is not -1/2 |f|^2, of alpha and beta (n each) that are feasible:
+ *   sum alpha [- sum alpha^2 / (4 C cost)]
+ *   quantile:  + sum beta / theta - delta budget,       delta = max beta / (theta mass)
+ *     squared: + sum beta / theta - sqrt(budget)/theta  sqrt(sum beta^2 / mass)
+ *   none:      + sum beta [- sum beta^2 / (4 C mass)] */
+double top_risk_dual(const struct top_risk *risk, double C, const double *alpha,
+                     const double *beta);
+
+#endif

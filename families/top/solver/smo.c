@@ -1,0 +1,415 @@
+#include "families/top/solver/smo.h"
+
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "common/kernel/row_cache.h"
+#include "families/top/solver/smo_private.h"
+#include "families/top/solver/step_selection.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHECK_LEAST = 64,   /* steps between two looks at the gap, or ... */
+    CHECK_PART = 16,    /* ... a step for so many rows */
+    SHRINK_CHECKS = 4,  /* looks between two shrinkings, but for those that are exact */
+    FEW_LEAST = 500,    /* alphas and betas at 0 that are kept among few, beside ... */
+    FEW_PART = 2,       /* ... one for so many entries above 0 */
+    STEP_PLACES = 2,    /* of few places, for each of their steps */
+    SLOW_CHECKS = 8,    /* looks with little progress, after which all is computed anew */
+    STALL_REFRESHES = 5 /* exact evaluations without progress: rounding has the last word */
+};
+
+/* Little progress of the dual, in parts of the gap, from one look to the next; and from one exact
+ * evaluation to the next, with no less gap than a part of the least so far. */
+static const double SLOW_DUAL = 0.01, STALLED_DUAL = 1e-9, STALLED_GAP = 0.99;
+
+/* A dual that is lower by so much of the least gap than the best so far, or higher than a primal,
+ * shows that rows of K, which are float, misled the steps, or that K is not semidefinite: where
+ * losses are squared no bound stops them. */
+static const double LOST = 0.5;
+
+/* Relative gaps up to which the primal of a multiple is looked at. */
+static const double WORTH_STRETCHING = 0.9;
+
+static int allocate(struct top_smo *smo, struct error *err) {
+    struct top_state *state = &smo->state;
+    size_t n = state->n;
+    double **array[] = {&state->alpha,    &state->beta,    &state->C,   &state->cap_rate,
+                        &state->h,        &state->inverse, &state->s,   &state->U,
+                        &state->K,        &smo->row_s,     &smo->row_g, &smo->bound,
+                        &smo->best_alpha, &smo->best_beta};
+    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
+        *array[i] = memory_zeros(n, sizeof(double), "the dual point", err);
+        if (!*array[i]) {
+            return -1;
+        }
+    }
+    state->at = memory_array(n, sizeof *state->at, "the dual point", err);
+    state->capped = memory_zeros(n, 1, "the dual point", err);
+    smo->from = memory_array(n, sizeof *smo->from, "the dual point", err);
+    smo->keep = memory_array(n, 1, "the dual point", err);
+    smo->weights = memory_array(smo->map->dimension, 3 * sizeof *smo->weights, "weights", err);
+    smo->scores = memory_array(n, 3 * sizeof *smo->scores, "scores", err);
+    return state->at && state->capped && smo->from && smo->keep && smo->weights && smo->scores ? 0
+                                                                                               : -1;
+}
+
+int top_smo_create(struct top_smo **smo, const struct problem *problem, const struct score_map *map,
+                   struct top_risk *risk, struct error *err) {
+    struct top_smo *made = memory_zeros(1, sizeof *made, "a solver", err);
+    if (!made) {
+        return -1;
+    }
+    made->problem = problem;
+    made->map = map;
+    made->risk = risk;
+    struct top_state *state = &made->state;
+    state->risk = risk;
+    state->n = state->active = risk->n;
+    if (allocate(made, err) < 0 ||
+        rows_create(&state->rows, problem, problem->cache_bytes, err) < 0) {
+        top_smo_free(made);
+        return -1;
+    }
+    for (size_t p = 0; p < state->n; p++) {
+        state->at[p] = (uint32_t)p;
+        state->inverse[p] = risk->mass[p] > 0 ? 1 / risk->mass[p] : 0;
+    }
+    rows_diagonal(state->rows, state->K);
+    *smo = made;
+    return 0;
+}
+
+void top_smo_free(struct top_smo *smo) {
+    if (!smo) {
+        return;
+    }
+    struct top_state *state = &smo->state;
+    rows_free(state->rows);
+    void *const array[] = {state->at,       state->alpha, state->beta,     state->C,
+                           state->cap_rate, state->h,     state->s,        state->inverse,
+                           state->U,        state->K,     state->capped,   smo->weights,
+                           smo->scores,     smo->row_s,   smo->row_g,      smo->bound,
+                           smo->from,       smo->keep,    smo->best_alpha, smo->best_beta};
+    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
+        free(array[i]);
+    }
+    free(smo);
+}
+
+/* Bounds and constants of a cost. */
+static void set_cost(struct top_smo *smo, double cost) {
+    const struct top_risk *risk = smo->risk;
+    struct top_state *state = &smo->state;
+    for (size_t p = 0; p < state->n; p++) {
+        uint32_t row = state->at[p];
+        double C = cost * risk->cost[row], mass = risk->mass[row];
+        state->C[p] = C <= 0 ? 0 : risk->square ? INFINITY : C;
+        state->h[p] = risk->square && C > 0 ? 1 / (2 * C) : 0;
+        switch (risk->kind) {
+        case TOP_MEAN:
+            state->cap_rate[p] = risk->share[row];
+            break;
+        case TOP_QUANTILE:
+            state->cap_rate[p] = mass <= 0 ? 0 : risk->square ? INFINITY : risk->theta * mass;
+            break;
+        case TOP_NONE:
+            state->cap_rate[p] = mass <= 0 ? 0 : risk->square ? INFINITY : cost * mass;
+            break;
+        }
+    }
+    state->lift = risk->kind == TOP_QUANTILE ? 1 / risk->theta : risk->kind == TOP_NONE ? 1 : 0;
+    state->curl = risk->kind == TOP_NONE && risk->square ? 1 / (2 * cost) : 0;
+    state->level = 1;
+}
+
+/* ---- the run ---- */
+
+/* The primal from s, of which places out of use may be old: that of the best multiple, if the
+ * point's own does not reach the gap. Where C is large rows just below the threshold make the
+ * primal lag far behind the dual, and a small stretch takes them above it. */
+static double primal(struct top_smo *smo, double norm, double dual, double epsilon) {
+    const struct top_state *state = &smo->state;
+    double offset, value;
+    for (size_t p = 0; p < state->n; p++) {
+        smo->row_s[state->at[p]] = state->s[p];
+    }
+    smo->multiple = 1;
+    value = 0.5 * norm + smo->cost * top_risk_cut(smo->risk, smo->row_s, smo->row_g, &offset);
+    if (!gap_reached(value, dual, epsilon) && value - dual < WORTH_STRETCHING * value) {
+        smo->multiple = top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s, 1,
+                                          TOP_MULTIPLE_ABOUT, smo->scores, &value);
+    }
+    return value;
+}
+
+static void permute(double *array, const uint32_t *from, size_t n, double *work) {
+    for (size_t a = 0; a < n; a++) {
+        work[a] = array[from[a]];
+    }
+    memcpy(array, work, n * sizeof *array);
+}
+
+/* Which places stay in use: those that do not rest at 0; where these are many, but few are above 0,
+ * these and the best of the others, until so many steps are taken that a look at all is worth it.
+ * Returns how many. */
+static size_t choose_places(struct top_smo *smo, uint64_t iterations) {
+    const struct top_state *state = &smo->state;
+    size_t kept = top_choose_resting(state, smo->keep), above = 0;
+    for (size_t p = 0; p < state->active; p++) {
+        above += state->alpha[p] > 0 || state->beta[p] > 0;
+    }
+    size_t room = FEW_LEAST + above / FEW_PART;
+    if (smo->exact && kept > 2 * (above + 2 * room)) {
+        kept = top_choose_few(state, room, smo->keep, smo->row_s, smo->row_g, smo->from);
+        smo->until = iterations + kept / STEP_PLACES;
+    }
+    return kept;
+}
+
+/* Leaves out the places that are of no use for now. */
+static int shrink(struct top_smo *smo, uint64_t iterations, struct error *err) {
+    struct top_state *state = &smo->state;
+    size_t n = state->active, kept = choose_places(smo, iterations), a = 0, b = kept;
+    if (kept > n - n / 10) {
+        return 0; /* too few to be worth the moving */
+    }
+    for (size_t p = 0; p < n; p++) {
+        smo->from[smo->keep[p] ? a++ : b++] = (uint32_t)p;
+    }
+    if (rows_reorder(state->rows, smo->from, n, err) < 0) {
+        return -1;
+    }
+    double *const array[] = {state->alpha,   state->beta, state->C, state->cap_rate, state->h,
+                             state->inverse, state->s,    state->U, state->K};
+    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
+        permute(array[i], smo->from, n, smo->bound);
+    }
+    uint32_t *at = (uint32_t *)(void *)smo->bound;
+    for (size_t p = 0; p < n; p++) {
+        at[p] = state->at[smo->from[p]];
+        smo->keep[p] = state->capped[smo->from[p]];
+    }
+    memcpy(state->at, at, n * sizeof *at);
+    memcpy(state->capped, smo->keep, n);
+    state->active = kept;
+    return 0;
+}
+
+int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err) {
+    const struct top_state *state = &smo->state;
+    const struct score_map *map = smo->map;
+    size_t d = map->dimension;
+    fit->weights = memory_array(d, sizeof(double), "weights", err);
+    fit->alpha = memory_array(state->n, sizeof(double), "the dual point", err);
+    fit->beta = memory_array(state->n, sizeof(double), "the dual point", err);
+    if (!fit->weights || !fit->alpha || !fit->beta) {
+        return -1;
+    }
+    for (size_t p = 0; p < state->n; p++) {
+        fit->alpha[state->at[p]] = state->alpha[p];
+        fit->beta[state->at[p]] = state->beta[p];
+        smo->row_g[state->at[p]] = state->alpha[p] - state->beta[p];
+    }
+    if (map->adjoint(map, smo->row_g, fit->weights, err) < 0) {
+        return -1;
+    }
+    for (size_t k = 0; k < d; k++) {
+        fit->weights[k] *= smo->multiple;
+    }
+    return 0;
+}
+
+/* Up to `steps` steps; *moved: at least one was found. */
+static int take_steps(struct top_smo *smo, size_t steps, bool *moved, struct fit *fit,
+                      struct error *err) {
+    *moved = false;
+    for (size_t i = 0; i < steps; i++) {
+        struct top_step step;
+        bool found;
+        if (top_choose_step(&smo->state, &step, &found, err) < 0) {
+            return -1;
+        }
+        if (!found) {
+            return 0;
+        }
+        if (top_state_take(&smo->state, &step, err) < 0) {
+            return -1;
+        }
+        *moved = true;
+        smo->exact = false;
+        fit->iterations++;
+    }
+    return 0;
+}
+
+void top_smo_bounds(struct top_smo *smo, double epsilon, struct fit *fit) {
+    double norm;
+    fit->dual = top_state_dual(&smo->state, &norm);
+    fit->primal = primal(smo, norm, fit->dual, epsilon);
+}
+
+/* How a run goes on, as its exact evaluations have it. */
+struct progress {
+    double best;       /* dual, of the point that is kept */
+    double last;       /* dual */
+    double least_gap;  /* INFINITY: there is none yet */
+    double ceiling;    /* the least primal: no dual is above it */
+    int stalled, slow; /* evaluations without progress; looks in between */
+};
+
+static bool finite(const struct fit *fit) {
+    return isfinite(fit->primal) && isfinite(fit->dual);
+}
+
+static bool lost(const struct progress *progress, const struct fit *fit) {
+    double much = LOST * progress->least_gap;
+    return !finite(fit) || fit->dual < progress->best - much ||
+           fit->dual > progress->ceiling + much;
+}
+
+/* Takes account of an exact evaluation, and keeps the point if it is the best so far. */
+static void take_account(struct top_smo *smo, const struct fit *fit, struct progress *progress) {
+    const struct top_state *state = &smo->state;
+    double gap = fit->primal - fit->dual;
+    bool better =
+        fit->dual - progress->last > STALLED_DUAL * gap || gap < STALLED_GAP * progress->least_gap;
+    progress->stalled = better ? 0 : progress->stalled + 1;
+    progress->slow = 0;
+    progress->last = fit->dual;
+    progress->least_gap = fmin(progress->least_gap, gap);
+    progress->ceiling = fmin(progress->ceiling, fit->primal);
+    if (fit->dual > progress->best) {
+        progress->best = fit->dual;
+        for (size_t p = 0; p < state->n; p++) {
+            smo->best_alpha[state->at[p]] = state->alpha[p];
+            smo->best_beta[state->at[p]] = state->beta[p];
+        }
+    }
+}
+
+/* Ends the run: at the point as it is, computed from the data, or at the best so far if it was
+ * lost on the way. */
+static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
+               const struct progress *progress, struct fit *fit, struct error *err) {
+    fit->reason = reason;
+    if (!smo->exact) {
+        if (top_smo_refresh(smo, err) < 0) {
+            return -1;
+        }
+        top_smo_bounds(smo, epsilon, fit);
+    }
+    if (!lost(progress, fit)) {
+        return 0;
+    }
+    top_smo_adopt(smo, smo->cost, smo->best_alpha, smo->best_beta);
+    if (top_smo_refresh(smo, err) < 0) {
+        return -1;
+    }
+    top_smo_bounds(smo, epsilon, fit);
+    return 0;
+}
+
+/* Steps until the gap, computed from the data, is reached; or a limit; or nothing helps. The gap
+ * is looked at from running sums in between, and computed from the data where these say that it is
+ * reached, that there is no step, or that steps bring little, or what cannot be: then rows that
+ * were left out, or rounding, are in the way. */
+static int run(struct top_smo *smo, const struct top_smo_settings *settings,
+               const struct monitor *monitor, struct fit *fit, struct error *err) {
+    struct top_state *state = &smo->state;
+    struct progress progress = {
+        .best = -INFINITY, .last = -INFINITY, .least_gap = INFINITY, .ceiling = INFINITY};
+    double last_dual = 0, epsilon = settings->epsilon;
+    bool moved = true;
+    int checks = 0;
+    smo->until = UINT64_MAX;
+    for (;;) {
+        top_smo_bounds(smo, epsilon, fit);
+        bool reached = gap_reached(fit->primal, fit->dual, epsilon);
+        if (smo->exact && !(progress.least_gap < INFINITY) && !finite(fit)) {
+            return error_set(err, ERROR_RUNTIME,
+                             "scores overflow: scale the data or lower the cost");
+        }
+        if (smo->exact && lost(&progress, fit)) {
+            return end(smo, STOP_PRECISION, epsilon, &progress, fit, err);
+        }
+        if (smo->exact) {
+            take_account(smo, fit, &progress);
+            fit->converged = reached;
+            if (reached || progress.stalled >= STALL_REFRESHES || !moved) {
+                fit->reason = reached ? fit->reason : STOP_PRECISION;
+                return 0;
+            }
+        } else {
+            bool slow = fit->dual - last_dual < SLOW_DUAL * (fit->primal - fit->dual);
+            progress.slow = slow ? progress.slow + 1 : 0;
+        }
+        last_dual = fit->dual;
+        bool doubtful = !finite(fit) || fit->dual > progress.ceiling;
+        enum stop_reason said =
+            doubtful ? STOP_REACHED
+                     : monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        if (said) {
+            return end(smo, said, epsilon, &progress, fit, err);
+        }
+        bool again = reached || doubtful || !moved || progress.slow >= SLOW_CHECKS ||
+                     fit->iterations >= smo->until;
+        if (!smo->exact && again) {
+            smo->until = UINT64_MAX;
+            if (top_smo_refresh(smo, err) < 0) {
+                return -1;
+            }
+            moved = true;
+            continue;
+        }
+        if (settings->shrink && (smo->exact || ++checks % SHRINK_CHECKS == 0) &&
+            shrink(smo, fit->iterations, err) < 0) {
+            return -1;
+        }
+        size_t steps = state->active / CHECK_PART;
+        if (take_steps(smo, steps > CHECK_LEAST ? steps : CHECK_LEAST, &moved, fit, err) < 0) {
+            return -1;
+        }
+    }
+}
+
+void top_smo_adopt(struct top_smo *smo, double cost, const double *alpha, const double *beta) {
+    struct top_state *state = &smo->state;
+    for (size_t p = 0; p < state->n; p++) {
+        state->alpha[p] = alpha[state->at[p]];
+        state->beta[p] = beta[state->at[p]];
+    }
+    smo->cost = cost;
+    smo->exact = false;
+}
+
+int top_smo_begin(struct top_smo *smo, double cost, struct error *err) {
+    double last = smo->cost;
+    if (last == cost && smo->exact && smo->state.active == smo->state.n) {
+        return 0; /* it stands where it ended */
+    }
+    smo->part = last == cost ? smo->part : 0;
+    set_cost(smo, cost);
+    int status = last > 0 ? top_smo_restart(smo, cost, err) : top_smo_start(smo, cost, err);
+    smo->cost = cost;
+    return status;
+}
+
+int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
+                  const struct monitor *monitor, struct fit *fit, struct error *err) {
+    *fit = (struct fit){0};
+    int status = top_smo_begin(smo, settings->cost, err);
+    if (status == 0) {
+        status = run(smo, settings, monitor, fit, err);
+    }
+    if (status == 0) {
+        status = top_smo_copy(smo, fit, err);
+    }
+    if (status < 0) {
+        fit_free(fit);
+        smo->cost = 0;
+    }
+    return status;
+}

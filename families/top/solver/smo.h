@@ -1,0 +1,39 @@
+/* Sequential minimal optimisation for classification at the top (doc/mathematics, "top: smo").
+ *
+ * The dual is over alpha (positives) and beta (rows of J), f = sum (alpha_i - beta_i) k(x_i, .).
+ * Steps move one or two entries, or all capped entries of beta together with one or two others:
+ * at the cap beta_j = cap_rate_j level (level: sum alpha, or delta) moves with the level, and pairs
+ * alone stall there. Rows of K come from a cache; rows that rest at 0 are left out (shrinking). */
+#ifndef FAMILIES_TOP_SOLVER_SMO_H
+#define FAMILIES_TOP_SOLVER_SMO_H
+
+#include "common/base/error.h"
+#include "common/kernel/problem.h"
+#include "families/top/solver/risk.h"
+#include "fit/fit.h"
+#include "fit/monitor.h"
+#include "fit/score_map.h"
+
+#include <stdbool.h>
+
+struct top_smo;
+
+/* Borrows problem, map (of the problem) and risk. */
+int top_smo_create(struct top_smo **smo, const struct problem *problem, const struct score_map *map,
+                   struct top_risk *risk, struct error *err);
+void top_smo_free(struct top_smo *smo);
+
+/* Solves to a relative gap of epsilon, from the last solution scaled to this cost. The caller
+ * calls fit_free. */
+struct top_smo_settings {
+    double cost, epsilon;
+    bool shrink;
+};
+int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
+                  const struct monitor *monitor, struct fit *fit, struct error *err);
+
+/* Makes a feasible dual point, alpha and beta (n each), that was found otherwise at a cost the last
+ * solution. */
+void top_smo_adopt(struct top_smo *smo, double cost, const double *alpha, const double *beta);
+
+#endif

@@ -1,0 +1,261 @@
+/* The first point of smo, and all that is computed of a point from the data. */
+#include "common/base/memory.h"
+#include "families/top/solver/smo_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* scores (n, n_outputs) by row = the products of K with coefficients by row, from the data. */
+static int product(struct top_smo *smo, const double *coefficients, size_t n_outputs,
+                   struct error *err) {
+    const struct score_map *map = smo->map;
+    size_t n = map->n, d = map->dimension;
+    if (!map->primal) {
+        return map->exact(map, coefficients, n_outputs, smo->scores, err);
+    }
+    double *one = memory_array(d, sizeof *one, "weights", err);
+    int status = one ? 0 : -1;
+    for (size_t k = 0; k < n_outputs && status == 0; k++) {
+        for (size_t i = 0; i < n; i++) {
+            smo->row_g[i] = coefficients[i * n_outputs + k];
+        }
+        status = map->adjoint(map, smo->row_g, one, err);
+        for (size_t c = 0; c < d && status == 0; c++) {
+            smo->weights[c * n_outputs + k] = one[c];
+        }
+    }
+    free(one);
+    return status < 0 ? -1 : map->exact(map, smo->weights, n_outputs, smo->scores, err);
+}
+
+int top_smo_refresh_with(struct top_smo *smo, const double *other, struct error *err) {
+    struct top_state *state = &smo->state;
+    size_t n = state->n;
+    state->active = n;
+    top_state_classify(state);
+    bool block = top_state_levelled(state) && state->n_capped > 0;
+    size_t last = block ? 2 : 1, outputs = last + (other != NULL);
+    double *coefficients = memory_array(n, outputs * sizeof *coefficients, "coefficients", err);
+    if (!coefficients) {
+        return -1;
+    }
+    for (size_t p = 0; p < n; p++) {
+        double *out = coefficients + state->at[p] * outputs;
+        out[0] = state->alpha[p] - state->beta[p];
+        if (block) {
+            out[1] = state->capped[p] ? state->cap_rate[p] : 0;
+        }
+        if (other) {
+            out[last] = other[state->at[p]];
+        }
+    }
+    int status = product(smo, coefficients, outputs, err);
+    free(coefficients);
+    if (status < 0) {
+        return -1;
+    }
+    for (size_t p = 0; p < n; p++) {
+        const double *scores = smo->scores + state->at[p] * outputs;
+        state->s[p] = scores[0];
+        state->U[p] = block ? scores[1] : 0;
+        if (other) {
+            smo->row_s[state->at[p]] = scores[last];
+        }
+    }
+    top_state_sums(state);
+    smo->exact = true;
+    return 0;
+}
+
+int top_smo_refresh(struct top_smo *smo, struct error *err) {
+    return top_smo_refresh_with(smo, NULL, err);
+}
+
+/* The factor that is best for the whole point, as far as bounds allow, and the point with it. */
+static void scale_point(struct top_smo *smo) {
+    struct top_state *state = &smo->state;
+    double norm, most = INFINITY, squares = 0;
+    double dual = top_state_dual(state, &norm); /* = linear - (norm + squares) / 2 */
+    for (size_t p = 0; p < state->n; p++) {
+        squares += state->h[p] * state->alpha[p] * state->alpha[p];
+        if (state->alpha[p] > 0) {
+            most = fmin(most, state->C[p] / state->alpha[p]);
+        }
+        if (state->risk->kind == TOP_NONE && state->beta[p] > 0) {
+            squares += state->curl * state->inverse[p] * state->beta[p] * state->beta[p];
+            most = fmin(most, state->cap_rate[p] / state->beta[p]);
+        }
+    }
+    double linear = dual + 0.5 * (norm + squares);
+    double factor = norm + squares > 0 ? linear / (norm + squares) : most;
+    factor = fmin(fmax(factor, 0), most);
+    if (!(factor < INFINITY)) {
+        factor = 1;
+    }
+    for (size_t p = 0; p < state->n; p++) {
+        double alpha = factor * state->alpha[p];
+        state->alpha[p] = alpha > state->C[p] * (1 - 1e-14) ? state->C[p] : alpha;
+        state->beta[p] *= factor;
+        state->s[p] *= factor;
+    }
+    top_state_classify(state);
+    top_state_sums(state);
+}
+
+/* The multiple of the scores in row_s that has the least primal: by doubling, then by thirds. */
+static double best_multiple(struct top_smo *smo, double cost, double norm) {
+    double offset, best = 1, least = INFINITY;
+    const size_t n = smo->risk->n;
+    for (int k = -40; k <= 40; k++) {
+        double x = ldexp(1, k);
+        for (size_t i = 0; i < n; i++) {
+            smo->bound[i] = x * smo->row_s[i];
+        }
+        double primal =
+            0.5 * x * x * norm + cost * top_risk_cut(smo->risk, smo->bound, smo->row_g, &offset);
+        if (primal < least) {
+            least = primal;
+            best = x;
+        }
+    }
+    return best;
+}
+
+/* The dual point that belongs to the scores x row_s: the plane of the risk there, of which *offset
+ * is the part of the dual that is not a square. */
+static void point_at(struct top_smo *smo, double cost, double x, double *offset) {
+    struct top_risk *risk = smo->risk;
+    struct top_state *state = &smo->state;
+    for (size_t i = 0; i < state->n; i++) {
+        smo->bound[i] = x * smo->row_s[i];
+    }
+    top_risk_cut(risk, smo->bound, smo->row_g, offset);
+    for (size_t p = 0; p < state->n; p++) {
+        state->alpha[p] = cost * risk->slope[state->at[p]];
+        state->beta[p] = cost * risk->slopes * risk->p[state->at[p]];
+    }
+}
+
+/* A point of which some multiple has a dual above 0, so that steps never come back to 0, from
+ * which no pair of entries rises: at scores 0, all of the cost and beta as the masses are. */
+static void point_at_nothing(struct top_smo *smo, double cost) {
+    const struct top_risk *risk = smo->risk;
+    struct top_state *state = &smo->state;
+    memset(smo->row_s, 0, state->n * sizeof *smo->row_s);
+    double offset, sum = 0;
+    point_at(smo, cost, 0, &offset);
+    for (size_t p = 0; p < state->n; p++) {
+        sum += state->alpha[p];
+    }
+    for (size_t p = 0; p < state->n && risk->kind != TOP_NONE; p++) {
+        state->beta[p] = sum * (risk->mass[state->at[p]] / risk->total_mass);
+    }
+}
+
+/* Computes everything of the point, and takes its best multiple. */
+static int settle(struct top_smo *smo, double cost, struct error *err) {
+    if (top_smo_refresh(smo, err)) {
+        return -1;
+    }
+    scale_point(smo);
+    double norm, dual = top_state_dual(&smo->state, &norm);
+    if (dual > 0 && isfinite(dual)) {
+        return 0;
+    }
+    point_at_nothing(smo, cost);
+    if (top_smo_refresh(smo, err)) {
+        return -1;
+    }
+    scale_point(smo);
+    return 0;
+}
+
+/* Adds to sum (n) the mean of the rows by their weights (n), times sign; of kernels, whose products
+ * cost as much for each row, that of some of them, evenly taken. */
+static void add_mean(const struct top_smo *smo, const double *weight, double sign, double *sum) {
+    enum { MOST = 2048 };
+    size_t n = smo->risk->n, weighted = 0, step = 1;
+    double total = 0;
+    for (size_t i = 0; i < n; i++) {
+        weighted += weight[i] > 0;
+    }
+    if (!smo->map->primal) {
+        step += weighted / MOST;
+    }
+    for (size_t i = 0, t = 0; i < n; i++) {
+        total += weight[i] > 0 && t++ % step == 0 ? weight[i] : 0;
+    }
+    for (size_t i = 0, t = 0; i < n; i++) {
+        sum[i] += weight[i] > 0 && t++ % step == 0 ? sign * (weight[i] / total) : 0;
+    }
+}
+
+/* Of the quantile's hinge where positives make the threshold too: alpha and beta of each positive
+ * at the cost, whose function is 0. At a large cost the dual is nearly that, and entry by entry,
+ * each step no longer than losses are, it is far. */
+static void point_of_pairs(struct top_smo *smo, double cost) {
+    const struct top_risk *risk = smo->risk;
+    struct top_state *state = &smo->state;
+    for (size_t p = 0; p < state->n; p++) {
+        uint32_t row = state->at[p];
+        state->alpha[p] = state->beta[p] = risk->mass[row] > 0 ? cost * risk->cost[row] : 0;
+    }
+}
+
+/* Its dual. */
+static double dual_of_pairs(const struct top_risk *risk, double cost) {
+    double sum = 0, most = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        if (risk->mass[i] > 0) {
+            sum += risk->cost[i];
+            most = fmax(most, risk->cost[i] / risk->mass[i]);
+        }
+    }
+    return cost * (sum + (sum - risk->budget * most) / risk->theta);
+}
+
+int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
+    enum { HALVINGS = 60 };
+    struct top_risk *risk = smo->risk;
+    size_t n = smo->state.n;
+    double norm = 0, offset;
+    memset(smo->bound, 0, n * sizeof *smo->bound);
+    add_mean(smo, risk->cost, 1, smo->bound);
+    add_mean(smo, risk->mass, -1, smo->bound);
+    if (product(smo, smo->bound, 1, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        smo->row_s[i] = smo->scores[i];
+        norm += smo->bound[i] * smo->scores[i];
+    }
+    double x = norm > 0 ? best_multiple(smo, cost, norm) : 0;
+    point_at(smo, cost, x, &offset);
+    for (int k = 0; !(offset > 0) && k < HALVINGS; k++) {
+        x *= 0.5;
+        point_at(smo, cost, x, &offset);
+    }
+    if (settle(smo, cost, err)) {
+        return -1;
+    }
+    if (risk->kind == TOP_QUANTILE && !risk->square &&
+        top_state_dual(&smo->state, &norm) < dual_of_pairs(risk, cost)) {
+        point_of_pairs(smo, cost);
+        return settle(smo, cost, err);
+    }
+    return 0;
+}
+
+int top_smo_restart(struct top_smo *smo, double cost, struct error *err) {
+    struct top_state *state = &smo->state;
+    double factor = cost / smo->cost;
+    for (size_t p = 0; p < state->n; p++) {
+        state->alpha[p] *= factor;
+        state->beta[p] *= factor;
+        if (state->alpha[p] > state->C[p]) {
+            state->alpha[p] = state->C[p];
+        }
+    }
+    return settle(smo, cost, err);
+}

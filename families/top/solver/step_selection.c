@@ -1,0 +1,488 @@
+#include "families/top/solver/step_selection.h"
+
+#include "methods/select_largest.h"
+
+#include <math.h>
+
+enum { NOBODY = -1 };
+
+/* A gain without bounds that is compared by products is within so much of its quotients, but for
+ * what cancels in it: a pair of rows that are nearly one may be passed over for another step. */
+static const double MARGIN = 1 + 1e-9;
+
+/* rho below this is rounding of 0. */
+static const double NO_REST = 1e-11;
+
+/* ---- steepest slopes ---- */
+
+/* Steepest slopes: entries that may rise, and that may fall. */
+struct extremes {
+    ptrdiff_t alpha_up, alpha_down;
+    ptrdiff_t beta_up, beta_down, beta_free; /* beta_free: falls, and is not capped */
+    double g_up, g_down, z_up, z_down, z_free;
+};
+
+static struct extremes find_extremes(const struct top_state *state) {
+    struct extremes e = {NOBODY,    NOBODY,   NOBODY,    NOBODY,   NOBODY,
+                         -INFINITY, INFINITY, -INFINITY, INFINITY, INFINITY};
+    for (size_t p = 0; p < state->active; p++) {
+        if (state->C[p] > 0) {
+            double g = top_state_alpha_slope(state, p);
+            if (g > e.g_up && state->alpha[p] < state->C[p]) {
+                e.g_up = g;
+                e.alpha_up = (ptrdiff_t)p;
+            }
+            if (g < e.g_down && state->alpha[p] > 0) {
+                e.g_down = g;
+                e.alpha_down = (ptrdiff_t)p;
+            }
+        }
+        if (state->cap_rate[p] > 0) {
+            double z = top_state_beta_slope(state, p);
+            if (z > e.z_up && !state->capped[p]) {
+                e.z_up = z;
+                e.beta_up = (ptrdiff_t)p;
+            }
+            if (z < e.z_free && state->beta[p] > 0) {
+                if (z < e.z_down) {
+                    e.z_down = z;
+                    e.beta_down = (ptrdiff_t)p;
+                }
+                if (!state->capped[p]) {
+                    e.z_free = z;
+                    e.beta_free = (ptrdiff_t)p;
+                }
+            }
+        }
+    }
+    return e;
+}
+
+/* slope^2 / curvature, twice what the step gains; 0 unless the slope is positive. */
+static double gain_of(double slope, double curvature) {
+    return slope > 0 ? slope * slope / curvature : 0;
+}
+
+static double alpha_curvature(const struct top_state *state, size_t i) {
+    return state->K[i] + state->h[i];
+}
+
+/* Of the term in sqrt(squares) only its part along the entry. */
+static double beta_curvature(const struct top_state *state, size_t j) {
+    return state->K[j] + state->curl * state->inverse[j];
+}
+
+static double at_least(double curvature, double scale) {
+    return curvature > TOP_STATE_FLAT * scale ? curvature : TOP_STATE_FLAT * scale + 1e-300;
+}
+
+static double rest(const struct top_state *state) {
+    double rho = 1 - state->omega;
+    return rho > NO_REST ? rho : 0;
+}
+
+/* What a scan adds to fixed parts, for the second entry of a step. `falls`: its rate is negative.
+ * slope = fixed + sign * own, curvature = base + weight^2 own curvature + 2 (cross K_kp + block
+ * U_p) */
+struct scan {
+    double fixed, sign, base, weight, cross, block;
+    bool falls, free_only;
+};
+
+struct found {
+    ptrdiff_t place;
+    double gain, slope, curvature;
+};
+
+static struct found scan_alpha(const struct top_state *state, const float *row,
+                               const struct scan *scan) {
+    struct found best = {NOBODY, 0, 0, 0};
+    for (size_t p = 0; p < state->active; p++) {
+        bool may = scan->falls ? state->alpha[p] > 0 : state->alpha[p] < state->C[p];
+        if (!may) {
+            continue;
+        }
+        double slope = scan->fixed + scan->sign * top_state_alpha_slope(state, p);
+        if (slope <= 0) {
+            continue;
+        }
+        double own = alpha_curvature(state, p);
+        double curvature = at_least(
+            scan->base + own + 2 * (scan->cross * (double)row[p] + scan->block * state->U[p]), own);
+        if (slope * slope > best.gain * curvature) {
+            best = (struct found){(ptrdiff_t)p, slope * slope / curvature, slope, curvature};
+        }
+    }
+    return best;
+}
+
+static struct found scan_beta(const struct top_state *state, const float *row,
+                              const struct scan *scan) {
+    struct found best = {NOBODY, 0, 0, 0};
+    for (size_t p = 0; p < state->active; p++) {
+        bool may = scan->falls ? state->beta[p] > 0 && !(scan->free_only && state->capped[p])
+                               : state->cap_rate[p] > 0 && !state->capped[p];
+        if (!may) {
+            continue;
+        }
+        double slope = scan->fixed + scan->sign * top_state_beta_slope(state, p);
+        if (slope <= 0) {
+            continue;
+        }
+        double own = scan->weight * scan->weight * beta_curvature(state, p);
+        double curvature = at_least(
+            scan->base + own + 2 * (scan->cross * (double)row[p] + scan->block * state->U[p]), own);
+        if (slope * slope > best.gain * curvature) {
+            best = (struct found){(ptrdiff_t)p, slope * slope / curvature, slope, curvature};
+        }
+    }
+    return best;
+}
+
+/* Makes the two-entry step better than *step its replacement. */
+static void offer(struct top_step *step, double *gain, const struct found *found,
+                  struct top_entry first, bool beta, double rate, double block) {
+    if (found->place != NOBODY && found->gain > *gain) {
+        *gain = found->gain;
+        *step = (struct top_step){.entry = {first, {(size_t)found->place, beta, rate}},
+                                  .n = 2,
+                                  .block = block,
+                                  .slope = found->slope,
+                                  .curvature = found->curvature};
+    }
+}
+
+/* The best step with alpha in place k, that rises (sign 1) or falls (-1). */
+static void with_alpha(const struct top_state *state, const float *row, size_t k, double sign,
+                       struct top_step *step, double *gain) {
+    struct top_entry first = {k, false, sign};
+    double own = alpha_curvature(state, k), g = top_state_alpha_slope(state, k);
+    struct scan pair = {
+        .fixed = sign * g, .sign = -sign, .base = own, .weight = 1, .cross = -1, .falls = sign > 0};
+    struct found found = scan_alpha(state, row, &pair);
+    offer(step, gain, &found, first, false, -sign, 0);
+    struct scan mixed = {
+        .fixed = sign * g, .sign = sign, .base = own, .weight = 1, .cross = -1, .falls = sign < 0};
+    double rho = 1, block = 0;
+    if (state->risk->kind == TOP_MEAN) { /* the block goes with the level */
+        rho = rest(state);
+        block = sign;
+        mixed.fixed += sign * state->A;
+        mixed.sign = sign * rho;
+        mixed.base += state->kappa - 2 * state->U[k];
+        mixed.weight = rho;
+        mixed.cross = -rho;
+        mixed.block = rho;
+        mixed.free_only = true;
+    }
+    if (rho == 0) {
+        double curvature = at_least(mixed.base, own);
+        if (gain_of(mixed.fixed, curvature) > *gain) {
+            *gain = gain_of(mixed.fixed, curvature);
+            *step = (struct top_step){.entry = {first},
+                                      .n = 1,
+                                      .block = block,
+                                      .slope = mixed.fixed,
+                                      .curvature = curvature};
+        }
+        return;
+    }
+    found = scan_beta(state, row, &mixed);
+    offer(step, gain, &found, first, true, sign * rho, block);
+}
+
+/* The best step in which beta in place k rises. */
+static void with_beta(const struct top_state *state, const float *row, size_t k,
+                      struct top_step *step, double *gain) {
+    double own = beta_curvature(state, k), z = top_state_beta_slope(state, k);
+    struct scan pair = {
+        .fixed = z, .sign = -1, .base = own, .weight = 1, .cross = -1, .falls = true};
+    struct found found = scan_beta(state, row, &pair);
+    offer(step, gain, &found, (struct top_entry){k, true, 1}, true, -1, 0);
+    struct scan mixed = {.fixed = z, .sign = 1, .base = own, .weight = 1, .cross = -1};
+    double rho = 1, block = 0;
+    if (state->risk->kind == TOP_MEAN) {
+        rho = rest(state);
+        block = 1;
+        mixed.fixed = state->A + rho * z;
+        mixed.base = state->kappa + rho * rho * own + 2 * rho * state->U[k];
+        mixed.cross = -rho;
+        mixed.block = -1;
+    }
+    if (rho == 0) {
+        return; /* alpha and the block move without it */
+    }
+    found = scan_alpha(state, row, &mixed);
+    offer(step, gain, &found, (struct top_entry){k, true, rho}, false, 1, block);
+}
+
+/* TOP_QUANTILE, hinge: the level rises (sign 1) or falls, with an alpha or a beta to balance it. */
+static void with_level(const struct top_state *state, const struct extremes *e, double sign,
+                       struct top_step *step, double *gain) {
+    double omega = state->omega;
+    ptrdiff_t alpha = sign > 0 ? e->alpha_up : e->alpha_down;
+    ptrdiff_t beta = sign > 0 ? e->beta_down : e->beta_up;
+    for (int kind = 0; kind < 2; kind++) {
+        ptrdiff_t place = kind ? beta : alpha;
+        if (place == NOBODY) {
+            continue;
+        }
+        size_t p = (size_t)place;
+        double own = omega * omega * (kind ? beta_curvature(state, p) : alpha_curvature(state, p));
+        double slope = sign * (state->A + omega * (kind ? -top_state_beta_slope(state, p)
+                                                        : top_state_alpha_slope(state, p)));
+        double curvature = at_least(state->kappa - 2 * omega * state->U[p] + own, own);
+        if (gain_of(slope, curvature) > *gain) {
+            *gain = gain_of(slope, curvature);
+            *step = (struct top_step){.entry = {{p, kind != 0, (kind ? -sign : sign) * omega}},
+                                      .n = 1,
+                                      .block = sign,
+                                      .slope = slope,
+                                      .curvature = curvature};
+        }
+    }
+}
+
+/* What an entry of TOP_NONE would do by itself: its slope and curvature, and how far it may rise
+ * and fall. */
+struct single {
+    double slope, own, up, down;
+};
+
+static inline bool may_move(const struct top_state *state, size_t p, bool beta) {
+    return (beta ? state->cap_rate[p] : state->C[p]) > 0;
+}
+
+static inline struct single look_at(const struct top_state *state, size_t p, bool beta) {
+    double value = beta ? state->beta[p] : state->alpha[p];
+    double own = beta ? beta_curvature(state, p) : alpha_curvature(state, p);
+    return (struct single){.slope = beta ? top_state_beta_slope(state, p)
+                                         : top_state_alpha_slope(state, p),
+                           .own = at_least(own, 1e-300),
+                           .up = (beta ? top_state_cap(state, p) : state->C[p]) - value,
+                           .down = value};
+}
+
+/* How far an entry may go at this rate, as a part of it. */
+static double part_within(const struct single *single, double rate) {
+    return rate > 0 ? single->up / rate : rate < 0 ? single->down / -rate : INFINITY;
+}
+
+/* TOP_NONE: the entry whose step by itself gains most within its bounds. */
+static void choose_single(const struct top_state *state, struct top_step *step, double *gain) {
+    for (size_t p = 0; p < state->active; p++) {
+        for (int beta = 0; beta < 2; beta++) {
+            if (!may_move(state, p, beta)) {
+                continue;
+            }
+            struct single single = look_at(state, p, beta);
+            double slope = fabs(single.slope), most = single.slope > 0 ? single.up : single.down;
+            if (!(most > 0) || slope * slope * MARGIN <= *gain * single.own) {
+                continue; /* it gains no more without its bounds */
+            }
+            double size = fmin(slope / single.own, most);
+            double value = 2 * slope * size - single.own * size * size;
+            if (value > *gain) {
+                *gain = value;
+                *step = (struct top_step){.entry = {{p, beta != 0, single.slope > 0 ? 1 : -1}},
+                                          .n = 1,
+                                          .slope = slope,
+                                          .curvature = single.own};
+            }
+        }
+    }
+}
+
+/* Makes the step of two entries the best one, if it is. cross: of the two; area: at least the
+ * determinant of their curvatures. */
+static void offer_pair(const struct top_entry *first, const struct single *one,
+                       const struct top_entry *second, const struct single *other, double cross,
+                       double area, struct top_step *step, double *gain) {
+    double rate = (other->own * one->slope - cross * other->slope) / area;
+    double along = (one->own * other->slope - cross * one->slope) / area;
+    double most = fmin(part_within(one, rate), part_within(other, along));
+    double slope = one->slope * rate + other->slope * along;
+    double sizes = one->own * rate * rate + other->own * along * along;
+    double curvature = at_least(sizes + 2 * cross * rate * along, sizes);
+    double size = fmin(slope / curvature, most);
+    double value = 2 * slope * size - curvature * size * size;
+    if (value > *gain) {
+        *gain = value;
+        *step = (struct top_step){
+            .entry = {{first->place, first->beta, rate}, {second->place, second->beta, along}},
+            .n = 2,
+            .slope = slope,
+            .curvature = curvature};
+    }
+}
+
+/* TOP_NONE: a partner for the first entry of the step, if both together, towards the maximum over
+ * the two, gain more: of rows that are nearly equal and of opposite labels neither gets far by
+ * itself (Steinwart, Hush and Scovel, "Training SVMs without offset", JMLR 12, 2011). row: of K, of
+ * the first entry. */
+static void choose_partner(const struct top_state *state, const float *row, struct top_step *step,
+                           double *gain) {
+    struct top_entry first = step->entry[0];
+    struct single one = look_at(state, first.place, first.beta);
+    for (size_t p = 0; p < state->active; p++) {
+        for (int beta = 0; beta < 2; beta++) {
+            if (p == first.place || !may_move(state, p, beta)) {
+                continue;
+            }
+            struct single other = look_at(state, p, beta);
+            double cross = (beta != 0) == first.beta ? (double)row[p] : -(double)row[p];
+            double both = one.own * other.own, area = at_least(both - cross * cross, both);
+            double along = one.own * other.slope - cross * one.slope;
+            double free = other.own * one.slope * one.slope +
+                          (one.own * other.slope - 2 * cross * one.slope) * other.slope;
+            bool may = along > 0 ? other.up > 0 : along == 0 || other.down > 0;
+            if (may && free * MARGIN > *gain * area) { /* it may gain more, with its bounds */
+                offer_pair(&first, &one, &(struct top_entry){p, beta != 0, 0}, &other, cross, area,
+                           step, gain);
+            }
+        }
+    }
+}
+
+/* The kinds of steps, for the choice of a first entry. */
+enum kind { BOTH_ALPHA, BOTH_BETA, MIXED_UP, MIXED_DOWN, KINDS };
+
+/* Each kind's gain from the extremes, as if the two rows were orthogonal. */
+static enum kind steepest(const struct top_state *state, const struct extremes *e, double *most) {
+    double gain[KINDS] = {0};
+    bool mean = state->risk->kind == TOP_MEAN;
+    double rho = mean ? rest(state) : 1;
+    if (e->alpha_up != NOBODY && e->alpha_down != NOBODY) {
+        gain[BOTH_ALPHA] = gain_of(e->g_up - e->g_down,
+                                   alpha_curvature(state, (size_t)e->alpha_up) +
+                                       alpha_curvature(state, (size_t)e->alpha_down) + 1e-300);
+    }
+    if (e->beta_up != NOBODY && e->beta_down != NOBODY) {
+        gain[BOTH_BETA] =
+            gain_of(e->z_up - e->z_down, beta_curvature(state, (size_t)e->beta_up) +
+                                             beta_curvature(state, (size_t)e->beta_down) + 1e-300);
+    }
+    for (int down = 0; down < 2; down++) {
+        ptrdiff_t alpha = down ? e->alpha_down : e->alpha_up;
+        ptrdiff_t beta = !down ? e->beta_up : mean ? e->beta_free : e->beta_down;
+        double z = !down ? e->z_up : mean ? e->z_free : e->z_down;
+        if (alpha == NOBODY || (beta == NOBODY && rho > 0)) {
+            continue;
+        }
+        size_t k = (size_t)alpha;
+        double slope = down ? e->g_down : e->g_up, curvature = alpha_curvature(state, k);
+        if (mean) {
+            slope += state->A;
+            curvature += state->kappa - 2 * state->U[k];
+        }
+        if (rho > 0) {
+            size_t l = (size_t)beta;
+            slope += rho * z;
+            curvature += rho * rho * beta_curvature(state, l) + (mean ? 2 * rho * state->U[l] : 0);
+        }
+        gain[down ? MIXED_DOWN : MIXED_UP] =
+            gain_of(down ? -slope : slope, at_least(curvature, state->K[k]));
+    }
+    enum kind best = BOTH_ALPHA;
+    for (enum kind kind = BOTH_ALPHA; kind < KINDS; kind++) {
+        best = gain[kind] > gain[best] ? kind : best;
+    }
+    *most = gain[best];
+    return best;
+}
+
+int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
+                    struct error *err) {
+    double gain = 0;
+    *found = false;
+    if (state->risk->kind == TOP_NONE) {
+        choose_single(state, step, &gain);
+        *found = gain > 0;
+        const float *row =
+            *found ? rows_get(state->rows, step->entry[0].place, state->active, err) : NULL;
+        if (row) {
+            choose_partner(state, row, step, &gain);
+        }
+        return *found && !row ? -1 : 0;
+    }
+    struct extremes e = find_extremes(state);
+    double most;
+    enum kind kind = steepest(state, &e, &most);
+    if (top_state_levelled(state) && state->risk->kind == TOP_QUANTILE && state->omega > 0) {
+        with_level(state, &e, 1, step, &gain);
+        with_level(state, &e, -1, step, &gain);
+    }
+    if (most > 0 && most > 0.5 * gain) { /* orthogonal rows gain least: it may become more */
+        size_t k = (size_t)(kind == BOTH_BETA    ? e.beta_up
+                            : kind == MIXED_DOWN ? e.alpha_down
+                                                 : e.alpha_up);
+        const float *row = rows_get(state->rows, k, state->active, err);
+        if (!row) {
+            return -1;
+        }
+        if (kind == BOTH_BETA) {
+            with_beta(state, row, k, step, &gain);
+        } else {
+            with_alpha(state, row, k, kind == MIXED_DOWN ? -1 : 1, step, &gain);
+        }
+    }
+    *found = gain > 0;
+    return 0;
+}
+
+/* ---- shrinking ---- */
+
+size_t top_choose_resting(const struct top_state *state, unsigned char *keep) {
+    struct extremes e = find_extremes(state);
+    double rho = state->risk->kind == TOP_MEAN ? rest(state) : 1;
+    double block = state->risk->kind == TOP_MEAN ? state->A : 0;
+    /* the slope from which an entry could rise in some step */
+    double g_least = fmin(e.g_down, -(block + rho * e.z_up));
+    double z_least = rho > 0 ? fmin(e.z_down, -(e.g_up + block) / rho) : e.z_down;
+    if (state->risk->kind == TOP_NONE) {
+        g_least = z_least = 0;
+    } else if (top_state_levelled(state) && state->risk->kind == TOP_QUANTILE && state->omega > 0) {
+        g_least = fmin(g_least, -state->A / state->omega);
+        z_least = fmin(z_least, state->A / state->omega);
+    }
+    size_t kept = 0;
+    for (size_t p = 0; p < state->active; p++) {
+        bool alpha = state->C[p] > 0 &&
+                     (state->alpha[p] > 0 || !(top_state_alpha_slope(state, p) < g_least));
+        bool beta = state->cap_rate[p] > 0 && (state->beta[p] > 0 || state->capped[p] ||
+                                               !(top_state_beta_slope(state, p) < z_least));
+        keep[p] = alpha || beta;
+        kept += keep[p];
+    }
+    return kept;
+}
+
+static bool is_above(const struct top_state *state, size_t p) {
+    return state->alpha[p] > 0 || state->beta[p] > 0 || state->capped[p];
+}
+
+size_t top_choose_few(const struct top_state *state, size_t room, unsigned char *keep,
+                      double *value, double *share, uint32_t *order) {
+    enum { CHOSEN = 2 };
+    for (int beta = 0; beta < 2; beta++) {
+        size_t n = 0;
+        for (size_t p = 0; p < state->active; p++) {
+            if (keep[p] && !is_above(state, p) && (beta ? state->cap_rate[p] : state->C[p]) > 0) {
+                value[p] = beta ? top_state_beta_slope(state, p) : top_state_alpha_slope(state, p);
+                share[p] = 1;
+                order[n++] = (uint32_t)p;
+            }
+        }
+        double left;
+        size_t chosen = select_largest(NULL, value, share, (double)room, order, n, &left, NULL);
+        for (size_t t = 0; t < chosen; t++) {
+            keep[order[t]] = CHOSEN;
+        }
+    }
+    size_t kept = 0;
+    for (size_t p = 0; p < state->active; p++) {
+        keep[p] = keep[p] == CHOSEN || is_above(state, p);
+        kept += keep[p];
+    }
+    return kept;
+}

@@ -1,0 +1,518 @@
+#include "families/top/solver/top.h"
+
+#include "common/base/array.h"
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "families/top/solver/certify.h"
+#include "families/top/solver/grill.h"
+#include "families/top/solver/policy.h"
+#include "families/top/solver/risk.h"
+#include "families/top/solver/zero_solution.h"
+#include "fit/certify.h"
+#include "fit/score_map.h"
+#include "fit/tolerance.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the sum of a row's loss may be off by, and is paid for in certificates. */
+static const double ROUNDING = 1e-15;
+
+/* w = 0 is called optimal when its own gap is as small as this. */
+static const double TRIVIAL = 1e-5;
+
+struct top {
+    const struct problem *problem;
+    struct problem own; /* the same with the constant feature, which `map` and algorithms have */
+    struct top_setting setting;
+    struct score_map map;
+    struct top_certifier certifier;      /* made at first use */
+    struct top_algorithms algorithms[2]; /* by enum top_loss; without map: not open */
+    double *cost;                        /* (n) weights of positives, 0: no positive */
+    double *mass;                        /* (n) weights in J */
+    double *negative;                    /* (n) weights of negatives */
+    struct top_counts counts;
+    double threshold;
+    double *alpha, *beta; /* (n) the dual point of the last solution; NULL: none */
+};
+
+static bool counts_all(enum top_formulation formulation) {
+    return formulation == TOP_MEAN_K || formulation == TOP_PAT_MAT || formulation == TOP_GRILL;
+}
+
+static bool is_grill(enum top_formulation formulation) {
+    return formulation == TOP_GRILL || formulation == TOP_GRILL_NP;
+}
+
+static enum top_kind kind_of(enum top_formulation formulation) {
+    switch (formulation) {
+    case TOP_PAT_MAT:
+    case TOP_PAT_MAT_NP:
+        return TOP_QUANTILE;
+    case TOP_SVM:
+        return TOP_NONE;
+    default:
+        return TOP_MEAN;
+    }
+}
+
+/* Those of all ranks; top_weight of this one. */
+static void join_counts(struct top_counts *counts, struct cluster *cluster,
+                        long double top_weight) {
+    long double weights[] = {(long double)counts->positive_weight, top_weight};
+    counts->n_positive = cluster_count(cluster, counts->n_positive);
+    counts->n_negative = cluster_count(cluster, counts->n_negative);
+    cluster_sum_long(cluster, weights, 2);
+    counts->positive_weight = (double)weights[0];
+    counts->top_weight = (double)weights[1];
+    counts->top_rest = (double)(weights[1] - (long double)counts->top_weight);
+    counts->weight_error = cluster_largest(cluster, counts->weight_error);
+}
+
+/* Weights of the rows, by class. */
+static void read_weights(struct top *top) {
+    const struct data *data = top->problem->data;
+    const struct top_setting *setting = &top->setting;
+    struct top_counts *counts = &top->counts;
+    bool all = counts_all(setting->formulation);
+    long double sum = 0;
+    for (size_t i = 0; i < top->problem->n; i++) {
+        uint32_t row = top->problem->rows ? top->problem->rows[i] : (uint32_t)i;
+        uint32_t label = data->label[row];
+        double of_label = setting->weight ? setting->weight[label] : 1;
+        double own = data->weight ? data->weight[row] : 1, weight = of_label * own;
+        if (fma(of_label, own, -weight) != 0) {
+            counts->weight_error = DBL_EPSILON / 2;
+        }
+        bool positive = setting->positive[label];
+        top->cost[i] = positive ? weight : 0;
+        top->negative[i] = positive ? 0 : weight;
+        top->mass[i] = positive && !all ? 0 : weight;
+        /* the largest of equal scores is that of one of them */
+        if (setting->formulation == TOP_PUSH && top->mass[i] > 0) {
+            top->mass[i] = 1;
+        }
+        counts->n_positive += positive && weight > 0;
+        counts->n_negative += !positive && weight > 0;
+        counts->positive_weight += top->cost[i];
+        sum += (long double)top->mass[i];
+    }
+    join_counts(&top->counts, top->problem->cluster, sum);
+}
+
+static int choose_k(struct top *top, struct error *err) {
+    struct top_counts *counts = &top->counts;
+    double tau = top->setting.tau;
+    switch (top->setting.formulation) {
+    case TOP_PUSH:
+        counts->k = 1;
+        break;
+    case TOP_PUSH_K:
+        counts->k = top->setting.k;
+        if (counts->k > counts->top_weight * (1 + 1e-12)) { /* sums of weights are rounded */
+            return error_set(err, ERROR_RUNTIME, "K is %g, but there are only %g negatives",
+                             counts->k, counts->top_weight);
+        }
+        counts->k = fmin(counts->k, counts->top_weight);
+        break;
+    case TOP_TAU_FPL:
+    case TOP_MEAN_K:
+        /* a whole number, as published; halves to even */
+        counts->k = fmin(fmax(1, nearbyint(tau * counts->top_weight)), counts->top_weight);
+        break;
+    default:
+        break;
+    }
+    return 0;
+}
+
+static int check_classes(const struct top *top, struct error *err) {
+    if (top->counts.n_positive == 0 || top->counts.n_negative == 0) {
+        return error_set(err, ERROR_RUNTIME, "there is no %s row of a weight above 0",
+                         top->counts.n_positive == 0 ? "positive" : "negative");
+    }
+    return 0;
+}
+
+int top_create(struct top **top, const struct problem *problem, const struct top_setting *setting,
+               struct error *err) {
+    struct top *made = memory_zeros(1, sizeof *made, "a solver", err);
+    if (!made) {
+        return -1;
+    }
+    made->problem = problem;
+    made->own = *problem;
+    made->own.constant = setting->formulation == TOP_SVM ? setting->bias : 0;
+    made->setting = *setting;
+    made->cost = memory_array(problem->n, sizeof(double), "weights of rows", err);
+    made->mass = memory_array(problem->n, sizeof(double), "weights of rows", err);
+    made->negative = memory_array(problem->n, sizeof(double), "weights of rows", err);
+    if (!made->cost || !made->mass || !made->negative) {
+        top_free(made);
+        return -1;
+    }
+    read_weights(made);
+    if (check_classes(made, err) < 0 || choose_k(made, err) < 0 ||
+        score_map_create(&made->map, &made->own, err) < 0) {
+        top_free(made);
+        return -1;
+    }
+    *top = made;
+    return 0;
+}
+
+void top_free(struct top *top) {
+    if (!top) {
+        return;
+    }
+    for (int loss = 0; loss < 2; loss++) {
+        top_algorithms_free(&top->algorithms[loss]);
+    }
+    top_certifier_free(&top->certifier);
+    score_map_free(&top->map);
+    free(top->cost);
+    free(top->mass);
+    free(top->negative);
+    free(top->alpha);
+    free(top->beta);
+    free(top);
+}
+
+struct top_counts top_counts(const struct top *top) {
+    return top->counts;
+}
+
+double top_threshold(const struct top *top) {
+    return top->threshold;
+}
+
+const double *top_alpha(const struct top *top) {
+    return top->alpha;
+}
+
+const double *top_beta(const struct top *top) {
+    return top->beta;
+}
+
+static int create_algorithms(struct top *top, enum top_loss loss, struct error *err) {
+    struct top_algorithms *algorithms = &top->algorithms[loss];
+    struct top_risk *risk = &algorithms->risk;
+    size_t n = top->problem->n;
+    if (algorithms->map) {
+        return 0;
+    }
+    if (!top->certifier.certify && top_certifier_create(&top->certifier, top->problem, &top->map,
+                                                        top->own.constant, err) < 0) {
+        return -1;
+    }
+    if (top_risk_create(risk, n, err) < 0) {
+        return -1;
+    }
+    risk->cluster = top->map.cluster;
+    risk->kind = kind_of(top->setting.formulation);
+    risk->square = loss == TOP_SQUARED_HINGE;
+    risk->theta = top->setting.theta;
+    long double budget = (long double)top->setting.tau *
+                         ((long double)top->counts.top_weight + (long double)top->counts.top_rest);
+    risk->budget = (double)budget;
+    risk->budget_rest = (double)(budget - (long double)risk->budget);
+    risk->mass_error = top->counts.weight_error;
+    memcpy(risk->cost, top->cost, n * sizeof(double));
+    memcpy(risk->mass, top->setting.formulation == TOP_SVM ? top->negative : top->mass,
+           n * sizeof(double));
+    if (top_risk_ready(risk, top->counts.k, err) < 0) {
+        top_risk_free(risk);
+        return -1;
+    }
+    double values = top->map.primal ? (double)data_values(top->problem->data) : 0;
+    algorithms->values = cluster_total(top->map.cluster, values);
+    algorithms->problem = &top->own;
+    algorithms->map = &top->map;
+    algorithms->norm_bound = certify_reach(top->certifier.certify);
+    return 0;
+}
+
+/* ---- solving ---- */
+
+static int check_method(const struct top *top, const struct top_parameters *parameters,
+                        struct error *err) {
+    enum top_formulation formulation = top->setting.formulation;
+    if (is_grill(formulation) && parameters->method != TOP_AUTO) {
+        return error_set(err, ERROR_USAGE, "grill has a solver of its own");
+    }
+    if (is_grill(formulation) && !top->map.primal) {
+        return error_set(err, ERROR_USAGE, "grill is for the linear kernel");
+    }
+    bool pairs = parameters->method == TOP_CD && formulation != TOP_SVM;
+    if (top->map.cluster && (is_grill(formulation) || parameters->method == TOP_SMO || pairs)) {
+        return error_set(err, ERROR_USAGE, "grill, smo and cd want all rows in one place");
+    }
+    if (parameters->method == TOP_CD && formulation == TOP_SVM && !top->map.primal) {
+        return error_set(err, ERROR_USAGE, "solver cd of svm is for the linear kernel");
+    }
+    return 0;
+}
+
+/* The best of a solve so far: a fit with its certificate, of which both sides may be of different
+ * rounds. */
+struct best {
+    struct fit fit;
+    struct certificate certificate;
+    bool found;       /* there is one */
+    const char *zero; /* why w = 0 is optimal, or NULL */
+};
+
+/* Takes the sides of a fit that are better. threshold is that of its weights. */
+static void take_better(struct top *top, struct best *best, struct fit *fit,
+                        const struct certificate *certificate, double threshold) {
+    struct certificate *own = &best->certificate;
+    uint64_t iterations = best->fit.iterations + fit->iterations;
+    if (!best->found || certificate->primal < own->primal) {
+        array_swap(&best->fit.weights, &fit->weights);
+        best->fit.bias = fit->bias;
+        own->primal = certificate->primal;
+        own->norm = certificate->norm;
+        own->flat = certificate->flat;
+        own->worse = certificate->worse;
+        top->threshold = threshold;
+    }
+    if (!best->found || certificate->dual > own->dual) {
+        array_swap(&best->fit.alpha, &fit->alpha);
+        array_swap(&best->fit.beta, &fit->beta);
+        own->dual = certificate->dual;
+    }
+    own->certified = certificate->certified;
+    own->failed = certificate->failed;
+    own->nothing = certificate->nothing;
+    own->paid = certificate->paid;
+    certify_compare(own);
+    best->found = true;
+    best->fit.iterations = iterations;
+    best->fit.reason = fit->reason;
+}
+
+/* w = 0, which has the primal that is certified. */
+static void take_nothing(struct top *top, enum top_loss loss, struct best *best) {
+    struct top_risk *risk = &top->algorithms[loss].risk;
+    memset(best->fit.weights, 0, top->map.dimension * sizeof(double));
+    best->fit.bias = 0;
+    top->threshold = top_risk_of_nothing(risk);
+    best->certificate.primal = best->certificate.nothing;
+    best->certificate.worse = true;
+    certify_compare(&best->certificate);
+}
+
+/* A fit through tolerances. */
+struct solving {
+    struct top *top;
+    const struct top_parameters *parameters;
+    const struct monitor *monitor;
+    double target;  /* the gap that is gone to now */
+    bool converged; /* the algorithms hold that they have reached theirs */
+    struct best best;
+};
+
+static bool stops_as_published(const struct solving *solving) {
+    return solving->parameters->method == TOP_CD && solving->top->setting.formulation != TOP_SVM;
+}
+
+/* Of the best: whether its primal is below that of w = 0. */
+static bool is_useful(const struct solving *solving) {
+    const struct certificate *certificate = &solving->best.certificate;
+    const struct top_risk *risk = &solving->top->algorithms[solving->parameters->loss].risk;
+    double rounding = ((double)risk->n_all + 16) * ROUNDING;
+    return certificate->primal < certificate->nothing * (1 - rounding);
+}
+
+/* Whether a solver that sums scores with a large constant feature in double believes in a gap that
+ * the certificate does not grant. */
+static bool rounding_misleads(const struct solving *solving, double gap, double epsilon) {
+    const double factor = 4;
+    const struct top *top = solving->top;
+    bool constant = top->own.constant > 0 && top->map.dimension > top->map.n;
+    return solving->parameters->method == TOP_AUTO && (!top->map.primal || constant) &&
+           gap > factor * epsilon;
+}
+
+/* One run of the policy, its certificate, and the better of it and what there was. A fit that is no
+ * better than w = 0 is to show that w = 0 is optimal, to a gap of TRIVIAL. */
+static int solve_once(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    struct solving *solving = context;
+    struct top *top = solving->top;
+    const struct top_parameters *parameters = solving->parameters;
+    struct top_algorithms *algorithms = &top->algorithms[parameters->loss];
+    struct best *best = &solving->best;
+    struct fit fit = {0};
+    struct certificate certificate;
+    double threshold, wanted = fmin(TRIVIAL, solving->target);
+    bool trivial = best->found && !is_useful(solving);
+    int status = top_algorithms_solve(algorithms, parameters,
+                                      trivial ? epsilon * (wanted / solving->target) : epsilon,
+                                      best->fit.iterations, solving->monitor, &fit, err);
+    if (status == 0) {
+        status = top_certify(&top->certifier, &algorithms->risk, parameters->cost, solving->target,
+                             &fit, &certificate, &threshold, err);
+    }
+    if (status == 0) {
+        solving->converged = fit.converged && !stops_as_published(solving);
+        take_better(top, best, &fit, &certificate, threshold);
+    }
+    fit_free(&fit);
+    if (status < 0) {
+        return -1;
+    }
+    double gap = best->certificate.certified ? best->certificate.gap : (double)NAN;
+    algorithms->certificate_failed |=
+        solving->converged && rounding_misleads(solving, gap, epsilon);
+    if (gap >= 0 && !is_useful(solving)) {
+        if (gap_reached(best->certificate.nothing, best->certificate.dual, wanted)) {
+            take_nothing(top, parameters->loss, best);
+            best->zero = top_nothing_explain(kind_of(top->setting.formulation));
+            solving->converged = false;
+        }
+        gap *= solving->target / wanted;
+    }
+    *end = (struct tolerance_end){
+        .gap = gap, .limited = stop_limited(best->fit.reason), .converged = solving->converged};
+    return 0;
+}
+
+/* Solves to the gap, with what the algorithms have from larger ones, and with smaller ones until it
+ * is certified. */
+static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+    enum { MAX_RUNS = 9 };
+    struct solving *solving = context;
+    struct best *best = &solving->best;
+    solving->target = epsilon;
+    best->zero = NULL;
+    solving->top->algorithms[solving->parameters->loss].certificate_failed = false;
+    if (tolerance_tighten(solve_once, solving, epsilon, MAX_RUNS, err) < 0) {
+        return -1;
+    }
+    if (solving->converged && !(best->certificate.gap <= epsilon && is_useful(solving))) {
+        best->fit.reason = STOP_ROUNDING;
+    }
+    *end = (struct tolerance_end){.gap = best->certificate.certified ? best->certificate.gap
+                                                                     : (double)NAN,
+                                  .limited = stop_limited(best->fit.reason)};
+    return 0;
+}
+
+/* A rule of its own is not a gap: it is gone to at once. */
+static int solve_convex(struct solving *solving, struct error *err) {
+    double epsilon = solving->parameters->epsilon;
+    struct tolerance_end end;
+    return stops_as_published(solving)
+               ? solve_to(solving, epsilon, &end, err)
+               : tolerance_solve(solve_to, solving, epsilon,
+                                 solving->top->algorithms[solving->parameters->loss].risk.n_all,
+                                 err);
+}
+
+/* topmeank, where that is seen without solving. */
+static int solve_trivial(struct top *top, const struct top_parameters *parameters,
+                         struct best *best, struct error *err) {
+    struct top_risk *risk = &top->algorithms[parameters->loss].risk;
+    double threshold;
+    best->found = true;
+    if (top_nothing_balance(risk, parameters->cost, top->map.dimension, &best->fit, err) < 0 ||
+        top_certify(&top->certifier, risk, parameters->cost, parameters->epsilon, &best->fit,
+                    &best->certificate, &threshold, err) < 0) {
+        return -1;
+    }
+    take_nothing(top, parameters->loss, best);
+    best->zero = top_nothing_explain(kind_of(top->setting.formulation));
+    return 0;
+}
+
+static int solve_grill(struct top *top, const struct top_parameters *parameters,
+                       const struct monitor *monitor, struct solution *solution,
+                       struct error *err) {
+    const struct top_grill grill = {.problem = top->problem,
+                                    .cost = top->cost,
+                                    .mass = top->mass,
+                                    .negative = top->negative,
+                                    .tau = top->setting.tau,
+                                    .C = parameters->cost,
+                                    .square = parameters->loss == TOP_SQUARED_HINGE,
+                                    .seed = parameters->seed,
+                                    .starts = parameters->starts,
+                                    .epsilon = parameters->epsilon};
+    monitor_algorithm(monitor, ALGORITHM_GRADIENT);
+    return top_grill_solve(&grill, monitor, solution, &top->threshold, err);
+}
+
+/* w = 0 for lack of time. */
+static int give_nothing(struct top *top, const struct top_parameters *parameters,
+                        struct solution *solution, struct error *err) {
+    struct top_risk *risk = &top->algorithms[parameters->loss].risk;
+    double nothing;
+    if (create_algorithms(top, parameters->loss, err) < 0 ||
+        top_loss_of_nothing(risk, parameters->cost, &nothing, err) < 0) {
+        return -1;
+    }
+    top->threshold = top_risk_of_nothing(risk);
+    solution->n_outputs = 1;
+    solution->weights = memory_zeros(top->map.dimension, sizeof(double), "weights", err);
+    certify_nothing(top->problem, nothing, solution);
+    return solution->weights ? 0 : -1;
+}
+
+/* The bias of a fit. The weight of the constant feature stays behind those of the others, where
+ * nobody looks for it. */
+static int set_bias(const struct top *top, double bias, struct solution *solution,
+                    struct error *err) {
+    if (top->own.constant == 0) {
+        return 0;
+    }
+    solution->bias = memory_array(1, sizeof *solution->bias, "the bias", err);
+    if (!solution->bias) {
+        solution_free(solution);
+        return -1;
+    }
+    solution->bias[0] = bias;
+    return 0;
+}
+
+int top_solve(struct top *top, const struct top_parameters *parameters,
+              const struct monitor *monitor, struct solution *solution, struct error *err) {
+    *solution = (struct solution){0};
+    if (check_method(top, parameters, err) < 0) {
+        return -1;
+    }
+    if (is_grill(top->setting.formulation)) {
+        return solve_grill(top, parameters, monitor, solution, err);
+    }
+    if (monitor_late(monitor)) {
+        return give_nothing(top, parameters, solution, err);
+    }
+    struct solving solving = {.top = top, .parameters = parameters, .monitor = monitor};
+    struct best *best = &solving.best;
+    int status = create_algorithms(top, parameters->loss, err);
+    if (status == 0) {
+        bool trivial = top->setting.formulation == TOP_MEAN_K &&
+                       top_nothing_is_best(&top->algorithms[parameters->loss].risk);
+        status = trivial ? solve_trivial(top, parameters, best, err) : solve_convex(&solving, err);
+    }
+    if (status == 0) {
+        if (best->certificate.worse) {
+            take_nothing(top, parameters->loss, best);
+        }
+        *solution = (struct solution){.n_outputs = 1,
+                                      .weights = best->fit.weights,
+                                      .zero = best->zero,
+                                      .iterations = best->fit.iterations};
+        best->fit.weights = NULL;
+        status = set_bias(top, best->fit.bias, solution, err);
+    }
+    if (status == 0) {
+        array_swap(&top->alpha, &best->fit.alpha);
+        array_swap(&top->beta, &best->fit.beta);
+        certify_conclude(&best->certificate, parameters->epsilon,
+                         best->fit.reason ? best->fit.reason : STOP_ROUNDING, solution);
+    }
+    fit_free(&best->fit);
+    return status;
+}

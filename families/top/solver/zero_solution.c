@@ -1,0 +1,42 @@
+#include "families/top/solver/zero_solution.h"
+
+#include "common/base/memory.h"
+
+bool top_nothing_is_best(const struct top_risk *risk) {
+    bool above = false;
+    for (size_t i = 0; i < risk->n && !above; i++) {
+        above =
+            risk->cost[i] > 0 && risk->cost[i] > risk->share[i] * risk->total_cost * (1 + 1e-12);
+    }
+    return !cluster_any(risk->cluster, above);
+}
+
+int top_nothing_balance(const struct top_risk *risk, double cost, size_t dimension, struct fit *fit,
+                        struct error *err) {
+    fit->weights = memory_zeros(dimension, sizeof(double), "weights", err);
+    fit->alpha = memory_zeros(risk->n, sizeof(double), "the dual point", err);
+    fit->beta = memory_zeros(risk->n, sizeof(double), "the dual point", err);
+    if (!fit->weights || !fit->alpha || !fit->beta) {
+        return -1;
+    }
+    for (size_t i = 0; i < risk->n; i++) {
+        fit->alpha[i] = cost * risk->cost[i] * top_slope(risk->square, 0);
+        fit->beta[i] = fit->alpha[i];
+    }
+    return 0;
+}
+
+const char *top_nothing_explain(enum top_kind kind) {
+    switch (kind) {
+    case TOP_MEAN:
+        return "w = 0 is optimal: the centroid of the positives is no further than the means of K "
+               "rows of the threshold; a smaller K or tau, or another kernel, may help";
+    case TOP_QUANTILE:
+        return "w = 0 is optimal: no direction takes the positives above the threshold; another "
+               "tau or theta, or another kernel, may help";
+    case TOP_NONE:
+        break;
+    }
+    return "w = 0 is optimal: no direction takes the positives above the negatives; another kernel "
+           "may help";
+}

@@ -1,0 +1,497 @@
+/* Functions at the rows, with bounds of the error of what is evaluated. */
+#include "fit/certify_private.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "common/kernel/linear.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int certify_overflow(struct error *err) {
+    return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+}
+
+/* The bound of the error of |w|^2 that errors of the rows' coefficients make, feature by feature:
+ * sum_j e_j (2 max_c |w_jc| + e_j), e_j = sum_i error_i |x_ij|. */
+static int add_row_errors(const struct certify *certify, size_t k, const struct certify_function *f,
+                          const double *largest, double *rounding, struct error *err) {
+    const struct data *data = certify->problem->data;
+    size_t d = certify->map->dimension;
+    double *off = memory_zeros(d, sizeof *off, "a certificate", err), last = 0, most = 0;
+    if (!off || linear_adjoint_sizes(data, f->error, off, certify->problem->threads, err) < 0) {
+        free(off);
+        return -1;
+    }
+    for (size_t i = 0; i < data->n_rows; i++) {
+        last += f->error[i] * certify->constant;
+    }
+    cluster_sum(certify->map->cluster, off, d);
+    last = cluster_total(certify->map->cluster, last);
+    for (size_t j = 0; j < d; j++) {
+        *rounding += off[j] * (2 * largest[j] + off[j]);
+    }
+    for (size_t c = 0; c < k && f->bias && certify->constant > 0; c++) {
+        most = fmax(most, fabs(f->bias[c]) / certify->constant);
+    }
+    *rounding += last * (2 * most + last) + 3 * ((double)d + 1) * CERTIFY_UNDERFLOW;
+    free(off);
+    return 0;
+}
+
+/* |w|^2 with the weights of a constant feature, and the largest weights of the features. */
+static int look_at_weights(const struct certify *certify, size_t k,
+                           const struct certify_function *f, struct certify_evaluation *out,
+                           struct error *err) {
+    size_t d = certify->map->dimension;
+    double *square = memory_zeros(k, sizeof *square, "a certificate", err);
+    out->most = memory_array(d, sizeof *out->most, "a certificate", err);
+    if (!square || !out->most) {
+        free(square);
+        return -1;
+    }
+    for (size_t j = 0; j < d; j++) {
+        const double *w = f->weights + j * k;
+        for (size_t c = 0; c < k; c++) {
+            square[c] += w[c] * w[c];
+        }
+        out->most[j] = array_largest(w, k);
+    }
+    for (size_t c = 0; c < k; c++) {
+        double last = certify->constant > 0 && f->bias ? f->bias[c] / certify->constant : 0;
+        out->norm += square[c] + last * last;
+    }
+    free(square);
+    return 0;
+}
+
+/* What is known of f but its scores; `same`: what is known of a function with its weights, or
+ * NULL. */
+static int evaluate_weights(const struct certify *certify, size_t k,
+                            const struct certify_function *f, const struct certify_evaluation *same,
+                            struct certify_evaluation *out, struct error *err) {
+    if (!same && look_at_weights(certify, k, f, out, err) < 0) {
+        return -1;
+    }
+    out->norm = same ? same->norm : out->norm;
+    double terms = (double)certify->map->dimension + (double)k + 4, exact = sqrt(out->norm);
+    out->rounding = terms * CERTIFY_UNIT * out->norm + (2 * exact + f->norm_error) * f->norm_error;
+    out->factor = certify->factor + 2 * CERTIFY_UNIT;
+    const double *largest = same ? same->most : out->most;
+    bool last = certify->constant > 0 && f->bias && array_largest(f->bias, k) > 0;
+    if (last || array_largest(largest, certify->map->dimension) > 0) {
+        out->rounding += 4 * terms * (double)k * CERTIFY_UNDERFLOW;
+    }
+    return f->error ? add_row_errors(certify, k, f, largest, &out->rounding, err) : 0;
+}
+
+/* The bounds of what rounding does to |f|^2 of coefficients, each score off by its error where that
+ * is known. */
+void certify_set_rounding(const struct certify *certify, size_t k, const struct certify_function *f,
+                          struct certify_evaluation *out) {
+    double entries = 0;
+    out->rounding = out->largest = 0;
+    for (size_t c = 0; c < k; c++) {
+        out->rounding += out->factor * out->column[c] * out->column[c];
+        out->largest = fmax(out->largest, out->column[c]);
+    }
+    for (size_t j = 0; out->error && j < certify->map->n * k; j++) {
+        entries += fabs(f->weights[j]) * out->error[j / k];
+    }
+    out->rounding = out->error ? fmin(out->rounding, entries) : out->rounding;
+    if (out->largest > 0) {
+        out->rounding += 4 * ((double)certify->map->n + 1) * (double)k * CERTIFY_UNDERFLOW;
+    }
+    out->rounding += out->summing;
+    if (out->off > 0) {
+        double norm = sqrt(fmax(0, out->norm + out->rounding));
+        out->rounding += (double)k * out->off * (2 * norm + (double)k * out->off);
+        out->largest += out->off;
+    }
+}
+
+/* Makes |f|^2 that of the bias, which stands in the scores for constant^2 times the sum of the
+ * coefficients: bias^2 / constant^2 is its part, not bias times that sum. */
+static void take_bias(const struct certify *certify, size_t k, const struct certify_function *f,
+                      struct certify_evaluation *out) {
+    double square = certify->constant * certify->constant;
+    size_t n = certify->map->n;
+    for (size_t c = 0; c < k && f->bias && square > 0; c++) {
+        double sum = 0, size = 0, bias = f->bias[c];
+        for (size_t i = 0; i < n; i++) {
+            sum += f->weights[i * k + c];
+            size += fabs(f->weights[i * k + c]);
+        }
+        double apart = bias - square * sum, rounding = ((double)n + 4) * CERTIFY_UNIT * size;
+        if (fabs(apart) > square * rounding) { /* else the factor of scores has it */
+            out->norm += bias * (apart / square);
+            out->summing += fabs(bias) * (rounding + 8 * CERTIFY_UNIT * (fabs(bias) / square));
+        }
+    }
+}
+
+/* |f|^2 of coefficients b with scores s that have the constant feature's part. */
+static int evaluate_coefficients(const struct certify *certify, size_t k,
+                                 const struct certify_function *f, const double *s,
+                                 struct certify_evaluation *out, struct error *err) {
+    size_t n = certify->map->n, used = 0;
+    const double *reach = certify->reach;
+    out->column = memory_zeros(k, sizeof *out->column, "a certificate", err);
+    if (!out->column) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool any = false;
+        double off = f->error ? f->error[i] : 0;
+        for (size_t c = 0; c < k; c++) {
+            double b = f->weights[i * k + c], term = b * s[i * k + c];
+            any = any || b != 0;
+            out->column[c] += fabs(b) * reach[i];
+            out->norm += term;
+            out->summing += ((double)n * (double)k + 2) * CERTIFY_UNIT * fabs(term);
+        }
+        out->off += off * reach[i];
+        used += any;
+    }
+    take_bias(certify, k, f, out);
+    /* the factor of pairs' margins has their sums already */
+    out->factor = certify->factor + (certify->pair ? 0 : (double)used + 8) * CERTIFY_UNIT;
+    certify_set_rounding(certify, k, f, out);
+    return 0;
+}
+
+/* The constant feature's part of kernel scores: what is written as bias, else constant^2 times the
+ * sums of the coefficients. */
+static void add_constant(const struct certify *certify, size_t k, const struct certify_function *f,
+                         double *s) {
+    size_t n = certify->map->n;
+    for (size_t c = 0; c < k && certify->constant > 0; c++) {
+        double sum = 0;
+        for (size_t i = 0; i < n; i++) {
+            sum += f->weights[i * k + c];
+        }
+        double added = f->bias ? f->bias[c] : certify->constant * certify->constant * sum;
+        for (size_t i = 0; i < n; i++) {
+            s[i * k + c] += added;
+        }
+    }
+}
+
+bool certify_other(const struct certify_function *f, const struct certify_function *g) {
+    return g && g->weights != f->weights;
+}
+
+/* Kernel scores of f and g by one product: those of g behind those of f in its rows. Where both
+ * have the same weights, g's are f's, and of_g->s is NULL. */
+static int kernel_scores_of(const struct certify *certify, size_t k,
+                            const struct certify_function *f, const struct certify_function *g,
+                            struct certify_evaluation *of_f, struct certify_evaluation *of_g,
+                            struct error *err) {
+    bool other = certify_other(f, g), both = other && !f->exact;
+    size_t n = certify->map->n, outputs = both ? 2 * k : k;
+    double *b = both ? memory_array(n, outputs * sizeof *b, "a certificate", err) : NULL;
+    double *s = both ? memory_array(n, outputs * sizeof *s, "a certificate", err) : NULL;
+    of_f->s = memory_array(n, k * sizeof *s, "a certificate", err);
+    of_g->s = other ? memory_array(n, k * sizeof *s, "a certificate", err) : NULL;
+    int status = of_f->s && (!other || of_g->s) && (!both || (b && s)) ? 0 : -1;
+    for (size_t i = 0; status == 0 && both && i < n; i++) {
+        memcpy(b + i * outputs, f->weights + i * k, k * sizeof *b);
+        memcpy(b + i * outputs + k, g->weights + i * k, k * sizeof *b);
+    }
+    if (status == 0 && both) {
+        status = certify->map->exact(certify->map, b, outputs, s, err);
+    } else if (status == 0) {
+        if (f->exact) {
+            memcpy(of_f->s, f->exact, n * k * sizeof *s);
+        } else {
+            status = certify->map->exact(certify->map, f->weights, k, of_f->s, err);
+        }
+        if (status == 0 && other && g->exact) {
+            memcpy(of_g->s, g->exact, n * k * sizeof *s);
+        } else if (status == 0 && other) {
+            status = certify->map->exact(certify->map, g->weights, k, of_g->s, err);
+        }
+    }
+    for (size_t i = 0; status == 0 && both && i < n; i++) {
+        memcpy(of_f->s + i * k, s + i * outputs, k * sizeof *s);
+        memcpy(of_g->s + i * k, s + i * outputs + k, k * sizeof *s);
+    }
+    if (status == 0) {
+        add_constant(certify, k, f, of_f->s);
+        if (other) {
+            add_constant(certify, k, g, of_g->s);
+        }
+    }
+    free(b);
+    free(s);
+    return status;
+}
+
+/* reach (n) = sum over the features of a row of |x_ij| times the largest |w_jc|, most (d), and of
+ * the constant feature: what |x| |w| bounds loosely where features have units of their own. */
+static void weigh_rows(const struct certify *certify, size_t k, const struct certify_function *f,
+                       const double *most, double *reach) {
+    const struct problem *problem = certify->problem;
+    double last = 0;
+    for (size_t c = 0; f->bias && certify->constant > 0 && c < k; c++) {
+        last = fmax(last, fabs(f->bias[c]));
+    }
+    linear_sizes(problem->data, most, certify->map->dimension, reach, problem->threads);
+    for (size_t i = 0; i < problem->data->n_rows; i++) {
+        reach[i] += last;
+    }
+}
+
+int certify_largest_score(const struct certify *certify, size_t k, const struct certify_function *f,
+                          double norm, double *largest, struct error *err) {
+    size_t n = certify->map->n;
+    double *reach = NULL;
+    *largest = 0;
+    if (certify->map->primal) {
+        struct certify_evaluation of_f = {0};
+        reach = memory_array(n, sizeof *reach, "a certificate", err);
+        if (!reach || look_at_weights(certify, k, f, &of_f, err) < 0) {
+            certify_evaluation_free(&of_f);
+            free(reach);
+            return -1;
+        }
+        weigh_rows(certify, k, f, of_f.most, reach);
+        certify_evaluation_free(&of_f);
+    }
+    for (size_t i = 0; i < n; i++) {
+        *largest = fmax(*largest, reach ? reach[i] : norm * certify->reach[i]);
+    }
+    *largest = cluster_largest(certify->map->cluster, *largest);
+    free(reach);
+    return 0;
+}
+
+/* ---- the loss ---- */
+
+/* Rows first .. first + n: what is written as bias is added, where the scores have it not. */
+static int add_loss(const struct certify *certify, size_t k, const struct certify_function *f,
+                    struct certify_evaluation *of_f, const struct certify_family *family,
+                    size_t first, size_t n, double *s, double *error, double loss[2],
+                    struct error *err) {
+    double most_bias = 0, value = 0, rounding = 0;
+    bool add = f->bias && (!of_f->s || (certify->constant == 0 && !of_f->biased));
+    for (size_t c = 0; f->bias && c < k; c++) {
+        most_bias = fmax(most_bias, fabs(f->bias[c]));
+    }
+    for (size_t i = 0; i < n; i++) {
+        double reach =
+            of_f->reach ? of_f->reach[first + i] : certify->reach[first + i] * of_f->largest;
+        for (size_t c = 0; add && c < k; c++) {
+            s[i * k + c] += f->bias[c];
+        }
+        double largest = array_largest(s + i * k, k);
+        error[i] = of_f->factor * reach;
+        error[i] = of_f->error ? fmin(error[i], of_f->error[first + i]) : error[i];
+        error[i] += 6 * CERTIFY_UNIT * (largest + most_bias);
+        error[i] += ((double)certify->map->dimension + 4) * CERTIFY_UNDERFLOW;
+        error[i] += f->exact_error && !of_f->precise ? f->exact_error[first + i] : 0;
+        if (!isfinite(error[i])) {
+            return certify_overflow(err);
+        }
+        of_f->slack = fmax(of_f->slack, error[i]);
+        of_f->first_error = first + i == 0 ? error[i] : of_f->first_error;
+        for (size_t c = 0; c < k; c++) {
+            of_f->first[c] = first + i == 0 ? s[i * k + c] : of_f->first[c];
+            of_f->varies |=
+                fabs(s[i * k + c] - of_f->first[c]) > 2 * (error[i] + of_f->first_error);
+        }
+    }
+    if (family->loss(family->context, first, n, s, error, &value, &rounding, err) < 0) {
+        return -1;
+    }
+    loss[0] += value;
+    loss[1] += rounding + CERTIFY_UNIT * fabs(loss[0]);
+    return 0;
+}
+
+/* The loss of all ranks, and whether scores vary over their rows: about the first ones, too. */
+static int join_ranks(struct cluster *cluster, size_t k, size_t n, struct certify_evaluation *of_f,
+                      double loss[2], struct error *err) {
+    if (!cluster) {
+        return 0;
+    }
+    /* the largest and, negated, the smallest of the ranks' first scores; slack; whether one's
+     * vary */
+    double *most = memory_array(k + 1, 2 * sizeof *most, "a certificate", err);
+    if (!most) {
+        return -1;
+    }
+    for (size_t c = 0; c < k; c++) {
+        most[2 * c] = n > 0 ? of_f->first[c] : -INFINITY;
+        most[2 * c + 1] = n > 0 ? -of_f->first[c] : -INFINITY;
+    }
+    most[2 * k] = of_f->slack;
+    most[2 * k + 1] = of_f->varies;
+    cluster_max(cluster, most, 2 * k + 2);
+    of_f->slack = most[2 * k];
+    of_f->varies = most[2 * k + 1] > 0;
+    for (size_t c = 0; c < k; c++) {
+        of_f->varies |= most[2 * c] + most[2 * c + 1] > 4 * of_f->slack;
+    }
+    free(most);
+    cluster_sum(cluster, loss, 2);
+    loss[1] += (double)cluster_size(cluster) * CERTIFY_UNIT * (fabs(loss[0]) + loss[1]);
+    return 0;
+}
+
+void certify_linear_scores(const struct certify *certify, size_t k,
+                           const struct certify_function *f, size_t first, size_t n, double *s) {
+    const struct problem *problem = certify->problem;
+    if (f->exact) {
+        memcpy(s, f->exact + first * k, n * k * sizeof *s);
+    } else {
+        struct data part = data_part(problem->data, first, n);
+        linear_scores(&part, f->weights, certify->map->dimension, k, s, problem->threads);
+    }
+}
+
+int certify_evaluate_loss(const struct certify *certify, size_t k, const struct certify_function *f,
+                          struct certify_evaluation *of_f, const struct certify_family *family,
+                          double loss[2], struct error *err) {
+    size_t n = certify->map->n;
+    size_t block = family->block > 0 && family->block < n ? family->block : n;
+    bool keep = of_f->s || family->lengthen;
+    double *error = memory_array(keep ? n : block, sizeof *error, "a certificate", err);
+    double *s = of_f->s ? NULL : memory_array(block, k * sizeof *s, "a certificate", err);
+    free(of_f->first);
+    of_f->first = memory_array(k, sizeof *of_f->first, "a certificate", err);
+    of_f->slack = 0;
+    of_f->varies = false;
+    int status = error && of_f->first && (s || of_f->s) ? 0 : -1;
+    if (status == 0 && certify->map->primal) {
+        of_f->reach = memory_array(n, sizeof *of_f->reach, "a certificate", err);
+        status = of_f->reach ? 0 : -1;
+    }
+    if (status == 0 && of_f->reach) {
+        weigh_rows(certify, k, f, of_f->most, of_f->reach);
+    }
+    size_t first = 0, m;
+    do { /* of no rows once, too: a loss may ask other ranks */
+        m = n - first < block ? n - first : block;
+        if (status == 0 && s) {
+            certify_linear_scores(certify, k, f, first, m, s);
+        }
+        status = status < 0
+                     ? -1
+                     : add_loss(certify, k, f, of_f, family, first, m, s ? s : of_f->s + first * k,
+                                error + (keep ? first : 0), loss, err);
+        first += m;
+    } while (status == 0 && first < n);
+    if (status == 0) {
+        status = join_ranks(certify->map->cluster, k, n, of_f, loss, err);
+    }
+    of_f->biased = true;
+    if (status == 0 && f->scores && of_f->s) {
+        memcpy(f->scores, of_f->s, n * k * sizeof *f->scores);
+    }
+    if (keep) {
+        free(of_f->off_by);
+        of_f->off_by = error;
+    } else {
+        free(error);
+    }
+    free(s);
+    return status;
+}
+
+int certify_evaluate(const struct certify *certify, size_t k, const struct certify_function *f,
+                     const struct certify_function *g, struct certify_evaluation *of_f,
+                     struct certify_evaluation *of_g, struct error *err) {
+    if (certify->map->primal) {
+        bool same = g && g->weights == f->weights && g->bias == f->bias;
+        return evaluate_weights(certify, k, f, NULL, of_f, err) < 0 ||
+                       (g && evaluate_weights(certify, k, g, same ? of_f : NULL, of_g, err) < 0)
+                   ? -1
+                   : 0;
+    }
+    return kernel_scores_of(certify, k, f, g, of_f, of_g, err) < 0 ||
+                   evaluate_coefficients(certify, k, f, of_f->s, of_f, err) < 0 ||
+                   (g && evaluate_coefficients(certify, k, g, of_g->s ? of_g->s : of_f->s, of_g,
+                                               err) < 0)
+               ? -1
+               : 0;
+}
+
+/* ---- entry by entry ---- */
+
+/* size (rows of the data) = the largest coefficient of each row, every `stride`; returns their sum,
+ * and adds to *used those that are not 0. */
+static double spread_sizes(const struct certify *certify, size_t k,
+                           const struct certify_function *f, size_t stride, double *size,
+                           size_t *used) {
+    const uint32_t *rows = certify->problem->rows;
+    double sum = 0;
+    for (size_t i = 0; i < certify->map->n; i++) {
+        double largest = 0;
+        for (size_t c = 0; c < k; c++) {
+            largest = fmax(largest, fabs(f->weights[i * k + c]));
+        }
+        size[(rows ? rows[i] : i) * stride] = largest;
+        sum += largest;
+        *used += largest > 0;
+    }
+    return sum;
+}
+
+/* Takes the errors of all rows of the data, every `stride`, with the constant feature's. */
+static int take_errors(const struct certify *certify, size_t stride, const double *error,
+                       double constant, struct certify_evaluation *out, struct error *err) {
+    const uint32_t *rows = certify->problem->rows;
+    size_t n = certify->map->n;
+    out->error = memory_array(n, sizeof *out->error, "a certificate", err);
+    for (size_t i = 0; out->error && i < n; i++) {
+        out->error[i] = error[(rows ? rows[i] : i) * stride] + constant;
+    }
+    return out->error ? 0 : -1;
+}
+
+int certify_sharpen(const struct certify *certify, size_t k, const struct certify_function *f,
+                    const struct certify_function *g, struct certify_evaluation *of_f,
+                    struct certify_evaluation *of_g, bool *sharper, struct error *err) {
+    const struct problem *problem = certify->problem;
+    bool other = certify_other(f, g);
+    size_t all = problem->data->n_rows, stride = other ? 2 : 1, used = 0, used_g = 0;
+    double square = certify->constant * certify->constant, sum, sum_g = 0;
+    double *size = memory_zeros(all, stride * sizeof *size, "a certificate", err);
+    double *error = memory_array(all, stride * sizeof *error, "a certificate", err);
+    int status = size && error ? 0 : -1;
+    *sharper = true;
+    if (status == 0) {
+        sum = spread_sizes(certify, k, f, stride, size, &used);
+        sum_g = other ? spread_sizes(certify, k, g, stride, size + 1, &used_g) : sum;
+        double units = (double)(used > used_g ? used : used_g) + 10; /* of their sum */
+        status =
+            gram_rounding_scores(problem->gram, units, size, stride, error, problem->threads, err);
+        double part = square * units * CERTIFY_UNIT;
+        if (status == 0 && (take_errors(certify, stride, error, part * sum, of_f, err) < 0 ||
+                            (g && take_errors(certify, stride, error + (other ? 1 : 0),
+                                              part * sum_g, of_g, err) < 0))) {
+            status = -1;
+        }
+    }
+    if (status == 0) {
+        certify_set_rounding(certify, k, f, of_f);
+    }
+    if (status == 0 && g) {
+        certify_set_rounding(certify, k, g, of_g);
+    }
+    free(size);
+    free(error);
+    return status;
+}
+
+void certify_evaluation_free(struct certify_evaluation *evaluation) {
+    free(evaluation->s);
+    free(evaluation->column);
+    free(evaluation->first);
+    free(evaluation->error);
+    free(evaluation->off_by);
+    free(evaluation->reach);
+    free(evaluation->most);
+}

@@ -1,0 +1,280 @@
+#include "fit/score_map.h"
+
+#include "common/base/memory.h"
+#include "common/kernel/linear.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int score_map_each(const struct score_map *map, const double *weights, size_t n_outputs, double *s,
+                   struct error *err) {
+    size_t n = map->n, d = map->dimension;
+    double *column = memory_array(n + d, sizeof *column, "scores", err);
+    int status = column ? 0 : -1;
+    for (size_t k = 0; status == 0 && k < n_outputs; k++) {
+        for (size_t j = 0; j < d; j++) {
+            column[j] = weights[j * n_outputs + k];
+        }
+        status = map->scores(map, column, column + d, err);
+        for (size_t i = 0; status == 0 && i < n; i++) {
+            s[i * n_outputs + k] = column[d + i];
+        }
+    }
+    free(column);
+    return status;
+}
+
+/* ---- the constant feature ---- */
+
+/* s (n, n_outputs) += constant times `last` (n_outputs): the feature's weights. */
+static void add_constant(const struct score_map *map, double constant, const double *last,
+                         size_t n_outputs, double *s) {
+    for (size_t i = 0; constant > 0 && i < map->n; i++) {
+        for (size_t k = 0; k < n_outputs; k++) {
+            s[i * n_outputs + k] += constant * last[k];
+        }
+    }
+}
+
+static double sum_of(const double *r, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += r[i];
+    }
+    return sum;
+}
+
+/* ---- linear ---- */
+
+static int linear_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
+                            double *s, struct error *err) {
+    (void)err;
+    const struct problem *problem = map->context;
+    size_t d = problem->data->n_features;
+    linear_scores(problem->data, weights, d, n_outputs, s, map->threads);
+    add_constant(map, problem->constant, weights + d * n_outputs, n_outputs, s);
+    return 0;
+}
+
+static int linear_map_scores(const struct score_map *map, const double *weights, double *s,
+                             struct error *err) {
+    return linear_map_exact(map, weights, 1, s, err);
+}
+
+static int linear_map_adjoint(const struct score_map *map, const double *r, double *weights,
+                              struct error *err) {
+    const struct problem *problem = map->context;
+    if (problem->constant > 0) {
+        weights[problem->data->n_features] = problem->constant * sum_of(r, map->n);
+    }
+    if (linear_adjoint(problem->data, r, weights, map->threads, err) < 0) {
+        return -1;
+    }
+    cluster_sum(map->cluster, weights, map->dimension);
+    return 0;
+}
+
+static void linear_map_release(struct score_map *map) {
+    map->context = NULL;
+}
+
+/* ---- kernels ---- */
+
+/* A view of some rows of the whole kernel matrix, with room to spread their coefficients. */
+struct gram_view {
+    const struct problem *problem;
+    size_t size;      /* of the whole matrix */
+    uint32_t *all;    /* (n) the rows, whether problem->rows is NULL or not */
+    double *spread_b; /* (size), zero outside the rows */
+    double *spread_s; /* (size) */
+};
+
+/* K weights without the constant feature. */
+static int multiply(const struct score_map *map, const double *weights, double *s,
+                    struct error *err) {
+    const struct gram_view *view = map->context;
+    const struct problem *problem = view->problem;
+    if (!problem->rows) {
+        return gram_product(problem->gram, weights, s, map->threads, err);
+    }
+    for (size_t i = 0; i < map->n; i++) {
+        view->spread_b[problem->rows[i]] = weights[i];
+    }
+    if (gram_product(problem->gram, view->spread_b, view->spread_s, map->threads, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < map->n; i++) {
+        s[i] = view->spread_s[problem->rows[i]];
+    }
+    return 0;
+}
+
+static int gram_map_scores(const struct score_map *map, const double *weights, double *s,
+                           struct error *err) {
+    const struct gram_view *view = map->context;
+    double constant = view->problem->constant;
+    if (multiply(map, weights, s, err) < 0) {
+        return -1;
+    }
+    double last = constant > 0 ? constant * sum_of(weights, map->n) : 0;
+    add_constant(map, constant, &last, 1, s);
+    return 0;
+}
+
+static int gram_map_adjoint(const struct score_map *map, const double *r, double *weights,
+                            struct error *err) {
+    (void)err;
+    memcpy(weights, r, map->n * sizeof *weights);
+    return 0;
+}
+
+/* K weights in double, without the constant feature, where the matrix is in float; at rows
+ * at[0..n_at), NULL: at all. */
+static int multiply_exactly(const struct score_map *map, const double *weights, size_t n_outputs,
+                            const uint32_t *at, size_t n_at, double *s, struct error *err) {
+    const struct gram_view *view = map->context;
+    const struct problem *problem = view->problem;
+    const struct kernel_rows *all = gram_rows(problem->gram);
+    if (!problem->rows) {
+        return at ? kernel_scores_at(all, weights, n_outputs, at, n_at, s, map->threads, err)
+                  : gram_exact_scores(problem->gram, weights, n_outputs, s, map->threads, err);
+    }
+    double *b = memory_zeros(view->size, n_outputs * sizeof *b, "coefficients", err);
+    double *full = b ? memory_array(view->size, n_outputs * sizeof *full, "scores", err) : NULL;
+    uint32_t *rows = full ? memory_array(n_at, sizeof *rows, "rows", err) : NULL;
+    int status = -1;
+    if (rows) {
+        for (size_t i = 0; i < map->n; i++) {
+            memcpy(b + problem->rows[i] * n_outputs, weights + i * n_outputs,
+                   n_outputs * sizeof *b);
+        }
+        for (size_t a = 0; a < n_at; a++) {
+            rows[a] = problem->rows[at ? at[a] : a];
+        }
+        status = at ? kernel_scores_at(all, b, n_outputs, rows, n_at, full, map->threads, err)
+                    : gram_exact_scores(problem->gram, b, n_outputs, full, map->threads, err);
+    }
+    for (size_t a = 0; status == 0 && a < n_at; a++) {
+        memcpy(s + (at ? at[a] : a) * n_outputs, full + rows[a] * n_outputs, n_outputs * sizeof *s);
+    }
+    free(rows);
+    free(full);
+    free(b);
+    return status;
+}
+
+/* s += constant^2 times the sums of the weights, at rows at[0..n_at); NULL: at all. */
+static void add_square(const struct score_map *map, double constant, const double *weights,
+                       size_t n_outputs, const uint32_t *at, size_t n_at, double *s) {
+    for (size_t k = 0; constant > 0 && k < n_outputs; k++) {
+        double sum = 0;
+        for (size_t i = 0; i < map->n; i++) {
+            sum += weights[i * n_outputs + k];
+        }
+        for (size_t a = 0; a < n_at; a++) {
+            s[(at ? at[a] : a) * n_outputs + k] += constant * constant * sum;
+        }
+    }
+}
+
+static int gram_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
+                          double *s, struct error *err) {
+    const struct problem *problem = ((const struct gram_view *)map->context)->problem;
+    if (gram_is_wide(problem->gram)) {
+        return score_map_each(map, weights, n_outputs, s, err);
+    }
+    if (multiply_exactly(map, weights, n_outputs, NULL, map->n, s, err) < 0) {
+        return -1;
+    }
+    add_square(map, problem->constant, weights, n_outputs, NULL, map->n, s);
+    return 0;
+}
+
+static int gram_map_exact_at(const struct score_map *map, const double *weights, size_t n_outputs,
+                             const uint32_t *at, size_t n_at, double *s, struct error *err) {
+    const struct problem *problem = ((const struct gram_view *)map->context)->problem;
+    if (multiply_exactly(map, weights, n_outputs, at, n_at, s, err) < 0) {
+        return -1;
+    }
+    add_square(map, problem->constant, weights, n_outputs, at, n_at, s);
+    return 0;
+}
+
+static uint32_t gram_row(const struct gram_view *view, size_t i) {
+    return view->problem->rows ? view->problem->rows[i] : (uint32_t)i;
+}
+
+static int gram_map_diagonal(const struct score_map *map, double *diagonal, struct error *err) {
+    (void)err;
+    const struct gram_view *view = map->context;
+    const struct kernel_rows *rows = gram_rows(view->problem->gram);
+    for (size_t i = 0; i < map->n; i++) {
+        diagonal[i] = kernel_value(rows, view->all[i], rows, view->all[i]);
+    }
+    add_constant(map, view->problem->constant, &view->problem->constant, 1, diagonal);
+    return 0;
+}
+
+static void gram_map_release(struct score_map *map) {
+    struct gram_view *view = map->context;
+    if (view) {
+        free(view->all);
+        free(view->spread_b);
+        free(view->spread_s);
+        free(view);
+        map->context = NULL;
+    }
+}
+
+int score_map_create(struct score_map *map, const struct problem *problem, struct error *err) {
+    *map = (struct score_map){
+        .n = problem->n,
+        .dimension = (size_t)problem->data->n_features + (problem->constant > 0),
+        .primal = true,
+        .context = (void *)(uintptr_t)problem,
+        .cluster = problem->cluster,
+        .threads = problem->threads,
+        .scores = linear_map_scores,
+        .adjoint = linear_map_adjoint,
+        .exact = linear_map_exact,
+        .release = linear_map_release,
+    };
+    if (!problem->gram) {
+        return 0;
+    }
+    struct gram_view *view = memory_zeros(1, sizeof *view, "a kernel view", err);
+    if (!view) {
+        return -1;
+    }
+    view->problem = problem;
+    view->size = gram_size(problem->gram);
+    map->dimension = problem->n;
+    map->primal = false;
+    map->context = view;
+    map->scores = gram_map_scores;
+    map->adjoint = gram_map_adjoint;
+    map->exact = gram_map_exact;
+    map->exact_at = gram_is_wide(problem->gram) ? NULL : gram_map_exact_at;
+    map->release = gram_map_release;
+    map->diagonal = gram_map_diagonal;
+    view->all = memory_array(problem->n, sizeof *view->all, "a kernel view", err);
+    for (size_t i = 0; view->all && i < problem->n; i++) {
+        view->all[i] = gram_row(view, i);
+    }
+    if (problem->rows && view->all) {
+        view->spread_b = memory_zeros(view->size, sizeof *view->spread_b, "coefficients", err);
+        view->spread_s = memory_array(view->size, sizeof *view->spread_s, "scores", err);
+    }
+    if (!view->all || (problem->rows && (!view->spread_b || !view->spread_s))) {
+        gram_map_release(map);
+        return -1;
+    }
+    return 0;
+}
+
+void score_map_free(struct score_map *map) {
+    if (map->release) {
+        map->release(map);
+        map->release = NULL;
+    }
+}

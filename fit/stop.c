@@ -1,0 +1,23 @@
+#include "fit/stop.h"
+
+static const char *const message[] = {
+    [STOP_REACHED] = "what was asked for is reached",
+    [STOP_ITERATIONS] = "the limit of iterations is reached",
+    [STOP_TIME] = "the limit of time is reached",
+    [STOP_INTERRUPTED] = "interrupted",
+    [STOP_ROUNDING] = "rounding stops progress",
+    [STOP_PRECISION] = "the precision of the kernel matrix stops progress",
+    [STOP_CROWDED] = "many more support vectors than a working set holds: progress is slow",
+    [STOP_STALLED] = "the solver gains too little to go on",
+    [STOP_STUCK] = "coordinate ascent is stuck",
+    [STOP_NOT_STATIONARY] = ("no step lowers the objective, though the point is not stationary to "
+                             "epsilon"),
+    [STOP_ROUNDS] = "the solver stopped",
+    [STOP_INDEFINITE] = "the kernel is not positive semidefinite",
+    [STOP_CROSSED] = "the dual bound is above the primal bound, so one of them is false",
+    [STOP_INFINITE] = "the primal bound is not finite",
+};
+
+const char *stop_message(enum stop_reason reason) {
+    return message[reason];
+}

@@ -1,0 +1,144 @@
+#include "methods/conditional_gradient.h"
+
+#include "common/base/array.h"
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Exact steps that do not raise D, one after the other: rounding has the last word. */
+enum { STALL_STEPS = 100 };
+
+/* The run stalls where the least gap has not come to PROGRESS of what it was in so many iterations:
+ * a part of all of them, at least LEAST_WAIT and at most MOST_WAIT. */
+static const double PROGRESS = 0.9, WAIT = 0.25;
+enum { LEAST_WAIT = 100000, MOST_WAIT = 250000 };
+
+struct progress {
+    double gap;         /* the least, when it was last counted as lower */
+    uint64_t iteration; /* at which it was */
+};
+
+struct state {
+    double *weights, *vertex; /* (dimension) */
+    double *s, *vertex_s, *g; /* (n) */
+};
+
+static bool is_stalled(struct progress *progress, uint64_t iteration, double gap) {
+    if (gap <= PROGRESS * progress->gap) {
+        *progress = (struct progress){gap, iteration};
+    }
+    double wait = fmin(fmax(WAIT * (double)iteration, LEAST_WAIT), MOST_WAIT);
+    return (double)(iteration - progress->iteration) > wait;
+}
+
+/* The vertex of the linear oracle, every active pair at C and every other at 0, less the iterate:
+ * its weights and scores. */
+static int set_direction(const struct score_map *map, double cost, struct state *state,
+                         struct error *err) {
+    for (size_t i = 0; i < map->n; i++) {
+        state->g[i] *= -cost;
+    }
+    if (map->adjoint(map, state->g, state->vertex, err) < 0 ||
+        map->scores(map, state->vertex, state->vertex_s, err) < 0) {
+        return -1;
+    }
+    array_add(state->vertex_s, -1, state->s, map->n);
+    array_add(state->vertex, -1, state->weights, map->dimension);
+    return 0;
+}
+
+static int iterate(const struct score_map *map, const struct risk *risk,
+                   const struct conditional *how, const struct monitor *monitor,
+                   struct state *state, struct fit *fit, struct error *err) {
+    size_t n = map->n, d = map->dimension;
+    double e = 0, first = 0, norm = 0, best = -INFINITY;
+    int stalled = 0;
+    struct progress progress = {INFINITY, 0};
+    struct risk_rounding vertex = {0}, *sum = &fit->rounding;
+    for (;;) {
+        double offset;
+        double value = risk->cut(risk->context, state->s, state->g, &offset);
+        fit->primal = 0.5 * norm + how->cost * value;
+        fit->dual = e - 0.5 * norm;
+        fit->dual_offset = e;
+        double gain = fit->primal - fit->dual;
+        if (!isfinite(gain)) {
+            return error_set(err, ERROR_RUNTIME,
+                             "scores overflow: scale the data or lower the cost");
+        }
+        first = fit->iterations == 0 ? gain : first;
+        if (risk->rounding) { /* of the next vertex */
+            vertex = risk->rounding(risk->context);
+        }
+        if (how->decay ? gain <= how->epsilon * first
+                       : gap_reached(fit->primal, fit->dual, how->epsilon)) {
+            fit->converged = true;
+            return 0;
+        }
+        fit->iterations++;
+        fit->reason = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        if (fit->reason) {
+            return 0;
+        }
+        stalled = fit->dual > best ? 0 : stalled + 1;
+        best = fmax(best, fit->dual);
+        bool rounding = !how->diminishing && stalled >= STALL_STEPS;
+        if (rounding || is_stalled(&progress, fit->iterations, gain)) {
+            fit->reason = rounding ? STOP_ROUNDING : STOP_STALLED;
+            return 0;
+        }
+        if (set_direction(map, how->cost, state, err) < 0) {
+            return -1;
+        }
+        double curvature =
+            array_dot(state->vertex, map->primal ? state->vertex : state->vertex_s, d);
+        double step = 2 / (double)(fit->iterations + 1);
+        if (!how->diminishing) {
+            step = curvature > 0 ? fmin(gain / curvature, 1) : 1;
+        }
+        array_add(state->weights, step, state->vertex, d);
+        array_add(state->s, step, state->vertex_s, n);
+        e += step * (how->cost * offset - e);
+        sum->offset += step * (vertex.offset - sum->offset) + 4 * DBL_EPSILON * offset;
+        sum->gradient += step * (vertex.gradient - sum->gradient) + 4 * DBL_EPSILON * vertex.size;
+        sum->size = fmax(sum->size, vertex.size);
+        norm = array_dot(state->weights, map->primal ? state->weights : state->s, d);
+    }
+}
+
+int conditional_solve(const struct score_map *map, const struct risk *risk,
+                      const struct conditional *how, const struct monitor *monitor, struct fit *fit,
+                      struct error *err) {
+    *fit = (struct fit){0};
+    size_t n = map->n, d = map->dimension;
+    struct state state = {
+        .weights = memory_zeros(d, sizeof(double), "weights", err),
+        .vertex = memory_array(d, sizeof(double), "weights", err),
+        .s = memory_zeros(n, sizeof(double), "scores", err),
+        .vertex_s = memory_array(n, sizeof(double), "scores", err),
+        .g = memory_array(n, sizeof(double), "scores", err),
+    };
+    fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
+    int status = -1;
+    if (state.weights && state.vertex && state.s && state.vertex_s && state.g &&
+        fit->dual_weights) {
+        status = iterate(map, risk, how, monitor, &state, fit, err);
+    }
+    if (status == 0) {
+        memcpy(fit->dual_weights, state.weights, d * sizeof(double));
+        fit->weights = state.weights;
+        state.weights = NULL;
+    } else {
+        fit_free(fit);
+    }
+    free(state.weights);
+    free(state.vertex);
+    free(state.s);
+    free(state.vertex_s);
+    free(state.g);
+    return status;
+}

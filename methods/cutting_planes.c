@@ -1,0 +1,381 @@
+#include "methods/cutting_planes.h"
+
+#include "common/base/array.h"
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "methods/line_search.h"
+#include "methods/simplex_qp.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    IDLE_MOST = 30,       /* rounds without weight after which a plane is dropped */
+    STALL_ROUNDS = 40,    /* rounds without progress of either bound: rounding has the last word */
+    UNSETTLED_ROUNDS = 10 /* the same of rounds, one after another, without the master's solution */
+};
+
+/* Where between the best point (0) and the master's (1) the next plane is cut: OCAS's 0.1. */
+static const double CUT_AT = 0.1;
+
+/* Accuracy of master and line search, relative to the gap that is asked for. */
+static const double INNER = 0.01;
+
+struct plane {
+    double *a; /* (dimension) A'g */
+    double *q; /* (n) A A'g; NULL when weights are primal */
+    double offset;
+    struct risk_rounding rounding;
+    void *record;  /* of the risk; NULL: the zero plane, or the risk keeps none */
+    uint64_t used; /* the last iteration in which it had weight */
+};
+
+struct bundle {
+    const struct score_map *map;
+    const struct risk *risk;
+    struct plane *plane;
+    size_t n_planes, capacity;
+    double *G;           /* (capacity, capacity) inner products of planes */
+    double *scaled;      /* (capacity, capacity) C^2 G */
+    double *linear, *mu; /* (capacity) */
+    uint64_t round;      /* over all solves */
+    /* the best point so far, the master's point, and work */
+    double *best_weights, *master_weights;                      /* (dimension) */
+    double *best_s, *best_g, *master_s, *direction, *trial, *g; /* (n) */
+    double best_risk, best_norm;
+};
+
+static size_t dimension(const struct bundle *bundle) {
+    return bundle->map->dimension;
+}
+
+/* |f|^2 of weights with scores s. */
+static double norm(const struct bundle *bundle, const double *weights, const double *s) {
+    const double *other = bundle->map->primal ? weights : s;
+    return array_dot(weights, other, dimension(bundle));
+}
+
+static int grow(struct bundle *bundle, struct error *err) {
+    size_t capacity = bundle->capacity ? 2 * bundle->capacity : 32;
+    double *G = memory_array(capacity, capacity * sizeof *G, "planes", err);
+    double *scaled = memory_array(capacity, capacity * sizeof *scaled, "planes", err);
+    struct plane *plane = memory_array(capacity, sizeof *plane, "planes", err);
+    double *linear = memory_array(capacity, sizeof *linear, "planes", err);
+    double *mu = memory_array(capacity, sizeof *mu, "planes", err);
+    if (!G || !scaled || !plane || !linear || !mu) {
+        free(G);
+        free(scaled);
+        free(plane);
+        free(linear);
+        free(mu);
+        return -1;
+    }
+    for (size_t t = 0; t < bundle->n_planes; t++) {
+        memcpy(G + t * capacity, bundle->G + t * bundle->capacity, bundle->n_planes * sizeof *G);
+        plane[t] = bundle->plane[t];
+        mu[t] = bundle->mu[t];
+    }
+    free(bundle->G);
+    free(bundle->scaled);
+    free(bundle->plane);
+    free(bundle->linear);
+    free(bundle->mu);
+    bundle->G = G;
+    bundle->scaled = scaled;
+    bundle->plane = plane;
+    bundle->linear = linear;
+    bundle->mu = mu;
+    bundle->capacity = capacity;
+    return 0;
+}
+
+static void free_plane(struct plane *plane) {
+    free(plane->a);
+    free(plane->q);
+    free(plane->record);
+}
+
+/* Adds the plane g, offset, with weight 0; `cut`: it is the risk's last one. */
+static int add_plane(struct bundle *bundle, const double *g, double offset, bool cut,
+                     struct error *err) {
+    const struct score_map *map = bundle->map;
+    if (bundle->n_planes == bundle->capacity && grow(bundle, err) < 0) {
+        return -1;
+    }
+    struct plane plane = {.offset = offset, .used = bundle->round};
+    if (offset > 0 && bundle->risk->rounding) {
+        plane.rounding = bundle->risk->rounding(bundle->risk->context);
+    }
+    plane.a = memory_array(map->dimension, sizeof *plane.a, "a plane", err);
+    plane.q =
+        plane.a && !map->primal ? memory_array(map->n, sizeof *plane.q, "a plane", err) : NULL;
+    if (!plane.a || (!plane.q && !map->primal) || map->adjoint(map, g, plane.a, err) < 0 ||
+        (plane.q && map->scores(map, plane.a, plane.q, err) < 0) ||
+        (cut && bundle->risk->record &&
+         bundle->risk->record(bundle->risk->context, &plane.record, err) < 0)) {
+        free_plane(&plane);
+        return -1;
+    }
+    size_t p = bundle->n_planes++;
+    bundle->plane[p] = plane;
+    bundle->mu[p] = 0;
+    const double *side = map->primal ? plane.a : plane.q;
+    for (size_t t = 0; t <= p; t++) {
+        double product = array_dot(bundle->plane[t].a, side, map->dimension);
+        bundle->G[t * bundle->capacity + p] = bundle->G[p * bundle->capacity + t] = product;
+    }
+    return 0;
+}
+
+static void drop_idle_planes(struct bundle *bundle) {
+    size_t kept = 0;
+    for (size_t t = 0; t < bundle->n_planes; t++) {
+        if (t > 0 && bundle->plane[t].used + IDLE_MOST < bundle->round) {
+            free_plane(&bundle->plane[t]);
+            continue;
+        }
+        if (kept < t) {
+            bundle->plane[kept] = bundle->plane[t];
+            bundle->mu[kept] = bundle->mu[t];
+            /* row and column t move to kept; rows above kept are in place already */
+            memmove(bundle->G + kept * bundle->capacity, bundle->G + t * bundle->capacity,
+                    bundle->n_planes * sizeof *bundle->G);
+            for (size_t u = 0; u < bundle->n_planes; u++) {
+                bundle->G[u * bundle->capacity + kept] = bundle->G[u * bundle->capacity + t];
+            }
+        }
+        kept++;
+    }
+    bundle->n_planes = kept;
+}
+
+int bundle_create(struct bundle **bundle, const struct score_map *map, const struct risk *risk,
+                  struct error *err) {
+    struct bundle *made = memory_zeros(1, sizeof *made, "cutting planes", err);
+    if (!made) {
+        return -1;
+    }
+    made->map = map;
+    made->risk = risk;
+    made->best_weights = memory_zeros(map->dimension, sizeof(double), "weights", err);
+    made->master_weights = memory_zeros(map->dimension, sizeof(double), "weights", err);
+    made->best_s = memory_zeros(map->n, sizeof(double), "scores", err);
+    made->best_g = memory_zeros(map->n, sizeof(double), "scores", err);
+    made->master_s = memory_zeros(map->n, sizeof(double), "scores", err);
+    made->direction = memory_zeros(map->n, sizeof(double), "scores", err);
+    made->trial = memory_zeros(map->n, sizeof(double), "scores", err);
+    made->g = memory_zeros(map->n, sizeof(double), "scores", err);
+    if (!made->best_weights || !made->master_weights || !made->best_s || !made->best_g ||
+        !made->master_s || !made->direction || !made->trial || !made->g) {
+        bundle_free(made);
+        return -1;
+    }
+    /* R >= 0: the zero plane, which makes D >= 0; then the plane at f = 0 */
+    double offset;
+    if (add_plane(made, made->g, 0, false, err) < 0) {
+        bundle_free(made);
+        return -1;
+    }
+    made->mu[0] = 1;
+    made->best_risk = risk->cut(risk->context, made->best_s, made->best_g, &offset);
+    if (add_plane(made, made->best_g, offset, true, err) < 0) {
+        bundle_free(made);
+        return -1;
+    }
+    *bundle = made;
+    return 0;
+}
+
+void bundle_free(struct bundle *bundle) {
+    if (!bundle) {
+        return;
+    }
+    for (size_t t = 0; t < bundle->n_planes; t++) {
+        free_plane(&bundle->plane[t]);
+    }
+    free(bundle->plane);
+    free(bundle->G);
+    free(bundle->scaled);
+    free(bundle->linear);
+    free(bundle->mu);
+    free(bundle->best_weights);
+    free(bundle->master_weights);
+    free(bundle->best_s);
+    free(bundle->best_g);
+    free(bundle->master_s);
+    free(bundle->direction);
+    free(bundle->trial);
+    free(bundle->g);
+    free(bundle);
+}
+
+/* The master: mu, and its weights and scores. Returns D in *dual. */
+static int solve_master(struct bundle *bundle, double cost, double tolerance, double *dual,
+                        bool *settled, struct error *err) {
+    size_t p = bundle->n_planes;
+    for (size_t t = 0; t < p; t++) {
+        bundle->linear[t] = cost * bundle->plane[t].offset;
+        for (size_t u = 0; u < p; u++) {
+            bundle->scaled[t * bundle->capacity + u] =
+                cost * cost * bundle->G[t * bundle->capacity + u];
+        }
+    }
+    if (simplex_maximise(p, bundle->scaled, bundle->capacity, bundle->linear, tolerance, bundle->mu,
+                         settled, err) < 0) {
+        return -1;
+    }
+    const struct score_map *map = bundle->map;
+    memset(bundle->master_weights, 0, map->dimension * sizeof(double));
+    if (!map->primal) {
+        memset(bundle->master_s, 0, map->n * sizeof(double));
+    }
+    double offset = 0;
+    for (size_t t = 0; t < p; t++) {
+        double mu = bundle->mu[t];
+        if (mu > 0) {
+            bundle->plane[t].used = bundle->round;
+            offset += mu * bundle->linear[t];
+            array_add(bundle->master_weights, -cost * mu, bundle->plane[t].a, map->dimension);
+            if (!map->primal) {
+                array_add(bundle->master_s, -cost * mu, bundle->plane[t].q, map->n);
+            }
+        }
+    }
+    if (map->primal && map->scores(map, bundle->master_weights, bundle->master_s, err) < 0) {
+        return -1;
+    }
+    *dual = offset - 0.5 * norm(bundle, bundle->master_weights, bundle->master_s);
+    return 0;
+}
+
+/* Moves the best point by theta towards the master's and cuts the next plane between them. */
+static int step_and_cut(struct bundle *bundle, double cost, double tolerance, struct error *err) {
+    const struct score_map *map = bundle->map;
+    size_t n = map->n;
+    for (size_t i = 0; i < n; i++) {
+        bundle->direction[i] = bundle->master_s[i] - bundle->best_s[i];
+    }
+    double cross =
+        array_dot(bundle->best_weights, map->primal ? bundle->master_weights : bundle->master_s,
+                  map->dimension);
+    double far = norm(bundle, bundle->master_weights, bundle->master_s);
+    struct linesearch search = {
+        .risk = bundle->risk,
+        .cluster = map->cluster,
+        .cost = cost,
+        .s = bundle->best_s,
+        .d = bundle->direction,
+        .norm = bundle->best_norm,
+        .mixed = cross - bundle->best_norm,
+        .curvature = fmax(0, far - 2 * cross + bundle->best_norm),
+        .value = bundle->best_risk,
+        .slope = cluster_total(map->cluster, array_dot(bundle->best_g, bundle->direction, n)),
+        .first = 1,
+        .trial = bundle->trial,
+        .g = bundle->g,
+    };
+    struct linesearch_result found = linesearch_minimise(&search, tolerance);
+    if (found.theta > 0) {
+        for (size_t k = 0; k < map->dimension; k++) {
+            bundle->best_weights[k] +=
+                found.theta * (bundle->master_weights[k] - bundle->best_weights[k]);
+        }
+        array_add(bundle->best_s, found.theta, bundle->direction, n);
+        bundle->best_risk = found.value;
+        memcpy(bundle->best_g, bundle->g, n * sizeof *bundle->g);
+        bundle->best_norm = norm(bundle, bundle->best_weights, bundle->best_s);
+    }
+    for (size_t i = 0; i < n; i++) {
+        bundle->trial[i] = bundle->best_s[i] + CUT_AT * (bundle->master_s[i] - bundle->best_s[i]);
+    }
+    double offset;
+    bundle->risk->cut(bundle->risk->context, bundle->trial, bundle->g, &offset);
+    return add_plane(bundle, bundle->g, offset, true, err);
+}
+
+/* That of a combination of planes whose weights, in exact arithmetic, sum to 1 but for as many
+ * roundings as there are planes. */
+static void add_rounding(const struct bundle *bundle, struct risk_rounding *rounding) {
+    double terms = ((double)bundle->n_planes + 4) * DBL_EPSILON;
+    for (size_t t = 0; t < bundle->n_planes; t++) {
+        const struct plane *plane = &bundle->plane[t];
+        double mu = bundle->mu[t];
+        rounding->offset += mu * (plane->rounding.offset + terms * plane->offset);
+        rounding->gradient += mu * (plane->rounding.gradient + terms * plane->rounding.size);
+        rounding->size += mu * plane->rounding.size;
+    }
+}
+
+static int copy_fit(const struct bundle *bundle, double cost, struct fit *fit, struct error *err) {
+    size_t d = dimension(bundle);
+    fit->weights = memory_array(d, sizeof(double), "weights", err);
+    fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
+    if (!fit->weights || !fit->dual_weights) {
+        fit_free(fit);
+        return -1;
+    }
+    memcpy(fit->weights, bundle->best_weights, d * sizeof(double));
+    memcpy(fit->dual_weights, bundle->master_weights, d * sizeof(double));
+    fit->dual_offset = 0;
+    for (size_t t = 0; t < bundle->n_planes; t++) {
+        fit->dual_offset += cost * bundle->mu[t] * bundle->plane[t].offset;
+    }
+    add_rounding(bundle, &fit->rounding);
+    return 0;
+}
+
+int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struct monitor *monitor,
+                 struct fit *fit, struct error *err) {
+    *fit = (struct fit){0};
+    double best_gap = INFINITY;
+    int stalled = 0, unsettled = 0;
+    double primal = 0.5 * bundle->best_norm + cost * bundle->best_risk, dual = 0;
+    for (;;) {
+        bundle->round++;
+        fit->iterations++;
+        double tolerance = INNER * fmin(epsilon, 1) * primal;
+        bool settled;
+        if (solve_master(bundle, cost, tolerance, &dual, &settled, err) < 0) {
+            return -1;
+        }
+        primal = 0.5 * bundle->best_norm + cost * bundle->best_risk;
+        if (!isfinite(primal) || !isfinite(dual)) {
+            return error_set(err, ERROR_RUNTIME,
+                             "scores overflow: scale the data or lower the cost");
+        }
+        if (gap_reached(primal, dual, epsilon)) {
+            fit->converged = true;
+            break;
+        }
+        fit->reason = monitor_check(monitor, fit->iterations, primal, dual);
+        if (fit->reason) {
+            break;
+        }
+        stalled = primal - dual < best_gap * (1 - 1e-6) ? 0 : stalled + 1;
+        best_gap = fmin(best_gap, primal - dual);
+        unsettled = settled ? 0 : unsettled + 1;
+        if (stalled >= STALL_ROUNDS || unsettled >= UNSETTLED_ROUNDS) {
+            fit->reason = STOP_ROUNDING;
+            break;
+        }
+        if (step_and_cut(bundle, cost, tolerance, err) < 0) {
+            return -1;
+        }
+        drop_idle_planes(bundle);
+    }
+    fit->primal = primal;
+    fit->dual = dual;
+    return copy_fit(bundle, cost, fit, err);
+}
+
+void bundle_visit(const struct bundle *bundle, double cost,
+                  void (*visit)(void *context, double weight, const void *record), void *context) {
+    for (size_t t = 0; t < bundle->n_planes; t++) {
+        if (bundle->mu[t] > 0 && bundle->plane[t].record) {
+            visit(context, cost * bundle->mu[t], bundle->plane[t].record);
+        }
+    }
+}

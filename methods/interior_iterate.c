@@ -1,0 +1,282 @@
+/* The point of an interior point: where it starts, what bounds and products it has. */
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "methods/interior_point_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- opening ---- */
+
+/* w = 0, and a in the middle of its bounds, far from all of them: A'a is then far from w, but no
+ * product starts near 0, and residuals vanish with the first full step. */
+static void start(struct interior *in) {
+    const struct interior_problem *problem = &in->problem;
+    const double middle = 0.5, room = 0.1, gap = 0.2;
+    double size = 0;
+    for (size_t j = 0; j < problem->n; j++) {
+        size += fabs(interior_margin(problem, j)) / in->n_hinges;
+    }
+    size = cluster_total(problem->cluster, size);
+    in->margin_size = size;
+    for (size_t j = 0; j < problem->n; j++) {
+        double u = interior_margin(problem, j);
+        if (problem->squared) {
+            in->a[j] = 2 * problem->cost[j] * size;
+            in->s[j] = fmax(size - u, 0) + gap * size;
+        } else {
+            double root = sqrt(u * u + 4 * room * size * size);
+            in->xi[in->group[j]] = fmax(in->xi[in->group[j]], (root + u) / 2);
+            in->t_step[in->group[j]] += 1;
+        }
+    }
+    for (size_t j = 0; !problem->squared && j < problem->n; j++) {
+        size_t g = in->group[j];
+        in->t[g] = middle * problem->cost[g];
+        in->a[j] = in->t[g] / in->t_step[g];
+        in->s[j] = in->xi[g] - interior_margin(problem, j);
+    }
+}
+
+/* The term starts at the mean of the other products. */
+static void start_term(struct interior *in) {
+    const struct interior_problem *problem = &in->problem;
+    double sum = 0;
+    for (size_t j = 0; j < problem->n; j++) {
+        sum += in->a[j] * in->s[j];
+    }
+    for (size_t g = 0; !problem->squared && g < in->n_groups; g++) {
+        sum += in->t[g] * in->xi[g];
+    }
+    double n = in->n_hinges + (problem->squared ? 0 : in->all_groups);
+    problem->term->start(problem->term->context, cluster_total(problem->cluster, sum) / n);
+}
+
+static int allocate(struct interior *in, struct error *err) {
+    size_t n = in->problem.n, dimension = in->problem.dimension;
+    double **by_weight[] = {&in->w,        &in->g,      &in->step,  &in->rhs,
+                            &in->residual, &in->best_w, &in->apart, &in->kept.w};
+    double **by_hinge[] = {&in->a,          &in->s,      &in->v,          &in->v_step,
+                           &in->theta,      &in->rho,    &in->a_step,     &in->a_bend,
+                           &in->best_tied,  &in->best_a, &in->correction, &in->kept.a,
+                           &in->kept.a_bend};
+    double **by_group[] = {&in->t,    &in->xi,     &in->t_step,     &in->t_bend,
+                           &in->rest, &in->kept.t, &in->kept.t_bend};
+    for (size_t k = 0; k < sizeof by_weight / sizeof by_weight[0]; k++) {
+        if (!(*by_weight[k] = memory_zeros(dimension, sizeof(double), "weights", err))) {
+            return -1;
+        }
+    }
+    for (size_t k = 0; k < sizeof by_hinge / sizeof by_hinge[0]; k++) {
+        if (!(*by_hinge[k] = memory_zeros(n, sizeof(double), "dual variables", err))) {
+            return -1;
+        }
+    }
+    for (size_t k = 0; k < sizeof by_group / sizeof by_group[0]; k++) {
+        if (!(*by_group[k] = memory_zeros(in->n_groups, sizeof(double), "dual variables", err))) {
+            return -1;
+        }
+    }
+    in->group = memory_array(n, sizeof *in->group, "dual variables", err);
+    for (size_t j = 0; in->group && j < n; j++) {
+        in->group[j] = in->problem.group ? in->problem.group[j] : (uint32_t)j;
+    }
+    return in->group ? 0 : -1;
+}
+
+int interior_open(struct interior **interior, const struct interior_problem *problem,
+                  struct error *err) {
+    struct interior *in = memory_zeros(1, sizeof *in, "a solver", err);
+    if (!in) {
+        return -1;
+    }
+    in->problem = *problem;
+    in->n_groups = problem->group ? problem->n_groups : problem->n;
+    in->n_hinges = cluster_total(problem->cluster, (double)problem->n);
+    in->all_groups = cluster_total(problem->cluster, (double)in->n_groups);
+    if (allocate(in, err) < 0) {
+        interior_close(in);
+        return -1;
+    }
+    in->best_primal = INFINITY;
+    start(in);
+    if (problem->term) {
+        start_term(in);
+    }
+    *interior = in;
+    return 0;
+}
+
+void interior_close(struct interior *in) {
+    if (!in) {
+        return;
+    }
+    struct interior_step kept = in->kept;
+    double *arrays[] = {
+        in->w,   in->g,      in->step,       in->rhs,       in->residual, in->best_w, in->apart,
+        in->a,   in->s,      in->t,          in->xi,        in->v,        in->v_step, in->theta,
+        in->rho, in->a_step, in->a_bend,     in->t_bend,    in->best_a,   in->t_step, in->rest,
+        kept.w,  kept.a,     in->correction, in->best_tied, kept.a_bend,  kept.t,     kept.t_bend};
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
+        free(arrays[k]);
+    }
+    free(in->group);
+    free(in);
+}
+
+/* ---- the point ---- */
+
+/* 1/2 |J w|^2, and the term. */
+static double norm_of(const struct interior *in, const double *w) {
+    const struct interior_problem *problem = &in->problem;
+    double norm = 0;
+    if (problem->term) {
+        return problem->term->value(problem->term->context, w);
+    }
+    for (size_t k = 0; k < problem->dimension; k++) {
+        norm += problem->counted[k] * w[k] * w[k];
+    }
+    return norm / 2;
+}
+
+/* The primal at weights w with scores v. */
+static double primal_of(const struct interior *in, const double *w, const double *v) {
+    const struct interior_problem *problem = &in->problem;
+    double loss = 0, most = 0;
+    for (size_t j = 0; j < problem->n; j++) {
+        most = fmax(most, interior_margin(problem, j) - v[j]);
+        if (j + 1 == problem->n || in->group[j + 1] != in->group[j]) {
+            loss += problem->cost[in->group[j]] * (problem->squared ? most * most : most);
+            most = 0;
+        }
+    }
+    return norm_of(in, w) + cluster_total(problem->cluster, loss);
+}
+
+double interior_offered_primal(struct interior *in, const double **w) {
+    const struct interior_problem *problem = &in->problem;
+    const double *v = in->v;
+    *w = in->w;
+    if (in->tied) {
+        for (size_t k = 0; k < problem->dimension; k++) {
+            in->step[k] = problem->counted[k] > 0 ? in->g[k] : in->w[k];
+        }
+        problem->scores(problem->context, in->step, in->v_step);
+        *w = in->step;
+        v = in->v_step;
+    }
+    return primal_of(in, *w, v);
+}
+
+double interior_dual(const struct interior *in, const double *a) {
+    const struct interior_problem *problem = &in->problem;
+    const struct interior_term *term = problem->term;
+    double gain = 0, norm = 0, unbalanced = 0;
+    for (size_t j = 0; j < problem->n; j++) {
+        gain += a[j] * interior_margin(problem, j);
+        gain -= problem->squared ? a[j] * (a[j] / (4 * problem->cost[j])) : 0;
+    }
+    gain = cluster_total(problem->cluster, gain);
+    for (size_t k = 0; k < problem->dimension; k++) {
+        double counted = problem->counted[k], size = in->margin_size + fabs(in->w[k]);
+        norm += counted * in->g[k] * in->g[k];
+        unbalanced += (1 - counted) * fabs(in->g[k]) * size;
+    }
+    norm = term ? term->conjugate(term->context, in->g) : norm / 2;
+    return gain - norm - unbalanced;
+}
+
+/* A'a - J w - z, and its square. */
+static double set_apart(struct interior *in) {
+    const struct interior_problem *problem = &in->problem;
+    double square = 0;
+    for (size_t k = 0; k < problem->dimension; k++) {
+        in->apart[k] = in->g[k] - problem->counted[k] * in->w[k];
+    }
+    if (problem->term) {
+        problem->term->subtract_slope(problem->term->context, in->apart);
+    }
+    for (size_t k = 0; k < problem->dimension; k++) {
+        square += problem->counted[k] * in->apart[k] * in->apart[k];
+    }
+    return square;
+}
+
+double interior_count_products(const struct interior *in) {
+    const struct interior_problem *problem = &in->problem;
+    double n = in->n_hinges + (problem->squared ? 0 : in->all_groups);
+    return n + (problem->term ? problem->term->n_products : 0);
+}
+
+/* a, s, t and xi of hinge j at scores v, s - xi = v - m, with products of mu. */
+static void set_product(struct interior *in, size_t j, double mu) {
+    double u = interior_margin(&in->problem, j) - in->v[j], cost = in->problem.cost[j];
+    if (in->problem.squared) { /* a (a / 2c - u) = mu */
+        double root = sqrt(u * u + 2 * mu / cost);
+        in->a[j] = u > 0 ? cost * (u + root) : 2 * mu / (root - u);
+    } else { /* mu / a - mu / (c - a) = -u */
+        double smaller = 2 * mu * cost / (fabs(u) * cost + 2 * mu + hypot(u * cost, 2 * mu));
+        in->a[j] = u > 0 ? cost - smaller : smaller;
+        in->t[j] = u > 0 ? smaller : cost - smaller;
+        in->xi[j] = mu / in->t[j];
+    }
+    in->s[j] = mu / in->a[j];
+}
+
+void interior_start_at(struct interior *in, const double *w) {
+    const struct interior_problem *problem = &in->problem;
+    memcpy(in->w, w, problem->dimension * sizeof *w);
+    problem->scores(problem->context, w, in->v);
+    double mu = primal_of(in, w, in->v) / interior_count_products(in);
+    bool possible = true;
+    for (size_t j = 0; j < problem->n; j++) {
+        set_product(in, j, mu);
+        possible = possible && in->a[j] > 0 && in->s[j] > 0 && isfinite(in->a[j] * in->s[j]);
+        if (!problem->squared) {
+            possible = possible && in->t[j] > 0 && in->xi[j] > 0 && isfinite(in->xi[j]);
+        }
+    }
+    if (!(cluster_largest(problem->cluster, possible ? 0 : 1) < 1)) {
+        memset(in->w, 0, problem->dimension * sizeof *in->w);
+        memset(in->xi, 0, in->n_groups * sizeof *in->xi);
+        memset(in->t_step, 0, in->n_groups * sizeof *in->t_step);
+        start(in);
+    }
+}
+
+void interior_evaluate(struct interior *in) {
+    const struct interior_problem *problem = &in->problem;
+    size_t n = problem->n, dimension = problem->dimension;
+    problem->scores(problem->context, in->w, in->v);
+    problem->adjoint(problem->context, in->a, in->g);
+    bool leads = cluster_leads(problem->cluster); /* the term, which is on all ranks, counts once */
+    double products = problem->term && leads ? problem->term->products(problem->term->context) : 0;
+    for (size_t j = 0; j < n; j++) {
+        products += in->a[j] * in->s[j];
+    }
+    for (size_t c = 0; !problem->squared && c < in->n_groups; c++) {
+        products += in->t[c] * in->xi[c];
+    }
+    products = cluster_total(problem->cluster, products);
+    in->mu = products / interior_count_products(in);
+    in->distance = products + set_apart(in) / 2;
+    for (size_t k = 0; k < dimension; k++) {
+        in->distance += (1 - problem->counted[k]) * fabs(in->g[k]) * in->margin_size;
+    }
+    double dual = interior_dual(in, in->a);
+    if (dual > in->best_dual) {
+        in->best_dual = dual;
+        for (size_t j = 0; j < n; j++) {
+            double most = problem->squared ? INFINITY : problem->cost[in->group[j]];
+            in->best_a[j] = fmin(in->a[j], most);
+        }
+    }
+    const double *w;
+    double primal = interior_offered_primal(in, &w);
+    if (primal < in->best_primal) {
+        in->best_primal = primal;
+        memcpy(in->best_w, w, dimension * sizeof *w);
+        memcpy(in->best_tied, in->a, n * sizeof *in->a);
+    }
+}

@@ -1,0 +1,117 @@
+#include "methods/line_search.h"
+
+#include "common/base/array.h"
+#include "fit/score_map.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { MOST_STEPS = 100 };
+
+static const double GAIN = 1e-3;  /* what is left to gain, relative to what is gained */
+static const double NARROW = 0.1; /* how far the minimum may be, where slopes alone tell of it */
+
+struct point {
+    double theta, value, slope, offset; /* of R */
+};
+
+static double quadratic(const struct linesearch *search, double theta) {
+    return 0.5 * (search->norm + theta * (2 * search->mixed + theta * search->curvature));
+}
+
+static double primal(const struct linesearch *search, const struct point *point) {
+    return quadratic(search, point->theta) + search->cost * point->value;
+}
+
+static double primal_slope(const struct linesearch *search, const struct point *point) {
+    return search->mixed + point->theta * search->curvature + search->cost * point->slope;
+}
+
+static struct point evaluate(const struct linesearch *search, double theta) {
+    struct point point = {.theta = theta};
+    for (size_t i = 0; i < search->risk->n; i++) {
+        search->trial[i] = search->s[i] + theta * search->d[i];
+    }
+    point.value = search->risk->cut(search->risk->context, search->trial, search->g, &point.offset);
+    point.slope = cluster_total(search->cluster, array_dot(search->g, search->d, search->risk->n));
+    return point;
+}
+
+/* The minimum over [low, high] of the quadratic and the larger of the two tangents. Returns where,
+ * and the bound there in *bound. */
+static double model_minimum(const struct linesearch *search, const struct point *low,
+                            const struct point *high, double *bound) {
+    double rise = high->slope - low->slope;
+    double kink = low->theta;
+    if (rise > 0) {
+        kink =
+            (low->value - high->value + high->slope * high->theta - low->slope * low->theta) / rise;
+        kink = fmin(fmax(kink, low->theta), high->theta);
+    }
+    double theta = kink;
+    double base = search->mixed + kink * search->curvature;
+    if (base + search->cost * low->slope > 0 && search->curvature > 0) {
+        theta = -(search->mixed + search->cost * low->slope) / search->curvature;
+    } else if (base + search->cost * high->slope < 0 && search->curvature > 0) {
+        theta = -(search->mixed + search->cost * high->slope) / search->curvature;
+    }
+    theta = fmin(fmax(theta, low->theta), high->theta);
+    double tangent = fmax(low->value + low->slope * (theta - low->theta),
+                          high->value + high->slope * (theta - high->theta));
+    *bound = quadratic(search, theta) + search->cost * tangent;
+    return theta;
+}
+
+struct linesearch_result linesearch_minimise(const struct linesearch *search, double tolerance) {
+    struct point low = {.theta = 0, .value = search->value, .slope = search->slope};
+    struct point best = low, last = low;
+    if (primal_slope(search, &low) >= 0) {
+        best = evaluate(search, 0);
+        return (struct linesearch_result){0, best.value, best.offset};
+    }
+    struct point high = {.theta = INFINITY};
+    double start = primal(search, &low);
+    double theta = search->first;
+    for (int step = 0; step < MOST_STEPS; step++) {
+        last = evaluate(search, theta);
+        if (primal(search, &last) <= primal(search, &best)) {
+            best = last;
+        }
+        if (primal_slope(search, &last) < 0) {
+            low = last;
+            if (isinf(high.theta)) {
+                theta *= 4;
+                continue;
+            }
+        } else {
+            high = last;
+        }
+        double bound;
+        double kink = model_minimum(search, &low, &high, &bound);
+        double gained = start - primal(search, &best), left = primal(search, &best) - bound;
+        bool blind = tolerance == 0 && !(gained > 0);
+        if (blind ? high.theta - low.theta <= NARROW * high.theta
+                  : left <= fmax(tolerance, GAIN * gained) || high.theta - low.theta <= 0) {
+            break;
+        }
+        /* the secant of the slope serves smooth stretches, the tangents' model serves kinks: take
+         * them in turn */
+        double slope_low = primal_slope(search, &low), slope_high = primal_slope(search, &high);
+        double secant = low.theta - slope_low * (high.theta - low.theta) / (slope_high - slope_low);
+        kink = blind ? 0.5 * (low.theta + high.theta) : kink; /* of values, which are rounding */
+        double next = step % 2 ? kink : secant;
+        double edge = 0.02 * (high.theta - low.theta);
+        theta = fmin(fmax(next, low.theta + edge), high.theta - edge);
+        if (step % 2 && kink > low.theta && kink < high.theta) {
+            theta = kink;
+        }
+    }
+    if (tolerance == 0 && !(start - primal(search, &best) > 0)) {
+        best = low;
+    }
+    if (last.theta != best.theta) {
+        best = evaluate(search, best.theta);
+    }
+    return (struct linesearch_result){best.theta, best.value, best.offset};
+}

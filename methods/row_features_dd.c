@@ -1,0 +1,488 @@
+#include "methods/row_features_dd.h"
+
+#include "common/base/dispatch.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/double_double/dd.h"
+#include "common/kernel/gram.h"
+#include "common/kernel/kernel_dd.h"
+#include "common/linear_algebra/cholesky.h"
+#include "common/linear_algebra/cholesky_dd.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double INDEFINITE = 1e-9; /* of K's diagonal: more than rounding leaves */
+/* Of a score's reach: where the diagonal is its square rounding is INDEFINITE of it. */
+static const double LEAST_SIZE = 0x1p-10;
+/* A diagonal entry of so many times what its rounding is known to be below is still more of that
+ * than of a feature, whose coefficients would be huge. */
+static const double NOISE = 64;
+/* The most nanoseconds of one thread that double-double may take, and that it may where a reach is
+ * far above the margins of 1 that scores make by cancelling. */
+static const double MOST_WORK = 5e8, MOST_WORK_FAR = 3e9, FAR = 1e4;
+
+/* Numbers of dense rows. */
+enum { MOST_VALUES = 1 << 24 };
+
+/* So many times as many rows as features leave a choice of coefficients. */
+enum { SPARE = 2 };
+
+/* What is factored. */
+struct matrix {
+    const struct problem *problem;
+    const struct score_map *map;
+    const double *reach;
+    double *K;     /* (n, n) as double has it */
+    double *rest;  /* (n, n) what that lacks */
+    struct dd *A;  /* (n, n) both, centred and in units */
+    double *unit;  /* (n) of rows and columns, powers of 2 */
+    double *least; /* (n) what rounding makes of A's diagonal */
+    double factor; /* of that, see kernel_precise_rounding; 0: it is that of double */
+};
+
+/* X (n, width): the rows' features, with the constant one. */
+static void fill_rows(const struct problem *problem, size_t n, size_t width, double *X) {
+    for (size_t i = 0; i < n; i++) {
+        size_t row = problem->rows ? problem->rows[i] : i;
+        data_row_dense(problem->data, row, width, X + i * width);
+        if (problem->constant > 0) {
+            X[(i + 1) * width - 1] = problem->constant;
+        }
+    }
+}
+
+/* ---- the matrix ---- */
+
+static bool is_precise(const struct matrix *matrix, bool rows) {
+    const struct problem *problem = matrix->problem;
+    size_t n = matrix->map->n;
+    double reach = 0;
+    if (!rows || !problem->gram || !kernel_definite(gram_rows(problem->gram)->kernel)) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        reach = fmax(reach, matrix->reach[i]);
+    }
+    return cholesky_precise_work(n) + kernel_precise_work(gram_rows(problem->gram), n, n, 1) <=
+           (reach > FAR ? MOST_WORK_FAR : MOST_WORK);
+}
+
+/* K, in double: by the map's scores of unit coefficients, or the products of rows. */
+static int fill_matrix(const struct matrix *matrix, struct error *err) {
+    size_t n = matrix->map->n, d = matrix->map->dimension;
+    double *X = memory_zeros(n, d * sizeof *X, "features", err);
+    if (!X) {
+        return -1;
+    }
+    int status = 0;
+    if (matrix->map->primal) {
+        fill_rows(matrix->problem, n, d, X);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, (int)d, 1, X, (int)d,
+                    X, (int)d, 0, matrix->K, (int)n);
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            X[i * n + i] = 1;
+        }
+        status = matrix->map->exact(matrix->map, X, n, matrix->K, err);
+    }
+    free(X);
+    return status;
+}
+
+static int fill_rest(struct matrix *matrix, struct error *err) {
+    const struct problem *problem = matrix->problem;
+    const struct kernel_rows *rows = gram_rows(problem->gram);
+    size_t n = matrix->map->n;
+    uint32_t *at = memory_array(n, sizeof *at, "a kernel matrix", err);
+    for (size_t i = 0; at && i < n; i++) {
+        at[i] = problem->rows ? problem->rows[i] : (uint32_t)i;
+    }
+    int status =
+        at ? kernel_precise_rest(rows, at, n, matrix->K, matrix->rest, problem->threads, err) : -1;
+    matrix->factor = kernel_precise_rounding(rows, n);
+    free(at);
+    return status;
+}
+
+/* A (n, n) less the means over groups of its rows. */
+static void centre_rows(const struct row_groups *groups, size_t n, struct dd *A) {
+    for (size_t group = 0; group < groups->n; group++) {
+        const uint32_t *row = groups->row + groups->start[group];
+        size_t m = groups->start[group + 1] - groups->start[group];
+        for (size_t j = 0; j < n; j++) {
+            struct dd sum = {0, 0};
+            for (size_t k = 0; k < m; k++) {
+                sum = dd_add(sum, A[row[k] * n + j]);
+            }
+            struct dd mean = dd_divide(sum, (struct dd){-(double)m, 0});
+            for (size_t k = 0; k < m; k++) {
+                A[row[k] * n + j] = dd_add(A[row[k] * n + j], mean);
+            }
+        }
+    }
+}
+
+static void transpose(size_t n, struct dd *A) {
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            struct dd was = A[i * n + j];
+            A[i * n + j] = A[j * n + i];
+            A[j * n + i] = was;
+        }
+    }
+}
+
+/* The square of the constant feature, which precise values of kernels do not have. */
+static struct dd square_of(const struct matrix *matrix) {
+    double constant = matrix->factor > 0 ? matrix->problem->constant : 0;
+    return dd_two_product(constant, constant);
+}
+
+/* A of K: centred, with rows and columns in units, so that what is small is no rounding of what is
+ * large. In double a diagonal of few units of its rounding is left small. */
+static void prepare(struct matrix *matrix, const struct row_groups *groups) {
+    size_t n = matrix->map->n;
+    struct dd *A = matrix->A;
+    struct dd square = square_of(matrix);
+    for (size_t i = 0; i < n * n; i++) {
+        A[i] = dd_add(dd_two_sum(matrix->K[i], matrix->rest[i]), square);
+    }
+    centre_rows(groups, n, A);
+    transpose(n, A);
+    centre_rows(groups, n, A);
+    for (size_t i = 0; i < n; i++) {
+        double reach = matrix->reach[i], floor = matrix->factor > 0 ? 0 : LEAST_SIZE * reach;
+        double size = fmax(sqrt(fmax(0, A[i * n + i].hi)), floor);
+        matrix->unit[i] = size > 0 ? exp2(round(log2(size))) : 1;
+        matrix->least[i] = NOISE * (double)n * matrix->factor * (reach / matrix->unit[i]) *
+                           (reach / matrix->unit[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            double inverse = 1 / (matrix->unit[i] * matrix->unit[j]);
+            A[i * n + j] = (struct dd){A[i * n + j].hi * inverse, A[i * n + j].lo * inverse};
+        }
+    }
+}
+
+/* ---- the factor ---- */
+
+/* True if what the factor leaves of the matrix K (n, n) is rounding. */
+static bool leaves_nothing(const struct row_features *features, double most, double *K) {
+    size_t n = features->n, m = features->m;
+    double left = 0;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, (int)m, -1, features->F,
+                (int)m, features->F, (int)m, 1, K, (int)n);
+    for (size_t i = 0; i < n * n; i++) {
+        left = fmax(left, fabs(K[i]));
+    }
+    return left <= INDEFINITE * most;
+}
+
+/* The factor of A; *definite is whether there is one. */
+static int factor(struct row_features *features, struct matrix *matrix, bool *definite,
+                  struct error *err) {
+    size_t n = features->n;
+    double *L = matrix->rest, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        double unit = matrix->unit[i];
+        most = fmax(most, fabs(matrix->K[i * n + i]) / (unit * unit));
+    }
+    for (size_t i = 0; i < n * n; i++) {
+        matrix->K[i] = L[i] = matrix->A[i].hi;
+    }
+    if (matrix->factor > 0) {
+        features->m = cholesky_precise_pivoted(matrix->A, n, matrix->least, features->pivot);
+        for (size_t i = 0; i < n * n; i++) {
+            L[i] = matrix->A[i].hi;
+        }
+    } else if (cholesky_pivoted(L, n, 0, &features->m, features->pivot, err) < 0) {
+        return -1;
+    }
+    size_t m = features->m;
+    features->F = memory_zeros(n, m * sizeof *features->F, "features", err);
+    features->low =
+        matrix->factor > 0 ? memory_zeros(m, m * sizeof(double), "features", err) : NULL;
+    if (!features->F || (matrix->factor > 0 && !features->low)) {
+        return -1;
+    }
+    for (size_t k = 0; features->low && k < m; k++) {
+        for (size_t f = 0; f <= k; f++) {
+            features->low[k * m + f] = matrix->unit[features->pivot[k]] * matrix->A[k * n + f].lo;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(features->F + features->pivot[i] * m, L + i * n, smaller(i + 1, m) * sizeof *L);
+    }
+    *definite = m > 0 && leaves_nothing(features, most, matrix->K);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t f = 0; f < m; f++) {
+            features->F[i * m + f] *= matrix->unit[i];
+        }
+    }
+    return 0;
+}
+
+static int factor_matrix(struct row_features *features, struct matrix *matrix, bool rows,
+                         bool *definite, struct error *err) {
+    size_t n = features->n;
+    double *pool = memory_zeros(2 * n + 2, n * sizeof *pool, "a kernel matrix", err);
+    matrix->A = memory_array(n, n * sizeof *matrix->A, "a kernel matrix", err);
+    features->pivot = memory_array(n, sizeof *features->pivot, "a factor", err);
+    matrix->K = pool;
+    matrix->rest = matrix->K + n * n;
+    matrix->unit = matrix->rest + n * n;
+    matrix->least = matrix->unit + n;
+    int status = pool && matrix->A && features->pivot ? fill_matrix(matrix, err) : -1;
+    if (status == 0 && is_precise(matrix, rows)) {
+        status = fill_rest(matrix, err);
+    }
+    if (status == 0) {
+        prepare(matrix, &features->groups);
+        status = factor(features, matrix, definite, err);
+    }
+    free(pool);
+    free(matrix->A);
+    return status;
+}
+
+/* ---- features of the problem's own ---- */
+
+static void centre(const struct row_groups *groups, size_t m, double *F) {
+    for (size_t group = 0; group < groups->n; group++) {
+        size_t first = groups->start[group], end = groups->start[group + 1];
+        for (size_t f = 0; f < m; f++) {
+            double mean = 0;
+            for (size_t k = first; k < end; k++) {
+                mean += F[groups->row[k] * m + f] / (double)(end - first);
+            }
+            for (size_t k = first; k < end; k++) {
+                F[groups->row[k] * m + f] -= mean;
+            }
+        }
+    }
+}
+
+bool row_features_fits(const struct score_map *map, size_t n, size_t most) {
+    size_t d = map->primal ? map->dimension : n;
+    return n <= most && d <= MOST_VALUES && d * n <= MOST_VALUES;
+}
+
+bool row_features_own(const struct score_map *map) {
+    return map->primal && map->dimension <= map->n;
+}
+
+int row_features_create(struct row_features *features, const struct problem *problem,
+                        const struct score_map *map, const struct row_groups *groups,
+                        const double *reach, bool *possible, struct error *err) {
+    *features = (struct row_features){.n = map->n, .own = row_features_own(map)};
+    if (groups) {
+        features->groups = *groups;
+    }
+    int status;
+    if (!features->own) {
+        struct matrix matrix = {.problem = problem, .map = map, .reach = reach};
+        status = factor_matrix(features, &matrix, groups != NULL, possible, err);
+    } else {
+        features->m = map->dimension;
+        features->F = memory_array(map->n, features->m * sizeof(double), "features", err);
+        *possible = features->m > 0;
+        status = features->F ? 0 : -1;
+        if (status == 0) {
+            fill_rows(problem, map->n, features->m, features->F);
+            centre(&features->groups, features->m, features->F);
+        }
+    }
+    if (status < 0 || !*possible) {
+        row_features_free(features);
+    }
+    return status;
+}
+
+void row_features_free(struct row_features *features) {
+    free(features->F);
+    free(features->low);
+    free(features->pivot);
+    *features = (struct row_features){0};
+}
+
+void row_features_truncate(struct row_features *features, double part) {
+    size_t all = features->m, m = 1;
+    const double *F = features->F;
+    double least = part * fabs(F[features->pivot[0] * all]);
+    while (m < all && fabs(F[features->pivot[m] * all + m]) >= least) {
+        m++;
+    }
+    for (size_t i = 0; i < features->n; i++) {
+        memmove(features->F + i * m, F + i * all, m * sizeof *F);
+    }
+    for (size_t k = 0; features->low && k < m; k++) {
+        memmove(features->low + k * m, features->low + k * all, m * sizeof *F);
+    }
+    features->m = m;
+}
+
+/* (g, rest) (m) += (high + low) row. */
+DISPATCH static void add_row(const double *row, size_t m, double high, double low, double *g,
+                             double *rest) {
+    for (size_t f = 0; f < m; f++) {
+        struct dd product = dd_two_product(high, row[f]), sum = dd_two_sum(g[f], product.hi);
+        g[f] = sum.hi;
+        rest[f] += sum.lo + fma(low, row[f], product.lo);
+    }
+}
+
+void row_features_adjoint(const struct row_features *features, const long double *b, double *rest,
+                          double *g) {
+    size_t m = features->m;
+    memset(g, 0, m * sizeof *g);
+    memset(rest, 0, m * sizeof *rest);
+    for (size_t i = 0; i < features->n; i++) {
+        double high = (double)b[i], low = (double)(b[i] - (long double)high);
+        if (high != 0) {
+            add_row(features->F + i * m, m, high, low, g, rest);
+        }
+    }
+    for (size_t f = 0; f < m; f++) {
+        g[f] += rest[f];
+    }
+}
+
+/* That of the triangle, feature k of pivot l. */
+static struct dd entry(const struct row_features *features, size_t l, size_t k) {
+    size_t m = features->m;
+    double low = features->low ? features->low[l * m + k] : 0;
+    return (struct dd){features->F[features->pivot[l] * m + k], low};
+}
+
+/* Each coefficient is rounded before the next is computed, which makes up for that: what rounding
+ * leaves of w is as small as the triangle's diagonal, not as the rows are long (Babai 1986, the
+ * nearest plane of a lattice). */
+static void solve_rounded(const struct row_features *features, const double *w, double *b) {
+    size_t m = features->m;
+    for (size_t k = m; k-- > 0;) {
+        struct dd rest = {w[k], 0};
+        for (size_t l = k + 1; l < m; l++) {
+            double x = -b[features->pivot[l]];
+            rest = dd_add(rest, dd_multiply(entry(features, l, k), (struct dd){x, 0}));
+        }
+        b[features->pivot[k]] = dd_divide(rest, entry(features, k, k)).hi;
+    }
+}
+
+/* length (n) of rows; 0 as 1. */
+static void find_lengths(const struct row_features *features, double *length) {
+    for (size_t i = 0; i < features->n; i++) {
+        length[i] = cblas_dnrm2((int)features->m, features->F + i * features->m, 1);
+        length[i] = length[i] > 0 ? length[i] : 1;
+    }
+}
+
+/* v (n) less its part along the first k columns of Q (n, m), which r (k) gets added; c (k) is
+ * work. */
+static void project(const double *Q, size_t n, size_t m, size_t k, double *v, double *c,
+                    double *r) {
+    if (k > 0) {
+        cblas_dgemv(CblasRowMajor, CblasTrans, (int)n, (int)k, 1, Q, (int)m, v, 1, 0, c, 1);
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)n, (int)k, -1, Q, (int)m, c, 1, 1, v, 1);
+        cblas_daxpy((int)k, 1, c, 1, r, 1);
+    }
+}
+
+/* b (n) with F'b = w of the least norm, each coefficient times its row's length. With the rows in
+ * units of these, F = Q R by Gram and Schmidt's method, each column projected twice, it is
+ * Q R^-T w. Columns that rounding of the largest is as large as are left out: coefficients for them
+ * would add more of their own rounding than they make of w. R (m, m), by columns, has room for 2 m
+ * + n numbers of work. */
+static void spread_over_rows(const struct row_features *features, const double *w,
+                             const double *length, double *Q, double *R, double *b) {
+    size_t n = features->n, m = features->m;
+    double *v = R + m * m, *c = v + n, *z = c + m, most = 0;
+    memset(R, 0, m * m * sizeof *R);
+    memset(b, 0, n * sizeof *b);
+    for (size_t k = 0; k < m; k++) {
+        double *r = R + k * m;
+        for (size_t i = 0; i < n; i++) {
+            v[i] = features->F[i * m + k] / length[i];
+        }
+        project(Q, n, m, k, v, c, r);
+        project(Q, n, m, k, v, c, r);
+        double size = cblas_dnrm2((int)n, v, 1);
+        most = fmax(most, size);
+        bool counts = size * size > DBL_EPSILON * most * most;
+        z[k] = counts ? (w[k] - cblas_ddot((int)k, r, 1, z, 1)) / size : 0;
+        for (size_t i = 0; i < n; i++) {
+            Q[i * m + k] = counts ? v[i] / size : 0;
+        }
+        cblas_daxpy((int)n, z[k], Q + k, (int)m, b, 1);
+    }
+    for (size_t i = 0; i < n; i++) {
+        b[i] /= length[i];
+    }
+}
+
+/* How far the scores of b are from those of w, with what they are off by when each coefficient is
+ * rounded once more. r (m), sum (n): work. */
+static double error_of(const struct row_features *features, const double *w, const double *b,
+                       const double *length, double *r, long double *sum) {
+    size_t n = features->n, m = features->m;
+    double left = 0, rounding = 0, longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum[i] = b[i];
+    }
+    row_features_adjoint(features, sum, r + m, r);
+    for (size_t k = 0; k < m; k++) {
+        r[k] = w[k] - r[k];
+    }
+    for (size_t i = 0; i < n; i++) {
+        double score = cblas_ddot((int)m, features->F + i * m, 1, r, 1);
+        double off = DBL_EPSILON * fabs(b[i]) * length[i];
+        left += score * score;
+        rounding += off * off;
+        longest = fmax(longest, length[i]);
+    }
+    return left + (double)n * rounding * longest * longest;
+}
+
+/* Where groups are centred, which rounds coefficients, and rows are many more than features: those
+ * of all rows in place of the pivots', if they are off by less. */
+static int find_smaller(const struct row_features *features, const double *w, double *b,
+                        struct error *err) {
+    size_t n = features->n, m = features->m;
+    if (features->groups.n == 0 || n / SPARE < m) {
+        return 0;
+    }
+    double *Q = memory_array(n, m * sizeof *Q, "coefficients", err);
+    double *R = memory_array(m * m + 2 * m + n, sizeof *R, "coefficients", err);
+    double *other = memory_array(n, 2 * sizeof *other, "coefficients", err), *length = other + n;
+    long double *sum = memory_array(n, sizeof *sum, "coefficients", err);
+    int status = Q && R && other && sum ? 0 : -1;
+    if (status == 0) {
+        find_lengths(features, length);
+        spread_over_rows(features, w, length, Q, R, other);
+        if (error_of(features, w, other, length, R, sum) <
+            error_of(features, w, b, length, R, sum)) {
+            memcpy(b, other, n * sizeof *b);
+        }
+    }
+    free(Q);
+    free(R);
+    free(other);
+    free(sum);
+    return status;
+}
+
+int row_features_coefficients(const struct row_features *features, const double *w, double *b,
+                              struct error *err) {
+    memset(b, 0, features->n * sizeof *b);
+    solve_rounded(features, w, b);
+    if (find_smaller(features, w, b, err) < 0) {
+        return -1;
+    }
+    centre(&features->groups, 1, b); /* features are of rows less their groups' means */
+    return 0;
+}

@@ -1,0 +1,193 @@
+#include "methods/simplex_qp.h"
+
+#include "common/base/array.h"
+#include "common/base/memory.h"
+#include "common/linear_algebra/cholesky.h"
+#include "fit/score_map.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ridge on the reduced matrix, relative to the planes' own squares, since rounding of their
+ * differences is: planes that depend affinely on each other then move together. The step is a
+ * correction of the exact slopes, so the ridge bends the way to the optimum, not the optimum. */
+static const double RIDGE = 1e-13, RIDGE_MOST = 1e-2, RIDGE_FACTOR = 100;
+
+/* Slopes are differences of numbers as large as the linear terms: what they cannot tell apart. */
+static const double ROUNDING = 4 * DBL_EPSILON;
+
+/* Whole steps, one after another, that do not raise the value by this part of it: rounding goes
+ * round in circles. */
+enum { STALLED = 20 };
+static const double RISE = 1e-9;
+
+struct search {
+    size_t p, stride;
+    const double *G, *linear;
+    double *mu, *slope;
+    bool *is_free;
+    size_t *free; /* the free entries but the base, then the base */
+    size_t n_free;
+    double *reduced, *step;
+    double scale; /* the largest linear term: of planes without any square of their own */
+};
+
+static void slopes(struct search *search) {
+    memcpy(search->slope, search->linear, search->p * sizeof *search->slope);
+    for (size_t t = 0; t < search->p; t++) {
+        if (search->mu[t] != 0) {
+            array_add(search->slope, -search->mu[t], search->G + t * search->stride, search->p);
+        }
+    }
+}
+
+static void list_free(struct search *search) {
+    size_t base = 0;
+    bool found = false;
+    for (size_t t = 0; t < search->p; t++) {
+        if (search->is_free[t] && (!found || search->mu[t] > search->mu[base])) {
+            base = t;
+            found = true;
+        }
+    }
+    search->n_free = 0;
+    for (size_t t = 0; t < search->p; t++) {
+        if (search->is_free[t] && t != base) {
+            search->free[search->n_free++] = t;
+        }
+    }
+    search->free[search->n_free] = base;
+}
+
+/* The Newton step on the free entries; returns -1 when the matrix cannot be factored. */
+static int newton_step(struct search *search) {
+    size_t m = search->n_free, base = search->free[m];
+    const double *G = search->G, *base_row = G + base * search->stride;
+    double ridge = RIDGE;
+    do {
+        if (ridge > RIDGE_MOST) {
+            return -1;
+        }
+        for (size_t i = 0; i < m; i++) {
+            size_t u = search->free[i];
+            const double *row = G + u * search->stride;
+            for (size_t j = 0; j <= i; j++) {
+                size_t v = search->free[j];
+                search->reduced[i * m + j] = row[v] - base_row[u] - base_row[v] + base_row[base];
+            }
+            search->reduced[i * m + i] += ridge * (row[u] + base_row[base] + search->scale);
+            search->step[i] = search->slope[u] - search->slope[base];
+        }
+        ridge *= RIDGE_FACTOR;
+    } while (cholesky_factor(search->reduced, m));
+    cholesky_solve(search->reduced, m, search->step);
+    double sum = 0;
+    for (size_t i = 0; i < m; i++) {
+        sum += search->step[i];
+    }
+    search->step[m] = -sum;
+    return 0;
+}
+
+/* Goes along the step as far as mu >= 0 allows, at most its length. Returns true if that was the
+ * whole of it. */
+static bool advance(struct search *search) {
+    double length = 1;
+    size_t blocking = SIZE_MAX;
+    for (size_t i = 0; i <= search->n_free; i++) {
+        double mu = search->mu[search->free[i]], step = search->step[i];
+        if (step < 0 && mu + length * step < 0) {
+            length = mu / -step;
+            blocking = search->free[i];
+        }
+    }
+    double sum = 0;
+    for (size_t i = 0; i <= search->n_free; i++) {
+        size_t t = search->free[i];
+        search->mu[t] = fmax(0, search->mu[t] + length * search->step[i]);
+        if (t == blocking) {
+            search->mu[t] = 0;
+            search->is_free[t] = false;
+        }
+        sum += search->mu[t];
+    }
+    for (size_t i = 0; i <= search->n_free; i++) {
+        search->mu[search->free[i]] /= sum;
+    }
+    return blocking == SIZE_MAX;
+}
+
+/* linear'mu - mu'G mu / 2. */
+static double value_of(const struct search *search) {
+    return 0.5 * (array_dot(search->linear, search->mu, search->p) +
+                  array_dot(search->slope, search->mu, search->p));
+}
+
+/* Returns whether the slopes are level. */
+static bool run(struct search *search, double tolerance) {
+    size_t p = search->p, stalled = 0;
+    for (size_t t = 0; t < p; t++) {
+        search->is_free[t] = search->mu[t] > 0;
+        search->scale = fmax(search->scale, fabs(search->linear[t]));
+    }
+    tolerance = fmax(tolerance, ROUNDING * search->scale);
+    slopes(search);
+    double highest = value_of(search);
+    size_t most_steps = 20 * p + 100; /* a bound against cycling in rounding; 2 to 5 are usual */
+    for (size_t k = 0; k < most_steps && stalled < STALLED; k++) {
+        list_free(search);
+        if (newton_step(search) < 0) {
+            return false;
+        }
+        bool whole = advance(search);
+        slopes(search);
+        if (!whole) {
+            continue;
+        }
+        double value = value_of(search);
+        stalled = value > highest + RISE * fabs(highest) ? 0 : stalled + 1;
+        highest = fmax(highest, value);
+        double mean = array_dot(search->slope, search->mu, p), spread = 0;
+        size_t best = 0;
+        for (size_t t = 0; t < p; t++) {
+            if (search->slope[t] > search->slope[best]) {
+                best = t;
+            }
+            if (search->mu[t] > 0) {
+                spread = fmax(spread, mean - search->slope[t]);
+            }
+        }
+        if (search->slope[best] - mean <= tolerance && spread <= tolerance) {
+            return true;
+        }
+        if (search->is_free[best] && spread <= tolerance) {
+            return false; /* rounding: the step does not level the free slopes any further */
+        }
+        search->is_free[best] = true;
+    }
+    return false;
+}
+
+int simplex_maximise(size_t p, const double *G, size_t stride, const double *linear,
+                     double tolerance, double *mu, bool *settled, struct error *err) {
+    struct search search = {.p = p, .stride = stride, .G = G, .linear = linear, .mu = mu};
+    search.slope = memory_array(p, sizeof *search.slope, "planes", err);
+    search.is_free = memory_array(p, sizeof *search.is_free, "planes", err);
+    search.free = memory_array(p, sizeof *search.free, "planes", err);
+    search.reduced = memory_array(p, p * sizeof *search.reduced, "planes", err);
+    search.step = memory_array(p, sizeof *search.step, "planes", err);
+    int status = -1;
+    if (search.slope && search.is_free && search.free && search.reduced && search.step) {
+        *settled = run(&search, tolerance);
+        status = 0;
+    }
+    free(search.slope);
+    free(search.is_free);
+    free(search.free);
+    free(search.reduced);
+    free(search.step);
+    return status;
+}

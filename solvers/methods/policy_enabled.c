@@ -1,7 +1,0 @@
-#include "solvers/methods/policy.h"
-
-bool policy_enabled(const char *family, enum algorithm algorithm) {
-    (void)family;
-    (void)algorithm;
-    return true;
-}

@@ -1,0 +1,109 @@
+/* common/distributed/cluster by one process, or under mpirun by several ranks: tasks are taken once
+ * each, what ranks post is heard once and whole, and sums are those of all. Rank 0 tells. */
+#include "common/distributed/cluster.h"
+
+#include "tests/unit/check.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum { TASKS = 200, LONGEST = 300000 };
+
+/* What rank 0 has of the tasks of a list. */
+struct done {
+    pthread_mutex_t mutex;
+    unsigned times[TASKS];
+    size_t bytes;
+};
+
+static void tell(void *context, const struct error *err) {
+    (void)context;
+    FAIL("%s", err->text);
+}
+
+/* Messages of all lengths, some with nothing behind the number. */
+static size_t length_of(size_t task) {
+    return sizeof task + (task % 7 == 0 ? LONGEST : task % 3);
+}
+
+static void count(struct done *done, size_t task, size_t bytes) {
+    pthread_mutex_lock(&done->mutex);
+    done->times[task]++;
+    done->bytes += bytes;
+    pthread_mutex_unlock(&done->mutex);
+}
+
+static int hear(void *context, const char *bytes, size_t n, struct error *err) {
+    size_t task;
+    (void)err;
+    memcpy(&task, bytes, sizeof task);
+    CHECK(n == length_of(task), "%zu bytes for task %zu", n, task);
+    for (size_t i = sizeof task; i < n; i++) {
+        CHECK(bytes[i] == (char)(task + i), "byte %zu of task %zu", i, task);
+    }
+    count(context, task, n);
+    return 0;
+}
+
+/* Takes tasks until there are none, and has rank 0 know of each. */
+static void work(struct cluster *cluster, struct done *done) {
+    static char message[sizeof(size_t) + LONGEST];
+    struct cluster_tasks tasks = cluster_deal(cluster, TASKS);
+    for (size_t task; (task = cluster_take(cluster, &tasks)) < TASKS;) {
+        size_t n = length_of(task);
+        memcpy(message, &task, sizeof task);
+        for (size_t i = sizeof task; i < n; i++) {
+            message[i] = (char)(task + i);
+        }
+        if (cluster_leads(cluster)) {
+            count(done, task, n);
+        } else {
+            cluster_post(cluster, message, n);
+        }
+    }
+    CHECK_TRUE(cluster_take(cluster, &tasks) == TASKS); /* for good */
+}
+
+static void test_tasks(struct cluster *cluster) {
+    for (int list = 0; list < 3; list++) {
+        struct done done = {.bytes = 0};
+        pthread_mutex_init(&done.mutex, NULL);
+        cluster_hear(cluster, hear, &done);
+        work(cluster, &done);
+        cluster_settle(cluster);
+        for (size_t i = 0; cluster_leads(cluster) && i < TASKS; i++) {
+            CHECK(done.times[i] == 1, "list %d: task %zu %u times", list, i, done.times[i]);
+        }
+        pthread_mutex_destroy(&done.mutex);
+    }
+}
+
+static void test_sums(struct cluster *cluster) {
+    size_t size = cluster_size(cluster), rank = cluster_rank(cluster), far = rank;
+    CHECK_TRUE(cluster_total(cluster, (double)rank) == (double)(size * (size - 1)) / 2);
+    CHECK_TRUE(cluster_largest(cluster, -(double)rank) == 0);
+    CHECK_TRUE(cluster_any(cluster, rank + 1 == size) && !cluster_any(cluster, false));
+    cluster_broadcast(cluster, &far, sizeof far, size - 1);
+    CHECK_TRUE(far == size - 1);
+}
+
+/* All ranks of these tests are on one machine. */
+static void test_machine(struct cluster *cluster) {
+    size_t threads = cluster_threads(cluster);
+    CHECK_TRUE(cluster_neighbours(cluster) == cluster_size(cluster));
+    CHECK(cluster ? threads >= 1 : threads == 0, "%zu threads", threads);
+    if (cluster_leads(cluster)) {
+        printf("ok: %zu ranks, %zu threads\n", cluster_size(cluster), threads);
+    }
+}
+
+int main(void) {
+    struct cluster *cluster;
+    struct error err;
+    MUST(cluster_open(&cluster, tell, NULL, &err));
+    test_sums(cluster);
+    test_tasks(cluster);
+    test_machine(cluster);
+    cluster_close(cluster);
+    return 0;
+}

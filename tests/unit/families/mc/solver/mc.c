@@ -1,0 +1,363 @@
+/* families/mc/solver/mc.h against the definition in reference.h, for every formulation: the bounds,
+ * both engines and the second solver, kernels, bias, weights, warm starts. */
+#include "families/mc/solver/mc.h"
+
+#include "common/base/memory.h"
+#include "common/kernel/gram.h"
+#include "families/mc/solver/formulation.h"
+#include "tests/unit/compute.h"
+#include "tests/unit/families/mc/solver/reference.h"
+
+enum { FORMS = 8 };
+
+/* ---- problems ---- */
+
+/* Names "1".."k" and labels at random; every class has a row when n >= k. */
+static void add_labels(struct data *data, size_t k, uint64_t seed) {
+    struct random random;
+    struct error err;
+    char name[32];
+    random_start(&random, seed, 7);
+    data->labels = DATA_NAME;
+    data->label = sample_array(data->n_rows, sizeof *data->label);
+    for (size_t c = 0; c < k; c++) {
+        uint32_t number;
+        snprintf(name, sizeof name, "%zu", c + 1);
+        MUST(names_add(&data->names, name, strlen(name), &number, &err));
+    }
+    for (size_t i = 0; i < data->n_rows; i++) {
+        data->label[i] = (uint32_t)(i < k ? i : random_below(&random, k));
+    }
+}
+
+static struct data problem_data(size_t n, uint32_t d, size_t k, bool sparse, uint64_t seed) {
+    struct data data = sample_data(n, d, sparse ? .4 : 1, SAMPLE_SIGNED, sparse, true, seed);
+    add_labels(&data, k, seed);
+    return data;
+}
+
+/* The same for the reference, with the constant feature as a last one. */
+static double *dense_rows(const struct data *data, double bias) {
+    size_t d = data->n_features;
+    double *x = sample_array(data->n_rows * (d + 1), sizeof *x);
+    for (size_t i = 0; i < data->n_rows; i++) {
+        data_row_dense(data, i, d, x + i * (d + 1));
+        x[i * (d + 1) + d] = bias;
+    }
+    return x;
+}
+
+static struct mc_setup make_setup(int form, double margin, double bias) {
+    return (struct mc_setup){.formulation = (enum mc_formulation)form,
+                             .margin_scale = mc_definitions[form].relative ? margin : 1,
+                             .bias = bias,
+                             .seed = 1};
+}
+
+static struct solution solve(const struct problem *problem, const struct mc_setup *setup,
+                             enum mc_method method, double cost, double epsilon) {
+    struct mc *mc;
+    struct error err;
+    struct solution solution;
+    struct mc_parameters parameters = {method, cost, epsilon};
+    MUST(mc_create(&mc, problem, setup, &err));
+    MUST(mc_solve(mc, &parameters, NULL, &solution, &err));
+    mc_free(mc);
+    return solution;
+}
+
+/* ---- solutions ---- */
+
+struct scene {
+    size_t n;
+    uint32_t d;
+    size_t k;
+    bool sparse;
+    double cost, bias, margin;
+};
+
+static const struct scene scenes[] = {{20, 4, 3, false, 1, 0, 1},
+                                      {24, 6, 4, true, .1, 1, 1},
+                                      {15, 3, 2, false, 10, 0, .5},
+                                      {30, 8, 5, true, 1, .5, .5},
+                                      {12, 5, 3, false, .01, 0, 1}};
+enum { SCENES = sizeof scenes / sizeof *scenes };
+
+static void check_primal(const struct mc_reference *r, const struct data *data, double bias,
+                         const struct solution *solution, const char *what) {
+    size_t k = r->k, d = data->n_features;
+    double *W = sample_array((d + 1) * k, sizeof *W);
+    memcpy(W, solution->weights, d * k * sizeof *W);
+    for (size_t c = 0; bias > 0 && c < k; c++) {
+        W[d * k + c] = solution->bias[c] / bias;
+    }
+    double primal = mc_reference_primal(r, W);
+    CHECK(fabs(primal - solution->primal) <= 1e-10 * primal, "%s: primal %.12g is %.12g", what,
+          solution->primal, primal);
+    for (size_t f = 0; r->definition.sum_to_zero && f <= d; f++) {
+        double sum = 0;
+        for (size_t c = 0; c < k; c++) {
+            sum += W[f * k + c];
+        }
+        CHECK(fabs(sum) < 1e-10, "%s: weights of feature %zu sum to %g", what, f, sum);
+    }
+    free(W);
+}
+
+static void check_bounds(const struct mc_reference *r, const struct solution *solution,
+                         double epsilon, const char *what) {
+    CHECK(solution->converged, "%s %s: not converged: %s, P %.10g D %.10g", r->definition.name,
+          what, stop_message(solution->reason), solution->primal, solution->dual);
+    CHECK(solution->primal - solution->dual <= epsilon * solution->primal, "%s %s: gap",
+          r->definition.name, what);
+    CHECK(solution->primal >= r->dual * (1 - 1e-9), "%s %s: primal %.12g below %.12g",
+          r->definition.name, what, solution->primal, r->dual);
+    CHECK(solution->dual <= r->primal * (1 + 1e-9), "%s %s: dual %.12g above %.12g",
+          r->definition.name, what, solution->dual, r->primal);
+}
+
+static void check_scene(const struct scene *scene, int form, uint64_t seed) {
+    struct data data = problem_data(scene->n, scene->d, scene->k, scene->sparse, seed);
+    double *x = dense_rows(&data, scene->bias), *cost = sample_array(scene->n, sizeof *cost);
+    double *W = sample_array((scene->d + 1) * scene->k, sizeof *W);
+    struct mc_setup setup = make_setup(form, scene->margin, scene->bias);
+    double *weight = sample_array(data.names.n, sizeof *weight);
+    for (size_t l = 0; l < data.names.n; l++) {
+        weight[l] = l == 0 ? 3 : 1;
+    }
+    setup.weight = weight;
+    for (size_t i = 0; i < scene->n; i++) {
+        cost[i] = scene->cost * (data.label[i] == 0 ? 3 : 1);
+    }
+    struct mc_reference r = {.n = scene->n,
+                             .d = scene->d + (size_t)1,
+                             .k = scene->k,
+                             .x = x,
+                             .y = data.label,
+                             .cost = cost,
+                             .margin = setup.margin_scale,
+                             .definition = mc_definitions[form]};
+    mc_reference_solve(&r, 1e-8, W);
+    CHECK(r.primal - r.dual <= 1e-8 * r.primal, "the reference has not converged: %s",
+          r.definition.name);
+    struct problem problem = {.data = &data, .n = data.n_rows};
+    static const struct {
+        enum mc_method method;
+        double epsilon;
+        const char *what;
+    } ways[] = {{MC_BCD, 1e-3, "bcd"},
+                {MC_BCD, 1e-7, "bcd tight"},
+                {MC_NEWTON, 1e-3, "newton"},
+                {MC_NEWTON, 1e-7, "newton tight"},
+                {MC_AUTO, 1e-4, "auto"}};
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        struct solution solution =
+            solve(&problem, &setup, ways[w].method, scene->cost, ways[w].epsilon);
+        check_bounds(&r, &solution, ways[w].epsilon, ways[w].what);
+        check_primal(&r, &data, scene->bias, &solution, ways[w].what);
+        solution_free(&solution);
+    }
+    struct kernel kernel = {.type = KERNEL_LINEAR};
+    struct gram *gram;
+    struct error err;
+    MUST(gram_create(&gram, &kernel, &data, (size_t)1 << 20, true, NULL, &err));
+    problem.gram = gram;
+    static const double epsilons[] = {1e-3, 1e-7};
+    for (int w = 0; w < 2; w++) {
+        struct solution solution = solve(&problem, &setup, MC_AUTO, scene->cost, epsilons[w]);
+        check_bounds(&r, &solution, epsilons[w], "kernel");
+        solution_free(&solution);
+    }
+    gram_free(gram);
+    data_free(&data);
+    free(x);
+    free(cost);
+    free(weight);
+    free(W);
+}
+
+static void test_scenes(void) {
+    for (int form = 0; form < FORMS; form++) {
+        size_t step = (size_t)quick_step(5);
+        for (size_t z = (size_t)form % step; z < SCENES; z += step) {
+            check_scene(&scenes[z], form, 10 * (uint64_t)form + z);
+        }
+    }
+    printf("ok: every formulation, solver and kernel bounds the optimum of projected gradient\n");
+}
+
+/* ---- identities ---- */
+
+/* k = 2, M = 1 at C is the binary SVM at 2C with w = 2 w_1: its objective is twice ours. */
+static void test_binary(void) {
+    struct data data = problem_data(40, 5, 2, false, 5);
+    double *x = dense_rows(&data, 0), *cost = sample_array(data.n_rows, sizeof *cost);
+    struct problem problem = {.data = &data, .n = data.n_rows};
+    struct mc_setup setup = make_setup(MC_WW, 1, 0);
+    struct solution solution = solve(&problem, &setup, MC_BCD, .7, 1e-9);
+    double binary = 0;
+    for (size_t f = 0; f < data.n_features; f++) {
+        double w = 2 * solution.weights[2 * f];
+        CHECK(fabs(solution.weights[2 * f] + solution.weights[2 * f + 1]) < 1e-12, "not opposite");
+        binary += w * w / 2;
+    }
+    for (size_t i = 0; i < data.n_rows; i++) {
+        double s = 0;
+        for (size_t f = 0; f < data.n_features; f++) {
+            s += 2 * solution.weights[2 * f] * x[i * (data.n_features + 1) + f];
+        }
+        binary += 2 * .7 * fmax(0, 1 - (data.label[i] == 0 ? s : -s));
+    }
+    CHECK(fabs(binary - 2 * solution.primal) < 1e-10 * binary, "%.12g is not twice %.12g", binary,
+          solution.primal);
+    /* and its optimum is that of one-against-all, both of whose problems it is */
+    setup = make_setup(MC_OVA, 1, 0);
+    struct solution ova = solve(&problem, &setup, MC_BCD, 1.4, 1e-9);
+    CHECK(fabs(ova.primal - 2 * binary) < 1e-6 * binary, "%.12g is not twice %.12g", ova.primal,
+          binary);
+    solution_free(&solution);
+    solution_free(&ova);
+    data_free(&data);
+    free(x);
+    free(cost);
+    printf("ok: two classes are the binary SVM at 2C\n");
+}
+
+/* M = 1/2 at 4C is M = 1 at C with W' = 2 W and P' = 4 P. */
+static void test_margin_scale(void) {
+    struct data data = problem_data(40, 5, 4, true, 6);
+    struct problem problem = {.data = &data, .n = data.n_rows};
+    struct mc_setup one = make_setup(MC_WW, 1, 1), half = make_setup(MC_WW, .5, 1);
+    struct solution a = solve(&problem, &one, MC_BCD, .3, 1e-9);
+    struct solution b = solve(&problem, &half, MC_BCD, 1.2, 1e-9);
+    CHECK(fabs(b.primal - 4 * a.primal) < 1e-8 * b.primal, "%.12g is not 4 times %.12g", b.primal,
+          a.primal);
+    for (size_t j = 0; j < data.n_features * 4; j++) {
+        CHECK(fabs(b.weights[j] - 2 * a.weights[j]) < 1e-3, "weight %zu: %g, %g", j, b.weights[j],
+              a.weights[j]);
+    }
+    solution_free(&a);
+    solution_free(&b);
+    data_free(&data);
+    printf("ok: margins at half the scale are those at a quarter of the cost\n");
+}
+
+/* Names that sort the other way round: the columns of W change places. */
+static void test_permutation(void) {
+    struct data data = problem_data(60, 6, 3, false, 8);
+    struct problem problem = {.data = &data, .n = data.n_rows};
+    for (int form = 0; form < FORMS; form++) {
+        struct mc_setup setup = make_setup(form, 1, 0);
+        struct solution a = solve(&problem, &setup, MC_BCD, 1, 1e-10);
+        for (size_t i = 0; i < data.n_rows; i++) {
+            data.label[i] = 2 - data.label[i];
+        }
+        struct solution b = solve(&problem, &setup, MC_BCD, 1, 1e-10);
+        for (size_t j = 0; j < data.n_features * 3; j++) {
+            size_t mirrored = j / 3 * 3 + 2 - j % 3;
+            CHECK(fabs(a.weights[j] - b.weights[mirrored]) < 1e-3, "%s: weight %zu: %g, %g",
+                  mc_definitions[form].name, j, a.weights[j], b.weights[mirrored]);
+        }
+        solution_free(&a);
+        solution_free(&b);
+    }
+    data_free(&data);
+    printf("ok: permuting classes permutes W\n");
+}
+
+/* Costs up and down, each from the last solution, against fits from nothing. */
+static void test_warm_starts(void) {
+    static const double costs[] = {.1, 1, 10, .5};
+    struct data data = problem_data(60, 6, 4, true, 9);
+    struct kernel kernel = {.type = KERNEL_RBF, .gamma = .5};
+    struct gram *gram;
+    struct error err;
+    MUST(gram_create(&gram, &kernel, &data, (size_t)1 << 20, true, NULL, &err));
+    for (int way = 0; way < 2; way++) {
+        struct problem problem = {.data = &data, .n = data.n_rows, .gram = way ? gram : NULL};
+        for (int form = 0; form < FORMS; form++) {
+            struct mc_setup setup = make_setup(form, 1, 1);
+            struct mc *mc;
+            MUST(mc_create(&mc, &problem, &setup, &err));
+            for (int c = 0; c < 4; c++) {
+                struct mc_parameters parameters = {MC_BCD, costs[c], 1e-5};
+                struct solution warm, cold;
+                MUST(mc_solve(mc, &parameters, NULL, &warm, &err));
+                CHECK(warm.converged, "%s, %s, C = %g: P %.10g D %.10g: %s",
+                      mc_definitions[form].name, way ? "rbf" : "linear", costs[c], warm.primal,
+                      warm.dual, stop_message(warm.reason));
+                cold = solve(&problem, &setup, MC_BCD, costs[c], 1e-5);
+                double rounding = 1e-12 * cold.primal;
+                CHECK(warm.primal >= cold.dual - rounding && cold.primal >= warm.dual - rounding,
+                      "%s, %s, C = %g: %.12g %.12g, %.12g %.12g", mc_definitions[form].name,
+                      way ? "rbf" : "linear", costs[c], warm.primal, warm.dual, cold.primal,
+                      cold.dual);
+                solution_free(&warm);
+                solution_free(&cold);
+            }
+            mc_free(mc);
+        }
+    }
+    gram_free(gram);
+    data_free(&data);
+    printf("ok: each cost from the last one's solution, linear and rbf\n");
+}
+
+/* More classes than are held dense, with rows for few of them. */
+static void test_many_classes(void) {
+    for (int form = 0; form < FORMS; form++) {
+        struct data data = problem_data(200, 30, 100, true, 11);
+        struct problem problem = {.data = &data, .n = data.n_rows};
+        struct mc_setup setup = make_setup(form, 1, 1);
+        struct solution a = solve(&problem, &setup, MC_BCD, 1, 1e-4);
+        struct solution b = solve(&problem, &setup, MC_BCD, 1, 1e-6);
+        CHECK(a.converged && b.converged, "%s", mc_definitions[form].name);
+        CHECK(a.primal >= b.dual && b.primal >= a.dual, "%s", mc_definitions[form].name);
+        solution_free(&a);
+        solution_free(&b);
+        data_free(&data);
+    }
+    printf("ok: a hundred classes, alpha in lists\n");
+}
+
+/* Nothing but rows of zeros: the constant in P and D, but for rounding that is paid for. */
+static void test_empty_rows(void) {
+    struct data data = problem_data(9, 3, 3, false, 12);
+    memset(data.value, 0, data.n_rows * data.n_features * sizeof *data.value);
+    struct problem problem = {.data = &data, .n = data.n_rows};
+    for (int form = 0; form < FORMS; form++) {
+        struct mc_setup setup = make_setup(form, 1, 0);
+        struct mc_shape shape = mc_shape((enum mc_formulation)form, 3, 1);
+        struct solution solution = solve(&problem, &setup, MC_AUTO, 2, 1e-3);
+        double P = solution.primal, D = solution.dual, optimum = 9 * 2 * mc_most(&shape);
+        CHECK(D <= optimum && optimum <= P && P - D <= 1e-13 * optimum, "%s: P %.17g D %.17g",
+              mc_definitions[form].name, P, D);
+        solution_free(&solution);
+    }
+    data_free(&data);
+    printf("ok: rows of zeros cost a constant\n");
+}
+
+static void test_one_class(void) {
+    struct data data = problem_data(5, 3, 1, false, 13);
+    struct problem problem = {.data = &data, .n = data.n_rows};
+    struct mc_setup setup = make_setup(MC_WW, 1, 0);
+    struct mc *mc;
+    struct error err;
+    CHECK(mc_create(&mc, &problem, &setup, &err) == -1, "one class was taken");
+    CHECK(strstr(err.text, "'1'"), "%s", err.text);
+    data_free(&data);
+    printf("ok: one class is an error\n");
+}
+
+int main(void) {
+    test_scenes();
+    test_binary();
+    test_margin_scale();
+    test_permutation();
+    test_warm_starts();
+    test_many_classes();
+    test_empty_rows();
+    test_one_class();
+    return 0;
+}

@@ -1,0 +1,219 @@
+/* Certificates of label sets: the loss with what rounding may add to it, and what is taken off the
+ * dual, by their definitions. */
+#include "families/ml/solver/certify.h"
+
+#include "tests/unit/families/line.h"
+
+enum { N = 7, EMPTY = 4, MOST_Q = 66 };
+
+struct scene {
+    struct line line;
+    uint32_t q, relevant[N * MOST_Q], row[N];
+    uint64_t start[N + 1];
+    struct ml_rows rows;
+    struct ml_size size[N];
+    double s[N * MOST_Q], zero[N * MOST_Q], g[N * MOST_Q], residual[MOST_Q];
+    struct ml_scratch *scratch;
+};
+
+/* part: of the scores' size. */
+static void open_scene(struct scene *scene, float *x, uint32_t q, bool kernel, double part,
+                       struct random *random) {
+    struct error err;
+    *scene = (struct scene){.q = q};
+    uint64_t at = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < N; i++) {
+        x[i] = (float)(2 * random_unit(random) - 1);
+        scene->start[i] = at;
+        for (uint32_t k = 0; k < q && i != EMPTY; k++) {
+            if ((k + i) % 2 == 0) {
+                scene->relevant[at++] = k;
+            }
+        }
+        if (i != EMPTY) {
+            scene->row[n++] = (uint32_t)i;
+            scene->size[i] = (struct ml_size){random_unit(random), 1e-15 * random_unit(random),
+                                              i % 2 ? 0.001 : 1000, i == 2 ? .01 : 0};
+        }
+        for (size_t k = 0; k < q; k++) {
+            scene->s[i * q + k] =
+                part * (3 * random_unit(random) + ((k + i) % 2 == 1 && i == 2 ? -9 : 0));
+        }
+    }
+    scene->size[3].sum = 0;
+    scene->start[N] = at;
+    scene->rows = (struct ml_rows){.q = q,
+                                   .n_all = N,
+                                   .start = scene->start,
+                                   .relevant = scene->relevant,
+                                   .n = n,
+                                   .n_everywhere = n,
+                                   .row = scene->row};
+    for (size_t k = 0; k < q; k++) {
+        scene->residual[k] = 1e-15 * (random_unit(random) - .5);
+    }
+    line_open(&scene->line, x, N, kernel, (struct data){0});
+    for (size_t j = 0; j < line_weights(&scene->line) * q; j++) {
+        scene->g[j] = random_unit(random) - .4;
+    }
+    MUST(ml_scratch_create(&scene->scratch, q, &err));
+}
+
+static void close_scene(struct scene *scene) {
+    ml_scratch_free(scene->scratch);
+    line_close(&scene->line);
+}
+
+static struct ml_block block_of(const struct scene *scene, size_t i, enum ml_loss loss,
+                                double cost) {
+    uint64_t first = scene->start[i], n = scene->start[i + 1] - first;
+    return (struct ml_block){.loss = loss,
+                             .q = scene->q,
+                             .n_relevant = (uint32_t)n,
+                             .relevant = scene->relevant + first,
+                             .lambda = cost / ((double)n * (scene->q - (double)n))};
+}
+
+/* The loss of a row whose scores are off by 6 units of the largest, pair by pair. */
+static void plain_row(const struct ml_block *block, const double *s, bool apart, double *value,
+                      double *rounding) {
+    double largest = 0, sum = 0, off = 0,
+           pairs = block->n_relevant * (block->q - (double)block->n_relevant);
+    bool squared = block->loss == ML_SQUARED_HINGE;
+    for (size_t k = 0; k < block->q; k++) {
+        largest = fmax(largest, fabs(s[k]));
+    }
+    double error = 6 * line_unit * largest;
+    for (size_t p = 0; p < block->q; p++) {
+        for (size_t r = 0; r < block->q; r++) {
+            bool is_pair = false;
+            for (size_t e = 0; e < block->n_relevant; e++) {
+                is_pair |= block->relevant[e] == p;
+            }
+            for (size_t e = 0; e < block->n_relevant; e++) {
+                is_pair &= block->relevant[e] != r;
+            }
+            double u = 1 - (s[p] - s[r]), h = fmax(0, u);
+            double slack = 2 * error + 2 * DBL_EPSILON * (1 + fabs(s[p]) + fabs(s[r]));
+            sum += is_pair ? (squared ? h * h : h) : 0;
+            off += is_pair && u + slack > 0 ? (squared ? slack * (2 * h + slack) : slack) : 0;
+        }
+    }
+    double found = block->lambda * sum, size = 1 + 2 * largest, slack = 2 * error;
+    double unit = 4 * (block->q + 8.) * DBL_EPSILON * size, all = block->lambda * pairs;
+    *value += found;
+    *rounding +=
+        apart     ? block->lambda * (off + (pairs + 4) * DBL_EPSILON * (sum + off))
+        : squared ? slack * (2 * sqrt(all * found) + all * slack) + all * unit * (size + 2 * slack)
+                  : all * (slack + unit);
+}
+
+static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_bias) {
+    struct error err;
+    const double cost = 1.5, linear = 30;
+    double q = scene->q, value = 0, lost = 0, error[N] = {0}, all = 0, reach = 0, ratio = 0, norm;
+    double unit = (q + 8) * DBL_EPSILON, residual = 0, largest = 0;
+    for (size_t i = 0; i < N; i++) {
+        if (i == EMPTY) {
+            continue;
+        }
+        struct ml_block block = block_of(scene, i, loss, cost);
+        double pairs = block.n_relevant * (q - block.n_relevant), sum = scene->size[i].sum;
+        plain_row(&block, scene->s + i * scene->q, pairs <= 1024, &value, &lost);
+        double apart = loss != ML_HINGE                      ? 0
+                       : scene->size[i].most <= block.lambda ? scene->size[i].apart
+                                                             : unit * block.lambda;
+        if (loss == ML_HINGE && scene->size[i].most > block.lambda && scene->size[i].over > 0) {
+            apart += scene->size[i].apart + 2 * scene->size[i].over;
+        }
+        error[i] = sum > 0 ? (unit + (N - 1 + 2) * line_unit) * sum + apart : 0;
+        all += sum + apart / unit;
+        reach = fmax(reach, certify_reach(scene->line.certify)[i]);
+        ratio = fmax(ratio, loss == ML_HINGE ? 0 : sum / block.lambda);
+    }
+    lost += (N + 4) * DBL_EPSILON * value + line_unit * value;
+    for (size_t k = 0; k < scene->q; k++) {
+        residual += fabs(scene->residual[k]);
+    }
+    const struct certify_function f = {.weights = scene->zero, .exact = scene->s},
+                                  g = {.weights = scene->g};
+    MUST(
+        certify_largest_score(scene->line.certify, scene->q, &g, sqrt(2 * linear), &largest, &err));
+    residual += (N - 1 + 2) * DBL_EPSILON * all;
+    double moved = q * residual, step = 2 * moved * reach;
+    double price = free_bias ? moved * (1 + ratio + 2 * largest) + .5 * step * step : 0;
+    double of_g = line_rounding(&scene->line, scene->q, scene->g, error, &norm);
+    const struct ml_claim claim = {.rows = &scene->rows,
+                                   .loss = loss,
+                                   .cost = cost,
+                                   .f = &f,
+                                   .g = &g,
+                                   .size = scene->size,
+                                   .residual = free_bias ? scene->residual : NULL,
+                                   .linear = linear,
+                                   .scratch = scene->scratch};
+    struct certificate found;
+    MUST(ml_certify(scene->line.certify, &claim, &found, &err));
+    CHECK(found.nothing == (N - 1) * cost &&
+              ml_loss_of_nothing(&scene->rows, cost) == found.nothing,
+          "nothing %g", found.nothing);
+    CHECK(line_near(found.primal, fmin(value, found.nothing), 1e-12), "primal %g, not %g",
+          found.primal, value);
+    double paid = lost + 2 * (16 * (q + 8) + N - 1) * DBL_EPSILON * all + price + .5 * of_g;
+    CHECK(line_near(found.paid, paid, 1e-9), "paid %.12g, not %.12g", found.paid, paid);
+    CHECK(fabs(found.dual - fmax(0, linear - .5 * norm)) <= 1e-12 * linear + paid, "dual %g",
+          found.dual);
+}
+
+/* Pairs that are met exactly: nothing is lost but the square of what scores of that size may be off
+ * by. */
+static void check_met(struct random *random) {
+    enum { Q = 5 };
+    struct error err;
+    struct scene scene;
+    float x[N];
+    double value = 0, lost = 0;
+    open_scene(&scene, x, Q, false, 1, random);
+    memset(scene.g, 0, sizeof scene.g);
+    for (size_t i = 0; i < N; i++) {
+        scene.size[i] = (struct ml_size){0};
+        for (size_t k = 0; k < Q; k++) {
+            scene.s[i * Q + k] = 0x1p40 + ((k + i) % 2 == 0);
+        }
+        if (i != EMPTY) {
+            struct ml_block block = block_of(&scene, i, ML_SQUARED_HINGE, 1.5);
+            plain_row(&block, scene.s + i * Q, true, &value, &lost);
+        }
+    }
+    const struct certify_function f = {.weights = scene.zero, .exact = scene.s},
+                                  g = {.weights = scene.g};
+    const struct ml_claim claim = {.rows = &scene.rows,
+                                   .loss = ML_SQUARED_HINGE,
+                                   .cost = 1.5,
+                                   .f = &f,
+                                   .g = &g,
+                                   .size = scene.size,
+                                   .scratch = scene.scratch};
+    struct certificate found;
+    MUST(ml_certify(scene.line.certify, &claim, &found, &err));
+    CHECK(value == 0 && lost > 0 && line_near(found.paid, lost, 1e-9) &&
+              line_near(found.primal, lost, 1e-9),
+          "pairs that are met: primal %g, paid %g, not %g", found.primal, found.paid, lost);
+    close_scene(&scene);
+}
+
+int main(void) {
+    struct random random;
+    random_start(&random, 8, 0);
+    for (int round = 0; round < 32; round++) {
+        float x[N];
+        struct scene scene;
+        open_scene(&scene, x, round & 1 ? MOST_Q : 5, round & 2, round & 16 ? .01 : 1, &random);
+        check_certificate(&scene, round & 4 ? ML_SQUARED_HINGE : ML_HINGE, round & 8);
+        close_scene(&scene);
+    }
+    check_met(&random);
+    printf("ok: certificates of label sets are those of the definition, and what they pay\n");
+    return 0;
+}

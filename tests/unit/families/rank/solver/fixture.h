@@ -1,0 +1,297 @@
+/* Random preferences to fit, the objective by its definition, and a fit that is held to what every
+ * fit promises: the reported primal is the objective at the returned weights; dual <= optimum <=
+ * primal; the reported gap is (P - D) / P and within epsilon when the fit says that it converged;
+ * and it does say so on problems as small as these. */
+#ifndef TESTS_UNIT_FAMILIES_RANK_SOLVER_FIXTURE_H
+#define TESTS_UNIT_FAMILIES_RANK_SOLVER_FIXTURE_H
+
+#include "common/base/gap.h"
+#include "common/kernel/gram.h"
+#include "common/kernel/kernel.h"
+#include "families/rank/solver/pairs.h"
+#include "families/rank/solver/rank.h"
+#include "tests/unit/check.h"
+#include "tests/unit/families/rank/solver/reference.h"
+
+static inline double uniform(uint64_t *state) { /* splitmix64 */
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/* ---- problems: the same rows for the reference and for the product ---- */
+
+enum shape { SPARSE, DENSE };
+
+static inline void random_rows(struct reference_data *rows, size_t n, size_t features,
+                               size_t groups, int grades, uint64_t seed) {
+    rows->n = n;
+    rows->width = features + 1;
+    rows->x = reference_alloc(n * rows->width, sizeof(double));
+    rows->t = reference_alloc(n, sizeof(double));
+    rows->query = reference_alloc(n, sizeof(unsigned long));
+    for (size_t i = 0; i < n; i++) {
+        double sum = 2 * (uniform(&seed) - .5);
+        for (size_t c = 1; c <= features; c++) {
+            double value = uniform(&seed) < .3 ? 0 : 2 * uniform(&seed);
+            rows->x[i * rows->width + c] = (double)(float)value;
+            sum += (c % 2 ? value : -value);
+        }
+        rows->t[i] = grades > 0 ? floor(sum) : sum;
+        rows->query[i] = (unsigned long)(3 + i % groups);
+    }
+}
+
+/* Rows as data; index c of the reference is column c - 1. The caller calls data_free. */
+static inline void rows_to_data(struct data *data, const struct reference_data *rows,
+                                enum shape shape) {
+    size_t n = rows->n, features = rows->width - 1, stored = 0;
+    memset(data, 0, sizeof *data);
+    data->n_rows = n;
+    data->n_features = (uint32_t)features;
+    data->labels = DATA_NUMBER;
+    data->target = reference_alloc(n, sizeof(double));
+    data->query = reference_alloc(n, sizeof(uint64_t));
+    data->value = reference_alloc(n * features, sizeof(float));
+    if (shape == SPARSE) {
+        data->row_start = reference_alloc(n + 1, sizeof(uint64_t));
+        data->column = reference_alloc(n * features, sizeof(uint32_t));
+    }
+    for (size_t i = 0; i < n; i++) {
+        data->target[i] = rows->t[i];
+        data->query[i] = rows->query[i];
+        for (size_t c = 1; c <= features; c++) {
+            double value = rows->x[i * rows->width + c];
+            if (shape == DENSE || value != 0) {
+                if (shape == SPARSE) {
+                    data->column[stored] = (uint32_t)(c - 1);
+                }
+                data->value[stored++] = (float)value;
+            }
+        }
+        if (shape == SPARSE) {
+            data->row_start[i + 1] = stored;
+        }
+    }
+}
+
+static inline struct rank_preferences all_pairs(void) {
+    struct rank_preferences preferences = {
+        .gap_low = 1, .gap_high = UINT32_MAX, .fraction = 1, .seed = 1};
+    return preferences;
+}
+
+/* What the reference makes of the same preferences (fraction 1). */
+static inline void list_pairs(struct reference_pairs *pairs, const struct reference_data *rows,
+                              const struct rank_preferences *preferences, double cost) {
+    reference_pairs_list(
+        pairs, rows, preferences->gap_low, preferences->gap_high, cost,
+        (enum reference_unit)(preferences->unit + (preferences->linear_gain ? 2 : 0)));
+    for (size_t p = 0; p < pairs->m; p++) {
+        for (size_t w = 0; w < preferences->n_weights; w++) {
+            if (rows->query[pairs->i[p]] == preferences->weight_query[w]) {
+                pairs->cost[p] *= preferences->weight[w];
+            }
+        }
+    }
+}
+
+/* ---- the objective at a solution, by definition ---- */
+
+static inline double *exterior_margins(const struct reference_pairs *pairs, const double *gram,
+                                       size_t n, const struct pair_coefficient *pair,
+                                       size_t n_coefficients, double *norm) {
+    struct reference_pairs support = {n_coefficients, NULL, NULL, NULL};
+    support.i = reference_alloc(n_coefficients, sizeof(size_t));
+    support.j = reference_alloc(n_coefficients, sizeof(size_t));
+    double *margin = reference_alloc(pairs->m, sizeof(double));
+    for (size_t a = 0; a < n_coefficients; a++) {
+        support.i[a] = pair[a].u;
+        support.j[a] = pair[a].v;
+    }
+    double *q = reference_pair_gram(gram, n, &support, true);
+    *norm = 0;
+    for (size_t a = 0; a < n_coefficients; a++) {
+        for (size_t b = 0; b < n_coefficients; b++) {
+            *norm += pair[a].value * q[a * n_coefficients + b] * pair[b].value;
+        }
+        size_t u = pair[a].u, v = pair[a].v;
+        for (size_t p = 0; p < pairs->m; p++) {
+            size_t i = pairs->i[p], j = pairs->j[p];
+            margin[p] += pair[a].value * 2 *
+                         (gram[i * n + u] * gram[j * n + v] - gram[i * n + v] * gram[j * n + u]);
+        }
+    }
+    free(q);
+    reference_pairs_free(&support);
+    return margin;
+}
+
+/* 1/2 |f|^2 + sum_p C_p l(1 - margin). linear: weights are w (n_features), else b (n). */
+static inline double objective(const struct reference_data *rows, const double *gram,
+                               const struct reference_pairs *pairs, bool squared, bool linear,
+                               const struct solution *solution) {
+    size_t n = rows->n, features = rows->width - 1;
+    double *score = reference_alloc(n, sizeof(double)), norm = 0, loss = 0, *margin;
+    if (solution->pairs) {
+        margin = exterior_margins(pairs, gram, n, solution->pairs, solution->n_pairs, &norm);
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            for (size_t c = 0; c < (linear ? features : n); c++) {
+                score[i] += solution->weights[c] *
+                            (linear ? rows->x[i * rows->width + c + 1] : gram[i * n + c]);
+            }
+            norm += linear ? 0 : solution->weights[i] * score[i];
+        }
+        for (size_t c = 0; linear && c < features; c++) {
+            norm += solution->weights[c] * solution->weights[c];
+        }
+        margin = reference_alloc(pairs->m, sizeof(double));
+        for (size_t p = 0; p < pairs->m; p++) {
+            margin[p] = score[pairs->i[p]] - score[pairs->j[p]];
+        }
+    }
+    for (size_t p = 0; p < pairs->m; p++) {
+        loss += pairs->cost[p] * reference_loss(1 - margin[p], squared);
+    }
+    free(margin);
+    free(score);
+    return norm / 2 + loss;
+}
+
+/* ---- one fit, held to the promises ---- */
+
+struct watch {
+    double optimum, slack; /* bounds told on the way may err by slack, relative */
+    uint64_t stop_after;   /* 0: never */
+    uint64_t calls;
+    double crossed; /* by how much a bound lay on the wrong side, over the slack */
+};
+
+static inline enum stop_reason watch_check(void *context, uint64_t iteration, double primal,
+                                           double dual) {
+    struct watch *watch = context;
+    (void)iteration;
+    watch->calls++;
+    double slack = watch->slack * fabs(watch->optimum);
+    watch->crossed = fmax(watch->crossed, (watch->optimum - primal) / slack);
+    watch->crossed = fmax(watch->crossed, (dual - watch->optimum) / slack);
+    return watch->stop_after > 0 && watch->calls >= watch->stop_after ? STOP_ITERATIONS : 0;
+}
+
+struct fit {
+    const struct reference_data *rows;
+    struct reference_kernel kernel;
+    bool linear; /* w in feature space: no gram */
+    enum shape shape;
+    struct rank_preferences preferences;
+    struct rank_parameters parameters;
+    uint64_t stop_after;
+    size_t n_threads;
+};
+
+static const char *describe(const struct fit *fit) {
+    static const char *const unit[] = {"", " per query", " per ndcg"};
+    static char text[300];
+    snprintf(text, sizeof text,
+             "%s kernel %d %s loss %d method %d C %g epsilon %g window %u:%u%s%s n %zu",
+             fit->linear ? "linear" : "gram", fit->kernel.type,
+             fit->shape == DENSE ? "dense" : "sparse", (int)fit->parameters.loss,
+             (int)fit->parameters.method, fit->parameters.cost, fit->parameters.epsilon,
+             (unsigned)fit->preferences.gap_low, (unsigned)fit->preferences.gap_high,
+             unit[fit->preferences.unit], fit->preferences.exterior ? " exterior" : "",
+             fit->rows->n);
+    return text;
+}
+
+/* Solves and checks the promises; *solution is the caller's to free. False if it failed. */
+static inline bool solve_and_check(const struct fit *fit, struct solution *solution) {
+    const struct reference_data *rows = fit->rows;
+    bool squared = fit->parameters.loss == RANK_SQUARED_HINGE, solved = false;
+    bool exact = fit->linear || fit->parameters.epsilon < 1e-4; /* else kernels in float */
+    struct error err = {0};
+    struct kernel kernel = {(enum kernel_type)fit->kernel.type, fit->kernel.degree,
+                            fit->kernel.gamma, fit->kernel.coef0};
+    struct data data;
+    struct gram *gram = NULL;
+    struct threads *threads = NULL;
+    struct rank *rank = NULL;
+    struct reference_pairs pairs;
+    double optimum_primal, optimum_dual;
+    memset(solution, 0, sizeof *solution);
+    rows_to_data(&data, rows, fit->shape);
+    list_pairs(&pairs, rows, &fit->preferences, fit->parameters.cost);
+    bool reached = reference_optimum(rows, &fit->kernel, &pairs, fit->preferences.exterior, squared,
+                                     1e-9, &optimum_primal, &optimum_dual);
+    CHECK(reached, "the reference stopped at %g: %s",
+          (optimum_primal - optimum_dual) / optimum_primal, describe(fit));
+    bool ready = fit->n_threads < 2 || threads_create(&threads, fit->n_threads, &err) == 0;
+    ready = ready && (fit->linear || gram_create(&gram, &kernel, &data, (size_t)1 << 24, exact,
+                                                 threads, &err) == 0);
+    struct problem problem = {.data = &data,
+                              .gram = gram,
+                              .n = data.n_rows,
+                              .threads = threads,
+                              .cache_bytes = (size_t)1 << 24};
+    ready = ready && rank_create(&rank, &problem, &fit->preferences, &err) == 0;
+    CHECK(ready, "%s: %s", err.text, describe(fit));
+    if (ready) {
+        /* with entries in float, what is told on the way is as good as these; the end is exact */
+        double slack = exact ? 1e-6 : 1;
+        struct watch watch = {optimum_dual, slack, fit->stop_after, 0, 0};
+        struct monitor monitor = {.context = &watch, .check = watch_check};
+        CHECK(rank_counts(rank).n_pairs == (double)pairs.m, "%g pairs, not %zu: %s",
+              rank_counts(rank).n_pairs, pairs.m, describe(fit));
+        solved = rank_solve(rank, &fit->parameters, &monitor, solution, &err) == 0;
+        CHECK(solved, "%s: %s", err.text, describe(fit));
+        CHECK(watch.crossed <= 1, "a bound told on the way is on the wrong side by %g: %s",
+              watch.crossed * watch.slack, describe(fit));
+    }
+    if (solved) {
+        double *matrix = reference_gram(&fit->kernel, rows);
+        double primal = objective(rows, matrix, &pairs, squared, fit->linear, solution);
+        double slack = 2e-9 * optimum_primal;
+        double paid = solution->primal - primal; /* for rounding */
+        CHECK(paid >= -1e-12 * primal && paid <= 1e-6 * primal,
+              "%.17g at the weights, said %.17g: %s", primal, solution->primal, describe(fit));
+        CHECK(solution->primal >= optimum_dual - slack, "primal %.17g, optimum %.17g: %s",
+              solution->primal, optimum_dual, describe(fit));
+        CHECK(solution->dual <= optimum_primal + slack, "dual %.17g, optimum %.17g: %s",
+              solution->dual, optimum_primal, describe(fit));
+        double gap = gap_relative(solution->primal, solution->dual);
+        if (fit->parameters.stop == RANK_GAP || fit->parameters.method != RANK_FW) {
+            CHECK(!solution->converged || gap <= fit->parameters.epsilon, "gap %g: %s", gap,
+                  describe(fit));
+        }
+        if (fit->stop_after == 0 && !exact && fit->parameters.cost > 100) {
+            CHECK(gap <= 1e-2 && (solution->converged || solution->reason), "gap %g: %s", gap,
+                  describe(fit)); /* entries in float may end it, and it says so */
+        } else if (fit->stop_after == 0) {
+            /* tighter gaps may be what is paid for rounding */
+            CHECK(solution->converged || gap <= 1e-7, "gap %g after %llu iterations, %s: %s", gap,
+                  (unsigned long long)solution->iterations, stop_message(solution->reason),
+                  describe(fit));
+        } else {
+            CHECK(solution->converged || solution->reason, "no reason: %s", describe(fit));
+        }
+        free(matrix);
+    }
+    rank_free(rank);
+    gram_free(gram);
+    threads_free(threads);
+    data_free(&data);
+    reference_pairs_free(&pairs);
+    return solved;
+}
+
+static inline void fit_once(const struct fit *fit) {
+    struct solution solution;
+    solve_and_check(fit, &solution);
+    solution_free(&solution);
+}
+
+static const double costs[] = {1e-3, 1e-1, 1, 30, 1e3};
+enum { N_COSTS = sizeof costs / sizeof *costs };
+
+#endif

@@ -1,0 +1,88 @@
+/* Laplacians of weighted pairs as products (families/rank/solver/graph.c): v'L v is |B v|^2, of
+ * weights that are far apart too, where a matrix of their sums has lost the small ones. */
+#include "families/rank/solver/graph.h"
+#include "common/base/random.h"
+#include "tests/unit/check.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 100 };
+
+static double weight[MOST * MOST]; /* of pairs i < j */
+
+static double by_pairs(size_t n, const double *v) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = i + 1; j < n; j++) {
+            sum += weight[i * n + j] * (v[i] - v[j]) * (v[i] - v[j]);
+        }
+    }
+    return sum;
+}
+
+static double by_product(size_t n, const double *v) {
+    static double W[MOST * MOST];
+    double F[MOST], sum = 0;
+    memcpy(W, weight, n * n * sizeof *W);
+    memcpy(F, v, n * sizeof *F);
+    rank_graph_factor(W, n);
+    rank_graph_multiply(W, n, F, 1);
+    for (size_t i = 0; i < n; i++) {
+        sum += F[i] * F[i];
+    }
+    return sum;
+}
+
+/* The same by the matrix of sums. */
+static double by_sums(size_t n, const double *v) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double degree = 0, row = 0;
+        for (size_t j = 0; j < n; j++) {
+            double w = i < j ? weight[i * n + j] : j < i ? weight[j * n + i] : 0;
+            degree += w;
+            row -= w * v[j];
+        }
+        sum += v[i] * (row + degree * v[i]);
+    }
+    return sum;
+}
+
+int main(void) {
+    bool lost = false;
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        struct random random;
+        size_t n = 2 + (size_t)seed * 3; /* over a panel, too */
+        double v[MOST], size = 0;
+        random_start(&random, seed, 1);
+        memset(weight, 0, sizeof weight);
+        for (size_t i = 0; i < n; i++) {
+            v[i] = random_unit(&random) - 0.5;
+            size = fmax(size, fabs(v[i]));
+            for (size_t j = i + 1; j < n; j++) {
+                weight[i * n + j] =
+                    seed % 3 && random_unit(&random) < 0.6 ? 0 : random_unit(&random);
+            }
+        }
+        double pairs = by_pairs(n, v);
+        CHECK(fabs(by_product(n, v) - pairs) <= 1e-13 * pairs, "%zu rows: %g, not %g", n,
+              by_product(n, v), pairs);
+        /* two halves, each held together, that have next to nothing to do with each other */
+        for (size_t i = 0; i < n; i++) {
+            v[i] = i % 2 ? 1.1 : -0.7;
+            for (size_t j = i + 1; j < n; j++) {
+                weight[i * n + j] *= (i + j) % 2 ? 1e-9 : 1e9;
+            }
+        }
+        pairs = by_pairs(n, v);
+        CHECK(fabs(by_product(n, v) - pairs) <= 1e-6 * pairs, "%zu rows: %g, not %g", n,
+              by_product(n, v), pairs);
+        lost = lost || fabs(by_sums(n, v) - pairs) > 0.1 * pairs;
+    }
+    CHECK(lost, "sums would do");
+    printf("ok: Laplacians as products\n");
+    return 0;
+}

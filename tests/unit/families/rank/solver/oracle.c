@@ -1,0 +1,169 @@
+/* The test's own RankSVM, to hold the programs against: see reference.h.
+ *
+ *   oracle FILE [-t K] [-d N] [-g G] [-r R] [-c C] [-l hinge|squared-hinge] [-e GAP]
+ *          [--rank-gap LO:HI] [--cost-per query|ndcg|linear|gain] [-w QID:W] [--exterior]
+ *       prints "pairs", "primal", "dual" of the optimum over explicit pairs
+ *   oracle
+ *       checks the reference against cases solved on paper */
+#define _GNU_SOURCE
+#include "tests/unit/check.h"
+#include "tests/unit/families/rank/solver/reference.h"
+
+static void die(const char *what, const char *found) {
+    fprintf(stderr, "oracle: %s: %s\n", what, found);
+    exit(2);
+}
+
+/* Reads small, clean svmlight text; anything else is not for this program. */
+static void read_rows(struct reference_data *data, const char *path) {
+    enum { MAX_ROWS = 4000, MAX_WIDTH = 1000 };
+    FILE *file = fopen(path, "r");
+    char *line = NULL;
+    size_t capacity = 0;
+    memset(data, 0, sizeof *data);
+    if (!file) {
+        die("cannot open", path);
+    }
+    data->width = MAX_WIDTH;
+    data->x = reference_alloc((size_t)MAX_ROWS * MAX_WIDTH, sizeof(double));
+    data->t = reference_alloc(MAX_ROWS, sizeof(double));
+    data->query = reference_alloc(MAX_ROWS, sizeof(unsigned long));
+    size_t widest = 0;
+    while (getline(&line, &capacity, file) > 0) {
+        line[strcspn(line, "#\r\n")] = 0;
+        char *text = line, *end;
+        double target = strtod(text, &end);
+        if (end == text) {
+            continue;
+        }
+        if (data->n == MAX_ROWS) {
+            die("too many rows", path);
+        }
+        data->t[data->n] = target;
+        for (text = end; *(text += strspn(text, " \t"));) {
+            if (strncmp(text, "qid:", 4) == 0) {
+                data->query[data->n] = strtoul(text + 4, &end, 10);
+            } else {
+                unsigned long index = strtoul(text, &end, 10);
+                if (end == text || *end != ':' || index >= MAX_WIDTH) {
+                    die("bad feature", text);
+                }
+                text = end + 1;
+                double value = strtod(text, &end);
+                data->x[data->n * MAX_WIDTH + index] = (double)(float)value;
+                widest = index > widest ? index : widest;
+            }
+            text = end;
+        }
+        data->n++;
+    }
+    free(line);
+    fclose(file);
+    data->width = widest + 1;
+    for (size_t i = 0; i < data->n; i++) { /* close the rows up, in ascending order */
+        memmove(data->x + i * data->width, data->x + i * MAX_WIDTH, data->width * sizeof(double));
+    }
+}
+
+static int print_optimum(int argc, char **argv) {
+    enum { MAX_WEIGHTS = 100 };
+    struct reference_data data;
+    struct reference_kernel kernel = {0, 3, 0, 0};
+    struct reference_pairs pairs;
+    bool squared = false, exterior = false;
+    enum reference_unit unit = REFERENCE_PAIR;
+    double cost = 1, gap = 1e-10, weight[MAX_WEIGHTS];
+    unsigned long weight_query[MAX_WEIGHTS];
+    size_t low = 1, high = SIZE_MAX, n_weights = 0;
+    read_rows(&data, argv[1]);
+    kernel.gamma = 1 / (double)(data.width - 1);
+    for (int a = 2; a < argc; a++) {
+        const char *name = argv[a];
+        char *end;
+        if (strcmp(name, "--exterior") == 0) {
+            exterior = true;
+            continue;
+        }
+        const char *value = a + 1 < argc ? argv[++a] : "";
+        if (strcmp(name, "-t") == 0) {
+            kernel.type = (int)strtol(value, &end, 10);
+        } else if (strcmp(name, "-d") == 0) {
+            kernel.degree = (int)strtol(value, &end, 10);
+        } else if (strcmp(name, "-g") == 0) {
+            kernel.gamma = strtod(value, &end);
+        } else if (strcmp(name, "-r") == 0) {
+            kernel.coef0 = strtod(value, &end);
+        } else if (strcmp(name, "-c") == 0) {
+            cost = strtod(value, &end);
+        } else if (strcmp(name, "-e") == 0) {
+            gap = strtod(value, &end);
+        } else if (strcmp(name, "-l") == 0) {
+            squared = strcmp(value, "squared-hinge") == 0;
+        } else if (strcmp(name, "--cost-per") == 0) {
+            unit = strcmp(value, "query") == 0    ? REFERENCE_QUERY
+                   : strcmp(value, "ndcg") == 0   ? REFERENCE_NDCG
+                   : strcmp(value, "linear") == 0 ? REFERENCE_NDCG_LINEAR
+                   : strcmp(value, "gain") == 0   ? REFERENCE_GAIN
+                                                  : REFERENCE_PAIR;
+        } else if (strcmp(name, "--rank-gap") == 0) {
+            low = strtoul(value, &end, 10);
+            high = strcmp(end, ":inf") == 0 ? SIZE_MAX : strtoul(end + 1, NULL, 10);
+        } else if (strcmp(name, "-w") == 0 && n_weights < MAX_WEIGHTS) {
+            weight_query[n_weights] = strtoul(value, &end, 10);
+            weight[n_weights++] = strtod(end + 1, NULL);
+        } else {
+            die("unknown option", name);
+        }
+    }
+    reference_pairs_list(&pairs, &data, low, high, cost, unit);
+    for (size_t p = 0; p < pairs.m; p++) {
+        for (size_t w = 0; w < n_weights; w++) {
+            pairs.cost[p] *= data.query[pairs.i[p]] == weight_query[w] ? weight[w] : 1;
+        }
+    }
+    double primal, dual;
+    bool reached =
+        reference_optimum(&data, &kernel, &pairs, exterior, squared, gap, &primal, &dual);
+    printf("pairs %zu\nprimal %.17g\ndual %.17g\n", pairs.m, primal, dual);
+    if (!reached) {
+        fprintf(stderr, "oracle: gap %g reached, not %g\n", (primal - dual) / primal, gap);
+    }
+    reference_pairs_free(&pairs);
+    reference_data_free(&data);
+    return reached ? 0 : 1;
+}
+
+static bool near(double found, double expected) {
+    return fabs(found - expected) <= 1e-9 * (1 + fabs(expected));
+}
+
+/* One pair with x_i - x_j = 2 in one dimension: hinge alpha = min(C, 1/4), squared hinge
+ * alpha = 1 / (4 + 1/(2C)); both optima are alpha / 2 while alpha is below C. */
+static void check_itself(void) {
+    double x[] = {0, 3, 0, 1}, t[] = {1, 0};
+    unsigned long query[] = {7, 7};
+    struct reference_data data = {.n = 2, .width = 2, .x = x, .t = t, .query = query};
+    struct reference_kernel linear = {0, 3, 1, 0};
+    for (int power = -3; power <= 3; power++) {
+        double cost = pow(10, power), primal, dual;
+        double hinge = cost < .25 ? cost - 2 * cost * cost : .125;
+        struct reference_pairs pairs;
+        reference_pairs_list(&pairs, &data, 1, SIZE_MAX, cost, REFERENCE_PAIR);
+        bool ok = pairs.m == 1 && pairs.i[0] == 0;
+        ok = ok && reference_optimum(&data, &linear, &pairs, false, false, 1e-12, &primal, &dual) &&
+             near(primal, hinge) && near(dual, hinge);
+        ok = ok && reference_optimum(&data, &linear, &pairs, false, true, 1e-12, &primal, &dual) &&
+             near(primal, .5 / (4 + 1 / (2 * cost))) && near(dual, primal);
+        reference_pairs_free(&pairs);
+        CHECK(ok, "one pair at C = %g", cost);
+    }
+    printf("ok: the reference solves one pair as paper does\n");
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        check_itself();
+        return 0;
+    }
+    return print_optimum(argc, argv);
+}

@@ -1,0 +1,303 @@
+/* families/rank/solver/rank.h against the definition in reference.h: explicit pairs, kernels one
+ * value at a time, plain coordinate ascent. Every fit is held to the promises of fixture.h. */
+#define _GNU_SOURCE
+#include "families/rank/solver/rank.h"
+#include "tests/unit/families/rank/solver/fixture.h"
+
+static void check_linear(void) {
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct reference_data rows;
+        random_rows(&rows, 36, seed == 3 ? 40 : 4, seed, seed == 2 ? 0 : 1, seed);
+        for (int c = 0; c < N_COSTS; c++) {
+            for (int kind = c % quick_step(3); kind < 10; kind += quick_step(3)) {
+                struct fit fit = {&rows,       {0, 3, 1, 0},
+                                  true,        kind % 2 ? DENSE : SPARSE,
+                                  all_pairs(), {RANK_HINGE, RANK_AUTO, costs[c], 1e-3, 0, 0},
+                                  0,           1};
+                struct rank_parameters *to = &fit.parameters;
+                to->loss = kind / 2 < 3 ? RANK_HINGE : RANK_SQUARED_HINGE;
+                to->method = kind / 2 == 1   ? RANK_OCAS
+                             : kind / 2 == 2 ? RANK_NEWTON
+                             : kind / 2 == 4 ? RANK_NEWTON
+                                             : RANK_AUTO;
+                fit_once(&fit);
+                to->epsilon = to->loss == RANK_HINGE ? 1e-6 : 1e-8;
+                fit_once(&fit);
+            }
+        }
+        reference_data_free(&rows);
+    }
+    puts("ok: linear fits by every method bracket the optimum to the gap");
+}
+
+static void check_kernels(void) {
+    static const struct reference_kernel kernels[] = {{0, 3, 1, 0},  {1, 2, .5, 1}, {1, 3, .25, .5},
+                                                      {2, 3, .5, 0}, {5, 3, 1, 0},  {6, 3, 1, 0}};
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+        struct reference_data rows;
+        random_rows(&rows, 33, 4, 1 + k % 3, k % 2 ? 1 : 0, 10 + k);
+        for (int c = 0; c < N_COSTS; c++) {
+            for (int kind = c % quick_step(3); kind < 4; kind += quick_step(3)) {
+                struct fit fit = {&rows,       kernels[k],
+                                  false,       kind % 2 ? DENSE : SPARSE,
+                                  all_pairs(), {RANK_HINGE, RANK_OCAS, costs[c], 1e-3, 0, 0},
+                                  0,           1};
+                fit.parameters.loss = kind < 2 ? RANK_HINGE : RANK_SQUARED_HINGE;
+                fit.parameters.method = kind < 2 ? RANK_OCAS : RANK_NEWTON;
+                fit_once(&fit);
+                fit.parameters.method = RANK_AUTO;
+                fit.parameters.epsilon = kind < 2 ? 1e-6 : 1e-8;
+                fit_once(&fit);
+            }
+        }
+        reference_data_free(&rows);
+    }
+    puts("ok: kernel fits of both losses bracket the optimum to the gap");
+}
+
+static void check_preferences(void) {
+    static const uint64_t query[] = {3, 5};
+    static const double weight[] = {2.5, .25};
+    struct reference_data rows;
+    random_rows(&rows, 34, 3, 4, 1, 77);
+    for (int kind = 0; kind < 128; kind += quick_step(7)) {
+        struct fit fit = {&rows,       {6, 3, 1, 0},
+                          kind & 1,    SPARSE,
+                          all_pairs(), {RANK_HINGE, RANK_AUTO, 1, 1e-6, 0, 0},
+                          0,           1};
+        if (fit.linear) {
+            fit.kernel.type = 0;
+        }
+        fit.parameters.loss = kind & 2 ? RANK_SQUARED_HINGE : RANK_HINGE;
+        fit.preferences.unit = kind >= 96   ? RANK_GAIN
+                               : kind >= 64 ? RANK_NDCG
+                               : kind & 4   ? RANK_QUERY
+                                            : RANK_PAIR;
+        fit.preferences.linear_gain = kind >= 64 && kind & 4;
+        fit.preferences.n_weights = kind & 8 ? 2 : 0;
+        fit.preferences.weight_query = query;
+        fit.preferences.weight = weight;
+        fit.preferences.gap_low = kind & 16 ? 2 : 1;
+        fit.preferences.gap_high = kind & 32 ? 2 : UINT32_MAX;
+        fit_once(&fit);
+    }
+    reference_data_free(&rows);
+    puts("ok: rank windows, costs per query, ndcg and gain and weights of queries are those of the "
+         "explicit pairs");
+}
+
+static void check_conditional_gradient(void) {
+    struct reference_data rows;
+    random_rows(&rows, 24, 4, 2, 1, 5);
+    for (int kind = 0; kind < 20; kind++) {
+        struct fit fit = {&rows,       {kind & 1 ? 2 : 0, 3, .5, 0},
+                          !(kind & 1), SPARSE,
+                          all_pairs(), {RANK_HINGE, RANK_FW, kind & 2 ? .3 : 3e-3, 2e-2, 0, 0},
+                          0,           1};
+        fit.parameters.step = kind & 4 ? RANK_DIMINISHING : RANK_LINESEARCH;
+        fit.parameters.stop = kind & 8 ? RANK_DECAY : RANK_GAP;
+        fit.preferences.unit = kind & 16 ? RANK_NDCG : RANK_PAIR;
+        fit_once(&fit);
+    }
+    reference_data_free(&rows);
+    puts("ok: conditional gradient, both steps and both rules, agrees with the other solvers");
+}
+
+static void check_exterior(void) {
+    struct reference_data rows;
+    random_rows(&rows, 16, 3, 2, 1, 21);
+    for (int c = 0; c < N_COSTS; c++) {
+        for (int type = 0; type <= 6; type += 3) {
+            struct fit fit = {&rows,       {type == 3 ? 2 : type, 3, .5, 0},
+                              false,       DENSE,
+                              all_pairs(), {RANK_HINGE, RANK_AUTO, costs[c], 1e-5, 0, 0},
+                              0,           1};
+            fit.preferences.exterior = true;
+            fit_once(&fit);
+            fit.preferences.gap_low = 2;
+            fit.preferences.unit = RANK_QUERY;
+            fit_once(&fit);
+            fit.preferences.unit = RANK_NDCG;
+            fit_once(&fit);
+        }
+    }
+    /* The kernel 2(K_iu K_jv - K_iv K_ju) against the features themselves, linear in 3 columns. */
+    struct fit fit = {
+        &rows, {0, 3, 1, 0}, false, DENSE, all_pairs(), {RANK_HINGE, RANK_AUTO, .5, 1e-6, 0, 0}, 0,
+        1};
+    struct solution solution;
+    fit.preferences.exterior = true;
+    if (solve_and_check(&fit, &solution)) {
+        double w[3][3] = {{0}}, norm = 0, loss = 0;
+        struct reference_pairs pairs;
+        for (size_t p = 0; p < solution.n_pairs; p++) {
+            const double *u = rows.x + solution.pairs[p].u * rows.width + 1;
+            const double *v = rows.x + solution.pairs[p].v * rows.width + 1;
+            for (int a = 0; a < 3; a++) {
+                for (int b = 0; b < 3; b++) {
+                    w[a][b] += solution.pairs[p].value * (u[a] * v[b] - v[a] * u[b]);
+                }
+            }
+        }
+        list_pairs(&pairs, &rows, &fit.preferences, .5);
+        for (size_t p = 0; p < pairs.m; p++) {
+            const double *i = rows.x + pairs.i[p] * rows.width + 1;
+            const double *j = rows.x + pairs.j[p] * rows.width + 1;
+            double margin = 0;
+            for (int a = 0; a < 3; a++) {
+                for (int b = 0; b < 3; b++) {
+                    margin += w[a][b] * (i[a] * j[b] - j[a] * i[b]);
+                }
+            }
+            loss += pairs.cost[p] * reference_loss(1 - margin, false);
+        }
+        for (int a = 0; a < 3; a++) {
+            for (int b = 0; b < 3; b++) {
+                norm += w[a][b] * w[a][b];
+            }
+        }
+        CHECK(fabs(norm / 2 + loss - solution.primal) <= 1e-9 * solution.primal,
+              "%.17g by features, said %.17g", norm / 2 + loss, solution.primal);
+        reference_pairs_free(&pairs);
+    }
+    solution_free(&solution);
+    reference_data_free(&rows);
+    puts("ok: exterior-product features agree with explicit products");
+}
+
+static void check_early_stop(void) {
+    struct reference_data rows;
+    random_rows(&rows, 30, 5, 2, 1, 41);
+    for (uint64_t stop = 1; stop <= 4; stop++) {
+        for (int kind = 0; kind < 6; kind++) {
+            struct fit fit = {&rows,       {kind % 2 ? 6 : 0, 3, 1, 0},
+                              !(kind % 2), SPARSE,
+                              all_pairs(), {RANK_HINGE, RANK_OCAS, 10, 1e-9, 0, 0},
+                              stop,        1};
+            fit.parameters.loss = kind / 2 == 1 ? RANK_SQUARED_HINGE : RANK_HINGE;
+            fit.parameters.method = kind / 2 == 0   ? RANK_OCAS
+                                    : kind / 2 == 1 ? RANK_NEWTON
+                                                    : RANK_FW;
+            fit_once(&fit);
+        }
+    }
+    reference_data_free(&rows);
+    puts("ok: a fit that is stopped early still brackets the optimum and says why it stopped");
+}
+
+/* ---- degenerate problems ---- */
+
+static void check_degenerate(void) {
+    struct reference_data rows;
+    random_rows(&rows, 12, 2, 2, 1, 91);
+    memset(rows.x, 0, rows.n * rows.width * sizeof(double));
+    for (int kind = 0; kind < 8; kind++) { /* all rows zero, then all rows equal: f = 0 */
+        struct fit fit = {
+            &rows,       {kind & 1 ? 2 : 0, 3, 1, 0},
+            !(kind & 1), SPARSE,
+            all_pairs(), {kind & 2 ? RANK_SQUARED_HINGE : RANK_HINGE, RANK_AUTO, 10, 1e-6, 0, 0},
+            0,           1};
+        for (size_t i = 0; kind == 4 && i < rows.n; i++) {
+            rows.x[i * rows.width + 1] = 3;
+        }
+        fit_once(&fit);
+    }
+    reference_data_free(&rows);
+
+    random_rows(&rows, 2, 1, 1, 0, 92); /* one pair, on paper: alpha = min(C, 1/|x_i - x_j|^2) */
+    rows.x[1] = 3, rows.x[3] = 1, rows.t[0] = 1, rows.t[1] = 0;
+    for (int c = 0; c < N_COSTS; c++) {
+        struct fit fit = {&rows,       {0, 3, 1, 0},
+                          true,        DENSE,
+                          all_pairs(), {RANK_HINGE, RANK_AUTO, costs[c], 1e-6, 0, 0},
+                          0,           1};
+        struct solution solution;
+        double alpha = costs[c] < .25 ? costs[c] : .25;
+        if (solve_and_check(&fit, &solution)) {
+            CHECK(fabs(solution.weights[0] - 2 * alpha) < 1e-2 * alpha, "w %g at C %g",
+                  solution.weights[0], costs[c]);
+        }
+        solution_free(&solution);
+        fit.parameters.loss = RANK_SQUARED_HINGE;
+        alpha = 1 / (4 + 1 / (2 * costs[c]));
+        if (solve_and_check(&fit, &solution)) {
+            CHECK(fabs(solution.weights[0] - 2 * alpha) < 1e-2 * alpha, "w %g at C %g",
+                  solution.weights[0], costs[c]);
+        }
+        solution_free(&solution);
+    }
+    reference_data_free(&rows);
+    puts("ok: rows that are all equal, and one pair, are solved as on paper");
+}
+
+static void check_refusals(void) {
+    struct reference_data rows;
+    struct error err = {0};
+    struct data data;
+    struct rank *rank = NULL;
+    struct rank_preferences preferences = all_pairs();
+    random_rows(&rows, 10, 2, 2, 1, 95);
+    for (size_t i = 0; i < rows.n; i++) {
+        rows.t[i] = (double)rows.query[i]; /* equal within each query */
+    }
+    rows_to_data(&data, &rows, SPARSE);
+    struct problem problem = {.data = &data, .n = data.n_rows};
+    CHECK(rank_create(&rank, &problem, &preferences, &err) == -1, "no pair was accepted");
+    CHECK(err.kind == ERROR_RUNTIME && err.text[0], "no pair: kind %d text %s", (int)err.kind,
+          err.text);
+    data_free(&data);
+
+    rows.t[0] += 1; /* query 3 has pairs now, query 4 none */
+    rows_to_data(&data, &rows, SPARSE);
+    memset(&err, 0, sizeof err);
+    MUST(rank_create(&rank, &problem, &preferences, &err));
+    struct rank_counts counts = rank_counts(rank);
+    CHECK(counts.n_groups == 2 && counts.n_groups_without_pairs == 1 && counts.n_pairs == 4,
+          "%zu groups, %zu without, %g pairs", counts.n_groups, counts.n_groups_without_pairs,
+          counts.n_pairs);
+    struct rank_parameters parameters = {RANK_SQUARED_HINGE, RANK_FW, 1, 1e-3, 0, 0};
+    struct solution solution = {0};
+    CHECK(rank_solve(rank, &parameters, NULL, &solution, &err) == -1 && err.text[0],
+          "fw took the squared hinge");
+    solution_free(&solution);
+    rank_free(rank);
+    rank = NULL;
+
+    data_free(&data);
+
+    for (size_t i = 0; i < rows.n; i++) { /* scores near or beyond what numbers hold */
+        rows.t[i] = (double)i;
+        rows.x[i * rows.width + 1] = (double)(float)(i % 3 ? 3e38 : -3e38);
+    }
+    rows_to_data(&data, &rows, SPARSE);
+    problem.gram = NULL;
+    memset(&err, 0, sizeof err);
+    memset(&solution, 0, sizeof solution);
+    parameters.method = RANK_AUTO;
+    if (rank_create(&rank, &problem, &preferences, &err) == 0) {
+        int status = rank_solve(rank, &parameters, NULL, &solution, &err);
+        CHECK(status == 0 ? isfinite(solution.primal) && solution.dual <= solution.primal
+                          : err.text[0] != 0,
+              "status %d primal %g dual %g", status, solution.primal, solution.dual);
+        solution_free(&solution);
+        rank_free(rank);
+    } else {
+        CHECK(err.text[0], "refused without a word");
+    }
+    data_free(&data);
+    reference_data_free(&rows);
+    puts("ok: what cannot be solved is refused with a reason");
+}
+
+int main(void) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    check_linear();
+    check_kernels();
+    check_preferences();
+    check_conditional_gradient();
+    check_exterior();
+    check_early_stop();
+    check_degenerate();
+    check_refusals();
+    return 0;
+}

@@ -1,0 +1,341 @@
+/* The binary SVM with a free bias, against a plain solver of its dual and brute force. */
+#include "families/smm/solver/binary.h"
+
+#include "common/base/random.h"
+#include "families/smm/solver/binary_bias.h"
+#include "tests/unit/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sample {
+    size_t n, d;
+    double *z, *y, *cost, *margin;
+};
+
+static double *numbers(size_t n) {
+    double *x = calloc(n ? n : 1, sizeof *x);
+    CHECK(x, "out of memory");
+    return x;
+}
+
+/* Values are floats, so that data holds the same. */
+static struct sample draw(size_t n, size_t d, bool shifted, uint64_t seed) {
+    struct random random;
+    random_start(&random, seed, 0);
+    struct sample sample = {n, d, numbers(n * d), numbers(n), numbers(n), numbers(n)};
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0.2;
+        for (size_t j = 0; j < d; j++) {
+            double value = (float)(2 * random_unit(&random) - 1);
+            sample.z[i * d + j] = random_below(&random, 3) == 0 ? 0 : value;
+            sum += sample.z[i * d + j] * (j % 3 == 0 ? 1 : -0.5);
+        }
+        sample.y[i] = sum + 0.8 * (random_unit(&random) - 0.5) >= 0 ? 1 : -1;
+        sample.cost[i] = shifted ? 0.3 + random_unit(&random) : 1;
+        sample.margin[i] = shifted ? 0.5 + random_unit(&random) : 1;
+    }
+    sample.y[0] = 1;
+    sample.y[1] = -1;
+    return sample;
+}
+
+static void release(struct sample *sample) {
+    free(sample->z);
+    free(sample->y);
+    free(sample->cost);
+    free(sample->margin);
+}
+
+static double product(const struct sample *sample, size_t i, size_t j) {
+    double sum = 0;
+    for (size_t k = 0; k < sample->d; k++) {
+        sum += sample->z[i * sample->d + k] * sample->z[j * sample->d + k];
+    }
+    return sum;
+}
+
+static double dual_value(const struct sample *sample, const double *alpha, double C, bool squared) {
+    double linear = 0, square = 0;
+    for (size_t k = 0; k < sample->d; k++) {
+        double v = 0;
+        for (size_t i = 0; i < sample->n; i++) {
+            v += alpha[i] * sample->y[i] * sample->z[i * sample->d + k];
+        }
+        square += v * v;
+    }
+    for (size_t i = 0; i < sample->n; i++) {
+        linear += sample->margin[i] * alpha[i];
+        linear -= squared ? alpha[i] * alpha[i] / (4 * C * sample->cost[i]) : 0;
+    }
+    return linear - 0.5 * square;
+}
+
+/* The dual's optimum by exact steps on the pair that violates its condition most. */
+static double reference(const struct sample *sample, double C, bool squared) {
+    size_t n = sample->n;
+    double *K = numbers(n * n), *alpha = numbers(n), *g = numbers(n);
+    for (size_t i = 0; i < n; i++) {
+        g[i] = sample->margin[i];
+        for (size_t j = 0; j < n; j++) {
+            K[i * n + j] = product(sample, i, j);
+        }
+        K[i * n + i] += squared ? 1 / (2 * C * sample->cost[i]) : 0;
+    }
+    for (int step = 0; step < 2000000; step++) {
+        size_t up = n, down = n;
+        for (size_t i = 0; i < n; i++) {
+            double top = squared ? INFINITY : C * sample->cost[i], yg = sample->y[i] * g[i];
+            bool rises = sample->y[i] > 0 ? alpha[i] < top : alpha[i] > 0;
+            bool falls = sample->y[i] > 0 ? alpha[i] > 0 : alpha[i] < top;
+            up = rises && (up == n || yg > sample->y[up] * g[up]) ? i : up;
+            down = falls && (down == n || yg < sample->y[down] * g[down]) ? i : down;
+        }
+        if (up == n || down == n) {
+            break;
+        }
+        double slope = sample->y[up] * g[up] - sample->y[down] * g[down];
+        if (slope < 1e-10) {
+            break;
+        }
+        double bend = K[up * n + up] + K[down * n + down] - 2 * K[up * n + down];
+        double length = slope / fmax(bend, 1e-12);
+        double room_up =
+            sample->y[up] > 0 ? (squared ? INFINITY : C * sample->cost[up]) - alpha[up] : alpha[up];
+        double room_down = sample->y[down] > 0
+                               ? alpha[down]
+                               : (squared ? INFINITY : C * sample->cost[down]) - alpha[down];
+        length = fmin(length, fmin(room_up, room_down));
+        alpha[up] += sample->y[up] * length;
+        alpha[down] -= sample->y[down] * length;
+        for (size_t i = 0; i < n; i++) {
+            g[i] -= sample->y[i] * length * (K[i * n + up] - K[i * n + down]);
+        }
+    }
+    double value = dual_value(sample, alpha, C, squared);
+    free(K);
+    free(alpha);
+    free(g);
+    return value;
+}
+
+static double total_loss(const struct sample *sample, const double *s, double b, double C,
+                         bool squared) {
+    double sum = 0;
+    for (size_t i = 0; i < sample->n; i++) {
+        double u = sample->margin[i] - sample->y[i] * (s[i] + b);
+        sum += u > 0 ? C * sample->cost[i] * (squared ? u * u : u) : 0;
+    }
+    return sum;
+}
+
+static double primal_value(const struct sample *sample, const double *w, double b, double C,
+                           bool squared) {
+    double norm = 0, *s = numbers(sample->n);
+    for (size_t k = 0; k < sample->d; k++) {
+        norm += w[k] * w[k];
+        for (size_t i = 0; i < sample->n; i++) {
+            s[i] += w[k] * sample->z[i * sample->d + k];
+        }
+    }
+    double sum = total_loss(sample, s, b, C, squared);
+    free(s);
+    return 0.5 * norm + sum;
+}
+
+/* The same rows as data, sparse or dense. */
+static struct data as_data(const struct sample *sample, bool sparse) {
+    struct data data = {.n_rows = sample->n, .n_features = (uint32_t)sample->d};
+    size_t n = sample->n, d = sample->d, stored = 0;
+    data.value = malloc(n * d * sizeof *data.value);
+    data.column = sparse ? malloc(n * d * sizeof *data.column) : NULL;
+    data.row_start = sparse ? calloc(n + 1, sizeof *data.row_start) : NULL;
+    CHECK(data.value && (!sparse || (data.column && data.row_start)), "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < d; j++) {
+            float value = (float)sample->z[i * d + j];
+            if (!sparse) {
+                data.value[i * d + j] = value;
+            } else if (value != 0) {
+                data.value[stored] = value;
+                data.column[stored++] = (uint32_t)j;
+            }
+        }
+        if (sparse) {
+            data.row_start[i + 1] = stored;
+        }
+    }
+    return data;
+}
+
+static void check_fit(const struct sample *sample, const struct binary_rows *rows, double C,
+                      bool squared, double expected, const char *what) {
+    struct error err = {0};
+    double *cost = numbers(sample->n);
+    for (size_t i = 0; i < sample->n; i++) {
+        cost[i] = C * sample->cost[i];
+    }
+    struct binary_loss loss = {
+        .y = sample->y, .cost = cost, .margin = sample->margin, .squared = squared};
+    struct binary *binary;
+    MUST(binary_create(&binary, rows, &err));
+    for (int epsilon = 3; epsilon <= 7; epsilon += 2) {
+        double e = pow(10, -epsilon), balance = 0;
+        struct binary_fit fit;
+        MUST(binary_solve(binary, &loss, e, NULL, &fit, &err));
+        CHECK(fit.converged, "%s C=%g: gap %g at epsilon %g", what, C,
+              (fit.primal - fit.dual) / fit.primal, e);
+        double primal = primal_value(sample, fit.w, fit.bias, C, squared);
+        double dual = dual_value(sample, fit.alpha, C, squared);
+        CHECK(fabs(primal - fit.primal) <= 1e-9 * primal, "%s C=%g: primal %.12g, is %.12g", what,
+              C, fit.primal, primal);
+        CHECK(fabs(dual - fit.dual) <= 1e-9 * primal, "%s: dual %.12g, is %.12g", what, fit.dual,
+              dual);
+        for (size_t i = 0; i < sample->n; i++) {
+            CHECK(fit.alpha[i] >= 0 && (squared || fit.alpha[i] <= cost[i]), "%s: box", what);
+            balance += sample->y[i] * fit.alpha[i];
+        }
+        CHECK(fabs(balance) <= 1e-10 * C * (double)sample->n, "%s: y'alpha = %g", what, balance);
+        CHECK(primal >= expected * (1 - 1e-8) && dual <= expected * (1 + 1e-8),
+              "%s C=%g: [%.12g, %.12g] does not hold %.12g", what, C, dual, primal, expected);
+    }
+    binary_free(binary);
+    free(cost);
+}
+
+static void check_optima(void) {
+    static const size_t shapes[][2] = {{60, 5}, {40, 60}, {80, 30}, {2, 3}, {30, 1}};
+    static const double costs[] = {1e-3, 0.1, 1, 10, 1000};
+    for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
+        for (int shifted = 0; shifted < 2; shifted++) {
+            struct sample sample = draw(shapes[k][0], shapes[k][1], shifted, 7 + k);
+            struct data dense = as_data(&sample, false), sparse = as_data(&sample, true);
+            for (size_t c = 0; c < sizeof costs / sizeof costs[0]; c++) {
+                for (int squared = 0; squared < 2; squared++) {
+                    double expected = reference(&sample, costs[c], squared);
+                    struct binary_rows rows = {.n = sample.n, .d = sample.d, .z = sample.z};
+                    check_fit(&sample, &rows, costs[c], squared, expected, "matrix");
+                    rows.z = NULL;
+                    rows.data = &dense;
+                    check_fit(&sample, &rows, costs[c], squared, expected, "dense");
+                    rows.data = &sparse;
+                    check_fit(&sample, &rows, costs[c], squared, expected, "sparse");
+                }
+            }
+            data_free(&dense);
+            data_free(&sparse);
+            release(&sample);
+        }
+    }
+    printf("ok: both bounds hold the optimum of the plain solver, for every form and loss\n");
+}
+
+static void check_bias(void) {
+    double *breaks = numbers(200), *s = numbers(100);
+    struct random random;
+    random_start(&random, 3, 0);
+    for (int round = 0; round < 200; round++) {
+        struct sample sample = draw(2 + (size_t)round % 30, 1, round % 2, 100 + (uint64_t)round);
+        size_t n = sample.n;
+        for (size_t i = 0; i < n; i++) { /* ties, too */
+            s[i] = (double)random_below(&random, 9) / 4 - 1;
+        }
+        for (int squared = 0; squared < 2; squared++) {
+            struct binary_loss loss = {
+                .y = sample.y, .cost = sample.cost, .margin = sample.margin, .squared = squared};
+            double sum, b = binary_bias(&loss, s, n, breaks, &sum), least = INFINITY;
+            for (size_t i = 0; !squared && i < n; i++) { /* a breakpoint is a minimum */
+                double at = sample.y[i] * sample.margin[i] - s[i];
+                least = fmin(least, total_loss(&sample, s, at, 1, false));
+            }
+            for (int k = 0; squared && k <= 60000; k++) {
+                least = fmin(least, total_loss(&sample, s, -3 + k * 1e-4, 1, true));
+            }
+            CHECK(fabs(sum - total_loss(&sample, s, b, 1, squared)) <= 1e-12 * (1 + sum), "sum");
+            CHECK(sum <= least * (1 + 1e-12) + 1e-12 && sum >= least * (1 - 1e-6) - 1e-6,
+                  "bias %g: %.12g, not %.12g", b, sum, least);
+        }
+        release(&sample);
+    }
+    /* an interval of minima: its middle */
+    double y[] = {1, -1}, cost[] = {1, 1}, apart[] = {3, -2}, sum;
+    struct binary_loss loss = {.y = y, .cost = cost};
+    double b = binary_bias(&loss, apart, 2, breaks, &sum);
+    CHECK(sum == 0 && b == -0.5, "middle of [-2, 1] is %g", b);
+    free(breaks);
+    free(s);
+    printf("ok: the bias is the minimum over all breakpoints\n");
+}
+
+static void check_warm(void) {
+    for (int squared = 0; squared < 2; squared++) {
+        struct error err = {0};
+        struct sample sample = draw(200, 20, false, 5);
+        struct binary_rows rows = {.n = sample.n, .d = sample.d, .z = sample.z};
+        struct binary_loss loss = {
+            .y = sample.y, .cost = sample.cost, .margin = sample.margin, .squared = squared};
+        struct binary *binary;
+        struct binary_fit cold, again, warm, given;
+        MUST(binary_create(&binary, &rows, &err));
+        MUST(binary_solve(binary, &loss, 1e-6, NULL, &cold, &err));
+        MUST(binary_solve(binary, &loss, 1e-6, NULL, &again, &err));
+        CHECK(again.converged && again.iterations <= 4, "%lu steps for the same problem",
+              (unsigned long)again.iterations);
+        for (size_t i = 0; i < sample.n; i++) {
+            sample.margin[i] += 1e-5 * (double)(i % 3);
+        }
+        CHECK(binary_solve(binary, &loss, 1e-5, NULL, &warm, &err) == 0 && warm.converged, "warm");
+        CHECK(warm.iterations < cold.iterations, "%lu steps warm, %lu cold",
+              (unsigned long)warm.iterations, (unsigned long)cold.iterations);
+        double *w = numbers(sample.d), primal = warm.primal;
+        memcpy(w, warm.w, sample.d * sizeof *w);
+        binary_free(binary);
+        MUST(binary_create(&binary, &rows, &err));
+        binary_start(binary, w);
+        CHECK(binary_solve(binary, &loss, 1e-5, NULL, &given, &err) == 0 && given.converged, "w");
+        CHECK(given.iterations < cold.iterations, "%lu steps from given weights",
+              (unsigned long)given.iterations);
+        CHECK(fabs(given.primal - primal) <= 2e-5 * primal, "other optimum");
+        binary_free(binary);
+        free(w);
+        release(&sample);
+    }
+    printf("ok: a near start takes fewer steps\n");
+}
+
+/* Both sides over the limits: conjugate gradients. */
+static void check_conjugate(void) {
+    struct error err = {0};
+    struct sample sample = draw(3100, 3050, false, 9);
+    struct data data = as_data(&sample, false);
+    struct binary_rows rows = {.n = sample.n, .d = sample.d, .data = &data};
+    for (size_t i = 0; i < sample.n; i++) {
+        sample.cost[i] = 0.01;
+    }
+    struct binary_loss loss = {.y = sample.y, .cost = sample.cost};
+    struct binary *binary;
+    struct binary_fit fit;
+    MUST(binary_create(&binary, &rows, &err));
+    MUST(binary_solve(binary, &loss, 1e-3, NULL, &fit, &err));
+    CHECK(fit.converged, "gap %g", (fit.primal - fit.dual) / fit.primal);
+    double primal = primal_value(&sample, fit.w, fit.bias, 1, false);
+    double dual = dual_value(&sample, fit.alpha, 1, false);
+    CHECK(fabs(primal - fit.primal) <= 1e-9 * primal && fabs(dual - fit.dual) <= 1e-9 * primal,
+          "bounds %.12g %.12g, are %.12g %.12g", fit.primal, fit.dual, primal, dual);
+    binary_free(binary);
+    data_free(&data);
+    release(&sample);
+    printf("ok: long rows and many of them\n");
+}
+
+int main(void) {
+    check_bias();
+    check_optima();
+    check_warm();
+    if (quick_step(2) == 1) {
+        check_conjugate();
+    }
+    return 0;
+}

@@ -1,0 +1,171 @@
+/* The nuclear norm's curvature against differences of its gradient, and Newton steps by factoring
+ * and by conjugate gradients against the equations that they solve. */
+#include "common/base/random.h"
+#include "common/data/data.h"
+#include "families/smm/solver/newton_system.h"
+#include "families/smm/solver/spectral.h"
+#include "tests/unit/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS_MOST = 64, BAND = 250, ROWS = 510 };
+
+static const double RHO = 3, THRESHOLD = 0.9;
+
+static void fill(struct random *random, double *x, size_t n) {
+    for (size_t j = 0; j < n; j++) {
+        x[j] = 2 * random_unit(random) - 1;
+    }
+}
+
+static double inner(const double *a, const double *b, size_t n) {
+    double sum = 0;
+    for (size_t j = 0; j < n; j++) {
+        sum += a[j] * b[j];
+    }
+    return sum;
+}
+
+/* The gradient at B, but for a constant: B + rho (B - S). */
+static void gradient_at(struct smm_spectral *spectral, const double *B, double *gradient) {
+    struct error err;
+    double S[CELLS_MOST], norm, square;
+    CHECK(smm_spectral_find(spectral, B, RHO, THRESHOLD, &err) == 0, "%s", err.text);
+    smm_spectral_shrink(spectral, S, &norm, &square);
+    for (size_t j = 0; j < spectral->height * spectral->width; j++) {
+        gradient[j] = B[j] + RHO * (B[j] - S[j]);
+    }
+}
+
+/* P p, by differences around B, where the spectral is left. */
+static void hessian(struct smm_spectral *spectral, const double *B, const double *p, double *Pp) {
+    const double length = 1e-5;
+    size_t cells = spectral->height * spectral->width;
+    double at[CELLS_MOST] = {0}, up[CELLS_MOST], down[CELLS_MOST];
+    for (size_t j = 0; j < cells; j++) {
+        at[j] = B[j] + length * p[j];
+    }
+    gradient_at(spectral, at, up);
+    for (size_t j = 0; j < cells; j++) {
+        at[j] = B[j] - length * p[j];
+    }
+    gradient_at(spectral, at, down);
+    for (size_t j = 0; j < cells; j++) {
+        Pp[j] = (up[j] - down[j]) / (2 * length);
+    }
+    gradient_at(spectral, B, at);
+}
+
+static void test_curvature(struct random *random, struct smm_spectral *spectral, const double *B) {
+    size_t cells = spectral->height * spectral->width;
+    double p[CELLS_MOST], Pp[CELLS_MOST], back[CELLS_MOST], z[2][2 * CELLS_MOST];
+    fill(random, p, cells);
+    hessian(spectral, B, p, Pp);
+    smm_spectral_inverse(spectral, Pp, back);
+    for (size_t j = 0; j < cells; j++) {
+        CHECK(fabs(back[j] - p[j]) < 1e-7, "cell %zu: %g and %g", j, back[j], p[j]);
+    }
+    double *work = malloc((1 + smm_spectral_feature_work(spectral)) * sizeof *work);
+    CHECK(work, "out of memory");
+    double X[2][CELLS_MOST];
+    for (int k = 0; k < 2; k++) {
+        fill(random, X[k], cells);
+        smm_spectral_describe(spectral, X[k], z[k], work);
+    }
+    smm_spectral_inverse(spectral, X[1], back);
+    double found = inner(z[0], z[1], smm_spectral_features(spectral));
+    double wanted = inner(X[0], back, cells) - inner(X[0], X[1], cells) / (1 + RHO);
+    CHECK(fabs(found - wanted) < 1e-12, "features: %g and %g", found, wanted);
+    free(work);
+}
+
+/* What is left of the equations, relative to g: P p + g + X'D^-1 (X p + b), in the norm of P^-1. */
+static double residual_of(struct smm_spectral *spectral, const double *B, const struct data *data,
+                          const uint32_t *band, size_t m, const double *d, const double *g,
+                          const double *p) {
+    size_t cells = spectral->height * spectral->width;
+    double left[CELLS_MOST], back[CELLS_MOST], s[BAND], sum = 0, total = 0;
+    hessian(spectral, B, p, left);
+    for (size_t i = 0; i < m; i++) {
+        s[i] = 0;
+        for (size_t j = 0; j < cells; j++) {
+            s[i] += (double)data->value[band[i] * cells + j] * p[j];
+        }
+        sum += s[i] / d[i];
+        total += 1 / d[i];
+    }
+    for (size_t j = 0; j < cells; j++) {
+        left[j] += g[j];
+        for (size_t i = 0; i < m; i++) {
+            left[j] += (double)data->value[band[i] * cells + j] * (s[i] - sum / total) / d[i];
+        }
+    }
+    smm_spectral_inverse(spectral, left, back);
+    double square = inner(left, back, cells);
+    smm_spectral_inverse(spectral, g, back);
+    return sqrt(square / inner(g, back, cells));
+}
+
+/* Steps with curvatures up to 1/d: of few rows by factoring, the second time with products that are
+ * kept; of many by conjugate gradients, unless these do not get there. */
+static void test_step(struct random *random, struct smm_spectral *spectral, const double *B,
+                      size_t m, double tolerance, double d_most) {
+    struct error err;
+    size_t cells = spectral->height * spectral->width;
+    struct data data = {.n_rows = ROWS, .n_features = (uint32_t)cells};
+    double g[CELLS_MOST], p[CELLS_MOST], d[BAND];
+    uint32_t band[BAND];
+    data.value = malloc(ROWS * cells * sizeof *data.value);
+    CHECK(data.value, "out of memory");
+    for (size_t j = 0; j < ROWS * cells; j++) {
+        data.value[j] = (float)(2 * random_unit(random) - 1);
+    }
+    for (size_t i = 0; i < m; i++) {
+        band[i] = (uint32_t)(2 * i + 1);
+        d[i] = d_most * (0.1 + random_unit(random));
+    }
+    fill(random, g, cells);
+    const struct smm_matrices matrices = {
+        .data = &data, .n = ROWS, .height = spectral->height, .width = spectral->width};
+    const struct binary_rows rows = binary_rows_of(&matrices);
+    struct band_system *system;
+    CHECK(band_system_create(&system, &rows, &err) == 0, "%s", err.text);
+    for (int again = 0; again < 2; again++) {
+        CHECK(band_system_solve(system, spectral, band, m, d, g, p, NULL, &err) == 0, "%s",
+              err.text);
+        double left = residual_of(spectral, B, &data, band, m, d, g, p);
+        CHECK(left < tolerance, "left of the equations: %g", left);
+    }
+    band_system_free(system);
+    free(data.value);
+}
+
+int main(void) {
+    static const size_t shape[][2] = {{6, 6}, {4, 7}, {7, 4}, {1, 9}, {9, 1}, {1, 1}};
+    struct random random;
+    random_start(&random, 1, 0);
+    for (size_t k = 0; k < sizeof shape / sizeof shape[0]; k++) {
+        struct error err;
+        struct smm_spectral spectral;
+        double B[CELLS_MOST], gradient[CELLS_MOST];
+        CHECK(smm_spectral_create(&spectral, shape[k][0], shape[k][1], &err) == 0, "%s", err.text);
+        for (double scale = 0.1; scale < 100; scale *= 10) { /* from rank 0 to all */
+            fill(&random, B, shape[k][0] * shape[k][1]);
+            for (size_t j = 0; j < shape[k][0] * shape[k][1]; j++) {
+                B[j] *= scale;
+            }
+            gradient_at(&spectral, B, gradient);
+            test_curvature(&random, &spectral, B);
+            for (double d = 1e-3; d <= 1000; d *= 1e3) {
+                test_step(&random, &spectral, B, 30, 1e-5, d);
+                test_step(&random, &spectral, B, BAND, 0.06, d);
+            }
+        }
+        smm_spectral_free(&spectral);
+    }
+    printf("ok: curvature, features and steps\n");
+    return 0;
+}

@@ -1,0 +1,490 @@
+/* Support matrix machines: the maps against plain loops, the steps of the low-rank solver, limits
+ * where the answer is known. */
+#include "families/smm/solver/smm.h"
+
+#include "common/base/random.h"
+#include "common/linear_algebra/svd.h"
+#include "families/smm/solver/alternation.h"
+#include "families/smm/solver/binary.h"
+#include "families/smm/solver/matrix_rows.h"
+#include "families/smm/solver/nuclear.h"
+#include "families/smm/solver/policy.h"
+#include "tests/unit/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct error err;
+
+static double *numbers(size_t n) {
+    double *x = calloc(n ? n : 1, sizeof *x);
+    CHECK(x, "out of memory");
+    return x;
+}
+
+static void fill(double *x, size_t n, struct random *random) {
+    for (size_t j = 0; j < n; j++) {
+        x[j] = (float)(2 * random_unit(random) - 1);
+    }
+}
+
+/* Rows X uniform, labels by a matrix of that rank. */
+struct sample {
+    struct data data;
+    struct smm_matrices matrices;
+    double *y, *cost, *truth;
+    struct binary_loss loss;
+};
+
+static void draw(struct sample *sample, size_t n, size_t height, size_t width, size_t rank,
+                 double C, bool sparse, uint64_t seed) {
+    struct random random;
+    size_t cells = height * width, stored = 0;
+    double *U = numbers(height * rank), *V = numbers(rank * width), *x = numbers(cells);
+    random_start(&random, seed, 0);
+    fill(U, height * rank, &random);
+    fill(V, rank * width, &random);
+    *sample = (struct sample){.data = {.n_rows = n, .n_features = (uint32_t)cells}};
+    sample->truth = numbers(cells);
+    sample->y = numbers(n);
+    sample->cost = numbers(n);
+    smm_product(U, V, height, rank, width, sample->truth);
+    struct data *data = &sample->data;
+    data->value = malloc(n * cells * sizeof *data->value);
+    data->column = sparse ? malloc(n * cells * sizeof *data->column) : NULL;
+    data->row_start = sparse ? calloc(n + 1, sizeof *data->row_start) : NULL;
+    CHECK(data->value && (!sparse || (data->column && data->row_start)), "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        double score = 0.1;
+        fill(x, cells, &random);
+        for (size_t j = 0; j < cells; j++) {
+            if (sparse && j % 3 == i % 3) {
+                continue;
+            }
+            score += x[j] * sample->truth[j];
+            data->value[stored] = (float)x[j];
+            if (sparse) {
+                data->column[stored] = (uint32_t)j;
+            }
+            stored++;
+        }
+        if (sparse) {
+            data->row_start[i + 1] = stored;
+        }
+        sample->y[i] = score >= 0 ? 1 : -1;
+        sample->cost[i] = C;
+    }
+    sample->matrices =
+        (struct smm_matrices){.data = data, .n = n, .height = height, .width = width};
+    sample->loss = (struct binary_loss){.y = sample->y, .cost = sample->cost};
+    free(U);
+    free(V);
+    free(x);
+}
+
+static void release(struct sample *sample) {
+    data_free(&sample->data);
+    free(sample->y);
+    free(sample->cost);
+    free(sample->truth);
+}
+
+static double cosine(const double *a, const double *b, size_t n) {
+    double ab = 0, aa = 0, bb = 0;
+    for (size_t j = 0; j < n; j++) {
+        ab += a[j] * b[j];
+        aa += a[j] * a[j];
+        bb += b[j] * b[j];
+    }
+    return ab / sqrt(aa * bb);
+}
+
+/* ---- singular values, maps ---- */
+
+static void check_svd(void) {
+    static const size_t shapes[][2] = {{7, 4}, {4, 7}, {5, 5}, {1, 6}, {6, 1}};
+    struct random random;
+    random_start(&random, 1, 0);
+    for (size_t k = 0; k < 5; k++) {
+        size_t m = shapes[k][0], n = shapes[k][1], r = m < n ? m : n;
+        double *A = numbers(m * n), *U = numbers(m * r), *s = numbers(r), *Vt = numbers(r * n);
+        double *L = numbers(m * 3), *R = numbers(3 * n);
+        fill(A, m * n, &random);
+        MUST(svd_thin(A, m, n, U, s, Vt, &err));
+        for (size_t i = 0; i < m; i++) {
+            for (size_t j = 0; j < n; j++) {
+                double sum = 0;
+                for (size_t c = 0; c < r; c++) {
+                    sum += U[i * r + c] * s[c] * Vt[c * n + j];
+                    CHECK(s[c] >= 0 && (c == 0 || s[c] <= s[c - 1]), "order");
+                }
+                CHECK(fabs(sum - A[i * n + j]) < 1e-13, "%zux%zu: %g", m, n, sum - A[i * n + j]);
+            }
+        }
+        size_t q = r < 3 ? r : 3; /* all of a product of rank 3 */
+        fill(L, m * 3, &random);
+        fill(R, 3 * n, &random);
+        smm_product(L, R, m, 3, n, A);
+        MUST(svd_product(L, R, m, 3, n, q, U, s, Vt, &err));
+        for (size_t i = 0; i < m; i++) {
+            for (size_t j = 0; j < n; j++) {
+                double sum = 0;
+                for (size_t c = 0; c < q; c++) {
+                    sum += U[i * q + c] * s[c] * Vt[c * n + j];
+                }
+                CHECK(fabs(sum - A[i * n + j]) < 1e-12, "product %g", sum - A[i * n + j]);
+            }
+        }
+        free(A);
+        free(U);
+        free(s);
+        free(Vt);
+        free(L);
+        free(R);
+    }
+    double bad[4] = {1, NAN, 0, 1}, U[4], s[2], Vt[4];
+    CHECK(svd_thin(bad, 2, 2, U, s, Vt, &err) < 0, "NaN is taken");
+    printf("ok: singular values give the matrix back\n");
+}
+
+static void check_maps(void) {
+    for (int sparse = 0; sparse < 2; sparse++) {
+        struct sample sample;
+        draw(&sample, 150, 6, 5, 2, 1, sparse, 3);
+        size_t r = 2, R = 6, S = 5, n = 150;
+        double *U = numbers(R * r), *Vt = numbers(r * S), *s = numbers(r), *x = numbers(R * S);
+        double *F = numbers(n * R * r), *G = numbers(n * r * S), *T = numbers(n * r * (R + S));
+        CHECK(svd_product(sample.truth, sample.truth, 1, 1, 1, 1, s, s, s, &err) == 0, "1x1");
+        double *u = numbers(R * S), *q = numbers(S), *v = numbers(S * S);
+        MUST(svd_thin(sample.truth, R, S, u, q, v, &err));
+        for (size_t a = 0; a < R; a++) {
+            memcpy(U + a * r, u + a * S, r * sizeof *U);
+        }
+        memcpy(Vt, v, r * S * sizeof *Vt);
+        MUST(smm_project_right(&sample.matrices, Vt, r, F, &err));
+        MUST(smm_project_left(&sample.matrices, U, r, G, &err));
+        MUST(smm_project_tangent(&sample.matrices, U, Vt, r, T, &err));
+        for (size_t i = 0; i < n; i++) {
+            data_row_dense(&sample.data, i, R * S, x);
+            for (size_t k = 0; k < r; k++) {
+                for (size_t a = 0; a < R; a++) {
+                    double sum = 0, inside = 0;
+                    for (size_t c = 0; c < S; c++) {
+                        sum += x[a * S + c] * Vt[k * S + c];
+                    }
+                    CHECK(fabs(F[(i * R + a) * r + k] - sum) < 1e-13, "X V");
+                    for (size_t j = 0; j < r; j++) {
+                        for (size_t e = 0; e < R; e++) {
+                            inside += U[a * r + j] * U[e * r + j] * F[(i * R + e) * r + k];
+                        }
+                    }
+                    CHECK(fabs(T[i * r * (R + S) + r * S + a * r + k] - (sum - inside)) < 1e-13,
+                          "(I - UU') X V");
+                }
+                for (size_t c = 0; c < S; c++) {
+                    double sum = 0;
+                    for (size_t a = 0; a < R; a++) {
+                        sum += U[a * r + k] * x[a * S + c];
+                    }
+                    CHECK(fabs(G[(i * r + k) * S + c] - sum) < 1e-13, "U' X");
+                    CHECK(fabs(T[i * r * (R + S) + k * S + c] - sum) < 1e-13, "U' X, tangent");
+                }
+            }
+        }
+        double *all[] = {U, Vt, s, x, F, G, T, u, q, v};
+        for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+            free(all[k]);
+        }
+        release(&sample);
+    }
+    printf("ok: products with thin matrices are those of plain loops\n");
+}
+
+/* ---- steps ---- */
+
+static void svm_of(const struct sample *sample, double epsilon, double *W, struct binary_fit *fit) {
+    struct binary_rows rows = {.n = sample->matrices.n,
+                               .d = sample->matrices.height * sample->matrices.width,
+                               .data = &sample->data};
+    struct binary *binary;
+    MUST(binary_create(&binary, &rows, &err));
+    MUST(binary_solve(binary, &sample->loss, epsilon, NULL, fit, &err));
+    CHECK(fit->converged, "SVM");
+    memcpy(W, fit->w, rows.d * sizeof *W);
+    binary_free(binary);
+}
+
+struct watched {
+    double last;
+    int n;
+};
+
+static enum stop_reason watch(void *context, uint64_t iteration, double primal, double dual) {
+    struct watched *watched = context;
+    (void)iteration;
+    CHECK(primal <= watched->last, "the objective rises from %.12g to %.12g", watched->last,
+          primal);
+    CHECK(dual <= primal * (1 + 1e-9), "the lower bound %g is above %g", dual, primal);
+    watched->last = primal;
+    watched->n++;
+    return 0;
+}
+
+static void check_descent(void) {
+    for (int alternate = 0; alternate < 2; alternate++) {
+        for (uint64_t seed = 0; seed < 4; seed++) {
+            struct sample sample;
+            draw(&sample, 120, 7, 6, 3, 5, seed % 2 == 1, 20 + seed);
+            double *W = numbers(42), *normal = numbers(12), *U = numbers(42), s[6];
+            struct binary_fit fit;
+            svm_of(&sample, 1e-6, W, &fit);
+            struct watched watched = {INFINITY, 0};
+            struct monitor monitor = {.context = &watched, .check = watch};
+            struct smm_lowrank problem = {.matrices = &sample.matrices,
+                                          .loss = &sample.loss,
+                                          .rank = 2,
+                                          .epsilon = 1e-3,
+                                          .alternate = alternate,
+                                          .bound = fit.dual,
+                                          .monitor = &monitor};
+            struct smm_point point;
+            struct smm_trace trace;
+            struct random random;
+            random_start(&random, seed, 1);
+            fill(normal, 12, &random);
+            MUST(smm_point_create(&point, &sample.matrices, 2, &err));
+            MUST(svd_thin(normal, 2, 6, U, s, point.Vt, &err));
+            MUST(smm_lowrank_descend(&problem, &point, &trace, &err));
+            CHECK(trace.rests && watched.n >= 2, "no descent");
+            CHECK(alternate || trace.stationarity <= 1e-3, "stationarity %g", trace.stationarity);
+            /* what it says of itself */
+            double sum, norm = 0, *scores = numbers(120), *breaks = numbers(240);
+            MUST(smm_point_matrix(&point, &sample.matrices, 2, W, &err));
+            smm_scores(&sample.matrices, W, scores);
+            binary_bias(&sample.loss, scores, 120, breaks, &sum);
+            for (size_t j = 0; j < 42; j++) {
+                norm += W[j] * W[j];
+            }
+            CHECK(fabs(0.5 * norm + sum - point.objective) < 1e-9 * point.objective,
+                  "objective %.12g, is %.12g", point.objective, 0.5 * norm + sum);
+            smm_point_free(&point);
+            free(W);
+            free(normal);
+            free(U);
+            free(scores);
+            free(breaks);
+            release(&sample);
+        }
+    }
+    printf("ok: the objective never rises, and is that of the matrix\n");
+}
+
+/* Alternation rests where a joint step still gains. */
+static void check_joint(void) {
+    struct sample sample;
+    draw(&sample, 200, 8, 6, 3, 10, false, 5);
+    double *normal = numbers(18), *U = numbers(18), s[3], objective;
+    struct smm_lowrank problem = {.matrices = &sample.matrices,
+                                  .loss = &sample.loss,
+                                  .rank = 3,
+                                  .epsilon = 1e-3,
+                                  .alternate = true};
+    struct smm_point point;
+    struct smm_trace trace;
+    struct random random;
+    bool moved;
+    double stationarity;
+    random_start(&random, 7, 1);
+    fill(normal, 18, &random);
+    MUST(smm_point_create(&point, &sample.matrices, 3, &err));
+    MUST(svd_thin(normal, 3, 6, U, s, point.Vt, &err));
+    MUST(smm_lowrank_descend(&problem, &point, &trace, &err));
+    objective = point.objective;
+    CHECK(trace.stationarity > 1e-3, "alternation ended at a stationary point: %g",
+          trace.stationarity);
+    MUST(smm_lowrank_joint(&problem, &point, &stationarity, &moved, &err));
+    CHECK(moved && point.objective < objective * (1 - 1e-3), "a joint step from %g to %g",
+          objective, point.objective);
+    smm_point_free(&point);
+    free(normal);
+    free(U);
+    release(&sample);
+    printf("ok: a joint step goes on where alternation is stuck\n");
+}
+
+/* ---- limits ---- */
+
+static void check_full_rank(void) {
+    static const size_t shapes[][2] = {{6, 5}, {5, 6}};
+    for (size_t k = 0; k < 2; k++) {
+        struct sample sample;
+        draw(&sample, 100, shapes[k][0], shapes[k][1], 2, 2, false, 8);
+        double *W = numbers(30), *full = numbers(30);
+        struct binary_fit fit;
+        svm_of(&sample, 1e-9, full, &fit);
+        struct smm_lowrank problem = {
+            .matrices = &sample.matrices, .loss = &sample.loss, .rank = 5, .epsilon = 1e-8};
+        struct smm_point point;
+        struct smm_trace trace;
+        MUST(smm_point_create(&point, &sample.matrices, 5, &err));
+        for (size_t j = 0; j < 5; j++) { /* any start is as good */
+            point.Vt[j * shapes[k][1] + j] = 1;
+        }
+        MUST(smm_lowrank_descend(&problem, &point, &trace, &err));
+        MUST(smm_point_matrix(&point, &sample.matrices, 5, W, &err));
+        CHECK(fabs(point.objective - fit.primal) <= 1e-7 * fit.primal, "%.12g, not %.12g",
+              point.objective, fit.primal);
+        CHECK(cosine(W, full, 30) >= 1 - 1e-8, "cosine 1 - %g", 1 - cosine(W, full, 30));
+        smm_point_free(&point);
+        free(W);
+        free(full);
+        release(&sample);
+    }
+    printf("ok: at full rank it is the SVM\n");
+}
+
+static void check_recovery(void) {
+    struct sample sample;
+    draw(&sample, 400, 8, 7, 1, 10, false, 11);
+    struct smm_lowrank problem = {
+        .matrices = &sample.matrices, .loss = &sample.loss, .rank = 1, .epsilon = 1e-3};
+    struct smm_point point;
+    struct smm_trace trace;
+    double *W = numbers(56);
+    MUST(smm_point_create(&point, &sample.matrices, 1, &err));
+    for (size_t c = 0; c < 7; c++) {
+        point.Vt[c] = 1 / sqrt(7);
+    }
+    MUST(smm_lowrank_descend(&problem, &point, &trace, &err));
+    MUST(smm_point_matrix(&point, &sample.matrices, 1, W, &err));
+    CHECK(cosine(W, sample.truth, 56) > 0.99, "cosine %g", cosine(W, sample.truth, 56));
+    smm_point_free(&point);
+    free(W);
+    release(&sample);
+    printf("ok: a matrix of rank 1 is found again\n");
+}
+
+static void check_nuclear(void) {
+    struct sample sample;
+    draw(&sample, 90, 6, 5, 2, 1, true, 13);
+    double *W = numbers(30), *full = numbers(30), last = 0;
+    struct binary_fit svm;
+    svm_of(&sample, 1e-8, full, &svm);
+    double *alpha = numbers(90);
+    struct smm_nuclear_newton *newton;
+    MUST(smm_nuclear_newton_create(&newton, &sample.matrices, &err));
+    static const double taus[] = {1e-9, 0.01, 0.1, 1, 10, 1e5};
+    for (size_t k = 0; k < sizeof taus / sizeof taus[0]; k++) {
+        struct smm_state state = {.matrices = &sample.matrices,
+                                  .newton = newton,
+                                  .loss = &sample.loss,
+                                  .tau = taus[k],
+                                  .epsilon = 1e-5,
+                                  .W = W,
+                                  .alpha = alpha};
+        MUST(smm_policy_solve(&state, NULL, &err));
+        const struct binary_fit fit = state.fit;
+        CHECK(fit.primal - fit.dual <= 1e-5 * fit.primal, "tau %g: gap %g", taus[k],
+              (fit.primal - fit.dual) / fit.primal);
+        CHECK(fit.primal >= last * (1 - 1e-5), "the optimum falls with tau");
+        last = fit.primal;
+        double U[30], s[5], Vt[25], sum, norm = 0, trace = 0;
+        double *scores = numbers(90), *breaks = numbers(180);
+        MUST(svd_thin(W, 6, 5, U, s, Vt, &err));
+        smm_scores(&sample.matrices, W, scores);
+        binary_bias(&sample.loss, scores, 90, breaks, &sum);
+        for (size_t j = 0; j < 5; j++) {
+            norm += s[j] * s[j];
+            trace += s[j];
+        }
+        CHECK(fabs(0.5 * norm + taus[k] * trace + sum - fit.primal) <= 1e-9 * fit.primal,
+              "tau %g: primal %.12g, is %.12g", taus[k], fit.primal,
+              0.5 * norm + taus[k] * trace + sum);
+        if (k == 0) {
+            CHECK(fabs(fit.primal - svm.primal) <= 2e-5 * svm.primal, "tau 0 is not the SVM");
+            CHECK(cosine(W, full, 30) > 1 - 1e-4, "cosine %g", cosine(W, full, 30));
+        }
+        CHECK(taus[k] < 1e5 || norm == 0, "a large tau does not give 0");
+        free(scores);
+        free(breaks);
+    }
+    smm_nuclear_newton_free(newton);
+    free(alpha);
+    free(W);
+    free(full);
+    release(&sample);
+    printf("ok: the nuclear norm from the SVM to 0, certified\n");
+}
+
+/* ---- time ---- */
+
+/* A second goes by whenever somebody asks; at the end, when all tasks of a step ask, a tenth. */
+static double tick(void *context) {
+    double *left = context;
+    return *left -= *left > 10 ? 1 : 0.1;
+}
+
+/* A fit under a clock with so many seconds, after which it would be thrown away; *left of them at
+ * its end. */
+static struct solution fit_within(struct sample *sample, enum smm_formulation formulation,
+                                  double seconds, double *left, size_t *rank) {
+    const struct problem problem = {.data = &sample->data, .n = sample->data.n_rows};
+    const struct smm_parameters parameters = {
+        .formulation = formulation, .cost = 10, .epsilon = 1e-6, .tau = 1};
+    const struct monitor clock = {.context = left, .left = tick};
+    struct solution solution;
+    struct smm *smm;
+    size_t n;
+    *left = seconds;
+    MUST(smm_create(&smm, &problem, 12, 10, NULL, &err));
+    MUST(smm_solve(smm, &parameters, &clock, &solution, &err));
+    *rank = smm_machines(smm, &n)->rank;
+    smm_free(smm);
+    return solution;
+}
+
+/* A solver keeps the time of three certificates, which here take a second. */
+static void check_early(void) {
+    struct sample sample;
+    double left;
+    size_t rank;
+    uint32_t number;
+    draw(&sample, 400, 12, 10, 2, 1, false, 5);
+    sample.data.labels = DATA_NAME;
+    sample.data.label = calloc(400, sizeof *sample.data.label);
+    CHECK(sample.data.label && names_add(&sample.data.names, "a", 1, &number, &err) == 0 &&
+              names_add(&sample.data.names, "b", 1, &number, &err) == 0,
+          "out of memory");
+    for (size_t i = 0; i < 400; i++) {
+        sample.data.label[i] = sample.y[i] > 0;
+    }
+    for (enum smm_formulation formulation = SMM_NUCLEAR; formulation <= SMM_SVM; formulation++) {
+        struct solution all = fit_within(&sample, formulation, 1e6, &left, &rank);
+        CHECK(all.converged && all.gap <= 1e-6, "gap %g with time for all", all.gap);
+        solution_free(&all);
+        struct solution cut = fit_within(&sample, formulation, 60, &left, &rank);
+        CHECK(cut.reason == STOP_TIME && !cut.unsolved && left > 0, "%g s left, reason %d", left,
+              (int)cut.reason);
+        CHECK(rank > 0 && cut.gap < 1 && cut.gap > 1e-6, "rank %zu, gap %g", rank, cut.gap);
+        solution_free(&cut);
+        struct solution none = fit_within(&sample, formulation, 0.3, &left, &rank);
+        CHECK(none.unsolved && rank == 0 && none.dual == 0, "a fit without time for it");
+        solution_free(&none);
+    }
+    release(&sample);
+    printf("ok: a certificate has the time that it needs\n");
+}
+
+int main(void) {
+    check_svd();
+    check_maps();
+    check_descent();
+    check_joint();
+    check_full_rank();
+    check_recovery();
+    check_nuclear();
+    check_early();
+    return 0;
+}

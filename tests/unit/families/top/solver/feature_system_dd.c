@@ -1,0 +1,48 @@
+/* Systems of features over many decades, against a solution that they were made of. */
+#include "families/top/solver/feature_system_dd.h"
+#include "tests/unit/compute.h"
+
+enum { M = 40, D = 6 };
+
+/* X of whole numbers, w of halves, and E = 2^-60 on the first rows, 2^20 on others: with s = X w,
+ * which is exact, b of E b + s = x is (x - s) / E. x is s on the last rows, whose b is 0, and s + E
+ * b on the others, rounded: their b is what it is. lack is w - X'b. */
+int main(void) {
+    double X[M * D], E[M], x[M], b[M], w[D], lack[D], found[D];
+    struct random random;
+    struct error err;
+    struct top_wide *wide;
+    random_start(&random, 1, 0);
+    for (size_t j = 0; j < D; j++) {
+        w[j] = lack[j] = (double)random_below(&random, 9) / 2 - 2;
+    }
+    for (size_t i = 0; i < M; i++) {
+        double s = 0;
+        for (size_t j = 0; j < D; j++) {
+            X[i * D + j] = j == D - 1 ? 0 : 1000 * ((double)random_below(&random, 11) - 5);
+            s += X[i * D + j] * w[j];
+        }
+        E[i] = i < D - 1 ? 0x1p-60 : 0x1p20;
+        x[i] = i < D - 1 ? s + copysign(0x1p-30, s) : i < M / 2 ? s - 0x1p22 : s;
+        b[i] = (x[i] - s) / E[i];
+        for (size_t j = 0; j < D; j++) {
+            lack[j] -= b[i] * X[i * D + j];
+        }
+    }
+    CHECK(top_wide_fits(M, D) && !top_wide_fits(100000, 1000), "sizes");
+    CHECK(top_wide_create(&wide, X, M, D, &err) == 0, "%s", err.text);
+    CHECK(top_wide_factor(wide, E), "not positive definite");
+    top_wide_solve(wide, lack, x, found);
+    for (size_t i = 0; i < M; i++) {
+        CHECK(fabs(x[i] - b[i]) <= 1e-9 * (1 + fabs(b[i])), "row %zu: %.17g, not %.17g", i, x[i],
+              b[i]);
+    }
+    for (size_t j = 0; j < D; j++) {
+        CHECK(fabs(found[j] - w[j]) <= 1e-9, "feature %zu: %.17g, not %.17g", j, found[j], w[j]);
+    }
+    E[0] = (double)NAN;
+    CHECK(!top_wide_factor(wide, E), "a factor of what is no number");
+    top_wide_free(wide);
+    puts("ok: systems over 80 binary orders are solved to the last digits");
+    return 0;
+}

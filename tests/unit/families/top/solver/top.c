@@ -1,0 +1,252 @@
+/* Classification at the top, against its definitions written out plainly (fixture.h) and against
+ * optima found by other programs (optima.h). */
+#include "families/top/solver/top.h"
+#include "fit/monitor.h"
+#include "tests/unit/families/top/solver/fixture.h"
+#include "tests/unit/families/top/solver/optima.h"
+
+/* ---- optima ---- */
+
+static void check_optima(void) {
+    struct data data = rows_of(&optima_x[0][0], OPTIMA_ROWS, OPTIMA_WIDTH, OPTIMA_POSITIVES);
+    struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.125};
+    static const enum top_method methods[] = {TOP_AUTO, TOP_SMO, TOP_BUNDLE, TOP_CD};
+    double furthest = 0;
+    for (size_t i = 0; i < OPTIMA; i++) {
+        const struct optimum *o = &optima[i];
+        struct setup setup = {.data = &data, .kernel = o->rbf ? &rbf : NULL};
+        struct top_setting setting = {.formulation = o->formulation,
+                                      .positive = is_positive,
+                                      .k = o->k,
+                                      .tau = o->tau,
+                                      .theta = o->theta};
+        for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
+            struct top_parameters parameters = {.loss = o->loss,
+                                                .method = methods[m],
+                                                .cost = o->cost,
+                                                .epsilon = 1e-6,
+                                                .shrink = true,
+                                                .seed = 1};
+            struct fit fit = fit_at(&setup, &setting, &parameters);
+            double primal = fit.solution.primal, dual = fit.solution.dual;
+            bool stuck = methods[m] == TOP_CD && !fit.solution.converged;
+            CHECK(fit.solution.converged || stuck, "case %zu method %zu: gap %g", i, m,
+                  gap_relative(primal, dual));
+            CHECK(stuck || primal - dual <= 1e-6 * primal, "case %zu method %zu: %g %g", i, m,
+                  primal, dual);
+            CHECK(primal >= o->value * (1 - 1e-9) && dual <= o->value * (1 + 1e-9),
+                  "case %zu method %zu: %.12g %.12g do not hold %.12g", i, m, primal, dual,
+                  o->value);
+            double plain = plain_primal(&setup, &setting, &parameters, fit.solution.weights);
+            CHECK(fabs(plain - primal) <= 1e-9 * primal, "case %zu method %zu: %.12g is %.12g", i,
+                  m, primal, plain);
+            /* cd must end at the optimum where there is no moving cap to be stuck at */
+            bool caps = o->formulation != TOP_PUSH &&
+                        ((o->formulation != TOP_PAT_MAT && o->formulation != TOP_PAT_MAT_NP) ||
+                         o->loss == TOP_HINGE);
+            CHECK(methods[m] != TOP_CD || caps || primal - dual <= 1e-4 * primal,
+                  "case %zu: cd ends at a gap of %g", i, gap_relative(primal, dual));
+            if (stuck) {
+                furthest = fmax(furthest, (o->value - dual) / o->value);
+            }
+            solution_free(&fit.solution);
+        }
+    }
+    CHECK(furthest > 0.01, "pairs alone are expected to stall");
+    data_free(&data);
+    printf("ok: %d optima of other programs, by every solver (pairs alone end up to %.0f%% off)\n",
+           (int)OPTIMA, 100 * furthest);
+}
+
+/* Pairs alone stall where caps move; the aggregate direction does not. */
+static void check_aggregate(void) {
+    struct data data = random_rows(200, 5, 40, 1, 3);
+    struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.2};
+    struct setup setup = {.data = &data, .kernel = &rbf};
+    struct top_setting settings[] = {
+        {.formulation = TOP_TAU_FPL, .positive = is_positive, .tau = 0.3},
+        {.formulation = TOP_PAT_MAT_NP, .positive = is_positive, .tau = 0.05, .theta = 0.05}};
+    for (size_t i = 0; i < 2; i++) {
+        double dual[2];
+        for (int pairs = 0; pairs < 2; pairs++) {
+            struct top_parameters parameters = {.method = pairs ? TOP_CD : TOP_SMO,
+                                                .cost = 5,
+                                                .epsilon = 1e-6,
+                                                .shrink = true,
+                                                .seed = 1};
+            struct fit fit = fit_at(&setup, &settings[i], &parameters);
+            CHECK(fit.solution.converged == !pairs, "setting %zu: gap %g", i,
+                  gap_relative(fit.solution.primal, fit.solution.dual));
+            dual[pairs] = fit.solution.dual;
+            solution_free(&fit.solution);
+        }
+        CHECK(dual[1] < 0.99 * dual[0], "setting %zu: pairs alone reach %g of %g", i, dual[1],
+              dual[0]);
+    }
+    data_free(&data);
+    printf("ok: with the capped block moving, smo converges where pairs alone stall\n");
+}
+
+/* ---- the ends of what may come ---- */
+
+static void check_ends(void) {
+    struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.25};
+    static const enum top_formulation formulations[] = {
+        TOP_PUSH, TOP_PUSH_K, TOP_TAU_FPL, TOP_MEAN_K, TOP_PAT_MAT, TOP_PAT_MAT_NP, TOP_SVM};
+    static const double costs[] = {1e-6, 1, 1e6};
+    enum { KINDS = 7 };
+    size_t fits = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        /* plain, one positive, one negative, equal rows, ties, zero rows, all rows equal */
+        size_t n = 24, positives = kind == 1 ? 1 : kind == 2 ? 23 : 8;
+        struct data data = random_rows(n, 3, positives, 1.5, 51 + (uint64_t)kind);
+        for (size_t i = 0; i < n * 3; i++) {
+            if (kind == 3) {
+                data.value[i] = data.value[i % 18];
+            } else if (kind == 4) {
+                data.value[i] = roundf(data.value[i]);
+            } else if (kind == 5 && i / 3 % 4 == 0) {
+                data.value[i] = 0;
+            } else if (kind == 6) {
+                data.value[i] = 1;
+            }
+        }
+        for (size_t f = 0; f < sizeof formulations / sizeof formulations[0]; f++) {
+            for (int c = 0; c < 3; c++) {
+                for (int variant = 0; variant < 8; variant += quick_step(3)) {
+                    double n_negative = (double)(n - positives);
+                    struct top_setting setting = {.formulation = formulations[f],
+                                                  .positive = is_positive,
+                                                  .k = variant & 4 ? n_negative
+                                                                   : fmin(n_negative, 2.5),
+                                                  .tau = variant & 4 ? 1e-3 : .4,
+                                                  .theta = variant & 4 ? 1e-5 : 1};
+                    struct top_parameters parameters = {.loss = variant & 1 ? TOP_SQUARED_HINGE
+                                                                            : TOP_HINGE,
+                                                        .cost = costs[c],
+                                                        .epsilon = 1e-6,
+                                                        .shrink = true};
+                    struct setup setup = {.data = &data, .kernel = variant & 2 ? &rbf : NULL};
+                    struct fit fit = fit_at(&setup, &setting, &parameters);
+                    CHECK(fit.solution.converged,
+                          "kind %d formulation %zu C %g variant %d: gap %g %s", kind, f, costs[c],
+                          variant, gap_relative(fit.solution.primal, fit.solution.dual),
+                          stop_message(fit.solution.reason));
+                    double plain =
+                        plain_primal(&setup, &setting, &parameters, fit.solution.weights);
+                    /* rounding is paid for: a part of the gap */
+                    CHECK(plain <= fit.solution.primal * (1 + 1e-12) &&
+                              fit.solution.primal <= plain * (1 + 1e-6),
+                          "kind %d formulation %zu C %g variant %d: %.12g is %.12g", kind, f,
+                          costs[c], variant, fit.solution.primal, plain);
+                    solution_free(&fit.solution);
+                    fits++;
+                }
+            }
+        }
+        data_free(&data);
+    }
+    printf("ok: %zu fits at the ends of what may come reach 1e-6\n", fits);
+}
+
+static void check_trivial(void) {
+    /* positives in the middle of negatives: no w is better than 0 */
+    static const float cross[] = {0, 0, 0.1F, 0, -0.1F, 0, 2, 0, -2, 0, 0, 2, 0, -2};
+    struct data data = rows_of(cross, 7, 2, 3);
+    for (int f = 0; f < 4; f++) {
+        static const enum top_formulation formulations[] = {TOP_PUSH, TOP_PUSH_K, TOP_MEAN_K,
+                                                            TOP_TAU_FPL};
+        for (int method = TOP_AUTO; method <= TOP_BUNDLE; method++) {
+            for (int loss = 0; loss < 2; loss++) {
+                struct top_setting setting = {
+                    .formulation = formulations[f], .positive = is_positive, .k = 2, .tau = .3};
+                struct top_parameters parameters = {.loss = (enum top_loss)loss,
+                                                    .method = (enum top_method)method,
+                                                    .cost = 2,
+                                                    .epsilon = 1e-3,
+                                                    .shrink = true};
+                struct fit fit = fit_at(&(struct setup){.data = &data}, &setting, &parameters);
+                CHECK(fit.solution.zero && fit.solution.converged,
+                      "formulation %d method %d: not seen: primal %.17g, dual %.17g", f, method,
+                      fit.solution.primal, fit.solution.dual);
+                CHECK(fit.solution.weights[0] == 0 && fit.solution.weights[1] == 0 &&
+                          fabs(fit.solution.primal - 6) < 1e-12,
+                      "w = (%g, %g), primal %g", fit.solution.weights[0], fit.solution.weights[1],
+                      fit.solution.primal);
+                solution_free(&fit.solution);
+            }
+        }
+    }
+    data_free(&data);
+    /* a tiny C has a tiny w, which is not nothing */
+    data = random_rows(40, 3, 10, 2, 61);
+    struct top_setting setting = {.formulation = TOP_PUSH_K, .positive = is_positive, .k = 3};
+    for (int method = TOP_AUTO; method <= TOP_BUNDLE; method++) {
+        struct top_parameters parameters = {
+            .method = (enum top_method)method, .cost = 1e-6, .epsilon = 1e-3, .shrink = true};
+        struct fit fit = fit_at(&(struct setup){.data = &data}, &setting, &parameters);
+        CHECK(!fit.solution.zero && fit.solution.weights[0] > 0, "method %d: nothing at a small C",
+              method);
+        solution_free(&fit.solution);
+    }
+    data_free(&data);
+    printf("ok: w = 0 is said to be optimal where it is, and only there\n");
+}
+
+/* ---- limits and refusals ---- */
+
+static enum stop_reason stop_at_once(void *context, uint64_t iteration, double primal,
+                                     double dual) {
+    (void)primal;
+    (void)dual;
+    return iteration >= *(uint64_t *)context ? STOP_ITERATIONS : 0;
+}
+
+static void check_limits(void) {
+    struct data data = random_rows(300, 6, 60, 0.3, 81);
+    struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.5};
+    uint64_t most = 100;
+    struct monitor monitor = {.context = &most, .check = stop_at_once};
+    struct top_setting setting = {.formulation = TOP_PUSH_K, .positive = is_positive, .k = 3};
+    for (int method = TOP_AUTO; method <= TOP_CD; method++) {
+        struct top_parameters parameters = {
+            .method = (enum top_method)method, .cost = 100, .epsilon = 1e-9, .shrink = true};
+        most = method == TOP_SMO || method == TOP_AUTO ? 100 : 3;
+        struct setup setup = {.data = &data, .kernel = &rbf, .monitor = &monitor};
+        struct fit fit = fit_at(&setup, &setting, &parameters);
+        double plain = plain_primal(&setup, &setting, &parameters, fit.solution.weights);
+        CHECK(!fit.solution.converged && fit.solution.reason == STOP_ITERATIONS,
+              "method %d did not stop", method);
+        CHECK(fabs(plain - fit.solution.primal) < 1e-9 * plain &&
+                  fit.solution.dual <= fit.solution.primal,
+              "method %d: primal %g is %g, dual %g", method, fit.solution.primal, plain,
+              fit.solution.dual);
+        solution_free(&fit.solution);
+    }
+    struct error err = {.kind = ERROR_NONE};
+    struct top *top;
+    struct problem problem = {.data = &data, .n = data.n_rows};
+    const bool none[2] = {false, false}, all[2] = {true, true};
+    setting.positive = none;
+    CHECK(top_create(&top, &problem, &setting, &err) < 0 && strstr(err.text, "positive"), "%s",
+          err.text);
+    setting.positive = all;
+    CHECK(top_create(&top, &problem, &setting, &err) < 0 && strstr(err.text, "negative"), "%s",
+          err.text);
+    setting.positive = is_positive;
+    setting.k = 241;
+    CHECK(top_create(&top, &problem, &setting, &err) < 0 && strstr(err.text, "K is 241"), "%s",
+          err.text);
+    data_free(&data);
+    printf("ok: a fit that is stopped has its true gap; one class is refused\n");
+}
+
+int main(void) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    check_optima();
+    check_aggregate();
+    check_ends();
+    check_trivial();
+    check_limits();
+    return 0;
+}

@@ -1,0 +1,638 @@
+/* The door of all certificates (fit/certify.h) against plain sums: both bounds, and
+ * what they pay for rounding. By one process, and over ranks. */
+#define _GNU_SOURCE
+#include "fit/certify.h"
+
+#include "common/base/memory.h"
+#include "common/kernel/gram.h"
+#include "common/kernel/rounding.h"
+#include "tests/unit/compute.h"
+#include "tests/unit/families/line.h"
+#include "tests/unit/ranks.h"
+
+#include <float.h>
+
+enum { N = 14, D = 5, MOST_K = 3, BLOCK = 4 };
+
+/* A certificate is made once, then with errors by entries, then in double-double. */
+enum { LOOKS = 3 };
+
+static const double unit = DBL_EPSILON / 2;
+static const double plain_off = N * 64 * (double)LDBL_EPSILON; /* plain sums, themselves */
+
+/* A problem, two functions on it, and what is demanded of them. */
+struct scene {
+    struct data data;
+    struct gram *gram;
+    struct kernel kernel;
+    struct score_map map;
+    struct problem problem;
+    struct certify *certify;
+    size_t k, weights; /* outputs; rows of the weights */
+    double constant;
+    double x[N][D], reach[N], factor; /* rows */
+    long double K[N][N];              /* their kernel, without the constant feature */
+    double w[2][N * MOST_K], bias[2][MOST_K], error[N], exact_error[N];
+    /* what `loss` is to find, and did */
+    long double s[N][MOST_K];
+    double off[LOOKS][N], told[2];
+    size_t next, block, looks; /* looks: how often it was asked for all rows */
+};
+
+/* ---- the plain side ---- */
+
+/* The scores of f, and what they may be off by, as certify.h says. */
+struct plain {
+    double norm, rounding, largest, squares;
+    double factor;
+};
+
+static double weight_of(const struct scene *scene, int which, size_t j, size_t c) {
+    return scene->w[which][j * scene->k + c];
+}
+
+/* Of a row's features, the largest weight of each. */
+static double plain_reach(const struct scene *scene, int which, size_t i) {
+    double sum = 0, last = 0;
+    for (size_t j = 0; j < D; j++) {
+        double most = 0;
+        for (size_t c = 0; c < scene->k; c++) {
+            most = fmax(most, fabs(weight_of(scene, which, j, c)));
+        }
+        sum += fabs(scene->x[i][j]) * most;
+    }
+    for (size_t c = 0; c < scene->k && scene->constant > 0; c++) {
+        last = fmax(last, fabs(scene->bias[which][c]));
+    }
+    return sum + last;
+}
+
+static struct plain plain_linear(const struct scene *scene, int which, bool errors,
+                                 double norm_error) {
+    struct plain plain = {.factor = scene->factor + 2 * unit};
+    double last = 0, most = 0;
+    for (size_t j = 0; j < D * scene->k; j++) {
+        plain.norm += scene->w[which][j] * scene->w[which][j];
+    }
+    for (size_t c = 0; c < scene->k && scene->constant > 0; c++) {
+        double b = scene->bias[which][c] / scene->constant;
+        plain.norm += b * b;
+        most = fmax(most, fabs(b));
+    }
+    plain.rounding = (double)(D + scene->k + 4) * unit * plain.norm +
+                     (2 * sqrt(plain.norm) + norm_error) * norm_error;
+    for (size_t j = 0; j < D && errors; j++) {
+        double off = 0, largest = 0;
+        for (size_t i = 0; i < N; i++) {
+            off += scene->error[i] * fabs(scene->x[i][j]);
+        }
+        for (size_t c = 0; c < scene->k; c++) {
+            largest = fmax(largest, fabs(weight_of(scene, which, j, c)));
+        }
+        plain.rounding += off * (2 * largest + off);
+    }
+    for (size_t i = 0; i < N && errors; i++) {
+        last += scene->error[i] * scene->constant;
+    }
+    plain.rounding += last * (2 * most + last);
+    return plain;
+}
+
+static long double plain_score(const struct scene *scene, int which, size_t i, size_t c) {
+    long double s = scene->gram && scene->constant > 0 ? 0 : scene->bias[which][c];
+    for (size_t j = 0; j < (scene->gram ? N : D); j++) {
+        long double square = (long double)scene->constant * (long double)scene->constant;
+        long double k = scene->gram ? scene->K[i][j] + square : (long double)scene->x[i][j];
+        s += k * (long double)weight_of(scene, which, j, c);
+    }
+    return s;
+}
+
+/* e (N) = what each score may be off by, entry by entry, where `other` is evaluated with it. */
+static void plain_entries(const struct scene *scene, int which, int other, double *e) {
+    struct kernel_rounding rounding;
+    double size[2][N] = {{0}}, used[2] = {0}, sum = 0;
+    const int both[2] = {which, other};
+    for (int f = 0; f < 2; f++) {
+        for (size_t j = 0; j < N; j++) {
+            for (size_t c = 0; c < scene->k; c++) {
+                size[f][j] = fmax(size[f][j], fabs(weight_of(scene, both[f], j, c)));
+            }
+            used[f] += size[f][j] > 0;
+        }
+    }
+    double units = fmax(used[0], used[1]) + 10, square = scene->constant * scene->constant;
+    kernel_rounding_open(&rounding, gram_rows(scene->gram), units);
+    for (size_t j = 0; j < N; j++) {
+        sum += size[0][j];
+    }
+    for (size_t i = 0; i < N; i++) {
+        uint32_t column[N];
+        double value[N];
+        e[i] = square * units * unit * sum;
+        for (size_t j = 0; j < N; j++) {
+            column[j] = (uint32_t)j;
+            value[j] = (double)scene->K[i][j];
+        }
+        kernel_rounding_entries(&rounding, i, column, N, value);
+        for (size_t j = 0; j < N; j++) {
+            e[i] += size[0][j] * value[j];
+        }
+    }
+}
+
+/* entries (N): what scores are off by; NULL: by factor and reach. precise: |f|^2 is off by a last
+ * rounding. */
+static struct plain plain_kernel(const struct scene *scene, int which, bool errors,
+                                 const double *entries, bool precise) {
+    struct plain plain = {0};
+    double size = 0, error = 0, by_entries = 0;
+    size_t used = 0;
+    double column[MOST_K] = {0};
+    for (size_t i = 0; i < N; i++) {
+        bool any = false;
+        for (size_t c = 0; c < scene->k; c++) {
+            double b = weight_of(scene, which, i, c);
+            double s = (double)plain_score(scene, which, i, c);
+            s -= scene->constant > 0 ? 0 : scene->bias[which][c];
+            plain.norm += b * s;
+            size += fabs(b * s);
+            column[c] += fabs(b) * scene->reach[i];
+            by_entries += entries ? fabs(b) * entries[i] : INFINITY;
+            any |= b != 0;
+        }
+        used += any;
+        error += errors ? scene->error[i] * scene->reach[i] : 0;
+    }
+    plain.factor = scene->factor + (double)(used + 8) * unit;
+    for (size_t c = 0; c < scene->k; c++) {
+        plain.rounding += plain.factor * column[c] * column[c];
+        plain.largest = fmax(plain.largest, column[c]);
+    }
+    plain.rounding = fmin(plain.rounding, by_entries);
+    plain.rounding += precise ? unit * plain.norm : (double)(N * scene->k + 2) * unit * size;
+    double k = (double)scene->k;
+    plain.rounding += k * error * (2 * sqrt(plain.norm + plain.rounding) + k * error);
+    plain.largest += error;
+    return plain;
+}
+
+/* ---- the loss: sum |s|, and the scores are those that are due ---- */
+
+static int loss(void *context, size_t first, size_t n, const double *s, const double *error,
+                double *value, double *rounding, struct error *err) {
+    struct scene *scene = context;
+    (void)err;
+    *value = *rounding = 0;
+    if (first == 0) {
+        scene->next = 0;
+        scene->looks++;
+        scene->told[0] = scene->told[1] = 0;
+    }
+    CHECK(first == scene->next, "rows from %zu, not %zu", first, scene->next);
+    CHECK(n == (scene->block && scene->block < N - first ? scene->block : N - first),
+          "%zu rows in a block", n);
+    scene->next += n;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t c = 0; c < scene->k; c++) {
+            double off = (double)fabsl((long double)s[i * scene->k + c] - scene->s[first + i][c]);
+            CHECK(off <= error[i] + plain_off, "row %zu, score %zu: off by %g, not %g", first + i,
+                  c, off, error[i]);
+            *value += fabs(s[i * scene->k + c]);
+        }
+        double expected = scene->off[scene->looks - 1][first + i];
+        CHECK(near(error[i], expected, 1e-7), "look %zu, row %zu: error %g, not %g", scene->looks,
+              first + i, error[i], expected);
+    }
+    for (size_t i = 0; i < n; i++) {
+        *rounding += 3 * error[i];
+    }
+    scene->told[0] += *value;
+    scene->told[1] += *rounding + unit * scene->told[0];
+    return 0;
+}
+
+/* ---- scenes ---- */
+
+/* size: of the errors of coefficients, and of exact scores. */
+static void open_scene(struct scene *scene, size_t k, bool sparse, double constant, bool kernel,
+                       double size, struct random *random) {
+    struct error err;
+    *scene = (struct scene){.k = k, .constant = constant, .weights = kernel ? N : D};
+    scene->data = sample_data(N, D, sparse ? 0.6 : 1, SAMPLE_SIGNED, sparse, true,
+                              random_below(random, 1000));
+    scene->kernel =
+        (struct kernel){.type = KERNEL_POLYNOMIAL, .degree = 2, .gamma = 1, .coef0 = .5};
+    if (kernel) {
+        CHECK(gram_create(&scene->gram, &scene->kernel, &scene->data, 1 << 20, true, NULL, &err) ==
+                  0,
+              "%s", err.text);
+    }
+    scene->problem = (struct problem){.data = &scene->data, .gram = scene->gram, .n = N};
+    MUST(score_map_create(&scene->map, &scene->problem, &err));
+    MUST(certify_create(&scene->certify, &scene->problem, &scene->map, constant, &err));
+    double longest = 0;
+    for (size_t i = 0; i < N; i++) {
+        double norm = 0;
+        data_row_dense(&scene->data, i, D, scene->x[i]);
+        size_t n = sparse ? (size_t)(scene->data.row_start[i + 1] - scene->data.row_start[i]) : D;
+        longest = fmax(longest, (double)n);
+        for (size_t j = 0; j < D; j++) {
+            norm += scene->x[i][j] * scene->x[i][j];
+        }
+        scene->reach[i] = hypot(kernel ? norm + .5 : sqrt(norm), constant);
+    }
+    scene->factor = kernel ? 2 * (longest + 6) * unit : (longest + 2) * unit;
+    scene->factor += 2 * unit;
+    for (size_t i = 0; i < N; i++) {
+        for (size_t j = 0; j < N; j++) {
+            long double dot = 0;
+            for (size_t f = 0; f < D; f++) {
+                dot += (long double)scene->x[i][f] * (long double)scene->x[j][f];
+            }
+            scene->K[i][j] = (dot + .5L) * (dot + .5L);
+        }
+        scene->error[i] = i % 3 == 1 ? 0 : size * random_unit(random);
+        scene->exact_error[i] = size * random_unit(random);
+    }
+    for (size_t which = 0; which < 2; which++) {
+        for (size_t j = 0; j < scene->weights * k; j++) {
+            scene->w[which][j] = j % 4 == 3 ? 0 : 2 * random_unit(random) - 1;
+        }
+        for (size_t c = 0; c < k; c++) {
+            double sum = 0;
+            for (size_t i = 0; i < N && kernel; i++) {
+                sum += weight_of(scene, (int)which, i, c);
+            }
+            scene->bias[which][c] =
+                kernel && constant > 0 ? constant * constant * sum : random_unit(random) - .5;
+        }
+    }
+}
+
+static void close_scene(struct scene *scene) {
+    certify_free(scene->certify);
+    score_map_free(&scene->map);
+    gram_free(scene->gram);
+    data_free(&scene->data);
+}
+
+/* What f's loss is to be told at the look numbered `look` from 0, and that it was not yet asked. */
+static void expect(struct scene *scene, size_t look, const struct plain *f, const double *entries,
+                   const double *exact_error) {
+    double most_bias = 0;
+    scene->looks = 0;
+    for (size_t c = 0; c < scene->k; c++) {
+        most_bias = fmax(most_bias, fabs(scene->bias[0][c]));
+    }
+    for (size_t i = 0; i < N; i++) {
+        double most = 0, *off = &scene->off[look][i];
+        for (size_t c = 0; c < scene->k; c++) {
+            scene->s[i][c] = plain_score(scene, 0, i, c);
+            most = fmax(most, fabs((double)scene->s[i][c]));
+        }
+        double reach = scene->gram ? scene->reach[i] * f->largest : plain_reach(scene, 0, i);
+        *off = entries ? fmin(entries[i], f->factor * reach) : f->factor * reach;
+        *off += 6 * unit * (most + most_bias);
+        *off += exact_error ? exact_error[i] : 0;
+    }
+}
+
+/* Both bounds of f and g, against plain sums. */
+static void check_scene(struct scene *scene, bool same, bool exact, double norm_error) {
+    struct error err;
+    bool kernel = scene->gram, given = exact && kernel;
+    norm_error = kernel ? 0 : norm_error;
+    double exact_f[N * MOST_K], exact_g[N * MOST_K], scores[N * MOST_K], largest = 0, most = 0;
+    struct plain plain_f =
+        kernel ? plain_kernel(scene, 0, false, NULL, false) : plain_linear(scene, 0, false, 0);
+    int which = same ? 0 : 1;
+    struct plain plain_g = kernel ? plain_kernel(scene, which, true, NULL, false)
+                                  : plain_linear(scene, which, true, norm_error);
+    for (size_t i = 0; i < N * scene->k && kernel; i++) {
+        double inner[2] = {0, 0}; /* without what is added */
+        for (size_t j = 0; j < N; j++) {
+            double value = (double)scene->K[i / scene->k][j];
+            inner[0] += value * weight_of(scene, 0, j, i % scene->k);
+            inner[1] += value * weight_of(scene, 1, j, i % scene->k);
+        }
+        exact_f[i] = inner[0];
+        exact_g[i] = inner[1];
+    }
+    double linear = .5 * fmax(plain_f.norm, plain_g.norm) + .25;
+    const struct certify_function f = {.weights = scene->w[0],
+                                       .bias = scene->bias[0],
+                                       .exact = given ? exact_f : NULL,
+                                       .exact_error = given ? scene->exact_error : NULL,
+                                       .scores = kernel ? scores : NULL};
+    const struct certify_function g = {.weights = scene->w[which],
+                                       .bias = scene->bias[which],
+                                       .error = scene->error,
+                                       .norm_error = norm_error,
+                                       .exact = given && !same && scene->block ? exact_g : NULL};
+    const struct certify_family family = {.context = scene,
+                                          .block = scene->block,
+                                          .loss = loss,
+                                          .linear = linear,
+                                          .linear_rounding = 7e-15,
+                                          .nothing = 1e6,
+                                          .enough = INFINITY};
+    struct certificate found;
+    expect(scene, 0, &plain_f, NULL, f.exact_error);
+    MUST(certify_bounds(scene->certify, scene->k, &f, &g, &family, &found, &err));
+    CHECK(scene->next == N && scene->looks == 1, "%zu rows, %zu looks", scene->next, scene->looks);
+    double value = scene->told[0];
+    CHECK(
+        near(found.primal, .5 * (plain_f.norm + plain_f.rounding) + value + scene->told[1], 1e-12),
+        "primal %g", found.primal);
+    CHECK(fabs(found.dual - fmax(0, linear - .5 * (plain_g.norm + plain_g.rounding))) <=
+              1e-12 * (linear + plain_g.rounding),
+          "dual %g", found.dual);
+    double paid = scene->told[1] + 7e-15 + .5 * (plain_f.rounding + plain_g.rounding);
+    CHECK(near(found.paid, paid, 1e-9), "paid %.12g, not %.12g", found.paid, paid);
+    CHECK(near(found.norm, sqrt(plain_f.norm), 1e-12), "norm %g", found.norm);
+    CHECK(found.certified && !found.flat && !found.worse && found.nothing == 1e6, "flags");
+    CHECK(near(found.gap, (found.primal - found.dual) / found.primal, 1e-12), "gap %g", found.gap);
+    for (size_t i = 0; i < N; i++) {
+        most = fmax(most, scene->off[0][i]);
+        largest = fmax(largest, kernel ? 2 * scene->reach[i] : plain_reach(scene, 0, i));
+        for (size_t c = 0; c < scene->k && kernel; c++) {
+            CHECK(fabs(scores[i * scene->k + c] - (double)scene->s[i][c]) <= scene->off[0][i],
+                  "scores of %zu", i);
+        }
+    }
+    CHECK(near(found.slack, most, 1e-9), "slack %g, not %g", found.slack, most);
+    double score;
+    MUST(certify_largest_score(scene->certify, scene->k, &f, 2, &score, &err));
+    CHECK(near(score, largest, 1e-12), "largest score %g, not %g", score, largest);
+    /* with the errors of entries, which are less, and then next to none, but bounds; the linear
+     * part leaves no gap but rounding */
+    struct certify_family sharper = family;
+    struct certificate sharp;
+    sharper.enough = 0;
+    sharper.linear = .5 * (plain_f.norm + plain_g.norm) + value;
+    scene->looks = 0;
+    if (kernel) {
+        double e[2][N], none[N] = {0};
+        plain_entries(scene, 0, which, e[0]);
+        plain_entries(scene, which, 0, e[1]);
+        plain_f = plain_kernel(scene, 0, false, e[0], false);
+        plain_g = plain_kernel(scene, which, true, e[1], false);
+        expect(scene, 1, &plain_f, e[0], f.exact_error);
+        plain_f = plain_kernel(scene, 0, false, none, true);
+        plain_g = plain_kernel(scene, which, true, none, true);
+        expect(scene, 2, &plain_f, none, NULL);
+    }
+    MUST(certify_bounds(scene->certify, scene->k, &f, &g, &sharper, &sharp, &err));
+    CHECK(scene->looks == (kernel ? LOOKS : 1) && (!kernel || sharp.primal < found.primal),
+          "bounds are not sharper: %zu looks", scene->looks);
+    paid = scene->told[1] + 7e-15 + .5 * (plain_f.rounding + plain_g.rounding);
+    CHECK(near(sharp.paid, paid, 1e-7), "paid %.12g, not %.12g", sharp.paid, paid);
+    double dual = sharper.linear - .5 * (plain_g.norm + plain_g.rounding);
+    CHECK(fabs(sharp.dual - dual) <= 1e-12 * (sharper.linear + plain_g.rounding),
+          "dual %.17g, not %.17g", sharp.dual, dual);
+    CHECK(near(sharp.norm, found.norm, 1e-12), "norm %g", sharp.norm);
+    for (size_t j = 0; j < N * scene->k && kernel; j++) {
+        CHECK(fabs(scores[j] - (double)scene->s[j / scene->k][j % scene->k]) <=
+                  scene->off[2][j / scene->k] + plain_off,
+              "sharper score %zu", j);
+    }
+    /* as one function: the dual is that of f; and f = 0 where that is better */
+    struct certify_family better = family;
+    better.nothing = 1e-3;
+    struct certify_function both = f;
+    both.error = scene->error;
+    both.exact = both.exact_error = NULL;
+    plain_f = kernel ? plain_kernel(scene, 0, true, NULL, false) : plain_linear(scene, 0, true, 0);
+    expect(scene, 0, &plain_f, NULL, NULL);
+    MUST(certify_bounds(scene->certify, scene->k, &both, NULL, &better, &found, &err));
+    CHECK(fabs(found.dual - fmax(0, linear - .5 * (plain_f.norm + plain_f.rounding))) <=
+              1e-12 * (linear + plain_f.rounding),
+          "dual %g of f", found.dual);
+    CHECK(found.worse && found.primal == 1e-3, "worse than nothing, primal %g", found.primal);
+}
+
+static void check_bounds(void) {
+    struct random random;
+    random_start(&random, 3, 0);
+    for (int round = 0; round < 256; round++) {
+        struct scene scene;
+        double size = round & 128 ? .01 : 1e-15;
+        open_scene(&scene, round & 64 ? MOST_K : 1, round & 4,
+                   round & 8 ? round & 4 ? .75 : 1.5 : 0, round & 16, size, &random);
+        CHECK(near(certify_factor(scene.certify), scene.factor, 1e-12), "factor %g, not %g",
+              certify_factor(scene.certify), scene.factor);
+        for (size_t i = 0; i < N; i++) {
+            CHECK(near(certify_reach(scene.certify)[i], scene.reach[i], 1e-12), "reach of row %zu",
+                  i);
+        }
+        scene.block = round & 1 ? round & 8 ? 1 : BLOCK : 0;
+        check_scene(&scene, round & 2, round & 32, .3 * size);
+        close_scene(&scene);
+    }
+    printf("ok: both bounds and what is paid for rounding are those of plain sums\n");
+}
+
+/* ---- all rows alike, and overflow ---- */
+
+static void check_flat(void) {
+    float value[] = {1, 1, 1, 2};
+    struct line line;
+    struct certificate found;
+    struct error err;
+    double w[2] = {1, 0}, zero = 0, bias = 3;
+    line_open(&line, value, 2, false, (struct data){.n_features = 2, .value = value});
+    const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
+    struct certify_function f = {.weights = w, .bias = &bias};
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
+    CHECK(found.flat && found.dual == 0 && near(found.primal, .5, 1e-12), "scores 4 and 4");
+    w[1] = 1e-15; /* beyond 4 times what rounding may do: of 4, some 3e-15 */
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
+    CHECK(found.flat, "scores that rounding may have made different");
+    w[1] = 1e-12;
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
+    CHECK(!found.flat, "scores that differ");
+    double none = INFINITY;
+    w[1] = 1e200;
+    CHECK(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err) < 0,
+          "the norm overflows");
+    CHECK(strstr(err.text, "scores overflow"), "%s", err.text);
+    w[1] = 0;
+    double *reach = memory_array(2, sizeof *reach, "reach", &err);
+    struct certify_pair *pair = memory_zeros(2, sizeof *pair, "pairs", &err);
+    CHECK_TRUE(reach && pair);
+    reach[0] = reach[1] = pair[0].other = pair[1].other = 1;
+    struct certify *pairs;
+    MUST(certify_create(&pairs, &line.problem, &line.map, 0, &err));
+    certify_pairs(pairs, reach, 1e-16, pair); /* scores of rows are none then */
+    MUST(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err));
+    CHECK(!found.flat && certify_factor(pairs) == 1e-16 && certify_reach(pairs) == reach, "pairs");
+    w[0] = 0;
+    MUST(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err));
+    CHECK(found.flat, "no weight, and pairs that differ");
+    certify_free(pairs);
+    const struct certify_family infinite = {.context = &none, .loss = no_loss, .nothing = INFINITY};
+    CHECK(certify_bounds(line.certify, 1, &f, NULL, &infinite, &found, &err) < 0,
+          "an infinite loss");
+    line_close(&line);
+    printf("ok: rows of equal scores are told, and what overflows\n");
+}
+
+/* A linear part of the dual that is too large puts the dual bound above the primal one. */
+static void check_crossed(void) {
+    float value[] = {1, 1, 1, 2};
+    struct line line;
+    struct certificate found;
+    struct error err;
+    double w[2] = {1, 0}, loss = 1; /* the primal is 1.5, with the weights' norm */
+    const struct certify_function f = {.weights = w};
+    struct certify_family family = {.context = &loss, .loss = no_loss, .linear = 1.9, .nothing = 2};
+    line_open(&line, value, 2, false, (struct data){.n_features = 2, .value = value});
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
+    CHECK(found.certified && !found.failed && near(found.dual, 1.4, 1e-12), "D %g", found.dual);
+    family.linear = 2.1;
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
+    CHECK(!found.certified && found.failed == STOP_CROSSED && near(found.dual, 1.6, 1e-12),
+          "above the primal: D %g", found.dual);
+    family.linear = 2;
+    family.nothing = 1.4;
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
+    CHECK(found.worse && found.failed == STOP_CROSSED, "above the primal of f = 0: D %g",
+          found.dual);
+    family.linear = loss = 0;
+    w[0] = 0;
+    family.nothing = 0;
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
+    CHECK(found.certified && found.gap == 0 && found.primal == 0, "an optimum of 0");
+    loss = NAN;
+    family.nothing = 2;
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
+    CHECK(found.worse && found.primal == 2, "a loss that is not a number: %g", found.primal);
+    line_close(&line);
+    printf("ok: bounds that contradict each other are not certified\n");
+}
+
+/* A bias of kernels that is not what the coefficients make of the constant feature, to double's
+ * digits and to more. */
+static void check_bias(void) {
+    float value[] = {1, 2};
+    struct line line;
+    struct certificate found;
+    struct error err;
+    double w[2] = {.5, .25}, bias = 7e8, scores[2], zero = 0, constant = 1e6; /* w'x is x */
+    double primal = .5 * (1 + bias / constant * (bias / constant)), reach = 1e12 * .75;
+    line_open_with(&line, value, 2, true, (struct data){0}, constant);
+    const struct certify_function f = {.weights = w, .bias = &bias, .scores = scores};
+    for (int precise = 0; precise < 2; precise++) {
+        const struct certify_family family = {.context = &zero,
+                                              .loss = no_loss,
+                                              .linear = 2 * primal,
+                                              .nothing = 1e20,
+                                              .enough = precise ? 0 : INFINITY};
+        double off = precise ? 1e-14 * primal : 64 * unit * reach;
+        CHECK_TRUE(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err) == 0);
+        CHECK(found.primal >= primal * (1 - 2 * unit) && found.primal <= primal + off,
+              "primal %.17g, not %.17g", found.primal, primal);
+        CHECK(found.dual <= primal * (1 + 2 * unit) && found.dual >= primal - off,
+              "dual %.17g, not %.17g", found.dual, primal);
+        CHECK(scores[0] == bias + 1 && scores[1] == bias + 2, "scores %.17g, %.17g", scores[0],
+              scores[1]);
+    }
+    line_close(&line);
+    printf("ok: a bias stands for the constant feature, whatever the coefficients sum to\n");
+}
+
+/* ---- rows that are spread over ranks ---- */
+
+struct spread {
+    const struct scene *scene;
+    size_t ranks;
+    struct certificate found;
+};
+
+static int sum_of_sizes(void *context, size_t first, size_t n, const double *s, const double *error,
+                        double *value, double *rounding, struct error *err) {
+    const size_t *k = context;
+    (void)first, (void)err;
+    *value = *rounding = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t c = 0; c < *k; c++) {
+            *value += fabs(s[i * *k + c]);
+        }
+        *rounding += 3 * error[i];
+    }
+    return 0;
+}
+
+static void work_rank(struct cluster *cluster, void *context) {
+    struct spread *spread = context;
+    const struct scene *scene = spread->scene;
+    struct error err;
+    struct data data = scene->data;
+    size_t rank = cluster_rank(cluster), first = ranks_cut(cluster, spread->ranks, &data);
+    size_t n = data.n_rows, k = scene->k;
+    const struct problem problem = {.data = &data, .n = n, .cluster = cluster};
+    struct score_map map;
+    struct certify *certify;
+    struct certificate found;
+    MUST(score_map_create(&map, &problem, &err));
+    MUST(certify_create(&certify, &problem, &map, scene->constant, &err));
+    const struct certify_function f = {.weights = scene->w[0], .bias = scene->bias[0]};
+    const struct certify_function g = {
+        .weights = scene->w[1], .error = scene->error + first, .bias = scene->bias[1]};
+    const struct certify_family family = {
+        .context = &k, .loss = sum_of_sizes, .linear = 100, .nothing = 1e6};
+    MUST(certify_bounds(certify, k, &f, &g, &family, &found, &err));
+    double score, most = cluster_largest(cluster, found.paid);
+    CHECK(found.paid == most && found.primal == cluster_largest(cluster, found.primal) &&
+              found.dual == cluster_largest(cluster, found.dual) &&
+              found.flat == cluster_any(cluster, found.flat),
+          "rank %zu has another certificate", rank);
+    MUST(certify_largest_score(certify, k, &f, 2, &score, &err));
+    if (rank == 0) {
+        spread->found = found;
+        spread->found.norm = score;
+    }
+    certify_free(certify);
+    score_map_free(&map);
+}
+
+static void check_spread(void) {
+    struct random random;
+    random_start(&random, 4, 0);
+    for (int round = 0; round < 48; round++) {
+        struct scene scene;
+        open_scene(&scene, round & 1 ? MOST_K : 1, false, round & 2 ? 1.5 : 0, false,
+                   round & 4 ? .01 : 1e-15, &random);
+        struct spread one = {.scene = &scene, .ranks = 1}, several = {.scene = &scene};
+        several.ranks = round & 8 ? 2 : 3;
+        work_rank(NULL, &one);
+        ranks_run(several.ranks, work_rank, &several);
+        const struct certificate *a = &one.found, *b = &several.found;
+        double norm = 0, rounding = (double)several.ranks * unit;
+        for (size_t j = 0; j < D * scene.k; j++) {
+            norm += scene.w[0][j] * scene.w[0][j];
+        }
+        for (size_t c = 0; c < scene.k && scene.constant > 0; c++) {
+            norm += scene.bias[0][c] * scene.bias[0][c] / (scene.constant * scene.constant);
+        }
+        double paid =
+            a->paid + rounding * (a->primal - .5 * norm); /* for the sum of ranks' losses */
+        CHECK(near(b->paid, paid, 1e-11 + (round & 4 ? 0 : 1e-9)), "paid %.14g, not %.14g", b->paid,
+              paid);
+        CHECK(near(b->primal, a->primal, 1e-13) && near(b->dual, a->dual, 1e-13) &&
+                  near(b->slack, a->slack, 1e-9) && b->norm == a->norm && !b->flat,
+              "bounds %g and %g, not %g and %g", b->primal, b->dual, a->primal, a->dual);
+        close_scene(&scene);
+    }
+    printf("ok: over ranks the bounds are those of all rows\n");
+}
+
+int main(void) {
+    check_bounds();
+    check_flat();
+    check_crossed();
+    check_bias();
+    check_spread();
+    return 0;
+}

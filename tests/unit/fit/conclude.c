@@ -1,0 +1,402 @@
+/* What certificates are put together of beside the bounds (fit/certify.h): which scores
+ * count as equal, by one process and over ranks, what is added to a kernel's diagonal, sums, and
+ * what a solution says by them. */
+#define _GNU_SOURCE
+#include "fit/certify.h"
+
+#include "common/base/memory.h"
+#include "common/kernel/gram.h"
+#include "fit/definiteness.h"
+#include "tests/unit/compute.h"
+#include "tests/unit/families/line.h"
+#include "tests/unit/ranks.h"
+
+#include <float.h>
+
+static const double unit = DBL_EPSILON / 2;
+
+/* Whether scores s (n, k) count as equal, where row i's may be off by slack[i]: the scores of
+ * features of their own, with two large ones beside them that cancel. *most gets the largest
+ * slack. */
+static bool is_flat(size_t n, size_t k, const double *s, const double *size, double *most) {
+    enum { MOST = 3 };
+    float value[MOST * 3];
+    double w[3 * 2] = {0}, zero = 0;
+    for (size_t i = 0; i < n; i++) {
+        value[3 * i] = 1;
+        value[3 * i + 1] = value[3 * i + 2] = (float)size[i];
+    }
+    struct line line;
+    struct certificate found;
+    struct error err;
+    w[k] = 1;
+    w[2 * k] = -1;
+    line_open(&line, value, n, false, (struct data){.n_features = 3, .value = value});
+    const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
+    const struct certify_function f = {.weights = w, .exact = s};
+    MUST(certify_bounds(line.certify, k, &f, NULL, &family, &found, &err));
+    *most = found.slack;
+    line_close(&line);
+    return found.flat;
+}
+
+/* C times the lack of a margin of 1, of scores within 0. */
+static int lack(void *context, size_t first, size_t n, const double *s, const double *error,
+                double *value, double *rounding, struct error *err) {
+    (void)first, (void)err;
+    *value = *rounding = 0;
+    for (size_t i = 0; i < n; i++) {
+        *value += *(double *)context * fmax(0, 1 - s[i]);
+        *rounding += s[i] - 2 * error[i] < 1 ? *(double *)context * 2 * error[i] : 0;
+    }
+    return 0;
+}
+
+/* The certificate of weight w on rows 1 and 2, C of the losses, one number as `added`. */
+static struct certificate lengthened(double w, const double *added, double cost, bool wanted,
+                                     double enough, bool kernel) {
+    float value[] = {1, 2};
+    double b[] = {w, 0};
+    struct line line;
+    struct certificate found;
+    struct error err;
+    const struct certify_family family = {.context = &cost,
+                                          .loss = lack,
+                                          .linear = w * w,
+                                          .nothing = 2 * cost,
+                                          .enough = enough,
+                                          .lengthen = wanted};
+    const struct certify_function f = {.weights = b, .bias = added};
+    line_open(&line, value, 2, kernel, (struct data){0});
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
+    line_close(&line);
+    return found;
+}
+
+/* A margin that is short by d is met by f longer by d, to within the factor between two lengths, if
+ * C is large; what is added to scores grows with f. */
+static void check_length(void) {
+    const double cost = 1e9;
+    for (int kernel = 0; kernel < 2; kernel++) {
+        for (double d = 1e-11; d < 1e-2; d *= 10) {
+            double more = lengthened(1 - d, NULL, cost, true, 0, kernel).length - 1;
+            CHECK(more >= 0.9 * d && more <= 1.4 * d, "kernel %d: %g for %g", kernel, more, d);
+            double half = 0.5;
+            more = lengthened(0.5 - d, &half, cost, true, 0, kernel).length - 1;
+            CHECK(more >= 0.9 * d && more <= 1.4 * d, "kernel %d: %g for %g, added", kernel, more,
+                  d);
+        }
+        CHECK_TRUE(lengthened(1.5, NULL, cost, true, 0, kernel).length == 1);
+        CHECK_TRUE(lengthened(1 - 1e-6, NULL, cost, false, 0, kernel).length == 1);
+        CHECK_TRUE(lengthened(1 - 1e-6, NULL, cost, true, 1, kernel).length == 1);
+        CHECK_TRUE(lengthened(0.99, NULL, 0.1, true, 0, kernel).length == 1);
+    }
+    printf("ok: how much longer a function had better be\n");
+}
+
+/* Scores differ where they do by more than twice what both may be off by: of the first row and any
+ * other, in any output. */
+static void check_equal_scores(void) {
+    const double alike[] = {1, 1, 1}, first[] = {64, 1, 1}, last[] = {1, 1, 64};
+    double small, large, other, s[6] = {1, 1, 1, 1, 1, 1};
+    CHECK_TRUE(is_flat(3, 1, s, alike, &small) && is_flat(3, 1, s, first, &large) &&
+               large > 16 * small);
+    for (size_t i = 1; i < 3; i++) {
+        s[i] = 1 + 3.5 * small;
+        CHECK(is_flat(3, 1, s, alike, &small), "row %zu, within the errors", i);
+        s[i] = 1 + 4.5 * small;
+        CHECK(!is_flat(3, 1, s, alike, &small), "row %zu, beyond the errors", i);
+        s[i] = 1 + 1.5 * large;
+        CHECK(is_flat(3, 1, s, first, &large), "row %zu, within the first row's error", i);
+        CHECK(is_flat(3, 1, s, last, &large) == (i == 2), "row %zu, the last one's error", i);
+        s[i] = 1;
+        s[2 * i + 1] = 2;
+        CHECK(!is_flat(3, 2, s, alike, &other), "row %zu, the second score", i);
+        s[2 * i + 1] = 1;
+    }
+    printf("ok: scores that errors hide are taken for equal, others are not\n");
+}
+
+/* Rows of which those of a rank have equal scores, and of one rank another: by `apart` slacks, in
+ * output `which`, on rank `odd`. */
+struct levels {
+    double apart;
+    size_t which, odd;
+    bool flat;            /* what came out */
+    bool alone, negative; /* the first row of rank `odd` alone is another; scores are about -1 */
+};
+
+static void work_level(struct cluster *cluster, void *context) {
+    struct levels *levels = context;
+    struct error err;
+    size_t rank = cluster_rank(cluster), n = rank + 1 < cluster_size(cluster) ? 2 : 0;
+    float value[2] = {1, 1};
+    double sign = levels->negative ? -1 : 1, s[4] = {sign, sign, sign, sign};
+    double w[2] = {1, 1}, zero = 0;
+    struct data data = {.n_rows = n, .n_features = 1, .value = value};
+    const struct problem problem = {.data = &data, .n = n, .cluster = cluster};
+    struct score_map map;
+    struct certify *certify;
+    struct certificate found;
+    MUST(score_map_create(&map, &problem, &err));
+    MUST(certify_create(&certify, &problem, &map, 0, &err));
+    const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
+    const struct certify_function f = {.weights = w, .exact = s};
+    CHECK(certify_bounds(certify, 2, &f, NULL, &family, &found, &err) == 0 && found.flat, "flat");
+    for (size_t i = 0; i < (levels->alone ? 1 : 2) && rank == levels->odd; i++) {
+        s[2 * i + levels->which] += levels->apart * found.slack;
+    }
+    MUST(certify_bounds(certify, 2, &f, NULL, &family, &found, &err));
+    CHECK(found.flat == cluster_any(cluster, found.flat), "rank %zu alone says so", rank);
+    if (rank == 0) {
+        levels->flat = found.flat;
+    }
+    certify_free(certify);
+    score_map_free(&map);
+}
+
+static void check_levels(void) {
+    for (size_t at = 0; at < 64; at++) {
+        struct levels levels = {
+            .apart = at & 1 ? 3.5 : 4.5, .which = at >> 1 & 1, .odd = at >> 2 & 1};
+        levels.apart *= at & 8 ? -1 : 1;
+        levels.alone = at & 16;
+        levels.negative = at & 32;
+        ranks_run(3, work_level, &levels);
+        CHECK(levels.flat == (at & 1), "rank %zu, output %zu: %g slacks apart", levels.odd,
+              levels.which, levels.apart);
+    }
+    printf("ok: scores that differ between ranks are told from those that errors hide\n");
+}
+
+/* ---- pairs of rows of a kernel whose matrix has to be looked at ---- */
+
+/* What is added to the diagonal raises |f|^2 of pairs, of which nothing else is paid for here. */
+static void check_lift(void) {
+    enum { ROWS = 3, PAIRS = 4 };
+    static const struct certify_pair pairs[PAIRS] = {{0, 1}, {2, 1}, {2, 0}, {1, 0}};
+    static const double b[PAIRS] = {1, -2, .5, 3}, none[PAIRS] = {0};
+    float value[] = {1, 0, 0, 0, 2, 0, 0, 0, 3};
+    uint32_t rows[] = {0, 1, 2};
+    struct data data = {.n_rows = ROWS, .n_features = ROWS, .value = value};
+    const struct kernel kernel = {
+        .type = KERNEL_POLYNOMIAL, .degree = 2, .gamma = 1, .coef0 = -.01};
+    const struct score_map map = {.n = PAIRS, .dimension = PAIRS};
+    struct gram *gram;
+    struct certify *certify;
+    struct certificate found;
+    struct error err;
+    MUST(gram_create(&gram, &kernel, &data, 1 << 20, true, NULL, &err));
+    const struct problem problem = {.data = &data, .gram = gram, .n = ROWS};
+    MUST(certify_create(&certify, &problem, &map, 0, &err));
+    double reach[ROWS], shift[ROWS], lift = 0, zero = 0;
+    bool definite;
+    memcpy(reach, certify_reach(certify), sizeof reach);
+    CHECK_TRUE(!kernel_definite(&kernel));
+    CHECK_TRUE(definite_check(gram_rows(gram), rows, reach, ROWS, &definite, shift, &err) == 0 &&
+               definite);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        double size = 0; /* of the function's part at the row */
+        for (size_t p = 0; p < PAIRS; p++) {
+            size += pairs[p].one == i ? fabs(b[p]) * reach[pairs[p].other] : 0;
+            size += pairs[p].other == i ? fabs(b[p]) * reach[pairs[p].one] : 0;
+            lift += pairs[p].one == i ? 2 * b[p] * b[p] * shift[i] * shift[pairs[p].other] : 0;
+        }
+        lift += 2 * shift[i] * size * size;
+    }
+    double *pair_reach = memory_zeros(PAIRS, sizeof *pair_reach, "reach", &err);
+    struct certify_pair *pair = memory_array(PAIRS, sizeof *pair, "pairs", &err);
+    CHECK_TRUE(pair_reach && pair);
+    memcpy(pair, pairs, sizeof pairs);
+    pair_reach[1] = 3; /* of b = -2, and a score of 6 may be off by a sixteenth of that */
+    certify_pairs(certify, pair_reach, .0625, pair);
+    double paid = lift + .0625 * 36;
+    const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
+    const struct certify_function f = {.weights = b, .exact = none};
+    MUST(certify_bounds(certify, 1, &f, NULL, &family, &found, &err));
+    CHECK(found.certified && lift > 0 && near(found.paid, paid, 1e-12) &&
+              near(found.primal, .5 * paid, 1e-12),
+          "paid %.12g, not %.12g", found.paid, paid);
+    certify_free(certify);
+    gram_free(gram);
+    printf("ok: what is added to a kernel's diagonal is paid for, pair by pair\n");
+}
+
+/* ---- sums that are not too small, and what a solution says ---- */
+
+static void check_total(void) {
+    struct certify_total total = {0};
+    for (int i = 0; i < 9; i++) {
+        certify_total_add(&total, .5, 3);
+    }
+    CHECK(!total.rounded && total.n == 9 && certify_total_times(&total, 2) == 27, "exact sums");
+    CHECK(certify_total_times(&total, 1. / 3) >= 4.5, "thirds");
+    struct certify_total tenths = {0};
+    long double sum = 0;
+    for (int i = 0; i < 999; i++) {
+        certify_total_add(&tenths, .1, .7);
+        sum += (long double).1 * (long double).7;
+    }
+    double times = certify_total_times(&tenths, 1);
+    CHECK(tenths.rounded && times >= (double)sum, "%.17g for %.17Lg", times, sum);
+    CHECK(near(times, tenths.sum * (1 + 2 * 1002 * unit), 1e-15), "raised by %g",
+          times / tenths.sum - 1);
+}
+
+static void check_words(void) {
+    struct certificate certificate = {.primal = 10,
+                                      .dual = 9,
+                                      .norm = 2,
+                                      .nothing = 20,
+                                      .paid = .25,
+                                      .certified = true,
+                                      .gap = .1};
+    struct solution solution = {0};
+    CHECK_TRUE(certify_reason(&certificate, STOP_ROUNDING) == STOP_STALLED);
+    CHECK_TRUE(certify_reason(&certificate, STOP_TIME) == STOP_TIME);
+    certificate.paid = .5;
+    CHECK_TRUE(certify_reason(&certificate, STOP_ROUNDING) == STOP_ROUNDING);
+    CHECK_TRUE(certify_reason(&certificate, STOP_PRECISION) == STOP_PRECISION);
+    certify_conclude(&certificate, .1, STOP_TIME, &solution);
+    CHECK(solution.converged && solution.primal == 10 && solution.dual == 9 && solution.gap == .1 &&
+              solution.norm == 2 && solution.certified && !solution.flat && !solution.reason,
+          "a gap that is reached");
+    certify_conclude(&certificate, .09, STOP_TIME, &solution);
+    CHECK_TRUE(!solution.converged && solution.reason == STOP_TIME);
+    certificate.worse = true;
+    certify_conclude(&certificate, .1, STOP_TIME, &solution);
+    CHECK_TRUE(solution.norm == 0 && solution.flat);
+    certificate.certified = false;
+    certify_conclude(&certificate, .1, STOP_ROUNDS, &solution);
+    CHECK(solution.dual == 0 && isnan(solution.gap) && !solution.certified && !solution.converged &&
+              solution.reason == STOP_INDEFINITE,
+          "an indefinite kernel");
+    certificate.certified = true;
+    const struct certificate low = {.dual = 8, .certified = true},
+                             high = {.dual = 9.5, .certified = true}, loose = {.dual = 9.9};
+    certify_join(&certificate, &low);
+    CHECK(certificate.dual == 9, "a lower dual bound is joined");
+    certify_join(&certificate, &loose);
+    CHECK(certificate.dual == 9, "a bound that is not certified is joined");
+    certify_join(&certificate, &high);
+    CHECK(certificate.dual == 9.5 && near(certificate.gap, .05, 1e-12), "joined: %g",
+          certificate.gap);
+    struct certificate lossy = certificate;
+    const struct certificate lost[] = {{.primal = 11, .lost = 1.5, .certified = true},
+                                       {.primal = 9.5, .lost = .75, .certified = true},
+                                       {.primal = 11, .lost = 3},
+                                       {.primal = 12, .certified = true}};
+    for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
+        certify_join(&lossy, &lost[i]);
+        CHECK(lossy.lost == (i == 0 ? .5 : .75), "%zu: %g is lost", i, lossy.lost);
+    }
+    solution = (struct solution){.reason = STOP_TIME};
+    certify_sum(&certificate, true, .04, &solution);
+    CHECK_TRUE(!solution.converged && solution.reason == STOP_TIME && solution.certified);
+    certify_sum(&certificate, true, .05, &solution);
+    CHECK_TRUE(solution.converged && solution.reason == STOP_REACHED &&
+               solution.gap == certificate.gap);
+    solution = (struct solution){.reason = STOP_TIME};
+    certify_sum(&certificate, false, .05, &solution);
+    CHECK_TRUE(!solution.converged && !solution.certified && solution.primal == 10 &&
+               solution.dual == 9.5);
+    const struct problem problem = {.n = 1};
+    certify_nothing(&problem, 7, &solution);
+    CHECK(solution.primal == 7 && solution.dual == 0 && solution.gap == 1 && solution.norm == 0 &&
+              solution.flat && solution.unsolved && solution.certified && !solution.converged &&
+              solution.reason == STOP_TIME,
+          "f = 0 for lack of time");
+    CHECK(near(certify_sum_rounding(10), 12 * unit, 1e-15), "rounding of a sum of 10");
+    printf("ok: sums are not too small, and solutions say what is so\n");
+}
+
+/* Bounds of which one must be false are claimed by nobody: not alone, not joined, not in a sum. */
+static void check_contradictions(void) {
+    const struct problem problem = {.n = 1};
+    struct certificate certificate = {
+        .primal = 1, .dual = .5, .nothing = 2, .certified = true, .norm = 1};
+    struct solution solution = {0};
+    certify_compare(&certificate);
+    CHECK_TRUE(certificate.certified && !certificate.failed && certificate.gap == .5);
+    const struct certificate sound = certificate,
+                             high = {.primal = 2, .dual = 1.25, .nothing = 2, .certified = true};
+    certify_join(&certificate, &high);
+    CHECK_TRUE(!certificate.certified && certificate.failed == STOP_CROSSED);
+    certify_join(&certificate, &sound);
+    CHECK(certificate.failed == STOP_CROSSED, "a contradiction is joined away");
+    certify_conclude(&certificate, 1, STOP_TIME, &solution);
+    CHECK(!solution.certified && isnan(solution.gap) && solution.dual == 0 && !solution.converged &&
+              solution.reason == STOP_CROSSED && solution.primal == 1,
+          "the dual bound is above the primal one");
+    CHECK(strstr(stop_message(solution.reason), "dual bound is above the primal bound"), "%s",
+          stop_message(solution.reason));
+    struct certificate other = sound;
+    certify_join(&other, &certificate);
+    CHECK(other.certified && other.dual == sound.dual, "a failed bound is joined");
+    struct certificate indefinite = {.primal = 1, .dual = 2, .nothing = 2};
+    certify_compare(&indefinite);
+    CHECK(!indefinite.failed, "the dual of an indefinite kernel says nothing");
+    for (int convex = 0; convex < 2; convex++) {
+        for (int failed = 0; failed < 2; failed++) {
+            struct certificate sum = {.certified = true, .flat = true};
+            certify_add(&sum, 4, 3.5, &sound);
+            certify_add(&sum, 1, failed ? 1.25 : .75, failed ? &certificate : &sound);
+            CHECK_TRUE(sum.primal == 5 && sum.nothing == 4 && !sum.flat);
+            solution = (struct solution){.converged = true};
+            certify_sum(&sum, convex, 1, &solution);
+            CHECK_TRUE(solution.certified == (convex && !failed));
+            CHECK_TRUE(solution.converged == !(convex && failed));
+            CHECK_TRUE((bool)isnan(solution.gap) == (convex && failed));
+            CHECK_TRUE(solution.reason == (convex && failed ? STOP_CROSSED : STOP_REACHED));
+        }
+    }
+    struct certificate sum = {.primal = .1, .dual = .1, .certified = true};
+    for (int i = 0; i < 99; i++) {
+        certify_add(&sum, .1, .1, &sound);
+    }
+    long double exact = 100 * (long double).1;
+    CHECK(sum.dual <= (double)exact && (long double)sum.dual < exact &&
+              exact < (long double)sum.primal && sum.primal - sum.dual < 1e-12,
+          "sums are not rounded outwards: %.17g %.17g", sum.primal, sum.dual);
+    certify_nothing(&problem, INFINITY, &solution);
+    CHECK(!solution.certified && isnan(solution.gap) && solution.reason == STOP_INFINITE,
+          "the primal of f = 0 overflows");
+    printf("ok: bounds that contradict each other are not claimed\n");
+}
+
+/* Coefficients that add up to 0, while their sum in double, which is written as the bias, is off by
+ * as much as that of so many may be: its square is of |f|^2. */
+static void check_written_bias(void) {
+    enum { ROWS = 600 };
+    float value[ROWS];
+    double b[ROWS], zero = 0, size = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        value[i] = 0x1p-10F;
+        b[i] = i % 2 ? 0x1p30 : -0x1p30;
+        size += fabs(b[i]);
+    }
+    const double bias = ROWS / 2 * unit * size;
+    struct line line;
+    struct certificate found;
+    struct error err;
+    const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 1e9};
+    const struct certify_function f = {.weights = b, .bias = &bias};
+    line_open_with(&line, value, ROWS, true, (struct data){0}, 1);
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
+    double least = bias * bias / 2;
+    CHECK(found.primal >= least && found.primal < 2 * least, "%g of %g", found.primal, least);
+    line_close(&line);
+    printf("ok: a bias that is not the sum of the coefficients is part of the norm\n");
+}
+
+int main(void) {
+    check_equal_scores();
+    check_length();
+    check_levels();
+    check_lift();
+    check_total();
+    check_words();
+    check_contradictions();
+    check_written_bias();
+    return 0;
+}
