@@ -2,6 +2,7 @@
 
 #include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "common/double_double/exactness.h"
 #include "common/kernel/rounding.h"
 #include "fit/definiteness.h"
 
@@ -65,6 +66,12 @@ static int check_trace(const struct certify *certify, struct error *err) {
 
 int certify_create(struct certify **certify, const struct problem *problem,
                    const struct score_map *map, double constant, struct error *err) {
+    if (!dd_is_exact()) {
+        return error_set(
+            err, ERROR_RUNTIME,
+            "no certificate: this build contracts or reorders double-double arithmetic: "
+            "compile files named *_dd.c with -ffp-contract=off and without -ffast-math");
+    }
     struct certify *made = memory_zeros(1, sizeof *made, "a certificate", err);
     if (!made) {
         return -1;

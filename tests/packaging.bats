@@ -79,7 +79,7 @@ made() {
 @test "packaging: the loops that choose their instructions compile, and work, for any machine" {
     quick && skip 'a long compilation: the plain build makes it'
     local files objects
-    files=$(cd "$root" && grep -rl 'dispatch\.h' --include='*.c' common families solvers)
+    files=$(cd "$root" && grep -rl 'dispatch\.h' --include='*.c' common families fit methods)
     [ "$(wc -w <<<"$files")" -ge 10 ] || fail "only: $files"
     objects=$(sed "s|^|$tmp/any/|; s|\\.c\$|.o|" <<<"$files")
     # gcc 12 gave up on vectors in common/kernel/kernel_dd.c
@@ -89,8 +89,23 @@ made() {
     cp "$bin/house.a" any/house.a
     ar r any/house.a any/common/kernel/kernel_dd.o
     make -s -C "$root" ARCH= OPTIMIZE=-O1 BUILD="$tmp/any" -o "$tmp/any/house.a" \
-        "$tmp/any/tests/unit/common/kernel/precise" >log 2>&1 || fail "$(<log)"
+        "$tmp/any/tests/unit/common/kernel/kernel_dd" >log 2>&1 || fail "$(<log)"
     any/tests/unit/common/kernel/kernel_dd
+}
+
+@test "packaging: a build that contracts double-double arithmetic issues no certificate" {
+    grep -qw fma /proc/cpuinfo || skip 'no fused multiply-add on this processor'
+    local build="$tmp/contracted" object=common/double_double/exactness_dd.o
+    make -s -C "$root" CONTRACT=fast ARCH=-mfma BUILD="$build" "$build/$object" >log 2>&1 || fail "$(<log)"
+    cp "$bin/house.a" contracted/house.a
+    ar r contracted/house.a "contracted/$object"
+    make -s -C "$root" CONTRACT=fast ARCH=-mfma BUILD="$build" -o "$build/house.a" \
+        "$build/svm-mc-train" >log 2>&1 || fail "$(<log)"
+    printf '1 1:1\n2 2:1\n' >two.svm
+    run -1 contracted/svm-mc-train -q two.svm two.model
+    assert_output 'svm-mc-train: no certificate: this build contracts or reorders double-double arithmetic: compile files named *_dd.c with -ffp-contract=off and without -ffast-math'
+    [ ! -e two.model ] || fail 'a model without a certificate'
+    "$bin/svm-mc-train" -q two.svm two.model
 }
 
 @test "packaging: make check never installs" {
