@@ -1,38 +1,35 @@
-# dualsvm. Plain `make` only builds; `make demo`, `make test` and `make lint` first install what is
-# missing.
+# dualsvm. `make` only builds. `make demo`, `make test` and `make lint` first install missing packages.
 #
 #   make              the programs, into $(BUILD) and as links here
 #   make demo         set up, build, and run a worked example          (tools/demo)
 #   make test         set up, build, and run all tests                 (tests/run)
-#   make check        the same without installing anything: what is missing is named, and ends it
+#   make check        the same, but installs nothing: it names missing packages and stops
 #   make check-asan   the same tests under address and undefined-behaviour sanitizers
-#   make check-optima what programs claim against a plain solver, for COUNT seeds from SEED
-#                     (FAMILY=mc: of one family; WIDE=1: numbers over many decades,
-#                     judged in 640 bits, for which MPFR must be there) (tests/optima)
+#   make check-optima certified bounds against a plain solver, for COUNT seeds from SEED
+#                     (FAMILY=mc: one family; WIDE=1: numbers over many decades, verified
+#                     in 640 bits, which needs MPFR) (tests/optima)
 #   make lint         set up, and check format, scripts, manual and layers (tests/lint)
-#   make check-faults every call that can fail failing, in every program   (tests/fault)
-#   make coverage     what the tests reach of the sources, and messages that never came (tests/coverage)
-#   make mutate       which of MUTANTS one-token changes by SEED the tests find      (tests/mutate)
-#   make bench        ratios against the peers that are installed      (tests/bench)
-#   make ablation     what each algorithm is needed for, in at most an hour    (tests/ablation)
+#   make check-faults makes each call that can fail fail, in every program (tests/fault)
+#   make coverage     lines and branches that the tests reach, and messages they do not (tests/coverage)
+#   make mutate       which of MUTANTS one-token changes, drawn by SEED, the tests find (tests/mutate)
+#   make bench        run times relative to installed peers            (tests/bench)
+#   make ablation     problems that need each algorithm, in at most an hour    (tests/ablation)
 #   make fuzz         each fuzz target for FUZZ_SECONDS, needs clang   (tests/fuzz)
 #   make check-fuzz   inputs of the fuzz targets under clang's sanitizer; skipped without clang
 #   make manual       options in doc/reference.md and the manual pages, from --help  (tools/manual)
 #   make install      programs, the library, the Python package, manual pages, documents, tools and
 #                     completions (below DESTDIR)
-#   make uninstall    takes away what install has put there
+#   make uninstall    removes what install has installed
 #   make clean
 #
 # Settings: CC, ARCH (instruction set; ARCH= for binaries that run on any machine of this family),
-# OPTIMIZE, CFLAGS, CPPFLAGS, LDFLAGS, BUILD (folder of all that is built); where things are installed:
-# DESTDIR in front of all, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, PKGCONFIGDIR, DATADIR, MANDIR, DOCDIR,
+# OPTIMIZE, CFLAGS, CPPFLAGS, LDFLAGS, BUILD (folder of the build); for installation: DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, PKGCONFIGDIR, DATADIR, MANDIR, DOCDIR,
 # PKGDATADIR, BASHCOMPDIR, ZSHCOMPDIR, PYTHONDIR.
 # V=1: every command of the build in full.
-# ISAL=0: gzip is unpacked by zlib, also where ISA-L is installed; ISAL=1: by ISA-L.
-# MPI=1: programs that run over several machines under mpirun or srun, too, by the compiler MPICC, in
-# build-mpi; `make MPI=1 test` runs the tests of that, tests/cluster_*.bats (doc/cluster.md).
-# What is built does not depend on the folder it is built in, nor on the time: the same compiler and
-# flags make the same bytes.
+# ISAL=0: zlib unpacks gzip, even if ISA-L is installed; ISAL=1: ISA-L does.
+# MPI=1: programs that also run over several machines under mpirun or srun, compiled by MPICC, in
+# build-mpi; `make MPI=1 test` runs their tests, tests/cluster_*.bats (doc/cluster.md).
+# Builds are reproducible: the same compiler and flags make the same bytes in any folder at any time.
 CC ?= cc
 ARCH ?= -march=native
 OPTIMIZE ?= -O3
@@ -55,7 +52,7 @@ DOCDIR ?= $(DATADIR)/doc/dualsvm
 PKGDATADIR ?= $(DATADIR)/dualsvm
 BASHCOMPDIR ?= $(DATADIR)/bash-completion/completions
 ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
-# Where a Python looks for packages below PREFIX, if one does.
+# The package folder of a Python below PREFIX, if there is one.
 SITE = import site; print(min((p for p in site.getsitepackages() \
        if p.startswith("$(PREFIX)/lib/python3")), key=len))
 PYTHONDIR ?= $(shell for python in python3 /usr/bin/python3; do $$python -c '$(SITE)' 2>/dev/null && \
@@ -67,45 +64,45 @@ FAMILY ?=
 MUTANTS ?= 100
 MPI ?=
 
-# Debian has cblas.h in the compiler's path, Fedora in a folder of its own.
+# Debian has cblas.h in the compiler's default path, Fedora in /usr/include/openblas.
 INCLUDES = -I. $(addprefix -I,$(wildcard /usr/include/openblas))
 PREDEFINED := $(shell printf '' | $(CC) $(CPPFLAGS) $(CFLAGS) -dM -E - 2>/dev/null | \
                       sed -n '/ __i386__ /p; / __clang__ /p')
-# Doubles must be evaluated as doubles, which i386's old floating-point registers do not do.
+# Doubles must be evaluated as doubles; the x87 registers of i386 are wider.
 I386 := $(if $(filter __i386__,$(PREDEFINED)),-msse2 -mfpmath=sse)
-# Sums are the same whatever stands beside them. clang's `fast` fuses a product and a sum where both
-# come to stand in one basic block, which may differ from row to row of rows taken together (under a
-# sanitizer it does); its `on` goes by the expression. gcc has none of that kind but `fast`.
+# A sum must not depend on the code around it. clang's `fast` fuses products and sums across
+# expressions of a basic block, so equal rows could get different sums; its `on` fuses only within an
+# expression. gcc has only `fast`.
 CONTRACT = $(if $(filter __clang__,$(PREDEFINED)),on,fast)
 ALL_CFLAGS = -std=c11 $(OPTIMIZE) $(ARCH) $(I386) $(WARN) $(CPPFLAGS) $(CFLAGS) \
              -ffp-contract=$(CONTRACT) -fopenmp-simd $(INCLUDES) "-ffile-prefix-map=$(CURDIR)=." \
              -fPIC -fvisibility=hidden -pthread $(SANITIZE)
 ALL_LDFLAGS = $(LDFLAGS) $(SANITIZE)
-# ISA-L unpacks gzip faster than zlib, and does where it is installed.
+# ISA-L unpacks gzip faster than zlib.
 ifeq ($(origin ISAL),undefined)
 ISAL := $(shell echo 'int main(void) { return !isal_inflate; }' | \
             $(CC) $(CPPFLAGS) $(CFLAGS) -include isa-l/igzip_lib.h -x c -o /dev/null - $(LDFLAGS) \
             -lisal 2>/dev/null && echo 1)
 endif
-# Of the tests alone: many bits, for `make check-optima WIDE=1`.
+# Multiple precision, only for `make check-optima WIDE=1`.
 MPFR := $(shell echo 'int main(void) { return !mpfr_get_emax; }' | \
           $(CC) $(CFLAGS) -include mpfr.h -x c -o /dev/null - $(LDFLAGS) -lmpfr -lgmp 2>/dev/null && echo 1)
 LIBS = -lopenblas $(if $(filter 1,$(ISAL)),-lisal) -lz -lm -pthread
 
 PROGRAMS = $(patsubst %.c,%,$(wildcard svm-*.c))
-# What programs and tests are made of, and of that the library, with no name but dualsvm_*.
-HOUSE = $(BUILD)/house.a
+# All objects, from which programs and tests are linked.
+OBJECT_ARCHIVE = $(BUILD)/objects.a
 VERSION := $(shell sed -n 's/^.define DUALSVM_VERSION "\(.*\)"$$/\1/p' include/dualsvm.h)
 SONAME = libdualsvm.so.0
 SHARED = $(BUILD)/libdualsvm.so
 LIBRARY = $(SHARED) $(BUILD)/libdualsvm.a
 CHECK = $(patsubst %.c,$(BUILD)/%.o,$(wildcard check/*.c))
-CLUSTER = common/distributed/cluster$(if $(filter 1,$(MPI)),,_mpi).c # the one that is not built
-GZIP = common/data/gzip_$(if $(filter 1,$(ISAL)),zlib,isal).c # likewise
+CLUSTER = common/distributed/cluster$(if $(filter 1,$(MPI)),,_mpi).c # the one left out
+GZIP = common/data/gzip_$(if $(filter 1,$(ISAL)),zlib,isal).c # the one left out
 SOURCES = $(filter-out $(CLUSTER) $(GZIP),$(wildcard common/*/*.c methods/*.c fit/*.c families/*/*.c families/*/*/*.c \
             driver/*.c library/*.c))
 OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(SOURCES)) $(CHECK)
-# Not what is of programs alone.
+# Without the objects that only programs need.
 LIBRARY_OBJECTS = $(filter-out $(CHECK) $(addprefix $(BUILD)/driver/,program.o signals.o blas_start.o help.o), \
                     $(OBJECTS))
 GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
@@ -123,22 +120,22 @@ WRAPPED = malloc calloc realloc aligned_alloc pthread_create
 MANUALS = $(wildcard doc/*.1)
 DOCUMENTS = README CHANGELOG COPYRIGHT $(wildcard doc/*.md)
 INSTALLED = $(PROGRAMS) svm-generate
-# What users of the programs have a use for, not those who build them.
+# Tools for users; the others are for developers.
 TOOLS = $(filter-out $(addprefix tools/,demo manual setup lib),$(wildcard tools/*))
-TOOLS_ROOMS = lib lib/formats # what the Python tools are made of
+TOOL_MODULES = lib lib/formats # shared by the Python tools
 PYTHON = $(wildcard python/dualsvm/*.py)
 OBJCOPY ?= objcopy
 SETUP = CC='$(CC)' CFLAGS='$(I386) $(CPPFLAGS) $(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' \
         MACHINE='$(OPTIMIZE) $(ARCH)' MPI='$(MPI)' tools/setup
 
-# A make of our own making uses all processors, unless the user's make was told -j.
+# Recursive makes use all processors unless the user gives -j.
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN))
 ASAN = BUILD=build-asan OPTIMIZE=-O1 SANITIZE='-fsanitize=address,undefined \
        -fno-sanitize-recover=all -fno-omit-frame-pointer'
 COVERAGE = OPTIMIZE=-O1 SANITIZE='--coverage -fprofile-update=atomic'
 FUZZ = BUILD=build-fuzz OPTIMIZE=-O1 CC=clang SANITIZE='-fsanitize=address,undefined \
        -fno-sanitize-recover=all -fsanitize=fuzzer-no-link'
-# Built in a quarter of the time that FUZZ takes.
+# Builds four times faster than FUZZ.
 REPLAY = BUILD=build-replay OPTIMIZE=-O0 CC=clang SANITIZE='-fsanitize=undefined \
          -fno-sanitize-recover=all'
 
@@ -158,7 +155,7 @@ endif
 units: $(UNITS) $(ABLATION) $(ADVERSARY) $(if $(MPFR),$(WIDE_ADVERSARY)) $(REPLAYS) $(FAULTS) \
        $(addprefix $(BUILD)/fault/,$(PROGRAMS) api)
 
-$(HOUSE): $(OBJECTS)
+$(OBJECT_ARCHIVE): $(OBJECTS)
 	$(call say,AR,$@) rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/$(SONAME): $(LIBRARY_OBJECTS) library/exports
@@ -168,7 +165,7 @@ $(BUILD)/$(SONAME): $(LIBRARY_OBJECTS) library/exports
 $(SHARED): $(BUILD)/$(SONAME)
 	$(quiet)ln -sf $(SONAME) $@
 
-# One object, so that its parts can be hidden.
+# One relocatable object, so that internal symbols can be hidden.
 $(BUILD)/libdualsvm.a: $(LIBRARY_OBJECTS)
 	$(call say,LD,$(BUILD)/dualsvm.o) $(LD) -r -o $(BUILD)/dualsvm.o $(LIBRARY_OBJECTS)
 	$(quiet)$(OBJCOPY) --localize-hidden $(BUILD)/dualsvm.o
@@ -179,13 +176,13 @@ $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/libraries
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/svm-%: $(BUILD)/svm-%.o $(HOUSE)
+$(BUILD)/svm-%: $(BUILD)/svm-%.o $(OBJECT_ARCHIVE)
 	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(HOUSE)
+$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(OBJECT_ARCHIVE)
 	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-# With what the library is made of alone, statically: the shim and sanitizers reach all of it.
+# Linked with the static library, so that the shim and sanitizers see all of it.
 $(BUILD)/tests/fault/api: $(BUILD)/tests/fault/api.o $(BUILD)/libdualsvm.a
 	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -198,25 +195,25 @@ $(BUILD)/tests/fault/wrap.o: tests/fault/shim.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) -DFAULT_WRAP -c -o $@ $<
 
-# The programs with the shim in them, for sanitizers, which want to be the first in front of malloc.
-$(BUILD)/fault/svm-%: $(BUILD)/svm-%.o $(BUILD)/tests/fault/wrap.o $(HOUSE)
+# The programs with the shim linked in: sanitizers must come first in front of malloc.
+$(BUILD)/fault/svm-%: $(BUILD)/svm-%.o $(BUILD)/tests/fault/wrap.o $(OBJECT_ARCHIVE)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ $(LIBS)
 
-$(BUILD)/fault/api: $(BUILD)/tests/fault/api.o $(BUILD)/tests/fault/wrap.o $(HOUSE)
+$(BUILD)/fault/api: $(BUILD)/tests/fault/api.o $(BUILD)/tests/fault/wrap.o $(OBJECT_ARCHIVE)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ $(LIBS)
 
 # Trainers in which an environment variable disables a row of a policy.
-$(BUILD)/ablation/svm-%: $(BUILD)/svm-%.o $(BUILD)/tests/ablation/enabled.o $(HOUSE)
+$(BUILD)/ablation/svm-%: $(BUILD)/svm-%.o $(BUILD)/tests/ablation/enabled.o $(OBJECT_ARCHIVE)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-# It shares nothing with what it tests.
+# It shares no code with the programs that it tests.
 $(ADVERSARY): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/optima/*.c))
 	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
 
-# The same with another judge, in numbers of many bits.
+# The same, but verified in multiple precision.
 $(BUILD)/wide/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) -DOPTIMA_WIDE -MMD -MP -c -o $@ $<
@@ -226,36 +223,36 @@ $(WIDE_ADVERSARY): $(patsubst %.c,$(BUILD)/wide/%.o,$(filter-out tests/optima/ju
 	@mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ -lmpfr -lgmp -lm
 
-# A fuzz target on files, which any compiler builds.
+# A fuzz target that reads given files; any compiler builds it.
 $(BUILD)/tests/fuzz/%-replay: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay/replay.o \
-                              $(FUZZ_SHARED) $(HOUSE)
+                              $(FUZZ_SHARED) $(OBJECT_ARCHIVE)
 	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(FUZZ_SHARED) $(HOUSE)
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(FUZZ_SHARED) $(OBJECT_ARCHIVE)
 	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
-$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(HOUSE)
+$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(OBJECT_ARCHIVE)
 	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-# Without contraction to fused operations the generated text is the same on every machine.
+# Without contraction the generated text is the same on every machine.
 $(GENERATOR): private CONTRACT = off
 
 # Double-double arithmetic is made of sums and products that must not be fused
 # (common/double_double/dd.h); svm-check is made of nothing else.
 $(BUILD)/%_dd.o $(BUILD)/check/%.o: private CONTRACT = off
 
-$(BUILD)/datasets/generate: $(GENERATOR) $(HOUSE)
+$(BUILD)/datasets/generate: $(GENERATOR) $(OBJECT_ARCHIVE)
 	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-# The generator by the name that it has where it is installed.
+# The generator under its installed name.
 $(BUILD)/svm-generate: $(BUILD)/datasets/generate
 	$(quiet)ln -sf datasets/generate $@
 
-# The programs where LIBSVM's users look for them.
+# The programs in the top folder, as in LIBSVM.
 $(INSTALLED): %: $(BUILD)/%
 	@ln -sf $< $@
 
-# Rewritten when the compiler or its flags change, so that everything is then compiled again.
+# Rewritten when the compiler or its flags change, which then recompiles everything.
 $(BUILD)/flags: .always
 	@mkdir -p $(@D)
 	@echo '$(CC) $(ALL_CFLAGS) / $(ALL_LDFLAGS) / $(LIBS)' | cmp -s - $@ || \
@@ -271,9 +268,9 @@ demo:
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@DUALSVM_BIN='$(BUILD)' tools/demo
 
-# Tests of ranks have two units: what they hold, and what they say to one another.
-RANK_UNITS = $(addprefix $(BUILD)/tests/unit/common/,data/dump distributed/cluster)
-tested: all $(if $(filter 1,$(MPI)),$(RANK_UNITS),units)
+# The two unit programs of the tests over several processes.
+PROCESS_UNITS = $(addprefix $(BUILD)/tests/unit/common/,data/dump distributed/cluster)
+tested: all $(if $(filter 1,$(MPI)),$(PROCESS_UNITS),units)
 
 test:
 	@$(SETUP) test
@@ -310,7 +307,7 @@ bench:
 	@$(MAKE) --no-print-directory $(JOBS) all benches
 	@DUALSVM_BIN='$(BUILD)' tests/bench/run
 
-# An hour at most; tests/ablation/run tells more.
+# At most an hour; see tests/ablation/run.
 ablation:
 	@$(MAKE) --no-print-directory $(JOBS) all $(ABLATION) $(BUILD)/tests/unit/fit/policy
 	@DUALSVM_BIN='$(BUILD)' tests/ablation/run
@@ -324,7 +321,7 @@ fuzz:
 
 replays: $(REPLAYS)
 
-# clang's sanitizer sees undefined behaviour that gcc's does not. Without clang one test is skipped.
+# clang's sanitizer detects undefined behaviour that gcc's does not. Without clang one test is skipped.
 check-fuzz:
 	@if echo 'int main(void) { return 0; }' | \
 	    clang -fsanitize=undefined -x c -o /dev/null - 2>/dev/null; then \
@@ -335,7 +332,7 @@ check-fuzz:
 	    echo '0 passed, 0 failed, 1 skipped'; \
 	fi
 
-# Of the plain build, and of one with MPI the tests of ranks.
+# Of the plain build, and of the tests over processes in one with MPI.
 coverage:
 	@$(SETUP) test
 	@CC='$(MPICC)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' MPI=1 tools/setup test
@@ -374,7 +371,7 @@ install: all
 	$(call to,$(DOCDIR),644,$(DOCUMENTS))
 	$(call to,$(DOCDIR)/datasets,644,datasets/README datasets/rank.train datasets/rank.test)
 	$(call to,$(PKGDATADIR)/tools,755,$(TOOLS))
-	$(foreach room,$(TOOLS_ROOMS),$(call to,$(PKGDATADIR)/tools/$(room),644,$(wildcard tools/$(room)/*.py)) &&) :
+	$(foreach module,$(TOOL_MODULES),$(call to,$(PKGDATADIR)/tools/$(module),644,$(wildcard tools/$(module)/*.py)) &&) :
 	$(call to,$(BASHCOMPDIR),644,completions/svm-rank-train)
 	for program in $(filter-out svm-rank-train,$(INSTALLED)); do \
 	    ln -sf svm-rank-train '$(DESTDIR)$(BASHCOMPDIR)'/$$program || exit 1; \
@@ -382,7 +379,7 @@ install: all
 	$(call to,$(ZSHCOMPDIR),644,completions/_dualsvm)
 	$(call to,$(PYTHONDIR)/dualsvm,644,$(PYTHON))
 
-# from FOLDER FILES: takes away these files, and the folder if `mine` is its third word and nothing is left
+# from FOLDER FILES: removes these files, and with `mine` as third argument the folder if it is empty
 from = if cd '$(DESTDIR)$(1)' 2>/dev/null; then \
            rm -f $(2) && { test '$(3)' != mine || rmdir '$(DESTDIR)$(1)' 2>/dev/null || :; }; fi
 
@@ -394,7 +391,7 @@ uninstall:
 	$(call from,$(MANDIR)/man1,$(notdir $(MANUALS)))
 	$(call from,$(DOCDIR)/datasets,README rank.train rank.test,mine)
 	$(call from,$(DOCDIR),$(notdir $(DOCUMENTS)),mine)
-	rm -rf $(foreach room,$(TOOLS_ROOMS),'$(DESTDIR)$(PKGDATADIR)/tools/$(room)/__pycache__')
+	rm -rf $(foreach module,$(TOOL_MODULES),'$(DESTDIR)$(PKGDATADIR)/tools/$(module)/__pycache__')
 	$(call from,$(PKGDATADIR)/tools/lib/formats,$(notdir $(wildcard tools/lib/formats/*.py)),mine)
 	$(call from,$(PKGDATADIR)/tools/lib,$(notdir $(wildcard tools/lib/*.py)),mine)
 	$(call from,$(PKGDATADIR)/tools,$(notdir $(TOOLS)),mine)

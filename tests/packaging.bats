@@ -86,9 +86,9 @@ made() {
     make -s -C "$root" ARCH= OPTIMIZE=-O1 BUILD="$tmp/any" \
         $objects >log 2>&1 || fail "$(<log)"
     # whose functions have other addresses then where they are listed than where they are named
-    cp "$bin/house.a" any/house.a
-    ar r any/house.a any/common/kernel/kernel_dd.o
-    make -s -C "$root" ARCH= OPTIMIZE=-O1 BUILD="$tmp/any" -o "$tmp/any/house.a" \
+    cp "$bin/objects.a" any/objects.a
+    ar r any/objects.a any/common/kernel/kernel_dd.o
+    make -s -C "$root" ARCH= OPTIMIZE=-O1 BUILD="$tmp/any" -o "$tmp/any/objects.a" \
         "$tmp/any/tests/unit/common/kernel/kernel_dd" >log 2>&1 || fail "$(<log)"
     any/tests/unit/common/kernel/kernel_dd
 }
@@ -97,9 +97,9 @@ made() {
     grep -qw fma /proc/cpuinfo || skip 'no fused multiply-add on this processor'
     local build="$tmp/contracted" object=common/double_double/exactness_dd.o
     make -s -C "$root" CONTRACT=fast ARCH=-mfma BUILD="$build" "$build/$object" >log 2>&1 || fail "$(<log)"
-    cp "$bin/house.a" contracted/house.a
-    ar r contracted/house.a "contracted/$object"
-    make -s -C "$root" CONTRACT=fast ARCH=-mfma BUILD="$build" -o "$build/house.a" \
+    cp "$bin/objects.a" contracted/objects.a
+    ar r contracted/objects.a "contracted/$object"
+    make -s -C "$root" CONTRACT=fast ARCH=-mfma BUILD="$build" -o "$build/objects.a" \
         "$build/svm-mc-train" >log 2>&1 || fail "$(<log)"
     printf '1 1:1\n2 2:1\n' >two.svm
     run -1 contracted/svm-mc-train -q two.svm two.model
