@@ -23,8 +23,9 @@
 #   make clean
 #
 # Settings: CC, ARCH (instruction set; ARCH= for binaries that run on any machine of this family),
-# OPTIMIZE, CFLAGS, CPPFLAGS, LDFLAGS, BUILD (folder of the build); for installation: DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, PKGCONFIGDIR, DATADIR, MANDIR, DOCDIR,
-# PKGDATADIR, BASHCOMPDIR, ZSHCOMPDIR, PYTHONDIR.
+# OPTIMIZE, CFLAGS, CPPFLAGS, LDFLAGS, BUILD (folder of the build); for installation DESTDIR, PREFIX,
+# BINDIR, LIBDIR, INCLUDEDIR, PKGCONFIGDIR, DATADIR, MANDIR, DOCDIR, PKGDATADIR, BASHCOMPDIR,
+# ZSHCOMPDIR, PYTHONDIR.
 # V=1: every command of the build in full.
 # ISAL=0: zlib unpacks gzip, even if ISA-L is installed; ISAL=1: ISA-L does.
 # MPI=1: programs that also run over several machines under mpirun or srun, compiled by MPICC, in
@@ -99,11 +100,11 @@ LIBRARY = $(SHARED) $(BUILD)/libdualsvm.a
 CHECK = $(patsubst %.c,$(BUILD)/%.o,$(wildcard check/*.c))
 CLUSTER = common/distributed/cluster$(if $(filter 1,$(MPI)),,_mpi).c # the one left out
 GZIP = common/data/gzip_$(if $(filter 1,$(ISAL)),zlib,isal).c # the one left out
-SOURCES = $(filter-out $(CLUSTER) $(GZIP),$(wildcard common/*/*.c methods/*.c fit/*.c families/*/*.c families/*/*/*.c \
-            driver/*.c library/*.c))
+SOURCES = $(filter-out $(CLUSTER) $(GZIP),$(wildcard common/*/*.c fit/*.c methods/*.c families/*/*.c \
+            families/*/*/*.c driver/*.c library/*.c))
 OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(SOURCES)) $(CHECK)
 # Without the objects that only programs need.
-LIBRARY_OBJECTS = $(filter-out $(CHECK) $(addprefix $(BUILD)/driver/,program.o signals.o blas_start.o help.o), \
+LIBRARY_OBJECTS = $(filter-out $(CHECK) $(patsubst %,$(BUILD)/driver/%.o,program signals blas_start help), \
                     $(OBJECTS))
 GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
 UNITS = $(patsubst %.c,$(BUILD)/%,$(wildcard $(addprefix tests/unit/,*/*.c */*/*.c */*/*/*.c)))
@@ -160,7 +161,8 @@ $(OBJECT_ARCHIVE): $(OBJECTS)
 
 $(BUILD)/$(SONAME): $(LIBRARY_OBJECTS) library/exports
 	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) \
-	    -Wl,--version-script=library/exports $(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) -o $@ $(LIBRARY_OBJECTS) $(LIBS)
+	    -Wl,--version-script=library/exports $(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) \
+	    -o $@ $(LIBRARY_OBJECTS) $(LIBS)
 
 $(SHARED): $(BUILD)/$(SONAME)
 	$(quiet)ln -sf $(SONAME) $@
