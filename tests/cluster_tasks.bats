@@ -204,7 +204,7 @@ same() {
     unit common/distributed/cluster
     assert_output 'ok: 1 ranks, 0 threads'
     for n in 2 3 5; do
-        ranks $n --bind-to none "$bin/tests/unit/common/base/cluster" >out || fail "$(<out)"
+        ranks $n --bind-to none "$bin/tests/unit/common/distributed/cluster" >out || fail "$(<out)"
         processors=$(nproc)
         assert_equal "$(<out)" \
             "ok: $n ranks, $((processors / n > 0 ? processors / n : 1)) threads"
