@@ -7,60 +7,70 @@ setup() {
     for tool in clang-format shellcheck mandoc; do
         command -v $tool >/dev/null || skip "$tool is not installed"
     done
-    mkdir -p house/common/base house/tools house/tests house/doc
-    cp "$root/.clang-format" house
-    printf 'int one(void) {\n    return 1;\n}\n' >house/common/base/one.c
-    printf '#!/bin/sh\necho "$1"\n' >house/tools/say
-    printf '@test "one" {\n    run say\n}\n' >house/tests/one.bats
-    printf 'one() {\n    echo 1\n}\n' >house/tests/one.bash
-    sed '/^\.Dt/s/ .*/ ONE 1/' "$root/doc/svm-mc-predict.1" >house/doc/one.1
+    mkdir -p sources/common/base sources/tools sources/tests sources/doc
+    cp "$root/.clang-format" sources
+    printf 'int one(void) {\n    return 1;\n}\n' >sources/common/base/one.c
+    printf '#!/bin/sh\necho "$1"\n' >sources/tools/say
+    printf '@test "one" {\n    run say\n}\n' >sources/tests/one.bats
+    printf 'one() {\n    echo 1\n}\n' >sources/tests/one.bash
+    sed '/^\.Dt/s/ .*/ ONE 1/' "$root/doc/svm-mc-predict.1" >sources/doc/one.1
 }
 
 # finds TITLE: that check fails, and no other.
 finds() {
-    run -1 "$root/tests/lint" house
+    run -1 "$root/tests/lint" sources
     assert_equal "$(grep -c '^not ok' <<<"$output")" 1
     assert_line "not ok - lint: $1"
-    assert_line '4 passed, 1 failed'
+    assert_line '5 passed, 1 failed'
 }
 
 @test "lint: clean sources pass" {
-    run -0 "$root/tests/lint" house
-    assert_equal "$(grep -c '^ok' <<<"$output")" 5
-    assert_equal "${lines[-1]}" '5 passed, 0 failed'
+    run -0 "$root/tests/lint" sources
+    assert_equal "$(grep -c '^ok' <<<"$output")" 6
+    assert_equal "${lines[-1]}" '6 passed, 0 failed'
 }
 
 @test "lint: C that is laid out otherwise is found" {
-    printf 'int one(void)\n{\n  return 1;\n}\n' >house/common/base/one.c
+    printf 'int one(void)\n{\n  return 1;\n}\n' >sources/common/base/one.c
     finds 'C files are as clang-format lays them out'
 }
 
 @test "lint: a comment that is too long is found" {
-    printf '/* %0100d */\nint one(void) {\n    return 1;\n}\n' 0 >house/common/base/one.c
+    printf '/* %0100d */\nint one(void) {\n    return 1;\n}\n' 0 >sources/common/base/one.c
     finds 'C files are as clang-format lays them out'
 }
 
 @test "lint: faults of shell scripts are found, wherever these are" {
-    printf '#!/bin/sh\necho $1\n' >house/.run
+    printf '#!/bin/sh\necho $1\n' >sources/.run
     finds 'shellcheck finds nothing in shell scripts'
 }
 
 @test "lint: faults of tests and of their helpers are found" {
-    printf '@test "one" {\n    cd one\n    run say $(ls *)\n}\n' >house/tests/one.bats
+    printf '@test "one" {\n    cd one\n    run say $(ls *)\n}\n' >sources/tests/one.bats
     finds 'shellcheck finds nothing in the tests'
-    printf '@test "one" {\n    run say\n}\n' >house/tests/one.bats
-    printf 'one() {\n    cat one | say\n}\n' >house/tests/one.bash
+    printf '@test "one" {\n    run say\n}\n' >sources/tests/one.bats
+    printf 'one() {\n    cat one | say\n}\n' >sources/tests/one.bash
     finds 'shellcheck finds nothing in the tests'
 }
 
 @test "lint: faults of manual pages are found" {
-    printf '.Nosuch macro\n' >>house/doc/one.1
+    printf '.Nosuch macro\n' >>sources/doc/one.1
     finds 'mandoc finds nothing in manual pages'
 }
 
 @test "lint: layers that are broken are found" {
-    printf '#include "driver/train.h"\n' >house/common/base/one.c
+    printf '#include "driver/train.h"\n' >sources/common/base/one.c
     finds 'the layers hold'
+}
+
+@test "lint: a private word is refused, with its line and what to write instead" {
+    printf '/* rows that %s */\nint one(void) {\n    return 1;\n}\n' differ >sources/common/base/one.c
+    finds 'no private words'
+    assert_line 'common/base/one.c:1: rows that '"differ"': write distinct rows'
+    printf 'a row without twi%s\n' ns >sources/README
+    run -1 "$root/tests/words" sources
+    assert_line --partial 'README:1: twi'"ns"': write duplicates'
+    assert_equal "${#lines[@]}" 2
 }
 
 @test "lint: the changes that tests need not find are changes of these sources" {
