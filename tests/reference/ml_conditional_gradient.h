@@ -1,5 +1,5 @@
 /* Conditional gradient (Frank and Wolfe 1956) on the dual of the multi-label Rank-SVM with the
- * hinge loss, from its definition: a second solver to compare those of solvers/ml with. It includes
+ * hinge loss, from its definition: a second solver to compare those of families/ml/solver with. It includes
  * nothing of the project.
  *
  * With K positive semidefinite, rows i, labels Y_i of q, lambda_i = C / (|Y_i| (q - |Y_i|)), scores
