@@ -1,4 +1,4 @@
-# What `make lint` finds (tests/lint), on small sources with one fault each.
+# `make lint` (tests/lint) finds each kind of error, on small sources with one error each.
 
 load helper
 
@@ -16,7 +16,7 @@ setup() {
     sed '/^\.Dt/s/ .*/ ONE 1/' "$root/doc/svm-mc-predict.1" >sources/doc/one.1
 }
 
-# finds TITLE: that check fails, and no other.
+# finds TITLE: this check fails, and no other.
 finds() {
     run -1 "$root/tests/lint" sources
     assert_equal "$(grep -c '^not ok' <<<"$output")" 1
@@ -24,28 +24,28 @@ finds() {
     assert_line '5 passed, 1 failed'
 }
 
-@test "lint: clean sources pass" {
+@test "lint: correct sources pass" {
     run -0 "$root/tests/lint" sources
     assert_equal "$(grep -c '^ok' <<<"$output")" 6
     assert_equal "${lines[-1]}" '6 passed, 0 failed'
 }
 
-@test "lint: C that is laid out otherwise is found" {
+@test "lint: C with another layout is refused" {
     printf 'int one(void)\n{\n  return 1;\n}\n' >sources/common/base/one.c
-    finds 'C files are as clang-format lays them out'
+    finds 'C files have the layout of clang-format'
 }
 
-@test "lint: a comment that is too long is found" {
+@test "lint: a comment line over 100 columns is refused" {
     printf '/* %0100d */\nint one(void) {\n    return 1;\n}\n' 0 >sources/common/base/one.c
-    finds 'C files are as clang-format lays them out'
+    finds 'C files have the layout of clang-format'
 }
 
-@test "lint: faults of shell scripts are found, wherever these are" {
+@test "lint: an error in a shell script in any folder is found" {
     printf '#!/bin/sh\necho $1\n' >sources/.run
     finds 'shellcheck finds nothing in shell scripts'
 }
 
-@test "lint: faults of tests and of their helpers are found" {
+@test "lint: an error in a test or in a helper is found" {
     printf '@test "one" {\n    cd one\n    run say $(ls *)\n}\n' >sources/tests/one.bats
     finds 'shellcheck finds nothing in the tests'
     printf '@test "one" {\n    run say\n}\n' >sources/tests/one.bats
@@ -53,14 +53,14 @@ finds() {
     finds 'shellcheck finds nothing in the tests'
 }
 
-@test "lint: faults of manual pages are found" {
+@test "lint: an error in a manual page is found" {
     printf '.Nosuch macro\n' >>sources/doc/one.1
     finds 'mandoc finds nothing in manual pages'
 }
 
-@test "lint: layers that are broken are found" {
+@test "lint: an include that breaks the layers is found" {
     printf '#include "driver/train.h"\n' >sources/common/base/one.c
-    finds 'the layers hold'
+    finds 'includes and calls respect the layers'
 }
 
 @test "lint: a private word is refused, with its line and what to write instead" {
@@ -73,6 +73,6 @@ finds() {
     assert_equal "${#lines[@]}" 2
 }
 
-@test "lint: the changes that tests need not find are changes of these sources" {
+@test "lint: every excused mutant is a mutant of these sources" {
     "$root/tests/mutate/run" --list >/dev/null
 }

@@ -1,11 +1,11 @@
-# Sourced by the rows of the bench, each of which is a script of its own:
+# Sourced by the rows of the benchmark, each a script:
 #
 #     . "$(dirname "$0")/lib.sh"
 #     need_data rank/eccb2018.fold1.train       # sets $file, or skips the row
 #     compare 'what is done' ours.model OURS... ::: PEER...
 #
-# BENCH_RUNS is the number of paired runs (3); medians are shown. DUALSVM_DATA is the folder of the
-# real data sets; a row whose data is not there, or whose peer is not, says so.
+# BENCH_RUNS is the number of paired runs (3); medians are printed. DUALSVM_DATA is the folder of the real
+# data sets; a row without its data or its peer says so.
 # shellcheck shell=sh
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -22,7 +22,7 @@ say() {
     printf '%-46s %s\n' "$1" "$2"
 }
 
-# need_data NAME: $file is the real set NAME, unpacked (peers do not read gzip).
+# need_data NAME: $file is the real data set NAME, unpacked (peers do not read gzip).
 need_data() {
     file=$work/$(basename "$1").svm
     [ -f "$file" ] && return
@@ -34,7 +34,7 @@ need_data() {
     mv "$file.part" "$file"
 }
 
-# need_generated NAME OPTIONS: $file is a generated set, made once.
+# need_generated NAME OPTIONS: $file is a generated data set, generated once.
 need_generated() {
     file=$work/$1.svm
     shift
@@ -42,15 +42,15 @@ need_generated() {
     [ -f "$file" ] || mv "$file.part" "$file"
 }
 
-# gap_of MODEL: its certified relative gap, or - where there is none.
+# gap_of MODEL: its certified relative gap, or - if there is none.
 gap_of() {
     [ -f "$1" ] && awk '$1 == "gap" { print $2; found = 1; exit } END { if (!found) print "-" }' \
         "$1" || echo -
 }
 
-# compare WHAT MODEL OURS... [::: PEER...]: runs both in turn and prints the line of the table.
-# MODEL is what ours writes (- for none). A peer whose name is empty is left out. With BENCH_AGAINST,
-# a folder of other builds of our programs, the peer is the same command there.
+# compare WHAT MODEL OURS... [::: PEER...]: runs both alternately and prints the line of the table.
+# MODEL is the output of OURS (- for none). A peer with an empty name is left out. With BENCH_AGAINST, a
+# folder of another build of the programs, the peer is the same command there.
 compare() {
     what=$1
     model=$2
