@@ -1,4 +1,4 @@
-# The conversions of doc/coming-from.md hold: other programs' options give the same models here.
+# The conversions of doc/coming-from.md are correct: converted options give the same models.
 
 load helper
 
@@ -11,12 +11,12 @@ needed() {
     command -v "$1" >/dev/null || skip "no $1"
 }
 
-# clouds K: rows of K overlapping classes, named 1..K.
+# clouds K: rows of K overlapping classes with the labels 1..K.
 clouds() {
     "$bin/datasets/generate" mc --rows 300 --features 6 --classes "$1" --values 0 | sed 's/^c//' >rows
 }
 
-# weights FILE: the weights of a model of LIBLINEAR, a line a weight: class, feature, value.
+# weights FILE: the weights of a LIBLINEAR model, one per line: class, feature, value.
 weights() {
     awk '$1 == "label" { for (i = 2; i <= NF; i++) class[i - 1] = $i }
          on { n++; for (i = 1; i <= NF; i++) print class[i] + 0, n, $i }
@@ -43,7 +43,7 @@ weights() {
     agree a b 1e-4
 }
 
-@test "coming from LIBLINEAR: -s 2 and -s 3 of two classes are svm's two losses, at the same C" {
+@test "coming from LIBLINEAR: -s 2 and -s 3 with two classes are the two losses of svm, at the same C" {
     needed liblinear-train
     clouds 2
     awk '{ $1 = $1 == 1 ? "+1" : "-1"; print }' rows >pair
@@ -52,7 +52,7 @@ weights() {
         svm-top-train -q -s svm -l "${loss#*:}" -c 0.2 -e 1e-10 --liblinear ours pair model
         weights theirs >a
         weights ours >b
-        # the sign is that of the class that is named first
+        # the sign is that of the class that occurs first
         if [ "$(awk '$1 == "label" { print $2 }' theirs)" -lt 0 ]; then
             awk '{ print -$1 }' a >turned && mv turned a
         fi
@@ -60,7 +60,7 @@ weights() {
     done
 }
 
-@test "coming from LIBSVM: two classes with ww are the binary SVM at twice the C, scores halved" {
+@test "coming from LIBSVM: ww with two classes is the binary SVM at twice the C with half the scores" {
     clouds 2
     awk '{ $1 = $1 == 1 ? "+1" : "-1"; print }' rows >pair
     svm-mc-train -q -t rbf -g 0.1 -c 0.5 -e 1e-9 pair ww
@@ -70,8 +70,8 @@ weights() {
     agree a b 1e-5
 }
 
-@test "coming from SVM^rank and LIBLINEAR: costs of queries and pairs are what the tables say" {
-    # By shares, a pair costs C over the pairs of its query.
+@test "coming from SVM^rank and LIBLINEAR: costs of queries and pairs convert as the tables say" {
+    # With the share of swapped pairs a pair costs C divided by the number of pairs of its query.
     "$bin/datasets/generate" rank --systems 2 --molecules 60 --features 20 >rows
     svm-rank-train -q -e 1e-8 --cost-per query -c 2 rows share
     local query weights=()

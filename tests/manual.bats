@@ -1,4 +1,4 @@
-# What is written about the programs is true: options stand once, examples run.
+# The documentation is true: options are written once, examples run, named files exist.
 
 load helper
 
@@ -8,7 +8,7 @@ setup() {
     cd "$tmp" || exit 1
 }
 
-# programs: the names of all eleven.
+# programs: the names of the eleven programs.
 programs() {
     echo svm-check
     for family in $families; do
@@ -16,7 +16,7 @@ programs() {
     done
 }
 
-@test "manual: the reference's lists and the manual pages say what --help says" {
+@test "manual: the lists of the reference and of the manual pages equal --help" {
     command -v python3 >/dev/null || skip 'no python3'
     cp -r "$root/doc" "$tmp"
     DUALSVM_BIN=$bin "$root/tools/manual" "$tmp"
@@ -25,7 +25,7 @@ programs() {
     done
 }
 
-@test "manual: a change of an option in the reference or in a page is found and put right" {
+@test "manual: a changed option in the reference or in a page is found and corrected" {
     command -v python3 >/dev/null || skip 'no python3'
     cp -r "$root/doc" "$tmp"
     sed -i 's/--max-time S /--most-time S/' "$tmp/doc/reference.md"
@@ -37,7 +37,7 @@ programs() {
     cmp "$root/doc/svm-top-train.1" "$tmp/doc/svm-top-train.1"
 }
 
-@test "manual: the lines of --help fit a terminal, and each choice has its meaning" {
+@test "manual: the lines of --help fit a terminal, and each choice has a meaning" {
     for program in $(programs); do
         "$program" --help >help
         awk 'length > 80 { print; wide = 1 } END { exit wide }' help
@@ -46,19 +46,19 @@ programs() {
     done
 }
 
-# entries PROGRAM: each option with its text in one line.
+# entries PROGRAM: each option with its text on one line.
 entries() {
     "$1" --help | awk '/^  -|^      --/ { printf "\n" } /^ / { sub(/^ +/, " "); printf "%s", $0 }
                        /^Several|^Measures/ { exit } END { printf "\n" }'
 }
 
-# refused PROGRAM OPTION VALUE: a usage error for the value's range.
+# refused PROGRAM OPTION VALUE: a usage error about the range of the value.
 refused() {
     run -2 "$1" "$2" "$3" file file
     assert_output --regexp "option $2: must be (greater than|at least) .*: '$3'"
 }
 
-@test "manual: the ranges that --help states are those that are checked" {
+@test "manual: the programs check the ranges that --help states" {
     local n=0
     for program in $(programs); do
         # --option LOWEST excluded? HIGHEST, of (above 0 to 1, ...), (1 or more) and the like
@@ -77,13 +77,13 @@ refused() {
     [ $n -gt 60 ] || fail "only $n ranges were read"
 }
 
-@test "manual: the reference's contents are its headings" {
+@test "manual: the table of contents of the reference lists its headings" {
     awk '/^====/ { print last } { last = $0 }' "$root/doc/reference.md" |
         sed '1d; /^Table of contents$/d' >headings
     awk '/^- / { print substr($0, 3) } /^Building$/ { exit }' "$root/doc/reference.md" | diff headings -
 }
 
-# has PROGRAM: is it here, or RDKit for the tools' Python or Debian's?
+# has PROGRAM: whether it is installed; RDKit for the tools' Python or for Debian's.
 has() {
     if [ "$1" = rdkit ]; then
         python3 -c 'import rdkit' 2>/dev/null || /usr/bin/python3 -c 'import rdkit' 2>/dev/null
@@ -92,8 +92,8 @@ has() {
     fi
 }
 
-@test "manual: the examples of README and doc run in a fresh clone, in their order" {
-    sanitized && skip 'the plain build runs them; what they run, other tests do'
+@test "manual: the examples of README and doc run in a fresh clone, in order" {
+    sanitized && skip 'the plain build runs them, and other tests run the same code'
     local missing='' command n=0 retention=doc/retention.md
     mkdir clone
     (cd "$root" && { git ls-files README datasets doc tools 2>/dev/null || find README datasets doc tools -type f; }) |
@@ -101,7 +101,7 @@ has() {
             mkdir -p "clone/$(dirname "$file")"
             cp -p "$root/$file" "clone/$file"
         done
-    # what `make` leaves
+    # the links that `make` creates
     ln -s "$bin" clone/build
     for program in $(programs) svm-generate; do
         ln -s "build/$program" clone
@@ -109,7 +109,7 @@ has() {
     cd clone || exit 1
     PATH=${PATH#"$bin":}
     set -o pipefail
-    if ! has rdkit; then # all of it is of files that tools/molecules makes
+    if ! has rdkit; then # all of it uses files of tools/molecules
         missing=' rdkit'
         retention=
     fi
@@ -130,7 +130,7 @@ has() {
         n=$((n + 1))
     done < <(sed -n 's/^    \$ //p' README doc/reference.md $retention)
     [ $n -gt 20 ] || fail "only $n commands were found"
-    # the report that README shows has the lines of the program's
+    # the report in README has the lines of the program
     assert_equal "$(sed -n '/train -t minmax datasets/,/^primal is/s/ = .*//p' README | tr -d ' ' | tr '\n' ' ')" \
         "$(./svm-rank-train -q -t minmax datasets/rank.train ../report.model | head -7 | sed 's/ = .*//' | tr '\n' ' ')"
     DUALSVM_BIN=build tools/demo >../out
@@ -138,7 +138,7 @@ has() {
     [ -z "$missing" ] || skip "all ran but those that need$missing"
 }
 
-@test "manual: the examples of the manual pages run, a family's trainer first" {
+@test "manual: the examples of the manual pages run, for each family the trainer first" {
     local family page command missing=''
     set -o pipefail
     for family in $families; do
@@ -167,7 +167,7 @@ has() {
     [ -z "$missing" ] || skip "all ran but those that need$missing"
 }
 
-@test "manual: one version, in the programs, the pages and CHANGELOG" {
+@test "manual: the programs, the pages and CHANGELOG have the same version" {
     version=$(svm-rank-train --version | awk '{ print $NF }')
     for program in $(programs); do
         assert_equal "$("$program" --version)" "$program (dualsvm) $version"

@@ -1,4 +1,4 @@
-# What installs, packages and other machines meet: folders, flags, completions, the .deb.
+# Installation, packages and other machines: folders, flags, completions, the .deb.
 
 load helper
 
@@ -6,7 +6,7 @@ setup() {
     cd "$tmp" || exit 1
 }
 
-# sources FOLDER: a copy of what is in the repository.
+# sources FOLDER: a copy of the files of the repository.
 sources() {
     mkdir -p "$1"
     set -- "$(cd "$1" && pwd)"
@@ -18,12 +18,12 @@ sources() {
     [ -f "$1/Makefile" ] || fail 'no copy of the sources'
 }
 
-# made ARGUMENTS: make in the repository with the build under test, which is up to date.
+# made ARGUMENTS: make in the repository, with the build under test, which is up to date.
 made() {
     make -s -C "$root" -o all BUILD="$bin" DESTDIR="$tmp/root" "$@" >log 2>&1 || fail "$(<log)"
 }
 
-@test "packaging: install puts all in its place, uninstall takes it away and nothing else" {
+@test "packaging: install installs all files, and uninstall removes exactly these" {
     made install PREFIX=/usr
     for program in $(cd "$root" && printf '%s\n' svm-*.c | sed 's/\.c//') svm-generate; do
         [ -x root/usr/bin/$program ] || fail "no $program"
@@ -40,7 +40,7 @@ made() {
     assert_not_exists root/usr/share/dualsvm/tools/setup
     assert_exists root/usr/share/zsh/site-functions/_dualsvm
     assert_exists root/usr/lib/python3/dist-packages/dualsvm/__init__.py
-    # where nothing else is, the installed programs work
+    # the installed programs work without the repository
     (PATH=$tmp/root/usr/bin:/usr/bin:/bin && svm-generate rank --molecules 60 --output train.svm &&
         svm-rank-train -q train.svm && svm-rank-predict -q train.svm train.svm.model >out)
     run svm-generate
@@ -62,7 +62,7 @@ made() {
     assert_equal "$(find root -type f -o -type l)" ''
 }
 
-@test "packaging: CPPFLAGS, CFLAGS and LDFLAGS reach the compiler, refused ones are told as such" {
+@test "packaging: CPPFLAGS, CFLAGS and LDFLAGS reach the compiler, and its refusal is reported" {
     sources copy
     cd copy || exit 1
     make -n CPPFLAGS=-DMARK_A CFLAGS=-DMARK_B LDFLAGS=-LMARK_C build/svm-check >lines
@@ -76,16 +76,16 @@ made() {
     refute_output --partial 'Missing (Debian'
 }
 
-@test "packaging: the loops that choose their instructions compile, and work, for any machine" {
+@test "packaging: loops that select instructions at run time compile and work for any machine" {
     quick && skip 'a long compilation: the plain build makes it'
     local files objects
     files=$(cd "$root" && grep -rl 'dispatch\.h' --include='*.c' common families fit methods)
     [ "$(wc -w <<<"$files")" -ge 10 ] || fail "only: $files"
     objects=$(sed "s|^|$tmp/any/|; s|\\.c\$|.o|" <<<"$files")
-    # gcc 12 gave up on vectors in common/kernel/kernel_dd.c
+    # gcc 12 failed on vectors in common/kernel/kernel_dd.c
     make -s -C "$root" ARCH= OPTIMIZE=-O1 BUILD="$tmp/any" \
         $objects >log 2>&1 || fail "$(<log)"
-    # whose functions have other addresses then where they are listed than where they are named
+    # its functions then have other addresses where they are listed than where they are named
     cp "$bin/objects.a" any/objects.a
     ar r any/objects.a any/common/kernel/kernel_dd.o
     make -s -C "$root" ARCH= OPTIMIZE=-O1 BUILD="$tmp/any" -o "$tmp/any/objects.a" \
@@ -115,7 +115,7 @@ made() {
     printf '#!/bin/sh\necho called >>"%s"\n' "$tmp/apt.log" >fake/apt-get
     cp fake/apt-get fake/sudo
     chmod +x fake/*
-    # a machine without Bats' libraries
+    # a machine without the libraries of Bats
     mkdir tools_only
     for tool in sh make env printf cat tr sed grep dirname awk cc gcc getconf touch id mkdir cmp find; do
         ln -s "$(command -v $tool)" tools_only 2>/dev/null || :
@@ -125,7 +125,7 @@ made() {
     assert_not_exists "$tmp/apt.log"
 }
 
-@test "packaging: what is built does not depend on the folder" {
+@test "packaging: a build does not depend on its folder" {
     for folder in one 'two/deeper'; do
         sources "$folder"
         make -s -C "$folder" CFLAGS=-g OPTIMIZE=-O1 build/common/data/indices.o \
@@ -137,8 +137,8 @@ made() {
     done
 }
 
-@test "packaging: bash completes every option that --help lists, and the values that it names" {
-    # completed WORDS...: what the last word becomes
+@test "packaging: bash completes every option of --help, and its choices" {
+    # completed WORDS...: the completions of the last word
     completed() {
         COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
         COMPREPLY=()
@@ -164,7 +164,7 @@ made() {
     assert_equal "$(completed svm-generate rank --simu)" ''
 }
 
-@test "packaging: zsh is offered the same" {
+@test "packaging: zsh completes the same" {
     command -v zsh >/dev/null || skip 'no zsh'
     cat >try <<'END'
 fpath=($1 $fpath)
@@ -187,7 +187,7 @@ END
     zsh -f try "$root/completions" svm-generate smm -- | grep -q '^\*--simulation:'
 }
 
-@test "packaging: a .deb is built, of which lintian says nothing" {
+@test "packaging: a .deb is built, and lintian finds nothing" {
     sanitized && skip 'once is enough'
     for tool in dpkg-buildpackage dh lintian; do
         command -v $tool >/dev/null || skip "no $tool"
@@ -198,7 +198,7 @@ END
     sources deb/dualsvm
     cd deb/dualsvm || exit 1
     cp -r packaging/debian .
-    # without optimisation: what is tested is the package
+    # without optimisation: this tests the package
     DEB_BUILD_OPTIONS="nocheck noopt parallel=$(getconf _NPROCESSORS_ONLN)" \
         dpkg-buildpackage -b -us -uc >../log 2>&1 || fail "$(tail -20 ../log)"
     cd ..
@@ -215,8 +215,7 @@ END
     done
 }
 
-# foreign COMPILER...: compiles all sources for another machine, where cblas.h and zlib.h are taken from
-# this one.
+# foreign COMPILER...: compiles all sources for another machine, with cblas.h and zlib.h of this one.
 foreign() {
     local header
     echo 'int main(void) { return 0; }' | "$@" -x c -c -o /dev/null - 2>/dev/null || skip "no $1 for it"
@@ -227,7 +226,7 @@ foreign() {
         while read -r header; do
             ln -sf "$header" include
         done
-    # cluster_mpi.c wants the mpi.h of such a machine
+    # cluster_mpi.c needs the mpi.h of such a machine
     (cd "$root" && find common solvers driver families library check datasets svm-*.c -name '*.c' \
         ! -name cluster_mpi.c) |
         (cd "$root" && xargs -P "$(getconf _NPROCESSORS_ONLN)" -n 8 "$@" -std=c11 -fsyntax-only \

@@ -14,7 +14,7 @@ setup() {
     [ -n "$python" ] || skip 'no python3 with numpy (Debian: python3-numpy)'
     export DUALSVM_BIN=$bin DUALSVM_LIBRARY=$bin/libdualsvm.so.0
     export PYTHONPATH=$root/python PYTHONDONTWRITEBYTECODE=1
-    # BLAS computes as it does for the programs
+    # BLAS computes as in the programs
     export OPENBLAS_NUM_THREADS=1 OPENBLAS_CORETYPE
     OPENBLAS_CORETYPE=$(kernels_of_blas)
     if sanitized; then # the library wants its sanitizers in front of Python, which never frees all
@@ -23,41 +23,41 @@ setup() {
     fi
 }
 
-# has MODULE PACKAGE: skips the test without a module of Python's.
+# has MODULE PACKAGE: skips the test without a Python module.
 has() {
     $python -c "import $1" 2>/dev/null || skip "no $1 for $python (Debian: $2)"
 }
 
-# passes FILE: a file of python/tests does, with no test in it skipped but for what it needs.
+# passes FILE: a file of python/tests passes, and its tests skip only without the packages that they need.
 passes() {
     run limited $python "$root/python/tests/$1" 2>&1
     assert_success
     assert_output --regexp 'Ran [1-9][0-9]* tests?'
 }
 
-@test "python: models and predictions are the programs', byte for byte, from any layout of arrays" {
+@test "python: models and predictions equal the programs' byte for byte, from any layout of arrays" {
     sanitized && skip 'the plain build computes it'
     has scipy python3-scipy
     passes test_programs.py
 }
 
-@test "python: data, labels and parameters of all kinds, and what is said of wrong ones" {
+@test "python: data, labels and parameters of all kinds are accepted, and wrong ones have clear errors" {
     has scipy python3-scipy
     passes test_data.py
 }
 
-@test "python: fits end on signals, run at once, leave no memory behind, and need neither scikit-learn nor scipy" {
+@test "python: fits end on signals, run concurrently, leak no memory, and need neither scikit-learn nor scipy" {
     sanitized && skip 'sanitizers keep memory'
     passes test_fit.py
 }
 
-@test "python: scikit-learn's checks pass, and its searches work" {
+@test "python: the checks of scikit-learn pass, and its searches work" {
     sanitized && skip 'the plain build tests it'
     has sklearn python3-sklearn
     passes test_sklearn.py
 }
 
-@test "python: the examples of doc/python.md print what it says" {
+@test "python: the examples of doc/python.md print the output shown" {
     sanitized && skip 'the plain build tests it'
     has sklearn python3-sklearn
     run $python -m doctest -o NORMALIZE_WHITESPACE "$root/doc/python.md"
@@ -66,11 +66,11 @@ passes() {
     grep -q '^>>> ' "$root/doc/python.md"
 }
 
-@test "python: the version is the library's" {
+@test "python: the version is that of the library" {
     $python -c 'import dualsvm; assert dualsvm.__version__ == dualsvm.library_version()'
 }
 
-@test "python: where only make install was run, five lines fit and predict" {
+@test "python: after make install alone, five lines fit and predict" {
     sanitized && skip 'once is enough'
     make -s -C "$root" -o all BUILD="$bin" PREFIX="$tmp/usr" install >/dev/null
     unset DUALSVM_LIBRARY

@@ -1,8 +1,8 @@
-# What the two commands of the README need on a fresh machine, and what ends a run of the tests.
+# The packages that the two commands of the README need on a fresh machine, and the last line of a test run.
 
 load helper
 
-# A machine with little: only these tools are found.
+# A machine with few tools: only these are on the path.
 setup() {
     cd "$tmp" || exit 1
     unset CC MPI
@@ -10,7 +10,7 @@ setup() {
     for tool in sh env printf cat make awk dirname tr; do
         ln -s "$(command -v $tool)" tools
     done
-    # a compiler that knows the headers named in $tmp/headers
+    # a compiler that finds the headers listed in $tmp/headers
     fake cc 'header=$(sed -n "s/#include <\(.*\)>/\1/p"); grep -q "^$header$" headers'
     ln -s "$(command -v sed)" "$(command -v grep)" "$(command -v touch)" tools
     fake id 'cat id'
@@ -39,7 +39,7 @@ set_up() {
         run "$root/tools/setup" "$@"
 }
 
-@test "setup: where nothing is missing, nothing is said and nothing installed" {
+@test "setup: if nothing is missing, nothing is printed or installed" {
     fake apt-get 'echo called >>apt.log'
     set_up build
     assert_success
@@ -50,7 +50,7 @@ set_up() {
     assert_file_not_exist apt.log
 }
 
-@test "setup: what is missing is installed by apt-get, with the reasons" {
+@test "setup: missing packages are installed by apt-get, with the reasons" {
     echo stdio.h >headers
     fake apt-get 'echo "$*" >>apt.log; [ "$1" = update ] || printf "cblas.h\nzlib.h\n" >>headers'
     set_up build
@@ -60,7 +60,7 @@ set_up() {
     assert_file_contains apt.log 'install .* libopenblas-dev zlib1g-dev$'
 }
 
-@test "setup: ISA-L is asked for with the tests, where there is one, and never needed to build" {
+@test "setup: the tests ask for ISA-L where it exists; a build never needs it" {
     sed -i /isa-l/d headers
     fake apt-get 'echo "$*" >>apt.log; [ "$1" = update ] || echo isa-l/igzip_lib.h >>headers'
     set_up --check build
@@ -77,7 +77,7 @@ set_up() {
     assert_file_contains apt.log 'install .* libisal-dev$'
 }
 
-@test "setup: MPFR is asked for with the tests alone" {
+@test "setup: only the tests ask for MPFR" {
     sed -i /mpfr/d headers
     fake apt-get 'echo "$*" >>apt.log; [ "$1" = update ] || echo mpfr.h >>headers'
     set_up --check build
@@ -89,7 +89,7 @@ set_up() {
     assert_file_contains apt.log 'install .* libmpfr-dev$'
 }
 
-@test "setup: an installation that fails, or changes nothing, stops the run" {
+@test "setup: an installation that fails or installs nothing stops the run" {
     echo stdio.h >headers
     fake apt-get '[ "$1" = update ]'
     set_up build
@@ -118,7 +118,7 @@ set_up() {
     assert_failure 2
 }
 
-@test "setup: without apt-get the packages are named, and that is all" {
+@test "setup: without apt-get the packages are only named" {
     rm tools/bats
     set_up test
     assert_failure 1
@@ -128,7 +128,7 @@ set_up() {
     assert_success
 }
 
-@test "setup: without root it asks sudo, and without sudo an administrator" {
+@test "setup: without root it uses sudo, and without sudo it refers to an administrator" {
     echo 1000 >id
     rm tools/bats
     fake apt-get 'echo "$*" >>apt.log; printf "#!/bin/sh\n" >tools/bats; [ "$1" = update ] || \
@@ -143,7 +143,7 @@ set_up() {
     assert_file_contains sudo.log 'apt-get install .* bats$'
 }
 
-@test "setup: a build of ranks needs MPI's compiler, its tests mpirun, and others neither" {
+@test "setup: a build with MPI needs its compiler, its tests need mpirun, and other builds need neither" {
     fake gcc ':'
     MPI=1 CC=mpicc set_up --check build
     assert_failure 1
@@ -164,7 +164,7 @@ set_up() {
     refute_output
 }
 
-@test "setup: plain make says what is missing, and installs nothing" {
+@test "setup: plain make names missing packages and installs nothing" {
     echo stdio.h >headers
     fake apt-get 'echo called >>apt.log'
     set_up --check build
@@ -174,9 +174,9 @@ set_up() {
     assert_file_not_exist apt.log
 }
 
-# ---- the closing line ----
+# ---- the last line ----
 
-# A run of its own, which must not see this one's variables and folders.
+# A nested run, without the variables and folders of this one.
 run_suite() {
     run env -i PATH=/usr/local/bin:/usr/bin:/bin TMPDIR="$tmp" "$root/tests/run" "$tmp/suite.bats"
 }
@@ -186,7 +186,7 @@ closing() {
     echo "${lines[-1]}"
 }
 
-@test "run: the closing line counts what passed, failed and was skipped" {
+@test "run: the last line counts passed, failed and skipped tests" {
     printf '@test "a" {\n true\n}\n@test "b" {\n skip no\n}\n' >suite.bats
     assert_equal "$(closing)" '1 passed, 0 failed, 1 skipped'
     printf '@test "c" {\n false\n}\n' >>suite.bats
@@ -216,7 +216,7 @@ closing() {
 
 # ---- .ci/run ----
 
-# ci LINT TEST ASAN FUZZ RANKS: .ci/run with a make that closes its five runs so; empty is a make that fails.
+# ci LINT TEST ASAN FUZZ RANKS: .ci/run with a make that closes its five runs so; an empty argument is a make that fails.
 ci() {
     mkdir -p ci
     printf '%s\n' "$1" >ci/lint.closing
@@ -230,7 +230,7 @@ ci() {
     PATH=$tmp/ci:$PATH run "$root/.ci/run"
 }
 
-@test "ci: the last line counts lint, the tests, those under the sanitizers, gcc's and clang's, and those of ranks" {
+@test "ci: the last line counts lint, the tests, those under the sanitizers of gcc and clang, and those with MPI" {
     ci '5 passed, 0 failed' '100 passed, 0 failed, 2 skipped' '90 passed, 0 failed, 12 skipped' \
         '8 passed, 0 failed' '7 passed, 0 failed'
     assert_success
@@ -247,7 +247,7 @@ ci() {
     assert_equal "${lines[-1]}" '206 passed, 4 failed'
 }
 
-@test "ci: a run that ends without its closing line counts as failed" {
+@test "ci: a run that ends without its last line counts as failed" {
     ci '' '100 passed, 0 failed' '90 passed, 0 failed' '8 passed, 0 failed' '7 passed, 0 failed'
     assert_failure
     assert_equal "${lines[-1]}" '205 passed, 1 failed'
@@ -256,7 +256,7 @@ ci() {
     assert_equal "${lines[-1]}" '5 passed, 4 failed'
 }
 
-@test "ci: without clang its sanitizers are skipped, which is said" {
+@test "ci: without clang its sanitizers are skipped with a message" {
     mkdir none
     printf '#!/bin/sh\nexit 1\n' >none/clang
     chmod +x none/clang

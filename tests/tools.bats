@@ -1,4 +1,4 @@
-# What all tools have in common, and compare.
+# Properties of all tools, and tools/compare.
 
 load helper
 
@@ -9,7 +9,7 @@ setup() {
     PATH=$root/tools:$PATH
 }
 
-@test "tools/compare: a table worked by hand" {
+@test "tools/compare: a table computed by hand" {
     printf 'data A B C\nd1 .9 .8 .7\nd2 .9 .9 .7\n# a comment\n\nd3 .6 .8 .7\nd4 .9 .7 .8\n' >table
     # ranks 1 2 3, 1.5 1.5 3, 3 1 2, 1 3 2; chi2 = 12*4/12 (1.625^2 + 1.875^2 + 2.5^2 - 12) = 1.625,
     # p = exp(-1.625/2); F = 3*1.625 / (4*2 - 1.625), p = (1 + 2F/6)^-3; CD = 2.3437 sqrt(1/2)
@@ -28,10 +28,10 @@ alpha 0.05
 critical-difference 1.6572
 END
     diff expected out
-    # the other way round
+    # the transposed order
     compare --lower table | grep '^rank' >lower
     printf 'rank C 1.5000\nrank B 2.1250\nrank A 2.3750\n' | diff - lower
-    # ten data sets that all rank alike: chi2 = n (k-1), CD = 2.3437 sqrt(1/5)
+    # ten data sets with the same ranks: chi2 = n (k-1), CD = 2.3437 sqrt(1/5)
     awk 'BEGIN { print "d A B C"; for (i = 1; i <= 10; i++) print "s" i, 3, 2, 1 }' >alike
     compare alike >out
     grep -qx 'friedman-chi2 20.0000' out
@@ -41,7 +41,7 @@ END
     echo 'differs A C' | cmp - differs
 }
 
-@test "tools/compare: q is the table's for two to ten methods (Demsar 2006, table 5)" {
+@test "tools/compare: q equals the published table for two to ten methods (Demsar 2006, table 5)" {
     for row in '0.05 1.960 2.344 2.569 2.728 2.850 2.948 3.031 3.102 3.164' \
         '0.1 1.645 2.052 2.291 2.459 2.589 2.693 2.780 2.855 2.920'; do
         read -r -a q <<<"$row"
@@ -68,14 +68,14 @@ END
     command -v gnuplot >/dev/null || skip 'gnuplot is not installed'
     awk 'BEGIN { print "d A B <C>"; for (i = 1; i <= 10; i++) print "s" i, 3, 2, 1 }' >alike
     compare --picture diagram.svg alike >out
-    # the bars A-B and B-C are pieces of one path, the last
+    # the bars A-B and B-C are parts of one path, the last
     assert_equal "$(grep -o " d='[^']*'" diagram.svg | tail -n 1 | grep -o M | wc -l)" 2
     for text in 'A 1.00' 'B 2.00' '3.00 &lt;C>' 'CD = 1.048'; do
         grep -qF ">$text<" diagram.svg || fail "no $text: $(grep -o '<text>.*' diagram.svg)"
     done
 }
 
-@test "tools/compare: two methods, by sign test and Wilcoxon, worked by hand" {
+@test "tools/compare: sign test and Wilcoxon's test of two methods, computed by hand" {
     # differences 3 -1 2 4 0: signed ranks of 1 2 3 4 are +9 -1; P(sum <= 1) = 2/16, twice .25
     # signs: 3 of 4; P(<= 1 of 4) = 5/16, twice .625
     printf '%s\t%s\n' q m a 4 b 1 c 5 d 9 e 2 >one.tsv
@@ -90,11 +90,11 @@ END
     printf 'd A B C\n%s\n%s\n%s\n' '1 9 5 1' '2 8 5 1' '3 7 6 1' >table
     compare --resamples 100 --pairs table >out
     awk -F'\t' '/^[ABC]\t/ && $9 != .75 { exit 1 }' out || fail "$(cat out)"
-    # the interval holds the mean, and is the same for a seed
+    # the interval holds the mean, and depends on the seed only
     compare --measure m one.tsv two.tsv 2>said | tail -n 1 | awk -F'\t' '$4 > $3 || $5 < $3 || $4 == $5 { exit 1 }'
     compare --seed 2 --resamples 1000 table >a
     compare --seed 2 --resamples 1000 table | cmp a -
-    # the normal distribution takes over beyond 200 where the exact one left off
+    # beyond 200 the normal approximation continues the exact distribution
     for n in 200 201; do
         awk -v n=$n 'BEGIN { print "d A B"; for (i = 1; i <= n; i++) print i, (i * 7919 % 211) / 9, (i * 104729 % 199) / 9 }' >table
         compare --resamples 100 table | tail -n 1 | cut -f 10
@@ -114,7 +114,7 @@ END
     printf '%s\n' 'a .5' '+2 .1' 'c .3' >wrong
     compare --truth rows right wrong >out
     assert_equal "$(tail -n 1 out | cut -f 3,6-8 | tr '\t' ' ')" '0.333333 1 0 2'
-    # names as short as tell files apart
+    # the shortest names that distinguish the files
     cp right s.right
     cp wrong s.wrong
     compare --truth rows s.right s.wrong >out
@@ -125,7 +125,7 @@ END
     assert_output 'compare: short: 1 predictions for the 3 rows of rows'
 }
 
-@test "tools: each has a --help that fits, and refuses options that it does not know" {
+@test "tools: each has a --help that fits a terminal, and refuses unknown options" {
     for tool in check compare convert easy log-plot molecules pr roc smm-heatmap subset sweep-plot; do
         $tool --help >help
         awk 'length > 80 { print; wide = 1 } END { exit wide }' help || fail "$tool --help is wide"
@@ -134,7 +134,7 @@ END
     done
 }
 
-@test "tools: outputs are those of the programs: descriptors, links, permissions, and no input" {
+@test "tools: outputs are treated as in the programs: descriptors, links, permissions, no input as output" {
     awk 'BEGIN { for (i = 1; i <= 20; i++) print i % 2, "1:" i }' >rows
     subset --rows 5 rows part
     for name in /dev/fd/3 /proc/self/fd/3 link; do
@@ -184,7 +184,7 @@ END
     subset --rows 5 rows link
     [ -L link ]
     cmp new part
-    # what the system does not follow is not followed
+    # links that the system does not follow are not followed
     if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/fs/protected_symlinks)" = 1 ]; then
         mkdir -m 1777 shared
         echo old >victim
@@ -196,7 +196,7 @@ END
     fi
 }
 
-@test "tools: a full disk and a closed pipe end in one line, or quietly" {
+@test "tools: a full disk ends with one line, and a closed pipe quietly" {
     printf 'a\n1\n' >data.csv
     if [ -c /dev/full ]; then
         run -1 convert --unlabelled data.csv /dev/full
@@ -209,7 +209,7 @@ END
     assert_equal "$(cat code) $(cat err)" '141 '
     run -1 convert --unlabelled data.csv nowhere/out
     assert_output 'convert: nowhere/out: No such file or directory'
-    # a signal leaves nothing behind
+    # a signal leaves no file
     mkfifo pipe
     python3 "$root/tools/convert" --unlabelled --from csv pipe out 2>err &
     { echo a && sleep 0.5 && kill -TERM $!; } >pipe

@@ -1,4 +1,4 @@
-# tools/convert: what goes in comes out, and what is wrong has its line.
+# tools/convert: formats convert in both directions, and errors name their line.
 
 load helper
 
@@ -19,7 +19,7 @@ refused_at() {
     [ ! -e result ] || fail "an output was left: $*"
 }
 
-@test "convert: an output without a name is refused as such" {
+@test "convert: an empty output name is refused with its own message" {
     echo '1 1:1' >in
     run -1 convert in ''
     assert_output 'convert: : No such file or directory'
@@ -41,7 +41,7 @@ END
 END
     diff expected data.svm
     printf '%s\n' x1 x,2 colour=red colour=blue | diff - names
-    # back: label, qid and comment are what they say
+    # and back: label, qid and comment
     convert --feature-names names data.svm back.csv
     cat >expected <<'END'
 label,qid,x1,"x,2",colour=red,colour=blue,comment
@@ -56,7 +56,7 @@ END
     convert --to tsv data.svm - | convert --from tsv - - | cmp - data.svm
 }
 
-@test "convert: test rows get the features of --like, whatever the order of their columns" {
+@test "convert: test rows get the features of --like, in any order of columns" {
     printf 'y,a,c,b\n1,1,red,2\n2,0,blue,5\n' >train.csv
     convert --label y --categorical c --feature-names names train.csv train.svm
     printf 'b,more,c,y,a\n7,9,blue,1,8\n6,9,green,2,0\n' >test.csv
@@ -67,7 +67,7 @@ END
     refused_at less.csv:1 "no column 'b'" --label y --like names less.csv
 }
 
-@test "convert: what is missing is an error, left out, zero or a number" {
+@test "convert: a missing value is an error, omitted, zero or a number" {
     printf 'y,a,b\n1,,2\n,3,NA\n3,4,5\n' >data.csv
     refused_at data.csv:2 "column 'a': value is missing" --label y data.csv
     convert --label y --missing skip data.csv - | diff - <(echo 3 1:4 2:5)
@@ -97,7 +97,7 @@ END
     convert --delimiter '|' --unlabelled data.csv - | diff - <(echo 1:1 2:2)
 }
 
-@test "convert: hostile tables are refused at their line" {
+@test "convert: malformed tables are refused with their line" {
     refuses() {
         # shellcheck disable=SC2059 # a format on purpose
         printf "$3" >bad.csv
@@ -124,10 +124,10 @@ END
     misused convert --labels-file y.npy bad.csv result
     misused convert --missing x bad.csv result
     misused convert bad.csv
-    # a byte order mark, CRLF and a last line without end are as other tables have them
+    # a byte order mark, CRLF and a missing last line end are accepted
     printf '\xef\xbb\xbfy,a\r\n1,2\r\n3,4' >good.csv
     convert --label y good.csv - | diff - <(printf '1 1:2\n3 1:4\n')
-    # what was there stays where the new one fails
+    # an existing file stays if the conversion fails
     echo old >result
     printf 'y,a\n1,2\n1,x\n' >bad.csv
     refused convert --label y bad.csv result
@@ -167,7 +167,7 @@ END
         cmp names again
     done
     grep -qx '<label name="amazed_x"></label>' back.xml
-    # Weka's sparse rows: what is left out is the first nominal value
+    # Weka's sparse rows: an omitted value is the first nominal one
     printf '@relation r\n@attribute a {x,y}\n@attribute b numeric\n@attribute c {p,n}\n@data\n{1 2}\n{0 y,2 n}\n' >s.arff
     convert --feature-names names s.arff - | diff - <(printf 'p 1:2 2:1\nn 3:1\n')
     printf 'b\na=x\na=y\n' | diff - names
@@ -182,7 +182,7 @@ END
     convert one.arff - | cmp - one.svm
 }
 
-@test "convert: hostile ARFF is refused at its line" {
+@test "convert: malformed ARFF is refused with its line" {
     refuses() {
         # shellcheck disable=SC2059
         printf "@relation r\n$3" >bad.arff
@@ -206,7 +206,7 @@ END
     refused_at l.xml 'not XML' --labels-xml l.xml a.arff
 }
 
-# npy FILE DESCR FORTRAN SHAPE FORMAT NUMBER...: an array, by the format's own words.
+# npy FILE DESCR FORTRAN SHAPE FORMAT NUMBER...: an array in this format.
 npy() {
     python3 - "$@" <<'END'
 import struct, sys
@@ -220,7 +220,7 @@ with open(path, "wb") as file:
 END
 }
 
-@test "convert: .npy of one, two and three dimensions, in either order, whatever the numbers" {
+@test "convert: .npy of one, two and three dimensions, in either order, with any number type" {
     npy C.npy '<f8' False '(2, 3)' '<d' 0.1 0 -2 1e-300 5 6
     npy F.npy '<f8' True '(2, 3)' '<d' 0.1 1e-300 0 5 -2 6
     npy B.npy '>f8' False '(2, 3)' '>d' 0.1 0 -2 1e-300 5 6
@@ -254,7 +254,7 @@ END
     convert --labels-file w.npy X.npy - | cmp - words.svm
 }
 
-@test "convert: NumPy reads what is written, and what it writes is read" {
+@test "convert: NumPy reads the written files, and its files are read" {
     python=python3
     $python -c 'import numpy' 2>/dev/null || python=/usr/bin/python3
     $python -c 'import numpy' 2>/dev/null || skip 'no numpy'
@@ -278,7 +278,7 @@ assert (np.load("S.npy") == np.load("S2.npy")).all() and np.load("S2.npy").dtype
 assert (np.char.replace(np.load("y.npy"), " ", "_") == np.load("y2.npy")).all()'
 }
 
-@test "convert: hostile .npy is refused" {
+@test "convert: malformed .npy is refused" {
     npy X.npy '<f8' False '(2, 1)' '<d' 1 2
     npy y.npy '<f8' False '(3,)' '<d' 1 2 3
     refused_at y.npy '3 rows, but X.npy has 2' --labels-file y.npy X.npy
@@ -308,7 +308,7 @@ assert (np.char.replace(np.load("y.npy"), " ", "_") == np.load("y2.npy")).all()'
     refused_at bad.npy 'not a .npy file' --unlabelled bad.npy
 }
 
-@test "convert: XMC counts from 0, here from 1; its header is checked and written" {
+@test "convert: indices of XMC count from 0 and become 1; its header is checked and written" {
     printf '3 4 3\n0,2 0:.5 3:1\n 2:7\n1 1:1e-3 2:0\n' >data.xmc
     convert data.xmc data.svm
     printf '0,2 1:.5 4:1\n3:7\n1 2:1e-3\n' | diff - data.svm
@@ -336,7 +336,7 @@ assert (np.char.replace(np.load("y.npy"), " ", "_") == np.load("y2.npy")).all()'
     refused convert words.svm out.xmc
 }
 
-@test "convert: rows of others: zero-based, not sorted, with values that stand for missing ones" {
+@test "convert: svmlight rows with zero-based or unsorted indices and placeholders for missing values" {
     printf '# Column indices are zero-based\n-2 qid:1 0:3 2:1 # a\n1.5 qid:1 1:1 4294967294:2\n' >data.svm
     convert --zero-based data.svm - | diff - <(printf '%s\n' '-2 qid:1 1:3 3:1 # a' \
         '1.5 qid:1 2:1 4294967295:2')
@@ -354,7 +354,7 @@ assert (np.char.replace(np.load("y.npy"), " ", "_") == np.load("y2.npy")).all()'
     printf '# Column indices are zero-based\n1 1:1\n' >data.svm
     convert --to csv data.svm - 2>err >table
     assert_equal "$(<err)" 'convert: data.svm: a comment says zero-based: --zero-based shifts indices'
-    # numbers are the same whatever their spelling; other words are themselves
+    # numbers are equal in any spelling; other words compare byte by byte
     printf '%s\n' '1 qid:1 1:1.79769313486e+308 2:1' '2 qid:1 1:179769313486e297 2:0' '0 qid:1 1:NaN' \
         '3 qid:1 1:' '4 qid:1 1:3' >data.svm
     refused_at data.svm:1 'too large' data.svm
@@ -385,7 +385,7 @@ assert (np.char.replace(np.load("y.npy"), " ", "_") == np.load("y2.npy")).all()'
     refused_at bad.letor:1 'relevance is not a number' bad.letor
 }
 
-@test "convert: svmlight rows are refused at the lines where the programs refuse them" {
+@test "convert: svmlight rows are refused at the same lines as by the programs" {
     for row in '1 2:1 2:1' '1 0:1 1:1' '1 1:nan' '1 1:1e39' '1 1:' '1 1' '1 x:1' '1 -1:1' '1 1:1:1' \
         '1 4294967296:1' '1 99999999999999999999:1' '1 qid:1 qid:1 1:1' '1 1:1 qid:1' '1 1:0x1' ; do
         printf '1 1:1\n%s\n2 1:2\n' "$row" >bad.svm
@@ -397,7 +397,7 @@ assert (np.char.replace(np.load("y.npy"), " ", "_") == np.load("y2.npy")).all()'
     refused_at wide.svm 'columns are too many' wide.svm --to csv
 }
 
-@test "convert: real sets come back byte for byte, through each format that can hold them" {
+@test "convert: real data sets come back byte for byte, through each format that can represent them" {
     real ml/emotions.train.svm.gz
     zcat "$real" | head -n 100 >ml.svm
     convert ml.svm ml.csv.gz
@@ -411,10 +411,10 @@ assert (np.char.replace(np.load("y.npy"), " ", "_") == np.load("y2.npy")).all()'
     zcat "$real" | cmp - <(convert rank.tsv.gz -)
 }
 
-@test "convert: a row of nothing stays a row, and rows are streamed within little memory" {
+@test "convert: an empty row stays a row, and rows are streamed with little memory" {
     printf 'a\n0\n0\n' >zero.csv
     convert --unlabelled zero.csv - | diff - <(printf '1:0\n1:0\n')
     { echo y,a,b; yes '1,2,3' | head -n 300000; } | gzip >long.csv.gz
-    # Python itself takes some 40 MB of these; the rows as objects would take 200
+    # Python itself takes about 40 MB of these; the rows as objects would take 200
     (ulimit -v 120000 && convert --label y long.csv.gz - | tail -n 1 | diff - <(echo 1 1:2 2:3))
 }

@@ -11,7 +11,7 @@ setup() {
 
 # ---- subset ----
 
-@test "subset: parts are exact, seeded, in order, and the rest is what is left" {
+@test "subset: parts have the exact size, depend on the seed, keep the order, and the rest has all other rows" {
     awk 'BEGIN { print "# matrix 1 2"; for (i = 1; i <= 100; i++)
         printf "%s 1:%d\n", i % 10 ? (i % 10 < 4 ? "+1" : "1.0") : "rare", i }' >rows
     subset --rows 30 --rest rest rows part
@@ -27,7 +27,7 @@ setup() {
     subset --rows 30 - part.gz <rows.gz
     zcat part.gz | cmp - part
     subset --share 0.25 rows - | grep -c : | diff - <(echo 25)
-    # of each label its share; 1 and +1 and 1.0 are one
+    # the share of each label; 1, +1 and 1.0 are one label
     subset --by label --share 0.2 rows part
     assert_equal "$(grep -c rare part) $(grep -vc 'rare\|#' part)" '2 18'
     subset --by label --rows 95 rows part # 85.5 and 9.5
@@ -60,7 +60,7 @@ setup() {
 
 # ---- check ----
 
-# agrees FAMILY: check refuses `rows` where the trainer of the family does, and else not.
+# agrees FAMILY: check refuses `rows` if and only if the trainer of the family does.
 agrees() {
     local status=0
     "svm-$1-train" -q rows model >report 2>told || status=$?
@@ -68,12 +68,12 @@ agrees() {
     [ $status = 0 ] || [[ "${lines[*]}" == *"check: rows"* ]] || fail "check says nothing: $output"
 }
 
-@test "check: refuses what the trainers refuse, at the same lines" {
+@test "check: refuses the same files as the trainers, at the same lines" {
     local number=0
     while IFS= read -r text; do
         # shellcheck disable=SC2059
         printf -- "$text" >rows
-        # what labels and queries are is each family's, the rest the reader's
+        # labels and queries depend on the family, everything else on the reader
         number=$((number + 1))
         [ $number -le 10 ] && set -- rank top mc ml smm || set -- rank ml
         for family in "$@"; do
@@ -111,7 +111,7 @@ yes 1:1\nno 1:2\n
 END
 }
 
-@test "check: labels and names are shown without what a terminal would obey" {
+@test "check: labels and names are shown without control characters" {
     printf '%s 1:%d\n' $'\e]0;x\a\e[31m' 1 b 2 $'c\xff\xc2\x9b' 3 é 4 >rows
     run -0 check mc rows
     assert_line '4 labels: \x1b]0;x\x07\x1b[31m (1), b (1), c\xff\xc2\x9b (1), é (1)'
@@ -122,7 +122,7 @@ END
     assert_output 'check: unrecognized arguments: \x1b[31m (see --help)'
 }
 
-@test "check: says what is odd, and what helps" {
+@test "check: reports problems, and the options that help" {
     awk 'BEGIN { for (i = 1; i <= 60; i++) printf "%s 1:%d 2:%g 4:7 5:%g\n",
         i == 60 ? "rare" : i % 2, i * 1000, i / 1e4, i % 7 + .5 }' >rows
     sed -n 1p rows >first
@@ -143,7 +143,7 @@ END
         'first in line 5' '-t minmax'; do
         [[ "$output" == *"$text"* ]] || fail "no '$text': $output"
     done
-    # lines with errors: ten are named, the others counted
+    # of lines with errors ten are named, the others counted
     { echo 1 1:1 && yes 1 1:x | head -n 14; } >rows
     run -1 check mc rows
     assert_equal "$(grep -c 'check: rows:' <<<"$output")" 11 # and that one label is left
@@ -154,7 +154,7 @@ END
 
 # ---- molecules ----
 
-# chemistry: skips without RDKit.
+# chemistry: skips the test without RDKit.
 chemistry() {
     cat >molecules.csv <<'END'
 name,SMILES,RT,System
@@ -169,7 +169,7 @@ END
     skip 'no RDKit (python3-rdkit)'
 }
 
-@test "check: of a precomputed kernel, its numbers and whether it is symmetric" {
+@test "check: reports the numbers of a precomputed kernel, and whether it is symmetric" {
     printf '1 0:1 1:2 2:1\n# one\n-1 0:2 1:1.5 2:2 3:0\n' >data.svm
     ! check top --precomputed data.svm >said 2>err || fail 'taken'
     assert_equal "$(<err)" 'check: data.svm:3: not symmetric: 1.5 for 1, but line 1 has 1 for 2'
@@ -186,13 +186,13 @@ END
     ! check top --precomputed data.svm >said 2>err || fail 'taken'
     assert_equal "$(<err)" 'check: data.svm:2: serial number 9: must be 1..2'
     refused svm-top-train -t 4 data.svm model
-    # test rows are no square
+    # test rows do not form a square matrix
     printf '1 0:1 1:2 2:1\n-1 0:2 1:1 2:2\n' >data.svm
     printf '1 0:1 1:5 2:7\n-1 0:2 1:8 2:3\n' >test.svm
     check mc --precomputed --like data.svm test.svm >said
 }
 
-@test "check: tells of a byte order mark, and of a file that something else compressed" {
+@test "check: reports a byte order mark, and other compression formats" {
     printf '\xef\xbb\xbf1 1:1\n2 1:2\n' >data.svm
     check mc data.svm >said
     grep -qx 'a byte order mark (UTF-8) begins the file: it is skipped' said
@@ -219,7 +219,7 @@ END
 @test "molecules: counted substructures by radius and bits, names in comments" {
     chemistry
     molecules --names name --radius 0 --bits 0 molecules.csv - >rows
-    # ethanol has three atoms of three kinds; of phenol's seven, five are alike
+    # ethanol has three atoms of three kinds; of phenol's seven, five are equal
     sed -n 2p rows | grep -Eqx '0.8 qid:Eawag [0-9]+:1 [0-9]+:1 [0-9]+:1 # ethanol' || fail "$(cat rows)"
     assert_equal "$(sed -n 5p rows | grep -o ':[0-9]* ' | sort | tr -d '\n')" ':1 :1 :5 '
     sed -n 5p rows | grep -q 'qid:UFZ .*# phenol, pure$'
@@ -249,7 +249,7 @@ END
     assert_equal "$(sort folds | uniq -c | awk '{ print $1 }' | sort | tr '\n' ' ')" '2 3 '
     molecules --folds again --n-folds 2 molecules.csv rows
     cmp folds again
-    # a column of InChIKeys is taken as it is
+    # a column of InChIKeys is used unchanged
     awk -F, 'NR == 1 { print $0 ",InChIKey" } NR > 1 { print $0 ",AAAAAAAAAAAAAA-" NR }' molecules.csv >keyed.csv
     molecules --keys keys keyed.csv rows
     assert_equal "$(sort -u keys)" AAAAAAAAAAAAAA
@@ -258,7 +258,7 @@ END
     [ ! -e rows2 ] && [ ! -e folds2 ]
 }
 
-@test "molecules: InChI, by RDKit or Open Babel, are the molecules of their SMILES" {
+@test "molecules: InChI, read by RDKit or Open Babel, give the molecules of their SMILES" {
     chemistry
     cat >inchi.csv <<'END'
 name,InChI,RT,System
@@ -279,7 +279,7 @@ END
     molecules --names name --skip-invalid bad.csv - 2>said | diff - <(sed 2d rows)
 }
 
-@test "molecules: what cannot be read is refused at its line, or left out and named" {
+@test "molecules: a molecule that cannot be read is refused with its line, or left out and named" {
     chemistry
     sed 's/CCO/C(C/' molecules.csv >bad.csv
     refused molecules bad.csv rows2
@@ -312,7 +312,7 @@ END
 
 # ---- easy ----
 
-@test "easy: all five families, and each command that it prints runs again by hand" {
+@test "easy: works for all five families, and each printed command runs by itself" {
     small='--rows 80'
     for family in rank top mc ml smm; do
         mkdir -p $family/again
@@ -335,7 +335,7 @@ END
     done
 }
 
-@test "easy: names of files are no options, and no commands to a terminal" {
+@test "easy: file names are never taken as options, and are printed without control characters" {
     local name printed
     for name in --log=x -x.svm 'a;b c' $'q\e[31m\\\'s\n.svm'; do
         mkdir work again
@@ -352,8 +352,8 @@ END
     done
 }
 
-@test "easy: chooses by the rows, unless told" {
-    # said ROWS ARGUMENTS: the trainer's command
+@test "easy: chooses settings by the rows, unless options are given" {
+    # said ROWS ARGUMENTS: the command of the trainer
     commands() {
         easy --folds 2 "$@" 2>/dev/null | grep '^\$.*train'
     }

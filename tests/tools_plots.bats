@@ -1,4 +1,4 @@
-# Pictures: roc, pr, sweep-plot, log-plot and smm-heatmap. What is drawn is read back from the SVG.
+# Pictures: roc, pr, sweep-plot, log-plot and smm-heatmap. Curves are read back from the SVG.
 
 load helper
 
@@ -32,7 +32,7 @@ for path in re.findall(r"stroke='rgb\(%s\)'[^>]* d='([^']*)'" % colours[int(sys.
 END
 }
 
-@test "roc: a curve worked by hand, from predictions and from rates" {
+@test "roc: a curve computed by hand, from predictions and from rates" {
     roc --linear --truth truth.svm picture.svg scores
     printf '%s\n' '0.0 0.0' '0.0 0.5' '0.25 1.0' '1.0 1.0' | diff - <(curve picture.svg 0)
     grep -q '>scores (AUC 0.938)<' picture.svg
@@ -40,7 +40,7 @@ END
     roc --linear other.svg curve.tsv
     curve picture.svg 0 | diff - <(curve other.svg 0)
     grep -q '>curve (AUC 0.938)<' other.svg
-    # words, and the column of a score
+    # labels as words, and the column of a score
     sed 's/^+1/yes/; s/^-1/no/' truth.svm >words.svm
     awk '{ print "no", $1, 7 }' scores >columns
     roc --linear --positive yes --column 2 --truth words.svm --names A other.svg columns
@@ -48,7 +48,7 @@ END
     grep -q '>A (AUC 0.938)<' other.svg
 }
 
-@test "roc: a constant scorer is the diagonal, on the logarithmic axis too" {
+@test "roc: constant scores give the diagonal, also on the logarithmic axis" {
     roc --from 0.0001 picture.svg constant.tsv
     curve picture.svg 0 >points
     [ "$(wc -l <points)" -gt 40 ]
@@ -57,14 +57,14 @@ END
     grep -q '>constant (AUC 0.500)<' picture.svg
     roc --linear picture.svg constant.tsv
     printf '%s\n' '0.0 0.0' '1.0 1.0' | diff - <(curve picture.svg 0)
-    # what svm-top-predict writes for a model without weights
+    # the output of svm-top-predict for a model without weights
     printf '1 1:1\n-1 1:1\n' >equal.svm
     svm-top-train -q -s svm equal.svm model >report
     svm-top-predict -q --roc flat.tsv equal.svm model labels
     cut -f 1,2 flat.tsv | diff - <(cut -f 1,2 constant.tsv)
 }
 
-@test "roc: the logarithmic axis begins below the least rate, with the rate of positives there" {
+@test "roc: the logarithmic axis begins below the smallest rate, with the rate of positives there" {
     roc picture.svg curve.tsv
     curve picture.svg 0 >points
     # from .001 on; at .001 the curve is at .5 + .5 (.001 / .25)
@@ -73,7 +73,7 @@ END
     assert_equal "$(tail -n 1 points)" '1.0 1.0'
 }
 
-@test "pr: a curve worked by hand" {
+@test "pr: a curve computed by hand" {
     pr --truth truth.svm picture.svg scores
     curve picture.svg 0 >points
     assert_equal "$(head -n 2 points | tr '\n' ' ')" '0.0 1.0 0.5 1.0 '
@@ -83,13 +83,13 @@ END
     grep -q '>chance (0.333)<' picture.svg
     pr --positives 2 --negatives 4 other.svg curve.tsv
     curve other.svg 0 | diff points -
-    # between thresholds counts grow in proportion: a constant scorer is flat
+    # between thresholds counts grow in proportion: constant scores give a horizontal line
     pr --positives 2 --negatives 6 flat.svg constant.tsv
     curve flat.svg 0 | awk '$2 != .25 { exit 1 }'
     grep -q '>constant (AP 0.' flat.svg
 }
 
-@test "pr, roc: areas are those of svm-top-predict, ties too" {
+@test "pr, roc: areas equal those of svm-top-predict, also with ties" {
     "$bin/datasets/generate" top --rows 300 --output rows.svm
     awk '{ for (i = 2; i <= NF; i++) { split($i, a, ":"); $i = a[1] ":" (a[2] > 0 ? 1 : -1) } print }' rows.svm |
         cut -d' ' -f 1-4 >tied.svm
@@ -103,7 +103,7 @@ END
     grep -q "(AP $(printf %.3f "$(metric average-precision measures)"))" picture.svg
 }
 
-@test "roc, pr: hostile files are refused at their line" {
+@test "roc, pr: malformed files are refused with their line" {
     refuses() {
         # shellcheck disable=SC2059
         printf "$2" >bad.tsv
@@ -134,7 +134,7 @@ END
     [ ! -e picture.svg ]
 }
 
-@test "pictures: SVG, PNG and PDF by the name's end, whatever the names hold" {
+@test "pictures: SVG, PNG and PDF according to the end of the name, for any name" {
     printf 'it'\''s <a> & "b" $(c) `d` \\ e_f^g {h}\n' >title
     for end in svg png pdf; do
         roc --title "$(cat title)" --names "$(cat title)" picture.$end curve.tsv
@@ -150,7 +150,7 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
     misused roc --size 5 small.png curve.tsv
 }
 
-@test "pictures: texts are drawn as they are, whatever they mean to gnuplot" {
+@test "pictures: texts are drawn literally, also those with a meaning to gnuplot" {
     printf 'iteration\tseconds\tprimal\tdual\tgap\n1\t.1\t2\t1\t.5\n2\t.2\t2\t1.9\t.05\n' >log
     local text
     for text in "'a" "''" '"b"' '\n\101 %d %h %%' '{/Symbol a}_1^2 @~' '`touch obeyed`' '@GPVAL_PWD' '$block1' $'\\' 'a #c; plot' é; do
@@ -170,7 +170,7 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
     [ ! -e obeyed ]
 }
 
-@test "sweep-plot: a line of one parameter, with standard errors, and the best" {
+@test "sweep-plot: one parameter gives a line with standard errors and the best point" {
     printf '%s\t%s\t%s\t%s\t%s\n' point cost accuracy accuracy-sd gap 1 0.25 .5 .2 1e-3 2 1 .9 .1 1e-3 \
         3 4 .7 0 1e-3 '# best: whatever' '' '' '' '' >sweep.tsv
     sweep-plot --folds 4 picture.svg sweep.tsv
@@ -185,7 +185,7 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
     cut -f 2,3 sweep.tsv >plain.tsv
     sweep-plot picture.svg plain.tsv
     run -1 grep -q 'mean and standard' picture.svg
-    # shards: tables with their headers, one behind the other or each by itself
+    # shards: tables with their headers, joined or separate
     { head -n 2 plain.tsv && head -n 1 plain.tsv && sed -n 3,4p plain.tsv; } >cat.tsv
     sweep-plot cat.svg cat.tsv
     cmp cat.svg picture.svg
@@ -195,7 +195,7 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
     grep -q '>best: 0.4 at C = 1<' picture.svg
 }
 
-@test "sweep-plot: a map of two parameters as trainers print it, the best over others" {
+@test "sweep-plot: two parameters give a map with the best value over all others" {
     "$bin/datasets/generate" mc --rows 120 --features 5 --classes 2 --output rows.svm
     svm-mc-train -q -v 3 -t rbf -c 0.5,8 -g 2^-5,2^-2,2 rows.svm >sweep.tsv
     best=$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) { at[$i] = i } next }
@@ -220,7 +220,7 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
     sweep-plot picture.svg part.tsv
 }
 
-@test "log-plot: gaps of trainers' logs, and what is 0 left out" {
+@test "log-plot: gaps of the trainers' logs, without zeros" {
     "$bin/datasets/generate" rank --molecules 60 --output rows.svm
     svm-rank-train -q --log newton.log --solver newton rows.svm model >report
     svm-rank-train -q --log ocas.log --solver ocas rows.svm model >report
@@ -254,7 +254,7 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
     "$bin/datasets/generate" smm --rows 60 --output rows.svm
     svm-smm-train -q --weights weights rows.svm model >report
     smm-heatmap weights picture.pdf
-    # a column is no image to gnuplot, and is drawn all the same: a polygon a cell
+    # gnuplot cannot draw a column as an image; it is drawn as a polygon for each cell
     for n in 2 5; do
         seq -1 $((n - 2)) >column
         smm-heatmap column picture.svg
