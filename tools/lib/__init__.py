@@ -1,1 +1,1 @@
-"""What the tools share: the command's frame, files, numbers, rows, tables, pictures, tests."""
+"""Shared code of the tools: command lines, files, numbers, rows, tables, pictures, statistical tests."""

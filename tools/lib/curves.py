@@ -17,7 +17,7 @@ BETWEEN = 60  # points between two corners that are not above or beside each oth
 
 
 class Curve(NamedTuple):
-    """Corners from (0, 0) to (1, 1), and the counts where they are known."""
+    """Corners from (0, 0) to (1, 1), and the counts if they are known."""
 
     name: str
     corners: List[Tuple[float, float]]  # (false positive rate, true positive rate)
@@ -27,19 +27,19 @@ class Curve(NamedTuple):
 
 def add_options(parser):
     parser.add_argument("curves", nargs="+", metavar="file",
-                        help="of svm-top-predict --roc, or predictions with --truth")
+                        help="a file of svm-top-predict --roc, or predictions with --truth")
     parser.add_argument("--truth", metavar="FILE",
-                        help="the test file of the predictions, whose labels are right")
+                        help="the test file of the predictions, with the true labels")
     parser.add_argument("--positive", metavar="LABEL",
                         help="with --truth: the label of positives (default numbers above 0)")
     parser.add_argument("--column", type=int, metavar="N",
                         help="with --truth: the column of the scores, from 1 (default the last of "
                         "one or two)")
-    parser.add_argument("--names", metavar="NAME,...", help="of the curves (default their files')")
+    parser.add_argument("--names", metavar="NAME,...", help="names of the curves (default: of their files)")
 
 
 def read_curves(options, parser):
-    """The curves that the options name."""
+    """The curves of the options' files."""
     paths = options.curves
     names = names_of(paths, options.names, parser)
     if options.truth is None and (options.positive is not None or options.column is not None):
@@ -55,7 +55,7 @@ def read_curves(options, parser):
 
 
 def is_positive(label, options, line):
-    """As svm-top-predict takes labels: the one that is named, or numbers above 0."""
+    """Whether a label is positive, as in svm-top-predict: the given label, or numbers above 0."""
     if not label:
         refuse("row has no label", options.truth, line)
     if options.positive is not None:
@@ -138,7 +138,7 @@ def curve_of(name, scores, truth):
 
 
 def area(curve):
-    """Under the ROC curve: the share of pairs in order, equal scores counting half."""
+    """The area under the ROC curve: the share of ordered pairs, with equal scores counting half."""
     return sum((x1 - x0) * (y0 + y1) / 2
                for (x0, y0), (x1, y1) in zip(curve.corners, curve.corners[1:]))
 
@@ -158,7 +158,7 @@ def precisions(curve):
 
 
 def average_precision(curve):
-    """The mean over positives of the precision at their places; equal scores count as their average
+    """The mean over positives of the precision at their positions; equal scores count as their average
     over all orders (McSherry and Najork 2008), as in svm-top-predict."""
     total, true, false = 0.0, 0, 0
     for x, y in curve.corners[1:]:
@@ -172,7 +172,7 @@ def average_precision(curve):
 
 
 def thinned(points, x_step, y_step):
-    """Points without those that a picture cannot show: nearer than a step to the last kept."""
+    """Points without those that a picture cannot show: closer than a step to the previous one."""
     kept = [points[0]]
     for point, after in zip(points[1:], points[2:] + [None]):
         if after is None or abs(point[0] - kept[-1][0]) > x_step or \

@@ -22,7 +22,7 @@ TEXT = {"encoding": "utf-8", "errors": "surrogateescape"}
 STREAMS = {"-": 1, "/dev/stdout": 1, "/dev/stderr": 2}  # descriptors
 MOST_LINKS = 40
 
-# First bytes of other compressors, as common/data/file_type.c has them, and what unpacks them.
+# First bytes of other compression formats, as in common/data/file_type.c, and the command that unpacks them.
 PACKED = ((re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", "bzip2 -dc"),
           (re.compile(rb"\xfd7zXZ\0"), "xz", "xz -dc"),
           (re.compile(rb"\x5d\0\0"), "lzma", "xz -dc"),
@@ -34,8 +34,8 @@ MARK = b"\xef\xbb\xbf"  # UTF-8's byte order mark
 
 
 class Source:
-    """A file that may be read more than once, whatever it is. A pipe, and gzip where bytes are
-    sought in it, is kept in a temporary file: memory does not grow."""
+    """A file that may be read more than once. A pipe, and gzip with random access, is stored in a
+    temporary file: memory does not grow."""
 
     def __init__(self, path, seekable=False):
         self.path = path
@@ -107,7 +107,7 @@ class Source:
 
 
 class guarded:
-    """Damaged gzip becomes a refusal."""
+    """Turns an error of damaged gzip into a Refusal."""
 
     def __init__(self, path):
         self.path = path
@@ -123,18 +123,18 @@ class guarded:
         return False
 
 
-# Regular files, as (device, inode), that are read, and that are written as the output comes.
+# Regular files, as (device, inode), that are read, and that are written in place.
 _read, _written = set(), set()
 
 
 def identity(number):
-    """(device, inode) of a descriptor that leads to a regular file, else None."""
+    """(device, inode) of a descriptor of a regular file, or None."""
     status = os.fstat(number)
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def taken(number, path, among):
-    """Notes that the file is read, or written in place: it cannot be both, nor what is read be standard
+    """Notes that the file is read, or written in place. It cannot be both, nor can an input be standard
     output."""
     file = identity(number)
     if file is None:
@@ -146,7 +146,7 @@ def taken(number, path, among):
 
 
 def descriptor(path):
-    """The number of the open descriptor that a path stands for, by links too, or None."""
+    """The number of the open descriptor that a path stands for, also through links, or None."""
     if path in STREAMS:
         return STREAMS[path]
     for _ in range(MOST_LINKS):
@@ -162,8 +162,8 @@ def descriptor(path):
 
 
 def open_descriptor(number, path):
-    """A stream to an open descriptor. A regular file is cut to nothing, or where standard streams stand,
-    unless the descriptor appends."""
+    """A stream to an open descriptor. A regular file is truncated, for standard streams at their current
+    offset, unless the descriptor appends."""
     flags = fcntl.fcntl(number, fcntl.F_GETFL)
     if flags & os.O_ACCMODE == os.O_RDONLY:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
@@ -184,8 +184,8 @@ def cannot_write(path, error):
 
 
 class Outputs:
-    """Several outputs of which all come, or none: `with Outputs() as outputs`. A file that is replaced
-    gives its permissions (rwx), and nothing else."""
+    """Several outputs that are all written or none: `with Outputs() as outputs`. A new file has the
+    permissions (rwx) of the file that it replaces, and nothing else of it."""
 
     def __init__(self):
         self._files = []  # [stream, layers below it, temporary name or None, path, target]
@@ -200,8 +200,8 @@ class Outputs:
         self._names.add(name)
 
     def _open_target(self, path, status):
-        """(stream, temporary name, target): beside what the path leads to. Others may change links
-        meanwhile: that must be what the system has found."""
+        """(stream, temporary name, target), in the folder of the file that the path leads to. Links may
+        change meanwhile: the target must be the file that the system has found."""
         target = os.path.realpath(path)
         there = os.lstat(target) if os.path.lexists(target) else None
         if (there is None) != (status is None) or there and not os.path.samestat(there, status):
@@ -218,7 +218,7 @@ class Outputs:
         return os.fdopen(number, "wb"), temporary, target
 
     def binary(self, path):
-        """A stream of bytes that will be the file."""
+        """A stream of bytes that becomes the file."""
         number = descriptor(path)
         temporary = target = None
         if number is not None:
@@ -247,7 +247,7 @@ class Outputs:
         return stream
 
     def text(self, path):
-        """A stream of text that will be the file."""
+        """A stream of text that becomes the file."""
         binary = self.binary(path)
         text = io.TextIOWrapper(io.BufferedWriter(binary, 1 << 18), newline="\n",
                                 write_through=False, **TEXT)
@@ -286,12 +286,12 @@ class Outputs:
 
 
 def plain_name(path):
-    """The name without a .gz at its end: what a format is guessed from."""
+    """The name without a .gz at its end, which gives the format."""
     return path[:-3] if path.endswith(".gz") else path
 
 
 def names_of(paths, given, parser):
-    """A name for each file: those of --names, else as little of the files' own as tells them apart."""
+    """A name for each file: those of --names, else the shortest parts of the files' names that distinguish them."""
     if given is not None:
         names = given.split(",")
         if len(names) != len(paths):
@@ -307,7 +307,7 @@ def names_of(paths, given, parser):
 
 
 def read_names(path):
-    """The lines of a file of names, none empty and none twice."""
+    """The lines of a file of names; empty and repeated ones are refused."""
     names = []
     seen = {}
     for number, line in Source(path).lines():

@@ -16,7 +16,7 @@ def is_number(text):
 
 
 def fault_of_value(text):
-    """What is wrong with the text of a feature's value, or None."""
+    """The error of the text of a feature's value, or None."""
     if NUMBER.fullmatch(text):
         return "value is too large for single precision" if abs(float(text)) >= LARGEST else None
     if not text:
@@ -27,13 +27,13 @@ def fault_of_value(text):
 
 
 def shortest(value):
-    """The shortest decimal that reads back to the double, as 1 and not 1.0."""
+    """The shortest decimal that reads back to the double; 1, not 1.0."""
     text = repr(float(value))
     return text[:-2] if text.endswith(".0") else text
 
 
 def shortest_single(value):
-    """The same of a number in single precision."""
+    """The same for a number in single precision."""
     for digits in range(1, 10):
         text = f"{value:.{digits}g}"
         if struct.unpack("<f", struct.pack("<f", float(text)))[0] == value:

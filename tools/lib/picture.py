@@ -25,7 +25,7 @@ DOTS = 200  # of a PNG, per inch
 
 
 def string(text):
-    """The text as a string of gnuplot's, in double quotes: all that means something in these, or to a
+    """The text as a gnuplot string in double quotes: every character with a meaning in these, or to a
     macro, a command in backquotes or a format, stands in octal. (In single quotes a quote cannot come
     first: gnuplot takes '' for an empty string.)"""
     clean = "".join(c if c.isprintable() else " " for c in str(text))
@@ -43,7 +43,7 @@ def superscript(number):
 
 
 def add_options(parser, default="6.4x4.8"):
-    """The picture's name and what all pictures have."""
+    """Adds the arguments of all pictures to a parser."""
     parser.add_argument("picture", help="NAME.svg, NAME.png or NAME.pdf")
     parser.add_argument("--title", help="a line above the picture")
     parser.add_argument("--size", type=size, default=default, metavar="WxH",
@@ -51,7 +51,7 @@ def add_options(parser, default="6.4x4.8"):
 
 
 class Picture:
-    """A script under way: set(...) and plot(...), then draw()."""
+    """A gnuplot script: set(...) and plot(...), then draw()."""
 
     def __init__(self, options):
         self.path = options.picture
@@ -70,7 +70,7 @@ class Picture:
         self.lines += [f"set {text}" for text in what]
 
     def data(self, rows):
-        """A block of rows of numbers (None begins a new piece); returns its name."""
+        """A block of rows of numbers (None begins a new part); returns its name."""
         self.n_blocks += 1
         name = f"$block{self.n_blocks}"
         self.lines.append(f"{name} << EOD")
@@ -89,7 +89,7 @@ class Picture:
         return f"linecolor rgb '{COLOURS[n]}' dashtype {DASHES[n]} linewidth 2"
 
     def steps(self, axis, low, high):
-        """Ticks of a linear axis, seven at most."""
+        """At most seven ticks of a linear axis."""
         step = 10.0 ** math.floor(math.log10(high - low))
         step = next(step * k for k in (0.1, 0.2, 0.5, 1, 2) if (high - low) / (step * k) <= 6)
         self.set(f"{axis}tics {step:.10g}")

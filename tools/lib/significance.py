@@ -107,7 +107,7 @@ def nemenyi_q(alpha, k):
 
 
 def friedman(rows, lower):
-    """Mean ranks (1 is best), chi^2 and its probability, F and its, of rows of a value a method."""
+    """Mean ranks (1 is best), chi^2 and F with their p-values, from rows with a value per method."""
     n, k = len(rows), len(rows[0])
     sums = [0.0] * k
     for row in rows:
@@ -126,15 +126,15 @@ def friedman(rows, lower):
 
 
 def sign_test(wins, losses):
-    """Two-sided probability of so uneven a count if either were as likely."""
+    """Two-sided p-value of the sign test."""
     n = wins + losses
     tail = sum(math.comb(n, i) for i in range(min(wins, losses) + 1))
     return min(1.0, 2 * tail / 2**n)
 
 
 def wilcoxon(differences):
-    """Two-sided probability by signed ranks; differences of 0 are left out, equal sizes share their
-    ranks. Exact up to 200 differences, beyond by the normal distribution."""
+    """Two-sided p-value of Wilcoxon's signed-rank test; differences of 0 are omitted, equal sizes share their
+    ranks. Exact up to 200 differences, beyond by the normal approximation."""
     kept = [d for d in differences if d != 0]
     n = len(kept)
     if n == 0:
@@ -159,7 +159,7 @@ def wilcoxon(differences):
 
 
 def bootstrap(differences, alpha, resamples, seed):
-    """The interval of the mean, by resampling."""
+    """The bootstrap interval of the mean."""
     draw = random.Random(seed)
     n = len(differences)
     means = sorted(math.fsum(draw.choices(differences, k=n)) / n for _ in range(resamples))
@@ -168,7 +168,7 @@ def bootstrap(differences, alpha, resamples, seed):
 
 
 def holm(probabilities):
-    """Adjusted for the number of tests (Holm 1979)."""
+    """p-values adjusted for the number of tests (Holm 1979)."""
     order = sorted(range(len(probabilities)), key=probabilities.__getitem__)
     adjusted, most = [0.0] * len(order), 0.0
     for place, i in enumerate(order):
@@ -177,12 +177,12 @@ def holm(probabilities):
     return adjusted
 
 
-# ---- what is measured of predictions ----
+# ---- measures of predictions ----
 
 
 def pairwise_accuracy(labels, scores):
-    """The share of pairs with different labels that scores put in order, equal scores counting
-    half; None without such pairs."""
+    """The share of pairs with different labels that scores order correctly, with equal scores
+    counting half; None without such pairs."""
     order = sorted(range(len(labels)), key=labels.__getitem__)
     below, right, pairs, i = [], 0.0, 0, 0
     while i < len(order):

@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 
 class Rules:
-    """What a reader makes of rows beyond the programs' rules, and what it has met."""
+    """Corrections that a reader makes beyond the programs' rules, and what it has found."""
 
     def __init__(self, zero_based=False, sort=False, missing="error", missing_words=()):
         self.zero_based, self.sort, self.missing = zero_based, sort, missing
@@ -45,7 +45,7 @@ class Rules:
 
 
 def matrix_shape(source):
-    """(rows, columns) that the first line says of its matrices, or None."""
+    """(rows, columns) of the matrices from the first line, or None."""
     match = MATRIX.match(next(source.lines(), (1, ""))[1])
     return (int(match.group(1)), int(match.group(2))) if match else None
 
@@ -63,8 +63,7 @@ def is_index(text):
 
 
 def parse_row(line, path, number, rules=None):
-    """The row that the line is, or None where it is blank or only a comment, or is left out by the
-    rules."""
+    """The row of a line, or None if it is blank, only a comment, or omitted by the rules."""
     rules = rules or Rules()
     if line.startswith("\ufeff"):
         refuse("byte order mark within the text", path, number)
@@ -73,7 +72,7 @@ def parse_row(line, path, number, rules=None):
     if not label or label[0] == "#":
         rules.says_zero_based |= "zero-based" in line
         return None
-    # a # within the label belongs to it; behind the label one begins the comment
+    # a # within the label belongs to it; after the label it begins the comment
     label, start = (label, first.end()) if ":" not in label else ("", first.start(1))
     body, _, comment = line[start:].partition("#")
     if label:
@@ -145,7 +144,7 @@ def read_rows(source, rules=None):
 
 
 def format_row(row):
-    """The line of a row, without its end. A row of nothing keeps a zero: an empty line is no row."""
+    """The line of a row, without its end. An empty row keeps a zero, since an empty line is not a row."""
     parts = [row.label] if row.label else []
     if row.query is not None:
         parts.append("qid:" + row.query)

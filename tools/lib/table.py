@@ -1,12 +1,12 @@
-"""Tables with tabs between and a header line: what the programs write, and what users make."""
+"""Tab-separated tables with a header line, from the programs and from users."""
 from lib.files import Source
 from lib.number import is_number
 from lib.tool import quoted, refuse
 
 
 class Table:
-    """The header is read at once, rows as they are asked for. Empty lines and lines that begin with #
-    are skipped. blanks: any blanks part fields, not tabs only."""
+    """The header is read at once, rows on demand. Empty lines and lines that begin with # are skipped.
+    blanks: any blanks separate fields, not only tabs."""
 
     def __init__(self, path, blanks=False):
         self.path, self.blanks = path, blanks
@@ -25,8 +25,7 @@ class Table:
                 yield line, text.split() if self.blanks else text.split("\t")
 
     def rows(self, skip=None):
-        """(line, fields), as many as there are columns; lines whose first field matches `skip` are
-        no rows."""
+        """(line, fields), one for each column, without lines whose first field matches `skip`."""
         lines = self._lines()
         next(lines)
         for line, fields in lines:

@@ -1,4 +1,4 @@
-"""The frame of a command: its parser, types of its arguments, one-line errors, exit codes.
+"""Command lines: the parser, types of arguments, one-line errors, exit codes.
 
 Exit codes are the programs': 0 done, 1 input or output, 2 usage. An error is one line on standard
 error: NAME: FILE:LINE: what is wrong: what was found.
@@ -15,24 +15,24 @@ WIDTH = 80  # of --help
 
 
 class Refusal(Exception):
-    """What is wrong with the input or the output: ends the command with exit code 1."""
+    """An error of the input or the output: ends the command with exit code 1."""
 
     code = 1
 
 
 class Misuse(Refusal):
-    """What is wrong with the command line: exit code 2."""
+    """An error of the command line: exit code 2."""
 
     code = 2
 
 
 def misuse(what, name):
-    """Raises a Misuse of a file by that name."""
+    """Raises a Misuse about a file of that name."""
     raise Misuse(f"{name}: {what}")
 
 
 def refuse(what, path=None, line=None):
-    """Raises a Refusal that says where."""
+    """Raises a Refusal with the position."""
     where = "" if path is None else shown(path) + ": " if line is None else f"{shown(path)}:{line}: "
     raise Refusal(where + what)
 
@@ -43,13 +43,13 @@ def shown(path):
 
 
 def quoted(text, most=60):
-    """What was found, in quotes and not too long."""
+    """The text that was found, shortened and in quotes."""
     return f"'{text[:most]}...'" if len(text) > most else f"'{text}'"
 
 
 def _filled(description):
-    """Paragraphs filled to the width; lines that begin with two blanks and a name, and two blanks
-    behind it, as a list."""
+    """Paragraphs filled to the width; lines that begin with two blanks, a name and two blanks are
+    a list."""
     paragraphs = []
     for paragraph in description.split("\n\n"):
         items = re.split(r"\n(?=  \S)", paragraph)
@@ -82,15 +82,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def printable(text):
-    """The text with \\xHH for the bytes of characters that a terminal would obey, as the programs show
-    them."""
+    """The text with \\xHH for the bytes of control characters, as the programs show them."""
     return "".join(c if c.isprintable() else
                    "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))
                    for c in text)
 
 
 def say(text):
-    """A line for the user beside the results."""
+    """Prints a note to standard error."""
     print(f"{NAME}: {printable(text)}", file=sys.stderr)
 
 
@@ -98,7 +97,7 @@ def say(text):
 
 
 def whole(least, most=None):
-    """A whole number within bounds."""
+    """An integer within bounds."""
 
     def parse(text):
         if not (text.isascii() and text.lstrip("-").isdigit()):
@@ -142,7 +141,7 @@ def _end(number, _frame):
 
 
 def run(main):
-    """Calls main() and ends with its exit code. Files that main had under way are not left."""
+    """Calls main() and ends with its exit code. Unfinished files are removed."""
     for name in ("SIGHUP", "SIGINT", "SIGTERM"):
         signal.signal(getattr(signal, name), _end)
     try:
@@ -166,7 +165,7 @@ def run(main):
 
 
 def _forget_stdout():
-    """What could not be written to standard output is not tried again at the end."""
+    """Prevents a second attempt, at exit, to write to a failed standard output."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -1,4 +1,4 @@
-"""Formats of data that `convert` reads and writes, a module each.
+"""Data formats that `convert` reads and writes, one module each.
 
 A reader has rows(), which yields (line, Row) from the beginning whenever it is called, and then
 feature_names and label_names where the format has them (None where it has not), and shape, the
@@ -12,8 +12,8 @@ MOST_COLUMNS = 1000000  # of dense outputs
 
 
 class Survey:
-    """What must be known of all rows before the first is written: one pass, whose memory grows
-    with the distinct labels only."""
+    """Properties of all rows that must be known before the first is written: one pass, whose memory
+    grows with the distinct labels only."""
 
     def __init__(self, reader):
         self.n_rows = self.n_features = 0
@@ -40,7 +40,7 @@ class Survey:
             self.n_features = max(self.n_features, len(reader.feature_names))
 
     def names(self, reader, given):
-        """A name for each feature: those given, else the reader's, else f1, f2, ..."""
+        """A name for each feature: the given ones, else the reader's, else f1, f2, ..."""
         names = given if given is not None else reader.feature_names
         if names is None:
             return [f"f{index}" for index in range(1, self.n_features + 1)]
@@ -51,7 +51,7 @@ class Survey:
         return names
 
     def dense(self, reader):
-        """Refuses what is too wide for a format that writes zeros."""
+        """Refuses too many features for a format that writes zeros."""
         if self.n_features > MOST_COLUMNS:
             refuse(f"{self.n_features} columns are too many for a dense format "
                    f"(at most {MOST_COLUMNS})", reader.path)

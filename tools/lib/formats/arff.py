@@ -1,5 +1,4 @@
-"""ARFF, dense and sparse (Weka's attribute-relation format), and the XML of label names that MULAN
-keeps beside it."""
+"""ARFF, dense and sparse (Weka's attribute-relation format), and MULAN's XML of label names."""
 import re
 import xml.etree.ElementTree as xml
 from xml.sax.saxutils import quoteattr
@@ -39,7 +38,7 @@ def fields_of(text, path, line):
 
 
 def labels_of_xml(path):
-    """The names of MULAN's labels, nested ones too."""
+    """The names of MULAN's labels, including nested ones."""
     try:
         with Source(path).open() as stream:
             root = xml.parse(stream).getroot()
@@ -199,8 +198,8 @@ def name_of(text):
 
 
 def write_arff(reader, survey, outputs, options):
-    """Query, features, then the label, or a {0,1} attribute for each of several, which the XML then
-    names. Labels are nominal unless --numeric-label."""
+    """Writes query, features, then the label, or a {0,1} attribute for each of several labels, which the XML
+    then lists. Labels are nominal unless --numeric-label."""
     names = survey.names(reader, options.given_names)
     if not options.sparse:
         survey.dense(reader)

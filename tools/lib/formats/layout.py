@@ -1,5 +1,5 @@
-"""Records with named columns (CSV, ARFF) to rows: which column is the label, which the query, which
-are features, and what a missing value becomes."""
+"""Converts records with named columns (CSV, ARFF) to rows: the columns of label, query and features, and
+the treatment of missing values."""
 import fnmatch
 
 from lib.number import fault_of_value
@@ -11,8 +11,8 @@ YES = {"1", "1.0", "true", "yes"}
 
 
 def choose(columns, wanted, option, path):
-    """Numbers of the columns that the words of an option name: a name, several with commas
-    between, or a pattern with * or ?."""
+    """Numbers of the columns that an option names: a name, several separated by commas, or a pattern
+    with * or ?."""
     chosen = []
     for text in wanted:
         for name in [text] if text in columns else text.split(","):
@@ -41,7 +41,7 @@ class Layout:
         self.missing = set(options.missing_words)
         self._choose(labels, nominal or {})
         self._index_features()
-        # columns that every record must have, a sparse one too
+        # columns that every record must have, also a sparse one
         self.sure = sorted({*self.labels, *self.names, *self.categorical,
                             *([] if self.query is None else [self.query])})
         self._label, self._query = Words("label"), Words("query")
@@ -76,7 +76,7 @@ class Layout:
         self.categorical = [i for i in features if i in categorical]
 
     def _index_features(self):
-        """Indices of the numeric columns, then of categories as they are met; or those of --like."""
+        """Indices of the numeric columns, then of categories in order of occurrence; or those of --like."""
         self.fixed = self.options.like_names
         if self.fixed is None:
             self.feature_names = [self.columns[i] for i in self.numeric]
@@ -101,7 +101,7 @@ class Layout:
         self.feature_names = list(self.fixed)
 
     def row(self, fields, line):
-        """The Row of a record, a list of all fields or a dict of some; None where it is left out."""
+        """The Row of a record, a list of all fields or a dict of some; None if it is omitted."""
         sparse = isinstance(fields, dict)
         if sparse:
             for i in self.sure:
@@ -124,7 +124,7 @@ class Layout:
         return text in self.missing or text.strip() in self.missing
 
     def _fill(self, column, line):
-        """The text for a missing value, or None where the row is left out."""
+        """The text for a missing value, or None if the row is omitted."""
         policy = self.options.missing
         if policy == "error":
             refuse(f"column '{self.columns[column]}': value is missing (see --missing)",
@@ -157,7 +157,7 @@ class Layout:
         return features
 
     def _categories(self, fields, line, features):
-        """Adds the features of categories; false where the row is left out."""
+        """Adds the features of categories; false if the row is omitted."""
         before = len(features)
         for i in self.categorical:
             text = fields[i].strip()
@@ -181,7 +181,7 @@ class Layout:
         return True
 
     def _label_of(self, fields, line):
-        """The label's text, or None where the row is left out."""
+        """The text of the label, or None if the row is omitted."""
         if len(self.labels) > 1:
             return self._indicated(fields, line)
         if not self.labels:
@@ -206,7 +206,7 @@ class Layout:
         return self._label(text, self.path, line)
 
     def _indicated(self, fields, line):
-        """Several label columns: the names of those that have a 1."""
+        """Several label columns: the names of those with a 1."""
         have = []
         for i, name in zip(self.labels, self.label_names):
             text = fields[i].strip().lower()

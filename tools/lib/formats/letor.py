@@ -1,5 +1,5 @@
-"""svmlight text, and LETOR's and MSLR's kind of it: every feature written, NULL for a value that is
-missing, and `#docid = NAME inc = ...` behind the row."""
+"""svmlight text, and the variant of LETOR and MSLR: every feature is written, NULL is a missing value, and
+`#docid = NAME inc = ...` follows the row."""
 import re
 
 from lib.number import is_number
@@ -10,7 +10,7 @@ DOCUMENT = re.compile(r"docid\s*=\s*(\S+)\s*(.*)$")
 
 
 class SvmlightReader:
-    """Rows as they are."""
+    """Reads rows without changes."""
 
     label_names = None
 
@@ -47,7 +47,7 @@ class LetorReader(SvmlightReader):
 
 
 def write_svmlight(reader, outputs, options):
-    """Streams; a shape of matrices goes to the first line."""
+    """Writes rows as they come; the shape of matrices goes to the first line."""
     write = outputs.text(options.output).write
     shape = options.shape or reader.shape
     if shape:
@@ -64,7 +64,7 @@ def write_svmlight(reader, outputs, options):
 
 
 def write_letor(reader, survey, outputs, options):
-    """Every feature, and the comment's first word as the document's name."""
+    """Writes every feature, and the first word of the comment as the document's name."""
     survey.dense(reader)
     write = outputs.text(options.output).write
     for line, row in reader.rows():

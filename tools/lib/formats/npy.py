@@ -1,5 +1,5 @@
-"""NumPy's .npy: features in one file, labels and queries in files of their own (NumPy enhancement
-proposal 1). One dimension is one feature; three are matrices, as svm-smm-train has them."""
+"""NumPy's .npy: features in one file, labels and queries in other files (NumPy enhancement
+proposal 1). One dimension is one feature; three are the matrices of svm-smm-train."""
 import array
 import ast
 import struct
@@ -16,7 +16,7 @@ KINDS = {"f2": "e", "f4": "f", "f8": "d", "b1": "?", "i1": "b", "u1": "B", "i2":
 
 
 class Array:
-    """The head of a .npy file, and its numbers by rows."""
+    """The header of a .npy file, and its numbers by rows."""
 
     def __init__(self, path, source=None):
         self.path = path
@@ -78,7 +78,7 @@ class Array:
         return self.code in "efd"
 
     def text_of(self, value):
-        """A number as the programs read it."""
+        """The text of a number, as the programs read it."""
         if self.code in "fe":
             return shortest_single(value)
         return shortest(value) if self.code == "d" else str(int(value))
@@ -117,7 +117,7 @@ class Array:
 
 
 class NpyReader:
-    """Rows of an array, with labels and queries from others. Line numbers are rows, from 1."""
+    """Reads rows of an array, with labels and queries from others. Line numbers are rows, from 1."""
 
     feature_names = label_names = None
 
@@ -211,7 +211,7 @@ def _little(values):
 
 
 def _write_words(stream, words, n_rows):
-    """A column of numbers (whole ones as int64) or of text; `words` is called for each pass."""
+    """A column of numbers (integers as int64) or of text; `words` is called for each pass."""
     whole = numeric = True
     longest = 1
     for text in words():
@@ -229,8 +229,8 @@ def _write_words(stream, words, n_rows):
 
 
 def write_npy(reader, survey, outputs, options):
-    """Features as a C-ordered array of doubles (--single: of singles); labels as a column of numbers
-    or words, or 0 and 1 for each of several labels; queries as a column."""
+    """Writes features as a C-ordered array of doubles (--single: floats); labels as a column of numbers or
+    words, or 0 and 1 for each of several labels; queries as a column."""
     survey.dense(reader)
     if survey.has_label and not options.labels_file:
         refuse("rows have labels: --labels-file FILE is needed for them", reader.path)

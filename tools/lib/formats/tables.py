@@ -9,7 +9,7 @@ USUAL_LABEL, USUAL_QUERY, USUAL_NAMES = "label", "qid", "comment"
 
 
 def delimiter_of(line):
-    """What stands most often between the fields of a header, outside quotes."""
+    """The most frequent separator of a header, outside quotes."""
     outside = "".join(line.split('"')[::2])
     return max("\t,;|", key=lambda c: (outside.count(c), c == ","))
 
@@ -54,7 +54,7 @@ class Records:
             line = records.line_num + 1
 
     def rows(self):
-        """Without the header; as many fields as columns."""
+        """The records without the header, with a field for each column."""
         records, n = self._all(), len(self.columns)
         if self.header:
             next(records)
@@ -68,7 +68,7 @@ class Records:
 
 
 class TableReader:
-    """Rows of a table; columns `label`, `qid` and `comment` are what they say unless options do."""
+    """Reads rows of a table; columns `label`, `qid` and `comment` have these meanings unless options differ."""
 
     shape = None
 
@@ -108,7 +108,7 @@ class TableReader:
 
 
 def write_table(reader, survey, outputs, options):
-    """Label, query, all features, comment; the zeros are written."""
+    """Writes label, query, all features including zeros, and comment."""
     survey.dense(reader)
     names = survey.names(reader, options.given_names)
     header = ([USUAL_LABEL] if survey.has_label else []) + \

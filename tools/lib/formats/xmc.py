@@ -6,7 +6,7 @@ from lib.tool import quoted, refuse
 
 
 class XmcReader:
-    """Rows; labels stay numbers from 0, or are the lines of --label-names."""
+    """Reads rows; labels stay numbers from 0, or become the lines of --label-names."""
 
     feature_names = None
     shape = None
@@ -72,8 +72,8 @@ class XmcReader:
 
 
 def write_xmc(reader, survey, outputs, options):
-    """Labels that are whole numbers are taken as they are, from 0; words need --label-names, where
-    the numbers' names go."""
+    """Writes rows. Integer labels are used as numbers from 0; words need --label-names, the file for their
+    names."""
     names = reader.label_names or []
     names = names + [label for label in survey.labels if label not in names]
     if options.label_names:
