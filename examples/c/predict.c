@@ -1,4 +1,4 @@
-/* Loads a model of classes, of ./train or of svm-mc-train, and predicts rows that lie in an array.
+/* Loads a multi-class model of ./train or of svm-mc-train, and predicts the rows of an array.
  *
  *   cc -o predict predict.c $(pkg-config --cflags --libs dualsvm) && ./predict clouds.model */
 #include <dualsvm.h>

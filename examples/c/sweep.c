@@ -1,4 +1,4 @@
-/* Cross-validates RankSVM on a file at several costs, shows each row of the table as soon as it is
+/* Cross-validates RankSVM on a file at several costs, prints each row of the table as soon as it is
  * known, and saves a model of the best point.
  *
  *   cc -o sweep sweep.c $(pkg-config --cflags --libs dualsvm) && ./sweep rank.train best.model */
@@ -11,7 +11,7 @@ static int show(void *context, const dualsvm_table *table, size_t row) {
     printf("%s C=%s: %s\n", dualsvm_table_text(table, row, dualsvm_table_find(table, "kernel")),
            dualsvm_table_text(table, row, dualsvm_table_find(table, "cost")),
            dualsvm_table_text(table, row, column));
-    return 0; /* anything else ends the sweep */
+    return 0; /* a nonzero value ends the sweep */
 }
 
 int main(int argc, char **argv) {

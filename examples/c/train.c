@@ -1,4 +1,4 @@
-/* Trains on arrays, says how far the model is from the optimum at most, and saves it.
+/* Trains on arrays, prints the certified gap of the model, and saves it.
  *
  *   cc -o train train.c $(pkg-config --cflags --libs dualsvm) && ./train clouds.model */
 #include <dualsvm.h>

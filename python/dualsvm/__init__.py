@@ -32,6 +32,6 @@ _ESTIMATORS = {cls._family: cls for cls in (RankSVM, TopClassifier, MultiClassSV
 
 
 def load(path):
-    """The estimator of a model's file, whatever its family."""
+    """Loads the estimator of a model file of any family."""
     model = _model.load(path)
     return _ESTIMATORS[model.family]._of_model(model)

@@ -1,6 +1,6 @@
-"""What the estimators share: parameters and options, rows, the fit and what is known of it.
+"""Base classes of the estimators: parameters and options, rows, the fit and its attributes.
 
-They are scikit-learn's if it is installed, and behave the same without it.
+They derive from scikit-learn's classes if it is installed, and behave the same without it.
 """
 import functools
 import inspect
@@ -18,7 +18,7 @@ try:
     from sklearn.base import BaseEstimator, ClassifierMixin
 except ImportError:
     class BaseEstimator:
-        """What scikit-learn's class of this name does, where it is not installed."""
+        """Replaces scikit-learn's class of this name if it is not installed."""
 
         @classmethod
         def _get_param_names(cls):
@@ -42,15 +42,15 @@ except ImportError:
                                ", ".join("%s=%r" % one for one in changed.items()))
 
     class ClassifierMixin:
-        """Likewise."""
+        """Replaces scikit-learn's class of this name if it is not installed."""
 
         _estimator_type = "classifier"
 
-# The option that a parameter is, of those that families have.
+# The trainer option of a parameter with another name.
 OPTION_OF = {"C": "cost", "tol": "epsilon", "max_iter": "max-iter", "n_jobs": "threads",
              "random_state": "seed", "class_weight": "weight", "pos_label": "positive"}
 KERNELS = {"poly": "polynomial"}  # scikit-learn's name
-# Parameters that a model's header tells, by its key.
+# Parameters that a model's header has, by its key.
 HEADER = {"formulation": str, "loss": str, "cost": float, "kernel": str, "degree": int,
           "gamma": float, "coef0": float, "rank": int, "tau": float, "theta": float,
           "top-k": float}
@@ -91,20 +91,20 @@ class Estimator(BaseEstimator):
                               cls.__name__).replace("-", "_")
 
     def _given_options(self):
-        """{attribute: value} of the options beside the parameters that are set."""
+        """{attribute: value} of the options that are set in addition to the parameters."""
         names = (name.replace("-", "_") for name in _options.table(self._family, lib.TRAIN))
         return {name: vars(self)[name] for name in names
                 if name in vars(self) and name not in signature(type(self))}
 
     def get_params(self, deep=True):
-        """The parameters, and the options that were given."""
+        """The parameters, and the options that are set."""
         params = super().get_params(deep)
         params.update(self._given_options())
         return params
 
     def set_params(self, **params):
-        """Sets parameters, and options of the trainer by their names; None takes an option
-        away."""
+        """Sets parameters, and options of the trainer by their names; None removes an
+        option."""
         others = {}
         for keyword, value in params.items():
             name = keyword
@@ -128,7 +128,7 @@ class Estimator(BaseEstimator):
         return list(_options.table(cls._family, lib.TRAIN).values())
 
     def _option_values(self, rows):
-        """{option: value} of the trainer: what is not at its default."""
+        """{option: value} of the trainer, for values other than the default."""
         values = {name.replace("_", "-"): value for name, value in self._given_options().items()}
         for name in signature(type(self)):
             value = getattr(self, name)
@@ -143,7 +143,7 @@ class Estimator(BaseEstimator):
         return KERNELS.get(value, value)
 
     def _option_gamma(self, value, rows):
-        """As scikit-learn's: 1 / number of features with "auto", or that over the variance too."""
+        """As in scikit-learn: 1 / number of features with "auto", also divided by the variance with "scale"."""
         if value == "auto":
             return None
         if value != "scale":
@@ -199,7 +199,7 @@ class Estimator(BaseEstimator):
         return self._data(rows)
 
     def _predict_options(self, options=None):
-        """Options of the predictor, NULL for all defaults."""
+        """Options of the predictor, or NULL for the defaults."""
         values = {_options.named(self._family, lib.PREDICT, keyword, {"threads": "n_jobs"},
                                  "the predictor of " + type(self).__name__): value
                   for keyword, value in (options or {}).items()}
@@ -237,8 +237,8 @@ class Estimator(BaseEstimator):
 
     @classmethod
     def load(cls, path):
-        """An estimator with the model of a file, and the parameters that its header tells. X may
-        then have any number of columns: files do not tell how many there were."""
+        """An estimator with the model of a file and the parameters of its header. X may then have any
+        number of columns, because model files do not store it."""
         return cls._of_model(_model.load(path, cls._family))
 
     @classmethod
@@ -256,7 +256,7 @@ class Estimator(BaseEstimator):
         return estimator
 
     def _take_labels(self, model):
-        """Makes labels of a file's classes."""
+        """Sets classes_ from the labels of a file."""
         labels = model.labels
         if labels:
             values = values_of(labels)
@@ -271,7 +271,7 @@ class Estimator(BaseEstimator):
         return self.model_.scores(data, self._predict_options())
 
     def predict_text(self, X, **options):
-        """What svm-FAMILY-predict writes for these rows with these options: a text."""
+        """The text that svm-FAMILY-predict writes for these rows with these options."""
         data = self._data_to_predict(X)
         return self.model_.text(data, self._predict_options(options))
 
@@ -304,11 +304,11 @@ class Estimator(BaseEstimator):
 
 
 class Classifier(ClassifierMixin, Estimator):
-    """Classifiers of one label a row: fit, predict, and what is between classes_ and the labels of
-    the model, whose order is its own."""
+    """Classifiers with one label per row: fit, predict, and the map between classes_ and the labels of
+    the model, which have another order."""
 
     def fit(self, X, y):
-        """Fits the model to the rows of X and their classes y: whole numbers, texts, booleans."""
+        """Fits the model to the rows of X and their classes y: integers, texts, booleans."""
         self._fit(X, y)
         return self
 
@@ -334,7 +334,7 @@ class Classifier(ClassifierMixin, Estimator):
         self._keep(rows, model)
 
     def _name_labels(self, options, classes, codes, words):
-        """Puts words of the file for classes into options."""
+        """Replaces classes in options by their words in files."""
         if self.class_weight is None:
             options.pop("weight", None)
         elif isinstance(self.class_weight, str) and self.class_weight == "balanced":
@@ -356,7 +356,7 @@ class Classifier(ClassifierMixin, Estimator):
         return self.classes_[self._order[codes]]
 
     def decision_function(self, X):
-        """The score of each class (rows, classes); of two the second's over the first's (rows)."""
+        """The score of each class (rows, classes); of two classes the second minus the first (rows)."""
         scores = self._scores(X)
         if scores.shape[1] == 1:
             return self._sign() * scores[:, 0]
@@ -364,7 +364,7 @@ class Classifier(ClassifierMixin, Estimator):
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def _sign(self):
-        """1 where the one score of two classes is high for the second, else -1."""
+        """1 if the one score of two classes is high for the second, else -1."""
         return 1.0 if self._order[1] == 1 else -1.0
 
     def _by_class(self, columns):
@@ -375,7 +375,7 @@ class Classifier(ClassifierMixin, Estimator):
     @property
     def coef_(self):
         """Weights of a linear model (classes, features), of two classes (1, features); of the
-        scaled features where `scale` is given."""
+        scaled features if `scale` is set."""
         return self._of_classes(self._weights())
 
     @property
@@ -383,15 +383,15 @@ class Classifier(ClassifierMixin, Estimator):
         return self._of_classes(self._bias())
 
     def _of_classes(self, values):
-        """What the model has of each score (scores, ...), of each class; of two classes the second's
-        over the first's."""
+        """Converts values of each score of the model (scores, ...) to values of each class; of two classes
+        the second minus the first."""
         if len(values) == 1:
             return self._sign() * values
         values = self._by_class(values.T).T
         return values[1:] - values[:1] if len(self.classes_) == 2 else values
 
     def score(self, X, y, sample_weight=None):
-        """The share of rows whose class is predicted."""
+        """The share of rows with the right prediction."""
         predicted = self.predict(X)
         return share_of(predicted == vector(y, len(predicted)), sample_weight)
 
@@ -405,13 +405,12 @@ class Classifier(ClassifierMixin, Estimator):
 
 
 def share_of(right, weight):
-    """The share of rows that are True, or of their weight."""
+    """The share of True rows, or of their weight."""
     return float(np.average(right, weights=weight))
 
 
 def order_of(labels, words, used):
-    """Which of the classes, whose words these are and of which so many have rows, the model's
-    labels are."""
+    """The positions, among the classes with these words, of the labels of the model."""
     place = {word: i for i, word in enumerate(words)}
     if len(labels) != used or any(label not in place for label in labels):
         raise ValueError("some labels are equal as numbers: files cannot tell them apart: %s"

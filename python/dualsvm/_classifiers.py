@@ -33,8 +33,8 @@ class TopClassifier(Classifier):
         self._set_options(options)
 
     def fit(self, X, y, sample_weight=None):
-        """Fits the model to the rows of X and their two classes y. A row of weight 2 is as good as
-        two equal rows."""
+        """Fits the model to the rows of X and their two classes y. A row of weight 2 is equivalent
+        to two equal rows."""
         self._fit(X, y, sample_weight)
         return self
 
@@ -53,8 +53,7 @@ class TopClassifier(Classifier):
 
     @staticmethod
     def _is_plain(words):
-        """True if the program takes the second class for the positive one unasked: numbers above 0
-        are."""
+        """True if the second class is positive for the program by default: numbers above 0 are."""
         try:
             return float(words[0]) <= 0 < float(words[1])
         except ValueError:
@@ -80,15 +79,15 @@ class TopClassifier(Classifier):
         return self._scores(X)[:, 0]
 
     def decision_function(self, X):
-        """The score of each row over threshold_; below 0 for the first class. (With pos_label the
-        first class, the threshold over the score.)"""
+        """The score of each row minus threshold_; below 0 for the first class. (If pos_label is the
+        first class, the threshold minus the score.)"""
         scores = self.score_samples(X)
         return self._sign() * (scores - self.threshold_)
 
     def _bias(self):
         return super()._bias() - self.threshold_
 
-    # Sums in another order end elsewhere within tol.
+    # Sums in another order give another model within tol.
     _EXEMPT = {"check_sample_weights_invariance":
                "rows of weight 0 and rows left out are equal within tol, not bit by bit"}
 
@@ -102,7 +101,7 @@ class TopClassifier(Classifier):
 
 
 class MultiClassSVM(Classifier):
-    """A multi-class SVM in one problem: a score for each class, of which the largest gives the
+    """A multi-class SVM in one problem: a score for each class; the largest score gives the
     label.
 
     Parameters are those of svm-mc-train under scikit-learn's names; bias is the value of a constant

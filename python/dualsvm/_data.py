@@ -1,5 +1,4 @@
-"""Rows: arrays of NumPy's and matrices of scipy.sparse's, lent to the library where it can use
-them in place."""
+"""Rows: NumPy arrays and scipy.sparse matrices, which the library uses without a copy if it can."""
 import sys
 
 import numpy as np
@@ -15,12 +14,11 @@ def is_sparse(x):
 
 
 class Rows:
-    """Rows as the library takes them, checked: n, n_features, and the arrays, which stay alive as
-    long as this does."""
+    """Checked rows in a layout of the library: n, n_features, and references to the arrays."""
 
     def __init__(self, x, matrices=False):
-        """matrices: x may have three axes (n, rows, columns), whose last two become one; shape is
-        then those."""
+        """matrices: x may have three axes (n, rows, columns), whose last two are flattened; shape is
+        then (rows, columns)."""
         self.shape = None
         self.names = names_of(x)
         if is_sparse(x):
@@ -94,7 +92,7 @@ class Rows:
 
 
 def _numbers(x):
-    """x as floats or doubles, in this machine's order of bytes."""
+    """x as floats or doubles in native byte order."""
     if x.dtype.kind == "c":
         raise ValueError("Complex data not supported: X\n%s" % x)
     if x.dtype.kind in "USO":
@@ -118,7 +116,7 @@ def _refuse_infinite(x):
 
 
 def names_of(x):
-    """The columns' names of a data frame, if all are texts; else None."""
+    """The column names of a data frame, if all are texts; else None."""
     columns = getattr(x, "columns", None)
     if columns is None or is_sparse(x) or not len(columns):
         return None
@@ -137,7 +135,7 @@ class Data(lib.Handle):
         call("data_set_label_numbers", self, address(y))
 
     def set_labels(self, codes, names):
-        """One label a row: its number among the names."""
+        """Sets one label per row: its number among the names."""
         call("data_set_label_codes", self, None, address(codes), words(names), len(names))
 
     def set_sets(self, start, codes, names):
@@ -145,7 +143,7 @@ class Data(lib.Handle):
              len(names))
 
     def set_queries(self, qid):
-        """Queries: whole numbers, or anything else as words."""
+        """Sets queries: integers, or other values as words."""
         qid = vector(qid, self.rows.n, "qid")
         if qid.dtype.kind == "f" and np.isfinite(qid).all() and (qid == np.floor(qid)).all():
             qid = qid.astype(np.int64)

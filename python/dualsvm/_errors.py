@@ -1,4 +1,4 @@
-"""What can go wrong, and what warns. Where scikit-learn is installed, its own classes."""
+"""Errors and warnings. If scikit-learn is installed, its own classes."""
 import os
 import sys
 import warnings
@@ -17,7 +17,7 @@ class DualsvmError(ValueError):
 
 
 class DualsvmWarning(UserWarning):
-    """A warning of the library's about data or options."""
+    """A warning of the library about data or options."""
 
 
 try:
@@ -27,18 +27,18 @@ except ImportError:
     ConvergenceBase = UserWarning
 
     class DataConversionWarning(UserWarning):
-        """Labels came in another shape than they should have."""
+        """Labels have another shape than expected."""
 
     class NotFittedError(ValueError, AttributeError):
-        """fit was not called yet."""
+        """fit has not been called."""
 
 
 class ConvergenceWarning(ConvergenceBase):
-    """A fit ended before it reached `tol`: gap_ is what it reached."""
+    """A fit ended before it reached `tol`; gap_ is the gap that it reached."""
 
 
 def warn(text, category):
-    """Warns at the line that called into the package."""
+    """Warns at the line that called the package."""
     here = os.path.dirname(os.path.abspath(__file__))
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and \

@@ -1,4 +1,4 @@
-"""Labels and queries: between what Python has and the words of files.
+"""Labels and queries: conversion between Python values and the words of files.
 
 A label in a file is a word: no blanks, commas, colons or control characters. Where labels are
 texts that have such, all of them are written with %XX in place of these characters and of %, as in
@@ -15,7 +15,7 @@ UNFIT = re.compile(r"[\x00-\x20\x7f,:#%]")
 
 
 def is_unfit(text):
-    """True for a text that cannot be a word of a file. (One with a % alone can.)"""
+    """True for a text that cannot be a word of a file. (A % alone is allowed.)"""
     return not text or UNFIT.search(text.replace("%", "")) is not None
 
 
@@ -32,7 +32,7 @@ def unquoted(text):
 
 
 def word_of(value):
-    """A label or query as a text: numbers as files have them, True as 1."""
+    """A label or query as a text: numbers as in files, True as 1."""
     if isinstance(value, (bool, np.bool_)):
         return "1" if value else "0"
     if isinstance(value, (int, np.integer)):
@@ -43,26 +43,25 @@ def word_of(value):
 
 
 def words_of(values):
-    """Words of different labels, fit for files."""
+    """Distinct words for the labels, suitable for files."""
     words = [word_of(value) for value in values]
     return [quoted(word) for word in words] if any(map(is_unfit, words)) else words
 
 
 def values_of(words):
-    """Labels of a model that was read from a file: whole numbers, or numbers, if all are; else
-    texts."""
+    """Labels of a model file: integers or numbers, if all of them are; else texts."""
     for number in (int, float):
         try:
             return np.array([number(word) for word in words])
         except (ValueError, OverflowError):
             pass
     texts = [unquoted(word) for word in words]
-    # NumPy's own texts lose a NUL at their end
+    # NumPy texts lose a trailing NUL
     return np.array(texts, dtype=object if any(text.endswith("\0") for text in texts) else None)
 
 
 def vector(y, n_rows, name="y"):
-    """A one-dimensional array of n_rows values; a column is taken with a warning."""
+    """A one-dimensional array of n_rows values; a column is accepted with a warning."""
     if y is None:
         raise ValueError("requires %s to be passed, but the target %s is None" % (name, name))
     y = np.asarray(y)
@@ -85,7 +84,7 @@ def check_length(y, n_rows):
 
 
 def finite_numbers(y, name="y", nan=False):
-    """An array as doubles that are finite, or NaN if nan is true."""
+    """An array as finite doubles, or also NaN if nan is true."""
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: %s" % name)
     try:
@@ -101,7 +100,7 @@ def finite_numbers(y, name="y", nan=False):
 
 
 def check_classes(y):
-    """Raises ValueError unless y is of classes: whole numbers, texts, booleans."""
+    """Raises ValueError unless y has classes: integers, texts, booleans."""
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y")
     if y.dtype.kind == "f":
@@ -121,7 +120,7 @@ def check_classes(y):
 
 
 def classes_of(y, n_rows):
-    """The different labels of y (n_rows), ascending, and the number of each row's among them."""
+    """The distinct labels of y (n_rows), ascending, and the position of each row's label."""
     y = vector(y, n_rows)
     check_classes(y)
     classes, codes = np.unique(y, return_inverse=True)
@@ -135,8 +134,7 @@ def is_sets(y):
 
 
 def sets_of(y, n_rows):
-    """The different labels of a list of sets, and of all rows where theirs begin and which they
-    are: CSR's start and index."""
+    """The distinct labels of a list of sets, and the labels of each row as in CSR: start and index."""
     check_length(y, n_rows)
     labels = set().union(*y)
     values = np.array(sorted(labels)) if _sortable(labels) else None
@@ -157,7 +155,7 @@ def _sortable(labels):
 
 
 def indicator_of(y, n_rows):
-    """The same of a matrix (n_rows, labels) of 0 and 1, dense or sparse; labels are its columns."""
+    """The same for a matrix (n_rows, labels) of 0 and 1, dense or sparse; labels are its columns."""
     if hasattr(y, "tocsr"):
         y = y.toarray()
     y = np.asarray(y)

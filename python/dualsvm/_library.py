@@ -1,4 +1,4 @@
-"""libdualsvm by ctypes: where it is, its structs and functions, and its errors as exceptions.
+"""libdualsvm by ctypes: finding it, its structs and functions, and its errors as exceptions.
 
 What is here mirrors include/dualsvm.h, which says what each function does. ctypes lets go of the
 interpreter's lock during each call, so that several threads may be in the library at once.
@@ -54,7 +54,7 @@ class Report(Structure):
 OUT = POINTER(c_void_p)
 ERROR = POINTER(Error)
 
-# Name: (result, arguments). All that return a status have `call` look at it.
+# Name: (result, arguments). `call` checks the status that functions return.
 FUNCTIONS = {
     "version": (c_char_p, []),
     "options_create": (c_int, [OUT, c_char_p, c_int, ERROR]),
@@ -147,26 +147,26 @@ library = declare(load())
 
 
 def call(name, *arguments):
-    """Calls a function that returns a status and takes a struct of an error at its end."""
+    """Calls a function that returns a status and takes an error struct as its last argument."""
     error = Error()
     if getattr(library, "dualsvm_" + name)(*arguments, byref(error)) < 0:
         raise DualsvmError(error.text.decode("ascii", "replace"), error.kind)
 
 
 def create(name, *arguments):
-    """The same for one that gives an object through its first argument: that object's pointer."""
+    """The same for a function that returns an object through its first argument: its pointer."""
     made = c_void_p()
     call(name, byref(made), *arguments)
     return made
 
 
 def version():
-    """The version of the library that is loaded."""
+    """The version of the loaded library."""
     return library.dualsvm_version().decode()
 
 
 class Handle:
-    """An object of the library's, freed with the last reference to it."""
+    """An object of the library, freed with the last reference to it."""
 
     free = None  # the function's name
 
@@ -185,17 +185,17 @@ class Handle:
 
 
 def address(array):
-    """Where a NumPy array begins; None is NULL."""
+    """The address of a NumPy array; None is NULL."""
     return None if array is None else array.ctypes.data_as(c_void_p)
 
 
 def decoded(text):
-    """Bytes of a file as a text: UTF-8, in which other bytes are kept as Python keeps those of names."""
+    """Bytes of a file as a text: UTF-8, with surrogate escapes for other bytes, as in file names."""
     return text.decode("utf-8", "surrogateescape")
 
 
 def whole(text):
-    """Bytes for C, to which a NUL would be the end of a text."""
+    """Bytes for C; a NUL, which ends a C string, is refused."""
     if b"\0" in text:
         raise ValueError("embedded null byte")
     return text

@@ -13,7 +13,7 @@ NOT_CONVERGED = "warning: not converged: "
 
 
 class Model(lib.Handle):
-    """A fitted model. Pickles and copies are its bytes."""
+    """A fitted model. Pickles and copies use its bytes."""
 
     free = "model_free"
 
@@ -25,7 +25,7 @@ class Model(lib.Handle):
         return from_bytes, (self.bytes(), self.family)
 
     def bytes(self):
-        """What `save` writes, without gzip."""
+        """The bytes of the model file, without gzip."""
         size = c_size_t()
         begin = library.dualsvm_model_bytes(self, byref(size))
         return string_at(begin, size.value)
@@ -34,7 +34,7 @@ class Model(lib.Handle):
         call("model_save", self, lib.whole(os.fsencode(path)))
 
     def value(self, key):
-        """The value of a line `key value` of the header, or None."""
+        """The value of a header line `key value`, or None."""
         text = library.dualsvm_model_value(self, key.encode())
         return None if text is None else lib.decoded(text)
 
@@ -64,7 +64,7 @@ class Model(lib.Handle):
         return weights
 
     def bias(self):
-        """The bias (scores) of a linear model, without its weights, which may be more than memory has."""
+        """The bias (scores) of a linear model, without reading the weights, which may exceed memory."""
         bias = np.empty(self.n_scores)
         call("model_weights", self, None, address(bias))
         return bias
@@ -90,7 +90,7 @@ class Model(lib.Handle):
         return probability
 
     def text(self, data, options):
-        """All that the predictor writes for these rows."""
+        """The whole output of the predictor for these rows."""
         pieces = []
 
         @lib.ON_WRITE
@@ -102,7 +102,7 @@ class Model(lib.Handle):
         return lib.decoded(b"".join(pieces))
 
     def measures(self, data, options):
-        """{name: value} of the predictor's measures by the rows' labels."""
+        """{name: value} of the predictor's measures for the labels of the rows."""
         found = Measures(create("measure", self, options, data))
         return {library.dualsvm_measures_name(found, i).decode():
                 library.dualsvm_measures_value(found, i)
@@ -122,7 +122,7 @@ def from_bytes(text, family=None):
 
 
 class Fit:
-    """One call of dualsvm_train, which a signal of the main thread may end."""
+    """One call of dualsvm_train, which a signal in the main thread can end."""
 
     def __init__(self, options, data):
         self.options, self.data = options, data
@@ -145,8 +145,8 @@ class Fit:
             self.failure = error
 
     def _train_aside(self):
-        """Trains in a thread of its own, so that this one hears signals: an exception of a signal's
-        handler, KeyboardInterrupt first of all, stops the fit and goes on from here."""
+        """Trains in another thread, so that this one receives signals: an exception of a signal handler,
+        such as KeyboardInterrupt, stops the fit and is raised here."""
         done = threading.Lock()
         done.acquire()
 
@@ -175,14 +175,13 @@ class Fit:
 
 
 def wait(lock):
-    """Waits for a lock, and looks up now and then: a signal that another thread got does not end
-    the waiting here."""
+    """Waits for a lock with a timeout, since a signal to another thread does not end a wait here."""
     while not lock.acquire(timeout=.1):
         pass
 
 
 def train(options, data):
-    """Fits a model and warns of what the trainer warns of."""
+    """Fits a model and issues the warnings of the trainer."""
     fit = Fit(options, data)
     model = fit.run()
     report = model.report()

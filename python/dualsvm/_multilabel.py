@@ -71,7 +71,7 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
         self._kind = SETS
 
     def _by_class(self, columns, missing):
-        """Columns in the order of classes_; of labels that no row had, `missing` (rows)."""
+        """Columns in the order of classes_; `missing` (rows) for labels that no row has."""
         ordered = np.empty((len(columns), len(self.classes_)), dtype=columns.dtype)
         ordered[:] = np.reshape(missing, (-1, 1))
         ordered[:, self._order] = columns
@@ -82,15 +82,15 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
         return self._by_class(scores, scores.min(axis=1) - 1.0)
 
     def decision_function(self, X):
-        """The score of each label (rows, labels), below all others for a label that no training row
-        had. Where y was one of two labels a row: the second's over the first's (rows)."""
+        """The score of each label (rows, labels), below all others for a label without training rows.
+        If y had one of two labels per row: the second minus the first (rows)."""
         scores = self._all_scores(X)
         two = self._kind == SINGLE and len(self.classes_) == 2
         return scores[:, 1] - scores[:, 0] if two else scores
 
     def predict(self, X):
-        """The labels of each row: a list of sets, or a matrix of 0 and 1, as y was; or the label of
-        the largest score, where y was one a row."""
+        """The labels of each row: a list of sets, or a matrix of 0 and 1, as y; or the label with
+        the largest score, if y had one per row."""
         data = self._data_to_predict(X)
         options = self._predict_options()
         if self._kind == SINGLE:
@@ -103,7 +103,7 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
         return [{classes[k] for k in np.flatnonzero(row)} for row in chosen]
 
     def score(self, X, y, sample_weight=None):
-        """The share of rows all of whose labels are predicted."""
+        """The share of rows with exactly the right labels."""
         predicted = self.predict(X)
         if self._kind == SETS:
             check_length(y, len(predicted))

@@ -1,4 +1,4 @@
-"""Options of the trainers and predictors, by the library's own table."""
+"""Options of the trainers and predictors, from the library's table."""
 import difflib
 import functools
 import numbers
@@ -12,7 +12,7 @@ from ._library import call, create, library
 
 
 class OptionInfo(NamedTuple):
-    """What an option is: as `svm-FAMILY-train --help` tells it."""
+    """An option, as described by `svm-FAMILY-train --help`."""
 
     name: str
     type: str  # flag, number, count, choice, text, window, weights
@@ -33,8 +33,8 @@ class Options(lib.Handle):
         self.family, self.role = family, role
 
     def set(self, name, value):
-        """Sets an option to a value of Python's: a number, True, "rbf", (1, 5) of a window,
-        {label: weight}, a list of several values. None leaves it as it is."""
+        """Sets an option to a Python value: a number, True, "rbf", (1, 5) for a window,
+        {label: weight}, a list of several values. None leaves it unchanged."""
         if value is None:
             return
         kind = table(self.family, self.role)[name].type
@@ -55,7 +55,7 @@ class Options(lib.Handle):
 
 
 def make(family, role, values):
-    """Options of a family (names as they are typed: value)."""
+    """Options of a family ({name on the command line: value})."""
     options = Options(family, role)
     for name, value in values.items():
         options.set(name, value)
@@ -63,7 +63,7 @@ def make(family, role, values):
 
 
 def text_of(value):
-    """A value as it would be typed."""
+    """A value as on the command line."""
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         return "1" if value else "0"
     if isinstance(value, numbers.Integral):
@@ -76,7 +76,7 @@ def text_of(value):
 
 @functools.lru_cache(maxsize=None)
 def table(family, role):
-    """{name as it is typed: OptionInfo} of a family's trainer or predictor."""
+    """{name on the command line: OptionInfo} of a family's trainer or predictor."""
     described = {}
     handle = Options(family, role)
     option = lib.Option()

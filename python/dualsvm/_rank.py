@@ -6,7 +6,7 @@ from ._labels import finite_numbers, vector
 
 
 class RankSVM(Estimator):
-    """A RankSVM: scores that order the rows of each query as their targets do.
+    """A RankSVM: scores that order the rows of each query like their targets.
 
     y are the targets; which query a row is of is told by qid, or by a second column of y, which
     goes with it through cross-validation; without both all rows are of one. Parameters are those
@@ -66,7 +66,7 @@ class RankSVM(Estimator):
         return data
 
     def predict_text(self, X, qid=None, **options):
-        """What svm-rank-predict writes for these rows with these options: a text."""
+        """The text that svm-rank-predict writes for these rows with these options."""
         data = self._queried(X, qid)
         return self.model_.text(data, self._predict_options(options))
 
@@ -86,12 +86,12 @@ class RankSVM(Estimator):
         return self.model_.measures(data, self._predict_options(options))
 
     def score(self, X, y, qid=None):
-        """The share of pairs of a query with different targets that are in their order."""
+        """The share of correctly ordered pairs with different targets within queries."""
         return self.measures(X, y, qid, min_group=1).get("pairwise-accuracy", float("nan"))
 
     @property
     def coef_(self):
-        """Weights of a linear model (features); of the scaled features where `scale` is given."""
+        """Weights of a linear model (features); of the scaled features if `scale` is set."""
         return self._weights()[0]
 
     def _more_tags(self):

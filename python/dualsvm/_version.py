@@ -1,2 +1,2 @@
-"""The package's version, which is the library's."""
+"""The version of the package, equal to that of the library."""
 VERSION = "0.1"

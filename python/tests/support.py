@@ -1,4 +1,4 @@
-"""What the tests share: small problems, files of rows, and the programs.
+"""Shared by the tests: small problems, files of rows, and the programs.
 
 DUALSVM_BIN is the folder of the programs; what a program computes is compared bit by bit, so BLAS
 has to compute here as it does there (see doc/python.md), which tests/python.bats sees to.
@@ -15,7 +15,7 @@ BIN = os.environ.get("DUALSVM_BIN", os.path.join(os.path.dirname(__file__), "../
 
 
 def problem(rows=80, features=6, seed=1):
-    """X with zeros, of values that are floats: the same in a file."""
+    """X with zeros and single-precision values, which files represent exactly."""
     rng = np.random.RandomState(seed)
     x = rng.randn(rows, features)
     x[rng.rand(rows, features) < 0.3] = 0
@@ -35,7 +35,7 @@ def write_rows(path, labels, x, qid=None):
 
 
 def program(name, *arguments):
-    """Runs a program, which has to succeed, and returns what it prints."""
+    """Runs a program, which must succeed, and returns its output."""
     ran = subprocess.run([os.path.join(BIN, name), "-q"] + list(arguments), check=False,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     if ran.returncode != 0:
@@ -49,7 +49,7 @@ def content(path):
 
 
 class Case(unittest.TestCase):
-    """A test in a folder of its own, in which warnings that are not expected are errors."""
+    """A test in its own folder; unexpected warnings are errors."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -1,4 +1,4 @@
-"""What X, y and parameters may be, and what is said of those that cannot be."""
+"""Accepted and refused kinds of X, y and parameters."""
 import copy
 import math
 import pickle
@@ -77,7 +77,7 @@ class Labels(Case):
                                           fitted.predict(self.x))
 
     def test_positive(self):
-        """The second class in order is positive, whatever its name, or the one that is named."""
+        """The second class in order is positive, or the one given by pos_label."""
         base = TopClassifier().fit(self.x, self.x[:, 0] > 0)
         for names in ([1, 2], [-2, -1], ["no", "yes"], ["-1", "1"], ["a b", "c"]):
             y = np.array(names)[(self.x[:, 0] > 0).astype(int)]

@@ -1,5 +1,5 @@
-"""Fits: what is known of them, what ends them, several at once, many in a row; and the package on
-other ground: without scikit-learn or scipy, and where the library is elsewhere or missing."""
+"""Fits: their attributes, what ends them, several concurrently, many in a row; and the package without
+scikit-learn or scipy, and with the library in another place or missing."""
 import os
 import shutil
 import signal
@@ -92,7 +92,7 @@ class Fits(Case):
         self.assertEqual(subprocess.check_output([sys.executable, "-c", script]), b"stopped\n")
 
     def test_several_threads(self):
-        """Several threads fit the same rows, and predict with one model, at once."""
+        """Several threads fit the same rows, and predict with one model, concurrently."""
         x, rng = problem(rows=300)
         y = rng.randint(0, 2, 300)
         x = x.astype(np.float32)
@@ -131,7 +131,7 @@ class Fits(Case):
 
 
 def kilobytes_of_fits(warm, rounds):
-    """What memory grows by in so many rounds of fits, predictions and errors in all families."""
+    """The growth of memory in this many repetitions of fits, predictions and errors in all families."""
     x, _ = problem()
     y = (x[:, 0] > 0).astype(int)
 
@@ -166,15 +166,15 @@ class Ground(Case):
 
     @unittest.skipUnless(os.path.exists("/proc/self/statm"), "memory is read from /proc")
     def test_many_fits(self):
-        """A thousand fits later memory is what it was: half a kilobyte a fit would show, large
-        blocks that malloc keeps for the next time would not: they go back to the system at once."""
+        """A thousand fits do not increase memory. Half a kilobyte per fit would be detected; large blocks
+        are returned to the system at once."""
         told = self.run_python("import test_fit; print(test_fit.kilobytes_of_fits(40, 200))",
                                PACKAGE + ":" + os.path.dirname(os.path.abspath(__file__)),
                                MALLOC_ARENA_MAX="1", MALLOC_MMAP_THRESHOLD_="65536")
         self.assertLess(int(told), 500)
 
     def test_without_others(self):
-        """Without scikit-learn and scipy all is as it is with them."""
+        """Without scikit-learn and scipy the results are the same."""
         told = self.run_python("""
 import sys
 for name in ("sklearn", "sklearn.base", "sklearn.exceptions", "scipy", "scipy.sparse"):

@@ -1,4 +1,4 @@
-"""Models and predictions are those of the programs, byte for byte."""
+"""Models and predictions equal those of the programs, byte for byte."""
 import gzip
 import unittest
 
@@ -42,8 +42,8 @@ def layouts(x):
 
 class Programs(Case):
     def check(self, cls, x, y, params, words, qid=None, predict=(), options=None):
-        """The model of cls(**params) is that of the trainer with `words`, whatever the layout, and
-        so are the predictor's lines; the model that the trainer wrote predicts the same here."""
+        """The model of cls(**params) is that of the trainer with `words`, for any layout, and
+        so are the predictor's lines; the trainer's model predicts the same here."""
         family = cls._family
         write_rows("rows", y, x, qid)
         program("svm-%s-train" % family, *words, "rows", "model")

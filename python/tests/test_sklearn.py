@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, and its tools around the estimators."""
+"""The checks of scikit-learn, and its tools with the estimators."""
 import pickle
 import unittest
 import warnings
@@ -16,7 +16,7 @@ from sklearn.preprocessing import MultiLabelBinarizer, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 ALL = (MultiClassSVM, TopClassifier, SupportMatrixMachine, MultiLabelRankSVM, RankSVM)
-# The checks that doc/python.md lists as not for an estimator, with the reason.
+# The checks from which doc/python.md exempts an estimator, with the reason.
 EXEMPT = {"MultiClassSVM": {"check_class_weight_classifiers"},
           "TopClassifier": {"check_sample_weights_invariance"}}
 
@@ -26,7 +26,7 @@ class Checks(Case):
         return set(estimator._more_tags().get("_xfail_checks", ()))
 
     def check(self, estimator):
-        """All checks but those that the estimator is exempt from pass."""
+        """All checks pass except those from which the estimator is exempt."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # checks are skipped with a warning
             for checked, check in check_estimator(estimator, generate_only=True):
@@ -46,7 +46,7 @@ class Checks(Case):
             self.assertEqual(self.exempt(cls()), EXEMPT.get(cls.__name__, set()))
 
     def test_exempt_no_longer(self):
-        """With bias the check passes that MultiClassSVM is exempt from."""
+        """With a bias MultiClassSVM passes the check from which it is exempt."""
         self.assertEqual(self.exempt(MultiClassSVM(bias=10)), set())
         self.check(MultiClassSVM(bias=10))
 

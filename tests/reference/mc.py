@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A second solver for multi-class SVMs, slow and plain, to compare svm-mc-train with.
+"""A plain, slow solver for multi-class SVMs, for comparison with svm-mc-train.
 
     mc.py FORMULATION BIAS EPSILON FILE
 
-Conditional gradient on the dual (doc/mathematics, "mc"), at C = 1 and without a kernel: one row at a time
-goes towards the vertex of its dual set that its scores prefer, as far as the dual rises. Prints primal, dual
-and gap once that is EPSILON. Shares nothing with the programs."""
+Conditional gradient on the dual (doc/mathematics, "mc"), at C = 1 and without a kernel: the alpha of one row at
+a time moves towards the vertex of its feasible set that its scores select, by an exact line search. Prints
+primal, dual and gap when the gap is EPSILON. Shares no code with the programs."""
 import sys
 
-# relative margins, scores that sum to 0, a term for the row's own class, for the others; the largest counts
+# relative margins; scores sum to 0; a term for the row's class; terms for the others; maximum instead of sum
 FORMULATIONS = {
     "ww": (True, False, False, True, False), "cs": (True, False, False, True, True),
     "llw": (False, True, False, True, False), "adm": (False, True, False, True, True),
