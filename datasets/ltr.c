@@ -158,10 +158,7 @@ static void write_row(const struct ltr *ltr, struct writer *out, int64_t relevan
         writer_count(out, query + 1);
     }
     for (size_t k = 0; k < ltr->n_features; k++) {
-        writer_text(out, " ");
-        writer_count(out, k + 1);
-        writer_text(out, ":");
-        writer_decimal(out, ltr->value[k], 4);
+        writer_feature(out, k, ltr->value[k], 4);
     }
     writer_text(out, "\n");
 }

@@ -2,6 +2,7 @@
  * as in ltr.c, but for one square root, which every machine rounds in the same way. */
 #include "common/base/memory.h"
 #include "common/base/random.h"
+#include "datasets/draw.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
 
@@ -10,7 +11,6 @@
 
 enum {
     UNIT = 10000,   /* of a value: four digits */
-    BELL = 12,      /* uniform numbers in a sum that is nearly normal, of variance 1 */
     VOCABULARY = 64 /* columns that a class has of its own */
 };
 
@@ -21,11 +21,6 @@ struct mc {
     uint32_t *column; /* of one row, room for 2 n_values */
 };
 
-static int compare(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* A number that belongs to a class and an index, without a table of them. */
 static uint64_t scatter(const struct mc *mc, size_t class, size_t index) {
     struct random random;
@@ -33,38 +28,19 @@ static uint64_t scatter(const struct mc *mc, size_t class, size_t index) {
     return random_bits(&random);
 }
 
-/* The cube of a uniform number, times n: small ones are frequent. */
-static uint64_t power_law(struct random *random, uint64_t n) {
-    uint64_t u = random_bits(random) >> 32;
-    return ((((u * u >> 32) * u) >> 32) * n) >> 32;
-}
-
 /* Draws the columns of a row, increasing, without repeats; returns how many. One in three is of the
  * class's own vocabulary, one in six of its neighbour's, the others are anybody's. */
 static size_t draw_columns(const struct mc *mc, size_t class, struct random *random) {
-    size_t n = 1 + (size_t)random_below(random, 2 * mc->n_values - 1), kept = 0;
+    size_t n = 1 + (size_t)random_below(random, 2 * mc->n_values - 1);
     for (size_t i = 0; i < n; i++) {
         uint64_t kind = random_below(random, 6);
         size_t owner = kind < 2 ? class : class ^ 1;
         mc->column[i] =
-            (uint32_t)((kind < 3 ? scatter(mc, owner, (size_t)power_law(random, VOCABULARY))
-                                 : power_law(random, mc->n_features) * 2654435761u) %
-                       mc->n_features);
+            kind < 3 ? (uint32_t)(scatter(mc, owner, (size_t)draw_power_law(random, VOCABULARY)) %
+                                  mc->n_features)
+                     : scatter_rank(draw_power_law(random, mc->n_features), mc->n_features);
     }
-    qsort(mc->column, n, sizeof *mc->column, compare);
-    for (size_t i = 0; i < n; i++) {
-        if (kept == 0 || mc->column[i] != mc->column[kept - 1]) {
-            mc->column[kept++] = mc->column[i];
-        }
-    }
-    return kept;
-}
-
-static void write_value(struct writer *out, uint64_t column, int64_t value) {
-    writer_text(out, " ");
-    writer_count(out, column + 1);
-    writer_text(out, ":");
-    writer_decimal(out, value, 4);
+    return sort_distinct_columns(mc->column, n);
 }
 
 /* Values that make the row about as long as 1. */
@@ -73,8 +49,8 @@ static void write_sparse(const struct mc *mc, size_t class, struct random *rando
     size_t n = draw_columns(mc, class, random);
     int64_t size = (int64_t)(UNIT / sqrt((double)n));
     for (size_t k = 0; k < n; k++) {
-        write_value(out, mc->column[k],
-                    1 + size / 2 + (int64_t)random_below(random, (uint64_t)size + 1));
+        writer_feature(out, mc->column[k],
+                       1 + size / 2 + (int64_t)random_below(random, (uint64_t)size + 1), 4);
     }
 }
 
@@ -82,11 +58,8 @@ static void write_sparse(const struct mc *mc, size_t class, struct random *rando
 static void write_dense(const struct mc *mc, size_t class, struct random *random,
                         struct writer *out) {
     for (size_t k = 0; k < mc->n_features; k++) {
-        int64_t centre = (int64_t)(scatter(mc, class, k) % (2 * UNIT + 1)) - UNIT, bell = 0;
-        for (int i = 0; i < BELL; i++) {
-            bell += (int64_t)random_below(random, UNIT) - UNIT / 2;
-        }
-        write_value(out, k, centre * mc->spread / UNIT + bell);
+        int64_t centre = (int64_t)(scatter(mc, class, k) % (2 * UNIT + 1)) - UNIT;
+        writer_feature(out, k, centre * mc->spread / UNIT + draw_bell(random, UNIT), 4);
     }
 }
 

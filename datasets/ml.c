@@ -9,12 +9,11 @@
  * Only +, -, *, / and comparisons on doubles, and no fused operations: the same text on every
  * machine. */
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "datasets/draw.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,16 +28,12 @@ struct topic {
 struct set {
     size_t n_rows, n_features, n_labels, n_values, n_topics;
     double noise, test_share;
+    uint64_t seed;
     struct topic *topic;      /* (n_topics) */
     uint32_t *vocabulary;     /* (n_labels, VOCABULARY) */
     unsigned char *has_label; /* (n_labels) of the document at hand */
     uint32_t *own, *word;     /* (n_labels), (2 n_values) of the document at hand */
 };
-
-static int compare(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* A number of 0..n-1, small ones more often (square of a uniform number). */
 static uint32_t popular(struct random *random, size_t n) {
@@ -102,7 +97,7 @@ static size_t draw_words(const struct set *set, const uint32_t *topics, size_t n
             set->word[i] = set->topic[topics[random_below(random, n_topics)]].word[at];
         }
     }
-    qsort(set->word, n, sizeof *set->word, compare);
+    sort_columns(set->word, n);
     return n;
 }
 
@@ -120,16 +115,14 @@ static void write_row(const struct set *set, size_t n_words, struct writer *out,
         for (end = first; end < n_words && set->word[end] == set->word[first];) {
             end++;
         }
-        writer_text(out, " ");
-        writer_count(out, (uint64_t)set->word[first] + 1);
-        writer_text(out, ":");
-        writer_decimal(out, (int64_t)((end - first) * (300 + random_below(random, 700))), 4);
+        uint64_t weight = (end - first) * (300 + random_below(random, 700));
+        writer_feature(out, set->word[first], (int64_t)weight, 4);
     }
     writer_text(out, "\n");
 }
 
-static int write_file(const struct set *set, uint64_t seed, const char *path, bool test_side,
-                      struct error *err) {
+static int write_file(const void *context, const char *path, bool test, struct error *err) {
+    const struct set *set = context;
     struct writer out;
     if (writer_open(&out, path, err)) {
         return -1;
@@ -137,9 +130,9 @@ static int write_file(const struct set *set, uint64_t seed, const char *path, bo
     for (size_t i = 0; i < set->n_rows && !out.failed; i++) {
         struct random random; /* a stream for each document: both sides see the same ones */
         uint32_t topics[3];
-        random_start(&random, seed, 100 + i);
+        random_start(&random, set->seed, 100 + i);
         bool in_test = random_unit(&random) < set->test_share;
-        if (in_test != test_side) {
+        if (in_test != test) {
             continue;
         }
         double u = random_unit(&random);
@@ -154,35 +147,15 @@ static int write_file(const struct set *set, uint64_t seed, const char *path, bo
     return writer_close(&out, err);
 }
 
-static int write_files(const struct set *set, uint64_t seed, const char *output,
-                       struct error *err) {
-    if (set->test_share == 0) {
-        return write_file(set, seed, output, false, err);
-    }
-    size_t bytes = strlen(output) + sizeof ".train";
-    char *path = memory_array(bytes, 1, "a file name", err);
-    if (!path) {
-        return -1;
-    }
-    snprintf(path, bytes, "%s.train", output);
-    int status = write_file(set, seed, path, false, err);
-    if (status == 0) {
-        snprintf(path, bytes, "%s.test", output);
-        status = write_file(set, seed, path, true, err);
-    }
-    free(path);
-    return status;
-}
-
 static int generate(const struct options *options, struct error *err) {
-    uint64_t seed = (uint64_t)options_number(options, "seed");
     const char *output = options_text(options, "output");
     struct set set = {.n_rows = (size_t)options_number(options, "rows"),
                       .n_features = (size_t)options_number(options, "features"),
                       .n_labels = (size_t)options_number(options, "labels"),
                       .n_values = (size_t)options_number(options, "values"),
                       .noise = options_number(options, "noise"),
-                      .test_share = options_number(options, "test")};
+                      .test_share = options_number(options, "test"),
+                      .seed = (uint64_t)options_number(options, "seed")};
     if (set.test_share > 0 && strcmp(output, "-") == 0) {
         return error_set(err, ERROR_USAGE, "--test writes two files: --output NAME is needed");
     }
@@ -196,9 +169,9 @@ static int generate(const struct options *options, struct error *err) {
     int status = -1;
     if (set.topic && set.vocabulary && set.has_label && set.own && set.word) {
         struct random random;
-        random_start(&random, seed, 20);
+        random_start(&random, set.seed, 20);
         make_topics(&set, &random);
-        status = write_files(&set, seed, output, err);
+        status = writer_split(output, set.test_share > 0, &set, write_file, err);
     }
     free(set.topic);
     free(set.vocabulary);

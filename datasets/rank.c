@@ -13,11 +13,10 @@
  * Only +, -, *, / and comparisons on doubles, and no fused operations: the same text on every
  * machine. */
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "datasets/draw.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +43,7 @@ struct meeting {
 struct set {
     size_t n_systems, n_molecules, n_features, n_fragments;
     double noise, test_share;
+    uint64_t seed;
     struct fragment *fragment; /* (n_fragments) */
     struct system *system;     /* (n_systems) */
     double *half;              /* (n_features): the count of half the effect */
@@ -53,15 +53,6 @@ struct set {
     double *retention;         /* (n_molecules), of one system */
     struct meeting meeting[MEETINGS];
 };
-
-/* Roughly standard normal: a sum of uniform numbers needs no function of libm. */
-static double normal(struct random *random) {
-    double sum = -6;
-    for (int i = 0; i < 12; i++) {
-        sum += random_unit(random);
-    }
-    return sum;
-}
 
 /* 1, 2, ... with falling probability: heavy-tailed counts. */
 static uint32_t heavy(struct random *random, uint32_t most) {
@@ -94,14 +85,14 @@ static void make_fragments(struct set *set, struct random *random) {
     }
     for (size_t m = 0; m < MEETINGS; m++) {
         set->meeting[m] = (struct meeting){popular(random, set->n_fragments),
-                                           popular(random, set->n_fragments), normal(random)};
+                                           popular(random, set->n_fragments), draw_normal(random)};
     }
 }
 
 static void make_systems(struct set *set, struct random *random) {
     double *shared = set->retention; /* not in use yet; n_features <= its length, see allocate */
     for (size_t k = 0; k < set->n_features; k++) {
-        shared[k] = normal(random);
+        shared[k] = draw_normal(random);
         set->half[k] = 0.5 + 3 * random_unit(random);
     }
     for (size_t s = 0; s < set->n_systems; s++) {
@@ -111,7 +102,7 @@ static void make_systems(struct set *set, struct random *random) {
         system->curve = random_unit(random);
         system->share = 0.25 + 0.4 * random_unit(random);
         for (size_t k = 0; k < set->n_features; k++) {
-            system->weight[k] = shared[k] + 0.2 * normal(random);
+            system->weight[k] = shared[k] + 0.2 * draw_normal(random);
         }
     }
 }
@@ -177,13 +168,13 @@ static int64_t retention_time(const struct system *system, double x) {
     return (int64_t)(100 * (system->dead_time + system->length * share) + 0.5);
 }
 
-static void write_system(const struct set *set, size_t s, bool test_side, bool split,
-                         struct writer *out, struct random random) {
+static void write_system(const struct set *set, size_t s, bool test, struct writer *out,
+                         struct random random) {
     const struct system *system = &set->system[s];
     for (size_t m = 0; m < set->n_molecules; m++) {
         bool measured = random_unit(&random) < system->share;
-        double noise = set->noise * normal(&random);
-        if (!measured || (split && set->in_test[m] != test_side)) {
+        double noise = set->noise * draw_normal(&random);
+        if (!measured || set->in_test[m] != test) {
             continue;
         }
         writer_decimal(out, retention_time(system, set->retention[m] + noise), 2);
@@ -192,10 +183,7 @@ static void write_system(const struct set *set, size_t s, bool test_side, bool s
         const uint32_t *count = set->count + m * set->n_features;
         for (size_t k = 0; k < set->n_features; k++) {
             if (count[k] > 0) {
-                writer_text(out, " ");
-                writer_count(out, k + 1);
-                writer_text(out, ":");
-                writer_count(out, count[k]);
+                writer_feature(out, k, count[k], 0);
             }
         }
         writer_text(out, " # system-");
@@ -206,39 +194,19 @@ static void write_system(const struct set *set, size_t s, bool test_side, bool s
     }
 }
 
-static int write_file(const struct set *set, uint64_t seed, const char *path, bool test_side,
-                      bool split, struct error *err) {
+static int write_file(const void *context, const char *path, bool test, struct error *err) {
+    const struct set *set = context;
     struct writer out;
     if (writer_open(&out, path, err)) {
         return -1;
     }
     for (size_t s = 0; s < set->n_systems; s++) {
         struct random random; /* the same for both sides of a split */
-        random_start(&random, seed, 11 + s);
+        random_start(&random, set->seed, 11 + s);
         compute_retention(set, &set->system[s]);
-        write_system(set, s, test_side, split, &out, random);
+        write_system(set, s, test, &out, random);
     }
     return writer_close(&out, err);
-}
-
-static int write_files(const struct set *set, uint64_t seed, const char *output,
-                       struct error *err) {
-    if (set->test_share == 0) {
-        return write_file(set, seed, output, false, false, err);
-    }
-    size_t bytes = strlen(output) + sizeof ".train";
-    char *path = memory_array(bytes, 1, "a file name", err);
-    if (!path) {
-        return -1;
-    }
-    snprintf(path, bytes, "%s.train", output);
-    int status = write_file(set, seed, path, false, true, err);
-    if (status == 0) {
-        snprintf(path, bytes, "%s.test", output);
-        status = write_file(set, seed, path, true, true, err);
-    }
-    free(path);
-    return status;
 }
 
 /* On failure the caller still calls release. */
@@ -279,13 +247,13 @@ static void release(struct set *set) {
 }
 
 static int generate(const struct options *options, struct error *err) {
-    uint64_t seed = (uint64_t)options_number(options, "seed");
     const char *output = options_text(options, "output");
     struct set set = {.n_systems = (size_t)options_number(options, "systems"),
                       .n_molecules = (size_t)options_number(options, "molecules"),
                       .n_features = (size_t)options_number(options, "features"),
                       .noise = options_number(options, "noise"),
-                      .test_share = options_number(options, "test")};
+                      .test_share = options_number(options, "test"),
+                      .seed = (uint64_t)options_number(options, "seed")};
     if (set.test_share > 0 && strcmp(output, "-") == 0) {
         return error_set(err, ERROR_USAGE, "--test writes two files: --output NAME is needed");
     }
@@ -293,11 +261,11 @@ static int generate(const struct options *options, struct error *err) {
     int status = allocate(&set, err);
     if (status == 0) {
         struct random random;
-        random_start(&random, seed, 10);
+        random_start(&random, set.seed, 10);
         make_fragments(&set, &random);
         make_systems(&set, &random);
         make_molecules(&set, &random);
-        status = write_files(&set, seed, output, err);
+        status = writer_split(output, set.test_share > 0, &set, write_file, err);
     }
     release(&set);
     return status;

@@ -8,7 +8,7 @@
  * of twelve uniform ones. Only +, -, * and comparisons on doubles, and no fused operations: the
  * same text on every machine. */
 #include "common/base/memory.h"
-#include "common/base/random.h"
+#include "datasets/draw.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
 #include "driver/run_files.h"
@@ -26,14 +26,6 @@ struct set {
     int64_t *row;    /* (height, width) in units */
 };
 
-static double normal(struct random *random) {
-    double sum = -6;
-    for (int i = 0; i < 12; i++) {
-        sum += random_unit(random);
-    }
-    return sum;
-}
-
 static int64_t rounded(double value) {
     return (int64_t)(value * UNITS + (value < 0 ? -0.5 : 0.5));
 }
@@ -42,7 +34,7 @@ static int64_t rounded(double value) {
 static void draw_matrix(const struct set *set, size_t rank, bool uniform, struct random *random,
                         double *matrix) {
     for (size_t j = 0; j < (set->height + set->width) * rank; j++) {
-        set->factor[j] = uniform ? 2 * random_unit(random) - 1 : normal(random);
+        set->factor[j] = uniform ? 2 * random_unit(random) - 1 : draw_normal(random);
     }
     const double *V = set->factor + set->height * rank;
     for (size_t a = 0; a < set->height; a++) {
@@ -62,7 +54,7 @@ static int draw_row(const struct set *set, struct random *random) {
     if (set->simulation == 2) {
         int label = (int)random_below(random, 2);
         for (size_t j = 0; j < cells; j++) {
-            set->row[j] = rounded(set->mean[label][j] + set->noise * normal(random));
+            set->row[j] = rounded(set->mean[label][j] + set->noise * draw_normal(random));
         }
         return label;
     }
@@ -88,10 +80,7 @@ static int write_rows(const struct set *set, struct random *random, const char *
     for (size_t i = 0; i < set->n; i++) {
         writer_text(&out, draw_row(set, random) ? "+1" : "-1");
         for (size_t j = 0; j < set->height * set->width; j++) {
-            writer_text(&out, " ");
-            writer_count(&out, j + 1);
-            writer_text(&out, ":");
-            writer_decimal(&out, set->row[j], DIGITS);
+            writer_feature(&out, j, set->row[j], DIGITS);
         }
         writer_text(&out, "\n");
     }

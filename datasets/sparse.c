@@ -2,6 +2,7 @@
  * of four digits, and a target that depends on some of the columns. Integers only, as in ltr.c. */
 #include "common/base/memory.h"
 #include "common/base/random.h"
+#include "datasets/draw.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
 
@@ -13,29 +14,13 @@ struct sparse {
     uint32_t *column;                               /* of one row, room for 2 n_values */
 };
 
-static int compare(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Draws the columns of a row, increasing, without repeats; returns how many. Column ranks follow
- * the cube of a uniform number: small ones are frequent. A multiplication scatters the ranks over
- * the columns. */
+/* Draws the columns of a row, ascending, without repeats, by a power law; returns how many. */
 static size_t draw_columns(const struct sparse *set, struct random *random) {
-    size_t n = 1 + (size_t)random_below(random, 2 * set->n_values - 1), kept = 0;
+    size_t n = 1 + (size_t)random_below(random, 2 * set->n_values - 1);
     for (size_t i = 0; i < n; i++) {
-        uint64_t u = random_bits(random) >> 32;
-        uint64_t cube = ((u * u >> 32) * u) >> 32;
-        uint64_t rank = cube * set->n_features >> 32;
-        set->column[i] = (uint32_t)(rank * 2654435761u % set->n_features);
+        set->column[i] = scatter_rank(draw_power_law(random, set->n_features), set->n_features);
     }
-    qsort(set->column, n, sizeof *set->column, compare);
-    for (size_t i = 0; i < n; i++) {
-        if (kept == 0 || set->column[i] != set->column[kept - 1]) {
-            set->column[kept++] = set->column[i];
-        }
-    }
-    return kept;
+    return sort_distinct_columns(set->column, n);
 }
 
 static int write_rows(const struct sparse *set, uint64_t seed, const char *path,
@@ -59,10 +44,7 @@ static int write_rows(const struct sparse *set, uint64_t seed, const char *path,
             writer_count(&out, 1 + random_below(&random, set->n_queries));
         }
         for (size_t k = 0; k < n; k++) {
-            writer_text(&out, " ");
-            writer_count(&out, (uint64_t)set->column[k] + 1);
-            writer_text(&out, ":");
-            writer_decimal(&out, 1 + (int64_t)random_below(&random, 9999), 4);
+            writer_feature(&out, set->column[k], 1 + (int64_t)random_below(&random, 9999), 4);
         }
         writer_text(&out, "\n");
     }

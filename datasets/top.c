@@ -1,12 +1,11 @@
 /* Imbalanced rows where the top differs from the whole: see datasets/README. Integers only, as in
  * ltr.c. */
-#include "common/base/random.h"
+#include "datasets/draw.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
 
 enum {
     UNIT = 10000, /* of a value: four digits */
-    BELL = 12,    /* uniform numbers in a sum that is nearly normal, of variance 1 */
     SHAPES = 2    /* features that tell the classes apart */
 };
 
@@ -24,24 +23,12 @@ struct top {
     double positives, hard; /* shares of the rows, and of the negatives */
 };
 
-/* A nearly normal number, in units. */
-static int64_t bell(struct random *random) {
-    int64_t sum = 0;
-    for (int i = 0; i < BELL; i++) {
-        sum += (int64_t)random_below(random, UNIT) - UNIT / 2;
-    }
-    return sum;
-}
-
 static void write_row(const struct top *top, const struct cloud *cloud, struct random *random,
                       struct writer *out) {
     writer_text(out, cloud->label);
     for (size_t k = 0; k < top->n_features; k++) {
-        int64_t value = bell(random) + (k < SHAPES ? cloud->centre[k] * (UNIT / 10) : 0);
-        writer_text(out, " ");
-        writer_count(out, k + 1);
-        writer_text(out, ":");
-        writer_decimal(out, value, 4);
+        int64_t centre = k < SHAPES ? cloud->centre[k] * (UNIT / 10) : 0;
+        writer_feature(out, k, draw_bell(random, UNIT) + centre, 4);
     }
     writer_text(out, "\n");
 }

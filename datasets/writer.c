@@ -1,5 +1,9 @@
 #include "datasets/writer.h"
 
+#include "common/base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int writer_open(struct writer *writer, const char *path, struct error *err) {
@@ -72,4 +76,29 @@ void writer_decimal(struct writer *writer, int64_t units, int digits) {
         writer->used++;
         fraction %= scale;
     }
+}
+
+void writer_feature(struct writer *writer, uint64_t column, int64_t units, int digits) {
+    writer_text(writer, " ");
+    writer_count(writer, column + 1);
+    writer_text(writer, ":");
+    writer_decimal(writer, units, digits);
+}
+
+int writer_split(const char *output, bool split, const void *set,
+                 int (*write)(const void *set, const char *path, bool test, struct error *err),
+                 struct error *err) {
+    static const char *const end[] = {".train", ".test"};
+    if (!split) {
+        return write(set, output, false, err);
+    }
+    size_t bytes = strlen(output) + sizeof ".train";
+    char *path = memory_array(bytes, 1, "a file name", err);
+    int status = path ? 0 : -1;
+    for (int test = 0; status == 0 && test < 2; test++) {
+        snprintf(path, bytes, "%s%s", output, end[test]);
+        status = write(set, path, test == 1, err);
+    }
+    free(path);
+    return status;
 }

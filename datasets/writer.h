@@ -36,4 +36,13 @@ void writer_count(struct writer *writer, uint64_t count);
 /* units / 10^digits, with trailing zeros of the fraction left out; digits <= 9. */
 void writer_decimal(struct writer *writer, int64_t units, int digits);
 
+/* A feature of a row: a blank, its index (the column counts from 0), a colon, and a decimal. */
+void writer_feature(struct writer *writer, uint64_t column, int64_t units, int digits);
+
+/* Calls write(set, path, test, err) for the path `output`, or with `split` for output.train and, with
+ * test true, for output.test. */
+int writer_split(const char *output, bool split, const void *set,
+                 int (*write)(const void *set, const char *path, bool test, struct error *err),
+                 struct error *err);
+
 #endif

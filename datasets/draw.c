@@ -1,0 +1,50 @@
+#include "datasets/draw.h"
+
+#include <stdlib.h>
+
+enum { TERMS = 12 }; /* a sum of so many uniform numbers has variance 1 */
+
+double draw_normal(struct random *random) {
+    double sum = -TERMS / 2;
+    for (int i = 0; i < TERMS; i++) {
+        sum += random_unit(random);
+    }
+    return sum;
+}
+
+int64_t draw_bell(struct random *random, int64_t unit) {
+    int64_t sum = 0;
+    for (int i = 0; i < TERMS; i++) {
+        sum += (int64_t)random_below(random, (uint64_t)unit) - unit / 2;
+    }
+    return sum;
+}
+
+uint64_t draw_power_law(struct random *random, uint64_t n) {
+    uint64_t u = random_bits(random) >> 32;
+    return ((((u * u >> 32) * u) >> 32) * n) >> 32;
+}
+
+uint32_t scatter_rank(uint64_t rank, uint64_t n) {
+    return (uint32_t)(rank * 2654435761u % n);
+}
+
+static int compare(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void sort_columns(uint32_t *column, size_t n) {
+    qsort(column, n, sizeof *column, compare);
+}
+
+size_t sort_distinct_columns(uint32_t *column, size_t n) {
+    size_t kept = 0;
+    sort_columns(column, n);
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || column[i] != column[kept - 1]) {
+            column[kept++] = column[i];
+        }
+    }
+    return kept;
+}
