@@ -123,50 +123,30 @@ DISPATCH static bool all_finite(const REAL *v, size_t n) {
     return bad == 0;
 }
 
-/* ---- the functions of table.inc, as table.h says ---- */
-
-/* The sums themselves. */
-void FUNCTION_OF(plain)(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
-                        const REAL *sum, size_t n, REAL *out) {
-    (void)kernel;
-    (void)x_norm;
-    (void)z_norm;
-    memcpy(out, sum, n * sizeof *out);
-}
-
-/* (gamma sum + coef0)^degree */
-void FUNCTION_OF(power)(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
-                        const REAL *sum, size_t n, REAL *out) {
-    (void)x_norm;
-    (void)z_norm;
-    power_row(sum, n, (REAL)kernel->gamma, (REAL)kernel->coef0, kernel->degree, out);
-}
-
-/* exp(-gamma (norms - 2 sum)) */
-void FUNCTION_OF(decay)(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
-                        const REAL *sum, size_t n, REAL *out) {
-    distance_row(sum, n, x_norm, z_norm, out);
-    exp_row(out, n, -(REAL)kernel->gamma);
-}
-
-/* 1 / (1 + gamma (norms - 2 sum)) */
-void FUNCTION_OF(inverse)(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
-                          const REAL *sum, size_t n, REAL *out) {
-    distance_row(sum, n, x_norm, z_norm, out);
-    inverse_row(out, n, (REAL)kernel->gamma);
-}
-
-/* tanh(gamma sum + coef0) */
-void FUNCTION_OF(tanh)(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
-                       const REAL *sum, size_t n, REAL *out) {
-    (void)x_norm;
-    (void)z_norm;
-    tanh_row(sum, n, (REAL)kernel->gamma, (REAL)kernel->coef0, out);
-}
-
-/* sum / (norms - sum) */
-void FUNCTION_OF(ratio)(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
-                        const REAL *sum, size_t n, REAL *out) {
-    (void)kernel;
-    ratio_row(sum, n, x_norm, z_norm, out);
+/* out (n) = the kernel values of a row x and n rows z, from their sums (n) and norms. */
+static void apply_function(const struct kernel *kernel, REAL x_norm, const REAL *z_norm,
+                           const REAL *sum, size_t n, REAL *out) {
+    REAL gamma = (REAL)kernel->gamma, coef0 = (REAL)kernel->coef0;
+    switch (kernel_table[kernel->type].function) {
+    case FUNCTION_PLAIN:
+        memcpy(out, sum, n * sizeof *out);
+        return;
+    case FUNCTION_POWER:
+        power_row(sum, n, gamma, coef0, kernel->degree, out);
+        return;
+    case FUNCTION_DECAY:
+        distance_row(sum, n, x_norm, z_norm, out);
+        exp_row(out, n, -gamma);
+        return;
+    case FUNCTION_INVERSE:
+        distance_row(sum, n, x_norm, z_norm, out);
+        inverse_row(out, n, gamma);
+        return;
+    case FUNCTION_TANH:
+        tanh_row(sum, n, gamma, coef0, out);
+        return;
+    case FUNCTION_RATIO:
+        ratio_row(sum, n, x_norm, z_norm, out);
+        return;
+    }
 }

@@ -136,10 +136,6 @@ bool kernel_rows_by_blas(const struct kernel_rows *rows) {
     return kernel_table[rows->kernel->type].sums == KERNEL_PRODUCTS && !rows->data->row_start;
 }
 
-double kernel_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z, size_t j) {
-    return kernel_table[x->kernel->type].value(x, i, z, j);
-}
-
 struct kernel_scratch {
     struct {
         void *block;

@@ -168,92 +168,83 @@ static inline struct dd times(double a, struct dd b) {
     return dd_multiply((struct dd){a, 0}, b);
 }
 
-/* value (n) = what a function of table.inc makes of sums or distances, of a row x and n rows z. */
-typedef void precise_function(const struct kernel *kernel, struct dd x_norm,
-                              const struct dd *z_norm, size_t n, struct dd *value);
+/* Values of sums or distances of a row x and n rows z. */
+struct row_values {
+    const struct kernel *kernel;
+    struct dd x_norm;
+    const struct dd *z_norm; /* (n) */
+    size_t n;
+    struct dd *value; /* (n) the sums; then what the kernel's function makes of them */
+};
 
-static void plain_values(const struct kernel *kernel, struct dd x_norm, const struct dd *z_norm,
-                         size_t n, struct dd *value) {
-    (void)kernel;
-    (void)x_norm;
-    (void)z_norm;
-    (void)n;
-    (void)value;
-}
-
-DISPATCH static void power_values(const struct kernel *kernel, struct dd x_norm,
-                                  const struct dd *z_norm, size_t n, struct dd *value) {
-    (void)x_norm;
-    (void)z_norm;
-    for (size_t c = 0; c < n; c++) {
-        struct dd base = dd_add(times(kernel->gamma, value[c]), (struct dd){kernel->coef0, 0});
+DISPATCH static void power_values(const struct row_values *row) {
+    const struct kernel *kernel = row->kernel;
+    for (size_t c = 0; c < row->n; c++) {
+        struct dd base = dd_add(times(kernel->gamma, row->value[c]), (struct dd){kernel->coef0, 0});
         struct dd power = {1, 0};
         for (int d = kernel->degree; d > 0; d >>= 1) {
             power = d & 1 ? dd_multiply(power, base) : power;
             base = d > 1 ? dd_multiply(base, base) : base;
         }
-        value[c] = power;
+        row->value[c] = power;
     }
 }
 
-DISPATCH static void decay_values(const struct kernel *kernel, struct dd x_norm,
-                                  const struct dd *z_norm, size_t n, struct dd *value) {
-    (void)x_norm;
-    (void)z_norm;
-    for (size_t c = 0; c < n; c++) {
-        value[c] = decay_of(times(kernel->gamma, value[c]));
+DISPATCH static void decay_values(const struct row_values *row) {
+    for (size_t c = 0; c < row->n; c++) {
+        row->value[c] = decay_of(times(row->kernel->gamma, row->value[c]));
     }
 }
 
 /* (1 - e) / (1 + e), e = exp(-2 |u|) */
-DISPATCH static void tanh_values(const struct kernel *kernel, struct dd x_norm,
-                                 const struct dd *z_norm, size_t n, struct dd *value) {
+DISPATCH static void tanh_values(const struct row_values *row) {
     const struct dd one = {1, 0};
-    (void)x_norm;
-    (void)z_norm;
-    for (size_t c = 0; c < n; c++) {
-        struct dd u = dd_add(times(kernel->gamma, value[c]), (struct dd){kernel->coef0, 0});
+    const struct kernel *kernel = row->kernel;
+    for (size_t c = 0; c < row->n; c++) {
+        struct dd u = dd_add(times(kernel->gamma, row->value[c]), (struct dd){kernel->coef0, 0});
         bool below = u.hi < 0;
         struct dd e = decay_of(scaled(below ? dd_negative(u) : u, 2));
         struct dd t = dd_divide(dd_add(one, dd_negative(e)), dd_add(one, e));
-        value[c] = below ? dd_negative(t) : t;
+        row->value[c] = below ? dd_negative(t) : t;
     }
 }
 
-DISPATCH static void ratio_values(const struct kernel *kernel, struct dd x_norm,
-                                  const struct dd *z_norm, size_t n, struct dd *value) {
-    (void)kernel;
-    for (size_t c = 0; c < n; c++) {
-        struct dd both = dd_add(x_norm, z_norm[c]);
-        struct dd ratio = dd_divide(value[c], dd_add(both, dd_negative(value[c])));
-        value[c] = both.hi > 0 ? ratio : (struct dd){1, 0};
+DISPATCH static void ratio_values(const struct row_values *row) {
+    for (size_t c = 0; c < row->n; c++) {
+        struct dd both = dd_add(row->x_norm, row->z_norm[c]);
+        struct dd ratio = dd_divide(row->value[c], dd_add(both, dd_negative(row->value[c])));
+        row->value[c] = both.hi > 0 ? ratio : (struct dd){1, 0};
     }
 }
 
-DISPATCH static void inverse_values(const struct kernel *kernel, struct dd x_norm,
-                                    const struct dd *z_norm, size_t n, struct dd *value) {
+DISPATCH static void inverse_values(const struct row_values *row) {
     const struct dd one = {1, 0};
-    (void)x_norm;
-    (void)z_norm;
-    for (size_t c = 0; c < n; c++) {
-        value[c] = dd_divide(one, dd_add(one, times(kernel->gamma, value[c])));
+    for (size_t c = 0; c < row->n; c++) {
+        row->value[c] = dd_divide(one, dd_add(one, times(row->kernel->gamma, row->value[c])));
     }
 }
 
-/* The same by number: a function with clones need not have the same address wherever it is asked
- * for. */
-enum function {
-    plain_function,
-    power_function,
-    decay_function,
-    tanh_function,
-    ratio_function,
-    inverse_function
-};
-static precise_function *const values_of[] = {
-    [plain_function] = plain_values, [power_function] = power_values,
-    [decay_function] = decay_values, [tanh_function] = tanh_values,
-    [ratio_function] = ratio_values, [inverse_function] = inverse_values};
+static void apply_function(enum kernel_function function, const struct row_values *row) {
+    switch (function) {
+    case FUNCTION_PLAIN:
+        return;
+    case FUNCTION_POWER:
+        power_values(row);
+        return;
+    case FUNCTION_DECAY:
+        decay_values(row);
+        return;
+    case FUNCTION_INVERSE:
+        inverse_values(row);
+        return;
+    case FUNCTION_TANH:
+        tanh_values(row);
+        return;
+    case FUNCTION_RATIO:
+        ratio_values(row);
+        return;
+    }
+}
 
 /* ---- rows ---- */
 
@@ -261,7 +252,7 @@ static precise_function *const values_of[] = {
 struct precise {
     const struct kernel_rows *rows;
     enum sum kind;
-    enum function function;
+    enum kernel_function function;
     size_t width; /* of a line: as many features as two rows have, a multiple of LANES */
     struct dd
         *norm; /* (rows) of those that are asked for, where the function wants it; else NULL */
@@ -288,20 +279,14 @@ static size_t most_features(const struct data *data) {
 }
 
 static struct precise look_at(const struct kernel_rows *rows) {
-    static const enum function functions[] = {
-#define KERNEL(number, name, d, g, r, sums, norms, positive, function, ...)                        \
-    [KERNEL_##number] = function##_function,
-#include "common/kernel/table.inc"
-    };
     const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
-    enum function function = functions[rows->kernel->type];
-    bool distance = function == decay_function || function == inverse_function;
+    bool distance = entry->function == FUNCTION_DECAY || entry->function == FUNCTION_INVERSE;
     enum sum kind = entry->sums == KERNEL_MINIMA     ? MINIMA
                     : entry->sums == KERNEL_OVERLAPS ? ABSOLUTES
                     : distance                       ? SQUARES
                                                      : PRODUCTS;
     size_t most = most_features(rows->data), both = rows->data->row_start ? 2 * most : most;
-    return (struct precise){rows, kind, function, (both + LANES - 1) / LANES * LANES, NULL};
+    return (struct precise){rows, kind, entry->function, (both + LANES - 1) / LANES * LANES, NULL};
 }
 
 /* Features of rows i and j side by side, of sparse rows those of either; returns how many, filled
@@ -355,8 +340,9 @@ static void evaluate(const struct precise *precise, size_t i, const uint32_t *j,
                                : sum_of(precise, i, other, worker);
         worker->norm[c] = precise->norm ? precise->norm[other] : none;
     }
-    values_of[precise->function](rows->kernel, precise->norm ? precise->norm[i] : none,
-                                 worker->norm, n, worker->value);
+    const struct row_values row = {rows->kernel, precise->norm ? precise->norm[i] : none,
+                                   worker->norm, n, worker->value};
+    apply_function(precise->function, &row);
 }
 
 /* ---- work ---- */
@@ -392,7 +378,7 @@ static int open_work(struct work *work, struct threads *threads, struct error *e
         worker->v = worker->u + width;
         worker->lost = worker->sum + work->k;
     }
-    if (work->precise.function != ratio_function) {
+    if (work->precise.function != FUNCTION_RATIO) {
         return 0;
     }
     struct dd *norm = memory_array(rows->data->n_rows, sizeof *norm, "norms", err);
@@ -547,8 +533,8 @@ double kernel_precise_rounding(const struct kernel_rows *rows, size_t m) {
         (terms > 1 ? (terms + 1) * (terms + 10) : 0) + (precise.kind == SQUARES ? 48 : 24);
     double blocks = (double)m / TERMS + (double)m / COLUMNS + 2;
     double score = (TERMS + 1) * (TERMS + 2) + 7 + 3 * blocks;
-    bool powers = precise.function == power_function;
-    bool exponentials = precise.function == decay_function || precise.function == tanh_function;
+    bool powers = precise.function == FUNCTION_POWER;
+    bool exponentials = precise.function == FUNCTION_DECAY || precise.function == FUNCTION_TANH;
     double value = powers                       ? fmax(1, rows->kernel->degree) * (sums + 18) * unit
                    : type == KERNEL_PRECOMPUTED ? 0
                                                 : (8 * sums + 32) * unit;

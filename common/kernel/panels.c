@@ -11,7 +11,6 @@
 #include <cblas.h>
 #include <float.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,21 +34,12 @@ struct run {
     bool zero;
 };
 
-/* Of a worker: what it needs to recompute entries. Made at first use. */
+/* Of a worker. Made at first use. */
 struct helper {
-    struct kernel_scratch *scratch;
-    void *tile; /* (TILE_ROWS, TILE_COLUMNS) */
+    void *work; /* (GROUP + PRODUCT_COLUMNS, k) sums of a product with k columns */
+    void *tile; /* (TILE_ROWS, TILE_COLUMNS) entries that are recomputed, */
+    struct kernel_scratch *scratch; /* by this */
     struct error error;
-};
-
-/* What one product needs. Kept from product to product in a list. */
-struct workspace {
-    struct workspace *next;
-    struct run *runs;
-    double *partial; /* (n_partials, n) */
-    size_t n_partials;
-    struct helper *helper; /* (n_helpers) */
-    size_t n_helpers;
 };
 
 struct panels {
@@ -60,31 +50,21 @@ struct panels {
     size_t n_tasks;
     size_t own, own_end;     /* tasks of this rank */
     size_t start[TASKS + 1]; /* rows of the tasks of a product, multiples of GROUP but the last */
-    pthread_mutex_t mutex;
-    struct workspace *spare;
 };
 
-/* A product at work. */
+/* A product at work: with one column, in double, or with k, in the entries' type. */
 struct product {
     const struct panels *panels;
-    const double *b;
-    const struct run *runs;
-    size_t n_runs;
-    struct workspace *workspace;
-    atomic_bool failed;
-};
-
-/* A many-column product at work. */
-struct products {
-    const struct panels *panels;
     size_t k;
-    void *b;    /* (n, k) in the entries' type */
-    bool *used; /* (groups of rows) whether b is not zero there */
+    const double *vector; /* (n) the one column; NULL: */
+    void *b;              /* (n, k) the columns */
+    struct run *runs;     /* (n_runs) of the one column */
+    size_t n_runs;
+    bool *used; /* (groups of rows) whether the columns are not zero there */
     size_t n_tasks;
-    size_t start[TASKS + 1];
+    const size_t *start;   /* (n_tasks + 1) rows of the tasks */
     bool serial;           /* one task after the other, in one place */
     double *partial;       /* (n_tasks, n, k) */
-    double *total;         /* (n, k) */
     struct helper *helper; /* (workers) */
     atomic_bool failed;
 };
@@ -114,6 +94,33 @@ static bool any_nonzero(const double *b, size_t first, size_t end) {
         }
     }
     return false;
+}
+
+/* Whether the columns of a product are not zero in rows first..end, first a multiple of GROUP. */
+static bool any_used(const struct product *product, size_t first, size_t end) {
+    for (size_t r = first; r < end; r += GROUP) {
+        if (product->used[r / GROUP]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Makes what a task needs, with `computes` for entries that are not kept. */
+static int prepare_helper(const struct product *product, struct helper *helper, bool computes) {
+    size_t entry = product->panels->wide ? sizeof(double) : sizeof(float);
+    struct error *err = &helper->error;
+    if (!product->vector && !helper->work) {
+        helper->work =
+            memory_array((GROUP + PRODUCT_COLUMNS) * product->k, entry, "kernel tile", err);
+    }
+    if (computes && !helper->tile) {
+        helper->tile = memory_array((size_t)TILE_ROWS * TILE_COLUMNS, entry, "kernel tile", err);
+    }
+    if ((!product->vector && !helper->work) || (computes && !helper->tile)) {
+        return -1;
+    }
+    return computes && !helper->scratch ? kernel_scratch_create(&helper->scratch, err) : 0;
 }
 
 #define REAL float
@@ -260,7 +267,6 @@ int panels_create(struct panels **panels, const struct kernel *kernel, const str
         return -1;
     }
     size_t entry = wide ? sizeof(double) : sizeof(float);
-    pthread_mutex_init(&g->mutex, NULL);
     g->wide = wide;
     if (kernel_rows_create(&g->rows, kernel, data, err) < 0 ||
         (kernel->type == KERNEL_PRECOMPUTED &&
@@ -281,27 +287,10 @@ int panels_create(struct panels **panels, const struct kernel *kernel, const str
     return 0;
 }
 
-static void workspace_free(struct workspace *workspace) {
-    for (size_t i = 0; i < workspace->n_helpers; i++) {
-        kernel_scratch_free(workspace->helper[i].scratch);
-        free(workspace->helper[i].tile);
-    }
-    free(workspace->helper);
-    free(workspace->runs);
-    free(workspace->partial);
-    free(workspace);
-}
-
 void panels_free(struct panels *panels) {
     if (!panels) {
         return;
     }
-    while (panels->spare) {
-        struct workspace *next = panels->spare->next;
-        workspace_free(panels->spare);
-        panels->spare = next;
-    }
-    pthread_mutex_destroy(&panels->mutex);
     kernel_rows_free(&panels->rows);
     free(panels->entries);
     free(panels);
@@ -320,52 +309,6 @@ const struct kernel_rows *panels_rows(const struct panels *panels) {
 }
 
 /* ---- products ---- */
-
-/* A spare workspace or a new one, grown to what this product needs. Workspaces are the caller's
- * part of a panels that is otherwise constant: hence the cast in panels_product. */
-static struct workspace *workspace_get(struct panels *panels, size_t n_partials, size_t n_helpers,
-                                       struct error *err) {
-    size_t n = panels_size(panels);
-    pthread_mutex_lock(&panels->mutex);
-    struct workspace *w = panels->spare;
-    panels->spare = w ? w->next : NULL;
-    pthread_mutex_unlock(&panels->mutex);
-    if (!w) {
-        w = memory_zeros(1, sizeof *w, "workspace", err);
-        if (!w) {
-            return NULL;
-        }
-        w->runs = memory_array(n / RUN + 1, sizeof *w->runs, "workspace", err);
-    }
-    if (w->n_partials < n_partials) {
-        free(w->partial);
-        w->partial = memory_array(n_partials * n, sizeof *w->partial, "partial products", err);
-        w->n_partials = w->partial ? n_partials : 0;
-    }
-    if (w->n_helpers < n_helpers) {
-        struct helper *more = memory_zeros(n_helpers, sizeof *more, "workspace", err);
-        if (more) {
-            if (w->n_helpers) {
-                memcpy(more, w->helper, w->n_helpers * sizeof *more);
-            }
-            free(w->helper);
-            w->helper = more;
-            w->n_helpers = n_helpers;
-        }
-    }
-    if (!w->runs || w->n_partials < n_partials || w->n_helpers < n_helpers) {
-        workspace_free(w);
-        return NULL;
-    }
-    return w;
-}
-
-static void workspace_put(struct panels *panels, struct workspace *workspace) {
-    pthread_mutex_lock(&panels->mutex);
-    workspace->next = panels->spare;
-    panels->spare = workspace;
-    pthread_mutex_unlock(&panels->mutex);
-}
 
 /* Cuts 0..n into runs of pieces in which b is all zero, or is not. */
 static size_t find_runs(const double *b, size_t n, struct run *runs) {
@@ -389,187 +332,129 @@ static bool is_kept(const struct panels *panels, size_t row) {
 }
 
 /* partial[0..start[task + 1]) = what the rows of a task give. */
-static void multiply(struct product *product, size_t task, size_t worker, double *partial) {
-    const struct panels *panels = product->panels;
-    size_t first = panels->start[task], end = panels->start[task + 1];
-    size_t middle = larger(first, smaller(end, panels->kept));
-    memset(partial, 0, end * sizeof *partial);
-    if (panels->wide) {
-        double_multiply_kept(panels, product, first, middle, partial);
-    } else {
-        float_multiply_kept(panels, product, first, middle, partial);
-    }
-    if (middle < end && !atomic_load(&product->failed)) {
-        struct helper *helper = &product->workspace->helper[worker];
-        int status = panels->wide ? double_multiply_computed(panels, product, middle, end, partial,
-                                                             helper, &helper->error)
-                                  : float_multiply_computed(panels, product, middle, end, partial,
-                                                            helper, &helper->error);
-        if (status < 0) {
-            atomic_store(&product->failed, true);
-        }
-    }
-}
-
-static void multiply_task(void *argument, size_t number, size_t worker) {
+static void multiply_task(void *argument, size_t task, size_t worker) {
     struct product *product = argument;
-    size_t task = product->panels->own + number;
-    multiply(product, task, worker,
-             product->workspace->partial + number * panels_size(product->panels));
-}
-
-static void add(double *out, const double *partial, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        out[i] += partial[i];
+    struct helper *helper = &product->helper[worker];
+    double *partial = product->partial;
+    if (!product->serial) {
+        partial += task * panels_size(product->panels) * product->k;
+    }
+    memset(partial, 0, product->start[task + 1] * product->k * sizeof *partial);
+    if (!atomic_load(&product->failed) &&
+        (product->panels->wide ? double_multiply_task : float_multiply_task)(product, task, helper,
+                                                                             partial) < 0) {
+        atomic_store(&product->failed, true);
     }
 }
 
-int panels_product(const struct panels *panels, const double *b, double *out,
-                   struct threads *threads, struct error *err) {
-    struct panels *g = (struct panels *)panels;
-    size_t n = panels_size(panels), workers = threads_count(threads);
-    size_t tasks = panels->own_end - panels->own;
+/* total (n, k) = the sums of the tasks, added in order, with or without threads. */
+static int run_product(struct product *product, double *total, struct threads *threads,
+                       struct error *err) {
+    const struct panels *panels = product->panels;
+    size_t n = panels_size(panels), cells = n * product->k, workers = threads_count(threads);
     bool whole = panels->kept == panels->start[panels->own_end];
-    bool serial = workers == 1 || (n * n / 2 < SERIAL_ENTRIES && whole);
-    struct workspace *workspace = workspace_get(g, serial ? 1 : tasks, whole ? 0 : workers, err);
-    if (!workspace) {
-        return -1;
+    product->serial =
+        workers == 1 || product->n_tasks == 1 || (whole && n * n / 2 * product->k < SERIAL_ENTRIES);
+    product->partial = memory_array(product->serial ? 1 : product->n_tasks, cells * sizeof(double),
+                                    "partial products", err);
+    product->helper = memory_zeros(workers, sizeof *product->helper, "workspace", err);
+    int status = product->partial && product->helper ? 0 : -1;
+    if (status == 0 && !product->serial) {
+        threads_run(threads, product->n_tasks, multiply_task, product);
     }
-    struct product product = {.panels = panels,
-                              .b = b,
-                              .runs = workspace->runs,
-                              .n_runs = find_runs(b, n, workspace->runs),
-                              .workspace = workspace};
-    if (!serial) {
-        threads_run(threads, tasks, multiply_task, &product);
-    }
-    /* The sums of the tasks are added in order, with or without threads. */
-    memset(out, 0, n * sizeof *out);
-    for (size_t task = panels->own; task < panels->own_end; task++) {
-        if (serial) {
-            multiply(&product, task, 0, workspace->partial);
-            add(out, workspace->partial, panels->start[task + 1]);
-        } else {
-            add(out, workspace->partial + (task - panels->own) * n, panels->start[task + 1]);
+    memset(total, 0, cells * sizeof *total);
+    for (size_t t = 0; status == 0 && t < product->n_tasks; t++) {
+        if (product->serial) {
+            multiply_task(product, t, 0);
+        }
+        const double *partial = product->partial + (product->serial ? 0 : t * cells);
+        for (size_t i = 0; i < product->start[t + 1] * product->k; i++) {
+            total[i] += partial[i];
         }
     }
-    int status = 0;
-    for (size_t w = 0; w < workspace->n_helpers; w++) {
-        if (workspace->helper[w].error.kind != ERROR_NONE) {
-            *err = workspace->helper[w].error;
-            workspace->helper[w].error = (struct error){.kind = ERROR_NONE};
+    for (size_t w = 0; product->helper && w < workers; w++) {
+        struct helper *helper = &product->helper[w];
+        if (helper->error.kind != ERROR_NONE) {
+            *err = helper->error;
             status = -1;
         }
+        kernel_scratch_free(helper->scratch);
+        free(helper->tile);
+        free(helper->work);
     }
-    workspace_put(g, workspace);
+    free(product->partial);
+    free(product->helper);
     if (status == 0) {
-        cluster_sum(panels->rows.cluster, out, n);
+        cluster_sum(panels->rows.cluster, total, cells);
     }
     return status;
 }
 
-/* ---- many columns at once ---- */
-
-static void products_task(void *argument, size_t task, size_t worker) {
-    struct products *products = argument;
-    size_t cells = products->start[task + 1] * products->k;
-    double *partial = products->partial;
-    if (!products->serial) {
-        partial += task * panels_size(products->panels) * products->k;
+int panels_product(const struct panels *panels, const double *b, double *out,
+                   struct threads *threads, struct error *err) {
+    size_t n = panels_size(panels);
+    struct product product = {.panels = panels,
+                              .k = 1,
+                              .vector = b,
+                              .runs =
+                                  memory_array(n / RUN + 1, sizeof *product.runs, "products", err),
+                              .used = memory_array(n / GROUP + 1, sizeof(bool), "products", err),
+                              .n_tasks = panels->own_end - panels->own,
+                              .start = panels->start + panels->own};
+    int status = product.runs && product.used ? 0 : -1;
+    if (status == 0) {
+        product.n_runs = find_runs(b, n, product.runs);
+        for (size_t r = 0; r < n; r += GROUP) {
+            product.used[r / GROUP] = any_nonzero(b, r, smaller(n, r + GROUP));
+        }
+        status = run_product(&product, out, threads, err);
     }
-    memset(partial, 0, cells * sizeof *partial);
-    if (atomic_load(&products->failed)) {
-        return;
-    }
-    int status = products->panels->wide ? double_multiply_task(products, task, worker, partial)
-                                        : float_multiply_task(products, task, worker, partial);
-    if (status < 0) {
-        atomic_store(&products->failed, true);
-    }
-}
-
-/* Tasks of a panels_product, as many together as make the partial sums fit; at least groups of rows
- * stay whole. Depends on the sizes only. */
-static void plan_products(struct products *products) {
-    const struct panels *panels = products->panels;
-    size_t fit = PRODUCT_CELLS / (panels_size(panels) * products->k + 1);
-    size_t n = smaller(larger(fit, 1), panels->n_tasks);
-    products->n_tasks = n;
-    for (size_t t = 0; t <= n; t++) {
-        products->start[t] = panels->start[t * panels->n_tasks / n];
-    }
+    free(product.runs);
+    free(product.used);
+    return status;
 }
 
 /* Fills b and used from the rows' B. */
-static void take_columns(struct products *products, const uint32_t *rows, size_t n,
-                         const double *b) {
-    size_t k = products->k;
+static void take_columns(struct product *product, const uint32_t *rows, size_t n, const double *b) {
+    size_t k = product->k;
     for (size_t i = 0; i < n; i++) {
         size_t row = rows ? rows[i] : i;
         for (size_t o = 0; o < k; o++) {
-            if (products->panels->wide) {
-                ((double *)products->b)[row * k + o] = b[i * k + o];
+            if (product->panels->wide) {
+                ((double *)product->b)[row * k + o] = b[i * k + o];
             } else {
-                ((float *)products->b)[row * k + o] = (float)b[i * k + o];
+                ((float *)product->b)[row * k + o] = (float)b[i * k + o];
             }
-            products->used[row / GROUP] = products->used[row / GROUP] || b[i * k + o] != 0;
+            product->used[row / GROUP] = product->used[row / GROUP] || b[i * k + o] != 0;
         }
-    }
-}
-
-/* Runs the tasks and adds their sums in order, with or without threads. */
-static void run_products(struct products *products, struct threads *threads) {
-    size_t cells = panels_size(products->panels) * products->k;
-    if (!products->serial) {
-        threads_run(threads, products->n_tasks, products_task, products);
-    }
-    for (size_t t = 0; t < products->n_tasks; t++) {
-        if (products->serial) {
-            products_task(products, t, 0);
-        }
-        add(products->total, products->partial + (products->serial ? 0 : t * cells),
-            products->start[t + 1] * products->k);
     }
 }
 
 int panels_products(const struct panels *panels, const uint32_t *rows, size_t n, const double *b,
                     size_t k, double *out, struct threads *threads, struct error *err) {
-    size_t size = panels_size(panels), workers = threads_count(threads);
-    size_t groups = (size + GROUP - 1) / GROUP;
-    struct products products = {.panels = panels, .k = k};
-    plan_products(&products);
-    products.b = memory_zeros(groups * GROUP * k, panels->wide ? sizeof(double) : sizeof(float),
-                              "products", err);
-    products.used = memory_zeros(groups, sizeof(bool), "products", err);
-    products.serial = workers == 1 || products.n_tasks == 1;
-    products.partial = memory_array((products.serial ? 1 : products.n_tasks) * size,
-                                    k * sizeof(double), "partial products", err);
-    products.total = memory_zeros(size, k * sizeof(double), "products", err);
-    products.helper = memory_zeros(workers, sizeof *products.helper, "workspace", err);
-    int status = -1;
-    if (products.b && products.used && products.partial && products.total && products.helper) {
-        take_columns(&products, rows, n, b);
-        run_products(&products, threads);
-        status = 0;
-        for (size_t w = 0; w < workers; w++) {
-            if (products.helper[w].error.kind != ERROR_NONE) {
-                *err = products.helper[w].error;
-                status = -1;
-            }
-        }
+    size_t size = panels_size(panels), groups = (size + GROUP - 1) / GROUP;
+    /* as many tasks together as make the partial sums fit: depends on the sizes only */
+    size_t fit = PRODUCT_CELLS / (size * k + 1), tasks = smaller(larger(fit, 1), panels->n_tasks);
+    size_t start[TASKS + 1];
+    for (size_t t = 0; t <= tasks; t++) {
+        start[t] = panels->start[t * panels->n_tasks / tasks];
+    }
+    struct product product = {.panels = panels, .k = k, .n_tasks = tasks, .start = start};
+    product.b = memory_zeros(groups * GROUP * k, panels->wide ? sizeof(double) : sizeof(float),
+                             "products", err);
+    product.used = memory_zeros(groups, sizeof(bool), "products", err);
+    double *total = memory_array(size, k * sizeof *total, "products", err);
+    int status = product.b && product.used && total ? 0 : -1;
+    if (status == 0) {
+        take_columns(&product, rows, n, b);
+        status = run_product(&product, total, threads, err);
     }
     for (size_t i = 0; status == 0 && i < n; i++) {
-        memcpy(out + i * k, products.total + (rows ? rows[i] : i) * k, k * sizeof *out);
+        memcpy(out + i * k, total + (rows ? rows[i] : i) * k, k * sizeof *out);
     }
-    for (size_t w = 0; products.helper && w < workers; w++) {
-        kernel_scratch_free(products.helper[w].scratch);
-        free(products.helper[w].tile);
-    }
-    free(products.b);
-    free(products.used);
-    free(products.partial);
-    free(products.total);
-    free(products.helper);
+    free(product.b);
+    free(product.used);
+    free(total);
     return status;
 }
 

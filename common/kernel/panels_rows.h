@@ -18,18 +18,18 @@ static int NAME(compute)(const struct panels *panels, size_t r_first, size_t n_r
     return TILE(&tile, out, scratch, err);
 }
 
-/* What columns first..end of up to VECTOR_ROWS rows from r on give to the product; row[k] points
- * at the entry of column `first`. r and first are multiples of VECTOR_ROWS. */
-static void NAME(multiply_rows)(const struct panels *panels, const struct product *product,
-                                size_t r, size_t first, size_t end, const REAL *const *row,
-                                double *partial) {
-    size_t n = smaller(panels->rows.data->n_rows - r, VECTOR_ROWS);
+/* Of a product with one column: what columns first..end of up to VECTOR_ROWS rows from r on give to it;
+ * row[k] points at the entry of column `first`. r and first are multiples of VECTOR_ROWS. */
+static void NAME(multiply_rows)(const struct product *product, size_t r, size_t first, size_t end,
+                                const REAL *const *row, double *partial) {
+    const double *b = product->vector;
+    size_t n = smaller(panels_size(product->panels) - r, VECTOR_ROWS);
     const REAL *at[VECTOR_ROWS];
     double weight[VECTOR_ROWS] = {0}, dot[VECTOR_ROWS] = {0};
     bool axpy = false;
     for (size_t k = 0; k < VECTOR_ROWS; k++) {
         at[k] = row[k < n ? k : 0]; /* beside the last row: its weight is 0, its sum not used */
-        weight[k] = k < n ? product->b[r + k] : 0;
+        weight[k] = k < n ? b[r + k] : 0;
         axpy = axpy || weight[k] != 0;
     }
     size_t before = smaller(end, r); /* columns on which all these rows have entries */
@@ -44,18 +44,18 @@ static void NAME(multiply_rows)(const struct panels *panels, const struct produc
             piece[k] = at[k] + (from - first);
         }
         if (!product->runs[i].zero && axpy) {
-            VECTOR()->both(piece, to - from, product->b + from, weight, dot, partial + from);
+            VECTOR()->both(piece, to - from, b + from, weight, dot, partial + from);
         } else if (!product->runs[i].zero) {
-            VECTOR()->dot(piece, to - from, product->b + from, dot);
+            VECTOR()->dot(piece, to - from, b + from, dot);
         } else if (axpy) {
             VECTOR()->axpy(piece, to - from, weight, partial + from);
         }
     }
     for (size_t k = 0; k < n; k++) {
         partial[r + k] += dot[k];
-        for (size_t c = r; c <= r + k && c < end; c++) { /* the triangle at the diagonal */
+        for (size_t c = larger(first, r); c <= r + k && c < end; c++) { /* the triangle */
             double value = (double)row[k][c - first];
-            partial[r + k] += value * product->b[c];
+            partial[r + k] += value * b[c];
             if (c < r + k) {
                 partial[c] += value * weight[k];
             }
@@ -63,74 +63,19 @@ static void NAME(multiply_rows)(const struct panels *panels, const struct produc
     }
 }
 
-static void NAME(multiply_kept)(const struct panels *panels, const struct product *product,
-                                size_t first, size_t end, double *partial) {
-    for (size_t r = first; r < end; r += VECTOR_ROWS) {
-        const REAL *row[VECTOR_ROWS];
-        for (size_t k = 0; k < VECTOR_ROWS; k++) {
-            row[k] = NAME(row)(panels, r + k); /* room is there for whole groups of rows */
-        }
-        NAME(multiply_rows)(panels, product, r, 0, end, row, partial);
-    }
-}
-
-/* The same for rows that are not kept, tile by tile. */
-static int NAME(multiply_computed)(const struct panels *panels, const struct product *product,
-                                   size_t first, size_t end, double *partial, struct helper *helper,
-                                   struct error *err) {
-    if (!helper->tile) {
-        helper->tile =
-            memory_array((size_t)TILE_ROWS * TILE_COLUMNS, sizeof(REAL), "kernel tile", err);
-        if (!helper->tile ||
-            (!helper->scratch && kernel_scratch_create(&helper->scratch, err) < 0)) {
-            return -1;
-        }
-    }
-    REAL *out[TILE_ROWS];
-    for (size_t k = 0; k < TILE_ROWS; k++) {
-        out[k] = (REAL *)helper->tile + k * TILE_COLUMNS;
-    }
-    for (size_t r_first = first; r_first < end; r_first += TILE_ROWS) {
-        size_t r_end = smaller(end, r_first + TILE_ROWS);
-        bool axpy = any_nonzero(product->b, r_first, r_end);
-        for (size_t c = 0; c < r_end; c += TILE_COLUMNS) {
-            size_t n = smaller(r_end - c, TILE_COLUMNS);
-            if (!axpy && !any_nonzero(product->b, c, c + n)) {
-                continue;
-            }
-            if (NAME(compute)(panels, r_first, r_end - r_first, c, n, out, helper->scratch, err) !=
-                0) {
-                return -1;
-            }
-            for (size_t r = r_first; r < r_end; r += VECTOR_ROWS) {
-                if (c < r + VECTOR_ROWS) {
-                    NAME(multiply_rows)
-                    (panels, product, r, c, c + n, (const REAL *const *)(out + (r - r_first)),
-                     partial);
-                }
-            }
-        }
-    }
-    return 0;
-}
-
-/* What columns first..end of `n` rows from r on give to the products; the rows lie `stride` apart
- * from `tile` on, which holds column `first`. Row numbers beyond the tile's own columns are below
- * the diagonal, but for the last GROUP columns of a group. */
-static void NAME(multiply_tile)(const struct products *products, size_t r, size_t n,
-                                const REAL *tile, size_t stride, size_t first, size_t end,
-                                double *partial, REAL *work) {
-    size_t k = products->k, before = smaller(end, r);
-    const REAL *b = products->b;
+/* Of a product with k columns: what columns first..end of `n` rows from r on give to it; the rows lie
+ * `stride` apart from `tile` on, which holds column `first`. Row numbers beyond the tile's own columns
+ * are below the diagonal, but for the last GROUP columns of a group. */
+static void NAME(multiply_columns)(const struct product *product, size_t r, size_t n,
+                                   const REAL *tile, size_t stride, size_t first, size_t end,
+                                   double *partial, REAL *work) {
+    size_t k = product->k, before = smaller(end, r);
+    const REAL *b = product->b;
     REAL *rows = work, *columns = work + GROUP * k;
-    bool by_rows = products->used[r / GROUP];
+    bool by_rows = product->used[r / GROUP];
     for (size_t c = first; c < before; c += PRODUCT_COLUMNS) {
         size_t m = smaller(before - c, PRODUCT_COLUMNS);
-        bool by_columns = false;
-        for (size_t g = c / GROUP; g <= (c + m - 1) / GROUP; g++) {
-            by_columns = by_columns || products->used[g];
-        }
-        if (by_columns) {
+        if (any_used(product, c, c + m)) {
             GEMM(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)k, (int)m, 1,
                  tile + (c - first), (int)stride, b + c * k, (int)k, 0, rows, (int)k);
             for (size_t j = 0; j < n * k; j++) {
@@ -156,43 +101,56 @@ static void NAME(multiply_tile)(const struct products *products, size_t r, size_
     }
 }
 
-static int NAME(multiply_task)(struct products *products, size_t task, size_t worker,
-                               double *partial) {
-    const struct panels *panels = products->panels;
-    struct helper *helper = &products->helper[worker];
-    size_t n_rows = panels->rows.data->n_rows;
-    size_t start = products->start[task], stop = products->start[task + 1];
-    size_t middle = larger(start, smaller(stop, panels->kept));
-    if (!helper->tile) {
-        size_t work = (GROUP + PRODUCT_COLUMNS) * products->k;
-        helper->tile = memory_array((size_t)TILE_ROWS * TILE_COLUMNS + work, sizeof(REAL),
-                                    "kernel tile", &helper->error);
-        if (!helper->tile || kernel_scratch_create(&helper->scratch, &helper->error) < 0) {
-            return -1;
-        }
+/* The same of either product, for up to GROUP rows. */
+static void NAME(multiply_group)(const struct product *product, size_t r, size_t n,
+                                 const REAL *tile, size_t stride, size_t first, size_t end,
+                                 double *partial, void *work) {
+    if (!product->vector) {
+        NAME(multiply_columns)(product, r, n, tile, stride, first, end, partial, work);
+        return;
     }
-    REAL *tile = helper->tile, *work = tile + (size_t)TILE_ROWS * TILE_COLUMNS;
+    for (size_t i = 0; i < n; i += VECTOR_ROWS) {
+        const REAL *row[VECTOR_ROWS];
+        for (size_t k = 0; k < VECTOR_ROWS; k++) {
+            row[k] = tile + (i + k) * stride;
+        }
+        NAME(multiply_rows)(product, r + i, first, end, row, partial);
+    }
+}
+
+/* What the rows of a task give: those that are kept, then the others, tile by tile. */
+static int NAME(multiply_task)(struct product *product, size_t task, struct helper *helper,
+                               double *partial) {
+    const struct panels *panels = product->panels;
+    size_t start = product->start[task], stop = product->start[task + 1];
+    size_t middle = larger(start, smaller(stop, panels->kept));
+    if (prepare_helper(product, helper, middle < stop) < 0) {
+        return -1;
+    }
     for (size_t r = start; r < middle; r += GROUP) {
-        NAME(multiply_tile)
-        (products, r, smaller(n_rows - r, GROUP), NAME(row)(panels, r), r / GROUP * GROUP + GROUP,
-         0, r + GROUP, partial, work);
+        NAME(multiply_group)
+        (product, r, smaller(panels_size(panels) - r, GROUP), NAME(row)(panels, r), r + GROUP, 0,
+         r + GROUP, partial, helper->work);
     }
     REAL *out[TILE_ROWS];
     for (size_t i = 0; i < TILE_ROWS; i++) {
-        out[i] = tile + i * TILE_COLUMNS;
+        out[i] = (REAL *)helper->tile + i * TILE_COLUMNS;
     }
     for (size_t first = middle; first < stop; first += TILE_ROWS) {
         size_t end = smaller(stop, first + TILE_ROWS);
         for (size_t c = 0; c < end; c += TILE_COLUMNS) {
             size_t m = smaller(end - c, TILE_COLUMNS);
+            if (!any_used(product, first, end) && !any_used(product, c, c + m)) {
+                continue;
+            }
             if (NAME(compute)(panels, first, end - first, c, m, out, helper->scratch,
                               &helper->error) != 0) {
                 return -1;
             }
             for (size_t r = first; r < end; r += GROUP) {
-                NAME(multiply_tile)
-                (products, r, smaller(end - r, GROUP), out[r - first], TILE_COLUMNS, c,
-                 smaller(c + m, r + GROUP), partial, work);
+                NAME(multiply_group)
+                (product, r, smaller(end - r, GROUP), out[r - first], TILE_COLUMNS, c,
+                 smaller(c + m, r + GROUP), partial, helper->work);
             }
         }
     }

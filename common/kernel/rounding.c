@@ -37,104 +37,57 @@ static double largest_norm(const struct kernel_rows *rows) {
     return largest;
 }
 
-/* ---- one for each kernel: `terms` is the longest row ---- */
-
-static double linear_rounding(const struct kernel_rows *rows, double terms) {
-    (void)rows;
-    return (terms + 2) * UNIT;
-}
-
-static double polynomial_rounding(const struct kernel_rows *rows, double terms) {
-    return rows->kernel->degree * (terms + 6) * UNIT;
-}
-
-/* exp(-gamma d) where d, a sum of norms less what two rows share, is off by `off` units of the
- * norms' sum; unless more than 33 bits cancel: then it is summed up as it stands. */
-static double decay_rounding(const struct kernel_rows *rows, double off) {
-    double cancelled = fmin(2 * fabs(rows->kernel->gamma) * largest_norm(rows), 0x1p33 / 2.718);
-    return (8 + off * fmax(cancelled, 1)) * UNIT;
-}
-
-/* Norms of n terms are n - 1 units off, twice what two rows share n - 1 of no more than the norms'
- * sum, and the three are put together with three roundings. */
-static double rbf_rounding(const struct kernel_rows *rows, double terms) {
-    return decay_rounding(rows, 2 * terms + 4);
-}
-
-static double sigmoid_rounding(const struct kernel_rows *rows, double terms) {
-    (void)rows;
-    return (terms + 8) * UNIT;
-}
-
-static double precomputed_rounding(const struct kernel_rows *rows, double terms) {
-    (void)rows;
-    (void)terms;
+/* A norm of n terms is off by n - 1 units, twice what two rows share by n - 1 of no more than the sum of
+ * the norms, and the three are put together with three roundings. exp(-gamma d) is off by that many
+ * units of the sum of the norms, unless more than 33 bits cancel: then the distance is summed up from
+ * differences. The slope of 1 / (1 + gamma d) in gamma d, 1 / (1 + gamma d)^2, is at most that of the
+ * exponential where that is largest, and at most 1 / (4 gamma d): the same bound holds, with three
+ * roundings. */
+double kernel_rounding(const struct kernel_rows *rows) {
+    const struct kernel *kernel = rows->kernel;
+    double terms = longest_row(rows->data), cancelled = 0;
+    switch (kernel->type) {
+    case KERNEL_LINEAR:
+        return (terms + 2) * UNIT;
+    case KERNEL_POLYNOMIAL:
+        return kernel->degree * (terms + 6) * UNIT;
+    case KERNEL_RBF:
+    case KERNEL_LAPLACIAN:
+    case KERNEL_RATIONAL:
+        cancelled = fmin(2 * fabs(kernel->gamma) * largest_norm(rows), 0x1p33 / 2.718);
+        return (8 + (2 * terms + 4) * fmax(cancelled, 1)) * UNIT;
+    case KERNEL_SIGMOID:
+        return (terms + 8) * UNIT;
+    case KERNEL_TANIMOTO:
+    case KERNEL_MINMAX:
+        return (6 * terms + 20) * UNIT;
+    case KERNEL_PRECOMPUTED:
+        break;
+    }
     return 0;
 }
 
-static double tanimoto_rounding(const struct kernel_rows *rows, double terms) {
-    (void)rows;
-    return (6 * terms + 20) * UNIT;
-}
-
-static double minmax_rounding(const struct kernel_rows *rows, double terms) {
-    return tanimoto_rounding(rows, terms);
-}
-
-/* The same of sums of sizes, with twice a sum of minima. */
-static double laplacian_rounding(const struct kernel_rows *rows, double terms) {
-    return rbf_rounding(rows, terms);
-}
-
-/* Its slope in gamma d, 1 / (1 + gamma d)^2, is at most the laplacian's where that is largest, and
- * at most 1 / (4 gamma d): what is said of exp(-gamma d) holds, and three roundings come behind
- * it. */
-static double rational_rounding(const struct kernel_rows *rows, double terms) {
-    return laplacian_rounding(rows, terms);
-}
-
-double kernel_rounding(const struct kernel_rows *rows) {
-    static double (*const rounding[])(const struct kernel_rows *rows, double terms) = {
-#define KERNEL(number, name, ...) [KERNEL_##number] = name##_rounding,
-#include "common/kernel/table.inc"
-    };
-    return rounding[rows->kernel->type](rows, longest_row(rows->data));
-}
-
-/* ---- reach, of a row with that norm; precomputed: of the largest value, in its place ---- */
-
-static double plain_reach(const struct kernel *kernel, double norm) {
-    (void)kernel;
-    return sqrt(norm);
-}
-
-static double power_reach(const struct kernel *kernel, double norm) {
-    return pow(fabs(kernel->gamma) * norm + fabs(kernel->coef0), 0.5 * kernel->degree);
-}
-
-static double tanh_reach(const struct kernel *kernel, double norm) {
-    return sqrt(1 + fabs(kernel->gamma) * norm + fabs(kernel->coef0));
-}
-
-static double decay_reach(const struct kernel *kernel, double norm) {
-    (void)kernel;
-    (void)norm;
+/* The reach of a row with that norm; precomputed: `norm` is the largest value. */
+static double reach_of(const struct kernel *kernel, double norm) {
+    switch (kernel_table[kernel->type].function) {
+    case FUNCTION_PLAIN:
+        return sqrt(norm);
+    case FUNCTION_POWER:
+        return pow(fabs(kernel->gamma) * norm + fabs(kernel->coef0), 0.5 * kernel->degree);
+    case FUNCTION_TANH:
+        return sqrt(1 + fabs(kernel->gamma) * norm + fabs(kernel->coef0));
+    case FUNCTION_DECAY:
+    case FUNCTION_INVERSE:
+    case FUNCTION_RATIO:
+        break;
+    }
     return 1;
 }
 
 void kernel_reach(const struct kernel_rows *rows, double *reach) {
-    static double (*const reach_of[])(const struct kernel *kernel, double norm) = {
-#define inverse_reach decay_reach
-#define ratio_reach decay_reach
-#define KERNEL(number, name, d, g, r, sums, norms, positive, function, ...)                        \
-    [KERNEL_##number] = function##_reach,
-#include "common/kernel/table.inc"
-#undef inverse_reach
-#undef ratio_reach
-    };
     double largest = rows->norm ? 0 : largest_value(rows->data);
     for (size_t i = 0; i < rows->data->n_rows; i++) {
-        reach[i] = reach_of[rows->kernel->type](rows->kernel, rows->norm ? rows->norm[i] : largest);
+        reach[i] = reach_of(rows->kernel, rows->norm ? rows->norm[i] : largest);
     }
 }
 
@@ -161,14 +114,6 @@ static double largest_product(struct pair_norms norms) {
     return sqrt(norms.x) * sqrt(norms.z) * (1 + 1e-12);
 }
 
-/* Of x'z, or a number as it is stored. */
-static double plain_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
-                          double k) {
-    bool stored = rounding->rows->kernel->type == KERNEL_PRECOMPUTED;
-    (void)k;
-    return stored ? 0 : rounding->terms * UNIT * largest_product(norms);
-}
-
 /* What gamma x'z + coef0 is off by. */
 static double base_error(const struct kernel_rounding *rounding, struct pair_norms norms) {
     const struct kernel *kernel = rounding->rows->kernel;
@@ -182,12 +127,6 @@ static double power_entry(const struct kernel_rounding *rounding, struct pair_no
     double degree = rounding->rows->kernel->degree, off = base_error(rounding, norms);
     double base = degree > 0 ? pow(fabs(k), 1 / degree) * (1 + 1e-12) + off : 1;
     return degree * off * pow(base + off, fmax(degree - 1, 0)) + 2 * degree * UNIT * fabs(k);
-}
-
-/* The slope of tanh is at most 1. */
-static double tanh_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
-                         double k) {
-    return base_error(rounding, norms) + 8 * UNIT * fabs(k);
 }
 
 /* a / (s - a), |a| <= s / 2: a sum of n terms of one sign is n - 1 units off, and so is s; s - a is
@@ -220,32 +159,42 @@ static double decay_entry(const struct kernel_rounding *rounding, struct pair_no
         return fmin(exp(part - zero), 1);
     }
     if (k > 1 - near * sum) { /* it may be */
-        bool decays = kernel_table[kernel->type].function_double == kernel_decay_double;
+        bool decays = kernel_table[kernel->type].function == FUNCTION_DECAY;
         double t = k >= 1 ? 0 : decays ? -log(k) : 1 / k - 1;
         part = t < near / 2 * sum ? direct * UNIT * t : part;
     }
     return k * (expm1(part) + 8 * UNIT);
 }
 
+/* What a value of x'z, or of a function of it or of a distance, is off by. */
+static double entry_error(const struct kernel_rounding *rounding, struct pair_norms norms,
+                          double k) {
+    const struct kernel *kernel = rounding->rows->kernel;
+    switch (kernel_table[kernel->type].function) {
+    case FUNCTION_POWER:
+        return power_entry(rounding, norms, k);
+    case FUNCTION_TANH: /* its slope is at most 1 */
+        return base_error(rounding, norms) + 8 * UNIT * fabs(k);
+    case FUNCTION_RATIO:
+        return ratio_entry(rounding, norms, k);
+    case FUNCTION_DECAY:
+    case FUNCTION_INVERSE:
+        return decay_entry(rounding, norms, k);
+    case FUNCTION_PLAIN:
+        break;
+    }
+    return kernel->type == KERNEL_PRECOMPUTED ? 0 : rounding->terms * UNIT * largest_product(norms);
+}
+
 void kernel_rounding_entries(const struct kernel_rounding *rounding, size_t row,
                              const uint32_t *column, size_t n, double *value) {
-    static double (*const entry[])(const struct kernel_rounding *rounding, struct pair_norms norms,
-                                   double k) = {
-#define inverse_entry decay_entry
-#define KERNEL(number, name, d, g, r, sums, norms, positive, function, ...)                        \
-    [KERNEL_##number] = function##_entry,
-#include "common/kernel/table.inc"
-#undef inverse_entry
-    };
     const struct kernel_rows *rows = rounding->rows;
-    double (*const bound)(const struct kernel_rounding *rounding, struct pair_norms norms,
-                          double k) = entry[rows->kernel->type];
     const double up = 1 + 0x1p-20; /* sums of bounds are rounded, too */
     for (size_t c = 0; c < n; c++) {
         double k = value[c];
         struct pair_norms norms = {rows->norm ? rows->norm[row] : 0,
                                    rows->norm ? rows->norm[column[c]] : 0};
-        double off = bound(rounding, norms, k);
+        double off = entry_error(rounding, norms, k);
         value[c] = up * (off + rounding->units * UNIT * fabs(k));
     }
 }
@@ -281,12 +230,11 @@ static double decay_float(const struct kernel_rows *rows, double terms, double n
 }
 
 bool kernel_rounding_float(const struct kernel_rows *rows, double *relative) {
-    const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
+    enum kernel_function function = kernel_table[rows->kernel->type].function;
     const double most = 0.01;
     const float smallest = 0x1p-60F; /* whose products are normal numbers */
-    bool decays = entry->function_float == kernel_decay_float ||
-                  entry->function_float == kernel_inverse_float;
-    if (!decays && entry->function_float != kernel_ratio_float) {
+    bool decays = function == FUNCTION_DECAY || function == FUNCTION_INVERSE;
+    if (!decays && function != FUNCTION_RATIO) {
         return false;
     }
     double largest = largest_norm(rows);

@@ -61,34 +61,9 @@ static struct sums sums_of(const struct kernel_rows *x, size_t i, const struct k
     }
 }
 
-static double linear_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
-                           size_t j) {
-    return sums_of(x, i, z, j).product;
-}
-
-static double polynomial_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
-                               size_t j) {
-    const struct kernel *kernel = x->kernel;
-    double base = kernel->gamma * sums_of(x, i, z, j).product + kernel->coef0, power = 1;
-    for (int d = 0; d < kernel->degree; d++) {
-        power *= base;
-    }
-    return power;
-}
-
-static double rbf_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
-                        size_t j) {
-    return exp(-x->kernel->gamma * sums_of(x, i, z, j).square);
-}
-
-static double sigmoid_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
-                            size_t j) {
-    return tanh(x->kernel->gamma * sums_of(x, i, z, j).product + x->kernel->coef0);
-}
-
 /* Value number `serial` (from 1) of row x; 0 where nothing is stored. */
-static double precomputed_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
-                                size_t j) {
+static double stored_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
+                           size_t j) {
     const struct data *data = x->data;
     uint64_t serial = z->data->serial[j];
     if (serial == 0 || serial > data->n_features) {
@@ -110,27 +85,42 @@ static double precomputed_value(const struct kernel_rows *x, size_t i, const str
     return low < end && data->column[low] == column ? (double)data->value[low] : 0;
 }
 
-static double tanimoto_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
-                             size_t j) {
-    double product = sums_of(x, i, z, j).product;
-    double all = x->norm[i] + z->norm[j] - product;
-    return all > 0 ? product / all : 1;
+static double power_of(double base, int degree) {
+    double power = 1;
+    for (int d = 0; d < degree; d++) {
+        power *= base;
+    }
+    return power;
 }
 
-static double minmax_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
-                           size_t j) {
+double kernel_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z, size_t j) {
+    const struct kernel *kernel = x->kernel;
+    if (kernel->type == KERNEL_PRECOMPUTED) {
+        return stored_value(x, i, z, j);
+    }
     struct sums sums = sums_of(x, i, z, j);
-    return sums.most > 0 ? sums.least / sums.most : 1;
-}
-
-static double laplacian_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
-                              size_t j) {
-    return exp(-x->kernel->gamma * sums_of(x, i, z, j).distance);
-}
-
-static double rational_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
-                             size_t j) {
-    return 1 / (1 + x->kernel->gamma * sums_of(x, i, z, j).distance);
+    double base = kernel->gamma * sums.product + kernel->coef0, all;
+    switch (kernel->type) {
+    case KERNEL_LINEAR:
+    case KERNEL_PRECOMPUTED:
+        break;
+    case KERNEL_POLYNOMIAL:
+        return power_of(base, kernel->degree);
+    case KERNEL_RBF:
+        return exp(-kernel->gamma * sums.square);
+    case KERNEL_SIGMOID:
+        return tanh(base);
+    case KERNEL_TANIMOTO:
+        all = x->norm[i] + z->norm[j] - sums.product;
+        return all > 0 ? sums.product / all : 1;
+    case KERNEL_MINMAX:
+        return sums.most > 0 ? sums.least / sums.most : 1;
+    case KERNEL_LAPLACIAN:
+        return exp(-kernel->gamma * sums.distance);
+    case KERNEL_RATIONAL:
+        return 1 / (1 + kernel->gamma * sums.distance);
+    }
+    return sums.product;
 }
 
 /* ---- the table ---- */
@@ -141,9 +131,7 @@ static double rational_value(const struct kernel_rows *x, size_t i, const struct
                    KERNEL_##sums,                                                                  \
                    KERNEL_##norms,                                                                 \
                    positive,                                                                       \
-                   kernel_##function##_float,                                                      \
-                   kernel_##function##_double,                                                     \
-                   name##_value,                                                                   \
+                   FUNCTION_##function,                                                            \
                    one,                                                                            \
                    DEFINITE_##definite,                                                            \
                    libsvm},

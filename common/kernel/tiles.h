@@ -63,7 +63,7 @@ static void finish_row(const struct work *work, size_t r, size_t first, size_t n
         memcpy(out, dot, n * sizeof *out);
         return;
     }
-    entry->FUNCTION(kernel, x_norm, work->z_norm + first, dot, n, out);
+    apply_function(kernel, x_norm, work->z_norm + first, dot, n, out);
     if (entry->one && tile->x.rows->data == tile->z.rows->data) {
         for (size_t c = 0; c < n; c++) {
             if (same_row(tile, r, first + c)) {

@@ -5,8 +5,6 @@
 #define BITS uint64_t
 #define TILE kernel_tile_double
 #define BLOCK kernel_block_double
-#define FUNCTION function_double /* of a table's entry, */
-#define FUNCTION_OF(name) kernel_##name##_double
 #define GEMM cblas_dgemm
 #define GEMV cblas_dgemv
 #define VECTOR vector_double

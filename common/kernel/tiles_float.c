@@ -5,8 +5,6 @@
 #define BITS uint32_t
 #define TILE kernel_tile_float
 #define BLOCK kernel_block_float
-#define FUNCTION function_float /* of a table's entry, */
-#define FUNCTION_OF(name) kernel_##name##_float
 #define GEMM cblas_sgemm
 #define GEMV cblas_sgemv
 #define VECTOR vector_float
