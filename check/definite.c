@@ -58,15 +58,6 @@ static bool is_symmetric(const struct definite *definite, const struct points *p
     return symmetric;
 }
 
-/* The largest diagonal entry of all training rows. */
-static double largest_own(const struct points *points) {
-    double largest = 0;
-    for (size_t i = 0; i < points->n; i++) {
-        largest = fmax(largest, ball_most(points_own(points, i)));
-    }
-    return largest;
-}
-
 /* The largest shift that rounding excuses, over that entry: values in a file were rounded when they
  * were written, and again to float. */
 static double largest_unit(const struct points *points) {
@@ -75,7 +66,7 @@ static double largest_unit(const struct points *points) {
 }
 
 double definite_largest_shift(const struct points *points) {
-    return largest_unit(points) * largest_own(points);
+    return largest_unit(points) * points_largest_own(points);
 }
 
 /* Of the scaled matrix. Where it costs nothing the shift is all that rounding excuses. */
@@ -390,7 +381,7 @@ int definite_shift(struct definite *definite, const struct points *points, struc
         matrix.error = matrix.shape + m;
         matrix.scale = matrix.error + m;
         matrix.L = exactly ? matrix.K + m * m : NULL;
-        matrix.largest = largest_own(points);
+        matrix.largest = points_largest_own(points);
         matrix.most = largest_unit(points);
         if (matrix.largest > 0) {
             find_shift(&matrix);

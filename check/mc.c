@@ -30,7 +30,6 @@ struct mc {
     const struct form *form;
     size_t n, k;
     struct ball margin; /* M */
-    struct ball *cost;  /* (n) C_i */
     struct ball *row;   /* (k) work */
     struct ball linear; /* sum of alpha */
 };
@@ -75,18 +74,18 @@ static bool repair_row(const struct mc *mc, size_t i, struct ball *alpha) {
     struct ball sum = ball_of(0);
     for (size_t c = 0; c < mc->k; c++) {
         if (ball_compare(alpha[c], ball_of(0)) < 0 ||
-            !task_clip(mc->task, mc->cost[i], &alpha[c])) {
+            !task_clip(mc->task, mc->task->cost[i], &alpha[c])) {
             return false;
         }
         sum = ball_add(sum, alpha[c]);
     }
-    if (!mc->form->maximum || ball_at_most(sum, mc->cost[i])) {
+    if (!mc->form->maximum || ball_at_most(sum, mc->task->cost[i])) {
         return true;
     }
-    if (!task_within(mc->task, sum, mc->cost[i])) {
+    if (!task_within(mc->task, sum, mc->task->cost[i])) {
         return false;
     }
-    struct ball factor = ball_divide(ball_minimum(sum, mc->cost[i]), sum);
+    struct ball factor = ball_divide(ball_minimum(sum, mc->task->cost[i]), sum);
     for (size_t c = 0; c < mc->k; c++) {
         task_repair(mc->task, &alpha[c], ball_multiply(alpha[c], factor));
     }
@@ -142,7 +141,7 @@ static int find_bounds(struct mc *mc, struct function *f, struct function *g, st
         return 0;
     }
     for (size_t i = 0; i < mc->n; i++) {
-        struct ball most = ball_multiply(mc->cost[i], ball_of(most_of(mc)));
+        struct ball most = ball_multiply(mc->task->cost[i], ball_of(most_of(mc)));
         task->findings->nothing = ball_add(task->findings->nothing, most);
     }
     if (task_evaluate(task, f, g, mc->linear, false, err) < 0) {
@@ -150,7 +149,7 @@ static int find_bounds(struct mc *mc, struct function *f, struct function *g, st
     }
     for (size_t i = 0; i < mc->n; i++) {
         struct ball loss = row_loss(mc, task->class[i], f -> scores + i * mc -> k);
-        task_add_loss(task, ball_multiply(mc->cost[i], loss));
+        task_add_loss(task, ball_multiply(mc->task->cost[i], loss));
     }
     return 0;
 }
@@ -169,12 +168,8 @@ static int open_form(struct mc *mc, struct error *err) {
         return -1;
     }
     mc->margin = ball_of(margin);
-    mc->cost = memory_array(mc->n, sizeof *mc->cost, "rows", err);
     mc->row = memory_array(mc->k, sizeof *mc->row, "a row", err);
-    for (size_t i = 0; mc->cost && i < mc->n; i++) {
-        mc->cost[i] = ball_multiply(task_scaled(task, task->model.cost), task->weight[i]);
-    }
-    return mc->cost && mc->row ? 0 : -1;
+    return mc->row ? 0 : -1;
 }
 
 static int check(struct task *task, struct error *err) {
@@ -186,14 +181,12 @@ static int check(struct task *task, struct error *err) {
     }
     int status = open_form(&mc, err);
     if (status == 0) {
-        status = function_of_model(&f, &task->model, &task->points, task->constant, err) < 0 ||
-                         function_create(&g, &task->points, mc.k, err) < 0
+        status = task_functions(task, mc.k, task->constant, &f, &g, err) < 0
                      ? -1
                      : find_bounds(&mc, &f, &g, err);
     }
     function_free(&f);
     function_free(&g);
-    free(mc.cost);
     free(mc.row);
     return status;
 }

@@ -267,8 +267,7 @@ static int check(struct task *task, struct error *err) {
         ml.sent = work;
         ml.received = work + ml.q;
         ml.total = work + 2 * ml.q;
-        status = function_of_model(&f, &task->model, &task->points, task->constant, err) < 0 ||
-                         function_create(&g, &task->points, ml.q, err) < 0
+        status = task_functions(task, ml.q, task->constant, &f, &g, err) < 0
                      ? -1
                      : find_bounds(&ml, &f, &g, err);
     }

@@ -11,26 +11,24 @@
 
 /* Goes over the values of a row that are not 0. */
 struct cursor {
-    const struct data *data;
-    uint64_t at, first, end;
+    struct stored_row row;
+    size_t at;
 };
 
 static struct cursor cursor_of(const struct data *data, size_t i) {
-    uint64_t first = data->row_start ? data->row_start[i] : (uint64_t)i * data->n_features;
-    uint64_t end = data->row_start ? data->row_start[i + 1] : first + data->n_features;
-    return (struct cursor){data, first, first, end};
+    return (struct cursor){data_stored(data, i), 0};
 }
 
 static bool cursor_next(struct cursor *cursor, uint32_t *column, float *value) {
-    const struct data *data = cursor->data;
-    while (cursor->at < cursor->end && data->value[cursor->at] == 0) {
+    struct stored_row row = cursor->row;
+    while (cursor->at < row.n && row.value[cursor->at] == 0) {
         cursor->at++;
     }
-    if (cursor->at >= cursor->end) {
+    if (cursor->at >= row.n) {
         return false;
     }
-    *column = data->column ? data->column[cursor->at] : (uint32_t)(cursor->at - cursor->first);
-    *value = data->value[cursor->at++];
+    *column = stored_column(row, cursor->at);
+    *value = row.value[cursor->at++];
     return true;
 }
 
@@ -326,9 +324,7 @@ struct ball points_kernel(const struct points *points, size_t p, const double *x
     switch (kernel->type) {
     case KERNEL_POLYNOMIAL:
     case KERNEL_SIGMOID:
-        sum = ball_multiply(ball_of(kernel->gamma), sum);
-        sum = ball_add(sum, ball_of(kernel->coef0));
-        return kernel->type == KERNEL_SIGMOID ? ball_tangent(sum) : ball_power(sum, kernel->degree);
+        return of_product(kernel, sum);
     case KERNEL_RBF:
     case KERNEL_LAPLACIAN:
         return decay(kernel, distance_of(points, p, q, both, sum));
@@ -356,6 +352,14 @@ struct ball points_own(const struct points *points, size_t p) {
     default:
         return ball_of(1);
     }
+}
+
+double points_largest_own(const struct points *points) {
+    double largest = 0;
+    for (size_t i = 0; i < points->n; i++) {
+        largest = fmax(largest, ball_most(points_own(points, i)));
+    }
+    return largest;
 }
 
 /* ---- all points ---- */

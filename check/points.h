@@ -43,6 +43,9 @@ struct ball points_kernel(const struct points *points, size_t p, const double *x
 /* k(x_p, x_p), which is |x_p|^2 for the linear kernel. */
 struct ball points_own(const struct points *points, size_t p);
 
+/* The largest k(x, x) of the training rows, or a little more. */
+double points_largest_own(const struct points *points);
+
 /* Whether the point's row and column of a matrix from a file are 0, whatever functions it is in: it
  * adds nothing to any. False for other kernels. */
 bool points_is_nothing(const struct points *points, size_t p);

@@ -271,11 +271,8 @@ static struct ball query_loss(const struct rank *rank, size_t first, size_t end,
 
 static int check_rows(struct rank *rank, struct error *err) {
     struct task *task = rank->task;
-    struct function f = {0}, g = {0};
-    int status = function_of_model(&f, &task->model, &task->points, 0, err) < 0 ||
-                         function_create(&g, &task->points, 1, err) < 0
-                     ? -1
-                     : read_dual(rank, &g, err);
+    struct function f, g;
+    int status = task_functions(task, 1, 0, &f, &g, err) < 0 ? -1 : read_dual(rank, &g, err);
     if (status == 0 && !task->findings->wrong[0]) {
         status = task_evaluate(task, &f, &g, rank->linear, false, err);
         for (size_t first = 0, end; status == 0 && first < rank->n; first = end) {

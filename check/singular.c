@@ -21,12 +21,6 @@ static struct dd dot(const struct dd *a, const struct dd *b, size_t d) {
     return sum;
 }
 
-static struct dd root(struct dd a) {
-    double x = sqrt(a.hi);
-    struct dd rest = dd_add(a, dd_negative(dd_two_product(x, x)));
-    return x > 0 ? dd_quick_sum(x, rest.hi / (2 * x)) : (struct dd){0, 0};
-}
-
 static void rotate(struct dd *a, struct dd *b, size_t d, struct dd c, struct dd s) {
     for (size_t j = 0; j < d; j++) {
         struct dd x = a[j], y = b[j];
@@ -49,9 +43,9 @@ static bool rotate_pair(struct work *work, size_t i, size_t j) {
         return false;
     }
     struct dd size = zeta.hi < 0 ? dd_negative(zeta) : zeta;
-    struct dd t = dd_divide(one, dd_add(size, root(dd_add(one, dd_multiply(size, size)))));
+    struct dd t = dd_divide(one, dd_add(size, dd_root(dd_add(one, dd_multiply(size, size)))));
     t = zeta.hi < 0 ? dd_negative(t) : t;
-    struct dd c = dd_divide(one, root(dd_add(one, dd_multiply(t, t))));
+    struct dd c = dd_divide(one, dd_root(dd_add(one, dd_multiply(t, t))));
     struct dd s = dd_multiply(c, t);
     rotate(a, b, work->d, c, s);
     rotate(work->rotation + i * work->m, work->rotation + j * work->m, work->m, c, s);

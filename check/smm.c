@@ -17,8 +17,8 @@ struct smm {
     struct task *task;
     size_t n, k; /* rows, machines */
     size_t height, width;
-    double tau;                /* 0: no nuclear norm */
-    struct ball *cost, *alpha; /* (n) C_i, and the dual point of the machine at hand */
+    double tau;         /* 0: no nuclear norm */
+    struct ball *alpha; /* (n) the dual point of the machine at hand */
 };
 
 static int read_shape(struct smm *smm, struct error *err) {
@@ -50,8 +50,8 @@ static size_t nearest_taker(const struct smm *smm, size_t machine, struct ball m
     bool rises = ball_compare(missing, ball_of(0)) > 0;
     for (size_t i = 0; i < smm->n; i++) {
         bool adds = is_positive(smm, i, machine) == rises;
-        struct ball room = adds ? ball_subtract(smm->cost[i], smm->alpha[i]) : smm->alpha[i];
-        bool fits = (adds && smm->task->squared && !ball_is_zero(smm->cost[i])) ||
+        struct ball room = adds ? ball_subtract(smm->task->cost[i], smm->alpha[i]) : smm->alpha[i];
+        bool fits = (adds && smm->task->squared && !ball_is_zero(smm->task->cost[i])) ||
                     ball_compare(room, ball_absolute(missing)) > 0;
         double reach = ball_most(points_own(&smm->task->points, i));
         if (fits && reach < least) {
@@ -88,7 +88,7 @@ static bool balance(struct smm *smm, size_t machine, struct ball *linear) {
             task_repair(smm->task, &smm->alpha[i], ball_multiply(smm->alpha[i], factor));
         }
         if (!ball_is_zero(smm->alpha[i])) {
-            *linear = ball_add(*linear, task_linear(smm->task, smm->cost[i], smm->alpha[i]));
+            *linear = ball_add(*linear, task_linear(smm->task, smm->task->cost[i], smm->alpha[i]));
         }
     }
     return true;
@@ -104,7 +104,7 @@ static void read_dual(struct smm *smm, struct function *g, struct ball *linear) 
             struct ball *alpha = &smm->alpha[entry.row];
             *alpha = entry.a - 1 == m ? task_scaled(task, entry.value) : *alpha;
             if (entry.a > smm->k || entry.b > 0 || entry.value < 0 ||
-                (!task->squared && !task_clip(task, smm->cost[entry.row], alpha))) {
+                (!task->squared && !task_clip(task, smm->task->cost[entry.row], alpha))) {
                 task_wrong(task, "the dual point is not feasible: row %zu", (size_t)entry.row + 1);
                 return;
             }
@@ -127,7 +127,7 @@ static struct ball nothing_of(const struct smm *smm, size_t machine) {
     struct ball side[2] = {ball_of(0), ball_of(0)};
     for (size_t i = 0; i < smm->n; i++) {
         bool positive = is_positive(smm, i, machine);
-        side[positive] = ball_add(side[positive], smm->cost[i]);
+        side[positive] = ball_add(side[positive], smm->task->cost[i]);
     }
     if (ball_is_zero(side[0]) || ball_is_zero(side[1])) {
         return ball_of(0);
@@ -145,7 +145,7 @@ static struct ball machine_loss(const struct smm *smm, size_t machine, const str
         struct ball score = s[i * smm->k + machine];
         struct ball margin = is_positive(smm, i, machine) ? score : ball_negative(score);
         struct ball loss = loss_of(smm->task->squared, ball_subtract(ball_of(1), margin));
-        sum = ball_add(sum, ball_multiply(smm->cost[i], loss));
+        sum = ball_add(sum, ball_multiply(smm->task->cost[i], loss));
     }
     return sum;
 }
@@ -224,15 +224,8 @@ static int open_form(struct smm *smm, struct error *err) {
     if (!(smm->tau >= 0) || (strcmp(name, "nuclear") != 0 && smm->tau > 0)) {
         return error_set(err, ERROR_RUNTIME, "a tau that formulation %s does not have", name);
     }
-    smm->cost = memory_zeros(smm->n, 2 * sizeof *smm->cost, "rows", err);
-    if (!smm->cost) {
-        return -1;
-    }
-    smm->alpha = smm->cost + smm->n;
-    for (size_t i = 0; i < smm->n; i++) {
-        smm->cost[i] = ball_multiply(task_scaled(task, task->model.cost), task->weight[i]);
-    }
-    return 0;
+    smm->alpha = memory_zeros(smm->n, sizeof *smm->alpha, "rows", err);
+    return smm->alpha ? 0 : -1;
 }
 
 static int check(struct task *task, struct error *err) {
@@ -243,14 +236,12 @@ static int check(struct task *task, struct error *err) {
     }
     int status = open_form(&smm, err);
     if (status == 0) {
-        status = function_of_model(&f, &task->model, &task->points, 0, err) < 0 ||
-                         function_create(&g, &task->points, smm.k, err) < 0
-                     ? -1
-                     : find_bounds(&smm, &f, &g, err);
+        status =
+            task_functions(task, smm.k, 0, &f, &g, err) < 0 ? -1 : find_bounds(&smm, &f, &g, err);
     }
     function_free(&f);
     function_free(&g);
-    free(smm.cost);
+    free(smm.alpha);
     return status;
 }
 

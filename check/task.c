@@ -184,7 +184,7 @@ static int read_label_weight(struct task *task, const char *text, struct error *
 }
 
 static int read_weights(struct task *task, struct error *err) {
-    task->weight = memory_array(task->data.n_rows, sizeof *task->weight, "weights", err);
+    task->weight = memory_array(2 * task->data.n_rows, sizeof *task->weight, "weights", err);
     for (size_t i = 0; task->weight && i < task->data.n_rows; i++) {
         task->weight[i] = ball_of(1);
     }
@@ -197,7 +197,14 @@ static int read_weights(struct task *task, struct error *err) {
             return -1;
         }
     }
-    return task->weight ? 0 : -1;
+    if (!task->weight) {
+        return -1;
+    }
+    task->cost = task->weight + task->data.n_rows;
+    for (size_t i = 0; i < task->data.n_rows; i++) {
+        task->cost[i] = ball_multiply(task_scaled(task, task->model.cost), task->weight[i]);
+    }
+    return 0;
 }
 
 static int read_labels(struct task *task, struct error *err) {
@@ -470,16 +477,6 @@ static int find_lifts(struct task *task, const struct function *f, const struct 
     return status;
 }
 
-/* |k(x, x)| at the most, with the constant feature. */
-static double largest_diagonal(const struct task *task) {
-    double largest = 0;
-    for (size_t i = 0; i < task->points.n; i++) {
-        largest = fmax(largest, ball_most(points_own(&task->points, i)));
-    }
-    largest += task->constant * task->constant;
-    return ldexp(largest, 2 * task->half_unit) * BALL_UP;
-}
-
 /* D is concave: of points that are up to FARTHER times as far from the one of the proof as the
  * repaired point is, none has a D that is larger than its slopes times the way. A slope is at most
  * 1 + alpha / (2 C v) + a difference of two scores of g. */
@@ -489,7 +486,8 @@ static struct ball highest_dual(const struct task *task, struct ball bound, doub
     if (findings->moved == 0) {
         return bound;
     }
-    double diagonal = largest_diagonal(task);
+    double diagonal = points_largest_own(&task->points) + task->constant * task->constant;
+    diagonal = ldexp(diagonal, 2 * task->half_unit) * BALL_UP;
     diagonal = task->model.pairs ? 2 * diagonal * diagonal : diagonal;
     double slope = 1 + findings->ratio + 2 * sqrt(g_norm) * sqrt(diagonal);
     double more = FARTHER * findings->moved * slope;
@@ -506,6 +504,15 @@ void task_set_dual(struct task *task, struct ball linear, struct ball g_norm) {
 void task_bounds(struct task *task, struct ball f_norm, struct ball linear, struct ball g_norm) {
     task->findings->primal = ball_multiply(ball_of(0.5), ball_positive(f_norm));
     task_set_dual(task, linear, g_norm);
+}
+
+int task_functions(const struct task *task, size_t k, double constant, struct function *f,
+                   struct function *g, struct error *err) {
+    *f = *g = (struct function){0};
+    return function_of_model(f, &task->model, &task->points, constant, err) < 0 ||
+                   function_create(g, &task->points, k, err) < 0
+               ? -1
+               : 0;
 }
 
 int task_evaluate(struct task *task, struct function *f, struct function *g, struct ball linear,

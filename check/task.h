@@ -46,7 +46,8 @@ struct task {
     double constant;      /* value of the constant feature, 0: none */
     int half_unit;        /* as above */
     bool squared;         /* the loss */
-    struct ball *weight;  /* (n) the weights of rows and of their labels */
+    struct ball *weight;  /* (n) the weights of rows and of their labels, */
+    struct ball *cost;    /* (n) and these times C */
     uint32_t *class; /* (n) numbers of `labels`, or LABELS_UNKNOWN; where rows have one label */
     struct findings *findings;
 };
@@ -114,6 +115,11 @@ void task_bounds(struct task *task, struct ball f_norm, struct ball linear, stru
 
 /* Sets the dual alone. */
 void task_set_dual(struct task *task, struct ball linear, struct ball g_norm);
+
+/* Makes f, the model's function, and g with k outputs and coefficients 0; the caller calls function_free
+ * for both, also when it fails. constant: as function_of_model has it. */
+int task_functions(const struct task *task, size_t k, double constant, struct function *f,
+                   struct function *g, struct error *err);
 
 /* Both from the model's function and that of the dual point, whose coefficients are filled in, of
  * the matrix with task_shift. Then f's scores are known, for the family to add its loss to the

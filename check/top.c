@@ -55,22 +55,21 @@ static int class_of(const struct task *task, const char *name) {
 
 static void read_rows(struct top *top) {
     struct task *task = top->task;
-    const struct ball C = task_scaled(task, task->model.cost), one = ball_of(1);
+    const struct ball one = ball_of(1);
     top->total = ball_of(0);
     for (size_t i = 0; i < top->n; i++) {
         const char *name = task->data.names.name[task->data.label[i]];
         int class = class_of(task, name);
-        struct ball weight = task->weight[i];
         if (class < 0) {
             task_wrong(task, "label '%.100s' is no number, and none is positive", name);
         }
-        top->cost[i] = class > 0 ? ball_multiply(C, weight) : ball_of(0);
-        top->mass[i] = class > 0 && !top->form->all ? ball_of(0) : weight;
+        top->cost[i] = class > 0 ? task->cost[i] : ball_of(0);
+        top->mass[i] = class > 0 && !top->form->all ? ball_of(0) : task->weight[i];
         if (strcmp(top->form->name, "toppush") == 0 && !ball_is_zero(top->mass[i])) {
             top->mass[i] = one; /* the largest of equal scores is that of one of them */
         }
-        if (top->form->kind == NONE) {
-            top->mass[i] = ball_multiply(C, top->mass[i]);
+        if (top->form->kind == NONE && !ball_is_zero(top->mass[i])) {
+            top->mass[i] = task->cost[i];
         }
         if (!ball_is_zero(top->mass[i])) {
             top->order[top->n_top++] = (uint32_t)i;
@@ -453,11 +452,7 @@ static int find_bounds(struct top *top, struct error *err) {
     struct task *task = top->task;
     struct function f = {0}, g = {0};
     uint32_t *spare = memory_array(top->n, sizeof *spare, "rows", err);
-    int status =
-        !spare || function_of_model(&f, &task->model, &task->points, task->constant, err) < 0 ||
-                function_create(&g, &task->points, 1, err) < 0
-            ? -1
-            : 0;
+    int status = spare ? task_functions(task, 1, task->constant, &f, &g, err) : -1;
     if (status == 0) {
         for (size_t i = 0; i < top->n; i++) {
             g.coefficients[i] = ball_subtract(top->alpha[i], top->beta[i]);

@@ -2,51 +2,46 @@
 
 #include <string.h>
 
+/* REAL, BYTES and x joined, and a struct of vector.h with REAL behind its name. */
+#define JOIN_NOW(real, bytes, x) real##bytes##_##x
+#define JOIN(real, bytes, x) JOIN_NOW(real, bytes, x)
+#define NAME(x) JOIN(REAL, BYTES, x)
+#define STRUCT_NOW(name, real) struct name##real
+#define STRUCT(name, real) STRUCT_NOW(name, real)
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 
 #define REAL float
-#define HIT struct vector_hit_float
-#define TABLE struct vector_float
 #define BYTES 64
 #define TARGET __attribute__((target("avx2,fma,avx512f,avx512dq,avx512vl")))
 #define MINIMUM(a, b) _mm512_min_ps(a, b)
 #define MAXIMUM(a, b) _mm512_max_ps(a, b)
 #define WIDEN(p) _mm512_cvtps_pd(_mm256_loadu_ps(p))
-#define NAME(x) float64_##x
 #include "common/base/vector_loops.h"
 
 #define REAL double
-#define HIT struct vector_hit_double
-#define TABLE struct vector_double
 #define BYTES 64
 #define TARGET __attribute__((target("avx2,fma,avx512f,avx512dq,avx512vl")))
 #define MINIMUM(a, b) _mm512_min_pd(a, b)
 #define MAXIMUM(a, b) _mm512_max_pd(a, b)
 #define WIDEN(p) _mm512_loadu_pd(p)
-#define NAME(x) double64_##x
 #include "common/base/vector_loops.h"
 
 #define REAL float
-#define HIT struct vector_hit_float
-#define TABLE struct vector_float
 #define BYTES 32
 #define TARGET __attribute__((target("avx2,fma")))
 #define MINIMUM(a, b) _mm256_min_ps(a, b)
 #define MAXIMUM(a, b) _mm256_max_ps(a, b)
 #define WIDEN(p) _mm256_cvtps_pd(_mm_loadu_ps(p))
-#define NAME(x) float32_##x
 #include "common/base/vector_loops.h"
 
 #define REAL double
-#define HIT struct vector_hit_double
-#define TABLE struct vector_double
 #define BYTES 32
 #define TARGET __attribute__((target("avx2,fma")))
 #define MINIMUM(a, b) _mm256_min_pd(a, b)
 #define MAXIMUM(a, b) _mm256_max_pd(a, b)
 #define WIDEN(p) _mm256_loadu_pd(p)
-#define NAME(x) double32_##x
 #include "common/base/vector_loops.h"
 
 #define MINIMUM_FLOAT(a, b) _mm_min_ps(a, b)
@@ -68,25 +63,19 @@ typedef int64_t double16_bits __attribute__((vector_size(16)));
 #endif
 
 #define REAL float
-#define HIT struct vector_hit_float
-#define TABLE struct vector_float
 #define BYTES 16
 #define TARGET
 #define MINIMUM(a, b) MINIMUM_FLOAT(a, b)
 #define MAXIMUM(a, b) MAXIMUM_FLOAT(a, b)
 #define WIDEN(p) ((float16_doubles){(double)(p)[0], (double)(p)[1]})
-#define NAME(x) float16_##x
 #include "common/base/vector_loops.h"
 
 #define REAL double
-#define HIT struct vector_hit_double
-#define TABLE struct vector_double
 #define BYTES 16
 #define TARGET
 #define MINIMUM(a, b) MINIMUM_DOUBLE(a, b)
 #define MAXIMUM(a, b) MAXIMUM_DOUBLE(a, b)
 #define WIDEN(p) ((double16_doubles){(p)[0], (p)[1]})
-#define NAME(x) double16_##x
 #include "common/base/vector_loops.h"
 
 size_t vector_versions(const struct vector_float **floats, const struct vector_double **doubles) {

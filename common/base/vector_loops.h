@@ -1,9 +1,8 @@
-/* Included by vector.c once for each type and vector length, with these defined: REAL, HIT and
- * TABLE (type of the values, of the hits, of the table), BYTES (of a vector), TARGET (attribute of
- * the functions), MINIMUM(a, b) and MAXIMUM(a, b) of two vectors, WIDEN(p): the values from p on as
- * a vector of doubles, NAME(x). Not a header for anybody else. What product, minimum, overlap, dot,
- * axpy and both compute, of which shapes, says vector.h; finish_dot and finish_axpy are their last
- * columns. */
+/* Included by vector.c once for each type and vector length, with these defined: REAL (type of the
+ * values), BYTES (of a vector), TARGET (attribute of the functions), MINIMUM(a, b) and MAXIMUM(a, b) of
+ * two vectors, and WIDEN(p): the values from p on as a vector of doubles. NAME(x) is the name of x for
+ * this type and length. vector.h says what product, minimum, overlap, dot, axpy and both compute, of
+ * which shapes; finish_dot and finish_axpy are their last columns. */
 
 typedef REAL NAME(lanes) __attribute__((vector_size(BYTES), may_alias));
 typedef double NAME(doubles) __attribute__((vector_size(BYTES)));
@@ -21,8 +20,8 @@ enum {
  * hit's value and the slot's vectors slot[k]. prepare: declarations that the term uses. */
 #ifndef VECTOR_PANELS
 #define VECTOR_PANELS(name, prepare, term)                                                         \
-    TARGET static void NAME(name)(const HIT *hits, size_t n, const REAL *panel, size_t n_panels,   \
-                                  size_t size, REAL *sum) {                                        \
+    TARGET static void NAME(name)(const STRUCT(vector_hit_, REAL) * hits, size_t n,                \
+                                  const REAL *panel, size_t n_panels, size_t size, REAL *sum) {    \
         const NAME(lanes) zero = {0};                                                              \
         (void)zero;                                                                                \
         for (size_t p = 0; p < n_panels; p++) {                                                    \
@@ -135,15 +134,12 @@ TARGET static void NAME(both)(const REAL *const *row, size_t n, const double *b,
     NAME(finish_axpy)(row, c, n, weight, out);
 }
 
-static const TABLE NAME(table) = {NAME(product), NAME(minimum), NAME(overlap),
-                                  NAME(dot),     NAME(axpy),    NAME(both)};
+static const STRUCT(vector_, REAL)
+    NAME(table) = {NAME(product), NAME(minimum), NAME(overlap), NAME(dot), NAME(axpy), NAME(both)};
 
 #undef REAL
-#undef HIT
-#undef TABLE
 #undef BYTES
 #undef TARGET
 #undef MINIMUM
 #undef MAXIMUM
 #undef WIDEN
-#undef NAME

@@ -26,26 +26,28 @@ static void *gather(struct gathering *gathering, void *own, size_t n, size_t siz
     return all;
 }
 
-/* How many items ranks before this one have. */
-static uint64_t count_before(struct gathering *gathering, uint64_t own) {
-    uint64_t before = 0;
-    char *all;
-    if (gathering->status < 0 || cluster_gather(gathering->cluster, &own, sizeof own, &all,
-                                                gathering->start, gathering->err) < 0) {
-        gathering->status = -1;
-        return 0;
-    }
-    for (size_t r = 0; r < cluster_rank(gathering->cluster); r++) {
-        before += ((const uint64_t *)(const void *)all)[r]; /* aligned for all types */
+int gather_count_before(struct cluster *cluster, uint64_t own, uint64_t *before,
+                        struct error *err) {
+    size_t *start = memory_array(cluster_size(cluster) + 1, sizeof *start, "ranks", err);
+    char *all = NULL;
+    int status = start ? cluster_gather(cluster, &own, sizeof own, &all, start, err) : -1;
+    *before = 0;
+    for (size_t r = 0; status == 0 && r < cluster_rank(cluster); r++) {
+        *before += ((const uint64_t *)(const void *)all)[r]; /* aligned for all types */
     }
     free(all);
-    return before;
+    free(start);
+    return status;
 }
 
 /* The same as gather of the places own (n + 1), from 0 on, at which the items of rows begin and
  * end. */
 static uint64_t *gather_places(struct gathering *gathering, uint64_t *own, size_t n) {
-    uint64_t before = count_before(gathering, own[n]);
+    uint64_t before = 0;
+    if (gathering->status == 0) {
+        gathering->status =
+            gather_count_before(gathering->cluster, own[n], &before, gathering->err);
+    }
     for (size_t i = 0; i <= n; i++) {
         own[i] += before;
     }

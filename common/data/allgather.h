@@ -11,4 +11,7 @@
  * ranks. */
 int gather_rows(struct data *data, struct cluster *cluster, struct error *err);
 
+/* *before = the sum of the numbers `own` of the ranks before this one. All ranks. */
+int gather_count_before(struct cluster *cluster, uint64_t own, uint64_t *before, struct error *err);
+
 #endif

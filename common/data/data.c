@@ -14,6 +14,15 @@ size_t data_values(const struct data *data) {
                            : data->n_rows * data->n_features;
 }
 
+size_t data_longest_row(const struct data *data) {
+    size_t longest = 0;
+    for (size_t i = 0; i < data->n_rows; i++) {
+        size_t n = data_stored(data, i).n;
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
 /* Moves rows that lie one behind the other to their places in a wider array, from the last one
  * backwards: a value's new place is never before its old one, so that what is overwritten has been
  * moved already. column = NULL: the rows hold columns 0..old_width-1. */

@@ -66,6 +66,25 @@ struct data {
 /* Number of stored values (dense: n_rows * n_features). */
 size_t data_values(const struct data *data);
 
+/* The stored values of a row, and their columns in ascending order; column NULL: 0..n-1. */
+struct stored_row {
+    const float *value;
+    const uint32_t *column;
+    size_t n;
+};
+
+static inline struct stored_row data_stored(const struct data *data, size_t row) {
+    size_t first = data->row_start ? (size_t)data->row_start[row] : row * data->n_features;
+    size_t n = data->row_start ? (size_t)data->row_start[row + 1] - first : data->n_features;
+    return (struct stored_row){data->value + first, data->column ? data->column + first : NULL, n};
+}
+static inline uint32_t stored_column(struct stored_row row, size_t k) {
+    return row.column ? row.column[k] : (uint32_t)k;
+}
+
+/* The largest number of values that a row stores. */
+size_t data_longest_row(const struct data *data);
+
 /* The largest index seen, and the index of a column, both as if the rows were not compact; the
  * latter counts from 0. */
 static inline uint32_t data_largest(const struct data *data) {

@@ -51,13 +51,12 @@ static void add_labels(struct print *print, const struct data *data, size_t row)
 }
 
 static void add_values(struct print *print, const struct data *data, size_t row) {
-    uint64_t at = data->row_start ? data->row_start[row] : (uint64_t)row * data->n_features;
-    uint64_t end = data->row_start ? data->row_start[row + 1] : at + data->n_features;
-    for (uint64_t first = at; at < end; at++) {
-        uint32_t column = data->row_start ? data->column[at] : (uint32_t)(at - first), bits;
-        if (data->value[at] != 0) {
-            memcpy(&bits, &data->value[at], sizeof bits);
-            add_word(print, column, sizeof column);
+    struct stored_row stored = data_stored(data, row);
+    for (size_t k = 0; k < stored.n; k++) {
+        uint32_t bits;
+        if (stored.value[k] != 0) {
+            memcpy(&bits, &stored.value[k], sizeof bits);
+            add_word(print, stored_column(stored, k), sizeof(uint32_t));
             add_word(print, bits, sizeof bits);
         }
     }

@@ -3,6 +3,7 @@
 #include "common/data/input.h"
 
 #include "common/base/memory.h"
+#include "common/data/allgather.h"
 #include "common/data/lines.h"
 #include "common/data/svmlight.h"
 
@@ -135,28 +136,17 @@ static int reserve_values(struct input *input, size_t n, struct error *err) {
     return 0;
 }
 
-static int reserve_labels(struct input *input, size_t n, struct error *err) {
-    struct data *data = input->data;
-    size_t old = input->labels_capacity, wanted = room_for(input, n, old);
-    if (input->format.labels != DATA_SET || (wanted == old && old > 0)) {
+/* Makes *array, of *capacity items so far, hold n. */
+static int reserve(const struct input *input, void *array, size_t *capacity, size_t n, size_t size,
+                   const char *what, struct error *err) {
+    size_t wanted = room_for(input, n, *capacity);
+    if (wanted == *capacity && wanted > 0) {
         return 0;
     }
-    if (resize(&data->label, old, wanted, sizeof *data->label, "labels", err) < 0) {
+    if (resize(array, *capacity, wanted, size, what, err) < 0) {
         return -1;
     }
-    input->labels_capacity = wanted;
-    return 0;
-}
-
-static int reserve_remarks(struct input *input, size_t n, struct error *err) {
-    size_t old = input->remarks_capacity, wanted = room_for(input, n, old);
-    if (!input->format.remarks || (wanted == old && old > 0)) {
-        return 0;
-    }
-    if (resize(&input->data->remark, old, wanted, 1, "comments", err) < 0) {
-        return -1;
-    }
-    input->remarks_capacity = wanted;
+    *capacity = wanted;
     return 0;
 }
 
@@ -425,8 +415,11 @@ static int append_blocks(struct input *input, struct error *err) {
     struct ends ends = {data->n_rows, input->n_values, input->n_labels, input->n_remarks};
     if (place_blocks(input, &ends, err) < 0 || reserve_rows(input, n_rows, err) < 0 ||
         reserve_values(input, ends.values, err) < 0 ||
-        reserve_labels(input, ends.labels, err) < 0 ||
-        reserve_remarks(input, ends.remarks, err) < 0 ||
+        (data->labels == DATA_SET &&
+         reserve(input, &data->label, &input->labels_capacity, ends.labels, sizeof *data->label,
+                 "labels", err) < 0) ||
+        (input->format.remarks && reserve(input, &data->remark, &input->remarks_capacity,
+                                          ends.remarks, 1, "comments", err) < 0) ||
         (queries && !data->query && begin_queries(input, err) < 0)) {
         return -1;
     }
@@ -602,25 +595,6 @@ int input_read(struct data *data, const char *path, const struct input_format *f
     return status;
 }
 
-/* *n = the lines that lower ranks have read, own being this one's. All ranks. */
-static int count_before(struct cluster *cluster, uint64_t own, uint64_t *n, struct error *err) {
-    size_t *start = memory_array(cluster_size(cluster) + 1, sizeof *start, "ranks", err);
-    char *all = NULL;
-    if (!start || cluster_gather(cluster, &own, sizeof own, &all, start, err) < 0) {
-        free(start);
-        return -1;
-    }
-    *n = 0;
-    for (size_t r = 0; r < cluster_rank(cluster); r++) {
-        uint64_t lines;
-        memcpy(&lines, all + start[r], sizeof lines);
-        *n += lines;
-    }
-    free(all);
-    free(start);
-    return 0;
-}
-
 static int read_part(struct input **input, struct data *data, const char *path,
                      const struct input_format *format, const struct input_share *share,
                      struct threads *threads, struct error *err) {
@@ -646,7 +620,8 @@ int input_read_part(struct data *data, const char *path, const struct input_form
     if (input) {
         *found = (struct input_found){lines_bytes(input->lines), input->n_lines};
     }
-    if (!share->whole && count_before(share->cluster, found->n_lines, &before, &uncounted) < 0) {
+    if (!share->whole &&
+        gather_count_before(share->cluster, found->n_lines, &before, &uncounted) < 0) {
         *err = uncounted;
         status = -1;
     } else {

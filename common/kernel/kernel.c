@@ -44,7 +44,7 @@ static int check_positive(const struct kernel_rows *rows, size_t row, const floa
     const struct data *data = rows->data;
     for (size_t k = 0; k < n; k++) {
         if (value[k] < 0) {
-            size_t feature = data->row_start ? data->column[data->row_start[row] + k] : k;
+            size_t feature = stored_column(data_stored(data, row), k);
             return error_set(err, ERROR_RUNTIME,
                              "%s kernel: values must not be negative: row %zu, feature %zu: %g",
                              kernel_names[rows->kernel->type], row + 1,
@@ -67,12 +67,9 @@ static bool is_whole(const float *value, size_t n) {
 static size_t take_abreast(const struct data *data, size_t i, const float **value, size_t *n) {
     size_t m = smaller(data->n_rows - i, ABREAST);
     for (size_t r = 0; r < ABREAST; r++) {
-        size_t row = r < m ? i + r : i;
-        size_t first = data->row_start ? (size_t)data->row_start[row] : row * data->n_features;
-        value[r] = data->value + first;
-        n[r] = r >= m            ? 0
-               : data->row_start ? (size_t)data->row_start[row + 1] - first
-                                 : data->n_features;
+        struct stored_row stored = data_stored(data, r < m ? i + r : i);
+        value[r] = stored.value;
+        n[r] = r < m ? stored.n : 0;
     }
     return m;
 }

@@ -265,19 +265,6 @@ struct worker {
     double *sum, *lost; /* (k) */
 };
 
-static size_t row_length(const struct data *data, size_t i) {
-    return data->row_start ? (size_t)(data->row_start[i + 1] - data->row_start[i])
-                           : data->n_features;
-}
-
-static size_t most_features(const struct data *data) {
-    size_t most = 0;
-    for (size_t i = 0; i < data->n_rows; i++) {
-        most = row_length(data, i) > most ? row_length(data, i) : most;
-    }
-    return most;
-}
-
 static struct precise look_at(const struct kernel_rows *rows) {
     const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
     bool distance = entry->function == FUNCTION_DECAY || entry->function == FUNCTION_INVERSE;
@@ -285,7 +272,7 @@ static struct precise look_at(const struct kernel_rows *rows) {
                     : entry->sums == KERNEL_OVERLAPS ? ABSOLUTES
                     : distance                       ? SQUARES
                                                      : PRODUCTS;
-    size_t most = most_features(rows->data), both = rows->data->row_start ? 2 * most : most;
+    size_t most = data_longest_row(rows->data), both = rows->data->row_start ? 2 * most : most;
     return (struct precise){rows, kind, entry->function, (both + LANES - 1) / LANES * LANES, NULL};
 }
 

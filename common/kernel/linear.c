@@ -30,8 +30,14 @@ struct scores {
     const double *w;
     size_t n_weights, n_outputs;
     double *scores;
-    bool sizes; /* |X| takes the place of X; of one output */
+    bool sizes;         /* |X| takes the place of X; of one output */
+    const uint32_t *at; /* (n_rows) the rows, of one output; NULL: all rows of x */
+    size_t n_rows;
 };
+
+static size_t row_of(const struct scores *s, size_t i) {
+    return s->at ? s->at[i] : i;
+}
 
 /* Room for the sizes of a block's values. */
 typedef float block_sizes[VECTOR_ROWS][COLUMNS];
@@ -58,7 +64,7 @@ static void dense_block(const struct scores *s, size_t begin, size_t end, size_t
         double dot[VECTOR_ROWS] = {0};
         size_t rows = smaller(VECTOR_ROWS, end - i);
         for (size_t k = 0; k < VECTOR_ROWS; k++) {
-            row[k] = s->x->value + (i + (k < rows ? k : 0)) * s->x->n_features + first;
+            row[k] = s->x->value + row_of(s, i + (k < rows ? k : 0)) * s->x->n_features + first;
         }
         if (s->sizes) {
             take_sizes(row, n, room);
@@ -70,21 +76,15 @@ static void dense_block(const struct scores *s, size_t begin, size_t end, size_t
     }
 }
 
-/* Stored values of a row; column: NULL for the first n features. */
-struct values {
-    const float *value;
-    const uint32_t *column;
-    size_t n;
-};
-
 typedef double lanes __attribute__((vector_size(8 * LANES)));
 typedef double loose __attribute__((vector_size(8 * LANES), may_alias, aligned(8)));
 
 /* out (m) = the values times so many outputs of their features' weights, which are n_outputs apart,
  * by `vectors`. The last ends with the last output: what two have comes to the same in both. */
-static inline __attribute__((always_inline)) void score_vectors(struct values x, const double *w,
-                                                                size_t n_outputs, size_t m,
-                                                                size_t vectors, double *out) {
+static inline __attribute__((always_inline)) void score_vectors(struct stored_row x,
+                                                                const double *w, size_t n_outputs,
+                                                                size_t m, size_t vectors,
+                                                                double *out) {
     lanes sum[VECTORS] = {{0}};
     size_t from[VECTORS];
     for (size_t v = 0; v < vectors; v++) {
@@ -105,7 +105,7 @@ static inline __attribute__((always_inline)) void score_vectors(struct values x,
 }
 
 /* The same of n_outputs below LANES, of a sparse row. */
-static inline __attribute__((always_inline)) void score_few(struct values x, const double *w,
+static inline __attribute__((always_inline)) void score_few(struct stored_row x, const double *w,
                                                             size_t n_outputs, double *out) {
     size_t t = 0;
     memset(out, 0, n_outputs * sizeof *out);
@@ -129,7 +129,7 @@ static inline __attribute__((always_inline)) void score_few(struct values x, con
 }
 
 /* out (n_outputs) = the values times their features' weights, which are rows of w. */
-DISPATCH static void score_row(struct values x, const double *w, size_t n_outputs,
+DISPATCH static void score_row(struct stored_row x, const double *w, size_t n_outputs,
                                double *restrict out) {
     if (n_outputs < LANES) {
         score_few(x, w, n_outputs, out);
@@ -166,7 +166,7 @@ static void dense_scores(const struct scores *s, size_t begin, size_t end) {
     }
     if (n < NARROW && m >= MANY) {
         for (size_t i = begin; i < end; i++) {
-            struct values row = {s->x->value + i * s->x->n_features, NULL, n};
+            struct stored_row row = {s->x->value + i * s->x->n_features, NULL, n};
             score_row(row, s->w, m, s->scores + i * m);
         }
         return;
@@ -223,20 +223,21 @@ static uint64_t sparse_end(const struct data *x, size_t row, size_t n_weights) {
 static void sparse_scores(const struct scores *s, size_t first, size_t end) {
     const struct data *x = s->x;
     for (size_t i = first; i < end; i++) {
-        uint64_t at = x->row_start[i], stop = sparse_end(x, i, s->n_weights);
+        size_t number = row_of(s, i);
+        uint64_t at = x->row_start[number], stop = sparse_end(x, number, s->n_weights);
         if (s->n_outputs == 1) {
             s->scores[i] =
                 s->sizes ? sparse_size(x, at, stop, s->w) : sparse_dot(x, at, stop, s->w);
             continue;
         }
-        struct values row = {x->value + at, x->column + at, (size_t)(stop - at)};
+        struct stored_row row = {x->value + at, x->column + at, (size_t)(stop - at)};
         score_row(row, s->w, s->n_outputs, s->scores + i * s->n_outputs);
     }
 }
 
 static void scores_task(void *argument, size_t task, size_t worker) {
     const struct scores *s = argument;
-    size_t first = task * TASK_ROWS, end = smaller(s->x->n_rows, first + TASK_ROWS);
+    size_t first = task * TASK_ROWS, end = smaller(s->n_rows, first + TASK_ROWS);
     (void)worker;
     if (s->x->row_start) {
         sparse_scores(s, first, end);
@@ -245,57 +246,24 @@ static void scores_task(void *argument, size_t task, size_t worker) {
     }
 }
 
-static void run_scores(struct scores *s, struct threads *threads) {
-    threads_run(threads, (s->x->n_rows + TASK_ROWS - 1) / TASK_ROWS, scores_task, s);
+static void run_scores(struct scores s, struct threads *threads) {
+    threads_run(threads, (s.n_rows + TASK_ROWS - 1) / TASK_ROWS, scores_task, &s);
 }
 
 void linear_scores(const struct data *x, const double *w, size_t n_weights, size_t n_outputs,
                    double *scores, struct threads *threads) {
-    struct scores s = {x, w, n_weights, n_outputs, scores, false};
-    run_scores(&s, threads);
+    run_scores((struct scores){x, w, n_weights, n_outputs, scores, false, NULL, x->n_rows},
+               threads);
 }
 
 void linear_sizes(const struct data *x, const double *w, size_t n_weights, double *scores,
                   struct threads *threads) {
-    struct scores s = {x, w, n_weights, 1, scores, true};
-    run_scores(&s, threads);
-}
-
-/* The same of some rows. */
-struct scores_at {
-    const struct data *x;
-    const double *w;
-    size_t n_weights, n_at;
-    const uint32_t *at;
-    double *scores;
-};
-
-static void scores_at_task(void *argument, size_t task, size_t worker) {
-    const struct scores_at *s = argument;
-    const struct data *x = s->x;
-    const struct vector_float *vector = vector_float();
-    size_t first = task * TASK_ROWS, end = smaller(s->n_at, first + TASK_ROWS);
-    (void)worker;
-    for (size_t i = first; i < end && x->row_start; i++) {
-        size_t row = s->at[i];
-        s->scores[i] = sparse_dot(x, x->row_start[row], sparse_end(x, row, s->n_weights), s->w);
-    }
-    for (size_t i = first; i < end && !x->row_start; i += VECTOR_ROWS) {
-        const float *row[VECTOR_ROWS];
-        double dot[VECTOR_ROWS] = {0};
-        size_t rows = smaller(VECTOR_ROWS, end - i);
-        for (size_t k = 0; k < VECTOR_ROWS; k++) {
-            row[k] = x->value + (size_t)s->at[i + (k < rows ? k : 0)] * x->n_features;
-        }
-        vector->dot(row, smaller(x->n_features, s->n_weights), s->w, dot);
-        memcpy(s->scores + i, dot, rows * sizeof *dot);
-    }
+    run_scores((struct scores){x, w, n_weights, 1, scores, true, NULL, x->n_rows}, threads);
 }
 
 void linear_scores_at(const struct data *x, const double *w, size_t n_weights, const uint32_t *at,
                       size_t n_at, double *scores, struct threads *threads) {
-    struct scores_at s = {x, w, n_weights, n_at, at, scores};
-    threads_run(threads, (n_at + TASK_ROWS - 1) / TASK_ROWS, scores_at_task, &s);
+    run_scores((struct scores){x, w, n_weights, 1, scores, false, at, n_at}, threads);
 }
 
 /* ---- the transposed product ---- */

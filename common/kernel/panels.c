@@ -140,12 +140,12 @@ static int prepare_helper(const struct product *product, struct helper *helper, 
 /* ---- building ---- */
 
 static bool row_is_zero(const struct data *data, size_t i) {
-    uint64_t at = data->row_start ? data->row_start[i] : (uint64_t)i * data->n_features;
-    uint64_t end = data->row_start ? data->row_start[i + 1] : at + data->n_features;
-    while (at < end && data->value[at] == 0) {
-        at++;
+    struct stored_row row = data_stored(data, i);
+    size_t k = 0;
+    while (k < row.n && row.value[k] == 0) {
+        k++;
     }
-    return at == end;
+    return k == row.n;
 }
 
 /* A serial number is that of a column, or where the last columns are zeros that no row stores, of a

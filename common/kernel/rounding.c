@@ -7,19 +7,6 @@
 
 static const double UNIT = DBL_EPSILON / 2;
 
-/* The most values that a sum over the features of a row has. */
-static double longest_row(const struct data *data) {
-    if (!data->row_start) {
-        return (double)data->n_features;
-    }
-    uint64_t most = 0;
-    for (size_t i = 0; i < data->n_rows; i++) {
-        uint64_t n = data->row_start[i + 1] - data->row_start[i];
-        most = n > most ? n : most;
-    }
-    return (double)most;
-}
-
 static double largest_value(const struct data *data) {
     double largest = 0;
     size_t n = data_values(data);
@@ -45,7 +32,7 @@ static double largest_norm(const struct kernel_rows *rows) {
  * roundings. */
 double kernel_rounding(const struct kernel_rows *rows) {
     const struct kernel *kernel = rows->kernel;
-    double terms = longest_row(rows->data), cancelled = 0;
+    double terms = (double)data_longest_row(rows->data), cancelled = 0;
     switch (kernel->type) {
     case KERNEL_LINEAR:
         return (terms + 2) * UNIT;
@@ -96,8 +83,10 @@ void kernel_reach(const struct kernel_rows *rows, double *reach) {
 void kernel_rounding_open(struct kernel_rounding *rounding, const struct kernel_rows *rows,
                           double units) {
     size_t n = data_values(rows->data);
-    *rounding = (struct kernel_rounding){
-        .rows = rows, .terms = longest_row(rows->data), .units = units, .positive = true};
+    *rounding = (struct kernel_rounding){.rows = rows,
+                                         .terms = (double)data_longest_row(rows->data),
+                                         .units = units,
+                                         .positive = true};
     for (size_t v = 0; v < n; v++) {
         rounding->positive = rounding->positive && rows->data->value[v] >= 0;
     }
@@ -208,11 +197,10 @@ struct values {
 };
 
 static void look_at_row(const struct data *data, size_t i, struct values *values) {
-    size_t first = data->row_start ? (size_t)data->row_start[i] : i * data->n_features;
-    size_t end = data->row_start ? (size_t)data->row_start[i + 1] : first + data->n_features;
+    struct stored_row row = data_stored(data, i);
     values->terms = 0;
-    for (size_t v = first; v < end; v++) {
-        float value = data->value[v], size = fabsf(value);
+    for (size_t k = 0; k < row.n; k++) {
+        float value = row.value[k], size = fabsf(value);
         values->terms += value != 0;
         values->least = value < values->least ? value : values->least;
         values->smallest = value != 0 && size < values->smallest ? size : values->smallest;

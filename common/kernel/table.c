@@ -6,29 +6,6 @@
 
 /* ---- plain references ---- */
 
-/* Walks the stored values of one row, of either form. */
-struct walk {
-    const uint32_t *column; /* NULL: dense */
-    const float *value;
-    size_t at, n;
-};
-
-static struct walk walk_row(const struct data *data, size_t row) {
-    if (!data->row_start) {
-        return (struct walk){NULL, data->value + row * data->n_features, 0, data->n_features};
-    }
-    uint64_t start = data->row_start[row];
-    return (struct walk){data->column + start, data->value + start, 0,
-                         (size_t)(data->row_start[row + 1] - start)};
-}
-
-static size_t walk_column(const struct walk *walk) {
-    if (walk->at >= walk->n) {
-        return SIZE_MAX;
-    }
-    return walk->column ? walk->column[walk->at] : walk->at;
-}
-
 /* Over all features of rows x and z: the sums of what one looks at. */
 struct sums {
     double product;     /* x_k z_k */
@@ -39,19 +16,21 @@ struct sums {
 
 static struct sums sums_of(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
                            size_t j) {
-    struct walk a = walk_row(x->data, i), b = walk_row(z->data, j);
+    struct stored_row a = data_stored(x->data, i), b = data_stored(z->data, j);
     struct sums sums = {0};
+    size_t at = 0, to = 0;
     for (;;) {
-        size_t a_column = walk_column(&a), b_column = walk_column(&b);
+        size_t a_column = at < a.n ? stored_column(a, at) : SIZE_MAX;
+        size_t b_column = to < b.n ? stored_column(b, to) : SIZE_MAX;
         if (a_column == SIZE_MAX && b_column == SIZE_MAX) {
             return sums;
         }
         double u = 0, v = 0;
         if (a_column <= b_column) {
-            u = (double)a.value[a.at++];
+            u = (double)a.value[at++];
         }
         if (b_column <= a_column) {
-            v = (double)b.value[b.at++];
+            v = (double)b.value[to++];
         }
         sums.product += u * v;
         sums.square += (u - v) * (u - v);

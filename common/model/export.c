@@ -99,12 +99,11 @@ static void put_vector(struct output *output, const struct data *data, size_t ro
         output_format(output, " 0:%llu", (unsigned long long)data->serial[row]);
         return;
     }
-    size_t first = data->row_start ? (size_t)data->row_start[row] : row * data->n_features;
-    size_t last = data->row_start ? (size_t)data->row_start[row + 1] : first + data->n_features;
-    for (size_t i = first; i < last; i++) {
-        if (data->value[i] != 0) {
-            uint32_t index = data_index(data, data->row_start ? data->column[i] : i - first);
-            put_pair(output, index + (uint64_t)1, (double)data->value[i]);
+    struct stored_row stored = data_stored(data, row);
+    for (size_t k = 0; k < stored.n; k++) {
+        if (stored.value[k] != 0) {
+            uint32_t index = data_index(data, stored_column(stored, k));
+            put_pair(output, index + (uint64_t)1, (double)stored.value[k]);
         }
     }
 }

@@ -100,17 +100,16 @@ uint32_t model_largest_index(const struct model *model) {
 
 void model_count_unseen(const struct model *model, const struct data *rows, uint64_t *n,
                         uint64_t *unseen) {
-    uint32_t known = model_largest_index(model), width = rows->n_features;
+    uint32_t known = model_largest_index(model);
     bool lists = model_lists_features(model);
     if (model->kernel.type == KERNEL_PRECOMPUTED) {
         return;
     }
     for (size_t i = 0; i < rows->n_rows; i++) {
-        uint64_t first = rows->row_start ? rows->row_start[i] : (uint64_t)i * width;
-        uint64_t end = rows->row_start ? rows->row_start[i + 1] : first + width;
-        for (uint64_t at = first; at < end; at++) {
-            uint32_t column = rows->row_start ? rows->column[at] : (uint32_t)(at - first);
-            bool value = rows->value[at] != 0;
+        struct stored_row row = data_stored(rows, i);
+        for (size_t k = 0; k < row.n; k++) {
+            uint32_t column = stored_column(row, k);
+            bool value = row.value[k] != 0;
             *n += value;
             *unseen += value && (column >= known ||
                                  (lists && indices_find(&model->columns, column) == INDICES_NONE));

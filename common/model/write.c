@@ -39,18 +39,17 @@ static void put_row(struct output *out, const struct data *data, size_t row, boo
         output_format(out, "%s0:%" PRIu64, empty ? "" : " ", data->serial[row]);
         return; /* all that a precomputed kernel needs of it */
     }
-    size_t first = data->row_start ? (size_t)data->row_start[row] : row * data->n_features;
-    size_t last = data->row_start ? (size_t)data->row_start[row + 1] : first + data->n_features;
-    for (size_t i = first; i < last; i++) {
-        if (data->value[i] == 0) {
+    struct stored_row stored = data_stored(data, row);
+    for (size_t k = 0; k < stored.n; k++) {
+        if (stored.value[k] == 0) {
             continue;
         }
         if (!empty) {
             output_write(out, " ", 1);
         }
         empty = false;
-        put_index(out, data_index(data, data->row_start ? data->column[i] : i - first));
-        put_float(out, data->value[i]);
+        put_index(out, data_index(data, stored_column(stored, k)));
+        put_float(out, stored.value[k]);
     }
 }
 
