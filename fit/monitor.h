@@ -60,6 +60,8 @@ struct monitor_run {
     uint64_t before;              /* iterations of earlier runs, which are added */
     uint64_t most;                /* iterations of this run, after which it ends; 0: no limit */
     double primal, dual;          /* bounds of earlier runs, shown where they are the better ones */
+    double seconds;               /* left before it is thrown away, at which it ends */
+    pthread_mutex_t *mutex;       /* held while `behind` is asked; NULL: one thread runs */
     enum stop_reason said;        /* what `behind` said last */
 };
 
@@ -72,20 +74,14 @@ struct monitor monitor_after(struct monitor_run *run, const struct monitor *behi
  * may be NULL. */
 struct monitor monitor_inner(const struct monitor *behind);
 
-/* A run that needs time for what comes after it. */
-struct monitor_early {
-    const struct monitor *behind; /* NULL: nobody watches */
-    double seconds;
-};
-
 /* The monitor of a run that is late already when no more than so many seconds are left before it is
- * thrown away. Fills early, which must outlive it. */
-struct monitor monitor_end_early(struct monitor_early *early, const struct monitor *behind,
+ * thrown away, for it needs time for what comes after it. Fills run, which must outlive it. */
+struct monitor monitor_end_early(struct monitor_run *run, const struct monitor *behind,
                                  double seconds);
 
 /* Behind several threads, which come to it one at a time. */
 struct monitor_shared {
-    const struct monitor *behind; /* NULL: nobody watches */
+    struct monitor_run run;
     pthread_mutex_t mutex;
 };
 

@@ -74,17 +74,12 @@ static int linear_map_adjoint(const struct score_map *map, const double *r, doub
     return 0;
 }
 
-static void linear_map_release(struct score_map *map) {
-    map->context = NULL;
-}
-
 /* ---- kernels ---- */
 
 /* A view of some rows of the whole kernel matrix, with room to spread their coefficients. */
 struct gram_view {
     const struct problem *problem;
     size_t size;      /* of the whole matrix */
-    uint32_t *all;    /* (n) the rows, whether problem->rows is NULL or not */
     double *spread_b; /* (size), zero outside the rows */
     double *spread_s; /* (size) */
 };
@@ -177,19 +172,6 @@ static void add_square(const struct score_map *map, double constant, const doubl
     }
 }
 
-static int gram_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
-                          double *s, struct error *err) {
-    const struct problem *problem = ((const struct gram_view *)map->context)->problem;
-    if (gram_is_wide(problem->gram)) {
-        return score_map_each(map, weights, n_outputs, s, err);
-    }
-    if (multiply_exactly(map, weights, n_outputs, NULL, map->n, s, err) < 0) {
-        return -1;
-    }
-    add_square(map, problem->constant, weights, n_outputs, NULL, map->n, s);
-    return 0;
-}
-
 static int gram_map_exact_at(const struct score_map *map, const double *weights, size_t n_outputs,
                              const uint32_t *at, size_t n_at, double *s, struct error *err) {
     const struct problem *problem = ((const struct gram_view *)map->context)->problem;
@@ -200,8 +182,12 @@ static int gram_map_exact_at(const struct score_map *map, const double *weights,
     return 0;
 }
 
-static uint32_t gram_row(const struct gram_view *view, size_t i) {
-    return view->problem->rows ? view->problem->rows[i] : (uint32_t)i;
+static int gram_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
+                          double *s, struct error *err) {
+    const struct problem *problem = ((const struct gram_view *)map->context)->problem;
+    return gram_is_wide(problem->gram)
+               ? score_map_each(map, weights, n_outputs, s, err)
+               : gram_map_exact_at(map, weights, n_outputs, NULL, map->n, s, err);
 }
 
 static int gram_map_diagonal(const struct score_map *map, double *diagonal, struct error *err) {
@@ -209,7 +195,8 @@ static int gram_map_diagonal(const struct score_map *map, double *diagonal, stru
     const struct gram_view *view = map->context;
     const struct kernel_rows *rows = gram_rows(view->problem->gram);
     for (size_t i = 0; i < map->n; i++) {
-        diagonal[i] = kernel_value(rows, view->all[i], rows, view->all[i]);
+        size_t row = view->problem->rows ? view->problem->rows[i] : i;
+        diagonal[i] = kernel_value(rows, row, rows, row);
     }
     add_constant(map, view->problem->constant, &view->problem->constant, 1, diagonal);
     return 0;
@@ -218,7 +205,6 @@ static int gram_map_diagonal(const struct score_map *map, double *diagonal, stru
 static void gram_map_release(struct score_map *map) {
     struct gram_view *view = map->context;
     if (view) {
-        free(view->all);
         free(view->spread_b);
         free(view->spread_s);
         free(view);
@@ -237,7 +223,6 @@ int score_map_create(struct score_map *map, const struct problem *problem, struc
         .scores = linear_map_scores,
         .adjoint = linear_map_adjoint,
         .exact = linear_map_exact,
-        .release = linear_map_release,
     };
     if (!problem->gram) {
         return 0;
@@ -257,17 +242,13 @@ int score_map_create(struct score_map *map, const struct problem *problem, struc
     map->exact_at = gram_is_wide(problem->gram) ? NULL : gram_map_exact_at;
     map->release = gram_map_release;
     map->diagonal = gram_map_diagonal;
-    view->all = memory_array(problem->n, sizeof *view->all, "a kernel view", err);
-    for (size_t i = 0; view->all && i < problem->n; i++) {
-        view->all[i] = gram_row(view, i);
-    }
-    if (problem->rows && view->all) {
+    if (problem->rows) {
         view->spread_b = memory_zeros(view->size, sizeof *view->spread_b, "coefficients", err);
         view->spread_s = memory_array(view->size, sizeof *view->spread_s, "scores", err);
-    }
-    if (!view->all || (problem->rows && (!view->spread_b || !view->spread_s))) {
-        gram_map_release(map);
-        return -1;
+        if (!view->spread_b || !view->spread_s) {
+            gram_map_release(map);
+            return -1;
+        }
     }
     return 0;
 }

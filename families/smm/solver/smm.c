@@ -389,7 +389,7 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
                          const struct smm_parameters *parameters, const struct monitor *monitor,
                          struct smm_outcome *outcome, struct error *err) {
     struct smm_machine *machine = &smm->machine[m];
-    struct monitor_early early; /* what comes after the SVM takes as long as its end */
+    struct monitor_run early; /* what comes after the SVM takes as long as its end */
     struct monitor part = monitor_inner(monitor);
     part.algorithm = monitor ? monitor->algorithm : NULL;
     const struct monitor inner = monitor_end_early(&early, &part, 2 * smm->ending);
@@ -468,7 +468,7 @@ static int solve_machine(struct smm *smm, size_t m, const struct smm_parameters 
     if (m == 0 && !late && measure_end(smm, &loss, tau, monitor, machine, err) < 0) {
         return -1;
     }
-    struct monitor_early early;
+    struct monitor_run early;
     const struct monitor ending = monitor_end_early(&early, monitor, smm->ending);
     *outcome = (struct smm_outcome){0};
     if (late || is_late(smm, &ending)) {

@@ -88,7 +88,7 @@ int main(void) {
     }
 
     /* a run that ends early is late where no more is left than it needs */
-    struct monitor_early ahead;
+    struct monitor_run ahead;
     struct monitor early = monitor_end_early(&ahead, &behind, 2);
     witness.answer = 0;
     check_passes(&witness, &early, 0, "early");
