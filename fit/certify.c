@@ -243,17 +243,18 @@ static int lift_pairs(const struct certify *certify, const double *b, double *li
 }
 
 /* What the shift adds to |f|^2: *lift. */
-static int lift(const struct certify *certify, size_t k, const struct certify_function *f,
-                double *lift, struct error *err) {
+static int lift(const struct certify *certify, const struct certify_evaluation *f, double *lift,
+                struct error *err) {
+    const double *b = f->function->weights;
     *lift = 0;
     if (!certify->shift) {
         return 0;
     }
     if (certify->pair) {
-        return lift_pairs(certify, f->weights, lift, err);
+        return lift_pairs(certify, b, lift, err);
     }
-    for (size_t i = 0; i < certify->map->n * k; i++) {
-        *lift += f->weights[i] * f->weights[i] * certify->shift[i / k];
+    for (size_t i = 0; i < certify->map->n * f->k; i++) {
+        *lift += b[i] * b[i] * certify->shift[i / f->k];
     }
     return 0;
 }
@@ -271,10 +272,8 @@ void certify_compare(struct certificate *certificate) {
 
 /* What makes a certificate. */
 struct making {
-    size_t k;
-    const struct certify_function *f, *g;
     const struct certify_family *family;
-    struct certify_evaluation of_f, of_g;
+    struct certify_evaluation f, g; /* without g's function, it is f's */
     double lifted, dual_lifted;
 };
 
@@ -287,11 +286,10 @@ static double not_below_zero(double x) {
 static int put_together(struct certify *certify, struct making *making,
                         struct certificate *certificate, struct error *err) {
     const struct certify_family *family = making->family;
-    const struct certify_evaluation *f = &making->of_f, *g = making->g ? &making->of_g : f;
+    const struct certify_evaluation *f = &making->f, *g = making->g.function ? &making->g : f;
     double loss[2] = {0};
     *certificate = (struct certificate){.nothing = family->nothing};
-    if (certify_evaluate_loss(certify, making->k, making->f, &making->of_f, family, loss, err) <
-        0) {
+    if (certify_evaluate_loss(certify, &making->f, family, loss, err) < 0) {
         return -1;
     }
     double norm = f->norm + f->rounding + making->lifted;
@@ -316,11 +314,7 @@ static int put_together(struct certify *certify, struct making *making,
 
 /* Looks at the rounding of kernel values once more, where what is paid for it is a good part of the
  * gap. Nothing is to be had for weights, and for pairs. */
-static int sharpen(struct certify *certify, struct making *making,
-                   int (*look)(const struct certify *certify, size_t k,
-                               const struct certify_function *f, const struct certify_function *g,
-                               struct certify_evaluation *of_f, struct certify_evaluation *of_g,
-                               bool *sharper, struct error *err),
+static int sharpen(struct certify *certify, struct making *making, certify_look *look,
                    struct certificate *certificate, struct error *err) {
     bool sharper;
     double paid = certificate->paid - making->family->linear_rounding -
@@ -330,11 +324,9 @@ static int sharpen(struct certify *certify, struct making *making,
         !(paid > SHARPEN * (certificate->primal - certificate->dual))) {
         return 0;
     }
-    return look(certify, making->k, making->f, making->g, &making->of_f, &making->of_g, &sharper,
-                err) < 0 ||
-                   (sharper && put_together(certify, making, certificate, err) < 0)
-               ? -1
-               : 0;
+    struct certify_evaluation *g = making->g.function ? &making->g : NULL;
+    int status = look(certify, &making->f, g, &sharper, err);
+    return status == 0 && sharper ? put_together(certify, making, certificate, err) : status;
 }
 
 /* The primal of t times f with scores s (n, k): these and their errors t times what they are,
@@ -342,8 +334,8 @@ static int sharpen(struct certify *certify, struct making *making,
 static int primal_at(const struct certify *certify, const struct making *making, const double *s,
                      double t, double *scaled, double *primal, struct error *err) {
     const struct certify_family *family = making->family;
-    const struct certify_evaluation *f = &making->of_f;
-    size_t n = certify->map->n, k = making->k;
+    const struct certify_evaluation *f = &making->f;
+    size_t n = certify->map->n, k = f->k;
     size_t block = family->block > 0 && family->block < n ? family->block : n, first = 0, m;
     double *error = scaled + n * k, loss = 0;
     for (size_t j = 0; j < n * k; j++) {
@@ -367,43 +359,58 @@ static int primal_at(const struct certify *certify, const struct making *making,
     return 0;
 }
 
+/* The primal is lowest so far at 1 + *more times f. */
+struct length {
+    double more, primal;
+};
+
+/* Tries f so many times as long more than once: `from`, and by factors up to `to`. No length whose
+ * norm alone is above the lowest primal is lower. */
+static int try_lengths(const struct certify *certify, const struct making *making, const double *s,
+                       double from, double to, double factor, double *scaled, struct length *best,
+                       struct error *err) {
+    double norm = fmax(0, making->f.norm + making->f.rounding + making->lifted), primal;
+    for (double more = from; more < to && (1 + more) * (1 + more) * norm / 2 < best->primal;
+         more *= factor) {
+        if (primal_at(certify, making, s, 1 + more, scaled, &primal, err) < 0) {
+            return -1;
+        }
+        *best = primal < best->primal ? (struct length){more, primal} : *best;
+    }
+    return 0;
+}
+
 /* Where C is large, margins that rounding leaves a little short of 1 cost more than f that is
  * longer by as much: finds how much is best. */
 static int find_length(const struct certify *certify, const struct making *making,
                        struct certificate *certificate, struct error *err) {
-    size_t n = certify->map->n, k = making->k;
-    const struct certify_evaluation *f = &making->of_f;
-    const double *bias = making->f->bias, *s = f->s;
+    const struct certify_evaluation *f = &making->f;
+    size_t n = certify->map->n, k = f->k;
+    const double *bias = f->function->bias;
     if (!making->family->lengthen || !certify->definite ||
         certificate->gap <= making->family->enough) {
         return 0;
     }
     double *scaled = memory_array(n, (k + 1) * sizeof *scaled, "a certificate", err);
-    double *own = s ? NULL : memory_array(n, k * sizeof *own, "a certificate", err);
-    double norm = fmax(0, f->norm + f->rounding + making->lifted), primal, best = 0;
-    double least = certificate->primal - WORTH * (certificate->primal - certificate->dual);
-    int status = scaled && (s || own) ? 0 : -1;
-    if (status == 0 && !s) {
-        certify_linear_scores(certify, k, making->f, 0, n, own);
+    double *own = f->s ? NULL : memory_array(n, k * sizeof *own, "a certificate", err);
+    int status = scaled && (f->s || own) ? 0 : -1;
+    if (status == 0 && own) {
+        certify_linear_scores(certify, f, 0, n, own);
         for (size_t j = 0; bias && j < n * k; j++) {
             own[j] += bias[j % k];
         }
-        s = own;
     }
-    for (double more = FIRST_MORE;
-         status == 0 && more <= MOST_MORE && (1 + more) * (1 + more) * norm / 2 < least;
-         more *= MORE) {
-        status = primal_at(certify, making, s, 1 + more, scaled, &primal, err);
-        best = primal < least ? more : best;
-        least = fmin(least, primal);
+    const double *s = own ? own : f->s;
+    struct length best = {0,
+                          certificate->primal - WORTH * (certificate->primal - certificate->dual)};
+    if (status == 0) {
+        status = try_lengths(certify, making, s, FIRST_MORE, MOST_MORE, MORE, scaled, &best, err);
     }
-    double low = best / MORE, high = best * MORE;
-    for (double more = low * BETWEEN; status == 0 && more < high; more *= BETWEEN) {
-        status = primal_at(certify, making, s, 1 + more, scaled, &primal, err);
-        best = primal < least ? more : best;
-        least = fmin(least, primal);
+    if (status == 0) {
+        status = try_lengths(certify, making, s, best.more / MORE * BETWEEN, best.more * MORE,
+                             BETWEEN, scaled, &best, err);
     }
-    certificate->length = 1 + best;
+    certificate->length = 1 + best.more;
     free(scaled);
     free(own);
     return status;
@@ -412,23 +419,21 @@ static int find_length(const struct certify *certify, const struct making *makin
 int certify_bounds(struct certify *certify, size_t k, const struct certify_function *f,
                    const struct certify_function *g, const struct certify_family *family,
                    struct certificate *certificate, struct error *err) {
-    struct making making = {.k = k, .f = f, .g = g, .family = family};
-    int status = certify_evaluate(certify, k, f, g, &making.of_f, &making.of_g, err) < 0 ||
+    struct making making = {
+        .family = family, .f = {.function = f, .k = k}, .g = {.function = g, .k = k}};
+    struct certify_evaluation *other = g ? &making.g : NULL;
+    int status = certify_evaluate(certify, &making.f, other, err) < 0 ||
                          check_kernel(certify, err) < 0 ||
-                         lift(certify, k, f, &making.lifted, err) < 0 ||
-                         lift(certify, k, g ? g : f, &making.dual_lifted, err) < 0 ||
-                         put_together(certify, &making, certificate, err) < 0
-                     ? -1
-                     : 0;
-    if (status == 0) {
-        status = sharpen(certify, &making, certify_sharpen, certificate, err) < 0 ||
+                         lift(certify, &making.f, &making.lifted, err) < 0 ||
+                         lift(certify, other ? other : &making.f, &making.dual_lifted, err) < 0 ||
+                         put_together(certify, &making, certificate, err) < 0 ||
+                         sharpen(certify, &making, certify_sharpen, certificate, err) < 0 ||
                          sharpen(certify, &making, certify_precisely, certificate, err) < 0 ||
                          find_length(certify, &making, certificate, err) < 0
                      ? -1
                      : 0;
-    }
-    certify_evaluation_free(&making.of_f);
-    certify_evaluation_free(&making.of_g);
+    certify_evaluation_free(&making.f);
+    certify_evaluation_free(&making.g);
     return status;
 }
 

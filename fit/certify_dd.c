@@ -16,14 +16,16 @@ static const double SUM = 3 * 0x1p-106; /* and a sum within this */
 /* A function among those that are evaluated together: its coefficients' places in rows of
  * `stride`. */
 struct part {
-    const struct certify_function *function;
+    struct certify_evaluation *of;
     size_t first, stride;
 };
 
-static void take_coefficients(const struct certify *certify, size_t k, const struct part *part,
+static void take_coefficients(const struct certify *certify, const struct part *part,
                               struct dd *b) {
+    size_t k = part->of->k;
     for (size_t j = 0; j < certify->map->n * k; j++) {
-        b[j / k * part->stride + part->first + j % k] = (struct dd){part->function->weights[j], 0};
+        b[j / k * part->stride + part->first + j % k] =
+            (struct dd){part->of->function->weights[j], 0};
     }
 }
 
@@ -31,20 +33,21 @@ static void take_coefficients(const struct certify *certify, size_t k, const str
  * there is one, for that is what the model adds. Returns what |f|^2 is more than the sum of
  * coefficients times scores: bias^2 / constant^2 is its part, not bias times the coefficients'
  * sum. */
-static struct dd add_constant(const struct certify *certify, size_t k, const struct part *part,
+static struct dd add_constant(const struct certify *certify, const struct part *part,
                               const struct dd *b, struct dd *s) {
+    const double *bias = part->of->function->bias;
     struct dd square = dd_two_product(certify->constant, certify->constant);
     size_t n = certify->map->n;
     struct dd more = {0, 0};
-    for (size_t c = 0; certify->constant > 0 && c < k; c++) {
+    for (size_t c = 0; certify->constant > 0 && c < part->of->k; c++) {
         size_t at = part->first + c;
         struct dd sum = {0, 0};
         for (size_t i = 0; i < n; i++) {
             sum = dd_add(sum, b[i * part->stride + at]);
         }
         struct dd added = dd_multiply(sum, square);
-        if (part->function->bias) {
-            struct dd written = {part->function->bias[c], 0};
+        if (bias) {
+            struct dd written = {bias[c], 0};
             struct dd apart = dd_add(written, dd_negative(added));
             more = dd_add(more, dd_multiply(written, dd_divide(apart, square)));
             added = written;
@@ -58,12 +61,12 @@ static struct dd add_constant(const struct certify *certify, size_t k, const str
 
 /* The scores and |f|^2 of a part, with what is left of their errors. `factor`: of a score, over the
  * rows' reach and the sum of sizes; more: of |f|^2, than scores and coefficients make. */
-static int take_scores(const struct certify *certify, size_t k, const struct part *part,
-                       double factor, struct dd more, const struct dd *s, bool keep,
-                       struct certify_evaluation *out, struct error *err) {
+static int take_scores(const struct certify *certify, const struct part *part, double factor,
+                       struct dd more, const struct dd *s, struct error *err) {
     const double up = 1 + 0x1p-20;
-    const double *b = part->function->weights;
-    size_t n = certify->map->n;
+    struct certify_evaluation *out = part->of;
+    const double *b = out->function->weights;
+    size_t n = certify->map->n, k = out->k;
     struct dd norm = more;
     double magnitude = fabs(more.hi), size = 0, largest = 0;
     free(out->error);
@@ -80,7 +83,7 @@ static int take_scores(const struct certify *certify, size_t k, const struct par
         norm = dd_add(norm, term);
         magnitude += fabs(term.hi);
         size += fabs(b[j]);
-        if (keep) {
+        if (out->s) {
             out->s[j] = score.hi;
         }
     }
@@ -92,7 +95,7 @@ static int take_scores(const struct certify *certify, size_t k, const struct par
         up * (CERTIFY_UNIT * fabs(norm.hi) + 4 * ((double)n * (double)k + 2) * UNIT * magnitude);
     out->precise = true;
     out->biased = false;
-    certify_set_rounding(certify, k, part->function, out);
+    certify_set_rounding(certify, out);
     return 0;
 }
 
@@ -116,12 +119,11 @@ static size_t count_used(const struct certify *certify, size_t outputs, const st
     return used;
 }
 
-int certify_precisely(const struct certify *certify, size_t k, const struct certify_function *f,
-                      const struct certify_function *g, struct certify_evaluation *of_f,
-                      struct certify_evaluation *of_g, bool *sharper, struct error *err) {
+int certify_precisely(const struct certify *certify, struct certify_evaluation *f,
+                      struct certify_evaluation *g, bool *sharper, struct error *err) {
     const struct problem *problem = certify->problem;
     bool other = certify_other(f, g);
-    size_t n = certify->map->n, outputs = other ? 2 * k : k;
+    size_t n = certify->map->n, k = f->k, outputs = other ? 2 * k : k;
     const struct part of[] = {{f, 0, outputs}, {g, other ? k : 0, outputs}};
     struct dd *b = memory_array(n, 2 * outputs * sizeof *b, "a certificate", err);
     if (!b) {
@@ -129,7 +131,7 @@ int certify_precisely(const struct certify *certify, size_t k, const struct cert
     }
     struct dd *s = b + n * outputs;
     for (size_t p = 0; p < (other ? 2 : 1); p++) {
-        take_coefficients(certify, k, &of[p], b);
+        take_coefficients(certify, &of[p], b);
     }
     size_t used = count_used(certify, outputs, b);
     *sharper = gram_precise_work(problem->gram, n, used, outputs) <= certify->work;
@@ -138,18 +140,17 @@ int certify_precisely(const struct certify *certify, size_t k, const struct cert
                           : 0;
     struct dd more[2] = {{0, 0}, {0, 0}};
     if (status == 0 && *sharper) {
-        more[0] = more[1] = add_constant(certify, k, &of[0], b, s);
-        more[1] = other ? add_constant(certify, k, &of[1], b, s) : more[0];
+        more[0] = add_constant(certify, &of[0], b, s);
+        more[1] = other ? add_constant(certify, &of[1], b, s) : more[0];
         *sharper = all_finite(s, n * outputs);
     }
     if (status == 0 && *sharper) {
         double factor = gram_precise_rounding(problem->gram, n, used);
         factor += certify->constant > 0 ? ((double)n + 6) * SUM : 0;
-        status =
-            take_scores(certify, k, &of[0], factor, more[0], s, true, of_f, err) < 0 ||
-                    (g && take_scores(certify, k, &of[1], factor, more[1], s, other, of_g, err) < 0)
-                ? -1
-                : 0;
+        status = take_scores(certify, &of[0], factor, more[0], s, err) < 0 ||
+                         (g && take_scores(certify, &of[1], factor, more[1], s, err) < 0)
+                     ? -1
+                     : 0;
     }
     free(b);
     return status;

@@ -15,8 +15,9 @@ int certify_overflow(struct error *err) {
 
 /* The bound of the error of |w|^2 that errors of the rows' coefficients make, feature by feature:
  * sum_j e_j (2 max_c |w_jc| + e_j), e_j = sum_i error_i |x_ij|. */
-static int add_row_errors(const struct certify *certify, size_t k, const struct certify_function *f,
-                          const double *largest, double *rounding, struct error *err) {
+static int add_row_errors(const struct certify *certify, const double *largest,
+                          struct certify_evaluation *out, struct error *err) {
+    const struct certify_function *f = out->function;
     const struct data *data = certify->problem->data;
     size_t d = certify->map->dimension;
     double *off = memory_zeros(d, sizeof *off, "a certificate", err), last = 0, most = 0;
@@ -30,21 +31,21 @@ static int add_row_errors(const struct certify *certify, size_t k, const struct 
     cluster_sum(certify->map->cluster, off, d);
     last = cluster_total(certify->map->cluster, last);
     for (size_t j = 0; j < d; j++) {
-        *rounding += off[j] * (2 * largest[j] + off[j]);
+        out->rounding += off[j] * (2 * largest[j] + off[j]);
     }
-    for (size_t c = 0; c < k && f->bias && certify->constant > 0; c++) {
+    for (size_t c = 0; c < out->k && f->bias && certify->constant > 0; c++) {
         most = fmax(most, fabs(f->bias[c]) / certify->constant);
     }
-    *rounding += last * (2 * most + last) + 3 * ((double)d + 1) * CERTIFY_UNDERFLOW;
+    out->rounding += last * (2 * most + last) + 3 * ((double)d + 1) * CERTIFY_UNDERFLOW;
     free(off);
     return 0;
 }
 
 /* |w|^2 with the weights of a constant feature, and the largest weights of the features. */
-static int look_at_weights(const struct certify *certify, size_t k,
-                           const struct certify_function *f, struct certify_evaluation *out,
+static int look_at_weights(const struct certify *certify, struct certify_evaluation *out,
                            struct error *err) {
-    size_t d = certify->map->dimension;
+    const struct certify_function *f = out->function;
+    size_t d = certify->map->dimension, k = out->k;
     double *square = memory_zeros(k, sizeof *square, "a certificate", err);
     out->most = memory_array(d, sizeof *out->most, "a certificate", err);
     if (!square || !out->most) {
@@ -68,10 +69,11 @@ static int look_at_weights(const struct certify *certify, size_t k,
 
 /* What is known of f but its scores; `same`: what is known of a function with its weights, or
  * NULL. */
-static int evaluate_weights(const struct certify *certify, size_t k,
-                            const struct certify_function *f, const struct certify_evaluation *same,
+static int evaluate_weights(const struct certify *certify, const struct certify_evaluation *same,
                             struct certify_evaluation *out, struct error *err) {
-    if (!same && look_at_weights(certify, k, f, out, err) < 0) {
+    const struct certify_function *f = out->function;
+    size_t k = out->k;
+    if (!same && look_at_weights(certify, out, err) < 0) {
         return -1;
     }
     out->norm = same ? same->norm : out->norm;
@@ -83,13 +85,13 @@ static int evaluate_weights(const struct certify *certify, size_t k,
     if (last || array_largest(largest, certify->map->dimension) > 0) {
         out->rounding += 4 * terms * (double)k * CERTIFY_UNDERFLOW;
     }
-    return f->error ? add_row_errors(certify, k, f, largest, &out->rounding, err) : 0;
+    return f->error ? add_row_errors(certify, largest, out, err) : 0;
 }
 
 /* The bounds of what rounding does to |f|^2 of coefficients, each score off by its error where that
  * is known. */
-void certify_set_rounding(const struct certify *certify, size_t k, const struct certify_function *f,
-                          struct certify_evaluation *out) {
+void certify_set_rounding(const struct certify *certify, struct certify_evaluation *out) {
+    size_t k = out->k;
     double entries = 0;
     out->rounding = out->largest = 0;
     for (size_t c = 0; c < k; c++) {
@@ -97,7 +99,7 @@ void certify_set_rounding(const struct certify *certify, size_t k, const struct 
         out->largest = fmax(out->largest, out->column[c]);
     }
     for (size_t j = 0; out->error && j < certify->map->n * k; j++) {
-        entries += fabs(f->weights[j]) * out->error[j / k];
+        entries += fabs(out->function->weights[j]) * out->error[j / k];
     }
     out->rounding = out->error ? fmin(out->rounding, entries) : out->rounding;
     if (out->largest > 0) {
@@ -113,10 +115,10 @@ void certify_set_rounding(const struct certify *certify, size_t k, const struct 
 
 /* Makes |f|^2 that of the bias, which stands in the scores for constant^2 times the sum of the
  * coefficients: bias^2 / constant^2 is its part, not bias times that sum. */
-static void take_bias(const struct certify *certify, size_t k, const struct certify_function *f,
-                      struct certify_evaluation *out) {
+static void take_bias(const struct certify *certify, struct certify_evaluation *out) {
+    const struct certify_function *f = out->function;
     double square = certify->constant * certify->constant;
-    size_t n = certify->map->n;
+    size_t n = certify->map->n, k = out->k;
     for (size_t c = 0; c < k && f->bias && square > 0; c++) {
         double sum = 0, size = 0, bias = f->bias[c];
         for (size_t i = 0; i < n; i++) {
@@ -132,10 +134,10 @@ static void take_bias(const struct certify *certify, size_t k, const struct cert
 }
 
 /* |f|^2 of coefficients b with scores s that have the constant feature's part. */
-static int evaluate_coefficients(const struct certify *certify, size_t k,
-                                 const struct certify_function *f, const double *s,
+static int evaluate_coefficients(const struct certify *certify, const double *s,
                                  struct certify_evaluation *out, struct error *err) {
-    size_t n = certify->map->n, used = 0;
+    const struct certify_function *f = out->function;
+    size_t n = certify->map->n, k = out->k, used = 0;
     const double *reach = certify->reach;
     out->column = memory_zeros(k, sizeof *out->column, "a certificate", err);
     if (!out->column) {
@@ -154,10 +156,10 @@ static int evaluate_coefficients(const struct certify *certify, size_t k,
         out->off += off * reach[i];
         used += any;
     }
-    take_bias(certify, k, f, out);
+    take_bias(certify, out);
     /* the factor of pairs' margins has their sums already */
     out->factor = certify->factor + (certify->pair ? 0 : (double)used + 8) * CERTIFY_UNIT;
-    certify_set_rounding(certify, k, f, out);
+    certify_set_rounding(certify, out);
     return 0;
 }
 
@@ -178,44 +180,50 @@ static void add_constant(const struct certify *certify, size_t k, const struct c
     }
 }
 
-bool certify_other(const struct certify_function *f, const struct certify_function *g) {
-    return g && g->weights != f->weights;
+bool certify_other(const struct certify_evaluation *f, const struct certify_evaluation *g) {
+    return g && g->function->weights != f->function->weights;
+}
+
+static int exact_scores(const struct certify *certify, struct certify_evaluation *of,
+                        struct error *err) {
+    const struct certify_function *function = of->function;
+    if (function->exact) {
+        memcpy(of->s, function->exact, certify->map->n * of->k * sizeof *of->s);
+        return 0;
+    }
+    return certify->map->exact(certify->map, function->weights, of->k, of->s, err);
 }
 
 /* Kernel scores of f and g by one product: those of g behind those of f in its rows. Where both
  * have the same weights, g's are f's, and of_g->s is NULL. */
-static int kernel_scores_of(const struct certify *certify, size_t k,
-                            const struct certify_function *f, const struct certify_function *g,
-                            struct certify_evaluation *of_f, struct certify_evaluation *of_g,
-                            struct error *err) {
-    bool other = certify_other(f, g), both = other && !f->exact;
-    size_t n = certify->map->n, outputs = both ? 2 * k : k;
-    double *b = both ? memory_array(n, outputs * sizeof *b, "a certificate", err) : NULL;
-    double *s = both ? memory_array(n, outputs * sizeof *s, "a certificate", err) : NULL;
+static int kernel_scores_of(const struct certify *certify, struct certify_evaluation *of_f,
+                            struct certify_evaluation *of_g, struct error *err) {
+    const struct certify_function *f = of_f->function, *g = of_g ? of_g->function : NULL;
+    bool other = certify_other(of_f, of_g), both = other && !f->exact;
+    size_t n = certify->map->n, k = of_f->k, size = n * k;
+    double *b = both ? memory_array(n, 4 * k * sizeof *b, "a certificate", err) : NULL;
+    double *s = both && b ? b + 2 * size : NULL;
     of_f->s = memory_array(n, k * sizeof *s, "a certificate", err);
-    of_g->s = other ? memory_array(n, k * sizeof *s, "a certificate", err) : NULL;
-    int status = of_f->s && (!other || of_g->s) && (!both || (b && s)) ? 0 : -1;
+    int status = of_f->s && (!both || b) ? 0 : -1;
+    if (other) {
+        of_g->s = memory_array(n, k * sizeof *s, "a certificate", err);
+        status = of_g->s ? status : -1;
+    }
     for (size_t i = 0; status == 0 && both && i < n; i++) {
-        memcpy(b + i * outputs, f->weights + i * k, k * sizeof *b);
-        memcpy(b + i * outputs + k, g->weights + i * k, k * sizeof *b);
+        memcpy(b + 2 * i * k, f->weights + i * k, k * sizeof *b);
+        memcpy(b + (2 * i + 1) * k, g->weights + i * k, k * sizeof *b);
     }
     if (status == 0 && both) {
-        status = certify->map->exact(certify->map, b, outputs, s, err);
+        status = certify->map->exact(certify->map, b, 2 * k, s, err);
     } else if (status == 0) {
-        if (f->exact) {
-            memcpy(of_f->s, f->exact, n * k * sizeof *s);
-        } else {
-            status = certify->map->exact(certify->map, f->weights, k, of_f->s, err);
-        }
-        if (status == 0 && other && g->exact) {
-            memcpy(of_g->s, g->exact, n * k * sizeof *s);
-        } else if (status == 0 && other) {
-            status = certify->map->exact(certify->map, g->weights, k, of_g->s, err);
-        }
+        status =
+            exact_scores(certify, of_f, err) < 0 || (other && exact_scores(certify, of_g, err) < 0)
+                ? -1
+                : 0;
     }
     for (size_t i = 0; status == 0 && both && i < n; i++) {
-        memcpy(of_f->s + i * k, s + i * outputs, k * sizeof *s);
-        memcpy(of_g->s + i * k, s + i * outputs + k, k * sizeof *s);
+        memcpy(of_f->s + i * k, s + 2 * i * k, k * sizeof *s);
+        memcpy(of_g->s + i * k, s + (2 * i + 1) * k, k * sizeof *s);
     }
     if (status == 0) {
         add_constant(certify, k, f, of_f->s);
@@ -224,7 +232,6 @@ static int kernel_scores_of(const struct certify *certify, size_t k,
         }
     }
     free(b);
-    free(s);
     return status;
 }
 
@@ -249,9 +256,9 @@ int certify_largest_score(const struct certify *certify, size_t k, const struct 
     double *reach = NULL;
     *largest = 0;
     if (certify->map->primal) {
-        struct certify_evaluation of_f = {0};
+        struct certify_evaluation of_f = {.function = f, .k = k};
         reach = memory_array(n, sizeof *reach, "a certificate", err);
-        if (!reach || look_at_weights(certify, k, f, &of_f, err) < 0) {
+        if (!reach || look_at_weights(certify, &of_f, err) < 0) {
             certify_evaluation_free(&of_f);
             free(reach);
             return -1;
@@ -270,10 +277,11 @@ int certify_largest_score(const struct certify *certify, size_t k, const struct 
 /* ---- the loss ---- */
 
 /* Rows first .. first + n: what is written as bias is added, where the scores have it not. */
-static int add_loss(const struct certify *certify, size_t k, const struct certify_function *f,
-                    struct certify_evaluation *of_f, const struct certify_family *family,
-                    size_t first, size_t n, double *s, double *error, double loss[2],
-                    struct error *err) {
+static int add_loss(const struct certify *certify, struct certify_evaluation *of_f,
+                    const struct certify_family *family, size_t first, size_t n, double *s,
+                    double *error, double loss[2], struct error *err) {
+    const struct certify_function *f = of_f->function;
+    size_t k = of_f->k;
     double most_bias = 0, value = 0, rounding = 0;
     bool add = f->bias && (!of_f->s || (certify->constant == 0 && !of_f->biased));
     for (size_t c = 0; f->bias && c < k; c++) {
@@ -311,8 +319,9 @@ static int add_loss(const struct certify *certify, size_t k, const struct certif
 }
 
 /* The loss of all ranks, and whether scores vary over their rows: about the first ones, too. */
-static int join_ranks(struct cluster *cluster, size_t k, size_t n, struct certify_evaluation *of_f,
+static int join_ranks(struct cluster *cluster, size_t n, struct certify_evaluation *of_f,
                       double loss[2], struct error *err) {
+    size_t k = of_f->k;
     if (!cluster) {
         return 0;
     }
@@ -340,21 +349,22 @@ static int join_ranks(struct cluster *cluster, size_t k, size_t n, struct certif
     return 0;
 }
 
-void certify_linear_scores(const struct certify *certify, size_t k,
-                           const struct certify_function *f, size_t first, size_t n, double *s) {
+void certify_linear_scores(const struct certify *certify, const struct certify_evaluation *f,
+                           size_t first, size_t n, double *s) {
     const struct problem *problem = certify->problem;
-    if (f->exact) {
-        memcpy(s, f->exact + first * k, n * k * sizeof *s);
+    const struct certify_function *function = f->function;
+    if (function->exact) {
+        memcpy(s, function->exact + first * f->k, n * f->k * sizeof *s);
     } else {
         struct data part = data_part(problem->data, first, n);
-        linear_scores(&part, f->weights, certify->map->dimension, k, s, problem->threads);
+        linear_scores(&part, function->weights, certify->map->dimension, f->k, s, problem->threads);
     }
 }
 
-int certify_evaluate_loss(const struct certify *certify, size_t k, const struct certify_function *f,
-                          struct certify_evaluation *of_f, const struct certify_family *family,
-                          double loss[2], struct error *err) {
-    size_t n = certify->map->n;
+int certify_evaluate_loss(const struct certify *certify, struct certify_evaluation *of_f,
+                          const struct certify_family *family, double loss[2], struct error *err) {
+    const struct certify_function *f = of_f->function;
+    size_t n = certify->map->n, k = of_f->k;
     size_t block = family->block > 0 && family->block < n ? family->block : n;
     bool keep = of_f->s || family->lengthen;
     double *error = memory_array(keep ? n : block, sizeof *error, "a certificate", err);
@@ -375,16 +385,15 @@ int certify_evaluate_loss(const struct certify *certify, size_t k, const struct 
     do { /* of no rows once, too: a loss may ask other ranks */
         m = n - first < block ? n - first : block;
         if (status == 0 && s) {
-            certify_linear_scores(certify, k, f, first, m, s);
+            certify_linear_scores(certify, of_f, first, m, s);
         }
-        status = status < 0
-                     ? -1
-                     : add_loss(certify, k, f, of_f, family, first, m, s ? s : of_f->s + first * k,
-                                error + (keep ? first : 0), loss, err);
+        status = status < 0 ? -1
+                            : add_loss(certify, of_f, family, first, m, s ? s : of_f->s + first * k,
+                                       error + (keep ? first : 0), loss, err);
         first += m;
     } while (status == 0 && first < n);
     if (status == 0) {
-        status = join_ranks(certify->map->cluster, k, n, of_f, loss, err);
+        status = join_ranks(certify->map->cluster, n, of_f, loss, err);
     }
     of_f->biased = true;
     if (status == 0 && f->scores && of_f->s) {
@@ -400,20 +409,18 @@ int certify_evaluate_loss(const struct certify *certify, size_t k, const struct 
     return status;
 }
 
-int certify_evaluate(const struct certify *certify, size_t k, const struct certify_function *f,
-                     const struct certify_function *g, struct certify_evaluation *of_f,
-                     struct certify_evaluation *of_g, struct error *err) {
+int certify_evaluate(const struct certify *certify, struct certify_evaluation *f,
+                     struct certify_evaluation *g, struct error *err) {
     if (certify->map->primal) {
-        bool same = g && g->weights == f->weights && g->bias == f->bias;
-        return evaluate_weights(certify, k, f, NULL, of_f, err) < 0 ||
-                       (g && evaluate_weights(certify, k, g, same ? of_f : NULL, of_g, err) < 0)
+        bool same = g && !certify_other(f, g) && g->function->bias == f->function->bias;
+        return evaluate_weights(certify, NULL, f, err) < 0 ||
+                       (g && evaluate_weights(certify, same ? f : NULL, g, err) < 0)
                    ? -1
                    : 0;
     }
-    return kernel_scores_of(certify, k, f, g, of_f, of_g, err) < 0 ||
-                   evaluate_coefficients(certify, k, f, of_f->s, of_f, err) < 0 ||
-                   (g && evaluate_coefficients(certify, k, g, of_g->s ? of_g->s : of_f->s, of_g,
-                                               err) < 0)
+    return kernel_scores_of(certify, f, g, err) < 0 ||
+                   evaluate_coefficients(certify, f->s, f, err) < 0 ||
+                   (g && evaluate_coefficients(certify, g->s ? g->s : f->s, g, err) < 0)
                ? -1
                : 0;
 }
@@ -422,16 +429,12 @@ int certify_evaluate(const struct certify *certify, size_t k, const struct certi
 
 /* size (rows of the data) = the largest coefficient of each row, every `stride`; returns their sum,
  * and adds to *used those that are not 0. */
-static double spread_sizes(const struct certify *certify, size_t k,
-                           const struct certify_function *f, size_t stride, double *size,
-                           size_t *used) {
+static double spread_sizes(const struct certify *certify, const struct certify_evaluation *f,
+                           size_t stride, double *size, size_t *used) {
     const uint32_t *rows = certify->problem->rows;
     double sum = 0;
     for (size_t i = 0; i < certify->map->n; i++) {
-        double largest = 0;
-        for (size_t c = 0; c < k; c++) {
-            largest = fmax(largest, fabs(f->weights[i * k + c]));
-        }
+        double largest = array_largest(f->function->weights + i * f->k, f->k);
         size[(rows ? rows[i] : i) * stride] = largest;
         sum += largest;
         *used += largest > 0;
@@ -448,41 +451,36 @@ static int take_errors(const struct certify *certify, size_t stride, const doubl
     for (size_t i = 0; out->error && i < n; i++) {
         out->error[i] = error[(rows ? rows[i] : i) * stride] + constant;
     }
-    return out->error ? 0 : -1;
+    if (!out->error) {
+        return -1;
+    }
+    certify_set_rounding(certify, out);
+    return 0;
 }
 
-int certify_sharpen(const struct certify *certify, size_t k, const struct certify_function *f,
-                    const struct certify_function *g, struct certify_evaluation *of_f,
-                    struct certify_evaluation *of_g, bool *sharper, struct error *err) {
+int certify_sharpen(const struct certify *certify, struct certify_evaluation *f,
+                    struct certify_evaluation *g, bool *sharper, struct error *err) {
     const struct problem *problem = certify->problem;
     bool other = certify_other(f, g);
     size_t all = problem->data->n_rows, stride = other ? 2 : 1, used = 0, used_g = 0;
-    double square = certify->constant * certify->constant, sum, sum_g = 0;
-    double *size = memory_zeros(all, stride * sizeof *size, "a certificate", err);
-    double *error = memory_array(all, stride * sizeof *error, "a certificate", err);
-    int status = size && error ? 0 : -1;
+    double square = certify->constant * certify->constant;
+    double *size = memory_zeros(all, 2 * stride * sizeof *size, "a certificate", err);
     *sharper = true;
-    if (status == 0) {
-        sum = spread_sizes(certify, k, f, stride, size, &used);
-        sum_g = other ? spread_sizes(certify, k, g, stride, size + 1, &used_g) : sum;
-        double units = (double)(used > used_g ? used : used_g) + 10; /* of their sum */
-        status =
-            gram_rounding_scores(problem->gram, units, size, stride, error, problem->threads, err);
-        double part = square * units * CERTIFY_UNIT;
-        if (status == 0 && (take_errors(certify, stride, error, part * sum, of_f, err) < 0 ||
-                            (g && take_errors(certify, stride, error + (other ? 1 : 0),
-                                              part * sum_g, of_g, err) < 0))) {
-            status = -1;
-        }
+    if (!size) {
+        return -1;
     }
-    if (status == 0) {
-        certify_set_rounding(certify, k, f, of_f);
-    }
-    if (status == 0 && g) {
-        certify_set_rounding(certify, k, g, of_g);
-    }
+    double *error = size + stride * all, sum = spread_sizes(certify, f, stride, size, &used);
+    double sum_g = other ? spread_sizes(certify, g, stride, size + 1, &used_g) : sum;
+    double units = (double)(used > used_g ? used : used_g) + 10; /* of their sum */
+    double part = square * units * CERTIFY_UNIT;
+    int status = gram_rounding_scores(problem->gram, units, size, stride, error, problem->threads,
+                                      err) < 0 ||
+                         take_errors(certify, stride, error, part * sum, f, err) < 0 ||
+                         (g && take_errors(certify, stride, error + (other ? 1 : 0), part * sum_g,
+                                           g, err) < 0)
+                     ? -1
+                     : 0;
     free(size);
-    free(error);
     return status;
 }
 

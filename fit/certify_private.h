@@ -29,6 +29,8 @@ struct certify {
 
 /* What is known of a function over the rows. */
 struct certify_evaluation {
+    const struct certify_function *function;
+    size_t k;              /* its outputs */
     double *s;             /* (n, k) without a free bias; NULL where it is not kept */
     double *column;        /* kernels: (k) sum_i |b_ic| reach_i */
     double norm, rounding; /* |f|^2 and the bound of its error */
@@ -48,41 +50,38 @@ struct certify_evaluation {
     double slack;       /* the largest error of a score */
 };
 
-/* |f|^2 and what bounds the scores' error, with the scores of kernels; the same of g, whose scores
- * are left NULL where it has f's weights. Rows are not looked at for linear weights. The caller
- * frees what the evaluations own. */
-int certify_evaluate(const struct certify *certify, size_t k, const struct certify_function *f,
-                     const struct certify_function *g, struct certify_evaluation *of_f,
-                     struct certify_evaluation *of_g, struct error *err);
+/* |f|^2 and what bounds the scores' error, with the scores of kernels; the same of g (NULL: there is
+ * none), whose scores are left NULL where it has f's weights. `function` and `k` are set. Rows are
+ * not looked at for linear weights. The caller frees what the evaluations own. */
+int certify_evaluate(const struct certify *certify, struct certify_evaluation *f,
+                     struct certify_evaluation *g, struct error *err);
 
 /* Whether g is there and has weights of its own. */
-bool certify_other(const struct certify_function *f, const struct certify_function *g);
+bool certify_other(const struct certify_evaluation *f, const struct certify_evaluation *g);
 
-/* Bounds the error of kernels entry by entry, at the cost of another product with the matrix; not
- * of pairs. *sharper is true. What was known of the loss is to be found anew. */
-int certify_sharpen(const struct certify *certify, size_t k, const struct certify_function *f,
-                    const struct certify_function *g, struct certify_evaluation *of_f,
-                    struct certify_evaluation *of_g, bool *sharper, struct error *err);
+/* Looks at both functions again; *sharper is whether anything came of it. What was known of the
+ * loss is then to be found anew. Of kernels, not of pairs. */
+typedef int certify_look(const struct certify *certify, struct certify_evaluation *f,
+                         struct certify_evaluation *g, bool *sharper, struct error *err);
 
-/* Evaluates kernels anew in double-double, and bounds what is then left of the error; not of pairs.
- * *sharper is false where that is too much work, or not finite. What was known of the loss is to be
- * found anew. */
-int certify_precisely(const struct certify *certify, size_t k, const struct certify_function *f,
-                      const struct certify_function *g, struct certify_evaluation *of_f,
-                      struct certify_evaluation *of_g, bool *sharper, struct error *err);
+/* Bounds the error of kernels entry by entry, at the cost of another product with the matrix.
+ * *sharper is true. */
+certify_look certify_sharpen;
+
+/* Evaluates kernels anew in double-double, and bounds what is then left of the error. *sharper is
+ * false where that is too much work, or not finite. */
+certify_look certify_precisely;
 
 /* out->rounding and out->largest from the rest of what is known of coefficients. */
-void certify_set_rounding(const struct certify *certify, size_t k, const struct certify_function *f,
-                          struct certify_evaluation *out);
+void certify_set_rounding(const struct certify *certify, struct certify_evaluation *out);
 
-/* s (n, k) = the scores of weights at rows first .. first + n, without what is added. */
-void certify_linear_scores(const struct certify *certify, size_t k,
-                           const struct certify_function *f, size_t first, size_t n, double *s);
+/* s (n, k) = the scores of f's weights at rows first .. first + n, without what is added. */
+void certify_linear_scores(const struct certify *certify, const struct certify_evaluation *f,
+                           size_t first, size_t n, double *s);
 
 /* loss[0] += the family's loss at f, block by block; loss[1] += what its rounding may hide. */
-int certify_evaluate_loss(const struct certify *certify, size_t k, const struct certify_function *f,
-                          struct certify_evaluation *of_f, const struct certify_family *family,
-                          double loss[2], struct error *err);
+int certify_evaluate_loss(const struct certify *certify, struct certify_evaluation *f,
+                          const struct certify_family *family, double loss[2], struct error *err);
 void certify_evaluation_free(struct certify_evaluation *evaluation);
 
 /* Sets err to what is said of scores that are not finite; returns -1. */
