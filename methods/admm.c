@@ -1,6 +1,7 @@
 #include "methods/admm.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
@@ -65,36 +66,31 @@ int splitting_create(struct splitting *splitting, const struct splitting_problem
     size_t n = problem->n, k = problem->k, memory = differences(n, k);
     *splitting = (struct splitting){.problem = *problem, .rho = 1, .wait = BALANCE};
     splitting->K = problem->low ? NULL : memory_array(n, n * sizeof(double), "a factor", err);
-    splitting->U = memory_zeros(4 * n, k * sizeof(double), "coefficients", err);
-    splitting->diagonal = memory_zeros(2 * n, sizeof(double), "a factor", err);
-    splitting->bias = memory_zeros(k, sizeof(double), "coefficients", err);
-    splitting->before =
-        memory_array(threads_count(problem->threads), k * sizeof(double), "coefficients", err);
+    const struct array_part parts[] = {{&splitting->U, n * k},
+                                       {&splitting->Z, n * k},
+                                       {&splitting->W, n * k},
+                                       {&splitting->S, n * k},
+                                       {&splitting->Y, memory > 0 ? n * k : 0},
+                                       {&splitting->diagonal, n},
+                                       {&splitting->spread, n},
+                                       {&splitting->bias, k},
+                                       {&splitting->before, threads_count(problem->threads) * k}};
+    splitting->block = arrays_create(parts, sizeof parts / sizeof parts[0], "coefficients", err);
     splitting->parts =
         memory_zeros(row_tasks(splitting), sizeof *splitting->parts, "coefficients", err);
-    splitting->Y = memory_array(memory > 0 ? n : 0, k * sizeof(double), "coefficients", err);
-    if (!splitting->Y || (!splitting->K && !problem->low) || !splitting->U ||
-        !splitting->diagonal || !splitting->bias || !splitting->before || !splitting->parts ||
+    if (!splitting->block || (!splitting->K && !problem->low) || !splitting->parts ||
         (memory > 0 && anderson_create(&splitting->anderson, n * k, memory, err) < 0)) {
         splitting_free(splitting);
         return -1;
     }
-    splitting->Z = splitting->U + n * k;
-    splitting->W = splitting->Z + n * k;
-    splitting->S = splitting->W + n * k;
-    splitting->spread = splitting->diagonal + n;
     return 0;
 }
 
 void splitting_free(struct splitting *splitting) {
     free(splitting->K);
     low_rank_free(&splitting->low);
-    free(splitting->U);
-    free(splitting->diagonal);
-    free(splitting->bias);
-    free(splitting->before);
+    free(splitting->block);
     free(splitting->parts);
-    free(splitting->Y);
     anderson_free(splitting->anderson);
     *splitting = (struct splitting){0};
 }

@@ -44,8 +44,9 @@ struct splitting {
     double rho;
     double *K;             /* (n, n) K in the upper half, without its diagonal; below a factor */
     struct low_rank low;   /* in place of K, which is NULL then */
+    double *block;         /* all arrays of doubles but K */
     double *diagonal;      /* (n) of K */
-    double *U, *Z, *W, *S; /* (n, k), one behind the other; S: the scores of U, with b */
+    double *U, *Z, *W, *S; /* (n, k); S: the scores of U, with b */
     double *bias;          /* (k) b, or 0 */
     double *spread;        /* (n) (K + rho I)^-1 1, with a free bias; */
     double spread_sum;     /* the sum of it */

@@ -1,6 +1,7 @@
 #include "methods/conditional_gradient.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 
@@ -115,30 +116,20 @@ int conditional_solve(const struct score_map *map, const struct risk *risk,
                       struct error *err) {
     *fit = (struct fit){0};
     size_t n = map->n, d = map->dimension;
-    struct state state = {
-        .weights = memory_zeros(d, sizeof(double), "weights", err),
-        .vertex = memory_array(d, sizeof(double), "weights", err),
-        .s = memory_zeros(n, sizeof(double), "scores", err),
-        .vertex_s = memory_array(n, sizeof(double), "scores", err),
-        .g = memory_array(n, sizeof(double), "scores", err),
-    };
+    struct state state;
+    const struct array_part parts[] = {
+        {&state.vertex, d}, {&state.s, n}, {&state.vertex_s, n}, {&state.g, n}};
+    double *block = arrays_create(parts, sizeof parts / sizeof parts[0], "scores", err);
+    state.weights = fit->weights = memory_zeros(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
-    int status = -1;
-    if (state.weights && state.vertex && state.s && state.vertex_s && state.g &&
-        fit->dual_weights) {
-        status = iterate(map, risk, how, monitor, &state, fit, err);
-    }
+    int status = block && fit->weights && fit->dual_weights
+                     ? iterate(map, risk, how, monitor, &state, fit, err)
+                     : -1;
     if (status == 0) {
-        memcpy(fit->dual_weights, state.weights, d * sizeof(double));
-        fit->weights = state.weights;
-        state.weights = NULL;
+        memcpy(fit->dual_weights, fit->weights, d * sizeof(double));
     } else {
         fit_free(fit);
     }
-    free(state.weights);
-    free(state.vertex);
-    free(state.s);
-    free(state.vertex_s);
-    free(state.g);
+    free(block);
     return status;
 }

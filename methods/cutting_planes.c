@@ -1,6 +1,7 @@
 #include "methods/cutting_planes.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "methods/line_search.h"
@@ -38,11 +39,12 @@ struct bundle {
     const struct risk *risk;
     struct plane *plane;
     size_t n_planes, capacity;
+    double *master;      /* the block of what follows */
     double *G;           /* (capacity, capacity) inner products of planes */
     double *scaled;      /* (capacity, capacity) C^2 G */
     double *linear, *mu; /* (capacity) */
     uint64_t round;      /* over all solves */
-    /* the best point so far, the master's point, and work */
+    double *points;      /* the block of the best point so far, the master's point, and work */
     double *best_weights, *master_weights;                      /* (dimension) */
     double *best_s, *best_g, *master_s, *direction, *trial, *g; /* (n) */
     double best_risk, best_norm;
@@ -59,35 +61,25 @@ static double norm(const struct bundle *bundle, const double *weights, const dou
 }
 
 static int grow(struct bundle *bundle, struct error *err) {
-    size_t capacity = bundle->capacity ? 2 * bundle->capacity : 32;
-    double *G = memory_array(capacity, capacity * sizeof *G, "planes", err);
-    double *scaled = memory_array(capacity, capacity * sizeof *scaled, "planes", err);
-    struct plane *plane = memory_array(capacity, sizeof *plane, "planes", err);
-    double *linear = memory_array(capacity, sizeof *linear, "planes", err);
-    double *mu = memory_array(capacity, sizeof *mu, "planes", err);
-    if (!G || !scaled || !plane || !linear || !mu) {
-        free(G);
-        free(scaled);
-        free(plane);
-        free(linear);
-        free(mu);
+    size_t old = bundle->capacity, capacity = old ? 2 * old : 32;
+    const double *G = bundle->G, *mu = bundle->mu;
+    if (memory_grow(&bundle->plane, old, capacity, sizeof *bundle->plane, "planes", err) < 0) {
+        return -1;
+    }
+    const struct array_part parts[] = {{&bundle->G, capacity * capacity},
+                                       {&bundle->scaled, capacity * capacity},
+                                       {&bundle->linear, capacity},
+                                       {&bundle->mu, capacity}};
+    double *master = arrays_create(parts, sizeof parts / sizeof parts[0], "planes", err);
+    if (!master) {
         return -1;
     }
     for (size_t t = 0; t < bundle->n_planes; t++) {
-        memcpy(G + t * capacity, bundle->G + t * bundle->capacity, bundle->n_planes * sizeof *G);
-        plane[t] = bundle->plane[t];
-        mu[t] = bundle->mu[t];
+        memcpy(bundle->G + t * capacity, G + t * old, bundle->n_planes * sizeof *G);
+        bundle->mu[t] = mu[t];
     }
-    free(bundle->G);
-    free(bundle->scaled);
-    free(bundle->plane);
-    free(bundle->linear);
-    free(bundle->mu);
-    bundle->G = G;
-    bundle->scaled = scaled;
-    bundle->plane = plane;
-    bundle->linear = linear;
-    bundle->mu = mu;
+    free(bundle->master);
+    bundle->master = master;
     bundle->capacity = capacity;
     return 0;
 }
@@ -160,22 +152,15 @@ int bundle_create(struct bundle **bundle, const struct score_map *map, const str
     }
     made->map = map;
     made->risk = risk;
-    made->best_weights = memory_zeros(map->dimension, sizeof(double), "weights", err);
-    made->master_weights = memory_zeros(map->dimension, sizeof(double), "weights", err);
-    made->best_s = memory_zeros(map->n, sizeof(double), "scores", err);
-    made->best_g = memory_zeros(map->n, sizeof(double), "scores", err);
-    made->master_s = memory_zeros(map->n, sizeof(double), "scores", err);
-    made->direction = memory_zeros(map->n, sizeof(double), "scores", err);
-    made->trial = memory_zeros(map->n, sizeof(double), "scores", err);
-    made->g = memory_zeros(map->n, sizeof(double), "scores", err);
-    if (!made->best_weights || !made->master_weights || !made->best_s || !made->best_g ||
-        !made->master_s || !made->direction || !made->trial || !made->g) {
-        bundle_free(made);
-        return -1;
-    }
+    size_t n = map->n, d = map->dimension;
+    const struct array_part parts[] = {{&made->best_weights, d}, {&made->master_weights, d},
+                                       {&made->best_s, n},       {&made->best_g, n},
+                                       {&made->master_s, n},     {&made->direction, n},
+                                       {&made->trial, n},        {&made->g, n}};
+    made->points = arrays_create(parts, sizeof parts / sizeof parts[0], "cutting planes", err);
     /* R >= 0: the zero plane, which makes D >= 0; then the plane at f = 0 */
     double offset;
-    if (add_plane(made, made->g, 0, false, err) < 0) {
+    if (!made->points || add_plane(made, made->g, 0, false, err) < 0) {
         bundle_free(made);
         return -1;
     }
@@ -197,18 +182,8 @@ void bundle_free(struct bundle *bundle) {
         free_plane(&bundle->plane[t]);
     }
     free(bundle->plane);
-    free(bundle->G);
-    free(bundle->scaled);
-    free(bundle->linear);
-    free(bundle->mu);
-    free(bundle->best_weights);
-    free(bundle->master_weights);
-    free(bundle->best_s);
-    free(bundle->best_g);
-    free(bundle->master_s);
-    free(bundle->direction);
-    free(bundle->trial);
-    free(bundle->g);
+    free(bundle->master);
+    free(bundle->points);
     free(bundle);
 }
 

@@ -1,5 +1,5 @@
 /* The point of an interior point: where it starts, what bounds and products it has. */
-#include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "methods/interior_point_private.h"
 
@@ -49,40 +49,28 @@ static void start_term(struct interior *in) {
     for (size_t g = 0; !problem->squared && g < in->n_groups; g++) {
         sum += in->t[g] * in->xi[g];
     }
-    double n = in->n_hinges + (problem->squared ? 0 : in->all_groups);
-    problem->term->start(problem->term->context, cluster_total(problem->cluster, sum) / n);
+    problem->term->start(problem->term->context,
+                         cluster_total(problem->cluster, sum) / in->n_products);
 }
 
 static int allocate(struct interior *in, struct error *err) {
-    size_t n = in->problem.n, dimension = in->problem.dimension;
-    double **by_weight[] = {&in->w,        &in->g,      &in->step,  &in->rhs,
-                            &in->residual, &in->best_w, &in->apart, &in->kept.w};
-    double **by_hinge[] = {&in->a,          &in->s,      &in->v,          &in->v_step,
-                           &in->theta,      &in->rho,    &in->a_step,     &in->a_bend,
-                           &in->best_tied,  &in->best_a, &in->correction, &in->kept.a,
-                           &in->kept.a_bend};
-    double **by_group[] = {&in->t,    &in->xi,     &in->t_step,     &in->t_bend,
-                           &in->rest, &in->kept.t, &in->kept.t_bend};
-    for (size_t k = 0; k < sizeof by_weight / sizeof by_weight[0]; k++) {
-        if (!(*by_weight[k] = memory_zeros(dimension, sizeof(double), "weights", err))) {
-            return -1;
-        }
-    }
-    for (size_t k = 0; k < sizeof by_hinge / sizeof by_hinge[0]; k++) {
-        if (!(*by_hinge[k] = memory_zeros(n, sizeof(double), "dual variables", err))) {
-            return -1;
-        }
-    }
-    for (size_t k = 0; k < sizeof by_group / sizeof by_group[0]; k++) {
-        if (!(*by_group[k] = memory_zeros(in->n_groups, sizeof(double), "dual variables", err))) {
-            return -1;
-        }
-    }
+    size_t n = in->problem.n, d = in->problem.dimension, groups = in->n_groups;
+    const struct array_part parts[] = {
+        {&in->w, d},         {&in->g, d},           {&in->rhs, d},        {&in->residual, d},
+        {&in->best_w, d},    {&in->apart, d},       {&in->a, n},          {&in->s, n},
+        {&in->v, n},         {&in->v_step, n},      {&in->theta, n},      {&in->rho, n},
+        {&in->best_tied, n}, {&in->best_a, n},      {&in->correction, n}, {&in->t, groups},
+        {&in->xi, groups},   {&in->rest, groups},   {&in->step, d},       {&in->a_step, n},
+        {&in->a_bend, n},    {&in->t_step, groups}, {&in->t_bend, groups}};
+    in->block = arrays_create(parts, sizeof parts / sizeof parts[0], "a solver", err);
+    in->kept = in->block ? memory_array((size_t)(in->t_bend - in->step) + groups, sizeof *in->kept,
+                                        "a solver", err)
+                         : NULL;
     in->group = memory_array(n, sizeof *in->group, "dual variables", err);
     for (size_t j = 0; in->group && j < n; j++) {
         in->group[j] = in->problem.group ? in->problem.group[j] : (uint32_t)j;
     }
-    return in->group ? 0 : -1;
+    return in->kept && in->group ? 0 : -1;
 }
 
 int interior_open(struct interior **interior, const struct interior_problem *problem,
@@ -94,7 +82,8 @@ int interior_open(struct interior **interior, const struct interior_problem *pro
     in->problem = *problem;
     in->n_groups = problem->group ? problem->n_groups : problem->n;
     in->n_hinges = cluster_total(problem->cluster, (double)problem->n);
-    in->all_groups = cluster_total(problem->cluster, (double)in->n_groups);
+    in->n_products = in->n_hinges;
+    in->n_products += problem->squared ? 0 : cluster_total(problem->cluster, (double)in->n_groups);
     if (allocate(in, err) < 0) {
         interior_close(in);
         return -1;
@@ -103,26 +92,19 @@ int interior_open(struct interior **interior, const struct interior_problem *pro
     start(in);
     if (problem->term) {
         start_term(in);
+        in->n_products += problem->term->n_products;
     }
     *interior = in;
     return 0;
 }
 
 void interior_close(struct interior *in) {
-    if (!in) {
-        return;
+    if (in) {
+        free(in->block);
+        free(in->kept);
+        free(in->group);
+        free(in);
     }
-    struct interior_step kept = in->kept;
-    double *arrays[] = {
-        in->w,   in->g,      in->step,       in->rhs,       in->residual, in->best_w, in->apart,
-        in->a,   in->s,      in->t,          in->xi,        in->v,        in->v_step, in->theta,
-        in->rho, in->a_step, in->a_bend,     in->t_bend,    in->best_a,   in->t_step, in->rest,
-        kept.w,  kept.a,     in->correction, in->best_tied, kept.a_bend,  kept.t,     kept.t_bend};
-    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
-        free(arrays[k]);
-    }
-    free(in->group);
-    free(in);
 }
 
 /* ---- the point ---- */
@@ -203,12 +185,6 @@ static double set_apart(struct interior *in) {
     return square;
 }
 
-double interior_count_products(const struct interior *in) {
-    const struct interior_problem *problem = &in->problem;
-    double n = in->n_hinges + (problem->squared ? 0 : in->all_groups);
-    return n + (problem->term ? problem->term->n_products : 0);
-}
-
 /* a, s, t and xi of hinge j at scores v, s - xi = v - m, with products of mu. */
 static void set_product(struct interior *in, size_t j, double mu) {
     double u = interior_margin(&in->problem, j) - in->v[j], cost = in->problem.cost[j];
@@ -228,7 +204,7 @@ void interior_start_at(struct interior *in, const double *w) {
     const struct interior_problem *problem = &in->problem;
     memcpy(in->w, w, problem->dimension * sizeof *w);
     problem->scores(problem->context, w, in->v);
-    double mu = primal_of(in, w, in->v) / interior_count_products(in);
+    double mu = primal_of(in, w, in->v) / in->n_products;
     bool possible = true;
     for (size_t j = 0; j < problem->n; j++) {
         set_product(in, j, mu);
@@ -259,7 +235,7 @@ void interior_evaluate(struct interior *in) {
         products += in->t[c] * in->xi[c];
     }
     products = cluster_total(problem->cluster, products);
-    in->mu = products / interior_count_products(in);
+    in->mu = products / in->n_products;
     in->distance = products + set_apart(in) / 2;
     for (size_t k = 0; k < dimension; k++) {
         in->distance += (1 - problem->counted[k]) * fabs(in->g[k]) * in->margin_size;

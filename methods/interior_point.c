@@ -191,7 +191,7 @@ static double predict(struct interior *in, double length) {
         sum += (in->t[g] + length * t) * (in->xi[g] + length * xi);
         in->t_bend[g] = t * xi;
     }
-    return cluster_total(in->problem.cluster, sum) / interior_count_products(in);
+    return cluster_total(in->problem.cluster, sum) / in->n_products;
 }
 
 static void move(struct interior *in, double length, double target) {
@@ -212,22 +212,8 @@ static void move(struct interior *in, double length, double target) {
 
 /* ---- corrections of a step ---- */
 
-static struct interior_step step_of(const struct interior *in) {
-    return (struct interior_step){.w = in->step,
-                                  .a = in->a_step,
-                                  .a_bend = in->a_bend,
-                                  .t = in->t_step,
-                                  .t_bend = in->t_bend};
-}
-
-static void copy_step(const struct interior *in, struct interior_step from,
-                      struct interior_step to) {
-    size_t n = in->problem.n, groups = in->n_groups;
-    memcpy(to.w, from.w, in->problem.dimension * sizeof *to.w);
-    memcpy(to.a, from.a, n * sizeof *to.a);
-    memcpy(to.a_bend, from.a_bend, n * sizeof *to.a_bend);
-    memcpy(to.t, from.t, groups * sizeof *to.t);
-    memcpy(to.t_bend, from.t_bend, groups * sizeof *to.t_bend);
+static size_t step_size(const struct interior *in) {
+    return (size_t)(in->t_bend - in->step) + in->n_groups;
 }
 
 /* What a product lacks to LOW of the target, or less, has over HIGH, but no more than that. */
@@ -254,13 +240,13 @@ static double correct(struct interior *in, double length, double target) {
     bool gains = true;
     for (int k = 0; k < CORRECTIONS && gains && length < LONG; k++) {
         double aim = fmin(length + FURTHER, 1);
-        copy_step(in, step_of(in), in->kept);
+        memcpy(in->kept, in->step, step_size(in) * sizeof *in->kept);
         bend_back(in, aim, target);
         find_step(in, target);
         double longer = longest_step(in, target, TO_BOUND);
         gains = longer >= length + GAIN * (aim - length);
         if (!(longer > length)) {
-            copy_step(in, in->kept, step_of(in));
+            memcpy(in->step, in->kept, step_size(in) * sizeof *in->step);
             break;
         }
         length = longer;
@@ -287,7 +273,7 @@ static bool iterate(struct interior *in) {
     straighten(in);
     find_step(in, 0);
     double ahead = predict(in, longest_step(in, 0, 1)) / in->mu;
-    double part = fmin(ahead * ahead * ahead, 1), products = in->mu * interior_count_products(in);
+    double part = fmin(ahead * ahead * ahead, 1), products = in->mu * in->n_products;
     if (in->distance > FAR * products) {
         part = fmax(part, FAR_PART);
     }

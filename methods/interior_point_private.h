@@ -4,25 +4,24 @@
 
 #include "methods/interior_point.h"
 
-/* A step, and the bends that it was found with. */
-struct interior_step {
-    double *w, *a, *a_bend, *t, *t_bend; /* (dimension), (n), (n), (n_groups), (n_groups) */
-};
-
 struct interior {
     struct interior_problem problem;
-    double *w, *g, *step, *rhs, *residual; /* (dimension); g = A'a */
-    double *apart;                         /* (dimension) A'a - J w - z */
-    double *a, *s;                         /* (n) a_j s_j = mu, s = A w - m + xi */
-    double *v, *v_step;                    /* (n) A w, A step */
-    double *theta, *rho, *a_step, *a_bend; /* (n); bend: products of the predictor's changes */
-    size_t n_groups;                       /* of hinges: n where each stands alone */
-    double n_hinges, all_groups;           /* n and n_groups over all ranks */
-    uint32_t *group;                       /* (n) */
-    double *t, *xi;                        /* (n_groups) t = c - sum a, t xi = mu; not squared */
-    double *t_step, *t_bend, *rest;        /* (n_groups) change of sum a; t / xi */
-    double *correction;                    /* (n) of a_step */
-    struct interior_step kept;             /* that a correction may not better */
+    double *block;                  /* all arrays of doubles but `kept` */
+    double *w, *g, *rhs, *residual; /* (dimension); g = A'a */
+    double *apart;                  /* (dimension) A'a - J w - z */
+    double *a, *s;                  /* (n) a_j s_j = mu, s = A w - m + xi */
+    double *v, *v_step;             /* (n) A w, A step */
+    double *theta, *rho;            /* (n) */
+    size_t n_groups;                /* of hinges: n where each stands alone */
+    double n_hinges, n_products;    /* over all ranks: n, and how many products go to 0 */
+    uint32_t *group;                /* (n) */
+    double *t, *xi;                 /* (n_groups) t = c - sum a, t xi = mu; not squared */
+    double *rest;                   /* (n_groups) t / xi */
+    double *correction;             /* (n) of a_step */
+    /* A step, and the bends that it was found with (products of the predictor's changes): one
+     * behind the other in memory, so that they are copied together. */
+    double *step, *a_step, *a_bend, *t_step, *t_bend; /* (dimension), (n) twice, (n_groups) twice */
+    double *kept;                                     /* the one that a correction may not better */
     double *best_w, *best_a;
     double *best_tied; /* (n) the a of best_w, where the primal is A'a's */
     bool tied;
@@ -41,9 +40,6 @@ static inline double interior_margin(const struct interior_problem *problem, siz
 
 /* v, g, the bounds, mu and the distance at the point; keeps the best of each. */
 void interior_evaluate(struct interior *in);
-
-/* How many products go to 0. */
-double interior_count_products(const struct interior *in);
 
 /* The primal at w, *w, or where a is written down at A'a = g, which *w becomes, in `step`. */
 double interior_offered_primal(struct interior *in, const double **w);

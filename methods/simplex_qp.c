@@ -1,6 +1,7 @@
 #include "methods/simplex_qp.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/linear_algebra/cholesky.h"
 #include "fit/score_map.h"
@@ -14,7 +15,7 @@
 /* Ridge on the reduced matrix, relative to the planes' own squares, since rounding of their
  * differences is: planes that depend affinely on each other then move together. The step is a
  * correction of the exact slopes, so the ridge bends the way to the optimum, not the optimum. */
-static const double RIDGE = 1e-13, RIDGE_MOST = 1e-2, RIDGE_FACTOR = 100;
+static const double RIDGE = 1e-13;
 
 /* Slopes are differences of numbers as large as the linear terms: what they cannot tell apart. */
 static const double ROUNDING = 4 * DBL_EPSILON;
@@ -68,7 +69,7 @@ static int newton_step(struct search *search) {
     const double *G = search->G, *base_row = G + base * search->stride;
     double ridge = RIDGE;
     do {
-        if (ridge > RIDGE_MOST) {
+        if (ridge == INFINITY) {
             return -1;
         }
         for (size_t i = 0; i < m; i++) {
@@ -81,7 +82,7 @@ static int newton_step(struct search *search) {
             search->reduced[i * m + i] += ridge * (row[u] + base_row[base] + search->scale);
             search->step[i] = search->slope[u] - search->slope[base];
         }
-        ridge *= RIDGE_FACTOR;
+        ridge = cholesky_next_ridge(ridge);
     } while (cholesky_factor(search->reduced, m));
     cholesky_solve(search->reduced, m, search->step);
     double sum = 0;
@@ -174,20 +175,18 @@ static bool run(struct search *search, double tolerance) {
 int simplex_maximise(size_t p, const double *G, size_t stride, const double *linear,
                      double tolerance, double *mu, bool *settled, struct error *err) {
     struct search search = {.p = p, .stride = stride, .G = G, .linear = linear, .mu = mu};
-    search.slope = memory_array(p, sizeof *search.slope, "planes", err);
+    const struct array_part parts[] = {
+        {&search.slope, p}, {&search.step, p}, {&search.reduced, p * p}};
+    double *block = arrays_create(parts, sizeof parts / sizeof parts[0], "planes", err);
     search.is_free = memory_array(p, sizeof *search.is_free, "planes", err);
     search.free = memory_array(p, sizeof *search.free, "planes", err);
-    search.reduced = memory_array(p, p * sizeof *search.reduced, "planes", err);
-    search.step = memory_array(p, sizeof *search.step, "planes", err);
     int status = -1;
-    if (search.slope && search.is_free && search.free && search.reduced && search.step) {
+    if (block && search.is_free && search.free) {
         *settled = run(&search, tolerance);
         status = 0;
     }
-    free(search.slope);
+    free(block);
     free(search.is_free);
     free(search.free);
-    free(search.reduced);
-    free(search.step);
     return status;
 }

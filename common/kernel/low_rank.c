@@ -1,5 +1,6 @@
 #include "common/kernel/low_rank.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/base/sizes.h"
@@ -42,14 +43,6 @@ struct growth {
     struct error *error; /* of the workers */
     atomic_bool failed;
 };
-
-static void growth_free(struct growth *growth, uint32_t *rows) {
-    free(rows);
-    free(growth->own);
-    free(growth->T);
-    free(growth->K);
-    free(growth->error);
-}
 
 /* Up to BLOCK different rows, by chance, in ascending order. */
 static void draw(struct growth *growth, double total, struct random *random) {
@@ -185,17 +178,20 @@ static int make_columns(struct low_rank *low, const struct gram *gram, const uin
                         const struct low_rank_goal *goal, struct error *err) {
     struct growth growth = {.low = low, .gram = gram};
     uint32_t *index = memory_array(low->n, sizeof *index, "columns", err);
-    growth.own = memory_array(BLOCK, low->width * sizeof(double), "columns", err);
-    growth.T = memory_array(BLOCK, BLOCK * sizeof(double), "columns", err);
-    growth.K = memory_array(low->n, BLOCK * sizeof(double), "columns", err);
+    const struct array_part parts[] = {{&growth.own, BLOCK * low->width},
+                                       {&growth.T, (size_t)BLOCK * BLOCK},
+                                       {&growth.K, low->n * BLOCK}};
+    double *block = arrays_create(parts, sizeof parts / sizeof parts[0], "columns", err);
     growth.error = memory_zeros(threads_count(low->threads), sizeof *growth.error, "columns", err);
     growth.rows = index;
-    int status = index && growth.own && growth.T && growth.K && growth.error ? 0 : -1;
+    int status = index && block && growth.error ? 0 : -1;
     for (size_t i = 0; status == 0 && i < low->n; i++) {
         index[i] = rows ? rows[i] : (uint32_t)i;
     }
     status = status < 0 ? -1 : grow(&growth, goal, err);
-    growth_free(&growth, index);
+    free(index);
+    free(block);
+    free(growth.error);
     return status;
 }
 
@@ -211,21 +207,20 @@ int low_rank_create(struct low_rank *low, const struct gram *gram, const uint32_
                     struct threads *threads, struct error *err) {
     size_t width = goal->most + 1; /* a column for a constant */
     *low = (struct low_rank){.n = n, .width = width, .k = goal->k, .threads = threads};
-    low->L = memory_array(n, width * sizeof(double), "columns", err);
-    low->rest = memory_array(n, 2 * sizeof(double), "columns", err);
-    low->M = memory_array(width, width * sizeof(double), "a factor", err);
-    low->scaled =
-        memory_array(threads_count(threads), CHUNK * BLOCK * sizeof(double), "columns", err);
-    low->sum = memory_array(width, goal->k * sizeof(double), "columns", err);
+    const struct array_part parts[] = {{&low->L, n * width},
+                                       {&low->rest, n},
+                                       {&low->inverse, n},
+                                       {&low->M, width * width},
+                                       {&low->scaled, threads_count(threads) * CHUNK * BLOCK},
+                                       {&low->sum, width * goal->k}};
+    low->block = arrays_create(parts, sizeof parts / sizeof parts[0], "columns", err);
     low->narrow = memory_array(n, width * sizeof(float), "columns", err);
     low->right = memory_array(n, goal->k * sizeof(float), "columns", err);
     low->part = memory_array(width, PARTS * goal->k * sizeof(float), "columns", err);
-    if (!low->L || !low->rest || !low->M || !low->scaled || !low->sum || !low->narrow ||
-        !low->right || !low->part) {
+    if (!low->block || !low->narrow || !low->right || !low->part) {
         low_rank_free(low);
         return -1;
     }
-    low->inverse = low->rest + n;
     memcpy(low->rest, diagonal, n * sizeof *diagonal);
     if (make_columns(low, gram, rows, goal, err) < 0) {
         low_rank_free(low);
@@ -235,11 +230,7 @@ int low_rank_create(struct low_rank *low, const struct gram *gram, const uint32_
 }
 
 void low_rank_free(struct low_rank *low) {
-    free(low->L);
-    free(low->rest);
-    free(low->M);
-    free(low->scaled);
-    free(low->sum);
+    free(low->block);
     free(low->narrow);
     free(low->right);
     free(low->part);

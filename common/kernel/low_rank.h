@@ -20,6 +20,7 @@ struct low_rank {
     size_t n, rank, width;   /* rows; columns; numbers from one row of L to the next */
     size_t k;                /* right-hand sides */
     struct threads *threads; /* borrowed; NULL: none */
+    double *block;           /* all arrays of doubles */
     double *L;               /* (n, width) */
     double *rest;            /* (n) of K's diagonal, 0 or more */
     double *inverse;         /* (n) 1 / (rest + ridge), of the last low_rank_factor, */

@@ -1,5 +1,6 @@
 #include "common/linear_algebra/least_squares.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/linear_algebra/cholesky.h"
 
@@ -30,9 +31,10 @@ struct stacked {
     size_t rows, n; /* rows: those of E too */
     size_t ones;
     bool refined;
-    bool summed; /* R is (n, n), row-major: the Cholesky factor of the sum, in its lower half */
-    double *A;   /* (rows, n) row-major, the caller's, then the rows of E */
-    double *R;   /* (rows, n) column-major: R in its upper half */
+    bool summed;   /* R is (n, n), row-major: the Cholesky factor of the sum, in its lower half */
+    double *block; /* all arrays of doubles */
+    double *A;     /* (rows, n) row-major, the caller's, then the rows of E */
+    double *R;     /* (rows, n) column-major: R in its upper half */
     double *tau, *x, *scale; /* (n); scale: of the columns of a sum */
     double *work;            /* (n_work) */
     int n_work, *pivot;      /* (n) from 1 */
@@ -57,18 +59,16 @@ int stacked_create(struct stacked **stacked, size_t rows, size_t n, size_t ones,
     made->ones = ones;
     made->refined = refined;
     made->n_work = (int)(32 * (n + 1) + 2 * n);
-    made->A = memory_zeros(rows, n * sizeof(double), "a system", err);
-    made->R = memory_array(rows, n * sizeof(double), "a system", err);
-    made->tau = memory_array(n, 3 * sizeof(double), "a system", err);
-    made->work = memory_array((size_t)made->n_work, sizeof(double), "a system", err);
+    const struct array_part parts[] = {{&made->A, rows * n}, {&made->R, rows * n},
+                                       {&made->tau, n},      {&made->x, n},
+                                       {&made->scale, n},    {&made->work, (size_t)made->n_work}};
+    made->block = arrays_create(parts, sizeof parts / sizeof parts[0], "a system", err);
     made->pivot = memory_array(n, sizeof *made->pivot, "a system", err);
     made->place = memory_array(rows + n, sizeof *made->place, "a system", err);
-    if (!made->A || !made->R || !made->tau || !made->work || !made->pivot || !made->place) {
+    if (!made->block || !made->pivot || !made->place) {
         stacked_free(made);
         return -1;
     }
-    made->x = made->tau + n;
-    made->scale = made->x + n;
     for (size_t k = 0; k < ones; k++) {
         stacked_row(made, rows - ones + k)[k] = 1;
     }
@@ -78,10 +78,7 @@ int stacked_create(struct stacked **stacked, size_t rows, size_t n, size_t ones,
 
 void stacked_free(struct stacked *stacked) {
     if (stacked) {
-        free(stacked->A);
-        free(stacked->R);
-        free(stacked->tau);
-        free(stacked->work);
+        free(stacked->block);
         free(stacked->pivot);
         free(stacked->place);
         free(stacked);
