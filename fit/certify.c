@@ -153,12 +153,11 @@ void certify_total_add(struct certify_total *total, double a, double b) {
 }
 
 void certify_total_join(struct certify_total *total, struct cluster *cluster) {
-    const double exact = 0x1p53; /* whole numbers below it have exact sums */
-    if (cluster) {
+    if (cluster) { /* whole numbers below 2^53 have exact sums */
         total->rounded = cluster_any(cluster, total->rounded || total->sum != floor(total->sum));
         total->n = cluster_count(cluster, total->n);
         total->sum = cluster_total(cluster, total->sum);
-        total->rounded = total->rounded || total->sum >= exact;
+        total->rounded = total->rounded || total->sum >= 1 / CERTIFY_UNIT;
     }
 }
 
@@ -227,7 +226,7 @@ static int lift_pairs(const struct certify *certify, const double *b, double *li
     for (size_t i = 0; size && i < n; i++) {
         size_t row = problem->rows ? problem->rows[i] : i;
         double own = fabs(kernel_value(rows, row, rows, row)) + shift[i];
-        reach[i] = fmin(certify->row_reach[i], sqrt(own) * (1 + 0x1p-20));
+        reach[i] = fmin(certify->row_reach[i], sqrt(own) * CERTIFY_UP);
     }
     for (size_t p = 0; size && p < certify->map->n; p++) {
         struct certify_pair pair = certify->pair[p];
@@ -309,7 +308,7 @@ static int put_together(struct certify *certify, struct making *making,
                         0.5 * (f->rounding + g->rounding + making->lifted + making->dual_lifted);
     certificate->length = 1;
     certify_compare(certificate);
-    return isfinite(certificate->primal) && isfinite(bound) ? 0 : certify_overflow(err);
+    return isfinite(certificate->primal) && isfinite(bound) ? 0 : stop_overflow(err);
 }
 
 /* Looks at the rounding of kernel values once more, where what is paid for it is a good part of the

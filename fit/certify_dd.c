@@ -11,7 +11,6 @@
 
 /* Each operation of dd.h is within this of its result. */
 static const double UNIT = 0x1p-100;
-static const double SUM = 3 * 0x1p-106; /* and a sum within this */
 
 /* A function among those that are evaluated together: its coefficients' places in rows of
  * `stride`. */
@@ -63,7 +62,6 @@ static struct dd add_constant(const struct certify *certify, const struct part *
  * rows' reach and the sum of sizes; more: of |f|^2, than scores and coefficients make. */
 static int take_scores(const struct certify *certify, const struct part *part, double factor,
                        struct dd more, const struct dd *s, struct error *err) {
-    const double up = 1 + 0x1p-20;
     struct certify_evaluation *out = part->of;
     const double *b = out->function->weights;
     size_t n = certify->map->n, k = out->k;
@@ -88,11 +86,12 @@ static int take_scores(const struct certify *certify, const struct part *part, d
         }
     }
     for (size_t i = 0; i < n; i++) {
-        out->error[i] = up * (factor * certify->reach[i] * largest + KERNEL_PRECISE_LEAST * size);
+        out->error[i] =
+            CERTIFY_UP * (factor * certify->reach[i] * largest + KERNEL_PRECISE_LEAST * size);
     }
     out->norm = norm.hi;
-    out->summing =
-        up * (CERTIFY_UNIT * fabs(norm.hi) + 4 * ((double)n * (double)k + 2) * UNIT * magnitude);
+    out->summing = CERTIFY_UP * (CERTIFY_UNIT * fabs(norm.hi) +
+                                 4 * ((double)n * (double)k + 2) * UNIT * magnitude);
     out->precise = true;
     out->biased = false;
     certify_set_rounding(certify, out);
@@ -146,7 +145,7 @@ int certify_precisely(const struct certify *certify, struct certify_evaluation *
     }
     if (status == 0 && *sharper) {
         double factor = gram_precise_rounding(problem->gram, n, used);
-        factor += certify->constant > 0 ? ((double)n + 6) * SUM : 0;
+        factor += certify->constant > 0 ? ((double)n + 6) * UNIT : 0;
         status = take_scores(certify, &of[0], factor, more[0], s, err) < 0 ||
                          (g && take_scores(certify, &of[1], factor, more[1], s, err) < 0)
                      ? -1

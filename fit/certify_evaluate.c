@@ -9,10 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int certify_overflow(struct error *err) {
-    return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
-}
-
 /* The bound of the error of |w|^2 that errors of the rows' coefficients make, feature by feature:
  * sum_j e_j (2 max_c |w_jc| + e_j), e_j = sum_i error_i |x_ij|. */
 static int add_row_errors(const struct certify *certify, const double *largest,
@@ -300,7 +296,7 @@ static int add_loss(const struct certify *certify, struct certify_evaluation *of
         error[i] += ((double)certify->map->dimension + 4) * CERTIFY_UNDERFLOW;
         error[i] += f->exact_error && !of_f->precise ? f->exact_error[first + i] : 0;
         if (!isfinite(error[i])) {
-            return certify_overflow(err);
+            return stop_overflow(err);
         }
         of_f->slack = fmax(of_f->slack, error[i]);
         of_f->first_error = first + i == 0 ? error[i] : of_f->first_error;

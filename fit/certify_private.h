@@ -9,6 +9,9 @@
 /* The largest relative error of one rounding. */
 #define CERTIFY_UNIT (DBL_EPSILON / 2)
 
+/* What makes up for the rounding of a bound's own sums. */
+#define CERTIFY_UP (1 + 0x1p-20)
+
 /* The most nanoseconds of one thread that an evaluation in double-double may take, by count, if no
  * more are allowed. */
 #define CERTIFY_WORK 6e9
@@ -83,8 +86,5 @@ void certify_linear_scores(const struct certify *certify, const struct certify_e
 int certify_evaluate_loss(const struct certify *certify, struct certify_evaluation *f,
                           const struct certify_family *family, double loss[2], struct error *err);
 void certify_evaluation_free(struct certify_evaluation *evaluation);
-
-/* Sets err to what is said of scores that are not finite; returns -1. */
-int certify_overflow(struct error *err);
 
 #endif

@@ -65,7 +65,6 @@ static const struct policy_row *choose_row(const struct portfolio *portfolio,
  * apply. A slice that the limit cuts goes on when the limit is higher. */
 static int run_turns(struct portfolio *portfolio, const struct policy_row *rows, size_t n,
                      struct error *err) {
-    static const double NO_LIMIT = 1e18;
     struct policy_turns *turns = &portfolio->turns;
     turns->all_stalled = false;
     while (!is_done(portfolio) && !turns->all_stalled && turns->work < turns->limit) {
@@ -78,7 +77,8 @@ static int run_turns(struct portfolio *portfolio, const struct policy_row *rows,
         }
         double left = (turns->limit - turns->work) / row->work(portfolio->state);
         bool cut = applying == 1 || left < (double)slice;
-        if (run_row(portfolio, row, cut ? (uint64_t)fmin(left + 1, NO_LIMIT) : slice, err) < 0) {
+        if (run_row(portfolio, row, cut ? (uint64_t)fmin(left + 1, (double)INT64_MAX) : slice,
+                    err) < 0) {
             return -1;
         }
         turns->stalled = portfolio->policy->has_stalled(portfolio->state) ? turns->stalled + 1 : 0;

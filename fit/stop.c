@@ -18,6 +18,10 @@ static const char *const message[] = {
     [STOP_INFINITE] = "the primal bound is not finite",
 };
 
+int stop_overflow(struct error *err) {
+    return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+}
+
 const char *stop_message(enum stop_reason reason) {
     return message[reason];
 }

@@ -2,6 +2,8 @@
 #ifndef FIT_STOP_H
 #define FIT_STOP_H
 
+#include "common/base/error.h"
+
 #include <stdbool.h>
 
 enum stop_reason {
@@ -23,6 +25,13 @@ enum stop_reason {
     STOP_CROSSED, /* the certificate's bounds contradict each other */
     STOP_INFINITE /* its primal bound is not finite */
 };
+
+/* A fall of the gap, or of the distance from optimality, to more than this part of what it was is no
+ * progress: several of them in a row end a run. */
+static const double STOP_PROGRESS = 0.9;
+
+/* Sets err to what the user reads where scores are not finite; returns -1. */
+int stop_overflow(struct error *err);
 
 /* What the user reads of it: a phrase, static, that is true of a fit that is not converged. */
 const char *stop_message(enum stop_reason reason);

@@ -1,5 +1,7 @@
 #include "fit/tolerance.h"
 
+#include "fit/stop.h"
+
 #include <math.h>
 
 /* Rows, times outputs, up to which a problem is small. */
@@ -8,9 +10,6 @@ enum { SMALL_ROWS = 512 };
 /* So many runs that are of no use, one after the other, are the last. A single one may be: the next
  * is more accurate in its inner steps, and takes another path. */
 enum { STALLED_RUNS = 2 };
-
-/* A run that is of use brings the gap below this part of what it was. */
-static const double PROGRESS = 0.9;
 
 static const double sequence[] = {1,    0.5,  0.1,   1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7,
                                   1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 0};
@@ -28,7 +27,7 @@ int tolerance_solve(tolerance_run run, void *context, double epsilon, size_t row
         if (!(end.gap <= sequence[k]) && run(context, sequence[k], &end, err) < 0) {
             return -1;
         }
-        bool useful = isnan(end.gap) || end.gap <= sequence[k] || end.gap < PROGRESS * before;
+        bool useful = isnan(end.gap) || end.gap <= sequence[k] || end.gap < STOP_PROGRESS * before;
         stalled = useful ? 0 : stalled + 1;
         if (end.limited || end.gap <= epsilon || sequence[k] <= epsilon ||
             stalled == STALLED_RUNS) {
@@ -49,7 +48,7 @@ int tolerance_tighten(tolerance_run run, void *context, double epsilon, int max_
         if (isnan(end.gap) || end.gap <= epsilon || end.limited || !end.converged) {
             return 0;
         }
-        stalled = end.gap < PROGRESS * before ? 0 : stalled + 1;
+        stalled = end.gap < STOP_PROGRESS * before ? 0 : stalled + 1;
         before = end.gap;
         tolerance /= 2;
     }

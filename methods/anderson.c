@@ -29,10 +29,8 @@ struct anderson {
     double last;       /* |r|^2 of it */
 };
 
-enum { OF_POINTS = 3 };
-
 size_t anderson_arrays(size_t memory) {
-    return OF_POINTS + 2 * memory;
+    return 3 + 2 * memory; /* f, r, safe; df and dr */
 }
 
 int anderson_create(struct anderson **anderson, size_t size, size_t memory, struct error *err) {

@@ -13,9 +13,9 @@
 /* Exact steps that do not raise D, one after the other: rounding has the last word. */
 enum { STALL_STEPS = 100 };
 
-/* The run stalls where the least gap has not come to PROGRESS of what it was in so many iterations:
- * a part of all of them, at least LEAST_WAIT and at most MOST_WAIT. */
-static const double PROGRESS = 0.9, WAIT = 0.25;
+/* The run stalls where the least gap has not come to STOP_PROGRESS of what it was in so many
+ * iterations: a part of all of them, at least LEAST_WAIT and at most MOST_WAIT. */
+static const double WAIT = 0.25;
 enum { LEAST_WAIT = 100000, MOST_WAIT = 250000 };
 
 struct progress {
@@ -29,7 +29,7 @@ struct state {
 };
 
 static bool is_stalled(struct progress *progress, uint64_t iteration, double gap) {
-    if (gap <= PROGRESS * progress->gap) {
+    if (gap <= STOP_PROGRESS * progress->gap) {
         *progress = (struct progress){gap, iteration};
     }
     double wait = fmin(fmax(WAIT * (double)iteration, LEAST_WAIT), MOST_WAIT);
@@ -68,8 +68,7 @@ static int iterate(const struct score_map *map, const struct risk *risk,
         fit->dual_offset = e;
         double gain = fit->primal - fit->dual;
         if (!isfinite(gain)) {
-            return error_set(err, ERROR_RUNTIME,
-                             "scores overflow: scale the data or lower the cost");
+            return stop_overflow(err);
         }
         first = fit->iterations == 0 ? gain : first;
         if (risk->rounding) { /* of the next vertex */

@@ -318,8 +318,7 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
         }
         primal = 0.5 * bundle->best_norm + cost * bundle->best_risk;
         if (!isfinite(primal) || !isfinite(dual)) {
-            return error_set(err, ERROR_RUNTIME,
-                             "scores overflow: scale the data or lower the cost");
+            return stop_overflow(err);
         }
         if (gap_reached(primal, dual, epsilon)) {
             fit->converged = true;

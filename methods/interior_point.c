@@ -17,7 +17,6 @@ static const double REFINED = 1e-30;  /* size of a correction after which none i
 /* While A'a is farther than this from J w, relative to the products, these go down by no more than
  * this part: a mu that has run ahead leaves no room for the rest of the way. */
 static const double FAR = 100, FAR_PART = 0.3;
-static const double PROGRESS = 0.9; /* of the distance from optimality, to count as such */
 /* A step of LONG needs no correction; one aims at FURTHER than it goes, takes to products from LOW
  * to HIGH of the target what is beyond them there, and has to win GAIN of it for another one. */
 static const double LONG = 0.9, FURTHER = 0.3, LOW = 0.1, HIGH = 10, GAIN = 0.1;
@@ -319,7 +318,7 @@ void interior_run(struct interior *in, double epsilon, double least, const struc
         }
         in->iterations++;
         stop = monitor_check(monitor, in->iterations, primal, in->best_dual + constant);
-        stalled = in->distance < PROGRESS * best ? 0 : stalled + 1;
+        stalled = in->distance < STOP_PROGRESS * best ? 0 : stalled + 1;
         best = fmin(best, in->distance);
         if (!stop && (stalled > MOST_STALLED || !(in->mu > 0) || !iterate(in))) {
             stop = STOP_ROUNDING;

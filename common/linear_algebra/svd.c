@@ -113,8 +113,8 @@ int least_eigenvalue(double *A, size_t n, double *least, struct error *err) {
     int *index = memory_array(n, (INDEX + 2) * sizeof *index, "eigenvalues", err);
     int status = -1;
     if (work && index) {
-        const double none = 0;
-        const int order = (int)n, first = 1, size = WORK * order, index_size = INDEX * order;
+        double none = 0;
+        int order = (int)n, first = 1, size = WORK * order, index_size = INDEX * order;
         int found = 0, info = 0;
         dsyevr_("N", "I", "U", &order, A, &order, &none, &none, &first, &first, &none, &found, work,
                 NULL, &order, index, work + n, &size, index + 2 * n, &index_size, &info);
