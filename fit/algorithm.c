@@ -18,11 +18,11 @@ const char *const algorithm_names[N_ALGORITHMS] = {
     [ALGORITHM_INTERIOR_POINT] = "interior-point",
     [ALGORITHM_INTERIOR_POINT_REDUCED] = "interior-point-reduced"};
 
-void algorithm_list(unsigned algorithms, const char *between, char names[ALGORITHM_NAMES]) {
+void algorithm_list(unsigned algorithms, const char *separator, char names[ALGORITHM_NAMES]) {
     size_t n = (size_t)snprintf(names, ALGORITHM_NAMES, "%s", algorithms ? "" : "none");
     for (int a = 0; a < N_ALGORITHMS; a++) {
         if (algorithms >> a & 1) {
-            n += (size_t)snprintf(names + n, ALGORITHM_NAMES - n, "%s%s", n ? between : "",
+            n += (size_t)snprintf(names + n, ALGORITHM_NAMES - n, "%s%s", n ? separator : "",
                                   algorithm_names[a]);
         }
     }

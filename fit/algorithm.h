@@ -1,34 +1,34 @@
-/* The algorithms by their names, as reports, models and logs have them. */
+/* The names of the algorithms, as reports, models and logs print them. */
 #ifndef FIT_ALGORITHM_H
 #define FIT_ALGORITHM_H
 
-/* In the order in which names are listed: those that come first usually, then the fallbacks. */
+/* Names are listed in this order: first the usual algorithms, then the fallbacks. */
 enum algorithm {
     ALGORITHM_CONDITIONAL_GRADIENT,
-    ALGORITHM_COORDINATE_ASCENT, /* the published one of top */
-    ALGORITHM_ALTERNATION,       /* the published one of smm's low rank */
+    ALGORITHM_COORDINATE_ASCENT, /* top: the published algorithm */
+    ALGORITHM_ALTERNATION,       /* smm of bounded rank: the published algorithm */
     ALGORITHM_GRADIENT,
     ALGORITHM_COORDINATE_DESCENT,
     ALGORITHM_SMO,
     ALGORITHM_CUTTING_PLANES,
     ALGORITHM_NEWTON,
-    ALGORITHM_NEWTON_DIRECT, /* steps by a factorisation of the kernel matrix's system */
+    ALGORITHM_NEWTON_DIRECT, /* Newton steps by a Cholesky factorisation */
     ALGORITHM_ACTIVE_SET,
     ALGORITHM_ADMM,
-    ALGORITHM_ADMM_LOW_RANK, /* of a low-rank surrogate of the kernel matrix */
+    ALGORITHM_ADMM_LOW_RANK, /* ADMM on a low-rank surrogate of the kernel matrix */
     ALGORITHM_INTERIOR_POINT,
-    ALGORITHM_INTERIOR_POINT_REDUCED, /* of top: over a working set */
+    ALGORITHM_INTERIOR_POINT_REDUCED, /* top: restricted to a working set */
     N_ALGORITHMS
 };
 
-/* Each algorithm's name: its words with hyphens. */
+/* The name of each algorithm, its words joined by hyphens. */
 extern const char *const algorithm_names[N_ALGORITHMS];
 
-/* Room for the names of all, with two characters between. */
+/* Size of a buffer that holds all names, separated by two characters each. */
 enum { ALGORITHM_NAMES = 24 * N_ALGORITHMS };
 
-/* The names of those whose bits are set, with `between` between, of two characters at the most; of
- * none: "none". */
-void algorithm_list(unsigned algorithms, const char *between, char names[ALGORITHM_NAMES]);
+/* Writes the names of the algorithms whose bits are set to `names`, with `separator` (at most two
+ * characters) between them, or "none" if no bit is set. */
+void algorithm_list(unsigned algorithms, const char *separator, char names[ALGORITHM_NAMES]);
 
 #endif

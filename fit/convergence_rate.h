@@ -1,7 +1,7 @@
-/* Whether a method that gains a little at a time should hand over to one that takes a known amount
- * of work: by what its gap has fallen by for the work done, not by how often it has tried.
- *
- * Work is counted in operations, not seconds, so that the same is decided everywhere. */
+/* The handover rule: when an iterative solver that converges slowly should give way to a solver with a
+ * known amount of work. The decision follows from the measured convergence rate, the fall of the
+ * log of the gap per unit of work. Work is counted in operations (fit/work.h), not seconds, so that
+ * decisions are the same on every machine. */
 #ifndef FIT_CONVERGENCE_RATE_H
 #define FIT_CONVERGENCE_RATE_H
 
@@ -9,19 +9,19 @@
 #include <stdint.h>
 
 struct pace {
-    double other;     /* work of the other method; INFINITY: there is none */
-    double last_work; /* when the gap was last looked at, */
-    double last_gap;  /* and the gap then; 0: not yet */
+    double other;     /* work of the other solver; INFINITY: there is none */
+    double last_work; /* at the last evaluation of the gap */
+    double last_gap;  /* the gap then; 0: none so far */
 };
 
-/* True if going on from a relative gap of `gap` to `wanted`, at the pace since the last look, would
- * take longer than the other method, whose work has been paid for by the `work` so far. The first
- * call only looks. */
-bool pace_slow(struct pace *pace, double work, double gap, double wanted);
+/* True if, at the convergence rate since the last evaluation, the remaining way from a relative gap of
+ * `gap` to `target` takes more work than the other solver. False while the `work` so far is small
+ * beside the other solver's. The first call only stores the gap. */
+bool pace_slow(struct pace *pace, double work, double gap, double target);
 
-/* Sweeps to the next look at the gap, which costs about half a sweep: most of those that the gap
- * will take to come down to `wanted`, at the rate of the last `sweeps`, over which it fell from
- * `last` (INFINITY: not known); but few beside those so far. */
-uint64_t pace_wait(double gap, double last, uint64_t sweeps, double wanted, uint64_t so_far);
+/* Sweeps to the next evaluation of the gap, which costs about half a sweep. It is 0.7 times the number
+ * of sweeps that the gap will need to reach `target`, at the rate of the last `sweeps`, over which
+ * it fell from `last` (INFINITY: unknown); but at most a sixteenth of the sweeps so far, or 3. */
+uint64_t pace_wait(double gap, double last, uint64_t sweeps, double target, uint64_t so_far);
 
 #endif

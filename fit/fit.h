@@ -1,4 +1,5 @@
-/* What an engine hands back to its family. */
+/* The result of one run of a solver, before certification: a primal and a dual point, with the bounds
+ * that the solver itself computed. The certified result is struct solution (solution.h). */
 #ifndef FIT_FIT_H
 #define FIT_FIT_H
 
@@ -8,33 +9,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A primal and a dual point, and what the solver believes of them from running sums. */
+/* A primal and a dual point. `primal` and `dual` are estimates from running sums. */
 struct fit {
     double *weights;      /* (dimension) of the primal point */
-    double *scores;       /* (n) the map's exact scores of weights; NULL: not at hand */
+    double *scores;       /* (n) the map's exact scores of weights; NULL: not available */
     double *dual_weights; /* (dimension) of the dual point: -A' g, its part of D is -1/2 |.|^2 */
-    double dual_offset;   /* the other part of D */
-    double
-        *dual_scores; /* (n) where the dual point is that of a smoothed loss at these scores ... */
-    double smoothing; /* ... by so much; NULL: it is made of planes, within ... */
-    struct risk_rounding rounding; /* of the dual point, over the cost; see struct risk */
-    double *dual_error; /* (n) of the coefficients that make dual_weights: bounds, with those of
-                           sums into weights; NULL: as in `rounding` */
-    double *alpha,
-        *beta;     /* (n) the dual point, where the family's dual has two blocks; else NULL */
-    double bias;   /* of top: what the constant feature adds to the scores of weights ... */
-    bool has_bias; /* ... or it is what the weights tell */
+    double dual_offset;   /* the linear part of D */
+    /* (n) The dual point is that of the smoothed loss, with parameter `smoothing`, at these scores.
+     * NULL: it is a combination of cutting planes, with rounding errors up to `rounding`. */
+    double *dual_scores;
+    double smoothing;
+    struct risk_rounding rounding; /* divided by the cost; see struct risk */
+    double *dual_error; /* (n) error bounds of the coefficients of dual_weights, rounding of the
+                           sums into weights included; NULL: use `rounding` */
+    double *alpha, *beta; /* (n) the dual point, if the family's dual has two blocks; else NULL */
+    double bias;          /* top: contribution of the constant feature to the scores */
+    bool has_bias;        /* `bias` is set; false: it follows from the weights */
     double primal, dual;
     uint64_t iterations;
     bool converged;
-    enum stop_reason reason; /* when not converged */
+    enum stop_reason reason; /* if not converged */
 };
 
-/* Releases what the fit owns and makes it empty. */
+/* Frees the arrays of the fit and sets it to zero. */
 void fit_free(struct fit *fit);
 
-/* Takes the better primal and the better dual of two fits, each with all that goes with it, into
- * the first, and frees the second. */
+/* Sets the first fit to the better primal point and the better dual point of the two, each with all
+ * its members, and frees the second. */
 void fit_join(struct fit *fit, struct fit *other);
 
 #endif

@@ -1,3 +1,4 @@
+/* The messages of the stop reasons, which the reports print. */
 #include "fit/stop.h"
 
 static const char *const message[] = {

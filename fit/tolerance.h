@@ -1,12 +1,12 @@
-/* The tolerances that a small problem is solved to, one after the other.
+/* The sequence of tolerances, and the outer loop.
  *
- * How accurate a solver's inner steps are depends on the gap that is asked for, and so does its
- * path: a fit to a smaller gap of its own need not pass the points of a fit to a larger one, and
- * where rounding stops it, may end with a worse one. A fit that goes through the tolerances of one
- * sequence, from the largest down to the first that is not above the user's, and takes the best
- * iterate of all, does all that a fit to a larger gap does, and more: its primal is never larger.
- * The sequence costs an evaluation of the bounds for each of its members, so it is for problems
- * where that is little; others begin at the user's tolerance. */
+ * The accuracy of a solver's inner steps depends on the target gap, and so does its path. A fit with
+ * a smaller target gap need not pass through the iterates of a fit with a larger one, and may end
+ * with a larger gap if rounding stops it. So small problems are solved to each tolerance of one
+ * sequence, from the largest down to the first that is not above the user's, and the best iterate
+ * of all runs is the result. Such a fit makes all runs of a fit with a larger target gap, and more:
+ * its primal is never larger. Each member of the sequence costs one evaluation of the bounds, which
+ * is cheap for small problems; larger ones start at the user's tolerance. */
 #ifndef FIT_TOLERANCE_H
 #define FIT_TOLERANCE_H
 
@@ -15,29 +15,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is known when a solver has been run to a tolerance. */
+/* The result of a run of a solver to one tolerance. */
 struct tolerance_end {
-    double gap;     /* of the best primal and the best dual of all runs; NAN: it is not certified */
-    bool limited;   /* a monitor has ended the run: none may follow */
-    bool converged; /* tolerance_tighten only: the solver holds that it has reached its tolerance */
+    double gap;     /* between the best primal and the best dual of all runs; NAN: not certified */
+    bool limited;   /* a monitor has stopped the run: no other may follow */
+    bool converged; /* tolerance_tighten only: by its own gap, the solver reached its tolerance */
 };
 
-/* Runs a solver to a gap of epsilon, from what earlier runs have found, and takes the best of all.
- * Fills end. -1 with err set ends the sequence. */
+/* Runs a solver to a gap of epsilon, starting from the best iterate of earlier runs, and updates that.
+ * Fills `end`. Returns -1 with err set on failure, which ends the sequence. */
 typedef int (*tolerance_run)(void *context, double epsilon, struct tolerance_end *end,
                              struct error *err);
 
-/* Calls run for each tolerance of the sequence if rows, times outputs, are few; else for epsilon
- * alone. A tolerance that the gap is below already is passed over; two in a row that are not
- * reached, and did not lower the gap much either, are the last. The first is always run. -1 as run
- * says. */
+/* Calls run for each tolerance of the sequence if `rows` (rows times outputs) is small, else for
+ * epsilon alone. The first tolerance is always run; later ones that the gap already meets are
+ * skipped. The sequence ends after two runs in a row that neither reach their tolerance nor lower
+ * the gap by a tenth. Returns -1 if run does. */
 int tolerance_solve(tolerance_run run, void *context, double epsilon, size_t rows,
                     struct error *err);
 
-/* The outer loop: solve, certify, tighten. A solver measures its own gap by sums that rounding may
- * spoil, so the certified gap may be larger. Calls run for a tolerance of epsilon, then for half of
- * the last one, until the certified gap is epsilon, a run has not converged, two in a row have not
- * lowered the gap by a tenth, or `max_runs` are done. -1 as run says. */
+/* The outer loop: solve, certify, tighten. A solver estimates its gap from sums with rounding errors,
+ * so the certified gap may be larger. Calls run with a tolerance of epsilon and halves it after each
+ * run, until the certified gap is epsilon, a run has not converged, two runs in a row have not
+ * lowered the gap by a tenth, or `max_runs` are done. Returns -1 if run does. */
 int tolerance_tighten(tolerance_run run, void *context, double epsilon, int max_runs,
                       struct error *err);
 
