@@ -1,3 +1,4 @@
+/* Both bounds of a certificate, and how solutions report them. */
 #include "fit/certify_private.h"
 
 #include "common/base/gap.h"
@@ -9,13 +10,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A payment for rounding of more than this part of the gap is looked at again, entry by entry. */
+/* Sharper rounding-error bounds are computed if the bounds exceed this fraction of the gap. */
 static const double SHARPEN = 0.1;
-/* Lengths of f that are looked at: 1 and these, by factors, then between the best one's neighbours;
- * one is told if it takes this part off the gap. */
-static const double FIRST_MORE = 1e-15, MOST_MORE = 0.1, MORE = 8, BETWEEN = 1.3, WORTH = 0.1;
+/* Scaling factors 1 + x of f that are tried: x from MIN_STRETCH to MAX_STRETCH by factors of
+ * COARSE, then by factors of FINE between the neighbours of the best one. A factor is reported only
+ * if it lowers the gap by at least the fraction MIN_GAIN. */
+static const double MIN_STRETCH = 1e-15, MAX_STRETCH = 0.1, COARSE = 8, FINE = 1.3, MIN_GAIN = 0.1;
 
-/* The row of the data, counted from 0, with the largest reach (n) of the problem's. */
+/* The row of the data, from 0, with the largest of the norm bounds reach (n). */
 static size_t largest_row(const struct problem *problem, const double *reach) {
     size_t largest = 0;
     for (size_t i = 1; i < problem->n; i++) {
@@ -24,8 +26,8 @@ static size_t largest_row(const struct problem *problem, const double *reach) {
     return problem->rows ? problem->rows[largest] : largest;
 }
 
-/* reach by row of the problem, of the kernel alone. */
-static void measure(struct certify *certify) {
+/* Computes reach by row of the problem, without the constant feature. */
+static void compute_reach(struct certify *certify) {
     const struct problem *problem = certify->problem;
     if (problem->gram) {
         kernel_reach(gram_rows(problem->gram), certify->reach);
@@ -41,15 +43,15 @@ static void measure(struct certify *certify) {
     }
 }
 
-/* Adds the constant feature's part. */
-static void complete(struct certify *certify) {
+/* Adds the constant feature to reach. */
+static void add_constant_feature(struct certify *certify) {
     for (size_t i = 0; i < certify->problem->n; i++) {
         certify->reach[i] = hypot(certify->reach[i], certify->constant);
     }
     certify->measured = true;
 }
 
-/* Whether the trace of the kernel matrix is a number. */
+/* Fails if the trace of the kernel matrix is not finite. */
 static int check_trace(const struct certify *certify, struct error *err) {
     double trace = 0;
     for (size_t i = 0; i < certify->problem->n; i++) {
@@ -85,10 +87,10 @@ int certify_create(struct certify **certify, const struct problem *problem,
     made->work = CERTIFY_WORK;
     made->reach = memory_array(problem->data->n_rows, sizeof *made->reach, "norms", err);
     int status = made->reach ? 0 : -1;
-    if (status == 0 && problem->gram) { /* of the linear kernel it is, with values in float */
-        measure(made);
+    if (status == 0 && problem->gram) { /* finite with the linear kernel, whose values are floats */
+        compute_reach(made);
         status = check_trace(made, err);
-        complete(made);
+        add_constant_feature(made);
     }
     if (status < 0) {
         certify_free(made);
@@ -132,8 +134,8 @@ double certify_factor(const struct certify *certify) {
 
 const double *certify_reach(struct certify *certify) {
     if (!certify->measured) {
-        measure(certify);
-        complete(certify);
+        compute_reach(certify);
+        add_constant_feature(certify);
     }
     return certify->reach;
 }
@@ -143,7 +145,7 @@ double certify_sum_rounding(size_t m) {
 }
 
 void certify_total_add(struct certify_total *total, double a, double b) {
-    const double whole = 0x1p-960; /* the rest of a product below it may underflow */
+    const double whole = 0x1p-960; /* below it the rounding error of a product may underflow */
     double product = a * b, sum = total->sum + product, part = sum - total->sum;
     bool exact = (a == 0 || b == 0 || product >= whole) && fma(a, b, -product) == 0 &&
                  (total->sum - (sum - part)) + (product - part) == 0;
@@ -171,9 +173,9 @@ double certify_total_times(const struct certify_total *total, double factor) {
 
 /* ---- kernels that may be indefinite ---- */
 
-/* Whether the matrix over all rows of the problem is definite but for a shift of its diagonal: over
- * those that a point uses it may be, and a model with other rows still lie below that point's dual.
- * The bounds are those of the shifted kernel. Looked at once. */
+/* Checks once whether the matrix over all rows of the problem is positive semidefinite up to a
+ * shift of its diagonal. The rows with nonzero coefficients are not enough: a model with other rows
+ * could then have a primal below the dual bound. Both bounds are those of the shifted kernel. */
 static int check_kernel(struct certify *certify, struct error *err) {
     const struct problem *problem = certify->problem;
     if (certify->checked) {
@@ -212,11 +214,12 @@ int certify_definite(struct certify *certify, bool *definite, struct error *err)
     return 0;
 }
 
-/* With E added to K's diagonal <S, K S K> of S, skew, grows by 2 <S, K S E> + <S, E S E>: of each
- * pair's coefficient b, and by S_j'K S_j <= (sum of |S_ij| reach_i)^2, where reach_i^2 bounds K_ii,
- * or is K_ii + E_ii itself, for K + E is positive semidefinite. */
-static int lift_pairs(const struct certify *certify, const double *b, double *lift,
-                      struct error *err) {
+/* *added += what the shift adds to |f|^2 for pair features. With the skew matrix S of the pairs'
+ * coefficients b and E added to K's diagonal, <S, K S K> grows by 2 <S, K S E> + <S, E S E>. The
+ * bound uses S_j'K S_j <= (sum of |S_ij| reach_i)^2, where reach_i^2 is a bound of K_ii, or K_ii +
+ * E_ii itself since K + E is positive semidefinite. */
+static int shift_norm_of_pairs(const struct certify *certify, const double *b, double *added,
+                               struct error *err) {
     const struct problem *problem = certify->problem;
     const struct kernel_rows *rows = gram_rows(problem->gram);
     const double *shift = certify->shift;
@@ -232,28 +235,28 @@ static int lift_pairs(const struct certify *certify, const double *b, double *li
         struct certify_pair pair = certify->pair[p];
         size[pair.one] += fabs(b[p]) * reach[pair.other];
         size[pair.other] += fabs(b[p]) * reach[pair.one];
-        *lift += 2 * b[p] * b[p] * shift[pair.one] * shift[pair.other];
+        *added += 2 * b[p] * b[p] * shift[pair.one] * shift[pair.other];
     }
     for (size_t i = 0; size && i < n; i++) {
-        *lift += 2 * shift[i] * size[i] * size[i];
+        *added += 2 * shift[i] * size[i] * size[i];
     }
     free(size);
     return size ? 0 : -1;
 }
 
-/* What the shift adds to |f|^2: *lift. */
-static int lift(const struct certify *certify, const struct certify_evaluation *f, double *lift,
-                struct error *err) {
+/* *added: what the shift adds to |f|^2. */
+static int shift_norm(const struct certify *certify, const struct certify_evaluation *f,
+                      double *added, struct error *err) {
     const double *b = f->function->weights;
-    *lift = 0;
+    *added = 0;
     if (!certify->shift) {
         return 0;
     }
     if (certify->pair) {
-        return lift_pairs(certify, b, lift, err);
+        return shift_norm_of_pairs(certify, b, added, err);
     }
     for (size_t i = 0; i < certify->map->n * f->k; i++) {
-        *lift += b[i] * b[i] * certify->shift[i / f->k];
+        *added += b[i] * b[i] * certify->shift[i / f->k];
     }
     return 0;
 }
@@ -269,30 +272,30 @@ void certify_compare(struct certificate *certificate) {
     certificate->gap = gap_relative_to(primal, dual, certificate->nothing, certificate->paid);
 }
 
-/* What makes a certificate. */
-struct making {
+/* A certificate in progress. */
+struct inputs {
     const struct certify_family *family;
-    struct certify_evaluation f, g; /* without g's function, it is f's */
-    double lifted, dual_lifted;
+    struct certify_evaluation f, g; /* g.function NULL: g is f */
+    double f_shift, g_shift;
 };
 
-/* x, or 0 if x is below; what is not a number stays so. */
+/* max(x, 0); NaN stays NaN. */
 static double not_below_zero(double x) {
     return x < 0 ? 0 : x;
 }
 
-/* Both bounds from what is known of both points. */
-static int put_together(struct certify *certify, struct making *making,
-                        struct certificate *certificate, struct error *err) {
-    const struct certify_family *family = making->family;
-    const struct certify_evaluation *f = &making->f, *g = making->g.function ? &making->g : f;
+/* Computes both bounds from the evaluations of both points. */
+static int compute_bounds(struct certify *certify, struct inputs *inputs,
+                          struct certificate *certificate, struct error *err) {
+    const struct certify_family *family = inputs->family;
+    const struct certify_evaluation *f = &inputs->f, *g = inputs->g.function ? &inputs->g : f;
     double loss[2] = {0};
     *certificate = (struct certificate){.nothing = family->nothing};
-    if (certify_evaluate_loss(certify, &making->f, family, loss, err) < 0) {
+    if (certify_evaluate_loss(certify, &inputs->f, family, loss, err) < 0) {
         return -1;
     }
-    double norm = f->norm + f->rounding + making->lifted;
-    double dual_norm = g->norm + g->rounding + making->dual_lifted;
+    double norm = f->norm + f->rounding + inputs->f_shift;
+    double dual_norm = g->norm + g->rounding + inputs->g_shift;
     certificate->primal = (0.5 * not_below_zero(norm) + loss[0] + loss[1]) * (1 + 4 * CERTIFY_UNIT);
     certificate->primal += certificate->primal > 0 ? 4 * CERTIFY_UNDERFLOW : 0;
     double bound = family->linear - family->linear_rounding - 0.5 * not_below_zero(dual_norm);
@@ -305,35 +308,35 @@ static int put_together(struct certify *certify, struct making *making,
     certificate->worse = !(certificate->primal <= family->nothing);
     certificate->primal = fmin(certificate->primal, family->nothing);
     certificate->paid = loss[1] + family->linear_rounding +
-                        0.5 * (f->rounding + g->rounding + making->lifted + making->dual_lifted);
+                        0.5 * (f->rounding + g->rounding + inputs->f_shift + inputs->g_shift);
     certificate->length = 1;
     certify_compare(certificate);
     return isfinite(certificate->primal) && isfinite(bound) ? 0 : stop_overflow(err);
 }
 
-/* Looks at the rounding of kernel values once more, where what is paid for it is a good part of the
- * gap. Nothing is to be had for weights, and for pairs. */
-static int sharpen(struct certify *certify, struct making *making, certify_look *look,
+/* Computes sharper error bounds of kernel values if they are a large part of the gap. There are
+ * none for weights and for pairs. */
+static int sharpen(struct certify *certify, struct inputs *inputs, certify_look *evaluate,
                    struct certificate *certificate, struct error *err) {
     bool sharper;
-    double paid = certificate->paid - making->family->linear_rounding -
-                  0.5 * (making->lifted + making->dual_lifted);
+    double paid = certificate->paid - inputs->family->linear_rounding -
+                  0.5 * (inputs->f_shift + inputs->g_shift);
     bool possible = certify->definite && certify->problem->gram && !certify->pair;
-    if (!possible || certificate->gap <= making->family->enough ||
+    if (!possible || certificate->gap <= inputs->family->enough ||
         !(paid > SHARPEN * (certificate->primal - certificate->dual))) {
         return 0;
     }
-    struct certify_evaluation *g = making->g.function ? &making->g : NULL;
-    int status = look(certify, &making->f, g, &sharper, err);
-    return status == 0 && sharper ? put_together(certify, making, certificate, err) : status;
+    struct certify_evaluation *g = inputs->g.function ? &inputs->g : NULL;
+    int status = evaluate(certify, &inputs->f, g, &sharper, err);
+    return status == 0 && sharper ? compute_bounds(certify, inputs, certificate, err) : status;
 }
 
-/* The primal of t times f with scores s (n, k): these and their errors t times what they are,
- * `scaled` room for both. */
-static int primal_at(const struct certify *certify, const struct making *making, const double *s,
+/* *primal: the primal of t times f with scores s (n, k). scaled (n, k + 1) is work, for scores and
+ * errors times t. */
+static int primal_at(const struct certify *certify, const struct inputs *inputs, const double *s,
                      double t, double *scaled, double *primal, struct error *err) {
-    const struct certify_family *family = making->family;
-    const struct certify_evaluation *f = &making->f;
+    const struct certify_family *family = inputs->family;
+    const struct certify_evaluation *f = &inputs->f;
     size_t n = certify->map->n, k = f->k;
     size_t block = family->block > 0 && family->block < n ? family->block : n, first = 0, m;
     double *error = scaled + n * k, loss = 0;
@@ -341,7 +344,7 @@ static int primal_at(const struct certify *certify, const struct making *making,
         scaled[j] = t * s[j];
     }
     for (size_t i = 0; i < n; i++) {
-        error[i] = t * f->off_by[i];
+        error[i] = t * f->loss_error[i];
     }
     do {
         double value, rounding;
@@ -353,41 +356,42 @@ static int primal_at(const struct certify *certify, const struct making *making,
         loss += value + rounding;
         first += m;
     } while (first < n);
-    *primal = t * t / 2 * (f->norm + f->rounding + making->lifted) +
+    *primal = t * t / 2 * (f->norm + f->rounding + inputs->f_shift) +
               cluster_total(certify->map->cluster, loss);
     return 0;
 }
 
-/* The primal is lowest so far at 1 + *more times f. */
-struct length {
-    double more, primal;
+/* The best scaling factor so far, 1 + stretch, and its primal. */
+struct scaling {
+    double stretch, primal;
 };
 
-/* Tries f so many times as long more than once: `from`, and by factors up to `to`. No length whose
- * norm alone is above the lowest primal is lower. */
-static int try_lengths(const struct certify *certify, const struct making *making, const double *s,
-                       double from, double to, double factor, double *scaled, struct length *best,
-                       struct error *err) {
-    double norm = fmax(0, making->f.norm + making->f.rounding + making->lifted), primal;
-    for (double more = from; more < to && (1 + more) * (1 + more) * norm / 2 < best->primal;
-         more *= factor) {
-        if (primal_at(certify, making, s, 1 + more, scaled, &primal, err) < 0) {
+/* Tries the scaling factors 1 + x, x = from, from * factor, ... below `to`. Ends where the norm
+ * term alone exceeds the lowest primal. */
+static int try_scalings(const struct certify *certify, const struct inputs *inputs, const double *s,
+                        double from, double to, double factor, double *scaled, struct scaling *best,
+                        struct error *err) {
+    double norm = fmax(0, inputs->f.norm + inputs->f.rounding + inputs->f_shift), primal;
+    for (double stretch = from;
+         stretch < to && (1 + stretch) * (1 + stretch) * norm / 2 < best->primal;
+         stretch *= factor) {
+        if (primal_at(certify, inputs, s, 1 + stretch, scaled, &primal, err) < 0) {
             return -1;
         }
-        *best = primal < best->primal ? (struct length){more, primal} : *best;
+        *best = primal < best->primal ? (struct scaling){stretch, primal} : *best;
     }
     return 0;
 }
 
-/* Where C is large, margins that rounding leaves a little short of 1 cost more than f that is
- * longer by as much: finds how much is best. */
-static int find_length(const struct certify *certify, const struct making *making,
-                       struct certificate *certificate, struct error *err) {
-    const struct certify_evaluation *f = &making->f;
+/* Finds the best scaling factor of f. With a large C, margins that rounding leaves slightly below 1
+ * cost more than a slightly larger norm. */
+static int find_scaling(const struct certify *certify, const struct inputs *inputs,
+                        struct certificate *certificate, struct error *err) {
+    const struct certify_evaluation *f = &inputs->f;
     size_t n = certify->map->n, k = f->k;
     const double *bias = f->function->bias;
-    if (!making->family->lengthen || !certify->definite ||
-        certificate->gap <= making->family->enough) {
+    if (!inputs->family->lengthen || !certify->definite ||
+        certificate->gap <= inputs->family->enough) {
         return 0;
     }
     double *scaled = memory_array(n, (k + 1) * sizeof *scaled, "a certificate", err);
@@ -400,16 +404,17 @@ static int find_length(const struct certify *certify, const struct making *makin
         }
     }
     const double *s = own ? own : f->s;
-    struct length best = {0,
-                          certificate->primal - WORTH * (certificate->primal - certificate->dual)};
+    struct scaling best = {0, certificate->primal -
+                                  MIN_GAIN * (certificate->primal - certificate->dual)};
     if (status == 0) {
-        status = try_lengths(certify, making, s, FIRST_MORE, MOST_MORE, MORE, scaled, &best, err);
+        status =
+            try_scalings(certify, inputs, s, MIN_STRETCH, MAX_STRETCH, COARSE, scaled, &best, err);
     }
     if (status == 0) {
-        status = try_lengths(certify, making, s, best.more / MORE * BETWEEN, best.more * MORE,
-                             BETWEEN, scaled, &best, err);
+        status = try_scalings(certify, inputs, s, best.stretch / COARSE * FINE,
+                              best.stretch * COARSE, FINE, scaled, &best, err);
     }
-    certificate->length = 1 + best.more;
+    certificate->length = 1 + best.stretch;
     free(scaled);
     free(own);
     return status;
@@ -418,21 +423,21 @@ static int find_length(const struct certify *certify, const struct making *makin
 int certify_bounds(struct certify *certify, size_t k, const struct certify_function *f,
                    const struct certify_function *g, const struct certify_family *family,
                    struct certificate *certificate, struct error *err) {
-    struct making making = {
+    struct inputs inputs = {
         .family = family, .f = {.function = f, .k = k}, .g = {.function = g, .k = k}};
-    struct certify_evaluation *other = g ? &making.g : NULL;
-    int status = certify_evaluate(certify, &making.f, other, err) < 0 ||
+    struct certify_evaluation *other = g ? &inputs.g : NULL;
+    int status = certify_evaluate(certify, &inputs.f, other, err) < 0 ||
                          check_kernel(certify, err) < 0 ||
-                         lift(certify, &making.f, &making.lifted, err) < 0 ||
-                         lift(certify, other ? other : &making.f, &making.dual_lifted, err) < 0 ||
-                         put_together(certify, &making, certificate, err) < 0 ||
-                         sharpen(certify, &making, certify_sharpen, certificate, err) < 0 ||
-                         sharpen(certify, &making, certify_precisely, certificate, err) < 0 ||
-                         find_length(certify, &making, certificate, err) < 0
+                         shift_norm(certify, &inputs.f, &inputs.f_shift, err) < 0 ||
+                         shift_norm(certify, other ? other : &inputs.f, &inputs.g_shift, err) < 0 ||
+                         compute_bounds(certify, &inputs, certificate, err) < 0 ||
+                         sharpen(certify, &inputs, certify_sharpen, certificate, err) < 0 ||
+                         sharpen(certify, &inputs, certify_precisely, certificate, err) < 0 ||
+                         find_scaling(certify, &inputs, certificate, err) < 0
                      ? -1
                      : 0;
-    certify_evaluation_free(&making.f);
-    certify_evaluation_free(&making.g);
+    certify_evaluation_free(&inputs.f);
+    certify_evaluation_free(&inputs.g);
     return status;
 }
 
@@ -469,7 +474,7 @@ void certify_nothing(const struct problem *problem, double nothing, struct solut
     solution->reason = zero.failed ? zero.failed : STOP_TIME;
 }
 
-/* The sum, and in *rest what its rounding has lost. */
+/* Returns the sum; *rest gets its rounding error. */
 static double add_exactly(double a, double b, double *rest) {
     double sum = a + b, part = sum - a;
     *rest = (a - (sum - part)) + (b - part);

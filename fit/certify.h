@@ -1,16 +1,19 @@
-/* The one door through which every certificate goes: from the coefficients as they will be written
- * and a dual point, both bounds of the optimum, in double and with what rounding may have taken or
- * added (doc/mathematics, "What is certified").
+/* The certificate: a lower and an upper bound on the optimum, rounding errors included, computed
+ * from the coefficients as they will be written and from a dual point (doc/mathematics, "What is
+ * certified"). All claimed gaps come from here.
  *
  * All families minimise 1/2 |f|^2 + L(s) over f = (f_1 .. f_k), with s_ic = f_c(x_i) [+ b_c] the
- * scores of n rows and L convex. A dual point makes a function g = (g_1 .. g_k), and D = linear -
- * 1/2 |g|^2 is below the optimum. Here |f|^2, |g|^2 and s are evaluated, with bounds of their
- * error; L and what concerns the dual point's feasibility are the family's, as it alone knows them.
+ * scores of n rows and L convex. A dual point defines a function g = (g_1 .. g_k), and D = linear -
+ * 1/2 |g|^2 is a lower bound on the optimum. This module evaluates |f|^2, |g|^2 and s with bounds
+ * of their errors. The family evaluates L and makes the dual point feasible.
  *
- * Errors are bounded a priori: a sum of m terms is within (m - 1) u of the sum of their magnitudes,
- * which |x'w| <= |x| |w| and |k(x, z)| <= reach(x) reach(z) bound in their turn
- * (kernel_rounding). A product that underflows has an absolute error of CERTIFY_UNDERFLOW besides;
- * the bounds include it. */
+ * Errors are bounded a priori. A sum of m terms has an error of at most (m - 1) u times the sum of
+ * their magnitudes, which is bounded by |x'w| <= |x| |w| and |k(x, z)| <= reach(x) reach(z), where
+ * the norm bound reach(x) is sqrt(k(x, x)) or more (kernel_rounding). A product that underflows has
+ * an absolute error of at most CERTIFY_UNDERFLOW in addition, which the bounds include.
+ *
+ * Cost: one product of the kernel matrix, or of the data, with the coefficients of f and g. A
+ * product in double-double follows only if rounding errors are a tenth of the gap or more. */
 #ifndef FIT_CERTIFY_H
 #define FIT_CERTIFY_H
 
@@ -24,98 +27,101 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a product or quotient may be off by where it underflows, at most. */
+/* The largest absolute error of a product or quotient that underflows. */
 #define CERTIFY_UNDERFLOW DBL_TRUE_MIN
 
-/* Weights or coefficients: linear (n_features, k), kernel (n, k) by problem row, row-major, and
- * what is added to the scores. Borrowed. */
+/* A function: its weights (linear: (n_features, k)) or coefficients (kernel: (n, k) by problem
+ * row), row-major, and its bias. Borrowed. */
 struct certify_function {
     const double *weights;
-    const double *bias;  /* (k); NULL: nothing. With a constant feature of value V it is V times the
-                           weights of that feature, linear and kernel, whatever the coefficients sum
-                           to; else it is free, and the norm has no part of it */
-    const double *error; /* (n) bound of the error in each row's coefficients, summed over outputs;
-                            linear: with certify_sum_rounding of their size; NULL: none */
-    double norm_error;   /* linear: bound of what else |weights| may be off by */
-    const double *exact; /* (n, k) the map's exact scores of weights, within 4 units; NULL: they are
-                            computed. Of g with kernels only */
-    const double *exact_error; /* (n) what `exact` may be off by besides, of f; NULL: nothing */
-    double *scores; /* kernel, of f: (n, k) gets the scores with what is added; NULL: unwanted */
+    const double *bias; /* (k) added to the scores; NULL: none. With a constant feature of value V,
+                           linear or kernel, it is V times the weights of that feature, regardless
+                           of the sum of the coefficients. Otherwise the bias is free and no part of
+                           the norm */
+    const double
+        *error;        /* (n) bounds of the errors of each row's coefficients, summed over outputs;
+                            linear: plus certify_sum_rounding of their size; NULL: no errors */
+    double norm_error; /* linear: bound of any other error of |weights| */
+    const double *exact; /* (n, k) the map's exact scores of weights, within 4 units of rounding;
+                            NULL: they are computed. For g with kernels only */
+    const double *exact_error; /* (n) bounds of further errors of f's `exact`; NULL: none */
+    double *scores; /* output, kernel, f only: (n, k) scores with the bias; NULL: not wanted */
 };
 
-/* What a family tells of its loss and of its dual point. */
+/* The loss and the dual point of a family. */
 struct certify_family {
     void *context;
-    size_t block; /* rows that `loss` is given at a time; 0: all at once */
+    size_t block; /* rows per call of `loss`; 0: all at once */
 
-    /* The loss of rows first .. first + n with scores s (n, k), each within error[i] of the true
-     * one: *value, and *rounding such that the true loss is at most *value + *rounding. */
+    /* Computes the loss of rows first .. first + n with scores s (n, k), whose errors are at most
+     * error[i]: *value, and *rounding such that the true loss is at most *value + *rounding. */
     int (*loss)(void *context, size_t first, size_t n, const double *s, const double *error,
                 double *value, double *rounding, struct error *err);
 
-    double linear;          /* the linear part of D, of a feasible dual point ... */
-    double linear_rounding; /* ... which is at most that much less */
-    double nothing;         /* the primal of f = 0, with the best bias if it is free */
-    double enough;          /* a gap at which rounding is not looked at again, entry by entry; 0: it
-                               always is, where what is paid for it is a good part of the gap */
-    bool lengthen;          /* certificate.length is wanted */
+    double linear;          /* the linear part of D at a feasible dual point */
+    double linear_rounding; /* bound of its error */
+    double nothing;         /* the primal of the zero solution f = 0, with the best free bias */
+    double enough;          /* target gap: below it the sharper rounding-error bounds are not tried;
+                               0: they are tried whenever rounding is a large part of the gap */
+    bool lengthen;          /* compute certificate.length */
 };
 
 struct certificate {
-    double primal, dual; /* rounding is paid for: dual <= optimum <= primal */
+    double primal, dual; /* dual <= optimum <= primal, rounding errors included */
     double norm;         /* |f| */
-    double nothing;      /* the family's */
-    double paid;         /* for rounding, in both */
-    double lost;    /* to rounding besides, as far as the engine can tell: 0, or what it adds */
+    double nothing;      /* primal of the zero solution, from the family */
+    double paid;         /* rounding-error bounds that primal and dual include, summed */
+    double lost;    /* further loss of the primal to rounding, an estimate of the solver; else 0 */
     double slack;   /* bound of the error of the scores */
-    bool certified; /* false: the kernel is not known to be positive semidefinite, and its
-                       matrix over the problem's rows is not; dual then says nothing. Or one of
-                       the bounds is false: */
-    enum stop_reason failed; /* why, STOP_CROSSED or STOP_INFINITE; else 0 */
-    double gap; /* (primal - dual) / primal, or of a tiny part of nothing if that is more; 0 if the
-                   bounds contradict each other, for no solver can then come closer */
-    double length; /* f so many times as long, with what is added to it, would have a much smaller
-                       gap, as far as its scores here tell; 1: none, or not wanted */
-    bool flat;     /* the scores of all rows are equal, up to rounding */
-    bool worse;    /* f = 0 has a lower primal: that is `primal` here, and the family's to take */
+    bool certified; /* false: the kernel matrix over the problem's rows is not positive
+                       semidefinite, and dual has no meaning; or one of the bounds is false: */
+    enum stop_reason failed; /* STOP_CROSSED or STOP_INFINITE if a bound is false; else 0 */
+    double gap;    /* (primal - dual) / primal, with a tiny fraction of `nothing` as the least
+                   denominator; 0 if the bounds contradict each other, since no solver can then get
+                   closer */
+    double length; /* primal scaling factor: f times this has a much smaller gap, by the scores
+                      computed here; 1: there is none, or it was not computed */
+    bool flat;     /* the scores are constant over all rows, up to rounding */
+    bool worse;    /* f = 0 has a lower primal: `primal` is that of f = 0, and the family should
+                      return the zero solution */
 };
 
-/* Sets the gap from the two bounds, after a change of either. Both include their rounding-error
- * bounds, so if the dual bound is above the primal bound, one of them is false: then, and if the
+/* Sets the gap from the two bounds after a change of either. Both include their rounding-error
+ * bounds. So if the dual bound is above the primal bound, one of them is false: then, and if the
  * primal bound is not finite, `failed` is set and `certified` becomes false. */
 void certify_compare(struct certificate *certificate);
 
-/* Gives the certificate the other's dual bound, of the same problem, if that is the higher; and
- * what its primal is above the other's before rounding is lost, if that is the more. */
+/* Takes the dual bound of another certificate of the same problem if it is higher. Where the other
+ * is certified, `lost` becomes at least the difference of the primal bounds without the other's
+ * rounding. */
 void certify_join(struct certificate *certificate, const struct certificate *other);
 
-/* Adds the bounds of a problem to those of a sum of problems, rounded outwards. */
+/* Adds the bounds of one problem to those of a sum of problems, rounded outwards. */
 void certify_add(struct certificate *sum, double primal, double dual,
                  const struct certificate *certificate);
 
-/* What a solution of a sum of problems says of itself, from the sum of their certificates. What
- * they said of themselves stands, unless their sums come to a gap of epsilon, or a bound has
- * failed. convex: false if the primal is that of a problem that is not, of which dual is a lower
- * bound that no solution need come near. */
+/* Sets the bounds and the stop reason of a solution of a sum of problems from the sum of their
+ * certificates. The reason stays unless the sums have a gap of at most epsilon or a bound is false.
+ * convex: false if the problem is not convex, and dual only a lower bound that no solution need
+ * approach. */
 void certify_sum(const struct certificate *sum, bool convex, double epsilon,
                  struct solution *solution);
 
-/* The reason that is true of a fit that ended early: rounding is blamed only where more than half
- * of the gap was paid for it. */
+/* The stop reason of a fit that ended early: `reason`, but STOP_STALLED in place of rounding where
+ * rounding-error bounds are less than half of the gap. */
 enum stop_reason certify_reason(const struct certificate *certificate, enum stop_reason reason);
 
-/* What the solution says of itself: bounds, gap, whether they are certified, whether the gap is
- * reached, and if not, the reason: `reason`, or that the kernel is indefinite. */
+/* Sets the bounds, the gap, `certified`, `converged` and the stop reason of the solution: `reason`,
+ * or that the kernel is indefinite or a bound false. */
 void certify_conclude(const struct certificate *certificate, double epsilon,
                       enum stop_reason reason, struct solution *solution);
 
-/* What the solution says of f = 0 where there is no time for more: the primal is `nothing`, and no
- * objective is below 0 where the kernel is positive semidefinite, which it is only if that is known
- * of all its kind. The weights are the caller's. */
+/* The solution f = 0 of a fit that has no time left: the primal is `nothing`, and the dual bound 0
+ * if all kernels of this kind are positive semidefinite. The weights are set by the caller. */
 void certify_nothing(const struct problem *problem, double nothing, struct solution *solution);
 
-/* A sum of products of two numbers, all at least 0, that is never too small: exact where all of it
- * is, else raised by what rounding may have lost. For `nothing`. */
+/* A sum of products of two nonnegative numbers, rounded upwards: exact if all operations are, else
+ * raised by its rounding-error bound. For the primal of the zero solution. */
 struct certify_total {
     double sum;
     size_t n;
@@ -123,17 +129,17 @@ struct certify_total {
 };
 void certify_total_add(struct certify_total *total, double a, double b);
 
-/* The total over ranks, each of which has summed its own. All ranks. */
+/* The total over processes. All processes. */
 void certify_total_join(struct certify_total *total, struct cluster *cluster);
 
 /* factor times the sum. */
 double certify_total_times(const struct certify_total *total, double factor);
 
-/* A problem made ready. */
+/* A problem prepared for certificates. */
 struct certify;
 
-/* From the rows of a problem, whose map is given, and a constant feature of value `constant` (0:
- * none). Borrows both. The caller frees. */
+/* Prepares the rows of a problem, with its score map and a constant feature of value `constant` (0:
+ * none). Borrows both; the caller frees. Fails if kernel values overflow or memory is short. */
 int certify_create(struct certify **certify, const struct problem *problem,
                    const struct score_map *map, double constant, struct error *err);
 void certify_free(struct certify *certify);
@@ -143,43 +149,43 @@ struct certify_pair {
     uint32_t one, other;
 };
 
-/* Takes the map's rows for features of pairs of rows (map->n): |k_p(p, q)| <= reach_p reach_q,
- * evaluated to within factor reach_p reach_q. reach (map->n) and pair are owned by certify,
- * allocated with memory_array. */
+/* Declares that the map's rows are features of pairs of rows (map->n): |k_p(p, q)| <= reach_p
+ * reach_q, with errors of at most factor reach_p reach_q. Takes ownership of reach (map->n) and
+ * pair, which were allocated with memory_array. */
 void certify_pairs(struct certify *certify, double *reach, double factor,
                    struct certify_pair *pair);
 
-/* The factor of pairs is another one from now on. */
+/* Replaces the error factor of pairs. */
 void certify_refine(struct certify *certify, double factor);
 
-/* An evaluation in double-double, which is made where a gap asks for it, may take that many
- * nanoseconds of one thread, by count, if that is more than the 6e9 that it may take anyway. */
+/* Raises the work limit of evaluations in double-double to so many nanoseconds of one thread, by
+ * operation counts. The limit is at least 6e9. */
 void certify_allow(struct certify *certify, double nanoseconds);
 
-/* Whether the kernel matrix over all rows of the problem is positive semidefinite, as far as that
- * can be told: looked at once, at the cost of factorising it if the kind of kernel does not say.
- * Fits with one that is not are not certified. Returns -1 with err set when memory is short. */
+/* *definite: whether the kernel matrix over all rows of the problem is positive semidefinite, as
+ * far as the check can tell. It is factorised once, unless the kind of kernel decides. Fits with an
+ * indefinite matrix are not certified. Returns -1 with err set when memory is short. */
 int certify_definite(struct certify *certify, bool *definite, struct error *err);
 
-/* The factor of the rows, or of pairs where these are taken for them. */
+/* The error factor of a product of two rows, or of two pairs after certify_pairs. */
 double certify_factor(const struct certify *certify);
 
-/* reach (n): sqrt(k(x_i, x_i) + constant^2) or more, see kernel_reach. */
+/* Norm bounds (n): sqrt(k(x_i, x_i) + constant^2) or more, see kernel_reach. */
 const double *certify_reach(struct certify *certify);
 
-/* A bound of all |scores| of f without its bias: linear from the magnitudes of weights and values,
- * kernel norm times the largest reach, for |f| <= norm. */
+/* *largest: an upper bound of all |scores| of f without its bias. Linear: from the magnitudes of
+ * weights and values; kernel: norm times the largest norm bound, for |f| <= norm. */
 int certify_largest_score(const struct certify *certify, size_t k, const struct certify_function *f,
                           double norm, double *largest, struct error *err);
 
-/* What a sum of m coefficients times rows, in double, adds to the error of each coefficient, over
- * its size. */
+/* The relative error that a sum of m coefficients times rows, in double, adds to each
+ * coefficient. */
 double certify_sum_rounding(size_t m);
 
-/* Both bounds, of the primal point f and the dual point g (NULL: the same function as f), k outputs
- * each. Of a problem whose rows are spread over ranks, `loss`, `error` and scores are of this
- * rank's rows, all else of all of them. All ranks. Fails for lack of memory, and where scores
- * overflow. */
+/* Computes both bounds, of the primal point f and the dual point g (NULL: the same function as f),
+ * with k outputs each. If rows are distributed over processes, `loss`, `error` and scores concern
+ * the rows of this process, and everything else all rows; all processes call it. Fails if memory is
+ * short or scores overflow. */
 int certify_bounds(struct certify *certify, size_t k, const struct certify_function *f,
                    const struct certify_function *g, const struct certify_family *family,
                    struct certificate *certificate, struct error *err);

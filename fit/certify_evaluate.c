@@ -1,4 +1,4 @@
-/* Functions at the rows, with bounds of the error of what is evaluated. */
+/* Evaluation of functions at the rows in double, with a priori bounds of the errors. */
 #include "fit/certify_private.h"
 
 #include "common/base/array.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bound of the error of |w|^2 that errors of the rows' coefficients make, feature by feature:
+/* Adds the error of |w|^2 that errors of the rows' coefficients cause, feature by feature:
  * sum_j e_j (2 max_c |w_jc| + e_j), e_j = sum_i error_i |x_ij|. */
 static int add_row_errors(const struct certify *certify, const double *largest,
                           struct certify_evaluation *out, struct error *err) {
@@ -37,14 +37,14 @@ static int add_row_errors(const struct certify *certify, const double *largest,
     return 0;
 }
 
-/* |w|^2 with the weights of a constant feature, and the largest weights of the features. */
-static int look_at_weights(const struct certify *certify, struct certify_evaluation *out,
-                           struct error *err) {
+/* |w|^2, the weights of a constant feature included, and the largest weight of each feature. */
+static int evaluate_norm(const struct certify *certify, struct certify_evaluation *out,
+                         struct error *err) {
     const struct certify_function *f = out->function;
     size_t d = certify->map->dimension, k = out->k;
     double *square = memory_zeros(k, sizeof *square, "a certificate", err);
-    out->most = memory_array(d, sizeof *out->most, "a certificate", err);
-    if (!square || !out->most) {
+    out->feature_max = memory_array(d, sizeof *out->feature_max, "a certificate", err);
+    if (!square || !out->feature_max) {
         free(square);
         return -1;
     }
@@ -53,7 +53,7 @@ static int look_at_weights(const struct certify *certify, struct certify_evaluat
         for (size_t c = 0; c < k; c++) {
             square[c] += w[c] * w[c];
         }
-        out->most[j] = array_largest(w, k);
+        out->feature_max[j] = array_largest(w, k);
     }
     for (size_t c = 0; c < k; c++) {
         double last = certify->constant > 0 && f->bias ? f->bias[c] / certify->constant : 0;
@@ -63,20 +63,20 @@ static int look_at_weights(const struct certify *certify, struct certify_evaluat
     return 0;
 }
 
-/* What is known of f but its scores; `same`: what is known of a function with its weights, or
- * NULL. */
+/* Evaluates linear weights, without their scores. `same`: the evaluation of a function with the
+ * same weights, or NULL. */
 static int evaluate_weights(const struct certify *certify, const struct certify_evaluation *same,
                             struct certify_evaluation *out, struct error *err) {
     const struct certify_function *f = out->function;
     size_t k = out->k;
-    if (!same && look_at_weights(certify, out, err) < 0) {
+    if (!same && evaluate_norm(certify, out, err) < 0) {
         return -1;
     }
     out->norm = same ? same->norm : out->norm;
     double terms = (double)certify->map->dimension + (double)k + 4, exact = sqrt(out->norm);
     out->rounding = terms * CERTIFY_UNIT * out->norm + (2 * exact + f->norm_error) * f->norm_error;
     out->factor = certify->factor + 2 * CERTIFY_UNIT;
-    const double *largest = same ? same->most : out->most;
+    const double *largest = same ? same->feature_max : out->feature_max;
     bool last = certify->constant > 0 && f->bias && array_largest(f->bias, k) > 0;
     if (last || array_largest(largest, certify->map->dimension) > 0) {
         out->rounding += 4 * terms * (double)k * CERTIFY_UNDERFLOW;
@@ -84,8 +84,6 @@ static int evaluate_weights(const struct certify *certify, const struct certify_
     return f->error ? add_row_errors(certify, largest, out, err) : 0;
 }
 
-/* The bounds of what rounding does to |f|^2 of coefficients, each score off by its error where that
- * is known. */
 void certify_set_rounding(const struct certify *certify, struct certify_evaluation *out) {
     size_t k = out->k;
     double entries = 0;
@@ -102,16 +100,17 @@ void certify_set_rounding(const struct certify *certify, struct certify_evaluati
         out->rounding += 4 * ((double)certify->map->n + 1) * (double)k * CERTIFY_UNDERFLOW;
     }
     out->rounding += out->summing;
-    if (out->off > 0) {
+    if (out->coefficient_error > 0) {
         double norm = sqrt(fmax(0, out->norm + out->rounding));
-        out->rounding += (double)k * out->off * (2 * norm + (double)k * out->off);
-        out->largest += out->off;
+        out->rounding +=
+            (double)k * out->coefficient_error * (2 * norm + (double)k * out->coefficient_error);
+        out->largest += out->coefficient_error;
     }
 }
 
-/* Makes |f|^2 that of the bias, which stands in the scores for constant^2 times the sum of the
- * coefficients: bias^2 / constant^2 is its part, not bias times that sum. */
-static void take_bias(const struct certify *certify, struct certify_evaluation *out) {
+/* Corrects |f|^2 for the bias. The scores contain the bias in place of constant^2 times the sum of
+ * the coefficients, so its term in |f|^2 is bias^2 / constant^2, not bias times that sum. */
+static void correct_bias(const struct certify *certify, struct certify_evaluation *out) {
     const struct certify_function *f = out->function;
     double square = certify->constant * certify->constant;
     size_t n = certify->map->n, k = out->k;
@@ -122,14 +121,14 @@ static void take_bias(const struct certify *certify, struct certify_evaluation *
             size += fabs(f->weights[i * k + c]);
         }
         double apart = bias - square * sum, rounding = ((double)n + 4) * CERTIFY_UNIT * size;
-        if (fabs(apart) > square * rounding) { /* else the factor of scores has it */
+        if (fabs(apart) > square * rounding) { /* else the error factor of the scores covers it */
             out->norm += bias * (apart / square);
             out->summing += fabs(bias) * (rounding + 8 * CERTIFY_UNIT * (fabs(bias) / square));
         }
     }
 }
 
-/* |f|^2 of coefficients b with scores s that have the constant feature's part. */
+/* |f|^2 of coefficients with scores s, which include the constant feature. */
 static int evaluate_coefficients(const struct certify *certify, const double *s,
                                  struct certify_evaluation *out, struct error *err) {
     const struct certify_function *f = out->function;
@@ -149,17 +148,17 @@ static int evaluate_coefficients(const struct certify *certify, const double *s,
             out->norm += term;
             out->summing += ((double)n * (double)k + 2) * CERTIFY_UNIT * fabs(term);
         }
-        out->off += off * reach[i];
+        out->coefficient_error += off * reach[i];
         used += any;
     }
-    take_bias(certify, out);
-    /* the factor of pairs' margins has their sums already */
+    correct_bias(certify, out);
+    /* the error factor of pairs includes the rounding of their sums */
     out->factor = certify->factor + (certify->pair ? 0 : (double)used + 8) * CERTIFY_UNIT;
     certify_set_rounding(certify, out);
     return 0;
 }
 
-/* The constant feature's part of kernel scores: what is written as bias, else constant^2 times the
+/* Adds the constant feature to kernel scores: the bias if there is one, else constant^2 times the
  * sums of the coefficients. */
 static void add_constant(const struct certify *certify, size_t k, const struct certify_function *f,
                          double *s) {
@@ -180,6 +179,7 @@ bool certify_other(const struct certify_evaluation *f, const struct certify_eval
     return g && g->function->weights != f->function->weights;
 }
 
+/* of->s: the exact scores of its function, given or computed. */
 static int exact_scores(const struct certify *certify, struct certify_evaluation *of,
                         struct error *err) {
     const struct certify_function *function = of->function;
@@ -190,8 +190,8 @@ static int exact_scores(const struct certify *certify, struct certify_evaluation
     return certify->map->exact(certify->map, function->weights, of->k, of->s, err);
 }
 
-/* Kernel scores of f and g by one product: those of g behind those of f in its rows. Where both
- * have the same weights, g's are f's, and of_g->s is NULL. */
+/* Kernel scores of f and g by one product, with the columns of g after those of f. If both have the
+ * same weights, of_g->s is NULL. */
 static int kernel_scores_of(const struct certify *certify, struct certify_evaluation *of_f,
                             struct certify_evaluation *of_g, struct error *err) {
     const struct certify_function *f = of_f->function, *g = of_g ? of_g->function : NULL;
@@ -231,16 +231,16 @@ static int kernel_scores_of(const struct certify *certify, struct certify_evalua
     return status;
 }
 
-/* reach (n) = sum over the features of a row of |x_ij| times the largest |w_jc|, most (d), and of
- * the constant feature: what |x| |w| bounds loosely where features have units of their own. */
-static void weigh_rows(const struct certify *certify, size_t k, const struct certify_function *f,
-                       const double *most, double *reach) {
+/* reach (n) = sum over a row's features of |x_ij| times the largest |w_jc|, feature_max (d), plus
+ * the constant feature. |x| |w| is a loose bound if features have different units. */
+static void bound_scores(const struct certify *certify, size_t k, const struct certify_function *f,
+                         const double *feature_max, double *reach) {
     const struct problem *problem = certify->problem;
     double last = 0;
     for (size_t c = 0; f->bias && certify->constant > 0 && c < k; c++) {
         last = fmax(last, fabs(f->bias[c]));
     }
-    linear_sizes(problem->data, most, certify->map->dimension, reach, problem->threads);
+    linear_sizes(problem->data, feature_max, certify->map->dimension, reach, problem->threads);
     for (size_t i = 0; i < problem->data->n_rows; i++) {
         reach[i] += last;
     }
@@ -254,12 +254,12 @@ int certify_largest_score(const struct certify *certify, size_t k, const struct 
     if (certify->map->primal) {
         struct certify_evaluation of_f = {.function = f, .k = k};
         reach = memory_array(n, sizeof *reach, "a certificate", err);
-        if (!reach || look_at_weights(certify, &of_f, err) < 0) {
+        if (!reach || evaluate_norm(certify, &of_f, err) < 0) {
             certify_evaluation_free(&of_f);
             free(reach);
             return -1;
         }
-        weigh_rows(certify, k, f, of_f.most, reach);
+        bound_scores(certify, k, f, of_f.feature_max, reach);
         certify_evaluation_free(&of_f);
     }
     for (size_t i = 0; i < n; i++) {
@@ -272,7 +272,8 @@ int certify_largest_score(const struct certify *certify, size_t k, const struct 
 
 /* ---- the loss ---- */
 
-/* Rows first .. first + n: what is written as bias is added, where the scores have it not. */
+/* Adds the loss of rows first .. first + n, with the bias added to scores that do not include
+ * it. */
 static int add_loss(const struct certify *certify, struct certify_evaluation *of_f,
                     const struct certify_family *family, size_t first, size_t n, double *s,
                     double *error, double loss[2], struct error *err) {
@@ -294,7 +295,7 @@ static int add_loss(const struct certify *certify, struct certify_evaluation *of
         error[i] = of_f->error ? fmin(error[i], of_f->error[first + i]) : error[i];
         error[i] += 6 * CERTIFY_UNIT * (largest + most_bias);
         error[i] += ((double)certify->map->dimension + 4) * CERTIFY_UNDERFLOW;
-        error[i] += f->exact_error && !of_f->precise ? f->exact_error[first + i] : 0;
+        error[i] += f->exact_error && !of_f->is_dd ? f->exact_error[first + i] : 0;
         if (!isfinite(error[i])) {
             return stop_overflow(err);
         }
@@ -314,15 +315,15 @@ static int add_loss(const struct certify *certify, struct certify_evaluation *of
     return 0;
 }
 
-/* The loss of all ranks, and whether scores vary over their rows: about the first ones, too. */
-static int join_ranks(struct cluster *cluster, size_t n, struct certify_evaluation *of_f,
-                      double loss[2], struct error *err) {
+/* Sums the loss over processes, and finds whether scores vary over all rows. */
+static int reduce_over_processes(struct cluster *cluster, size_t n, struct certify_evaluation *of_f,
+                                 double loss[2], struct error *err) {
     size_t k = of_f->k;
     if (!cluster) {
         return 0;
     }
-    /* the largest and, negated, the smallest of the ranks' first scores; slack; whether one's
-     * vary */
+    /* The largest and, negated, the smallest of the processes' first scores; the slack; whether the
+     * scores of one process vary. */
     double *most = memory_array(k + 1, 2 * sizeof *most, "a certificate", err);
     if (!most) {
         return -1;
@@ -375,10 +376,10 @@ int certify_evaluate_loss(const struct certify *certify, struct certify_evaluati
         status = of_f->reach ? 0 : -1;
     }
     if (status == 0 && of_f->reach) {
-        weigh_rows(certify, k, f, of_f->most, of_f->reach);
+        bound_scores(certify, k, f, of_f->feature_max, of_f->reach);
     }
     size_t first = 0, m;
-    do { /* of no rows once, too: a loss may ask other ranks */
+    do { /* also once with no rows: a loss may communicate */
         m = n - first < block ? n - first : block;
         if (status == 0 && s) {
             certify_linear_scores(certify, of_f, first, m, s);
@@ -389,15 +390,15 @@ int certify_evaluate_loss(const struct certify *certify, struct certify_evaluati
         first += m;
     } while (status == 0 && first < n);
     if (status == 0) {
-        status = join_ranks(certify->map->cluster, n, of_f, loss, err);
+        status = reduce_over_processes(certify->map->cluster, n, of_f, loss, err);
     }
     of_f->biased = true;
     if (status == 0 && f->scores && of_f->s) {
         memcpy(f->scores, of_f->s, n * k * sizeof *f->scores);
     }
     if (keep) {
-        free(of_f->off_by);
-        of_f->off_by = error;
+        free(of_f->loss_error);
+        of_f->loss_error = error;
     } else {
         free(error);
     }
@@ -421,12 +422,12 @@ int certify_evaluate(const struct certify *certify, struct certify_evaluation *f
                : 0;
 }
 
-/* ---- entry by entry ---- */
+/* ---- entrywise error bounds ---- */
 
-/* size (rows of the data) = the largest coefficient of each row, every `stride`; returns their sum,
- * and adds to *used those that are not 0. */
-static double spread_sizes(const struct certify *certify, const struct certify_evaluation *f,
-                           size_t stride, double *size, size_t *used) {
+/* size (rows of the data), with stride `stride`, = the largest |coefficient| of each row. Returns
+ * their sum and adds to *used the number of nonzero ones. */
+static double coefficient_sizes(const struct certify *certify, const struct certify_evaluation *f,
+                                size_t stride, double *size, size_t *used) {
     const uint32_t *rows = certify->problem->rows;
     double sum = 0;
     for (size_t i = 0; i < certify->map->n; i++) {
@@ -438,9 +439,10 @@ static double spread_sizes(const struct certify *certify, const struct certify_e
     return sum;
 }
 
-/* Takes the errors of all rows of the data, every `stride`, with the constant feature's. */
-static int take_errors(const struct certify *certify, size_t stride, const double *error,
-                       double constant, struct certify_evaluation *out, struct error *err) {
+/* Stores the errors of the problem's rows, from those of all rows of the data with stride `stride`,
+ * plus the error of the constant feature. */
+static int set_errors(const struct certify *certify, size_t stride, const double *error,
+                      double constant, struct certify_evaluation *out, struct error *err) {
     const uint32_t *rows = certify->problem->rows;
     size_t n = certify->map->n;
     out->error = memory_array(n, sizeof *out->error, "a certificate", err);
@@ -465,15 +467,15 @@ int certify_sharpen(const struct certify *certify, struct certify_evaluation *f,
     if (!size) {
         return -1;
     }
-    double *error = size + stride * all, sum = spread_sizes(certify, f, stride, size, &used);
-    double sum_g = other ? spread_sizes(certify, g, stride, size + 1, &used_g) : sum;
+    double *error = size + stride * all, sum = coefficient_sizes(certify, f, stride, size, &used);
+    double sum_g = other ? coefficient_sizes(certify, g, stride, size + 1, &used_g) : sum;
     double units = (double)(used > used_g ? used : used_g) + 10; /* of their sum */
     double part = square * units * CERTIFY_UNIT;
     int status = gram_rounding_scores(problem->gram, units, size, stride, error, problem->threads,
                                       err) < 0 ||
-                         take_errors(certify, stride, error, part * sum, f, err) < 0 ||
-                         (g && take_errors(certify, stride, error + (other ? 1 : 0), part * sum_g,
-                                           g, err) < 0)
+                         set_errors(certify, stride, error, part * sum, f, err) < 0 ||
+                         (g && set_errors(certify, stride, error + (other ? 1 : 0), part * sum_g, g,
+                                          err) < 0)
                      ? -1
                      : 0;
     free(size);
@@ -485,7 +487,7 @@ void certify_evaluation_free(struct certify_evaluation *evaluation) {
     free(evaluation->column);
     free(evaluation->first);
     free(evaluation->error);
-    free(evaluation->off_by);
+    free(evaluation->loss_error);
     free(evaluation->reach);
-    free(evaluation->most);
+    free(evaluation->feature_max);
 }

@@ -1,4 +1,4 @@
-/* What the files of certify share; nobody else includes this. */
+/* Declarations that the files certify*.c share; private to this module. */
 #ifndef FIT_CERTIFY_PRIVATE_H
 #define FIT_CERTIFY_PRIVATE_H
 
@@ -6,83 +6,86 @@
 
 #include <float.h>
 
-/* The largest relative error of one rounding. */
+/* The unit roundoff u: the largest relative error of one operation. */
 #define CERTIFY_UNIT (DBL_EPSILON / 2)
 
-/* What makes up for the rounding of a bound's own sums. */
+/* A factor that covers the rounding errors in the computation of a bound itself. */
 #define CERTIFY_UP (1 + 0x1p-20)
 
-/* The most nanoseconds of one thread that an evaluation in double-double may take, by count, if no
- * more are allowed. */
+/* The least work limit of an evaluation in double-double: nanoseconds of one thread, by operation
+ * counts. */
 #define CERTIFY_WORK 6e9
 
 struct certify {
     const struct problem *problem;
     const struct score_map *map;
     double constant;
-    double *reach;             /* (n) */
-    bool measured;             /* it is there: of weights once it is asked for */
-    double work;               /* nanoseconds of an evaluation in double-double */
-    double factor;             /* of the evaluation of one product of rows */
-    double *row_reach;         /* (rows), where reach is that of ... */
-    struct certify_pair *pair; /* ... pairs; else NULL */
-    bool checked, definite; /* the kernel is looked at, and positive semidefinite on the rows ... */
-    double *shift; /* (rows) ... once this is added to their squares; NULL: none is needed */
+    double *reach;             /* (n) norm bounds */
+    bool measured;             /* reach is computed; for linear problems on the first use */
+    double work;               /* work limit of an evaluation in double-double, in nanoseconds */
+    double factor;             /* error factor of one product of rows */
+    double *row_reach;         /* (rows) norm bounds of the rows, if reach is that of pairs */
+    struct certify_pair *pair; /* (n) the pairs; else NULL */
+    bool checked, definite;    /* the kernel is checked; it is positive semidefinite on the rows */
+    double *shift; /* (rows) with this added to the diagonal; NULL: no shift is needed */
 };
 
-/* What is known of a function over the rows. */
+/* A function evaluated at the rows, with error bounds. */
 struct certify_evaluation {
     const struct certify_function *function;
-    size_t k;              /* its outputs */
-    double *s;             /* (n, k) without a free bias; NULL where it is not kept */
-    double *column;        /* kernels: (k) sum_i |b_ic| reach_i */
-    double norm, rounding; /* |f|^2 and the bound of its error */
-    double summing;        /* kernels: the part of it that the sum of |f|^2 makes */
-    double off;            /* the sum of what errors of coefficients do to it */
-    double largest;        /* kernels: the largest of column */
-    double factor;         /* a score of row i is within factor reach_i largest of the true one */
-    double *error;  /* (n) the bound of each score's error entry by entry; NULL: not looked for */
-    double *off_by; /* (n) what the loss was told that each score may be off by; NULL: unwanted */
-    double *most;   /* linear: (d) the largest |weight| of each feature; NULL: that of another */
-    double *reach;  /* linear: (n) that bounds the scores' magnitudes; NULL: the rows' */
-    double *first;  /* (k) scores of the first row, */
-    double first_error; /* and how far they may be off */
-    bool biased;        /* s has the bias added */
-    bool varies;        /* those of another row differ */
-    bool precise;       /* s is the function's own, whatever was given as exact */
-    double slack;       /* the largest error of a score */
+    size_t k;                 /* its outputs */
+    double *s;                /* (n, k) scores without a free bias; NULL: not stored */
+    double *column;           /* kernels: (k) sum_i |b_ic| reach_i */
+    double norm, rounding;    /* |f|^2 and its rounding-error bound */
+    double summing;           /* kernels: the part of `rounding` due to the sum of |f|^2 */
+    double coefficient_error; /* sum of the errors of coefficients times norm bounds */
+    double largest;           /* kernels: the largest of column */
+    double factor; /* the error of a score of row i is at feature_max factor reach_i largest */
+    double
+        *error; /* (n) bound of each score's error from the entrywise bounds; NULL: not computed */
+    double *loss_error; /* (n) the error bounds that `loss` was given; NULL: not stored */
+    double
+        *feature_max; /* linear: (d) largest |weight| of each feature; NULL: shared with another */
+    double *reach;    /* linear: (n) bounds of the scores' magnitudes; NULL: use norm bounds */
+    double *first;    /* (k) scores of the first row */
+    double first_error; /* bound of their errors */
+    bool biased;        /* s includes the bias */
+    bool varies;        /* another row has different scores */
+    bool is_dd;         /* s was recomputed in double-double; the function's `exact` is not used */
+    double slack;       /* the largest error bound of a score */
 };
 
-/* |f|^2 and what bounds the scores' error, with the scores of kernels; the same of g (NULL: there is
- * none), whose scores are left NULL where it has f's weights. `function` and `k` are set. Rows are
- * not looked at for linear weights. The caller frees what the evaluations own. */
+/* Evaluates |f|^2 and the error bounds of the scores, for kernels the scores too; the same for g
+ * (NULL: none), whose scores stay NULL if it has f's weights. `function` and `k` are set by the
+ * caller. For linear weights the rows are not read. The caller ends with
+ * certify_evaluation_free. */
 int certify_evaluate(const struct certify *certify, struct certify_evaluation *f,
                      struct certify_evaluation *g, struct error *err);
 
-/* Whether g is there and has weights of its own. */
+/* Whether g is not NULL and has weights of its own. */
 bool certify_other(const struct certify_evaluation *f, const struct certify_evaluation *g);
 
-/* Looks at both functions again; *sharper is whether anything came of it. What was known of the
- * loss is then to be found anew. Of kernels, not of pairs. */
+/* Computes sharper error bounds of both functions. *sharper: whether they have changed; the loss
+ * must then be evaluated again. For kernels, not for pairs. */
 typedef int certify_look(const struct certify *certify, struct certify_evaluation *f,
                          struct certify_evaluation *g, bool *sharper, struct error *err);
 
-/* Bounds the error of kernels entry by entry, at the cost of another product with the matrix.
+/* From entrywise error bounds of the kernel matrix, at the cost of one more product with it.
  * *sharper is true. */
 certify_look certify_sharpen;
 
-/* Evaluates kernels anew in double-double, and bounds what is then left of the error. *sharper is
- * false where that is too much work, or not finite. */
+/* From an evaluation in double-double. *sharper is false if that is above the work limit or not
+ * finite. */
 certify_look certify_precisely;
 
-/* out->rounding and out->largest from the rest of what is known of coefficients. */
+/* Sets out->rounding and out->largest from its other members, for coefficients. */
 void certify_set_rounding(const struct certify *certify, struct certify_evaluation *out);
 
-/* s (n, k) = the scores of f's weights at rows first .. first + n, without what is added. */
+/* s (n, k) = the scores of f's weights at rows first .. first + n, without the bias. */
 void certify_linear_scores(const struct certify *certify, const struct certify_evaluation *f,
                            size_t first, size_t n, double *s);
 
-/* loss[0] += the family's loss at f, block by block; loss[1] += what its rounding may hide. */
+/* loss[0] += the family's loss at f, block by block; loss[1] += its rounding-error bound. */
 int certify_evaluate_loss(const struct certify *certify, struct certify_evaluation *f,
                           const struct certify_family *family, double loss[2], struct error *err);
 void certify_evaluation_free(struct certify_evaluation *evaluation);

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* The rule applies once the work is MIN_WORK of the other solver's, and again when the work has grown
- * by GROWTH: a rate is measured over at least a third of all work. */
+/* The rule applies once the work is MIN_WORK of the other solver's, and again when the work has
+ * grown by GROWTH: a rate is measured over at least a third of all work. */
 static const double MIN_WORK = 0.5, GROWTH = 1.5;
 
 bool pace_slow(struct pace *pace, double work, double gap, double target) {

@@ -1,3 +1,5 @@
+/* The check of definiteness: shifts of increasing size, until the Cholesky factorisation succeeds.
+ * O(m^3 / 3) per attempt. */
 #include "fit/definiteness.h"
 
 #include "common/base/memory.h"
@@ -8,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A factorisation of so many rows takes about two seconds. */
-enum { MOST_ROWS = 6000 };
+/* A factorisation of this many rows takes about two seconds. */
+enum { MAX_ROWS = 6000 };
 
-/* The shift grows by this from the rounding of double to that of float. */
+/* The shift grows by this factor, from the rounding unit of double to that of float. */
 static const double STEP = 8;
 
-/* The lower half of the matrix; returns its largest diagonal entry. */
+/* Fills the lower half of K (m, m). Returns its largest diagonal entry. */
 static double fill(const struct kernel_rows *kernel_rows, const uint32_t *rows, size_t m,
                    double *K) {
     double largest = 0;
@@ -27,7 +29,7 @@ static double fill(const struct kernel_rows *kernel_rows, const uint32_t *rows, 
     return largest;
 }
 
-/* Whether all that row i has in the lower half is 0. */
+/* Whether all entries of row i are 0, by the lower half. */
 static bool is_zero(const double *K, size_t m, size_t i) {
     bool zero = true;
     for (size_t j = 0; j < m; j++) {
@@ -36,23 +38,25 @@ static bool is_zero(const double *K, size_t m, size_t i) {
     return zero;
 }
 
-/* Adds to each shift what the factorisation's own rounding may hide: its factor is that of a matrix
- * whose entries are within (m + 1) units of the roots of their rows' diagonal, so that m (m + 1) of
- * a row's own make up for all of them (Demmel, "On floating point errors in Cholesky", LAPACK
- * working note 14, 1989). */
-static void pay(const double *size, size_t m, double *shift) {
+/* Adds the rounding errors of the factorisation to each shift. The computed factor is the exact one
+ * of a matrix whose entry (i, j) differs by at max_unit (m + 1) units times sqrt(K_ii K_jj); m (m +
+ * 1) units of a row's own diagonal entry cover these differences (Demmel, "On floating point errors
+ * in Cholesky", LAPACK working note 14, 1989). */
+static void add_factor_rounding(const double *size, size_t m, double *shift) {
     double part = (double)m * ((double)m + 1) * DBL_EPSILON / 2;
     for (size_t i = 0; i < m; i++) {
         shift[i] += part * (size[i] + shift[i]);
     }
 }
 
-/* Shifts (m) of m units of each row's own size, of stored matrices, whose values are off by parts
- * of their own, or if `common` of the largest; else as rounding moves entries, by units of the
- * reaches of their rows. own (m) gets the diagonal. Rows of zeros need none. Returns whether there
- * is a factorisation then. K (m, m) is work. */
-static bool works(const struct kernel_rows *kernel_rows, const uint32_t *rows, const double *reach,
-                  size_t m, double unit, bool common, double *K, double *own, double *shift) {
+/* Whether the matrix has a factorisation with shifts of m `unit` times a size. For precomputed
+ * matrices the size is the row's diagonal entry, or if `common` the largest one, because their
+ * values have relative errors; otherwise it is the larger of the diagonal entry and the norm bound
+ * squared. Rows of zeros get no shift. shift (m) gets the shifts, own (m) the diagonal; K (m, m) is
+ * work. */
+static bool factors_with_shift(const struct kernel_rows *kernel_rows, const uint32_t *rows,
+                               const double *reach, size_t m, double unit, bool common, double *K,
+                               double *own, double *shift) {
     bool stored = kernel_rows->kernel->type == KERNEL_PRECOMPUTED;
     double largest = fill(kernel_rows, rows, m, K);
     for (size_t i = 0; i < m; i++) {
@@ -70,24 +74,25 @@ int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows, 
                    size_t m, bool *definite, double *shift, struct error *err) {
     *definite = false;
     memset(shift, 0, m * sizeof *shift);
-    if (m > MOST_ROWS) {
+    if (m > MAX_ROWS) {
         return 0;
     }
     double *K = memory_array(m + 1, m * sizeof *K, "a check of the kernel matrix", err);
     if (!K) {
         return -1;
     }
-    /* values in a file were rounded when they were written, and again to float; where they are what
-     * was left of larger ones, by parts of these */
+    /* Values in a file were rounded when they were written, and again to float. If they are
+     * differences of larger numbers, the rounding is relative to those: `common`. */
     bool stored = kernel_rows->kernel->type == KERNEL_PRECOMPUTED;
-    double most = stored ? FLT_EPSILON : DBL_EPSILON, *own = K + m * m;
-    for (double unit = DBL_EPSILON; !*definite && unit <= most; unit *= STEP) {
+    double max_unit = stored ? FLT_EPSILON : DBL_EPSILON, *own = K + m * m;
+    for (double unit = DBL_EPSILON; !*definite && unit <= max_unit; unit *= STEP) {
         for (int common = 0; !*definite && common <= (stored ? 1 : 0); common++) {
-            *definite = works(kernel_rows, rows, reach, m, unit, common, K, own, shift);
+            *definite =
+                factors_with_shift(kernel_rows, rows, reach, m, unit, common, K, own, shift);
         }
     }
     if (*definite) {
-        pay(own, m, shift);
+        add_factor_rounding(own, m, shift);
     }
     free(K);
     return 0;

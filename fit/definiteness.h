@@ -1,5 +1,5 @@
-/* Whether a kernel's matrix is positive semidefinite, for kernels of which kernel_definite does not
- * know it. */
+/* Whether the matrix of a kernel that is not known to be positive semidefinite (kernel_definite) is
+ * so on given rows, by a Cholesky factorisation. */
 #ifndef FIT_DEFINITENESS_H
 #define FIT_DEFINITENESS_H
 
@@ -10,11 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the matrix of rows[0..m) of the gram's rows is positive semidefinite once shift (m) is
- * added to its diagonal: what rounding of its entries may hide, of each row as large as the row is,
- * reach (m) its reach (kernel_rounding), of stored matrices as its own diagonal entry is or the
- * largest, 0 for rows of zeros; and what that of its factorisation may. *definite is false where it
- * has none, and where m is so large that it is not tried. Fails when memory is short. */
+/* Whether the matrix of rows[0..m) of kernel_rows is positive semidefinite once shift (m) is added
+ * to its diagonal. The shift covers the rounding errors of the entries and of the factorisation.
+ * That of the entries is relative to reach[i]^2, the norm bound of row i (kernel_rounding); for
+ * precomputed matrices to the row's diagonal entry or to the largest one; rows of zeros get none.
+ * *definite is false if there is no factor, and also if m is above 6,000, where none is attempted:
+ * that would take more than about two seconds. Returns -1 when memory is short. */
 int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows, const double *reach,
                    size_t m, bool *definite, double *shift, struct error *err);
 

@@ -1,5 +1,5 @@
-/* The result of one run of a solver, before certification: a primal and a dual point, with the bounds
- * that the solver itself computed. The certified result is struct solution (solution.h). */
+/* The result of one run of a solver, before certification: a primal and a dual point, with the
+ * bounds that the solver itself computed. The certified result is struct solution (solution.h). */
 #ifndef FIT_FIT_H
 #define FIT_FIT_H
 
@@ -20,7 +20,7 @@ struct fit {
     double *dual_scores;
     double smoothing;
     struct risk_rounding rounding; /* divided by the cost; see struct risk */
-    double *dual_error; /* (n) error bounds of the coefficients of dual_weights, rounding of the
+    double *dual_error;   /* (n) error bounds of the coefficients of dual_weights, rounding of the
                            sums into weights included; NULL: use `rounding` */
     double *alpha, *beta; /* (n) the dual point, if the family's dual has two blocks; else NULL */
     double bias;          /* top: contribution of the constant feature to the scores */

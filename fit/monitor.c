@@ -1,3 +1,4 @@
+/* Monitors that wrap another monitor. */
 #include "fit/monitor.h"
 
 #include <math.h>
@@ -17,12 +18,12 @@ static void unlock(const struct monitor_run *run) {
 static enum stop_reason run_check(void *context, uint64_t iteration, double primal, double dual) {
     struct monitor_run *run = context;
     lock(run);
-    enum stop_reason said = monitor_check(run->behind, run->before + iteration,
-                                          fmin(primal, run->primal), fmax(dual, run->dual));
-    bool late = !said && monitor_left(run->behind) <= run->seconds;
-    run->said = said;
+    enum stop_reason reason = monitor_check(run->behind, run->before + iteration,
+                                            fmin(primal, run->primal), fmax(dual, run->dual));
+    bool late = !reason && monitor_left(run->behind) <= run->seconds;
+    run->said = reason;
     unlock(run);
-    return said                                  ? said
+    return reason                                ? reason
            : late                                ? STOP_TIME
            : run->most && iteration >= run->most ? STOP_ITERATIONS
                                                  : 0;

@@ -1,4 +1,4 @@
-/* What a solver tells while it works, and how it is told to stop. */
+/* The progress callback of a solver, through which it is also stopped. */
 #ifndef FIT_MONITOR_H
 #define FIT_MONITOR_H
 
@@ -12,20 +12,20 @@
 
 struct monitor {
     void *context;
-    /* Called once an iteration with the bounds known then. Returns 0 to go on; else the solver
-     * stops there, gives its best point so far, and passes the reason on. Cheap; NULL: late is
-     * asked. */
+    /* Called once per iteration with the current bounds. Returns 0 to continue; otherwise the
+     * solver stops, returns its best iterate, and passes the reason on. Cheap. NULL: `late` is
+     * called instead. */
     enum stop_reason (*check)(void *context, uint64_t iteration, double primal, double dual);
-    /* True when a limit of time has passed: for iterations that are long, to end early and be
-     * checked. NULL: there is no such limit. */
+    /* True once the time limit has passed. Long iterations call it, to end early. NULL: there is no
+     * time limit. */
     bool (*late)(void *context);
-    /* Seconds until a run that has not ended is thrown away, certificate and all; rows are not
-     * spread then. NULL: it is waited for. */
+    /* Seconds remaining until an unfinished run is discarded, its certificate included. Not with
+     * rows distributed over processes. NULL: a run is never discarded. */
     double (*left)(void *context);
-    /* Iterations after which check is known to say stop; 0: none is. For solvers that call it now
-     * and then. */
+    /* Iterations after which `check` will stop the solver; 0: no limit. For solvers that do not
+     * call it in every iteration. */
     uint64_t most;
-    /* Called when an algorithm begins, or goes on after another. NULL: not wanted. */
+    /* Called when an algorithm starts, or resumes after another. May be NULL. */
     void (*algorithm)(void *context, enum algorithm algorithm);
 };
 
@@ -43,7 +43,7 @@ static inline double monitor_left(const struct monitor *monitor) {
     return monitor && monitor->left ? monitor->left(monitor->context) : INFINITY;
 }
 
-/* Calls check if there is one; else only a limit of time is one. */
+/* Calls check; if there is none, only the time limit stops a solver. */
 static inline enum stop_reason monitor_check(const struct monitor *monitor, uint64_t iteration,
                                              double primal, double dual) {
     if (monitor && monitor->check) {
@@ -52,40 +52,40 @@ static inline enum stop_reason monitor_check(const struct monitor *monitor, uint
     return monitor_late(monitor) ? STOP_TIME : 0;
 }
 
-/* ---- monitors before a monitor: `behind` is told and asked all, but for what is said here ---- */
+/* ---- monitors that wrap another monitor and pass all calls on to it, with these changes ---- */
 
-/* One run of several. */
+/* A monitor that wraps another for one run of several. */
 struct monitor_run {
-    const struct monitor *behind; /* NULL: nobody watches */
-    uint64_t before;              /* iterations of earlier runs, which are added */
-    uint64_t most;                /* iterations of this run, after which it ends; 0: no limit */
-    double primal, dual;          /* bounds of earlier runs, shown where they are the better ones */
-    double seconds;               /* left before it is thrown away, at which it ends */
-    pthread_mutex_t *mutex;       /* held while `behind` is asked; NULL: one thread runs */
-    enum stop_reason said;        /* what `behind` said last */
+    const struct monitor *behind; /* the wrapped monitor; NULL: none */
+    uint64_t before;              /* iterations of earlier runs, added to those of this one */
+    uint64_t most;                /* limit of iterations of this run; 0: no limit */
+    double primal, dual;          /* bounds of earlier runs, reported if they are better */
+    double seconds;               /* remaining until it is discarded, at which this run ends */
+    pthread_mutex_t *mutex;       /* held during calls of `behind`; NULL: one thread only */
+    enum stop_reason said;        /* the last stop reason of `behind` */
 };
 
-/* The monitor of a run that goes on where others have ended, with at most `most` iterations of its
- * own (0: no limit). Fills run, which must outlive it, with no bounds of earlier runs. */
+/* The monitor of a run that continues earlier ones, with at most `most` iterations of its own (0:
+ * no limit). Fills `run`, without bounds of earlier runs; `run` must outlive the monitor. */
 struct monitor monitor_after(struct monitor_run *run, const struct monitor *behind, uint64_t before,
                              uint64_t most);
 
-/* The monitor of a solver that works on a part of an iteration: only its time is limited. `behind`
+/* The monitor of a solver that computes a part of an iteration: only its time is limited. `behind`
  * may be NULL. */
 struct monitor monitor_inner(const struct monitor *behind);
 
-/* The monitor of a run that is late already when no more than so many seconds are left before it is
- * thrown away, for it needs time for what comes after it. Fills run, which must outlive it. */
+/* The monitor of a run that ends `seconds` before it would be discarded, so that time remains for
+ * what follows it. Fills `run`, which must outlive the monitor. */
 struct monitor monitor_end_early(struct monitor_run *run, const struct monitor *behind,
                                  double seconds);
 
-/* Behind several threads, which come to it one at a time. */
+/* A monitor that several threads share; one at a time calls the wrapped one. */
 struct monitor_shared {
     struct monitor_run run;
     pthread_mutex_t mutex;
 };
 
-/* The monitor that the threads share. Fills shared, which must outlive it; the caller calls
+/* The monitor that the threads share. Fills `shared`, which must outlive it; the caller ends with
  * monitor_shared_free. */
 struct monitor monitor_share(struct monitor_shared *shared, const struct monitor *behind);
 void monitor_shared_free(struct monitor_shared *shared);

@@ -1,8 +1,9 @@
+/* The portfolio loop. */
 #include "fit/policy.h"
 
 #include <math.h>
 
-/* A policy as it runs. */
+/* A run of a policy. */
 struct portfolio {
     const struct policy *policy;
     void *state;
@@ -19,7 +20,7 @@ static bool is_done(const struct portfolio *portfolio) {
     return portfolio->policy->is_done(portfolio->state);
 }
 
-/* Runs a row for so many iterations; 0: no limit. */
+/* Runs a row for at most `limit` iterations; 0: no limit. */
 static int run_row(struct portfolio *portfolio, const struct policy_row *row, uint64_t limit,
                    struct error *err) {
     const struct policy *policy = portfolio->policy;
@@ -41,7 +42,8 @@ static int run_row(struct portfolio *portfolio, const struct policy_row *row, ui
     return 0;
 }
 
-/* Of n rows that take turns, the one of this turn, and its slice; *applying: how many apply. */
+/* Of n rows with time slices: the one whose turn it is, and its slice. *applying: how many
+ * apply. */
 static const struct policy_row *choose_row(const struct portfolio *portfolio,
                                            const struct policy_row *rows, size_t n,
                                            size_t *applying, uint64_t *slice) {
@@ -61,8 +63,8 @@ static const struct policy_row *choose_row(const struct portfolio *portfolio,
     return chosen;
 }
 
-/* Time slices of n rows, until the limit of work, or until as many turns have stalled as rows
- * apply. A slice that the limit cuts goes on when the limit is higher. */
+/* Runs n rows in time slices, until the work limit is reached or as many successive turns have
+ * stalled as rows apply. A slice that the work limit cuts is continued once the limit is higher. */
 static int run_turns(struct portfolio *portfolio, const struct policy_row *rows, size_t n,
                      struct error *err) {
     struct policy_turns *turns = &portfolio->turns;
@@ -75,9 +77,9 @@ static int run_turns(struct portfolio *portfolio, const struct policy_row *rows,
         if (!row) {
             return 0;
         }
-        double left = (turns->limit - turns->work) / row->work(portfolio->state);
-        bool cut = applying == 1 || left < (double)slice;
-        if (run_row(portfolio, row, cut ? (uint64_t)fmin(left + 1, (double)INT64_MAX) : slice,
+        double remaining = (turns->limit - turns->work) / row->work(portfolio->state);
+        bool cut = applying == 1 || remaining < (double)slice;
+        if (run_row(portfolio, row, cut ? (uint64_t)fmin(remaining + 1, (double)INT64_MAX) : slice,
                     err) < 0) {
             return -1;
         }

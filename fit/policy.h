@@ -1,11 +1,11 @@
 /* Policies and the portfolio loop.
  *
- * Several algorithms can solve the problem of one family. Which of them run, in which order and for
- * how long is the family's policy: one table, solvers/FAMILY/policy.c, read from top to bottom. The
- * portfolio loop runs it: each row whose condition holds goes on from the best iterate so far,
- * until the target gap is certified or a limit of the user is reached. Rows that take turns run in
- * time slices, until all of them have stalled, or a limit of work is reached. `tests/policy --list`
- * prints all tables. */
+ * Several algorithms can solve the problem of one family. The family's policy says which of them
+ * run, in which order and for how long: it is one table, families/FAMILY/solver/policy.c, read from
+ * top to bottom. The portfolio loop runs the table. Each row whose condition holds starts at the
+ * best iterate so far, until the target gap is certified or a limit of the user is reached. Rows
+ * with time slices alternate until all of them have stalled or the work limit is reached.
+ * `tests/policy --list` prints all tables. */
 #ifndef FIT_POLICY_H
 #define FIT_POLICY_H
 
@@ -15,30 +15,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A row of a policy. `state` is the family's: its problem, the target and the best iterate. */
+/* A row of a policy. `state` belongs to the family: its problem, target gap and best iterate. */
 struct policy_row {
     enum algorithm algorithm;
-    /* For readers: when it applies, its work limit, and what follows if it stalls. */
+    /* Text for readers: when the row applies, its work limit, and what follows if it stalls. */
     const char *when, *limit, *then;
-    /* Whether it can solve the problem, and is wanted at this point; NULL: always. */
+    /* Whether the algorithm can solve the problem and should run now; NULL: always. */
     bool (*applies)(const void *state);
-    /* Runs the algorithm from the best iterate until the target gap is reached, its work limit is
-     * reached or it stalls, and takes what is better than the best iterate. NULL: another row runs
-     * it, which asks policy_applies. -1 with err set ends the fit. */
+    /* Runs the algorithm from the best iterate until it reaches the target gap or its work limit,
+     * or stalls, and updates the best iterate. NULL: the code of another row runs it, after
+     * policy_applies. Returns -1 with err set on failure, which ends the fit. */
     int (*run)(void *state, const struct monitor *monitor, struct error *err);
-    /* Iterations of its time slice in this turn (0, 1, ...); 0: the turn is another row's (of rows
-     * that apply together one has its turn). Rows
-     * with a slice, one below the other, take turns; one that applies alone has one slice of all
-     * the work. NULL: it takes none. */
+    /* Iterations of the row's time slice in turn `turn` (0, 1, ...); 0: the turn belongs to another
+     * row. Adjacent rows with slices alternate, one row per turn; a row that applies alone has one
+     * slice of all the work. NULL: the row runs without slices. */
     uint64_t (*slice)(const void *state, int turn);
-    double (*work)(const void *state); /* of an iteration; NULL: it is not counted */
+    double (*work)(const void *state); /* work of one iteration; NULL: not counted */
 };
 
-/* The time slices so far. */
+/* The state of the time slices. */
 struct policy_turns {
     int turn;
-    size_t stalled;   /* turns in a row that ended before their slice did */
-    bool all_stalled; /* as many as rows apply */
+    size_t stalled;   /* successive turns that stalled within their slice */
+    bool all_stalled; /* all rows that apply have stalled */
     double work, limit;
 };
 
@@ -46,26 +45,26 @@ struct policy {
     const char *family;
     const struct policy_row *rows;
     size_t n_rows;
-    /* Whether nothing more is to be done: the gap is reached, or a limit of the user. */
+    /* Whether the target gap or a limit of the user is reached. */
     bool (*is_done)(const void *state);
-    /* If rows take turns: iterations so far; whether the last run stalled; and whether the table is
-     * run again from the top, with its limit of work. The last is asked before the first time too,
-     * when all turns are 0. */
+    /* For tables with time slices: iterations so far; whether the last run stalled; and whether the
+     * table is run (again) from the top, for which it sets the work limit in `turns`. The last is
+     * called before the first run too, with `turns` zero. */
     uint64_t (*iterations)(const void *state);
     bool (*has_stalled)(const void *state);
     bool (*run_again)(const void *state, struct policy_turns *turns);
 };
 
-/* Runs the rows that apply, from top to bottom, and tells the monitor of each. -1 as a row's run
- * says. */
+/* Runs the rows that apply, from top to bottom, and reports each to the monitor. Returns -1 if a
+ * row's run does. */
 int policy_run(const struct policy *policy, void *state, const struct monitor *monitor,
                struct error *err);
 
 /* Whether the row of this algorithm applies; false if the table has none. */
 bool policy_applies(const struct policy *policy, enum algorithm algorithm, const void *state);
 
-/* Whether the row of a table is enabled. All are; the ablation's programs are linked with another
- * function of this name (tests/ablation/enabled.c), which disables the row that it is told to. */
+/* Whether a row is enabled. All are; the programs of `make ablation` are linked with another
+ * function of this name (tests/ablation/enabled.c), which disables one row. */
 bool policy_enabled(const char *family, enum algorithm algorithm);
 
 #endif

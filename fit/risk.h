@@ -1,7 +1,8 @@
-/* A convex risk in score space: the sum of losses that a family adds to 1/2 |f|^2.
+/* A convex risk R in score space: the sum of losses that a family adds to 1/2 |f|^2.
  *
- * Cutting planes and conditional gradients know a family through this table alone. For any convex
- * combination of planes, D = C sum mu_t o_t - C^2/2 |sum mu_t A'g_t|^2 bounds the primal below. */
+ * This table is all that cutting planes and conditional gradient know of a family. A cutting plane
+ * is a subgradient g of R with its offset o: R(s) >= g's + o. For any convex combination mu of
+ * planes, D = C sum mu_t o_t - C^2/2 |sum mu_t A'g_t|^2 is a lower bound on the primal. */
 #ifndef FIT_RISK_H
 #define FIT_RISK_H
 
@@ -9,26 +10,26 @@
 
 #include <stddef.h>
 
-/* What rounding may have done to a cut: bounds of errors. A row's `weight` is a number of the
- * risk's own, for rank the weight of its pairs. */
+/* Rounding-error bounds of a cutting plane. A row's `weight` is defined by the risk; for rank it is
+ * the weight of the row's pairs. */
 struct risk_rounding {
     double offset;   /* of the offset */
-    double gradient; /* of each g_i, over the row's weight */
-    double size;     /* |g_i| is at most this, over the row's weight */
+    double gradient; /* of each g_i, divided by the row's weight */
+    double size;     /* an upper bound of |g_i|, divided by the row's weight */
 };
 
 struct risk {
-    size_t
-        n; /* scores; where rows are spread over ranks these are one's own, and R, offsets and what
-                 `rounding` gives are of all: a cut is for all ranks */
+    /* Number of scores. With rows distributed over processes these are the scores of this one's
+     * rows, while R, offsets and `rounding` are totals; all processes call `cut` together. */
+    size_t n;
     void *context;
     /* Returns R(s). g (n) gets a subgradient of R at s and *offset = R(s) - g's, both without the
      * factor C. R must be bounded below by 0. */
     double (*cut)(void *context, const double *s, double *g, double *offset);
-    /* Of the last cut. NULL: its dual points are not made of planes. */
+    /* Of the last plane. NULL: dual points are not combinations of planes. */
     struct risk_rounding (*rounding)(const void *context);
-    /* What the last cut is made of, for a family whose dual point says more than the sum of planes:
-     * kept with the plane, released by free(). NULL: nothing is. */
+    /* A record of the last plane, for a family whose dual point needs more than the sum of planes.
+     * It is stored with the plane and released by free(). NULL: no record. */
     int (*record)(void *context, void **record, struct error *err);
 };
 

@@ -26,7 +26,7 @@ int score_map_each(const struct score_map *map, const double *weights, size_t n_
 
 /* ---- the constant feature ---- */
 
-/* s (n, n_outputs) += constant times `last` (n_outputs): the feature's weights. */
+/* s (n, n_outputs) += constant times `last` (n_outputs), the weights of the constant feature. */
 static void add_constant(const struct score_map *map, double constant, const double *last,
                          size_t n_outputs, double *s) {
     for (size_t i = 0; constant > 0 && i < map->n; i++) {
@@ -76,15 +76,15 @@ static int linear_map_adjoint(const struct score_map *map, const double *r, doub
 
 /* ---- kernels ---- */
 
-/* A view of some rows of the whole kernel matrix, with room to spread their coefficients. */
+/* A view of some rows of the whole kernel matrix, with buffers over all its rows. */
 struct gram_view {
     const struct problem *problem;
-    size_t size;      /* of the whole matrix */
-    double *spread_b; /* (size), zero outside the rows */
-    double *spread_s; /* (size) */
+    size_t size;   /* rows of the whole matrix */
+    double *all_b; /* (size) coefficients, zero outside the view */
+    double *all_s; /* (size) scores */
 };
 
-/* K weights without the constant feature. */
+/* s (n) = K weights, without the constant feature. */
 static int multiply(const struct score_map *map, const double *weights, double *s,
                     struct error *err) {
     const struct gram_view *view = map->context;
@@ -93,13 +93,13 @@ static int multiply(const struct score_map *map, const double *weights, double *
         return gram_product(problem->gram, weights, s, map->threads, err);
     }
     for (size_t i = 0; i < map->n; i++) {
-        view->spread_b[problem->rows[i]] = weights[i];
+        view->all_b[problem->rows[i]] = weights[i];
     }
-    if (gram_product(problem->gram, view->spread_b, view->spread_s, map->threads, err) < 0) {
+    if (gram_product(problem->gram, view->all_b, view->all_s, map->threads, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < map->n; i++) {
-        s[i] = view->spread_s[problem->rows[i]];
+        s[i] = view->all_s[problem->rows[i]];
     }
     return 0;
 }
@@ -123,8 +123,8 @@ static int gram_map_adjoint(const struct score_map *map, const double *r, double
     return 0;
 }
 
-/* K weights in double, without the constant feature, where the matrix is in float; at rows
- * at[0..n_at), NULL: at all. */
+/* s = K weights in double, without the constant feature, for a matrix that is stored in float; at
+ * rows at[0..n_at), NULL: at all n_at = n rows. */
 static int multiply_exactly(const struct score_map *map, const double *weights, size_t n_outputs,
                             const uint32_t *at, size_t n_at, double *s, struct error *err) {
     const struct gram_view *view = map->context;
@@ -158,7 +158,7 @@ static int multiply_exactly(const struct score_map *map, const double *weights, 
     return status;
 }
 
-/* s += constant^2 times the sums of the weights, at rows at[0..n_at); NULL: at all. */
+/* s += constant^2 times the sums of the weights, at rows at[0..n_at); NULL: at all rows. */
 static void add_square(const struct score_map *map, double constant, const double *weights,
                        size_t n_outputs, const uint32_t *at, size_t n_at, double *s) {
     for (size_t k = 0; constant > 0 && k < n_outputs; k++) {
@@ -205,8 +205,8 @@ static int gram_map_diagonal(const struct score_map *map, double *diagonal, stru
 static void gram_map_release(struct score_map *map) {
     struct gram_view *view = map->context;
     if (view) {
-        free(view->spread_b);
-        free(view->spread_s);
+        free(view->all_b);
+        free(view->all_s);
         free(view);
         map->context = NULL;
     }
@@ -243,9 +243,9 @@ int score_map_create(struct score_map *map, const struct problem *problem, struc
     map->release = gram_map_release;
     map->diagonal = gram_map_diagonal;
     if (problem->rows) {
-        view->spread_b = memory_zeros(view->size, sizeof *view->spread_b, "coefficients", err);
-        view->spread_s = memory_array(view->size, sizeof *view->spread_s, "scores", err);
-        if (!view->spread_b || !view->spread_s) {
+        view->all_b = memory_zeros(view->size, sizeof *view->all_b, "coefficients", err);
+        view->all_s = memory_array(view->size, sizeof *view->all_s, "scores", err);
+        if (!view->all_b || !view->all_s) {
             gram_map_release(map);
             return -1;
         }

@@ -14,16 +14,17 @@ struct solution {
     size_t n_outputs;
     double *weights; /* linear: (n_features, n_outputs); kernel: (n, n_outputs), by problem row */
     double *bias;    /* (n_outputs) added to the scores; NULL: no bias */
-    struct pair_coefficient *pairs; /* coefficients of pair features, by problem row; then weights is NULL */
+    struct pair_coefficient
+        *pairs; /* coefficients of pair features, by problem row; then weights is NULL */
     size_t n_pairs;
     double primal, dual; /* if certified: dual <= optimum <= primal, rounding errors included */
     double norm;         /* |f|, over all outputs; 0 if it was not evaluated */
     bool flat;           /* all rows have the same scores, up to rounding */
-    const char *zero;    /* a static sentence that says why w = 0 is optimal; NULL: not known to be */
-    double gap;          /* relative duality gap; NAN: there is no bound on the optimum */
+    const char *zero; /* a static sentence that says why w = 0 is optimal; NULL: not known to be */
+    double gap;       /* relative duality gap; NAN: there is no bound on the optimum */
     uint64_t iterations;
-    bool unsolved;           /* f = 0 because no time was left: the dual point is 0 and is not stored */
-    bool converged;          /* (primal - dual) / primal <= epsilon, or the stopping rule holds */
+    bool unsolved;  /* f = 0 because no time was left: the dual point is 0 and is not stored */
+    bool converged; /* (primal - dual) / primal <= epsilon, or the stopping rule holds */
     enum stop_reason reason; /* when not converged */
     bool certified;          /* false: the problem is not known to be convex, and the dual is only
                                 a lower bound that no solution need approach; or a bound is false

@@ -26,8 +26,8 @@ enum stop_reason {
     STOP_INFINITE /* the primal bound is not finite */
 };
 
-/* Progress means that the gap, or the distance from optimality, falls below this fraction of its last
- * value. Several steps in a row without progress end a run: the solver has stalled. */
+/* Progress means that the gap, or the distance from optimality, falls below this fraction of its
+ * last value. Several steps in a row without progress end a run: the solver has stalled. */
 static const double STOP_PROGRESS = 0.9;
 
 /* Sets err to the message for scores that are not finite. Returns -1. */

@@ -27,7 +27,8 @@ int tolerance_solve(tolerance_run run, void *context, double epsilon, size_t row
         if (!(end.gap <= sequence[k]) && run(context, sequence[k], &end, err) < 0) {
             return -1;
         }
-        bool progress = isnan(end.gap) || end.gap <= sequence[k] || end.gap < STOP_PROGRESS * last_gap;
+        bool progress =
+            isnan(end.gap) || end.gap <= sequence[k] || end.gap < STOP_PROGRESS * last_gap;
         stalled = progress ? 0 : stalled + 1;
         if (end.limited || end.gap <= epsilon || sequence[k] <= epsilon ||
             stalled == STALLED_RUNS) {
