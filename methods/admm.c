@@ -1,3 +1,4 @@
+/* The iterations of ADMM, the choice of rho, and the factors. */
 #include "methods/admm.h"
 
 #include "common/base/array.h"
@@ -13,32 +14,32 @@
 #include <string.h>
 
 enum {
-    COLUMNS = 16,     /* that one task multiplies */
+    COLUMNS = 16,     /* of a task of products */
     TASK_ROWS = 64,   /* of a task of steps */
-    BALANCE = 20,     /* iterations from one look at rho to the next, at first */
-    DIFFERENCES = 10, /* that the acceleration has, at the most */
-    SEQUENCES = 8     /* of the size of U, with those of the caller */
+    BALANCE = 20,     /* iterations between checks of rho, at first */
+    DIFFERENCES = 10, /* of the acceleration, at most */
+    SEQUENCES = 8     /* arrays of the size of U, those of the caller included */
 };
 
-/* The part of the kernel matrix's memory that all this may take. */
+/* The fraction of the kernel matrix's memory that the solver may use. */
 static const double MEMORY = 0.5;
-static const double RELAX = 1.6; /* r */
-/* rho at first, over the ratio of scores, or of the margins of 1 where these are larger, and
- * coefficients (mc, 3,000 rows of letter, llw and ats at C = 1000: 60 iterations to 1e-3; 1 takes
- * 70, .1 takes 80). With a rho far below, a free bias runs away. */
+static const double RELAX = 1.6; /* over-relaxation r */
+/* The first rho, divided by the ratio of scores (or of margins of 1, if larger) to coefficients.
+ * Measured for mc on 3,000 rows of letter, llw and ats, C = 1000: 60 iterations to 1e-3; with 1 it
+ * takes 70, with .1 it takes 80. With a far smaller rho a free bias diverges. */
 static const double START = 0.3;
-/* rho is changed where it is out by more than the first of these factors, or by more than the
- * second if the iterations with it have cost as much as its factor did, n / 6 k of them for K's.
- * It is right where U and Z are half as far apart as Z moves, both relative: mc, 680 rows of 26
- * classes at random, ww and cs at C = 1e6, and 1,000 rows of letter, llw, atm, ww, cs, take the
- * fewest iterations from .3 to 1. */
-static const double UNBALANCED = 4, LATER_UNBALANCED = 1.3, APART = 0.5;
-static const double MOST = 100;   /* rho is changed by no more than this factor */
-static const double GROWTH = 1.3; /* of the wait: a rho that changes for ever leads nowhere */
+/* rho is changed if it is out of balance by more than UNBALANCED, or by LATER_UNBALANCED once the
+ * iterations with its factor have cost as much as the factorisation (n / 6 k iterations for K). It
+ * is balanced if the relative primal residual |U - Z| is RATIO times the relative change of Z.
+ * Measured for mc: 680 rows of 26 random classes, ww and cs at C = 1e6, and 1,000 rows of letter,
+ * llw, atm, ww, cs, take the fewest iterations with ratios from .3 to 1. */
+static const double UNBALANCED = 4, LATER_UNBALANCED = 1.3, RATIO = 0.5;
+static const double MAX_CHANGE = 100; /* largest factor of one change of rho */
+static const double GROWTH = 1.3;     /* of the wait between checks, so that rho settles */
 
-/* How far the sequences are from one another, squared, and how large they are. */
+/* Squared norms of the residuals and the sequences. */
 struct splitting_residuals {
-    double apart, moved; /* U - Z; the change of Z */
+    double primal, dual; /* of U - Z and of the change of Z */
     double u, z, w;
 };
 
@@ -46,9 +47,9 @@ static size_t row_tasks(const struct splitting *splitting) {
     return (splitting->problem.n + TASK_ROWS - 1) / TASK_ROWS;
 }
 
-/* The differences that the acceleration has: no more than the matrix has room for. 0: there is
- * none. (mc, 3,000 rows of letter, ww at C = 1000: 540 iterations with 10, 510 with 20, 690 with 5,
- * 1370 without.) */
+/* The number of differences of the acceleration, limited so that they take no more memory than K;
+ * 0: no acceleration. Measured for mc on 3,000 rows of letter, ww, C = 1000: 540 iterations with
+ * 10, 510 with 20, 690 with 5, 1370 without. */
 static size_t differences(size_t n, size_t k) {
     size_t room = n / (2 * k);
     return room < 2 ? 0 : smaller(room, DIFFERENCES);
@@ -116,7 +117,7 @@ int splitting_fill_low(struct splitting *splitting, const struct gram *gram, con
                            problem->threads, err);
 }
 
-/* A task of columns. */
+/* A product of K with some columns. */
 struct columns {
     const struct splitting *splitting;
     const double *in;
@@ -132,7 +133,7 @@ static void multiply_columns(void *argument, size_t task, size_t worker) {
                 (int)n, columns->in + first, (int)k, 0, columns->out + first, (int)k);
 }
 
-/* K's own diagonal takes the place of its factor's, or the other way round. */
+/* Exchanges the diagonals of K and of its factor. */
 static void swap_diagonal(const struct splitting *splitting) {
     size_t n = splitting->problem.n;
     for (size_t i = 0; i < n; i++) {
@@ -142,8 +143,8 @@ static void swap_diagonal(const struct splitting *splitting) {
     }
 }
 
-/* The factor's diagonal must not take part: it has sqrt(rho), beside which K's may be as nothing,
- * and what is taken off again is lost. */
+/* The product must use K's diagonal, not the factor's, which contains sqrt(rho): subtracting it
+ * afterwards would cancel K's. */
 void splitting_product(const struct splitting *splitting, const double *in, double *out) {
     struct columns columns = {splitting, in, out};
     size_t tasks = (splitting->problem.k + COLUMNS - 1) / COLUMNS;
@@ -152,7 +153,7 @@ void splitting_product(const struct splitting *splitting, const double *in, doub
     swap_diagonal(splitting);
 }
 
-/* A factor of K + rho I, if there is one. */
+/* Factors K + rho I. */
 static int factor_once(struct splitting *splitting) {
     size_t n = splitting->problem.n;
     if (splitting->problem.low) {
@@ -167,7 +168,7 @@ static int factor_once(struct splitting *splitting) {
     return cholesky_factor_blocks(splitting->K, n, splitting->problem.threads);
 }
 
-/* Factors K + rho I, with a larger rho where rounding asks for one. */
+/* Factors K + rho I, with a larger rho if rounding leaves no factor. */
 static int factor(struct splitting *splitting) {
     size_t n = splitting->problem.n;
     for (int trial = 0; trial < 10; trial++, splitting->rho *= 10) {
@@ -215,7 +216,7 @@ int splitting_start(struct splitting *splitting, double constant, const double *
     return 0;
 }
 
-/* U, its scores, and b. */
+/* Computes U, its scores, and b. */
 static void solve(struct splitting *splitting) {
     size_t n = splitting->problem.n, k = splitting->problem.k, size = n * k;
     double *U = splitting->U, *S = splitting->S;
@@ -240,7 +241,7 @@ static void solve(struct splitting *splitting) {
     array_add(S, -splitting->rho, U, size);
 }
 
-/* W becomes V + W, accelerated. */
+/* W becomes the accelerated V + W. */
 static void advance(struct splitting *splitting) {
     size_t size = splitting->problem.n * splitting->problem.k;
     const double *U = splitting->U, *Z = splitting->Z;
@@ -255,7 +256,7 @@ static void advance(struct splitting *splitting) {
     }
 }
 
-/* Z and W of some rows, from V + W. */
+/* Z and W of the rows of a task, from V + W. */
 static void step_rows(void *argument, size_t task, size_t worker) {
     struct splitting *splitting = argument;
     const struct splitting_problem *problem = &splitting->problem;
@@ -267,10 +268,10 @@ static void step_rows(void *argument, size_t task, size_t worker) {
         memcpy(before, Z, k * sizeof *before);
         problem->step(problem->context, i, worker, splitting->rho, W, Z);
         for (size_t c = 0; c < k; c++) {
-            double apart = U[c] - Z[c], change = Z[c] - before[c];
+            double primal = U[c] - Z[c], change = Z[c] - before[c];
             W[c] -= Z[c];
-            sum.apart += apart * apart;
-            sum.moved += change * change;
+            sum.primal += primal * primal;
+            sum.dual += change * change;
             sum.u += U[c] * U[c];
             sum.z += Z[c] * Z[c];
             sum.w += W[c] * W[c];
@@ -279,34 +280,34 @@ static void step_rows(void *argument, size_t task, size_t worker) {
     splitting->parts[task] = sum;
 }
 
-/* Whether the factor has not served for as many iterations yet as cost what it did. */
+/* Whether the iterations since the factorisation have cost less than it did. */
 static bool is_fresh(const struct splitting *splitting) {
     size_t served = splitting->factored * splitting->problem.k;
     return splitting->problem.low ? served * 4 < splitting->low.rank
                                   : served * 6 < splitting->problem.n;
 }
 
-/* Another rho, where Z moves too fast for what is between it and U, or too slowly. */
+/* Changes rho if the residuals are out of balance. */
 static int balance(struct splitting *splitting) {
     size_t tasks = row_tasks(splitting), size = splitting->problem.n * splitting->problem.k;
     struct splitting_residuals sum = {0};
     for (size_t t = 0; t < tasks; t++) {
         const struct splitting_residuals *part = &splitting->parts[t];
-        sum.apart += part->apart;
-        sum.moved += part->moved;
+        sum.primal += part->primal;
+        sum.dual += part->dual;
         sum.u += part->u;
         sum.z += part->z;
         sum.w += part->w;
     }
-    double apart = sqrt(sum.apart / fmax(sum.u, sum.z)), moved = sqrt(sum.moved / sum.w);
-    double change = sqrt(APART * apart / moved), before = splitting->rho;
-    double most = is_fresh(splitting) ? UNBALANCED : LATER_UNBALANCED;
+    double primal = sqrt(sum.primal / fmax(sum.u, sum.z)), dual = sqrt(sum.dual / sum.w);
+    double change = sqrt(RATIO * primal / dual), before = splitting->rho;
+    double tolerance = is_fresh(splitting) ? UNBALANCED : LATER_UNBALANCED;
     splitting->since = 0;
-    if (!(change > most || change < 1 / most) || !isfinite(change)) {
+    if (!(change > tolerance || change < 1 / tolerance) || !isfinite(change)) {
         return 0;
     }
     splitting->wait = (unsigned)(GROWTH * splitting->wait);
-    splitting->rho *= fmin(fmax(change, 1 / MOST), MOST);
+    splitting->rho *= fmin(fmax(change, 1 / MAX_CHANGE), MAX_CHANGE);
     int status = factor(splitting);
     for (size_t j = 0; j < size; j++) {
         splitting->W[j] *= before / splitting->rho;

@@ -1,20 +1,22 @@
-/* Operator splitting for duals of kernel machines with several outputs (the alternating direction
- * method of multipliers; Boyd et al., "Distributed optimization and statistical learning via the
- * alternating direction method of multipliers", Foundations and Trends in Machine Learning 3,
- * 2011):
+/* ADMM, the alternating direction method of multipliers (an operator splitting), for duals of
+ * kernel machines with several outputs (Boyd et al., "Distributed optimization and statistical
+ * learning via the alternating direction method of multipliers", Foundations and Trends in Machine
+ * Learning 3, 2011):
  *
  *   min over U (n, k) of 1/2 <U, K U> + sum_i g_i(u_i)   [, the columns of U adding up to 0],
  *
  *   U = rho (K + rho I)^-1 (Z - W) [- (K + rho I)^-1 1 b'],    V = r U + (1 - r) Z,
  *   z_i = argmin g_i(z) + rho/2 |z - (v_i + w_i)|^2,           W = V + W - Z.
  *
- * One Cholesky factor serves all columns and iterations, however ill-conditioned K is and whatever
- * scale the g_i have: the number of iterations depends on them a little, and on n and k hardly.
- * Where K is too large for one, few columns and a diagonal stand in for it (low_rank.h), and the
- * optimum is that of a problem nearby.
- * Z and W are functions of Z + W, whose fixed-point iteration is accelerated (anderson.h). Z
- * is feasible; U, whose scores K U [+ 1 b'] = rho (Z - W - U) are there for nothing, is near the
- * primal optimum. */
+ * with over-relaxation r. One Cholesky factor of K + rho I serves all columns and iterations. The
+ * number of iterations depends little on the condition number of K and the scale of the g_i, and
+ * hardly on n and k. If K is too large, it is replaced by a low-rank matrix plus a diagonal
+ * (low_rank.h), and the optimum is that of this surrogate problem. Z and W are functions of Z + W,
+ * whose fixed-point iteration is accelerated (anderson.h). Z is feasible. U is near the primal
+ * optimum, and its scores K U [+ 1 b'] = rho (Z - W - U) cost nothing extra.
+ *
+ * Cost: O(n^3 / 3) for a factor, then O(n^2 k) per iteration; with a surrogate of rank r, O(n r^2)
+ * and O(n r k). */
 #ifndef METHODS_ADMM_H
 #define METHODS_ADMM_H
 
@@ -27,67 +29,66 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Borrowed for the life of the splitting. */
+/* The problem. Borrowed for the life of the solver. */
 struct splitting_problem {
     size_t n, k;
-    bool free_bias; /* columns of U add up to 0, for which b is the multiplier; not with low */
-    const struct low_rank_goal *low; /* of what stands in for K; NULL: nothing does */
+    bool free_bias; /* columns of U sum to 0, with multiplier b; not with a surrogate */
+    const struct low_rank_goal *low; /* the surrogate of K; NULL: K itself */
     struct threads *threads;
     void *context;
-    /* z (k), that of row i before, becomes argmin g_i(z) + rho/2 |z - c|^2; c (k). Any rows at
-     * once. */
+    /* The proximal step of row i: z (k), on entry its last value, becomes argmin g_i(z) + rho/2 |z
+     * - c|^2, c (k). Called for several rows at once, by different workers. */
     void (*step)(void *context, size_t i, size_t worker, double rho, const double *c, double *z);
 };
 
 struct splitting {
     struct splitting_problem problem;
     double rho;
-    double *K;             /* (n, n) K in the upper half, without its diagonal; below a factor */
-    struct low_rank low;   /* in place of K, which is NULL then */
-    double *block;         /* all arrays of doubles but K */
-    double *diagonal;      /* (n) of K */
-    double *U, *Z, *W, *S; /* (n, k); S: the scores of U, with b */
-    double *bias;          /* (k) b, or 0 */
-    double *spread;        /* (n) (K + rho I)^-1 1, with a free bias; */
-    double spread_sum;     /* the sum of it */
-    double *before;        /* (workers, k) */
-    struct anderson *anderson;         /* of Z + W; NULL: there is no room */
+    double *K;                         /* (n, n) K above the diagonal, the factor below */
+    struct low_rank low;               /* the surrogate; K is then NULL */
+    double *block;                     /* all arrays of doubles except K */
+    double *diagonal;                  /* (n) of K */
+    double *U, *Z, *W, *S;             /* (n, k); S: the scores of U, with b */
+    double *bias;                      /* (k) b; 0 without a free bias */
+    double *spread;                    /* (n) (K + rho I)^-1 1, with a free bias */
+    double spread_sum;                 /* sum of its entries */
+    double *before;                    /* (workers, k) last z of a row */
+    struct anderson *anderson;         /* acceleration of Z + W; NULL: K is too small for it */
     double *Y;                         /* (n, k) Z + W */
-    struct splitting_residuals *parts; /* of tasks */
-    unsigned since, wait; /* iterations since rho was looked at, and those to the next time */
-    size_t factored;      /* since rho was changed */
+    struct splitting_residuals *parts; /* (tasks) sums over their rows */
+    unsigned since, wait; /* iterations since rho was last checked, and between checks */
+    size_t factored;      /* iterations since the last factorisation */
 };
 
-/* Whether K's factor, or what stands in for K (NULL: nothing does), and the sequences of n rows and
- * k columns may be held, where the kernel matrix has so many bytes. */
+/* Whether K's factor or the surrogate (low, NULL: none) and the sequences of n rows and k columns
+ * fit into memory, with cache_bytes for the kernel matrix. */
 bool splitting_fits(size_t n, size_t k, const struct low_rank_goal *low, size_t cache_bytes);
 
-/* Room for a matrix K, for the caller to fill: K (n, n) in its upper half; none where something
- * stands in for it. Z and W are 0. The caller ends with splitting_free. */
+/* Allocates the solver with Z = W = 0. The caller fills the upper half of K (n, n), or the
+ * surrogate, and ends with splitting_free. */
 int splitting_create(struct splitting *splitting, const struct splitting_problem *problem,
                      struct error *err);
 void splitting_free(struct splitting *splitting);
 
-/* K = that of the rows (n) of gram, NULL: its first n, in double whatever it keeps: scores are then
- * the certificate's. */
+/* K = the kernel matrix at rows (n) of gram, NULL: at its first n, in double even if gram stores
+ * floats. Scores are then those of the certificate. */
 int splitting_fill(struct splitting *splitting, const struct gram *gram, const uint32_t *rows,
                    struct error *err);
 
-/* What stands in for K, whose diagonal (n) is given, as above. */
+/* The surrogate of the same matrix, whose diagonal (n) is given. */
 int splitting_fill_low(struct splitting *splitting, const struct gram *gram, const uint32_t *rows,
                        const double *diagonal, struct error *err);
 
-/* K += constant, 0 or more. From Z, the caller's, and scores S (n, k) of it: rho by their ratio, W
- * what the scores ask for. diagonal (n): that of K with the constant, where it is known better;
- * NULL: as it is. -1 where K + rho I has no factor (no error is set): K is not positive
- * semidefinite. */
+/* Adds a constant, 0 or more, to K. Then sets rho and W from Z, which the caller has set, and its
+ * scores (n, k). diagonal (n): a more accurate diagonal of K, the constant included; NULL: K's own.
+ * Returns -1, without an error set, if K + rho I has no factor: K is not positive semidefinite. */
 int splitting_start(struct splitting *splitting, double constant, const double *diagonal,
                     const double *scores);
 
-/* One iteration, accelerated, and where U and Z tell that rho is out, another rho. -1 as above. */
+/* One accelerated iteration. Adapts rho if the residuals are unbalanced. Returns -1 as above. */
 int splitting_iterate(struct splitting *splitting);
 
-/* out (n, k) = K in, where K is held; not of the sequences U and S at once. */
+/* out (n, k) = K in; not with a surrogate. `in` and `out` must not overlap. */
 void splitting_product(const struct splitting *splitting, const double *in, double *out);
 
 #endif

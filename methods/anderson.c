@@ -1,3 +1,4 @@
+/* Type-II Anderson acceleration by regularised normal equations. */
 #include "methods/anderson.h"
 
 #include "common/base/array.h"
@@ -10,23 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Added to the diagonal of the residuals' products, over their trace: residuals that are nearly
- * dependent combine to anything. */
+/* The ridge on the normal equations, relative to their trace: without it, nearly dependent
+ * residuals have arbitrarily large coefficients. */
 static const double RIDGE = 1e-9;
 
 struct anderson {
     size_t size, memory;
     double *pool;      /* all arrays of `size` */
-    double *f, *r;     /* of the point before, its residual */
-    double *safe;      /* f of it, to go back to */
-    double *df, *dr;   /* (memory, size) differences of both from point to point */
-    double *gram;      /* (memory, memory) products of dr, */
-    double *system;    /* and a copy to be factored */
-    double *share;     /* (memory) of the differences in the next point */
-    size_t held, next; /* differences; place of the next one */
-    bool any;          /* there is a point before, */
-    bool combined;     /* which f did not make */
-    double last;       /* |r|^2 of it */
+    double *f, *r;     /* value and residual of the last point */
+    double *safe;      /* f of the last accepted point, for rejections */
+    double *df, *dr;   /* (memory, size) differences of both between successive points */
+    double *gram;      /* (memory, memory) products of dr */
+    double *system;    /* (memory, memory) its factor */
+    double *share;     /* (memory) coefficients of the differences */
+    size_t held, next; /* number of differences; index of the next one */
+    bool any;          /* there is a last point */
+    bool combined;     /* it is a combination, not a value of f */
+    double last;       /* |r|^2 of the last point */
 };
 
 size_t anderson_arrays(size_t memory) {
@@ -70,9 +71,9 @@ void anderson_restart(struct anderson *anderson) {
     anderson->any = anderson->combined = false;
 }
 
-/* Takes the point y in: its value f and its residual, in r, and what both differ by from those
- * before. */
-static void take(struct anderson *anderson, const double *y, const double *f) {
+/* Adds the point y with value f: stores both, the residual, and the differences from the last
+ * point. */
+static void add_point(struct anderson *anderson, const double *y, const double *f) {
     size_t size = anderson->size, memory = anderson->memory;
     double *df = anderson->df + anderson->next * size, *dr = anderson->dr + anderson->next * size;
     for (size_t j = 0; j < size; j++) {
@@ -94,8 +95,8 @@ static void take(struct anderson *anderson, const double *y, const double *f) {
     anderson->any = true;
 }
 
-/* share: of dr in the least |r - sum of them|. False where it cannot be told. */
-static bool find_shares(struct anderson *anderson) {
+/* share: the coefficients of dr that minimise |r - dr share|. False if the system has no factor. */
+static bool find_coefficients(struct anderson *anderson) {
     size_t held = anderson->held, memory = anderson->memory;
     double trace = 0;
     for (size_t t = 0; t < held; t++) {
@@ -127,9 +128,9 @@ void anderson_next(struct anderson *anderson, const double *y, double *f) {
         anderson_restart(anderson);
         return;
     }
-    take(anderson, y, f);
+    add_point(anderson, y, f);
     anderson->last = norm;
-    anderson->combined = find_shares(anderson);
+    anderson->combined = find_coefficients(anderson);
     if (anderson->combined) {
         memcpy(anderson->safe, f, size * sizeof *f);
         for (size_t t = 0; t < anderson->held; t++) {

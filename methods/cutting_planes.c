@@ -1,3 +1,4 @@
+/* The set of planes, the master problem and the iterations of OCAS. */
 #include "methods/cutting_planes.h"
 
 #include "common/base/array.h"
@@ -14,15 +15,16 @@
 #include <string.h>
 
 enum {
-    IDLE_MOST = 30,       /* rounds without weight after which a plane is dropped */
-    STALL_ROUNDS = 40,    /* rounds without progress of either bound: rounding has the last word */
-    UNSETTLED_ROUNDS = 10 /* the same of rounds, one after another, without the master's solution */
+    MAX_IDLE = 30,    /* iterations without weight after which a plane is removed */
+    MAX_STALLED = 40, /* iterations without progress of the gap: rounding stops it */
+    MAX_UNSOLVED = 10 /* successive iterations whose master problem was not solved */
 };
 
-/* Where between the best point (0) and the master's (1) the next plane is cut: OCAS's 0.1. */
+/* The point between the best iterate (0) and the master's (1) at which the next plane is computed:
+ * 0.1 in OCAS. */
 static const double CUT_AT = 0.1;
 
-/* Accuracy of master and line search, relative to the gap that is asked for. */
+/* Accuracy of the master problem and the line search, relative to the target gap. */
 static const double INNER = 0.01;
 
 struct plane {
@@ -30,8 +32,8 @@ struct plane {
     double *q; /* (n) A A'g; NULL when weights are primal */
     double offset;
     struct risk_rounding rounding;
-    void *record;  /* of the risk; NULL: the zero plane, or the risk keeps none */
-    uint64_t used; /* the last iteration in which it had weight */
+    void *record;  /* from the risk; NULL: none */
+    uint64_t used; /* the last iteration in which its weight was positive */
 };
 
 struct bundle {
@@ -39,12 +41,12 @@ struct bundle {
     const struct risk *risk;
     struct plane *plane;
     size_t n_planes, capacity;
-    double *master;      /* the block of what follows */
+    double *master;      /* the block of the next four arrays */
     double *G;           /* (capacity, capacity) inner products of planes */
     double *scaled;      /* (capacity, capacity) C^2 G */
     double *linear, *mu; /* (capacity) */
-    uint64_t round;      /* over all solves */
-    double *points;      /* the block of the best point so far, the master's point, and work */
+    uint64_t iteration;  /* iterations over all solves */
+    double *points;      /* the block of the best iterate, the master's point, and work arrays */
     double *best_weights, *master_weights;                      /* (dimension) */
     double *best_s, *best_g, *master_s, *direction, *trial, *g; /* (n) */
     double best_risk, best_norm;
@@ -90,14 +92,15 @@ static void free_plane(struct plane *plane) {
     free(plane->record);
 }
 
-/* Adds the plane g, offset, with weight 0; `cut`: it is the risk's last one. */
+/* Adds the plane (g, offset) with weight 0; `cut`: it is the risk's last one, with rounding and
+ * record. */
 static int add_plane(struct bundle *bundle, const double *g, double offset, bool cut,
                      struct error *err) {
     const struct score_map *map = bundle->map;
     if (bundle->n_planes == bundle->capacity && grow(bundle, err) < 0) {
         return -1;
     }
-    struct plane plane = {.offset = offset, .used = bundle->round};
+    struct plane plane = {.offset = offset, .used = bundle->iteration};
     if (offset > 0 && bundle->risk->rounding) {
         plane.rounding = bundle->risk->rounding(bundle->risk->context);
     }
@@ -123,25 +126,25 @@ static int add_plane(struct bundle *bundle, const double *g, double offset, bool
 }
 
 static void drop_idle_planes(struct bundle *bundle) {
-    size_t kept = 0;
+    size_t n_kept = 0;
     for (size_t t = 0; t < bundle->n_planes; t++) {
-        if (t > 0 && bundle->plane[t].used + IDLE_MOST < bundle->round) {
+        if (t > 0 && bundle->plane[t].used + MAX_IDLE < bundle->iteration) {
             free_plane(&bundle->plane[t]);
             continue;
         }
-        if (kept < t) {
-            bundle->plane[kept] = bundle->plane[t];
-            bundle->mu[kept] = bundle->mu[t];
-            /* row and column t move to kept; rows above kept are in place already */
-            memmove(bundle->G + kept * bundle->capacity, bundle->G + t * bundle->capacity,
+        if (n_kept < t) {
+            bundle->plane[n_kept] = bundle->plane[t];
+            bundle->mu[n_kept] = bundle->mu[t];
+            /* Row and column t move to n_kept; the rows before n_kept are in place. */
+            memmove(bundle->G + n_kept * bundle->capacity, bundle->G + t * bundle->capacity,
                     bundle->n_planes * sizeof *bundle->G);
             for (size_t u = 0; u < bundle->n_planes; u++) {
-                bundle->G[u * bundle->capacity + kept] = bundle->G[u * bundle->capacity + t];
+                bundle->G[u * bundle->capacity + n_kept] = bundle->G[u * bundle->capacity + t];
             }
         }
-        kept++;
+        n_kept++;
     }
-    bundle->n_planes = kept;
+    bundle->n_planes = n_kept;
 }
 
 int bundle_create(struct bundle **bundle, const struct score_map *map, const struct risk *risk,
@@ -158,7 +161,7 @@ int bundle_create(struct bundle **bundle, const struct score_map *map, const str
                                        {&made->master_s, n},     {&made->direction, n},
                                        {&made->trial, n},        {&made->g, n}};
     made->points = arrays_create(parts, sizeof parts / sizeof parts[0], "cutting planes", err);
-    /* R >= 0: the zero plane, which makes D >= 0; then the plane at f = 0 */
+    /* The zero plane, valid since R >= 0, makes D >= 0; then the plane at f = 0. */
     double offset;
     if (!made->points || add_plane(made, made->g, 0, false, err) < 0) {
         bundle_free(made);
@@ -187,9 +190,9 @@ void bundle_free(struct bundle *bundle) {
     free(bundle);
 }
 
-/* The master: mu, and its weights and scores. Returns D in *dual. */
+/* Solves the master problem for mu; computes its weights and scores, and *dual = D. */
 static int solve_master(struct bundle *bundle, double cost, double tolerance, double *dual,
-                        bool *settled, struct error *err) {
+                        bool *solved, struct error *err) {
     size_t p = bundle->n_planes;
     for (size_t t = 0; t < p; t++) {
         bundle->linear[t] = cost * bundle->plane[t].offset;
@@ -199,7 +202,7 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
         }
     }
     if (simplex_maximise(p, bundle->scaled, bundle->capacity, bundle->linear, tolerance, bundle->mu,
-                         settled, err) < 0) {
+                         solved, err) < 0) {
         return -1;
     }
     const struct score_map *map = bundle->map;
@@ -211,7 +214,7 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
     for (size_t t = 0; t < p; t++) {
         double mu = bundle->mu[t];
         if (mu > 0) {
-            bundle->plane[t].used = bundle->round;
+            bundle->plane[t].used = bundle->iteration;
             offset += mu * bundle->linear[t];
             array_add(bundle->master_weights, -cost * mu, bundle->plane[t].a, map->dimension);
             if (!map->primal) {
@@ -226,7 +229,7 @@ static int solve_master(struct bundle *bundle, double cost, double tolerance, do
     return 0;
 }
 
-/* Moves the best point by theta towards the master's and cuts the next plane between them. */
+/* Moves the best iterate towards the master's point by a line search, and adds the next plane. */
 static int step_and_cut(struct bundle *bundle, double cost, double tolerance, struct error *err) {
     const struct score_map *map = bundle->map;
     size_t n = map->n;
@@ -236,7 +239,7 @@ static int step_and_cut(struct bundle *bundle, double cost, double tolerance, st
     double cross =
         array_dot(bundle->best_weights, map->primal ? bundle->master_weights : bundle->master_s,
                   map->dimension);
-    double far = norm(bundle, bundle->master_weights, bundle->master_s);
+    double master_norm = norm(bundle, bundle->master_weights, bundle->master_s);
     struct linesearch search = {
         .risk = bundle->risk,
         .cluster = map->cluster,
@@ -245,7 +248,7 @@ static int step_and_cut(struct bundle *bundle, double cost, double tolerance, st
         .d = bundle->direction,
         .norm = bundle->best_norm,
         .mixed = cross - bundle->best_norm,
-        .curvature = fmax(0, far - 2 * cross + bundle->best_norm),
+        .curvature = fmax(0, master_norm - 2 * cross + bundle->best_norm),
         .value = bundle->best_risk,
         .slope = cluster_total(map->cluster, array_dot(bundle->best_g, bundle->direction, n)),
         .first = 1,
@@ -271,8 +274,8 @@ static int step_and_cut(struct bundle *bundle, double cost, double tolerance, st
     return add_plane(bundle, bundle->g, offset, true, err);
 }
 
-/* That of a combination of planes whose weights, in exact arithmetic, sum to 1 but for as many
- * roundings as there are planes. */
+/* Adds the rounding-error bounds of the combination of planes. The computed weights sum to 1 up to
+ * one rounding error per plane. */
 static void add_rounding(const struct bundle *bundle, struct risk_rounding *rounding) {
     double terms = ((double)bundle->n_planes + 4) * DBL_EPSILON;
     for (size_t t = 0; t < bundle->n_planes; t++) {
@@ -306,14 +309,14 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
                  struct fit *fit, struct error *err) {
     *fit = (struct fit){0};
     double best_gap = INFINITY;
-    int stalled = 0, unsettled = 0;
+    int stalled = 0, unsolved = 0;
     double primal = 0.5 * bundle->best_norm + cost * bundle->best_risk, dual = 0;
     for (;;) {
-        bundle->round++;
+        bundle->iteration++;
         fit->iterations++;
         double tolerance = INNER * fmin(epsilon, 1) * primal;
-        bool settled;
-        if (solve_master(bundle, cost, tolerance, &dual, &settled, err) < 0) {
+        bool solved;
+        if (solve_master(bundle, cost, tolerance, &dual, &solved, err) < 0) {
             return -1;
         }
         primal = 0.5 * bundle->best_norm + cost * bundle->best_risk;
@@ -330,8 +333,8 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
         }
         stalled = primal - dual < best_gap * (1 - 1e-6) ? 0 : stalled + 1;
         best_gap = fmin(best_gap, primal - dual);
-        unsettled = settled ? 0 : unsettled + 1;
-        if (stalled >= STALL_ROUNDS || unsettled >= UNSETTLED_ROUNDS) {
+        unsolved = solved ? 0 : unsolved + 1;
+        if (stalled >= MAX_STALLED || unsolved >= MAX_UNSOLVED) {
             fit->reason = STOP_ROUNDING;
             break;
         }

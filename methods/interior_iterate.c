@@ -1,4 +1,5 @@
-/* The point of an interior point: where it starts, what bounds and products it has. */
+/* The iterate of the interior-point method: its start, its bounds and its complementarity
+ * products. */
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "methods/interior_point_private.h"
@@ -7,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- opening ---- */
+/* ---- creation and start ---- */
 
-/* w = 0, and a in the middle of its bounds, far from all of them: A'a is then far from w, but no
- * product starts near 0, and residuals vanish with the first full step. */
+/* Starts at w = 0, with a in the middle of its bounds. A'a is then far from w, but no product
+ * starts near 0, and the residuals vanish with the first full step. */
 static void start(struct interior *in) {
     const struct interior_problem *problem = &in->problem;
     const double middle = 0.5, room = 0.1, gap = 0.2;
@@ -39,7 +40,7 @@ static void start(struct interior *in) {
     }
 }
 
-/* The term starts at the mean of the other products. */
+/* The products of the term start at the mean of the others. */
 static void start_term(struct interior *in) {
     const struct interior_problem *problem = &in->problem;
     double sum = 0;
@@ -55,22 +56,38 @@ static void start_term(struct interior *in) {
 
 static int allocate(struct interior *in, struct error *err) {
     size_t n = in->problem.n, d = in->problem.dimension, groups = in->n_groups;
-    const struct array_part parts[] = {
-        {&in->w, d},         {&in->g, d},           {&in->rhs, d},        {&in->residual, d},
-        {&in->best_w, d},    {&in->apart, d},       {&in->a, n},          {&in->s, n},
-        {&in->v, n},         {&in->v_step, n},      {&in->theta, n},      {&in->rho, n},
-        {&in->best_tied, n}, {&in->best_a, n},      {&in->correction, n}, {&in->t, groups},
-        {&in->xi, groups},   {&in->rest, groups},   {&in->step, d},       {&in->a_step, n},
-        {&in->a_bend, n},    {&in->t_step, groups}, {&in->t_bend, groups}};
+    const struct array_part parts[] = {{&in->w, d},
+                                       {&in->g, d},
+                                       {&in->rhs, d},
+                                       {&in->residual, d},
+                                       {&in->best_w, d},
+                                       {&in->dual_residual, d},
+                                       {&in->a, n},
+                                       {&in->s, n},
+                                       {&in->v, n},
+                                       {&in->v_step, n},
+                                       {&in->theta, n},
+                                       {&in->rho, n},
+                                       {&in->best_tied, n},
+                                       {&in->best_a, n},
+                                       {&in->correction, n},
+                                       {&in->t, groups},
+                                       {&in->xi, groups},
+                                       {&in->rest, groups},
+                                       {&in->step, d},
+                                       {&in->a_step, n},
+                                       {&in->a_second, n},
+                                       {&in->t_step, groups},
+                                       {&in->t_second, groups}};
     in->block = arrays_create(parts, sizeof parts / sizeof parts[0], "a solver", err);
-    in->kept = in->block ? memory_array((size_t)(in->t_bend - in->step) + groups, sizeof *in->kept,
-                                        "a solver", err)
-                         : NULL;
+    in->saved_step = in->block ? memory_array((size_t)(in->t_second - in->step) + groups,
+                                              sizeof *in->saved_step, "a solver", err)
+                               : NULL;
     in->group = memory_array(n, sizeof *in->group, "dual variables", err);
     for (size_t j = 0; in->group && j < n; j++) {
         in->group[j] = in->problem.group ? in->problem.group[j] : (uint32_t)j;
     }
-    return in->kept && in->group ? 0 : -1;
+    return in->saved_step && in->group ? 0 : -1;
 }
 
 int interior_open(struct interior **interior, const struct interior_problem *problem,
@@ -101,15 +118,15 @@ int interior_open(struct interior **interior, const struct interior_problem *pro
 void interior_close(struct interior *in) {
     if (in) {
         free(in->block);
-        free(in->kept);
+        free(in->saved_step);
         free(in->group);
         free(in);
     }
 }
 
-/* ---- the point ---- */
+/* ---- bounds ---- */
 
-/* 1/2 |J w|^2, and the term. */
+/* 1/2 |J w|^2, plus the term. */
 static double norm_of(const struct interior *in, const double *w) {
     const struct interior_problem *problem = &in->problem;
     double norm = 0;
@@ -169,23 +186,23 @@ double interior_dual(const struct interior *in, const double *a) {
     return gain - norm - unbalanced;
 }
 
-/* A'a - J w - z, and its square. */
-static double set_apart(struct interior *in) {
+/* Sets the dual residual A'a - J w - z. Returns the square of its counted part. */
+static double set_dual_residual(struct interior *in) {
     const struct interior_problem *problem = &in->problem;
     double square = 0;
     for (size_t k = 0; k < problem->dimension; k++) {
-        in->apart[k] = in->g[k] - problem->counted[k] * in->w[k];
+        in->dual_residual[k] = in->g[k] - problem->counted[k] * in->w[k];
     }
     if (problem->term) {
-        problem->term->subtract_slope(problem->term->context, in->apart);
+        problem->term->subtract_slope(problem->term->context, in->dual_residual);
     }
     for (size_t k = 0; k < problem->dimension; k++) {
-        square += problem->counted[k] * in->apart[k] * in->apart[k];
+        square += problem->counted[k] * in->dual_residual[k] * in->dual_residual[k];
     }
     return square;
 }
 
-/* a, s, t and xi of hinge j at scores v, s - xi = v - m, with products of mu. */
+/* Sets a, s, t and xi of hinge j such that s - xi = v - m and all products are mu. */
 static void set_product(struct interior *in, size_t j, double mu) {
     double u = interior_margin(&in->problem, j) - in->v[j], cost = in->problem.cost[j];
     if (in->problem.squared) { /* a (a / 2c - u) = mu */
@@ -226,7 +243,8 @@ void interior_evaluate(struct interior *in) {
     size_t n = problem->n, dimension = problem->dimension;
     problem->scores(problem->context, in->w, in->v);
     problem->adjoint(problem->context, in->a, in->g);
-    bool leads = cluster_leads(problem->cluster); /* the term, which is on all ranks, counts once */
+    bool leads =
+        cluster_leads(problem->cluster); /* the term, which all processes have, counts once */
     double products = problem->term && leads ? problem->term->products(problem->term->context) : 0;
     for (size_t j = 0; j < n; j++) {
         products += in->a[j] * in->s[j];
@@ -236,7 +254,7 @@ void interior_evaluate(struct interior *in) {
     }
     products = cluster_total(problem->cluster, products);
     in->mu = products / in->n_products;
-    in->distance = products + set_apart(in) / 2;
+    in->distance = products + set_dual_residual(in) / 2;
     for (size_t k = 0; k < dimension; k++) {
         in->distance += (1 - problem->counted[k]) * fabs(in->g[k]) * in->margin_size;
     }

@@ -1,3 +1,4 @@
+/* The steps of the interior-point method. */
 #include "methods/interior_point.h"
 
 #include "common/base/array.h"
@@ -7,23 +8,25 @@
 #include <string.h>
 
 enum {
-    REFINEMENTS = 30, /* of a solution of the system, at most */
-    CORRECTIONS = 4,  /* of a step's products, at most */
-    MOST_STALLED = 12 /* iterations without progress: rounding has the last word */
+    MAX_REFINEMENTS = 30, /* iterative refinements of a solution */
+    MAX_CORRECTIONS = 4,  /* centrality corrections of a step */
+    MAX_STALLED = 12      /* iterations without progress: rounding stops it */
 };
 
-static const double TO_BOUND = 0.995; /* part of the way to the bounds that a step goes at most */
-static const double REFINED = 1e-30;  /* size of a correction after which none is needed */
-/* While A'a is farther than this from J w, relative to the products, these go down by no more than
- * this part: a mu that has run ahead leaves no room for the rest of the way. */
-static const double FAR = 100, FAR_PART = 0.3;
-/* A step of LONG needs no correction; one aims at FURTHER than it goes, takes to products from LOW
- * to HIGH of the target what is beyond them there, and has to win GAIN of it for another one. */
+static const double TO_BOUND = 0.995; /* largest fraction of the way to the bounds of a step */
+static const double REFINED =
+    1e-30; /* relative size of a refinement after which no other follows */
+/* While the distance is above FAR times the sum of products, mu is multiplied by at least
+ * MIN_FACTOR: if mu falls before the residual, the steps become short. */
+static const double FAR = 100, MIN_FACTOR = 0.3;
+/* Centrality corrections: a step of length LONG gets none. A correction aims at a step longer by
+ * FURTHER, moves products outside of LOW to HIGH times the target to that range, and is followed by
+ * another if it wins GAIN of the intended length. */
 static const double LONG = 0.9, FURTHER = 0.3, LOW = 0.1, HIGH = 10, GAIN = 0.1;
 
 /* ---- steps ---- */
 
-/* theta, and where hinges have groups the rest of each. */
+/* Sets theta, and with groups the rest of each. */
 static void set_theta(struct interior *in) {
     const struct interior_problem *problem = &in->problem;
     for (size_t j = 0; j < problem->n; j++) {
@@ -37,11 +40,11 @@ static void set_theta(struct interior *in) {
     }
 }
 
-/* out (n) = (theta - theta theta' / (rest + sum theta)) r of the hinges first .. end of a group.
- * What the largest theta has comes from the sum, rest times the mean of r: it would be lost in
- * rounding. */
-static void weigh_group(const struct interior *in, size_t first, size_t end, const double *r,
-                        double *out) {
+/* out = (diag(theta) - theta theta' / (rest + sum theta)) r for the hinges first .. end of a group.
+ * The entry of the largest theta comes from the sum of all, rest times the mean of r, because it
+ * would be lost in rounding otherwise. */
+static void apply_theta_to_group(const struct interior *in, size_t first, size_t end,
+                                 const double *r, double *out) {
     const double *theta = in->theta;
     double rest = in->rest[in->group[first]], sum = rest, mean = 0, others = 0;
     size_t largest = first;
@@ -61,8 +64,8 @@ static void weigh_group(const struct interior *in, size_t first, size_t end, con
     out[largest] = rest * mean - others;
 }
 
-/* out (n) = what a changes by where slacks want r. */
-static void weigh(const struct interior *in, const double *r, double *out) {
+/* out (n) = the change of a for the change r of the slacks. */
+static void apply_theta(const struct interior *in, const double *r, double *out) {
     size_t n = in->problem.n, end;
     if (!in->problem.group) {
         for (size_t j = 0; j < n; j++) {
@@ -74,31 +77,31 @@ static void weigh(const struct interior *in, const double *r, double *out) {
         for (end = first + 1; end < n && in->group[end] == in->group[first];) {
             end++;
         }
-        weigh_group(in, first, end, r, out);
+        apply_theta_to_group(in, first, end, r, out);
     }
 }
 
-/* What is left of J (w + step) + z = A'(a + a_step). */
+/* residual = A'(a + a_step) - J (w + step) - z. */
 static void set_residual(struct interior *in) {
     const struct interior_problem *problem = &in->problem;
     problem->adjoint(problem->context, in->a_step, in->residual);
     for (size_t k = 0; k < problem->dimension; k++) {
-        in->residual[k] += in->apart[k] - problem->counted[k] * in->step[k];
+        in->residual[k] += in->dual_residual[k] - problem->counted[k] * in->step[k];
     }
 }
 
-/* Solves (J + Q^-1 + A' theta A) step = apart + Q^-1 lack + A' theta rho, with a_step = theta (rho
- * - A step), and corrects both by what is left. Corrections are added to a_step: where theta is
- * large a_step cannot be had from rho - A step to more than the rounding of scores times theta. A
- * correction's product with what was left measures both, whatever the scale. */
+/* Solves (J + Q^-1 + A' theta A) step = dual_residual + Q^-1 residual + A' theta rho, with a_step =
+ * theta (rho - A step), by iterative refinement. Refinements are added to a_step as well: with a
+ * large theta, rho - A step would give a_step only up to the rounding of scores times theta. The
+ * product of a refinement with its residual measures its size independently of the scale. */
 static void solve_system(struct interior *in, double target) {
     const struct interior_problem *problem = &in->problem;
     const struct interior_term *term = problem->term;
     size_t dimension = problem->dimension;
     memset(in->step, 0, dimension * sizeof *in->step);
-    weigh(in, in->rho, in->a_step);
+    apply_theta(in, in->rho, in->a_step);
     double first = 0, last = INFINITY;
-    for (int round = 0; round <= REFINEMENTS; round++) {
+    for (int round = 0; round <= MAX_REFINEMENTS; round++) {
         set_residual(in);
         if (term) {
             term->add_lack(term->context, target, in->step, in->residual);
@@ -115,7 +118,7 @@ static void solve_system(struct interior *in, double target) {
         for (size_t j = 0; round == 0 && j < problem->n; j++) {
             in->v_step[j] = in->rho[j] - in->v_step[j];
         }
-        weigh(in, in->v_step, round == 0 ? in->a_step : in->correction);
+        apply_theta(in, in->v_step, round == 0 ? in->a_step : in->correction);
         for (size_t j = 0; round > 0 && j < problem->n; j++) {
             in->a_step[j] -= in->correction[j];
         }
@@ -124,20 +127,21 @@ static void solve_system(struct interior *in, double target) {
         }
         last = size / 2;
     }
-    if (term) { /* z's change is what is left without it */
+    if (term) { /* the change of z is the residual without it */
         set_residual(in);
         term->set_step(term->context, target, in->step, in->residual);
     }
 }
 
-/* The step to where the products are `target`, less the bends. */
+/* Computes the step towards products of `target`, less the second-order terms. */
 static void find_step(struct interior *in, double target) {
     const struct interior_problem *problem = &in->problem;
     for (size_t j = 0; j < problem->n; j++) {
         double u = interior_margin(problem, j) - in->v[j], a = in->a[j];
-        in->rho[j] = u + (target - in->a_bend[j]) / a;
-        in->rho[j] -= problem->squared ? a / (2 * problem->cost[j])
-                                       : (target - in->t_bend[in->group[j]]) / in->t[in->group[j]];
+        in->rho[j] = u + (target - in->a_second[j]) / a;
+        in->rho[j] -= problem->squared
+                          ? a / (2 * problem->cost[j])
+                          : (target - in->t_second[in->group[j]]) / in->t[in->group[j]];
     }
     solve_system(in, target);
     memset(in->t_step, 0, in->n_groups * sizeof *in->t_step);
@@ -146,19 +150,20 @@ static void find_step(struct interior *in, double target) {
     }
 }
 
-/* Changes of s and xi that go with a_step. */
+/* The changes of s and xi that belong to a_step. */
 static double s_step(const struct interior *in, size_t j, double target) {
-    return (target - in->a_bend[j] - in->s[j] * in->a_step[j]) / in->a[j] - in->s[j];
+    return (target - in->a_second[j] - in->s[j] * in->a_step[j]) / in->a[j] - in->s[j];
 }
 
 static double xi_step(const struct interior *in, size_t g, double target) {
-    return (target - in->t_bend[g] - in->xi[g] * in->t_step[g]) / in->t[g] - in->xi[g];
+    return (target - in->t_second[g] - in->xi[g] * in->t_step[g]) / in->t[g] - in->xi[g];
 }
 
-/* The longest step, 1 at most, that keeps all positive, by `part` of the way to the first bound. */
-static double longest_step(const struct interior *in, double target, double part) {
+/* The longest step, at most 1, that keeps all variables positive: `fraction` of the way to the
+ * bounds. */
+static double longest_step(const struct interior *in, double target, double fraction) {
     bool squared = in->problem.squared;
-    double inverse = part;
+    double inverse = fraction;
     for (size_t j = 0; j < in->problem.n; j++) {
         inverse = fmax(inverse, -in->a_step[j] / in->a[j]);
         inverse = fmax(inverse, -s_step(in, j, target) / in->s[j]);
@@ -170,25 +175,25 @@ static double longest_step(const struct interior *in, double target, double part
     if (in->problem.term) {
         inverse = fmax(inverse, 1 / in->problem.term->longest_step(in->problem.term->context));
     }
-    return part / cluster_largest(in->problem.cluster, inverse);
+    return fraction / cluster_largest(in->problem.cluster, inverse);
 }
 
-/* After a step to products of 0: their mean there, as far as the step goes; their second order
- * becomes the bends. */
+/* After a predictor step (target 0): the mean product at `length` of it. Stores the second-order
+ * terms. */
 static double predict(struct interior *in, double length) {
     bool squared = in->problem.squared;
     const struct interior_term *term = in->problem.term;
     double ahead = term ? term->predict(term->context, length) : 0, sum = 0;
-    sum += cluster_leads(in->problem.cluster) ? ahead : 0; /* once, as it is on all ranks */
+    sum += cluster_leads(in->problem.cluster) ? ahead : 0; /* once, since all processes have it */
     for (size_t j = 0; j < in->problem.n; j++) {
         double a = in->a_step[j], s = s_step(in, j, 0);
         sum += (in->a[j] + length * a) * (in->s[j] + length * s);
-        in->a_bend[j] = a * s;
+        in->a_second[j] = a * s;
     }
     for (size_t g = 0; !squared && g < in->n_groups; g++) {
         double t = in->t_step[g], xi = xi_step(in, g, 0);
         sum += (in->t[g] + length * t) * (in->xi[g] + length * xi);
-        in->t_bend[g] = t * xi;
+        in->t_second[g] = t * xi;
     }
     return cluster_total(in->problem.cluster, sum) / in->n_products;
 }
@@ -212,40 +217,44 @@ static void move(struct interior *in, double length, double target) {
 /* ---- corrections of a step ---- */
 
 static size_t step_size(const struct interior *in) {
-    return (size_t)(in->t_bend - in->step) + in->n_groups;
+    return (size_t)(in->t_second - in->step) + in->n_groups;
 }
 
-/* What a product lacks to LOW of the target, or less, has over HIGH, but no more than that. */
-static double lacking(double product, double target) {
+/* The change that moves a product into LOW to HIGH times the target; a decrease is at most HIGH
+ * times it. */
+static double range_correction(double product, double target) {
     return product < LOW * target    ? LOW * target - product
            : product > HIGH * target ? fmax(HIGH * target - product, -HIGH * target)
                                      : 0;
 }
 
-/* The bends become those with which products at `length` of the step come to the target's range. */
-static void bend_back(struct interior *in, double length, double target) {
+/* Changes the second-order terms so that products at `length` of the step move into the target
+ * range. */
+static void set_centrality_terms(struct interior *in, double length, double target) {
     for (size_t j = 0; j < in->problem.n; j++) {
         double a = in->a[j] + length * in->a_step[j];
-        in->a_bend[j] -= lacking(a * (in->s[j] + length * s_step(in, j, target)), target);
+        in->a_second[j] -=
+            range_correction(a * (in->s[j] + length * s_step(in, j, target)), target);
     }
     for (size_t g = 0; !in->problem.squared && g < in->n_groups; g++) {
         double t = in->t[g] + length * in->t_step[g];
-        in->t_bend[g] -= lacking(t * (in->xi[g] + length * xi_step(in, g, target)), target);
+        in->t_second[g] -=
+            range_correction(t * (in->xi[g] + length * xi_step(in, g, target)), target);
     }
 }
 
-/* Corrects the step as long as that makes it longer; returns how long it then is. */
+/* Centrality corrections, while they make the step longer. Returns its length. */
 static double correct(struct interior *in, double length, double target) {
     bool gains = true;
-    for (int k = 0; k < CORRECTIONS && gains && length < LONG; k++) {
+    for (int k = 0; k < MAX_CORRECTIONS && gains && length < LONG; k++) {
         double aim = fmin(length + FURTHER, 1);
-        memcpy(in->kept, in->step, step_size(in) * sizeof *in->kept);
-        bend_back(in, aim, target);
+        memcpy(in->saved_step, in->step, step_size(in) * sizeof *in->saved_step);
+        set_centrality_terms(in, aim, target);
         find_step(in, target);
         double longer = longest_step(in, target, TO_BOUND);
         gains = longer >= length + GAIN * (aim - length);
         if (!(longer > length)) {
-            memcpy(in->step, in->kept, step_size(in) * sizeof *in->step);
+            memcpy(in->step, in->saved_step, step_size(in) * sizeof *in->step);
             break;
         }
         length = longer;
@@ -253,15 +262,15 @@ static double correct(struct interior *in, double length, double target) {
     return length;
 }
 
-static void straighten(struct interior *in) {
-    memset(in->a_bend, 0, in->problem.n * sizeof *in->a_bend);
-    memset(in->t_bend, 0, in->n_groups * sizeof *in->t_bend);
+static void clear_second_order(struct interior *in) {
+    memset(in->a_second, 0, in->problem.n * sizeof *in->a_second);
+    memset(in->t_second, 0, in->n_groups * sizeof *in->t_second);
     if (in->problem.term) {
         in->problem.term->straighten(in->problem.term->context);
     }
 }
 
-/* False if the system cannot be solved, or the step leads nowhere. */
+/* One iteration. False if the system cannot be solved or the step has no length. */
 static bool iterate(struct interior *in) {
     set_theta(in);
     const struct interior_problem *problem = &in->problem;
@@ -269,12 +278,12 @@ static bool iterate(struct interior *in) {
                        : problem->factor(problem->context, in->theta) < 0) {
         return false;
     }
-    straighten(in);
+    clear_second_order(in);
     find_step(in, 0);
     double ahead = predict(in, longest_step(in, 0, 1)) / in->mu;
     double part = fmin(ahead * ahead * ahead, 1), products = in->mu * in->n_products;
     if (in->distance > FAR * products) {
-        part = fmax(part, FAR_PART);
+        part = fmax(part, MIN_FACTOR);
     }
     double target = part * in->mu;
     find_step(in, target);
@@ -320,7 +329,7 @@ void interior_run(struct interior *in, double epsilon, double least, const struc
         stop = monitor_check(monitor, in->iterations, primal, in->best_dual + constant);
         stalled = in->distance < STOP_PROGRESS * best ? 0 : stalled + 1;
         best = fmin(best, in->distance);
-        if (!stop && (stalled > MOST_STALLED || !(in->mu > 0) || !iterate(in))) {
+        if (!stop && (stalled > MAX_STALLED || !(in->mu > 0) || !iterate(in))) {
             stop = STOP_ROUNDING;
         }
         if (stop) {
@@ -332,8 +341,8 @@ void interior_run(struct interior *in, double epsilon, double least, const struc
 }
 
 void interior_round(struct interior *in, double allowed, struct interior_fit *fit) {
-    /* s is of the size of the margins where a goes to 0, and a of that of its mean where it
-     * stays */
+    /* At the optimum a or s is 0. A positive s is of the size of the margins, a positive a of the
+     * size of the mean of a. */
     const double factor = 1e-2, least = 1e-13;
     const struct interior_problem *problem = &in->problem;
     double mean = 0, *a = in->rho;
@@ -342,9 +351,9 @@ void interior_round(struct interior *in, double allowed, struct interior_fit *fi
     }
     mean = cluster_total(problem->cluster, mean);
     for (double part = 1; part > least; part *= factor) {
-        double most = part * mean / in->margin_size;
+        double max_ratio = part * mean / in->margin_size;
         for (size_t j = 0; j < problem->n; j++) {
-            a[j] = in->a[j] < most * in->s[j] ? 0 : in->a[j];
+            a[j] = in->a[j] < max_ratio * in->s[j] ? 0 : in->a[j];
         }
         problem->adjoint(problem->context, a, in->g);
         const double *w;

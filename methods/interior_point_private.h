@@ -1,4 +1,4 @@
-/* What the files of the interior point share; nobody else includes this. */
+/* Declarations that interior_point.c and interior_iterate.c share; private to this module. */
 #ifndef METHODS_INTERIOR_POINT_PRIVATE_H
 #define METHODS_INTERIOR_POINT_PRIVATE_H
 
@@ -6,28 +6,29 @@
 
 struct interior {
     struct interior_problem problem;
-    double *block;                  /* all arrays of doubles but `kept` */
+    double *block;                  /* all arrays of doubles except `saved_step` */
     double *w, *g, *rhs, *residual; /* (dimension); g = A'a */
-    double *apart;                  /* (dimension) A'a - J w - z */
+    double *dual_residual;          /* (dimension) dual residual A'a - J w - z */
     double *a, *s;                  /* (n) a_j s_j = mu, s = A w - m + xi */
     double *v, *v_step;             /* (n) A w, A step */
     double *theta, *rho;            /* (n) */
-    size_t n_groups;                /* of hinges: n where each stands alone */
-    double n_hinges, n_products;    /* over all ranks: n, and how many products go to 0 */
+    size_t n_groups;                /* of hinges; n without groups */
+    double n_hinges, n_products;    /* over all processes: n; complementarity products */
     uint32_t *group;                /* (n) */
     double *t, *xi;                 /* (n_groups) t = c - sum a, t xi = mu; not squared */
     double *rest;                   /* (n_groups) t / xi */
     double *correction;             /* (n) of a_step */
-    /* A step, and the bends that it was found with (products of the predictor's changes): one
-     * behind the other in memory, so that they are copied together. */
-    double *step, *a_step, *a_bend, *t_step, *t_bend; /* (dimension), (n) twice, (n_groups) twice */
-    double *kept;                                     /* the one that a correction may not better */
+    /* A step and the second-order terms (products of the predictor's changes) it was computed with,
+     * consecutive in memory so that they are copied together. */
+    double *step, *a_step, *a_second, *t_step,
+        *t_second;      /* (dimension), (n) twice, (n_groups) twice */
+    double *saved_step; /* the step before a correction */
     double *best_w, *best_a;
-    double *best_tied; /* (n) the a of best_w, where the primal is A'a's */
-    bool tied;
+    double *best_tied;  /* (n) the a of best_w, if the primal is evaluated at A'a */
+    bool tied;          /* the primal is evaluated at A'a */
     double margin_size; /* mean |m_j| */
     double mu;          /* mean of the products */
-    double distance;    /* from optimality: products, and the square of `apart` */
+    double distance;    /* from optimality: sum of products + |residual|^2 / 2 */
     double best_primal, best_dual;
     uint64_t iterations;
 };
@@ -36,16 +37,17 @@ static inline double interior_margin(const struct interior_problem *problem, siz
     return problem->margin ? problem->margin[j] : 1;
 }
 
-/* ---- the point (interior_point.c) ---- */
+/* ---- the iterate (interior_iterate.c) ---- */
 
-/* v, g, the bounds, mu and the distance at the point; keeps the best of each. */
+/* Computes v, g, the bounds, mu and the distance of the iterate; updates the best iterates. */
 void interior_evaluate(struct interior *in);
 
-/* The primal at w, *w, or where a is written down at A'a = g, which *w becomes, in `step`. */
+/* The primal at w, or if tied at A'a = g. *w: the weights at which it was evaluated (tied:
+ * `step`). */
 double interior_offered_primal(struct interior *in, const double **w);
 
-/* The dual at a, g = A'a. Sums that are not 0 for the weights that J does not count are charged
- * what that may gain. */
+/* The dual at a, g = A'a. Entries of g that should be 0, of weights that J does not count, are
+ * penalised by a bound of what they may gain. */
 double interior_dual(const struct interior *in, const double *a);
 
 #endif

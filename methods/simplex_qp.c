@@ -1,3 +1,4 @@
+/* The active-set iterations. */
 #include "methods/simplex_qp.h"
 
 #include "common/base/array.h"
@@ -12,35 +13,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ridge on the reduced matrix, relative to the planes' own squares, since rounding of their
- * differences is: planes that depend affinely on each other then move together. The step is a
- * correction of the exact slopes, so the ridge bends the way to the optimum, not the optimum. */
+/* The first ridge on the reduced matrix, relative to the squared norms of the planes, as the
+ * rounding of their differences is. It makes affinely dependent planes move together. Steps are
+ * computed from the exact gradient, so the ridge changes the path to the optimum, not the
+ * optimum. */
 static const double RIDGE = 1e-13;
 
-/* Slopes are differences of numbers as large as the linear terms: what they cannot tell apart. */
+/* Resolution of the gradient, relative to the linear terms, of whose size its summands are. */
 static const double ROUNDING = 4 * DBL_EPSILON;
 
-/* Whole steps, one after another, that do not raise the value by this part of it: rounding goes
- * round in circles. */
-enum { STALLED = 20 };
-static const double RISE = 1e-9;
+/* Ends after MAX_STALLED successive full steps that raise the value by less than the fraction
+ * MIN_RISE: rounding makes the method cycle. */
+enum { MAX_STALLED = 20 };
+static const double MIN_RISE = 1e-9;
 
 struct search {
     size_t p, stride;
     const double *G, *linear;
-    double *mu, *slope;
+    double *mu, *gradient;
     bool *is_free;
-    size_t *free; /* the free entries but the base, then the base */
+    size_t *free; /* the free entries except the base, then the base */
     size_t n_free;
     double *reduced, *step;
-    double scale; /* the largest linear term: of planes without any square of their own */
+    double scale; /* the largest linear term, for planes with norm 0 */
 };
 
-static void slopes(struct search *search) {
-    memcpy(search->slope, search->linear, search->p * sizeof *search->slope);
+static void compute_gradient(struct search *search) {
+    memcpy(search->gradient, search->linear, search->p * sizeof *search->gradient);
     for (size_t t = 0; t < search->p; t++) {
         if (search->mu[t] != 0) {
-            array_add(search->slope, -search->mu[t], search->G + t * search->stride, search->p);
+            array_add(search->gradient, -search->mu[t], search->G + t * search->stride, search->p);
         }
     }
 }
@@ -63,7 +65,7 @@ static void list_free(struct search *search) {
     search->free[search->n_free] = base;
 }
 
-/* The Newton step on the free entries; returns -1 when the matrix cannot be factored. */
+/* Computes the Newton step on the free entries. Returns -1 if the matrix cannot be factored. */
 static int newton_step(struct search *search) {
     size_t m = search->n_free, base = search->free[m];
     const double *G = search->G, *base_row = G + base * search->stride;
@@ -80,7 +82,7 @@ static int newton_step(struct search *search) {
                 search->reduced[i * m + j] = row[v] - base_row[u] - base_row[v] + base_row[base];
             }
             search->reduced[i * m + i] += ridge * (row[u] + base_row[base] + search->scale);
-            search->step[i] = search->slope[u] - search->slope[base];
+            search->step[i] = search->gradient[u] - search->gradient[base];
         }
         ridge = cholesky_next_ridge(ridge);
     } while (cholesky_factor(search->reduced, m));
@@ -93,8 +95,8 @@ static int newton_step(struct search *search) {
     return 0;
 }
 
-/* Goes along the step as far as mu >= 0 allows, at most its length. Returns true if that was the
- * whole of it. */
+/* Moves along the step, up to its length, as far as mu >= 0 allows. Returns true if it was a full
+ * step. */
 static bool advance(struct search *search) {
     double length = 1;
     size_t blocking = SIZE_MAX;
@@ -124,10 +126,10 @@ static bool advance(struct search *search) {
 /* linear'mu - mu'G mu / 2. */
 static double value_of(const struct search *search) {
     return 0.5 * (array_dot(search->linear, search->mu, search->p) +
-                  array_dot(search->slope, search->mu, search->p));
+                  array_dot(search->gradient, search->mu, search->p));
 }
 
-/* Returns whether the slopes are level. */
+/* Returns whether the gradients of the free entries are equal and no other is larger. */
 static bool run(struct search *search, double tolerance) {
     size_t p = search->p, stalled = 0;
     for (size_t t = 0; t < p; t++) {
@@ -135,37 +137,37 @@ static bool run(struct search *search, double tolerance) {
         search->scale = fmax(search->scale, fabs(search->linear[t]));
     }
     tolerance = fmax(tolerance, ROUNDING * search->scale);
-    slopes(search);
-    double highest = value_of(search);
-    size_t most_steps = 20 * p + 100; /* a bound against cycling in rounding; 2 to 5 are usual */
-    for (size_t k = 0; k < most_steps && stalled < STALLED; k++) {
+    compute_gradient(search);
+    double best_value = value_of(search);
+    size_t max_steps = 20 * p + 100; /* a limit against cycling by rounding; 2 to 5 are usual */
+    for (size_t k = 0; k < max_steps && stalled < MAX_STALLED; k++) {
         list_free(search);
         if (newton_step(search) < 0) {
             return false;
         }
-        bool whole = advance(search);
-        slopes(search);
-        if (!whole) {
+        bool full = advance(search);
+        compute_gradient(search);
+        if (!full) {
             continue;
         }
         double value = value_of(search);
-        stalled = value > highest + RISE * fabs(highest) ? 0 : stalled + 1;
-        highest = fmax(highest, value);
-        double mean = array_dot(search->slope, search->mu, p), spread = 0;
+        stalled = value > best_value + MIN_RISE * fabs(best_value) ? 0 : stalled + 1;
+        best_value = fmax(best_value, value);
+        double mean = array_dot(search->gradient, search->mu, p), spread = 0;
         size_t best = 0;
         for (size_t t = 0; t < p; t++) {
-            if (search->slope[t] > search->slope[best]) {
+            if (search->gradient[t] > search->gradient[best]) {
                 best = t;
             }
             if (search->mu[t] > 0) {
-                spread = fmax(spread, mean - search->slope[t]);
+                spread = fmax(spread, mean - search->gradient[t]);
             }
         }
-        if (search->slope[best] - mean <= tolerance && spread <= tolerance) {
+        if (search->gradient[best] - mean <= tolerance && spread <= tolerance) {
             return true;
         }
         if (search->is_free[best] && spread <= tolerance) {
-            return false; /* rounding: the step does not level the free slopes any further */
+            return false; /* rounding: the step no longer equalises the gradients */
         }
         search->is_free[best] = true;
     }
@@ -176,7 +178,7 @@ int simplex_maximise(size_t p, const double *G, size_t stride, const double *lin
                      double tolerance, double *mu, bool *settled, struct error *err) {
     struct search search = {.p = p, .stride = stride, .G = G, .linear = linear, .mu = mu};
     const struct array_part parts[] = {
-        {&search.slope, p}, {&search.step, p}, {&search.reduced, p * p}};
+        {&search.gradient, p}, {&search.step, p}, {&search.reduced, p * p}};
     double *block = arrays_create(parts, sizeof parts / sizeof parts[0], "planes", err);
     search.is_free = memory_array(p, sizeof *search.is_free, "planes", err);
     search.free = memory_array(p, sizeof *search.free, "planes", err);
