@@ -1,3 +1,4 @@
+/* The iterations and the stall rule. */
 #include "methods/conditional_gradient.h"
 
 #include "common/base/array.h"
@@ -10,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exact steps that do not raise D, one after the other: rounding has the last word. */
-enum { STALL_STEPS = 100 };
+/* After this many successive exact steps that do not raise D, rounding stops the method. */
+enum { MAX_STALLED = 100 };
 
-/* The run stalls where the least gap has not come to STOP_PROGRESS of what it was in so many
- * iterations: a part of all of them, at least LEAST_WAIT and at most MOST_WAIT. */
+/* The run stalls if the smallest gap has not fallen to STOP_PROGRESS of its value within the
+ * fraction WAIT of all iterations, at least MIN_WAIT and at most MAX_WAIT. */
 static const double WAIT = 0.25;
-enum { LEAST_WAIT = 100000, MOST_WAIT = 250000 };
+enum { MIN_WAIT = 100000, MAX_WAIT = 250000 };
 
 struct progress {
-    double gap;         /* the least, when it was last counted as lower */
-    uint64_t iteration; /* at which it was */
+    double gap;         /* the smallest gap at the last progress */
+    uint64_t iteration; /* of the last progress */
 };
 
 struct state {
@@ -32,12 +33,12 @@ static bool is_stalled(struct progress *progress, uint64_t iteration, double gap
     if (gap <= STOP_PROGRESS * progress->gap) {
         *progress = (struct progress){gap, iteration};
     }
-    double wait = fmin(fmax(WAIT * (double)iteration, LEAST_WAIT), MOST_WAIT);
+    double wait = fmin(fmax(WAIT * (double)iteration, MIN_WAIT), MAX_WAIT);
     return (double)(iteration - progress->iteration) > wait;
 }
 
-/* The vertex of the linear oracle, every active pair at C and every other at 0, less the iterate:
- * its weights and scores. */
+/* Computes the direction: the vertex of the linear oracle (every active pair at C, the others at 0)
+ * minus the iterate, as weights and scores. */
 static int set_direction(const struct score_map *map, double cost, struct state *state,
                          struct error *err) {
     for (size_t i = 0; i < map->n; i++) {
@@ -86,7 +87,7 @@ static int iterate(const struct score_map *map, const struct risk *risk,
         }
         stalled = fit->dual > best ? 0 : stalled + 1;
         best = fmax(best, fit->dual);
-        bool rounding = !how->diminishing && stalled >= STALL_STEPS;
+        bool rounding = !how->diminishing && stalled >= MAX_STALLED;
         if (rounding || is_stalled(&progress, fit->iterations, gain)) {
             fit->reason = rounding ? STOP_ROUNDING : STOP_STALLED;
             return 0;

@@ -1,3 +1,5 @@
+/* The factor of the kernel matrix and the coefficients that belong to it. Compiled without
+ * contraction, see common/double_double/dd.h. */
 #include "methods/row_features_dd.h"
 
 #include "common/base/dispatch.h"
@@ -15,36 +17,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double INDEFINITE = 1e-9; /* of K's diagonal: more than rounding leaves */
-/* Of a score's reach: where the diagonal is its square rounding is INDEFINITE of it. */
-static const double LEAST_SIZE = 0x1p-10;
-/* A diagonal entry of so many times what its rounding is known to be below is still more of that
- * than of a feature, whose coefficients would be huge. */
+/* A residual above this fraction of K's diagonal is not rounding: K is indefinite. */
+static const double INDEFINITE = 1e-9;
+/* The smallest unit of a row, relative to its norm bound, in double. */
+static const double MIN_UNIT = 0x1p-10;
+/* A pivot below this multiple of its rounding-error bound is not used: it is mostly rounding, and
+ * its feature would have huge coefficients. */
 static const double NOISE = 64;
-/* The most nanoseconds of one thread that double-double may take, and that it may where a reach is
- * far above the margins of 1 that scores make by cancelling. */
-static const double MOST_WORK = 5e8, MOST_WORK_FAR = 3e9, FAR = 1e4;
+/* Work limits of double-double in nanoseconds of one thread: the usual one, and that of kernels
+ * with a norm bound above FAR, whose values cancel to margins of 1. */
+static const double MAX_WORK = 5e8, MAX_WORK_FAR = 3e9, FAR = 1e4;
 
-/* Numbers of dense rows. */
-enum { MOST_VALUES = 1 << 24 };
+/* The largest number of values of dense features. */
+enum { MAX_VALUES = 1 << 24 };
 
-/* So many times as many rows as features leave a choice of coefficients. */
+/* With at least this many times as many rows as features, coefficients of all rows are tried. */
 enum { SPARE = 2 };
 
-/* What is factored. */
+/* The matrix that is factored. */
 struct matrix {
     const struct problem *problem;
     const struct score_map *map;
     const double *reach;
-    double *K;     /* (n, n) as double has it */
-    double *rest;  /* (n, n) what that lacks */
-    struct dd *A;  /* (n, n) both, centred and in units */
+    double *K;     /* (n, n) in double */
+    double *rest;  /* (n, n) its low parts */
+    struct dd *A;  /* (n, n) K + rest, centred, with rows and columns in units */
     double *unit;  /* (n) of rows and columns, powers of 2 */
-    double *least; /* (n) what rounding makes of A's diagonal */
-    double factor; /* of that, see kernel_precise_rounding; 0: it is that of double */
+    double *least; /* (n) the smallest pivots of A that are not rounding */
+    double factor; /* error factor, see kernel_precise_rounding; 0: A is in double */
 };
 
-/* X (n, width): the rows' features, with the constant one. */
+/* X (n, width): the rows' features, with the constant feature. */
 static void fill_rows(const struct problem *problem, size_t n, size_t width, double *X) {
     for (size_t i = 0; i < n; i++) {
         size_t row = problem->rows ? problem->rows[i] : i;
@@ -57,7 +60,8 @@ static void fill_rows(const struct problem *problem, size_t n, size_t width, dou
 
 /* ---- the matrix ---- */
 
-static bool is_precise(const struct matrix *matrix, bool rows) {
+/* Whether the matrix is evaluated in double-double. */
+static bool uses_dd(const struct matrix *matrix, bool rows) {
     const struct problem *problem = matrix->problem;
     size_t n = matrix->map->n;
     double reach = 0;
@@ -68,10 +72,10 @@ static bool is_precise(const struct matrix *matrix, bool rows) {
         reach = fmax(reach, matrix->reach[i]);
     }
     return cholesky_precise_work(n) + kernel_precise_work(gram_rows(problem->gram), n, n, 1) <=
-           (reach > FAR ? MOST_WORK_FAR : MOST_WORK);
+           (reach > FAR ? MAX_WORK_FAR : MAX_WORK);
 }
 
-/* K, in double: by the map's scores of unit coefficients, or the products of rows. */
+/* Fills K in double, by the map's scores of unit coefficients or the products of rows. */
 static int fill_matrix(const struct matrix *matrix, struct error *err) {
     size_t n = matrix->map->n, d = matrix->map->dimension;
     double *X = memory_zeros(n, d * sizeof *X, "features", err);
@@ -93,6 +97,7 @@ static int fill_matrix(const struct matrix *matrix, struct error *err) {
     return status;
 }
 
+/* Fills the low parts of K. */
 static int fill_rest(struct matrix *matrix, struct error *err) {
     const struct problem *problem = matrix->problem;
     const struct kernel_rows *rows = gram_rows(problem->gram);
@@ -108,7 +113,7 @@ static int fill_rest(struct matrix *matrix, struct error *err) {
     return status;
 }
 
-/* A (n, n) less the means over groups of its rows. */
+/* Subtracts from A (n, n) the means over each group of rows. */
 static void centre_rows(const struct row_groups *groups, size_t n, struct dd *A) {
     for (size_t group = 0; group < groups->n; group++) {
         const uint32_t *row = groups->row + groups->start[group];
@@ -136,14 +141,15 @@ static void transpose(size_t n, struct dd *A) {
     }
 }
 
-/* The square of the constant feature, which precise values of kernels do not have. */
+/* The square of the constant feature, which double-double kernel values do not include. */
 static struct dd square_of(const struct matrix *matrix) {
     double constant = matrix->factor > 0 ? matrix->problem->constant : 0;
     return dd_two_product(constant, constant);
 }
 
-/* A of K: centred, with rows and columns in units, so that what is small is no rounding of what is
- * large. In double a diagonal of few units of its rounding is left small. */
+/* Computes A: K centred, with rows and columns divided by units (powers of 2), so that small
+ * entries are not rounding errors of large ones. In double, the units are at least MIN_UNIT of the
+ * norm bounds. */
 static void prepare(struct matrix *matrix, const struct row_groups *groups) {
     size_t n = matrix->map->n;
     struct dd *A = matrix->A;
@@ -155,7 +161,7 @@ static void prepare(struct matrix *matrix, const struct row_groups *groups) {
     transpose(n, A);
     centre_rows(groups, n, A);
     for (size_t i = 0; i < n; i++) {
-        double reach = matrix->reach[i], floor = matrix->factor > 0 ? 0 : LEAST_SIZE * reach;
+        double reach = matrix->reach[i], floor = matrix->factor > 0 ? 0 : MIN_UNIT * reach;
         double size = fmax(sqrt(fmax(0, A[i * n + i].hi)), floor);
         matrix->unit[i] = size > 0 ? exp2(round(log2(size))) : 1;
         matrix->least[i] = NOISE * (double)n * matrix->factor * (reach / matrix->unit[i]) *
@@ -171,7 +177,7 @@ static void prepare(struct matrix *matrix, const struct row_groups *groups) {
 
 /* ---- the factor ---- */
 
-/* True if what the factor leaves of the matrix K (n, n) is rounding. */
+/* True if K - F F' (n, n) is only rounding. K is work. */
 static bool leaves_nothing(const struct row_features *features, double most, double *K) {
     size_t n = features->n, m = features->m;
     double left = 0;
@@ -183,7 +189,7 @@ static bool leaves_nothing(const struct row_features *features, double most, dou
     return left <= INDEFINITE * most;
 }
 
-/* The factor of A; *definite is whether there is one. */
+/* Factors A; *definite: whether it is positive semidefinite. */
 static int factor(struct row_features *features, struct matrix *matrix, bool *definite,
                   struct error *err) {
     size_t n = features->n;
@@ -238,7 +244,7 @@ static int factor_matrix(struct row_features *features, struct matrix *matrix, b
     matrix->unit = matrix->rest + n * n;
     matrix->least = matrix->unit + n;
     int status = pool && matrix->A && features->pivot ? fill_matrix(matrix, err) : -1;
-    if (status == 0 && is_precise(matrix, rows)) {
+    if (status == 0 && uses_dd(matrix, rows)) {
         status = fill_rest(matrix, err);
     }
     if (status == 0) {
@@ -250,8 +256,9 @@ static int factor_matrix(struct row_features *features, struct matrix *matrix, b
     return status;
 }
 
-/* ---- features of the problem's own ---- */
+/* ---- creation ---- */
 
+/* Subtracts from F (n, m) the means over each group. */
 static void centre(const struct row_groups *groups, size_t m, double *F) {
     for (size_t group = 0; group < groups->n; group++) {
         size_t first = groups->start[group], end = groups->start[group + 1];
@@ -269,7 +276,7 @@ static void centre(const struct row_groups *groups, size_t m, double *F) {
 
 bool row_features_fits(const struct score_map *map, size_t n, size_t most) {
     size_t d = map->primal ? map->dimension : n;
-    return n <= most && d <= MOST_VALUES && d * n <= MOST_VALUES;
+    return n <= most && d <= MAX_VALUES && d * n <= MAX_VALUES;
 }
 
 bool row_features_own(const struct score_map *map) {
@@ -352,16 +359,16 @@ void row_features_adjoint(const struct row_features *features, const long double
     }
 }
 
-/* That of the triangle, feature k of pivot l. */
+/* The entry of the pivots' triangle: feature k of pivot l. */
 static struct dd entry(const struct row_features *features, size_t l, size_t k) {
     size_t m = features->m;
     double low = features->low ? features->low[l * m + k] : 0;
     return (struct dd){features->F[features->pivot[l] * m + k], low};
 }
 
-/* Each coefficient is rounded before the next is computed, which makes up for that: what rounding
- * leaves of w is as small as the triangle's diagonal, not as the rows are long (Babai 1986, the
- * nearest plane of a lattice). */
+/* Back substitution in which each coefficient is rounded before the next is computed, so that the
+ * next ones compensate for the rounding: the error in w is of the size of the triangle's diagonal,
+ * not of the rows' norms (Babai's nearest-plane algorithm, 1986). */
 static void solve_rounded(const struct row_features *features, const double *w, double *b) {
     size_t m = features->m;
     for (size_t k = m; k-- > 0;) {
@@ -374,7 +381,7 @@ static void solve_rounded(const struct row_features *features, const double *w, 
     }
 }
 
-/* length (n) of rows; 0 as 1. */
+/* length (n): norms of the rows; 1 for zero rows. */
 static void find_lengths(const struct row_features *features, double *length) {
     for (size_t i = 0; i < features->n; i++) {
         length[i] = cblas_dnrm2((int)features->m, features->F + i * features->m, 1);
@@ -382,8 +389,8 @@ static void find_lengths(const struct row_features *features, double *length) {
     }
 }
 
-/* v (n) less its part along the first k columns of Q (n, m), which r (k) gets added; c (k) is
- * work. */
+/* Projects v (n) onto the complement of the first k columns of Q (n, m); adds the coefficients to r
+ * (k). c (k) is work. */
 static void project(const double *Q, size_t n, size_t m, size_t k, double *v, double *c,
                     double *r) {
     if (k > 0) {
@@ -393,12 +400,12 @@ static void project(const double *Q, size_t n, size_t m, size_t k, double *v, do
     }
 }
 
-/* b (n) with F'b = w of the least norm, each coefficient times its row's length. With the rows in
- * units of these, F = Q R by Gram and Schmidt's method, each column projected twice, it is
- * Q R^-T w. Columns that rounding of the largest is as large as are left out: coefficients for them
- * would add more of their own rounding than they make of w. R (m, m), by columns, has room for 2 m
- * + n numbers of work. */
-static void spread_over_rows(const struct row_features *features, const double *w,
+/* b (n): the solution of F'b = w with the least norm, each coefficient weighted by its row's
+ * length. With rows divided by their lengths and F = Q R by the Gram-Schmidt method, each column
+ * projected twice, it is Q R^-T w. Columns of the size of the largest one's rounding errors are
+ * left out: the rounding of their coefficients would be larger than their contribution to w. R (m,
+ * m), by columns, is followed by 2 m + n numbers of work. */
+static void solve_least_norm(const struct row_features *features, const double *w,
                              const double *length, double *Q, double *R, double *b) {
     size_t n = features->n, m = features->m;
     double *v = R + m * m, *c = v + n, *z = c + m, most = 0;
@@ -425,8 +432,8 @@ static void spread_over_rows(const struct row_features *features, const double *
     }
 }
 
-/* How far the scores of b are from those of w, with what they are off by when each coefficient is
- * rounded once more. r (m), sum (n): work. */
+/* The squared error of the scores of b against those of w, with a bound of one more rounding of
+ * each coefficient. r (2 m), sum (n): work. */
 static double error_of(const struct row_features *features, const double *w, const double *b,
                        const double *length, double *r, long double *sum) {
     size_t n = features->n, m = features->m;
@@ -448,10 +455,10 @@ static double error_of(const struct row_features *features, const double *w, con
     return left + (double)n * rounding * longest * longest;
 }
 
-/* Where groups are centred, which rounds coefficients, and rows are many more than features: those
- * of all rows in place of the pivots', if they are off by less. */
-static int find_smaller(const struct row_features *features, const double *w, double *b,
-                        struct error *err) {
+/* If groups are centred, which rounds coefficients, and there are many more rows than features:
+ * replaces b by the least-norm coefficients of all rows, if their error is smaller. */
+static int try_least_norm(const struct row_features *features, const double *w, double *b,
+                          struct error *err) {
     size_t n = features->n, m = features->m;
     if (features->groups.n == 0 || n / SPARE < m) {
         return 0;
@@ -463,7 +470,7 @@ static int find_smaller(const struct row_features *features, const double *w, do
     int status = Q && R && other && sum ? 0 : -1;
     if (status == 0) {
         find_lengths(features, length);
-        spread_over_rows(features, w, length, Q, R, other);
+        solve_least_norm(features, w, length, Q, R, other);
         if (error_of(features, w, other, length, R, sum) <
             error_of(features, w, b, length, R, sum)) {
             memcpy(b, other, n * sizeof *b);
@@ -480,9 +487,9 @@ int row_features_coefficients(const struct row_features *features, const double 
                               struct error *err) {
     memset(b, 0, features->n * sizeof *b);
     solve_rounded(features, w, b);
-    if (find_smaller(features, w, b, err) < 0) {
+    if (try_least_norm(features, w, b, err) < 0) {
         return -1;
     }
-    centre(&features->groups, 1, b); /* features are of rows less their groups' means */
+    centre(&features->groups, 1, b); /* features are those of centred rows */
     return 0;
 }

@@ -1,23 +1,24 @@
+/* The predictor-corrector loop over mu. */
 #include "methods/smoothing_path.h"
 
 #include "common/base/gap.h"
 
 #include <math.h>
 
-/* A step down should leave this part of the gap that is wanted, not less. */
-static const double ENOUGH = 0.3;
+/* A predictor step aims at no less than this fraction of the target gap. */
+static const double TARGET_FRACTION = 0.3;
 
-/* A better gap is one that is lower by this part; so is half of the square of a gradient, since mu
- * was last lower than ever. */
-static const double BETTER = 1e-4, FLATTER = 0.5;
+/* Progress is a gap lower by this fraction, or a residual lower by this fraction since mu last fell
+ * to a new minimum. */
+static const double MIN_GAP_FALL = 1e-4, MIN_RESIDUAL_FALL = 0.5;
 
-/* How the way down has been so far. */
-struct way {
-    double factor, boldest; /* of mu: for the next step down, and the least that it may be */
-    int corrections;        /* since the last one */
+/* The state of the schedule of mu. */
+struct schedule {
+    double factor, min_factor; /* of mu: for the next predictor step, and its minimum */
+    int corrections;           /* corrector steps since the last one */
 };
 
-static int look(struct huber_path *path, struct error *err) {
+static int evaluate(struct huber_path *path, struct error *err) {
     struct huber_point *at = &path->at;
     if (path->steps->look(path->context, path, at, err) < 0) {
         return -1;
@@ -39,13 +40,13 @@ static bool is_reached(const struct huber_path *path) {
     return gap_reached(path->primal, path->dual, path->epsilon);
 }
 
-/* True if the gap comes from the smoothing, but for `part` of it, rather than from a point that is
- * not yet its minimum. */
+/* True if at most the fraction `part` of the gap is due to the residual, and the rest to the
+ * smoothing. */
 static bool is_smooth(const struct huber_path *path, double part) {
     return path->at.residual < part * (path->at.primal - path->at.dual);
 }
 
-/* Finds the Newton step. There is none, which ends the path, if path->reason is set. */
+/* Computes the Newton step. If there is none, sets path->reason, which ends the path. */
 static int find_step(struct huber_path *path, double band, struct error *err) {
     bool found = true;
     if (path->steps->step(path->context, path, band, &found, err) < 0) {
@@ -55,7 +56,7 @@ static int find_step(struct huber_path *path, double band, struct error *err) {
     return 0;
 }
 
-/* Along the step, to the minimum for the mu there is. */
+/* Line search along the step for the current mu. */
 static int search(struct huber_path *path, struct error *err) {
     bool moved = true;
     if (path->steps->search(path->context, path, &moved, err) < 0) {
@@ -65,11 +66,11 @@ static int search(struct huber_path *path, struct error *err) {
         path->reason = STOP_ROUNDING;
         return 0;
     }
-    return look(path, err);
+    return evaluate(path, err);
 }
 
-/* Along a step that goes down from `from` to the mu there is: as much of it as stays near the path.
- * *length is what it took. */
+/* Moves along a predictor step from mu = `from` to the current mu, halved until it stays near the
+ * path. *length: the fraction taken. */
 static int move(struct huber_path *path, double from, double *length, struct error *err) {
     const struct huber_pace *pace = path->pace;
     double to = path->mu, gone = 0;
@@ -77,7 +78,7 @@ static int move(struct huber_path *path, double from, double *length, struct err
         path->steps->move(path->context, *length - gone);
         gone = *length;
         path->mu = from + *length * (to - from);
-        if (look(path, err) < 0) {
+        if (evaluate(path, err) < 0) {
             return -1;
         }
         if (is_smooth(path, pace->far) || *length < pace->shortest || is_reached(path)) {
@@ -86,13 +87,13 @@ static int move(struct huber_path *path, double from, double *length, struct err
     }
 }
 
-static int go_down(struct huber_path *path, struct way *way, struct error *err) {
+static int predict(struct huber_path *path, struct schedule *schedule, struct error *err) {
     const struct huber_pace *pace = path->pace;
     const struct huber_point *at = &path->at;
-    double smoothing = at->primal - at->dual - at->residual; /* falls with mu, linearly */
-    double enough = ENOUGH * path->epsilon * at->primal / smoothing;
+    double smoothing = at->primal - at->dual - at->residual; /* proportional to mu */
+    double target_factor = TARGET_FRACTION * path->epsilon * at->primal / smoothing;
     double band = path->mu, length = 1;
-    path->mu = fmax(band * fmin(fmax(way->factor, enough), pace->most), pace->least);
+    path->mu = fmax(band * fmin(fmax(schedule->factor, target_factor), pace->most), pace->least);
     if (path->steps->lower(path->context, band, path->mu, err) < 0 ||
         find_step(path, band, err) < 0) {
         return -1;
@@ -101,21 +102,23 @@ static int go_down(struct huber_path *path, struct way *way, struct error *err) 
         return 0;
     }
     int status = path->steps->move ? move(path, band, &length, err) : search(path, err);
-    bool easy = length == 1;
-    way->factor = fmax(easy ? way->factor * pace->careful : pace->careful, way->boldest);
-    way->corrections = 0;
+    bool full = length == 1;
+    schedule->factor =
+        fmax(full ? schedule->factor * pace->careful : pace->careful, schedule->min_factor);
+    schedule->corrections = 0;
     return status;
 }
 
-static int correct(struct huber_path *path, struct way *way, struct error *err) {
+static int correct(struct huber_path *path, struct schedule *schedule, struct error *err) {
     const struct huber_pace *pace = path->pace;
     if (!path->steps->move) {
-        way->factor = pace->careful;
-    } else if (path->kinks && ++way->corrections > pace->corrections) { /* back up */
-        way->corrections = 0;
-        way->boldest = way->factor = fmin(way->boldest * pace->back, pace->most);
+        schedule->factor = pace->careful;
+    } else if (path->kinks && ++schedule->corrections > pace->corrections) { /* raise mu */
+        schedule->corrections = 0;
+        schedule->min_factor = schedule->factor =
+            fmin(schedule->min_factor * pace->back, pace->most);
         path->mu *= pace->back;
-        if (look(path, err) < 0) {
+        if (evaluate(path, err) < 0) {
             return -1;
         }
     }
@@ -127,11 +130,11 @@ static int correct(struct huber_path *path, struct way *way, struct error *err) 
 
 int huber_path_run(struct huber_path *path, struct error *err) {
     const struct huber_pace *pace = path->pace;
-    struct way way = {.factor = pace->careful, .boldest = pace->bold};
-    double best_gap = INFINITY, least_mu = INFINITY, best_residual = INFINITY;
+    struct schedule schedule = {.factor = pace->careful, .min_factor = pace->bold};
+    double best_gap = INFINITY, min_mu = INFINITY, best_residual = INFINITY;
     int stalled = 0;
     path->reason = STOP_REACHED;
-    if (look(path, err) < 0) {
+    if (evaluate(path, err) < 0) {
         return -1;
     }
     while (!path->reason && !is_reached(path)) {
@@ -141,20 +144,21 @@ int huber_path_run(struct huber_path *path, struct error *err) {
         if (path->reason) {
             return 0;
         }
-        /* where mu also goes up, one that is lower than ever is progress */
-        bool lower = path->mu < least_mu;
-        bool flatter = path->at.residual < best_residual * (1 - FLATTER);
-        bool progress = flatter || gap < best_gap * (1 - BETTER) || (lower && path->steps->move);
+        /* if mu may also rise, a new minimum of it is progress */
+        bool new_min = path->mu < min_mu;
+        bool residual_fell = path->at.residual < best_residual * (1 - MIN_RESIDUAL_FALL);
+        bool progress =
+            residual_fell || gap < best_gap * (1 - MIN_GAP_FALL) || (new_min && path->steps->move);
         stalled = progress ? 0 : stalled + 1;
-        best_residual = flatter || lower ? path->at.residual : best_residual;
+        best_residual = residual_fell || new_min ? path->at.residual : best_residual;
         best_gap = fmin(best_gap, gap);
-        least_mu = fmin(least_mu, path->mu);
+        min_mu = fmin(min_mu, path->mu);
         bool smooth = path->kinks && is_smooth(path, pace->near);
         if (stalled >= pace->patience || (smooth && path->mu <= pace->least)) {
             path->reason = STOP_ROUNDING;
             return 0;
         }
-        if ((smooth ? go_down : correct)(path, &way, err) < 0) {
+        if ((smooth ? predict : correct)(path, &schedule, err) < 0) {
             return -1;
         }
     }
@@ -167,7 +171,7 @@ int huber_path_try(struct huber_path *path, double first, double factor, double 
     *dual = -INFINITY;
     for (double mu = first; factor > 1 ? mu <= last : mu >= last; mu *= factor) {
         path->mu = mu;
-        if (look(path, err) < 0) {
+        if (evaluate(path, err) < 0) {
             return -1;
         }
         if (path->at.dual > *dual) {

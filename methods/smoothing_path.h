@@ -1,16 +1,19 @@
-/* Newton's method down a path of smoothed problems, after Huber's hinge.
+/* Newton's method with smoothing continuation: a path-following method for piecewise-linear losses,
+ * after the Huber hinge (Nesterov, "Smooth minimization of non-smooth functions", Math. Program.
+ * 103, 2005; Chapelle, "Training a support vector machine in the primal", Neural Computation 19,
+ * 2007).
  *
- * A loss with kinks, max over a of a'u with a in a box or a simplex, becomes max a'u - mu/2 |a|^2,
- * which bends only where a is inside: in the band. alpha = C a is feasible for the dual of the loss
- * itself wherever the solver is, so both bounds of the true problem are always known. At the
- * minimum for mu they lie a distance apart that falls with mu, about linearly: mu goes down until
- * the gap is what is wanted. Minima move with mu along a line as long as the band keeps its
- * members: so a Newton step with the gradient of the new mu and the band of the old one leads to
- * the next of them, and plain Newton steps correct it.
+ * A loss max over a of a'u, with a in a box or a simplex, is smoothed to max a'u - mu/2 |a|^2. Its
+ * curvature is positive only where a is in the interior: the smoothed region. alpha = C a is
+ * feasible for the dual of the original loss at every iterate, so both bounds of the original
+ * problem are always known. At the minimum for mu their gap is roughly proportional to mu, which is
+ * lowered until the target gap is reached. As long as the same rows are in the smoothed region, the
+ * minima lie on a line in mu. So a predictor step, with the gradient of the new mu and the smoothed
+ * region of the old one, leads to the next minimum, and plain Newton steps correct it.
  *
- * What the problem is, how its Newton steps are computed and which points are kept is the caller's:
- * rank, mc and smm have one each. Losses without kinks (the squared hinge) go the same way, with no
- * mu to lower. */
+ * The caller defines the problem, computes the Newton steps and stores the best iterates: rank, mc
+ * and smm do. Smooth losses (the squared hinge) use the same loop with constant mu. Cost: one
+ * Newton step per iteration, usually 10 to 50 iterations. */
 #ifndef METHODS_SMOOTHING_PATH_H
 #define METHODS_SMOOTHING_PATH_H
 
@@ -21,50 +24,52 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A point on the way. */
+/* An iterate. */
 struct huber_point {
-    double primal, dual; /* bounds of the true problem */
-    double residual;     /* of the smooth one: half the squared norm of its gradient */
+    double primal, dual; /* bounds of the original problem */
+    double residual;     /* of the smoothed problem: half the squared norm of its gradient */
 };
 
-/* How mu goes down. Steps down are by `careful`, and by its powers as long as they come easy. */
+/* The schedule of mu. A predictor step multiplies mu by `careful`; after successive full steps by
+ * its powers. */
 struct huber_pace {
-    double near;                /* part of the gap that the residual may be for mu to go down */
-    double careful, bold, most; /* factors of mu: usually, the boldest, the most timid */
-    double least;               /* mu at which rounding of u / mu ends it */
-    int patience;               /* steps without a better gap, after which rounding ends it */
+    double near; /* mu is lowered if the residual is below this fraction of the gap */
+    double careful, bold, most; /* factors of mu: default, smallest, largest */
+    double least;               /* the smallest mu, where rounding of u / mu ends the path */
+    int patience; /* iterations without a better gap after which the path has stalled */
 
-    /* with `move` only: */
-    double far;      /* part of the gap that the residual may be at the end of a step down, */
-    double shortest; /* unless the step is cut to less than this */
-    int corrections; /* steps at one mu that should do; more: kinks are in the way, and mu goes */
-    double back;     /* up by this factor, then down in shorter steps */
+    /* If the problem has `move`: */
+    double far; /* a predictor step is halved while the residual exceeds this fraction of the gap */
+    double shortest; /* and the step is not shorter than this */
+    int corrections; /* corrector steps at one mu; after more of them mu is raised */
+    double back;     /* by this factor, then lowered in shorter steps */
 };
 
 struct huber_path;
 
-/* What a problem does for the path. Each function gets the path's context and, where it has one,
- * the path to read; it returns 0, or -1 with err set. */
+/* The operations of a problem. Each gets the path's context, and if it has such a parameter the
+ * path, read-only. Functions return 0, or -1 with err set. */
 struct huber_steps {
-    /* Bounds and residual at the point where the solver is, smoothed by path->mu. */
+    /* Computes bounds and residual at the current point, for the smoothing path->mu. */
     int (*look)(void *context, const struct huber_path *path, struct huber_point *at,
                 struct error *err);
-    /* The point looked at has the best primal so far; its alpha the best dual. NULL: not kept. */
+    /* The evaluated point has the best primal so far, or its alpha the best dual: store it.
+     * keep_dual may be NULL. */
     void (*keep_primal)(void *context);
     void (*keep_dual)(void *context);
-    /* The gradient becomes that of `mu`, with the band that it has at the present mu, `band`. */
+    /* Changes the gradient to that of `mu`, with the smoothed region of the current mu, `band`. */
     int (*lower)(void *context, double band, double mu, struct error *err);
-    /* The Newton step for the gradient at hand and the Hessian of path->mu, with the band of mu =
-     * `band`. *found = false if rounding leaves no Hessian that can be factored,
-     * or it is late. */
+    /* Computes the Newton step for the current gradient and the Hessian of path->mu, with the
+     * smoothed region of mu = `band`. *found = false if rounding leaves no Hessian that can be
+     * factored, or the deadline has passed. */
     int (*step)(void *context, const struct huber_path *path, double band, bool *found,
                 struct error *err);
-    /* Goes along the step to the minimum for path->mu. *moved = false if it leads nowhere. */
+    /* Line search along the step for path->mu. *moved = false if it makes no progress. */
     int (*search)(void *context, const struct huber_path *path, bool *moved, struct error *err);
-    /* Goes along the step by `length` of it. With this, a step down is cut, and mu's with it, where
-     * it leads too far from the path: for minima of mu between the old and the new one lie nearly
-     * on the line to the new one. (A search with the new mu would put most rows out of the band.)
-     * NULL: it is searched along as any other. */
+    /* Moves by `length` of the step. A predictor step that leads too far from the path is then
+     * shortened, and the decrease of mu with it: the minima for intermediate mu lie nearly on the
+     * line to the new one. (A line search with the new mu would take most rows out of the smoothed
+     * region.) NULL: predictor steps use `search` too. */
     void (*move)(void *context, double length);
 };
 
@@ -74,21 +79,21 @@ struct huber_path {
     const struct huber_pace *pace;
     const struct monitor *monitor;
     double epsilon;
-    bool kinks; /* the loss has some: mu counts */
+    bool kinks; /* the loss is piecewise linear, and smoothed by mu */
     double mu;
 
-    struct huber_point at; /* of the last look */
-    double primal, dual; /* the best so far; at first INFINITY, and of a dual point that is kept */
-    uint64_t iterations; /* steps and steps down, counted on */
+    struct huber_point at;   /* of the last evaluation */
+    double primal, dual;     /* the best bounds; initially INFINITY, and of a stored dual point */
+    uint64_t iterations;     /* corrector and predictor steps, over all runs */
     enum stop_reason reason; /* of the last run */
 };
 
-/* Goes on from the point and mu where the solver is, until the best bounds are within epsilon of
- * one another, or for another reason. */
+/* Iterates from the current point and mu until the relative gap of the best bounds is epsilon, or
+ * another reason stops it (path->reason). */
 int huber_path_run(struct huber_path *path, struct error *err);
 
-/* Looks at the point for mu = first, first * factor, ... up or down to last, and leaves mu where
- * the dual bound is best; upwards it ends where that falls. *dual gets it. */
+/* Evaluates the current point for mu = first, first * factor, ... up or down to last. Sets mu to
+ * the one with the best dual bound, *dual. Upwards it ends when the bound falls. */
 int huber_path_try(struct huber_path *path, double first, double factor, double last, double *dual,
                    struct error *err);
 
