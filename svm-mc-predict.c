@@ -1,5 +1,6 @@
 #include "driver/program.h"
+#include "families/shared/tables.h"
 
 int main(int argc, char **argv) {
-    return program_predict(argc, argv, "mc");
+    return program_predict(argc, argv, &mc_predictor);
 }

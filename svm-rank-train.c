@@ -1,5 +1,6 @@
 #include "driver/program.h"
+#include "families/shared/tables.h"
 
 int main(int argc, char **argv) {
-    return program_train(argc, argv, "rank");
+    return program_train(argc, argv, &rank_family);
 }

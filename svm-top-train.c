@@ -1,5 +1,6 @@
 #include "driver/program.h"
+#include "families/shared/tables.h"
 
 int main(int argc, char **argv) {
-    return program_train(argc, argv, "top");
+    return program_train(argc, argv, &top_family);
 }

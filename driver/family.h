@@ -211,18 +211,4 @@ struct predictor {
     void (*close)(void *state);
 };
 
-/* ---- both ---- */
-
-struct family_tables {
-    const struct family *train;
-    const struct predictor *predict;
-};
-
-/* The families that there are, ended by NULL: who stands above all of them has the list
- * (library/families.c). */
-extern const struct family_tables families[];
-
-/* Those of that name; NULL: there are none. */
-const struct family_tables *families_find(const char *name);
-
 #endif

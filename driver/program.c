@@ -4,7 +4,6 @@
 
 #include "common/model/checksum.h"
 #include "driver/blas_start.h"
-#include "driver/family.h"
 #include "driver/help.h"
 #include "driver/output_sink.h"
 #include "driver/predict.h"
@@ -159,8 +158,7 @@ static int show_text(const struct help *help, struct error *err) {
     return output_commit(output, NULL, err);
 }
 
-int program_train(int argc, char **argv, const char *name) {
-    const struct family *family = families_find(name)->train;
+int program_train(int argc, char **argv, const struct family *family) {
     char program[NAME_BYTES];
     snprintf(program, sizeof program, "svm-%s-train", family->name);
     start(program);
@@ -216,8 +214,7 @@ static int start_alone(char *program, struct error *err) {
     return 0;
 }
 
-int program_predict(int argc, char **argv, const char *name) {
-    const struct predictor *predictor = families_find(name)->predict;
+int program_predict(int argc, char **argv, const struct predictor *predictor) {
     char program[NAME_BYTES];
     snprintf(program, sizeof program, "svm-%s-predict", predictor->name);
     struct voice voice = standard_error();

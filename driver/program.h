@@ -5,14 +5,15 @@
 
 #include "common/base/error.h"
 #include "common/base/output.h"
+#include "driver/family.h"
 
 #include <stddef.h>
 
-/* Runs svm-FAMILY-train, by the name of the family; returns the exit code. */
-int program_train(int argc, char **argv, const char *name);
+/* Runs svm-FAMILY-train; returns the exit code. */
+int program_train(int argc, char **argv, const struct family *family);
 
 /* Runs svm-FAMILY-predict; returns the exit code. */
-int program_predict(int argc, char **argv, const char *name);
+int program_predict(int argc, char **argv, const struct predictor *predictor);
 
 /* Verifies a model: see check/check.h. */
 typedef int program_verifier(const char *const paths[3], size_t n_threads, struct output *output,

@@ -1,6 +1,7 @@
 #include "library/private.h"
 
 #include "common/base/memory.h"
+#include "families/shared/tables.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -21,13 +22,13 @@ int dualsvm_version_number(void) {
     return DUALSVM_VERSION_NUMBER;
 }
 
+const struct family_tables library_families[] = {
+    {&rank_family, &rank_predictor}, {&top_family, &top_predictor}, {&mc_family, &mc_predictor},
+    {&ml_family, &ml_predictor},     {&smm_family, &smm_predictor}, {NULL, NULL}};
+
 const char *dualsvm_family_name(size_t i) {
-    for (size_t k = 0; families[k].train; k++) {
-        if (k == i) {
-            return families[k].train->name;
-        }
-    }
-    return NULL;
+    enum { N_FAMILIES = sizeof library_families / sizeof library_families[0] - 1 };
+    return i < N_FAMILIES ? library_families[i].train->name : NULL;
 }
 
 int library_fail(dualsvm_error *to, const struct error *from) {
@@ -50,12 +51,14 @@ int library_refuse(dualsvm_error *to, const char *format, ...) {
 }
 
 const struct family_tables *library_family(const char *name, dualsvm_error *error) {
-    const struct family_tables *tables = name ? families_find(name) : NULL;
-    if (!tables) {
-        library_refuse(error, "no family of models: '%.100s': rank, top, mc, ml or smm",
-                       name ? name : "(NULL)");
+    for (const struct family_tables *tables = library_families; name && tables->train; tables++) {
+        if (strcmp(tables->train->name, name) == 0) {
+            return tables;
+        }
     }
-    return tables;
+    library_refuse(error, "no family of models: '%.100s': rank, top, mc, ml or smm",
+                   name ? name : "(NULL)");
+    return NULL;
 }
 
 int library_take_bytes(void *context, const char *bytes, size_t n) {

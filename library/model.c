@@ -202,7 +202,7 @@ static bool begins(const struct library_bytes *text, const char *with) {
 /* The family that the first line names, `dualsvm FAMILY 1`, and for LIBLINEAR's models the one that
  * reads them; NULL: neither. */
 static const struct family_tables *told_family(const struct library_bytes *text) {
-    for (const struct family_tables *tables = families; tables->train; tables++) {
+    for (const struct family_tables *tables = library_families; tables->train; tables++) {
         char line[64];
         snprintf(line, sizeof line, "dualsvm %s ", tables->train->name);
         if (begins(text, line) || (tables->predict->imports && begins(text, "solver_type "))) {

@@ -20,6 +20,16 @@ int library_fail(dualsvm_error *to, const struct error *from);
 int library_refuse(dualsvm_error *to, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* ---- families ---- */
+
+struct family_tables {
+    const struct family *train;
+    const struct predictor *predict;
+};
+
+/* The families, ended by NULL. */
+extern const struct family_tables library_families[];
+
 /* The tables of a family, or NULL with the error filled. */
 const struct family_tables *library_family(const char *name, dualsvm_error *error);
 

@@ -6,12 +6,12 @@ setup() {
     cd "$tmp" || exit 1
 }
 
-# of FILE TEXT: the check of sources that are this one file.
+# of FILE TEXT: the check of sources that are this one file, which were not built.
 of() {
     rm -rf house
     mkdir -p "house/$(dirname "$1")"
     printf '%s\n' "$2" >"house/$1"
-    run "$root/tests/layers" house
+    run --separate-stderr "$root/tests/layers" house
 }
 
 # breaks FILE TEXT MESSAGE: the file's first line is refused, in these words.
@@ -28,8 +28,8 @@ keeps() {
     refute_output
 }
 
-@test "layers: the sources keep them" {
-    run "$root/tests/layers"
+@test "layers: the sources keep them, and so do the symbols of the build" {
+    run "$root/tests/layers" "$root" "$(cd "$bin" && pwd)"
     assert_output ''
     assert_success
 }
@@ -67,8 +67,8 @@ library/train.c check/check.h
 END
     of svm-mc-train.c '#include "tests/unit/check.h"'
     assert_line 'svm-mc-train.c:1: includes tests/unit/check.h: a program may not include tests'
-    of svm-mc-train.c '#include "families/mc/frontend/mc.h"'
-    assert_line 'svm-mc-train.c:1: includes families/mc/frontend/mc.h: a program may not include families/mc/frontend'
+    of svm-mc-train.c '#include "families/mc/solver/mc.h"'
+    assert_line 'svm-mc-train.c:1: includes families/mc/solver/mc.h: a program may not include families/mc/solver'
     of svm-mc-train.c '#include "library/private.h"'
     assert_line 'svm-mc-train.c:1: includes library/private.h: a program may not include library'
     of examples/c/train.c '#include "driver/train.h"'
@@ -100,6 +100,46 @@ examples/c/train.c include/dualsvm.h
 END
 }
 
+# built FILE TEXT...: the check of sources that are these files, built into house/build.
+built() {
+    rm -rf house
+    while [ $# -gt 0 ]; do
+        mkdir -p "house/$(dirname "$1")" "house/build/$(dirname "$1")"
+        printf '%s\n' "$2" >"house/$1"
+        "${CC:-cc}" -c -o "house/build/${1%.c}.o" "house/$1" || return 1
+        shift 2
+    done
+    run "$root/tests/layers" house
+}
+
+@test "layers: a symbol of a module that may not be used is found, however it was declared" {
+    local error='int driver_run(void); int error_set(void) { return driver_run(); }'
+    local run='int error_set(void); int driver_run(void) { return error_set(); }'
+    built common/base/error.c "$error" driver/run.c "$run"
+    assert_failure 1
+    assert_output 'common/base/error.c: uses the symbol driver_run of driver, which common/base may not use'
+    built families/mc/solver/mc.c 'extern const int table[]; int f(void) { return table[1]; }' \
+        families/ml/solver/ml.c 'const int table[] = {1, 2};'
+    assert_failure 1
+    assert_output --partial 'uses the symbol table of families/ml/solver, which families/mc/solver may not use'
+    built common/base/error.c 'int error_set(void) { return 1; }' driver/run.c "$run"
+    assert_success
+    refute_output
+}
+
+@test "layers: without a build, or with objects of sources that are gone, includes alone are checked" {
+    of common/base/error.c 'int x;'
+    assert_success
+    assert_regex "$stderr" 'no build in .build., or no nm: symbols are not checked$'
+    built common/base/error.c 'int driver_run(void); int f(void) { return driver_run(); }' \
+        driver/run.c 'int driver_run(void) { return 1; }'
+    assert_failure 1
+    rm house/driver/run.c
+    run "$root/tests/layers" house
+    assert_success
+    refute_output
+}
+
 @test "layers: a file in no room is found" {
     for file in common/error.c solvers/fit.c solvers/svm/svm.c loose.c svm-mc.h; do
         breaks $file 'int x;' 'stands in no room that is known'
@@ -107,8 +147,8 @@ END
 }
 
 @test "layers: a program that is more than its includes and one call is found" {
-    local includes=$'#include "driver/program.h"\n\n/* The trainer. */'
-    local call=$'int main(int argc, char **argv) {\n    return program_train(argc, argv, "mc");\n}'
+    local includes=$'#include "driver/program.h"\n#include "families/shared/tables.h"\n\n/* The trainer. */'
+    local call=$'int main(int argc, char **argv) {\n    return program_train(argc, argv, &mc_family);\n}'
     keeps svm-mc-train.c "$includes"$'\n'"$call"
     for text in "static int n;"$'\n'"$call" "${call/return/"argc--; return"}" \
         "${call/return/$'program_start();\n    return'}" "${call/argv,/"other(argv),"}" \
