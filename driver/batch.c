@@ -9,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/data/source.h"
 #include "driver/by_query.h"
+#include "driver/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -53,14 +54,9 @@ static const char *const *batch_tests(const struct options *options, size_t *n) 
     return (const char *const *)options->operand + (batch_model(options) == 0 ? 1 : 0);
 }
 
-/* What the files of a test file are called by. */
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return strcmp(path, "-") == 0 ? "stdin" : slash ? slash + 1 : path;
-}
-
 static int compare_names(const void *a, const void *b) {
-    return strcmp(base_name(*(const char *const *)a), base_name(*(const char *const *)b));
+    return strcmp(run_files_base_name(*(const char *const *)a),
+                  run_files_base_name(*(const char *const *)b));
 }
 
 int batch_check(const struct options *options, struct error *err) {
@@ -110,16 +106,13 @@ enum { PREDICTIONS, MEASURES, QUERIES, FILES };
 static char *file_path(const struct options *options, const char *test, size_t file,
                        struct error *err) {
     static const char *const suffix[FILES] = {"predict", "measures", "queries"};
-    const char *name = base_name(test);
+    const char *name = run_files_base_name(test);
     const char *folder = options_text(options, "output-dir");
     folder = folder ? folder : "";
     const char *slash = *folder && folder[strlen(folder) - 1] != '/' ? "/" : "";
-    size_t size = strlen(folder) + strlen(name) + strlen(suffix[file]) + 3;
-    char *path = memory_array(size, 1, "a file name", err);
-    if (path) {
-        snprintf(path, size, "%s%s%s.%s", folder, slash, name, suffix[file]);
-    }
-    return path;
+    struct text path = {0};
+    text_format(&path, "%s%s%s.%s", folder, slash, name, suffix[file]);
+    return text_end(&path, "a file name", err);
 }
 
 int batch_list_files(const struct options *options, struct run_files *files, struct error *err) {

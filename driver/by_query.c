@@ -24,8 +24,6 @@ struct by_query {
     struct names names;  /* qids, in the order of their first rows */
     struct query *query; /* (names.n) */
     size_t room;
-    uint32_t *rows; /* (n_numbers) 0, 1, ...: numbers of rows */
-    size_t n_numbers;
 };
 
 int by_query_create(struct by_query **queries, const struct measures *measures,
@@ -53,7 +51,6 @@ void by_query_free(struct by_query *queries) {
     }
     names_free(&queries->names);
     free(queries->query);
-    free(queries->rows);
     free(queries);
 }
 
@@ -104,33 +101,13 @@ static int add_run(struct by_query *queries, const struct data *data, size_t fir
         return -1;
     }
     query->n_rows += n;
-    return queries->measures->add(query->measures, data, queries->rows + first, n,
-                                  scores + first * n_scores, n_scores, err);
-}
-
-/* Rows are told apart by their numbers. */
-static int number_rows(struct by_query *queries, size_t n, struct error *err) {
-    if (n <= queries->n_numbers) {
-        return 0;
-    }
-    free(queries->rows);
-    queries->n_numbers = 0;
-    queries->rows = memory_array(n, sizeof *queries->rows, "rows", err);
-    if (!queries->rows) {
-        return -1;
-    }
-    queries->n_numbers = n;
-    for (size_t i = 0; i < n; i++) {
-        queries->rows[i] = (uint32_t)i;
-    }
-    return 0;
+    const struct data rows = data_part(data, first, n);
+    return queries->measures->add(query->measures, &rows, NULL, n, scores + first * n_scores,
+                                  n_scores, err);
 }
 
 int by_query_add(struct by_query *queries, const struct data *data, const double *scores,
                  size_t n_scores, struct error *err) {
-    if (number_rows(queries, data->n_rows, err) < 0) {
-        return -1;
-    }
     queries->named |= data->query != NULL;
     queries->paired |= data->labels == DATA_NUMBER;
     for (size_t first = 0, end; first < data->n_rows; first = end) {

@@ -18,7 +18,6 @@ bool calibration_by_row(const struct family *family, const struct options *optio
 struct keeping {
     struct calibration *calibration;
     const struct data *data;
-    const struct crossval *crossval;
 };
 
 /* Of one fold: the numbers n and n_scores, the norm, rows (n) and scores (n, n_scores). */
@@ -28,9 +27,15 @@ struct fold_scores {
 };
 
 /* Keeps copies. */
-static int keep(struct keeping *keeping, size_t fold, const struct fold_scores *head,
-                const void *fold_rows, const void *fold_scores, struct error *err) {
-    size_t n = head->n, n_scores = head->n_scores;
+static int told(void *context, size_t index, size_t fold, const char *bytes, size_t size,
+                struct error *err) {
+    struct keeping *keeping = context;
+    struct fold_scores head;
+    (void)index;
+    (void)size;
+    memcpy(&head, bytes, sizeof head);
+    bytes += sizeof head;
+    size_t n = head.n, n_scores = head.n_scores;
     uint32_t *rows = memory_array(n, sizeof *rows, "out-of-fold rows", err);
     double *scores = memory_array(n * n_scores, sizeof *scores, "out-of-fold scores", err);
     if (!rows || !scores) {
@@ -38,33 +43,22 @@ static int keep(struct keeping *keeping, size_t fold, const struct fold_scores *
         free(scores);
         return -1;
     }
-    memcpy(rows, fold_rows, n * sizeof *rows);
-    memcpy(scores, fold_scores, n * n_scores * sizeof *scores);
+    memcpy(rows, bytes, n * sizeof *rows);
+    memcpy(scores, bytes + n * sizeof *rows, n * n_scores * sizeof *scores);
     keeping->calibration->fold[fold] =
-        (struct held_out){keeping->data, rows, n, scores, n_scores, head->norm, NULL};
+        (struct held_out){keeping->data, rows, n, scores, n_scores, head.norm, NULL};
     return 0;
 }
 
-static int told(void *context, size_t index, size_t fold, const char *all, size_t n,
-                struct error *err) {
-    struct fold_scores head;
-    (void)index;
-    (void)n;
-    memcpy(&head, all, sizeof head);
-    all += sizeof head;
-    return keep(context, fold, &head, all, all + head.n * sizeof(uint32_t), err);
-}
-
-static int scored(void *context, const struct crossval_fit *fit, struct error *err) {
-    struct keeping *keeping = context;
+static int scored(void *context, const struct crossval_fit *fit, struct text *bytes,
+                  struct error *err) {
     const struct fold_scores head = {fit->n, fit->n_scores, fit->model->norm};
-    const struct crossval_part part[] = {{&head, sizeof head},
-                                         {fit->rows, fit->n * sizeof fit->rows[0]},
-                                         {fit->scores, fit->n * fit->n_scores * sizeof(double)},
-                                         {NULL, 0}};
-    return cluster_leads(keeping->crossval->cluster)
-               ? keep(keeping, fit->fold, &head, fit->rows, fit->scores, err)
-               : crossval_tell(keeping->crossval, fit, part, err);
+    (void)context;
+    (void)err;
+    text_take(bytes, (const char *)&head, sizeof head);
+    text_take(bytes, (const char *)fit->rows, fit->n * sizeof fit->rows[0]);
+    text_take(bytes, (const char *)fit->scores, fit->n * fit->n_scores * sizeof(double));
+    return 0;
 }
 
 int calibration_score(struct calibration *calibration, const struct crossval *crossval,
@@ -81,7 +75,7 @@ int calibration_score(struct calibration *calibration, const struct crossval *cr
     bool by_query = family->folds_by_query && n_queries >= CALIBRATION_FOLDS;
     struct folds folds = {0};
     struct crossval own = *crossval;
-    struct keeping keeping = {calibration, data, &own};
+    struct keeping keeping = {calibration, data};
     int status = by_row     ? folds_by_twin(&folds, data, CALIBRATION_FOLDS, seed, err)
                  : by_query ? folds_by_query(&folds, data, CALIBRATION_FOLDS, seed, err)
                             : folds_by_row(&folds, data, CALIBRATION_FOLDS, seed, err);

@@ -56,10 +56,11 @@ struct crossval {
     size_t *n_unconverged;     /* counts the fits that did not converge */
     struct cluster *cluster;   /* NULL: this process makes all fits */
 
-    /* Takes what a fit gives. Called once for each fold and wanted point, from several threads at
-     * once, on the rank that made the fit: if that is not rank 0, it sends what is to be known
-     * there by crossval_tell, and told takes it, one at a time, beside what scored does there. */
-    int (*scored)(void *context, const struct crossval_fit *fit, struct error *err);
+    /* Called once for each fold and wanted point, by several threads at once, on the rank that made
+     * the fit: adds what is to be known of it to the bytes. On rank 0 told takes them, of any
+     * alignment, by several threads at once, too. */
+    int (*scored)(void *context, const struct crossval_fit *fit, struct text *bytes,
+                  struct error *err);
     int (*told)(void *context, size_t index, size_t fold, const char *bytes, size_t n,
                 struct error *err);
     void *context;
@@ -76,14 +77,5 @@ size_t crossval_count(const struct crossval *crossval);
 /* Runs all fits. The error told is the first, by point and fold, of this rank. All ranks: rank 0
  * returns when it has been told all. */
 int crossval_run(const struct crossval *crossval, struct error *err);
-
-/* Sends what is to be known of a fit to rank 0: the bytes of parts, one behind the other, which one
- * of 0 bytes ends. */
-struct crossval_part {
-    const void *bytes;
-    size_t n;
-};
-int crossval_tell(const struct crossval *crossval, const struct crossval_fit *fit,
-                  const struct crossval_part *part, struct error *err);
 
 #endif

@@ -167,7 +167,7 @@ static int score_point(struct task *task, struct point point, double started,
     if (status == 0) {
         fit.scores = task->scores;
         fit.seconds = progress_clock() - started;
-        status = crossval->scored(crossval->context, &fit, err);
+        status = crossval_tally_scores(round->tally, &fit, err);
     }
     free(task->scores);
     model_free(&model);
@@ -227,7 +227,7 @@ static int run_point(struct task *task, struct error *err) {
     int status = solve_point(task, point, log, err);
     if (log == &gathered) {
         fit_log_close(&gathered);
-        free(gathered.text);
+        free(gathered.text.bytes);
     }
     return status;
 }

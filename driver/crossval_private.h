@@ -82,6 +82,9 @@ void crossval_tally_take(struct tally *tally, size_t own, size_t dealt);
 /* When a fit that begins now is to end, of those that n_workers of this rank make at once. */
 double crossval_tally_deadline(struct tally *tally, size_t n_workers);
 
+/* Has what `scored` makes of a fit told to rank 0. */
+int crossval_tally_scores(struct tally *tally, const struct crossval_fit *fit, struct error *err);
+
 /* Counts a fit of this rank, and has rank 0 say how far all are. `log` is what was gathered of it,
  * or NULL. */
 int crossval_tally_count(struct tally *tally, size_t index, size_t fold, bool converged,

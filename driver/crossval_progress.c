@@ -90,34 +90,31 @@ static int hear(void *context, const char *bytes, size_t n, struct error *err) {
                : count_fit(tally, message.index, message.fold, message.converged, bytes, n, err);
 }
 
-/* ---- other ranks ---- */
+/* ---- all ranks ---- */
 
-static int post(struct cluster *cluster, const struct message *message,
-                const struct crossval_part *part, struct error *err) {
-    size_t size = sizeof *message, at = size;
-    for (size_t i = 0; part[i].n > 0; i++) {
-        size += part[i].n;
+/* Tells rank 0, which may be this one. */
+static int tell(struct tally *tally, const struct text *message, struct error *err) {
+    struct cluster *cluster = tally->crossval->cluster;
+    if (message->failed) {
+        return error_set(err, ERROR_RUNTIME, "out of memory: what a fit has given");
     }
-    char *all = memory_array(size, 1, "what a fit has given", err);
-    if (!all) {
-        return -1;
+    if (cluster_leads(cluster)) {
+        return hear(tally, message->bytes, message->n, err);
     }
-    memcpy(all, message, sizeof *message);
-    for (size_t i = 0; part[i].n > 0; at += part[i++].n) {
-        memcpy(all + at, part[i].bytes, part[i].n);
-    }
-    cluster_post(cluster, all, size);
-    free(all);
+    cluster_post(cluster, message->bytes, message->n);
     return 0;
 }
 
-int crossval_tell(const struct crossval *crossval, const struct crossval_fit *fit,
-                  const struct crossval_part *part, struct error *err) {
-    const struct message message = {.of_scores = true, .index = fit->index, .fold = fit->fold};
-    return post(crossval->cluster, &message, part, err);
+int crossval_tally_scores(struct tally *tally, const struct crossval_fit *fit, struct error *err) {
+    const struct crossval *crossval = tally->crossval;
+    const struct message head = {.of_scores = true, .index = fit->index, .fold = fit->fold};
+    struct text message = {0};
+    text_take(&message, (const char *)&head, sizeof head);
+    int status = crossval->scored(crossval->context, fit, &message, err);
+    status = status < 0 ? -1 : tell(tally, &message, err);
+    free(message.bytes);
+    return status;
 }
-
-/* ---- all ---- */
 
 int crossval_tally_open(struct tally *tally, const struct crossval *crossval, struct error *err) {
     struct cluster *cluster = crossval->cluster;
@@ -165,19 +162,19 @@ double crossval_tally_deadline(struct tally *tally, size_t n_workers) {
 
 int crossval_tally_count(struct tally *tally, size_t index, size_t fold, bool converged,
                          const struct fit_log *log, struct error *err) {
-    const char *text = log ? log->text : NULL;
-    size_t n = log ? log->n_text : 0;
+    const struct message head = {.converged = converged, .index = index, .fold = fold};
+    struct text message = {0};
     pthread_mutex_lock(&tally->mutex);
     tally->n_own_done++;
     pthread_mutex_unlock(&tally->mutex);
-    if (log && log->err.kind != ERROR_NONE) {
-        *err = log->err;
-        return -1;
+    if (log && log->text.failed) {
+        return error_set(err, ERROR_RUNTIME, "out of memory: a log");
     }
-    if (cluster_leads(tally->crossval->cluster)) {
-        return count_fit(tally, index, fold, converged, text, n, err);
+    text_take(&message, (const char *)&head, sizeof head);
+    if (log && log->text.n > 0) {
+        text_take(&message, log->text.bytes, log->text.n);
     }
-    const struct message message = {.converged = converged, .index = index, .fold = fold};
-    const struct crossval_part part[] = {{text, n}, {NULL, 0}};
-    return post(tally->crossval->cluster, &message, part, err);
+    int status = tell(tally, &message, err);
+    free(message.bytes);
+    return status;
 }

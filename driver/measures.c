@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "driver/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -133,17 +134,18 @@ int measures_values(const struct measures *measures, void *state, const struct m
         return -1;
     }
     for (size_t k = 0; k < n; k++) {
-        weight[k] = 1;
-        value[k] = measures->value(state, &list[k], &weight[k]);
+        double own_weight = 1;
+        value[k] = measures->value(state, &list[k], &own_weight);
+        if (weight) {
+            weight[k] = own_weight;
+        }
     }
     return 0;
 }
 
 int measures_of_test(const struct measures *measures, void *state, const struct measure *list,
                      size_t n, double *value, struct measured_rows *rows, struct error *err) {
-    double *weight = memory_array(n, sizeof *weight, "measures", err);
-    int status = weight ? measures_values(measures, state, list, n, value, weight, err) : -1;
-    free(weight);
+    int status = measures_values(measures, state, list, n, value, NULL, err);
     *rows = measures->rows ? measures->rows(state) : (struct measured_rows){0};
     for (size_t k = 0; rows->labelled > 0 && rows->known == 0 && k < n; k++) {
         value[k] = NAN;
@@ -176,15 +178,11 @@ void table_number(struct output *output, double value) {
 }
 
 char *table_header(const char *first, const struct measure *list, size_t n, struct error *err) {
-    size_t length = strlen(first), size = length + n * (MEASURE_NAME + 1) + 2;
-    char *line = memory_array(size, 1, "a header", err);
-    if (!line) {
-        return NULL;
-    }
-    memcpy(line, first, length + 1);
+    struct text line = {0};
+    text_format(&line, "%s", first);
     for (size_t k = 0; k < n; k++) {
-        length += (size_t)snprintf(line + length, size - length, "\t%s", list[k].name);
+        text_format(&line, "\t%s", list[k].name);
     }
-    memcpy(line + length, "\n", 2);
-    return line;
+    text_format(&line, "\n");
+    return text_end(&line, "a header", err);
 }

@@ -77,7 +77,7 @@ int measures_list(const struct measures *measures, const struct options *options
                   struct measure **list, size_t *n, struct error *err);
 
 /* value (n) of the measures in the list, by the rows that were added to the state, and the weight
- * (n) of each in an average with others. */
+ * (n, or NULL) of each in an average with others. */
 int measures_values(const struct measures *measures, void *state, const struct measure *list,
                     size_t n, double *value, double *weight, struct error *err);
 

@@ -1,27 +1,18 @@
 #include "driver/outputs.h"
 
-#include "common/base/memory.h"
 #include "common/data/distribute.h"
 #include "driver/run_files.h"
+#include "driver/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The training file's name and .model, in the current folder. */
 static int default_model_path(struct outputs *outputs, const char *path, struct error *err) {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    if (strcmp(path, "-") == 0) {
-        name = "stdin";
-    }
-    size_t size = strlen(name) + sizeof ".model";
-    outputs->default_model = memory_array(size, 1, "a file name", err);
-    if (!outputs->default_model) {
-        return -1;
-    }
-    snprintf(outputs->default_model, size, "%s.model", name);
-    return 0;
+    struct text name = {0};
+    text_format(&name, "%s.model", run_files_base_name(path));
+    outputs->default_model = text_end(&name, "a file name", err);
+    return outputs->default_model ? 0 : -1;
 }
 
 static int open_file(struct outputs *outputs, size_t file, const char *path, struct error *err) {

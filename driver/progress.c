@@ -3,13 +3,11 @@
 #include "driver/progress.h"
 
 #include "common/base/gap.h"
-#include "common/base/memory.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 enum { MOST_ROW = 256 }; /* bytes of a row of a log */
@@ -147,16 +145,6 @@ void fit_log_close(struct fit_log *log) {
     pthread_mutex_destroy(&log->mutex);
 }
 
-static void gather_row(struct fit_log *log, const char *row, size_t n) {
-    if (log->err.kind != ERROR_NONE ||
-        memory_grow(&log->text, log->room, log->n_text + n, 1, "a log", &log->err) < 0) {
-        return;
-    }
-    log->room = memory_room(log->room, log->n_text + n);
-    memcpy(log->text + log->n_text, row, n);
-    log->n_text += n;
-}
-
 static void log_row(const struct watch *watch, uint64_t iteration, double seconds, double primal,
                     double dual) {
     struct fit_log *log = watch->log;
@@ -169,7 +157,7 @@ static void log_row(const struct watch *watch, uint64_t iteration, double second
     if (log->output) {
         output_write(log->output, row, (size_t)n);
     } else {
-        gather_row(log, row, (size_t)n);
+        text_take(&log->text, row, (size_t)n);
     }
     pthread_mutex_unlock(&log->mutex);
 }

@@ -6,6 +6,7 @@
 #include "common/base/output.h"
 #include "common/distributed/cluster.h"
 #include "driver/output_sink.h"
+#include "driver/text.h"
 #include "fit/monitor.h"
 
 #include <pthread.h>
@@ -64,9 +65,7 @@ struct fit_log {
     struct output *output; /* NULL: rows are gathered as text */
     bool placed;           /* rows begin with a place: the point of a sweep and the fold */
     pthread_mutex_t mutex; /* guards the output, and what follows */
-    char *text;            /* (n_text) of room bytes; the caller's to free */
-    size_t n_text, room;
-    struct error err; /* of the text */
+    struct text text;      /* the caller's to end */
 };
 
 /* Writes the header; fit_log_close ends it, the output is the caller's. */

@@ -158,6 +158,11 @@ int run_files_check(struct run_files *files, struct error *err) {
     return 0;
 }
 
+const char *run_files_base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return strcmp(path, "-") == 0 ? "stdin" : slash ? slash + 1 : path;
+}
+
 void run_files_free(struct run_files *files) {
     for (size_t i = 0; i < files->n; i++) {
         free(files->file[i].path);

@@ -30,6 +30,10 @@ int run_files_write(struct run_files *files, const char *path, struct error *err
  * error both may be written, whatever they lead to. */
 int run_files_check(struct run_files *files, struct error *err);
 
+/* The name that files made from an input are called by: the path without its folders, and "stdin"
+ * for "-". */
+const char *run_files_base_name(const char *path);
+
 /* Frees all names, and leaves an empty list. */
 void run_files_free(struct run_files *files);
 

@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "driver/checkpoint.h"
+#include "driver/text.h"
 #include "driver/timed_task.h"
 
 #include <inttypes.h>
@@ -12,9 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL = 40 }; /* bytes that a cell may take, with the tab before it */
-
 /* What the folds of a point have given so far. */
+struct point_result {
+    bool mine;      /* it is of the shard */
+    char *line;     /* its row, if that is known */
+    double seconds; /* of all folds */
+    double gap;     /* the largest relative gap of the folds; NaN: one has none */
+    bool fitted;    /* in a fold at least there was time for the solver */
+    size_t n_folds; /* that are done */
+};
+
 struct results {
     struct sweep *sweep;
     struct crossval own;             /* the caller's, with what is set here */
@@ -22,19 +30,14 @@ struct results {
     const struct sweep_table *table; /* NULL: none */
     size_t n_unconverged;            /* as fits are counted */
     char *header;
-    char run[CELL]; /* the last cell of each row */
+    char run[16]; /* the last cell of each row, with the tab before it */
     struct journal *journal;
-    bool *mine;   /* (grid.n) points of the shard */
-    bool *wanted; /* (grid.n) those of them that are not known yet */
-    char **line;  /* (grid.n) rows that are known */
+    struct point_result *point; /* (grid.n) */
+    bool *wanted;               /* (grid.n) points of the shard that are not known yet */
     pthread_mutex_t mutex;
     bool left;              /* guarded by the mutex, as what follows: no more fits are taken */
     size_t n_short;         /* of those that were taken: not converged */
     double *value, *weight; /* (grid.n, n_folds, n_measures) */
-    double *seconds;        /* (grid.n, n_folds) */
-    double *gap;            /* (grid.n): the largest relative gap of the folds; NaN: one has none */
-    bool *fitted;           /* (grid.n): in a fold at least there was time for the solver */
-    size_t *n_folds;        /* (grid.n) folds that are done */
     size_t n_shown;         /* points whose rows are written */
 };
 
@@ -61,7 +64,7 @@ static void mark_shard(struct results *results) {
             run++;
         }
         size_t part = by_runs ? run - 1 : i;
-        results->mine[i] = part * sweep->n_shards / n_parts == sweep->shard;
+        results->point[i].mine = part * sweep->n_shards / n_parts == sweep->shard;
     }
 }
 
@@ -69,54 +72,37 @@ static void mark_shard(struct results *results) {
 
 /* The header, without a line end; the caller frees. */
 static char *make_header(const struct sweep *sweep, struct error *err) {
-    const struct grid *grid = &sweep->grid;
-    size_t size = CELL * (grid->n_columns + 2 * sweep->n_measures + 5), used = 0;
-    for (size_t c = 0; c < grid->n_columns; c++) {
-        size += strlen(grid->column[c]->spec.name);
-    }
-    char *line = memory_array(size, 1, "a header", err);
-    if (!line) {
-        return NULL;
-    }
-    used += (size_t)snprintf(line, size, "point");
-    for (size_t c = 0; c < grid->n_columns; c++) {
-        used += (size_t)snprintf(line + used, size - used, "\t%s", grid->column[c]->spec.name);
+    struct text line = {0};
+    text_format(&line, "point");
+    for (size_t c = 0; c < sweep->grid.n_columns; c++) {
+        text_format(&line, "\t%s", sweep->grid.column[c]->spec.name);
     }
     for (size_t k = 0; k < sweep->n_measures; k++) {
         const char *name = sweep->measure[k].name;
-        used += (size_t)snprintf(line + used, size - used, "\t%s\t%s-sd", name, name);
+        text_format(&line, "\t%s\t%s-sd", name, name);
     }
-    snprintf(line + used, size - used, "\tgap\tseconds\trun");
-    return line;
+    text_format(&line, "\tgap\tseconds\trun");
+    return text_end(&line, "a header", err);
 }
 
-/* Room for a row of the point, which begins with its number and its columns: *used bytes. The
- * caller frees. */
-static char *begin_row(const struct results *results, size_t index, size_t *size, size_t *used,
-                       struct error *err) {
-    const struct sweep *sweep = results->sweep;
-    const struct grid *grid = &sweep->grid;
+/* Begins a row of the point with its number and its columns. */
+static void begin_row(const struct results *results, size_t index, struct text *line) {
+    const struct grid *grid = &results->sweep->grid;
     char text[NUMBER_LENGTH];
-    *size = CELL * (grid->n_columns + 2 * sweep->n_measures + 5);
-    char *line = memory_array(*size, 1, "a row", err);
-    if (!line) {
-        return NULL;
-    }
-    *used = (size_t)snprintf(line, *size, "%zu", index + 1);
+    text_format(line, "%zu", index + 1);
     for (size_t c = 0; c < grid->n_columns; c++) {
-        *used += (size_t)snprintf(line + *used, *size - *used, "\t%s",
-                                  grid_text(grid, index, c, results->crossval->n_features, text));
+        text_format(line, "\t%s", grid_text(grid, index, c, results->crossval->n_features, text));
     }
-    return line;
 }
 
 /* Adds a tab and a number of so many digits; nothing but the tab for NaN. */
-static size_t add_cell(char *to, size_t size, int digits, double value) {
-    if (isnan(value)) {
-        return (size_t)snprintf(to, size, "\t");
+static void add_cell(struct text *line, int digits, double value) {
+    char cell[NUMBER_LENGTH] = "";
+    if (!isnan(value)) {
+        snprintf(cell, sizeof cell, "%.*g", digits, value);
+        number_point(cell);
     }
-    snprintf(to, size, "\t%.*g", digits, value);
-    return 1 + number_point(to + 1);
+    text_format(line, "\t%s", cell);
 }
 
 static double epsilon_of(const struct sweep *sweep, size_t index) {
@@ -124,12 +110,13 @@ static double epsilon_of(const struct sweep *sweep, size_t index) {
 }
 
 /* Adds the gap with as many digits as tell it from epsilon: converged or not is read from it. */
-static size_t add_gap(const struct results *results, size_t index, char *to, size_t size) {
-    double gap = results->gap[index], epsilon = epsilon_of(results->sweep, index), rounded = gap;
-    char text[CELL];
+static void add_gap(const struct results *results, size_t index, struct text *line) {
+    double gap = results->point[index].gap, epsilon = epsilon_of(results->sweep, index),
+           rounded = gap;
+    char text[NUMBER_LENGTH];
     snprintf(text, sizeof text, "%.3g", gap);
     number_parse(text, text + number_point(text), &rounded);
-    return add_cell(to, size, (rounded > epsilon) == (gap > epsilon) ? 3 : 17, gap);
+    add_cell(line, (rounded > epsilon) == (gap > epsilon) ? 3 : 17, gap);
 }
 
 /* The end of n cells, each with the tab before it. */
@@ -157,8 +144,8 @@ static const char *take_values(const struct results *results, size_t index, cons
         cell = end;
     }
     const char *end = skip_cells(cell, 1);
-    results->gap[index] = NAN;
-    if (end > cell + 1 && number_parse(cell + 1, end, &results->gap[index]) != end) {
+    results->point[index].gap = NAN;
+    if (end > cell + 1 && number_parse(cell + 1, end, &results->point[index].gap) != end) {
         return "not a row of this sweep: its gap is not a number";
     }
     size_t length = strlen(cell), last = strlen(results->run);
@@ -180,7 +167,7 @@ static const char *take_row(void *context, const char *line) {
     if (!end || *end != '\t' || number < 1 || number > results->sweep->grid.n) {
         return other;
     }
-    size_t index = (size_t)number - 1, size, used, n_tabs = 0, header_tabs = 0;
+    size_t index = (size_t)number - 1, n_tabs = 0, header_tabs = 0;
     size_t cells = 2 * results->sweep->n_measures;
     for (const char *at = line; *at; at++) {
         n_tabs += *at == '\t';
@@ -188,23 +175,26 @@ static const char *take_row(void *context, const char *line) {
     for (const char *at = results->header; *at; at++) {
         header_tabs += *at == '\t';
     }
-    char *row = begin_row(results, index, &size, &used, &unheard);
-    if (!row) {
+    struct text row = {0};
+    begin_row(results, index, &row);
+    size_t used = row.n;
+    bool failed = row.failed, same = !failed && strncmp(row.bytes, line, used) == 0;
+    free(row.bytes);
+    if (failed) {
         return torn;
     }
-    bool same = strncmp(row, line, used) == 0;
-    free(row);
     if (!same || n_tabs != header_tabs) {
         return same && n_tabs < header_tabs ? "a row with cells missing: torn off?" : other;
     }
-    const char *wrong = take_values(results, index, line + used), *twin = results->line[index];
+    const char *wrong = take_values(results, index, line + used),
+               *twin = results->point[index].line;
     if (!wrong && twin) { /* joined tables may have a row twice */
         size_t length = (size_t)(skip_cells(line + used, cells) - line);
         wrong = strncmp(twin, line, length) == 0 ? NULL
                                                  : "another row of this point has other measures";
     } else if (!wrong) {
-        results->line[index] = memory_text(line, strlen(line), "a row", &unheard);
-        wrong = results->line[index] ? NULL : torn;
+        results->point[index].line = memory_text(line, strlen(line), "a row", &unheard);
+        wrong = results->point[index].line ? NULL : torn;
     }
     return wrong;
 }
@@ -238,30 +228,29 @@ static void average(const struct results *results, size_t index, size_t k, doubl
 /* The row of a point whose folds are all done: to the lines, and to the journal. */
 static int make_row(struct results *results, size_t index, struct error *err) {
     struct sweep *sweep = results->sweep;
-    size_t size, used, n_folds = results->crossval->folds->n;
-    char *line = begin_row(results, index, &size, &used, err);
-    if (!line) {
-        return -1;
-    }
-    size_t cells = used;
+    size_t n_folds = results->crossval->folds->n;
+    struct text text = {0};
+    begin_row(results, index, &text);
+    size_t cells = text.n;
     for (size_t k = 0; k < sweep->n_measures; k++) {
         double mean, deviation;
         average(results, index, k, &mean, &deviation);
-        used += add_cell(line + used, size - used, 6, mean);
-        used += add_cell(line + used, size - used, 4, deviation);
+        add_cell(&text, 6, mean);
+        add_cell(&text, 4, deviation);
     }
-    double seconds = 0;
-    for (size_t fold = 0; fold < n_folds; fold++) {
-        seconds += results->seconds[index * n_folds + fold];
+    add_gap(results, index, &text);
+    char cell[NUMBER_LENGTH];
+    snprintf(cell, sizeof cell, "%.3f", results->point[index].seconds);
+    number_point(cell);
+    text_format(&text, "\t%s%s", cell, results->run);
+    char *line = text_end(&text, "a row", err);
+    if (!line) {
+        return -1;
     }
-    used += add_gap(results, index, line + used, size - used);
-    snprintf(line + used, size - used, "\t%.3f", seconds);
-    used += 1 + number_point(line + used + 1);
-    snprintf(line + used, size - used, "%s", results->run);
     take_values(results, index, line + cells);
-    results->line[index] = line;
+    results->point[index].line = line;
     /* without a fit it is not known what the point is worth: the next run measures it */
-    bool known = results->fitted[index] && results->n_folds[index] == n_folds;
+    bool known = results->point[index].fitted && results->point[index].n_folds == n_folds;
     return results->journal && known ? journal_add(results->journal, line, err) : 0;
 }
 
@@ -272,17 +261,17 @@ static int show_finished(struct results *results, struct error *err) {
     bool cleared = !results->crossval->progress;
     for (; results->n_shown < grid->n; results->n_shown++) {
         size_t index = results->n_shown;
-        if (!results->mine[index]) {
+        if (!results->point[index].mine) {
             continue;
         }
-        if (!results->line[index]) {
+        if (!results->point[index].line) {
             break;
         }
         if (!cleared) {
             progress_clear(results->crossval->progress);
             cleared = true;
         }
-        output_format(output, "%s\n", results->line[index]);
+        output_format(output, "%s\n", results->point[index].line);
     }
     return output_flush(output, err);
 }
@@ -323,46 +312,40 @@ struct outcome {
     bool fitted, converged;
 };
 
-/* Under the mutex. */
-static int take_fit_locked(struct results *results, size_t index, size_t fold,
-                           const struct outcome *outcome, const void *values, const void *weights,
-                           struct error *err) {
+/* Under the mutex. With its last fold the point is known. */
+static int take_fit(struct results *results, size_t index, size_t fold,
+                    const struct outcome *outcome, const char *values, struct error *err) {
     size_t n_folds = results->crossval->folds->n, n = results->sweep->n_measures;
     size_t cell = (index * n_folds + fold) * n;
+    struct point_result *point = &results->point[index];
     memcpy(results->value + cell, values, n * sizeof(double));
-    memcpy(results->weight + cell, weights, n * sizeof(double));
+    memcpy(results->weight + cell, values + n * sizeof(double), n * sizeof(double));
     results->n_short += !outcome->converged;
-    double *gap = &results->gap[index]; /* none, if a fold has none */
+    double *gap = &point->gap; /* none, if a fold has none */
     *gap = outcome->gap <= *gap || isnan(*gap) ? *gap : outcome->gap;
-    results->fitted[index] |= outcome->fitted;
-    results->seconds[index * n_folds + fold] = outcome->seconds;
-    return ++results->n_folds[index] == n_folds ? take_point(results, index, err) : 0;
+    point->fitted |= outcome->fitted;
+    point->seconds += outcome->seconds;
+    return ++point->n_folds == n_folds ? take_point(results, index, err) : 0;
 }
 
-/* Takes a fit, with its values (n_measures) and their weights, of any alignment; with its last fold
- * the point is known. A run that is left to itself ends by the first. */
-static int take_fit(struct results *results, size_t index, size_t fold,
-                    const struct outcome *outcome, const void *values, const void *weights,
-                    struct error *err) {
+/* Takes the outcome of a fit, its values (n_measures) and their weights. A run that is left to
+ * itself ends by the first. */
+static int told(void *context, size_t index, size_t fold, const char *bytes, size_t n,
+                struct error *err) {
+    struct results *results = context;
+    struct outcome outcome;
+    (void)n;
+    memcpy(&outcome, bytes, sizeof outcome);
     pthread_mutex_lock(&results->mutex);
     int status = results->left
                      ? error_set(err, ERROR_STOPPED, "the limit of time is reached")
-                     : take_fit_locked(results, index, fold, outcome, values, weights, err);
+                     : take_fit(results, index, fold, &outcome, bytes + sizeof outcome, err);
     pthread_mutex_unlock(&results->mutex);
     return status;
 }
 
-static int told(void *context, size_t index, size_t fold, const char *all, size_t n,
-                struct error *err) {
-    struct results *results = context;
-    struct outcome outcome;
-    size_t bytes = (n - sizeof outcome) / 2;
-    memcpy(&outcome, all, sizeof outcome);
-    all += sizeof outcome;
-    return take_fit(results, index, fold, &outcome, all, all + bytes, err);
-}
-
-static int scored(void *context, const struct crossval_fit *fit, struct error *err) {
+static int scored(void *context, const struct crossval_fit *fit, struct text *bytes,
+                  struct error *err) {
     struct results *results = context;
     size_t n = results->sweep->n_measures;
     const struct outcome outcome = {fit->model->gap, fit->seconds, fit->fitted, fit->converged};
@@ -370,11 +353,8 @@ static int scored(void *context, const struct crossval_fit *fit, struct error *e
     int status =
         values ? measure_rows(results->sweep, results->crossval, fit, values, values + n, err) : -1;
     if (status == 0) {
-        const struct crossval_part part[] = {
-            {&outcome, sizeof outcome}, {values, 2 * n * sizeof *values}, {NULL, 0}};
-        status = cluster_leads(results->crossval->cluster)
-                     ? take_fit(results, fit->index, fit->fold, &outcome, values, values + n, err)
-                     : crossval_tell(results->crossval, fit, part, err);
+        text_take(bytes, (const char *)&outcome, sizeof outcome);
+        text_take(bytes, (const char *)values, 2 * n * sizeof *values);
     }
     free(values);
     return status;
@@ -389,7 +369,7 @@ static int choose(const struct results *results, struct error *err) {
     for (size_t i = 0; i < sweep->grid.n; i++) {
         double value = sweep->value[i * sweep->n_measures + sweep->selected];
         bool better = measure->row->lower_is_better ? value < best : value > best;
-        bool fitted = results->fitted[i];
+        bool fitted = results->point[i].fitted;
         if (!isnan(value) && fitted >= best_fitted &&
             (isnan(best) || better || fitted > best_fitted)) {
             best = value;
@@ -415,16 +395,10 @@ static int allocate(struct results *results, struct error *err) {
     sweep->value = memory_array(n, sweep->n_measures * sizeof(double), "measures", err);
     results->value = memory_array(n, fold_cells * sizeof(double), "measures", err);
     results->weight = memory_array(n, fold_cells * sizeof(double), "measures", err);
-    results->seconds = memory_zeros(n, n_folds * sizeof(double), "measures", err);
-    results->gap = memory_zeros(n, sizeof(double), "gaps", err);
-    results->fitted = memory_zeros(n, sizeof(bool), "points", err);
-    results->n_folds = memory_zeros(n, sizeof(size_t), "measures", err);
-    results->mine = memory_array(n, sizeof(bool), "points", err);
+    results->point = memory_zeros(n, sizeof *results->point, "points", err);
     results->wanted = memory_array(n, sizeof(bool), "points", err);
-    results->line = memory_zeros(n, sizeof(char *), "rows", err);
-    if (!sweep->value || !results->value || !results->weight || !results->seconds ||
-        !results->gap || !results->fitted || !results->n_folds || !results->mine ||
-        !results->wanted || !results->line) {
+    if (!sweep->value || !results->value || !results->weight || !results->point ||
+        !results->wanted) {
         return -1;
     }
     for (size_t i = 0; i < n * sweep->n_measures; i++) {
@@ -432,26 +406,20 @@ static int allocate(struct results *results, struct error *err) {
     }
     for (size_t i = 0; i < n * fold_cells; i++) {
         results->value[i] = NAN;
-        results->weight[i] = 0;
     }
     return 0;
 }
 
 static void release(struct results *results) {
-    for (size_t i = 0; results->line && i < results->sweep->grid.n; i++) {
-        free(results->line[i]);
+    for (size_t i = 0; results->point && i < results->sweep->grid.n; i++) {
+        free(results->point[i].line);
     }
     journal_close(results->journal);
     free(results->header);
     free(results->value);
     free(results->weight);
-    free(results->seconds);
-    free(results->gap);
-    free(results->fitted);
-    free(results->n_folds);
-    free(results->mine);
+    free(results->point);
     free(results->wanted);
-    free(results->line);
 }
 
 /* The header, what the journal has, and the rows that can be written at once. */
@@ -486,13 +454,13 @@ static bool is_certified(const struct sweep *sweep, size_t index) {
 static void take_over(struct results *results) {
     struct sweep *sweep = results->sweep;
     for (size_t i = 0; i < sweep->grid.n; i++) {
-        bool taken = results->line[i] != NULL;
-        results->wanted[i] = results->mine[i] && !taken;
-        results->fitted[i] = taken;
-        if (results->mine[i] && taken) {
+        bool taken = results->point[i].line != NULL;
+        results->wanted[i] = results->point[i].mine && !taken;
+        results->point[i].fitted = taken;
+        if (results->point[i].mine && taken) {
             sweep->n_taken++;
             sweep->n_taken_short +=
-                is_certified(sweep, i) && !(results->gap[i] <= epsilon_of(sweep, i));
+                is_certified(sweep, i) && !(results->point[i].gap <= epsilon_of(sweep, i));
         }
     }
 }
@@ -523,7 +491,7 @@ static int end(struct results *results, struct error *err) {
     struct sweep *sweep = results->sweep;
     struct cluster *cluster = results->crossval->cluster;
     for (size_t i = 0; i < sweep->grid.n; i++) {
-        sweep->n_unfitted += results->mine[i] && !results->fitted[i];
+        sweep->n_unfitted += results->point[i].mine && !results->point[i].fitted;
     }
     int status = sweep->n_shards == 1 && cluster_leads(cluster) ? choose(results, err) : 0;
     if (status == 0) {
@@ -546,9 +514,9 @@ static int leave_fits(struct results *results, struct error *err) {
     pthread_mutex_unlock(&results->mutex);
     size_t n_folds = results->crossval->folds->n;
     for (size_t i = 0; i < sweep->grid.n && status == 0; i++) {
-        if (results->wanted[i] && results->n_folds[i] < n_folds) {
-            sweep->n_left += n_folds - results->n_folds[i];
-            results->gap[i] = NAN;
+        if (results->wanted[i] && results->point[i].n_folds < n_folds) {
+            sweep->n_left += n_folds - results->point[i].n_folds;
+            results->point[i].gap = NAN;
             status = take_point(results, i, err);
         }
     }

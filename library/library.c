@@ -1,12 +1,9 @@
 #include "library/private.h"
 
-#include "common/base/memory.h"
 #include "families/shared/tables.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 _Static_assert((int)DUALSVM_FAILED == (int)ERROR_RUNTIME, "kinds of errors are the same");
@@ -59,16 +56,4 @@ const struct family_tables *library_family(const char *name, dualsvm_error *erro
     library_refuse(error, "no family of models: '%.100s': rank, top, mc, ml or smm",
                    name ? name : "(NULL)");
     return NULL;
-}
-
-int library_take_bytes(void *context, const char *bytes, size_t n) {
-    struct library_bytes *to = context;
-    struct error unheard;
-    if (memory_grow(&to->bytes, to->room, to->n + n, 1, "text", &unheard) < 0) {
-        return ENOMEM;
-    }
-    to->room = memory_room(to->room, to->n + n);
-    memcpy(to->bytes + to->n, bytes, n);
-    to->n += n;
-    return 0;
 }

@@ -111,16 +111,16 @@ static void begin_report(struct dualsvm_model *model) {
 }
 
 int library_model_create(struct dualsvm_model **model, const struct family_tables *family,
-                         const char *name, struct library_bytes *text, struct error *err) {
+                         const char *name, struct text *text, struct error *err) {
     struct dualsvm_model *made = memory_zeros(1, sizeof *made, "a model", err);
     if (!made) {
         free(text->bytes);
-        *text = (struct library_bytes){0};
+        *text = (struct text){0};
         return -1;
     }
     made->family = family;
     made->text = *text;
-    *text = (struct library_bytes){0};
+    *text = (struct text){0};
     const struct predictor *predictor = family->predict;
     if (model_read_bytes(&made->model, predictor->name, predictor->model_keys, predictor->imports,
                          name, made->text.bytes, made->text.n, err) < 0) {
@@ -178,7 +178,7 @@ const void *dualsvm_model_bytes(const dualsvm_model *model, size_t *size) {
 }
 
 /* All text of a source. */
-static int read_all(struct source *source, struct library_bytes *text, struct error *err) {
+static int read_all(struct source *source, struct text *text, struct error *err) {
     enum { BLOCK = 1 << 16 };
     size_t got = BLOCK;
     while (got == BLOCK) {
@@ -194,14 +194,14 @@ static int read_all(struct source *source, struct library_bytes *text, struct er
     return 0;
 }
 
-static bool begins(const struct library_bytes *text, const char *with) {
+static bool begins(const struct text *text, const char *with) {
     size_t length = strlen(with);
     return text->n >= length && memcmp(text->bytes, with, length) == 0;
 }
 
 /* The family that the first line names, `dualsvm FAMILY 1`, and for LIBLINEAR's models the one that
  * reads them; NULL: neither. */
-static const struct family_tables *told_family(const struct library_bytes *text) {
+static const struct family_tables *told_family(const struct text *text) {
     for (const struct family_tables *tables = library_families; tables->train; tables++) {
         char line[64];
         snprintf(line, sizeof line, "dualsvm %s ", tables->train->name);
@@ -215,7 +215,7 @@ static const struct family_tables *told_family(const struct library_bytes *text)
 /* Takes what a source has, and ends it. */
 static int load(dualsvm_model **model, const struct family_tables *family, struct source *source,
                 struct error *err) {
-    struct library_bytes text = {0};
+    struct text text = {0};
     if (read_all(source, &text, err) < 0) {
         free(text.bytes);
         return -1;

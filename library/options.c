@@ -132,12 +132,9 @@ static bool sets(const char *word, const struct option_spec *spec) {
 /* "--NAME=VALUE", or of a flag "--NAME". */
 static char *make_word(const struct option_spec *spec, const char *value, struct error *err) {
     bool flag = spec->kind == OPTION_FLAG;
-    size_t size = strlen(spec->name) + strlen(value) + sizeof "--=";
-    char *word = memory_array(size, 1, "an option", err);
-    if (word) {
-        snprintf(word, size, "--%s%s%s", spec->name, flag ? "" : "=", flag ? "" : value);
-    }
-    return word;
+    struct text word = {0};
+    text_format(&word, "--%s%s%s", spec->name, flag ? "" : "=", flag ? "" : value);
+    return text_end(&word, "an option", err);
 }
 
 /* Gives the options these words, if they can be read. Frees the old ones that are not among them,

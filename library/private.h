@@ -9,6 +9,7 @@
 
 #include "common/base/threads.h"
 #include "driver/family.h"
+#include "driver/text.h"
 #include "include/dualsvm.h"
 
 /* ---- errors ---- */
@@ -65,35 +66,24 @@ struct dualsvm_data *library_data_create(const struct family_tables *family, siz
 int library_check_data(const struct dualsvm_data *data, const struct family_tables *family,
                        dualsvm_error *error);
 
-/* ---- bytes ---- */
-
-/* Bytes that grow. */
-struct library_bytes {
-    char *bytes; /* malloc'd */
-    size_t n, room;
-};
-
-/* An output_taker whose context is a struct library_bytes. */
-int library_take_bytes(void *context, const char *bytes, size_t n);
-
 /* ---- models ---- */
 
 struct dualsvm_model {
     const struct family_tables *family;
-    struct library_bytes text; /* the model's file */
-    struct model model;        /* which was read from that */
+    struct text text;   /* the model's file */
+    struct model model; /* which was read from that */
     char *header; /* a copy of the text's lines `key value`, a NUL behind each key and value */
     size_t header_size;
     char *label_text;   /* the line `labels`, a NUL behind each */
     const char **label; /* (n_labels) */
     size_t n_labels;
     dualsvm_report report;
-    struct library_bytes lines; /* of the report, ended by a NUL */
+    struct text lines; /* of the report */
 };
 
 /* A model from its text, which becomes the model's own also on failure. `name` is what errors call
  * it. */
 int library_model_create(struct dualsvm_model **model, const struct family_tables *family,
-                         const char *name, struct library_bytes *text, struct error *err);
+                         const char *name, struct text *text, struct error *err);
 
 #endif

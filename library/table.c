@@ -56,7 +56,7 @@ static int add_line(struct dualsvm_table *table, const char *text, size_t n) {
 
 int library_table_take(void *context, const char *bytes, size_t n) {
     struct dualsvm_table *table = context;
-    int failure = library_take_bytes(&table->part, bytes, n);
+    int failure = text_take(&table->part, bytes, n);
     size_t first = 0;
     while (failure == 0) {
         const char *text = table->part.bytes + first, *end = NULL;

@@ -5,8 +5,8 @@
 #include "library/private.h"
 
 struct dualsvm_table {
-    struct library_bytes part; /* of a line that has not ended */
-    char **line;               /* (n_lines) the header and the rows, a NUL behind each cell */
+    struct text part; /* of a line that has not ended */
+    char **line;      /* (n_lines) the header and the rows, a NUL behind each cell */
     size_t n_lines, room;
     size_t n_columns;
     size_t best; /* SIZE_MAX: not known */

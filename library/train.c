@@ -67,12 +67,12 @@ struct fitting {
 };
 
 /* What a function writes to an output, as text. */
-static int collect(struct library_bytes *bytes, const struct plain_fit *fit,
+static int collect(struct text *bytes, const struct plain_fit *fit,
                    int (*write)(const struct plain_fit *fit, struct output *output,
                                 struct error *err),
                    struct error *err) {
     struct output *output;
-    if (output_open_taker(&output, "a model in memory", library_take_bytes, bytes, err) < 0) {
+    if (output_open_taker(&output, "a model in memory", text_take, bytes, err) < 0) {
         return -1;
     }
     if (write(fit, output, err) < 0) {
@@ -99,7 +99,7 @@ static int write_notes(const struct plain_fit *fit, struct output *output, struc
 }
 
 static int tell_notes(dualsvm_watch *watch, const struct plain_fit *fit, struct error *err) {
-    struct library_bytes notes = {0};
+    struct text notes = {0};
     int status = collect(&notes, fit, write_notes, err);
     if (status == 0) {
         say_lines(watch, notes.bytes, notes.n);
@@ -111,7 +111,7 @@ static int tell_notes(dualsvm_watch *watch, const struct plain_fit *fit, struct 
 static int fitted(void *context, const struct plain_fit *fit, struct error *err) {
     struct fitting *fitting = context;
     const struct solution *solution = &fit->solution;
-    struct library_bytes text = {0};
+    struct text text = {0};
     if (collect(&text, fit, write_model, err) < 0) {
         free(text.bytes);
         return -1;
@@ -126,9 +126,6 @@ static int fitted(void *context, const struct plain_fit *fit, struct error *err)
     model->report.reason = solution->converged ? "" : stop_message(solution->reason);
     if (collect(&model->lines, fit, write_report, err) < 0) {
         return -1;
-    }
-    if (library_take_bytes(&model->lines, "", 1) != 0) {
-        return error_set(err, ERROR_RUNTIME, "out of memory: a report");
     }
     model->report.lines = model->lines.bytes;
     return fitting->watch.message ? tell_notes(&fitting->watch, fit, err) : 0;
