@@ -161,7 +161,9 @@ static size_t round_end(const struct crossval *crossval, size_t first) {
     return end;
 }
 
-size_t crossval_wanted_end(const struct crossval *crossval, size_t first, size_t end) {
+/* The end of what is to be solved of the run of points first..end: behind the last that is
+ * wanted. */
+static size_t wanted_end(const struct crossval *crossval, size_t first, size_t end) {
     while (end > first && crossval->wanted && !crossval->wanted[end - 1]) {
         end--;
     }
@@ -172,7 +174,7 @@ size_t crossval_count(const struct crossval *crossval) {
     size_t n = 0;
     for (size_t first = 0, end; first < crossval->n_points; first = end) {
         end = crossval_run_end(crossval->options, crossval->points, crossval->n_points, first);
-        n += crossval_wanted_end(crossval, first, end) - first;
+        n += wanted_end(crossval, first, end) - first;
     }
     return n * crossval->folds->n;
 }
@@ -190,7 +192,7 @@ static int plan(struct round *round, size_t first, size_t end, struct error *err
     for (size_t next; first < end; first = next) {
         next = crossval_run_end(crossval->options, crossval->points, crossval->n_points, first);
         n_runs++;
-        size_t last = crossval_wanted_end(crossval, first, next);
+        size_t last = wanted_end(crossval, first, next);
         for (size_t f = 0; f < n_folds && last > first; f++) {
             round->tally->n_planned += last - first;
             round->piece[round->n_pieces++] = (struct piece){.fold = f,
@@ -289,9 +291,7 @@ static int run_round(const struct crossval *crossval, size_t first, size_t end, 
 int crossval_run(const struct crossval *crossval, struct error *err) {
     struct tally tally;
     int status = 0;
-    if (crossval_tally_open(&tally, crossval, err) < 0) {
-        return -1;
-    }
+    crossval_tally_open(&tally, crossval);
     if (!crossval->cluster) {
         crossval_tally_take(&tally, tally.n, tally.n);
     }

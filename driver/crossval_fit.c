@@ -204,8 +204,8 @@ static int solve_point(struct task *task, struct point point, struct fit_log *lo
                           : 0;
     solution_free(&solution);
     return status < 0 ? -1
-                      : crossval_tally_count(round->tally, piece->next, piece->fold, converged,
-                                             crossval->cluster ? log : NULL, err);
+                      : crossval_tally_count(round->tally, converged,
+                                             log && !log->output ? &log->text : NULL, err);
 }
 
 /* Solves the next point of a piece. */
@@ -220,7 +220,7 @@ static int run_point(struct task *task, struct error *err) {
         return -1;
     }
     struct fit_log gathered, *log = crossval->log;
-    if (log && crossval->cluster) {
+    if (log && !cluster_leads(crossval->cluster)) {
         fit_log_gather(&gathered, log->placed);
         log = &gathered;
     }

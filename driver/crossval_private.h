@@ -49,13 +49,6 @@ struct round {
     struct error err;                 /* its own */
 };
 
-/* What the solver has told of a fit, until the log has all that comes before it. */
-struct log_part {
-    char *text; /* (n) */
-    size_t n;
-    bool known;
-};
-
 /* Fits of all rounds. */
 struct tally {
     const struct crossval *crossval;
@@ -67,13 +60,10 @@ struct tally {
     size_t n_done;            /* of all ranks on rank 0, else of this one */
     size_t n_dealt;           /* those that some rank has taken, as far as this one knows */
     size_t n_own, n_own_done; /* those of this one */
-    struct log_part
-        *part;       /* (n_points, folds) on rank 0 of several, if there is a log; else NULL */
-    size_t n_logged; /* parts that are in the log, or not to be */
 };
 
 /* Begins the tally of a run, and ends it, when rank 0 has heard of all fits. All ranks. */
-int crossval_tally_open(struct tally *tally, const struct crossval *crossval, struct error *err);
+void crossval_tally_open(struct tally *tally, const struct crossval *crossval);
 void crossval_tally_close(struct tally *tally);
 
 /* This rank takes `own` more fits, or finds that others have; `dealt` of all are taken now. */
@@ -85,10 +75,10 @@ double crossval_tally_deadline(struct tally *tally, size_t n_workers);
 /* Has what `scored` makes of a fit told to rank 0. */
 int crossval_tally_scores(struct tally *tally, const struct crossval_fit *fit, struct error *err);
 
-/* Counts a fit of this rank, and has rank 0 say how far all are. `log` is what was gathered of it,
- * or NULL. */
-int crossval_tally_count(struct tally *tally, size_t index, size_t fold, bool converged,
-                         const struct fit_log *log, struct error *err);
+/* Counts a fit of this rank, and has rank 0 say how far all are. `log`: its rows, if rank 0 is
+ * another, or NULL. */
+int crossval_tally_count(struct tally *tally, bool converged, const struct text *log,
+                         struct error *err);
 
 /* What the pieces of a fold have in common: made by the first, released by the last. */
 struct fold {
@@ -109,10 +99,6 @@ struct fold {
 
 /* Solves the next point of a piece, and hands over the scores if that is wanted. */
 int crossval_fit_next(struct round *round, struct piece *piece, struct error *err);
-
-/* The end of what is to be solved of the run of points first..end: behind the last that is
- * wanted. */
-size_t crossval_wanted_end(const struct crossval *crossval, size_t first, size_t end);
 
 /* Releases what the pieces of a fold have in common; they can make it again. */
 void crossval_fold_free(struct fold *fold);

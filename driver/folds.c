@@ -291,44 +291,30 @@ static int append(void *array, size_t n, const void *more, size_t m, size_t size
     return 0;
 }
 
-/* Adds the values that are not zero to the CSR arrays of `out`, which have room for them. */
-static void append_rows(struct data *out, const struct data *data) {
-    for (size_t i = 0; i < data->n_rows; i++) {
-        uint64_t at = out->row_start[out->n_rows];
-        size_t first = data->row_start ? (size_t)data->row_start[i] : i * data->n_features;
-        size_t last = data->row_start ? (size_t)data->row_start[i + 1] : first + data->n_features;
-        for (size_t j = first; j < last; j++) {
-            if (data->value[j] != 0) {
-                out->column[at] = data->row_start ? data->column[j] : (uint32_t)(j - first);
-                out->value[at++] = data->value[j];
-            }
-        }
-        out->row_start[++out->n_rows] = at;
-    }
-}
-
-/* Replaces data's values by those of both, as CSR: the two may be held in different ways. */
-static int join_values(struct data *data, const struct data *held, struct error *err) {
-    size_t n = data_values(data) + data_values(held);
-    struct data out = {
-        .row_start = memory_zeros(data->n_rows + held->n_rows + 1, sizeof(uint64_t), "rows", err),
-        .column = memory_array(n, sizeof(uint32_t), "columns", err),
-        .value = memory_array(n, sizeof(float), "values", err)};
-    if (!out.row_start || !out.column || !out.value) {
-        data_free(&out);
+/* The same of the starts (n + 1) of n lists and those (m + 1) of m more. */
+static int append_starts(uint64_t **starts, size_t n, const uint64_t *more, size_t m,
+                         struct error *err) {
+    if (append(starts, n + 1, more + 1, m, sizeof **starts, err) < 0) {
         return -1;
     }
-    append_rows(&out, data);
-    append_rows(&out, held);
-    free(data->row_start);
-    free(data->column);
-    free(data->value);
-    data->row_start = out.row_start;
-    data->column = out.column;
-    data->value = out.value;
-    if (held->n_features > data->n_features) {
-        data->n_features = held->n_features;
+    for (size_t i = n + 1; i < n + m + 1; i++) {
+        (*starts)[i] += (*starts)[n];
     }
+    return 0;
+}
+
+/* The values of both, as CSR: the two may be held in different ways. */
+static int join_values(struct data *data, struct data *held, struct error *err) {
+    if (data_make_sparse(data, err) < 0 || data_make_sparse(held, err) < 0) {
+        return -1;
+    }
+    size_t n = data_values(data), m = data_values(held);
+    if (append(&data->column, n, held->column, m, sizeof *data->column, err) < 0 ||
+        append(&data->value, n, held->value, m, sizeof *data->value, err) < 0 ||
+        append_starts(&data->row_start, data->n_rows, held->row_start, held->n_rows, err) < 0) {
+        return -1;
+    }
+    data->n_features = held->n_features > data->n_features ? held->n_features : data->n_features;
     return 0;
 }
 
@@ -348,16 +334,7 @@ static int join_names(struct data *data, const struct data *held, struct error *
             return -1;
         }
     }
-    if (!sets) {
-        return 0;
-    }
-    if (append(&data->label_start, n + 1, held->label_start + 1, m, sizeof(uint64_t), err) < 0) {
-        return -1;
-    }
-    for (size_t i = n + 1; i < n + m + 1; i++) {
-        data->label_start[i] += n_labels;
-    }
-    return 0;
+    return sets ? append_starts(&data->label_start, n, held->label_start, m, err) : 0;
 }
 
 /* The names among the queries of the rows that were added, by their numbers in data. */
@@ -410,7 +387,7 @@ int folds_copy(const struct folds *folds, struct folds *copy, struct error *err)
     return 0;
 }
 
-int folds_join(struct folds *folds, struct data *data, const struct data *held, struct error *err) {
+int folds_join(struct folds *folds, struct data *data, struct data *held, struct error *err) {
     size_t n = data->n_rows, m = held->n_rows;
     if (n + m > UINT32_MAX) {
         return error_set(err, ERROR_RUNTIME, "more than %" PRIu32 " rows", UINT32_MAX);

@@ -42,8 +42,9 @@ size_t folds_count_queries(const struct data *data, struct error *err);
 int folds_read(struct folds *folds, const char *path, size_t n_rows, size_t n, uint64_t seed,
                struct error *err);
 
-/* Appends the rows of `held` to data (labels of the same kind), and makes them the one fold. */
-int folds_join(struct folds *folds, struct data *data, const struct data *held, struct error *err);
+/* Appends the rows of `held` to data (labels of the same kind), and makes them the one fold. Both
+ * become sparse. */
+int folds_join(struct folds *folds, struct data *data, struct data *held, struct error *err);
 
 /* A copy of the folds, which the caller frees with folds_free; fails for lack of memory. */
 int folds_copy(const struct folds *folds, struct folds *copy, struct error *err);

@@ -145,6 +145,16 @@ void fit_log_close(struct fit_log *log) {
     pthread_mutex_destroy(&log->mutex);
 }
 
+void fit_log_add(struct fit_log *log, const char *rows, size_t n) {
+    pthread_mutex_lock(&log->mutex);
+    if (log->output) {
+        output_write(log->output, rows, n);
+    } else {
+        text_take(&log->text, rows, n);
+    }
+    pthread_mutex_unlock(&log->mutex);
+}
+
 static void log_row(const struct watch *watch, uint64_t iteration, double seconds, double primal,
                     double dual) {
     struct fit_log *log = watch->log;
@@ -153,13 +163,7 @@ static void log_row(const struct watch *watch, uint64_t iteration, double second
     int n = snprintf(row, sizeof row, "%s%" PRIu64 "\t%.6f\t%.17g\t%.17g\t%.9g\t%s\n",
                      log->placed ? watch->place : "", iteration, seconds, primal, dual,
                      gap_relative(primal, dual), solver);
-    pthread_mutex_lock(&log->mutex);
-    if (log->output) {
-        output_write(log->output, row, (size_t)n);
-    } else {
-        text_take(&log->text, row, (size_t)n);
-    }
-    pthread_mutex_unlock(&log->mutex);
+    fit_log_add(log, row, (size_t)n);
 }
 
 static bool late(void *context) {

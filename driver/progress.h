@@ -72,6 +72,9 @@ struct fit_log {
 void fit_log_open(struct fit_log *log, struct output *output, bool placed);
 void fit_log_close(struct fit_log *log);
 
+/* Adds whole rows, n bytes. */
+void fit_log_add(struct fit_log *log, const char *rows, size_t n);
+
 /* Opens a log whose rows are gathered as text, without a header. */
 void fit_log_gather(struct fit_log *log, bool placed);
 

@@ -11,7 +11,8 @@
 /* Makes room for n more bytes and the NUL. */
 static bool reserve(struct text *text, size_t n) {
     struct error unheard;
-    if (text->failed || memory_grow(&text->bytes, text->room, text->n + n + 1, 1, "", &unheard) < 0) {
+    if (text->failed ||
+        memory_grow(&text->bytes, text->room, text->n + n + 1, 1, "", &unheard) < 0) {
         text->failed = true;
         return false;
     }

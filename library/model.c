@@ -13,61 +13,30 @@
 
 /* ---- the text ---- */
 
-/* Ends the line at text[*at] with a NUL; *at moves behind it. NULL: there is no line end. */
-static char *next_line(char *text, size_t size, size_t *at) {
-    char *line = text + *at, *end = *at < size ? memchr(line, '\n', size - *at) : NULL;
-    if (!end) {
-        return NULL;
-    }
-    *end = '\0';
-    *at = (size_t)(end - text) + 1;
-    return line;
-}
-
-/* Lines of the header have a blank; those that begin what follows it have none, or are of
- * numbers. */
-static bool is_header_line(const char *line) {
-    return strchr(line, ' ') && strcmp(line, "scaling sparse") != 0 &&
-           strcmp(line, "w sparse") != 0 && strcmp(line, "SV pairs") != 0;
-}
-
-/* The lines `key value` behind the first, in the model's own room. */
+/* A copy of the lines `key value` behind the first, a NUL in place of their ends, and an empty one
+ * behind them. All lines before the first of numbers are there; what begins a part of the model
+ * stands last, without a blank or as one of three. */
 static int take_header(struct dualsvm_model *model, struct error *err) {
-    const char *text = model->text.bytes;
-    size_t size = model->text.n, at = 0;
-    for (const char *end; (end = memchr(text + at, '\n', size - at)) != NULL;) {
-        at = (size_t)(end - text) + 1;
-        if (at >= size || !strchr("abcdefghijklmnopqrstuvwxyz", text[at])) {
-            break; /* numbers */
-        }
+    const char *first = memchr(model->text.bytes, '\n', model->text.n);
+    const char *end = first, *past = model->text.bytes + model->text.n;
+    while (end && end + 1 < past && end[1] >= 'a' && end[1] <= 'z') {
+        end = memchr(end + 1, '\n', (size_t)(past - end - 1));
     }
-    model->header = memory_text(text, at, "a header", err);
-    if (!model->header) {
-        return -1;
+    model->header = memory_text(first ? first + 1 : "", first && end ? (size_t)(end - first) : 0,
+                                "a header", err);
+    for (char *at = model->header; at && (at = strchr(at, '\n')) != NULL;) {
+        *at++ = '\0';
     }
-    size_t n = 0;
-    at = 0;
-    next_line(model->header, strlen(model->header), &at); /* the family */
-    size_t length = at + strlen(model->header + at);
-    for (char *line; (line = next_line(model->header, length, &at)) && is_header_line(line);) {
-        *strchr(line, ' ') = '\0';
-        n = at;
-    }
-    model->header_size = n;
-    return 0;
+    return model->header ? 0 : -1;
 }
 
 const char *dualsvm_model_value(const dualsvm_model *model, const char *key) {
-    if (!model || !key || model->header_size == 0) {
-        return NULL;
-    }
-    size_t at = strlen(model->header) + 1;
-    while (at < model->header_size) {
-        const char *name = model->header + at, *value = name + strlen(name) + 1;
-        if (strcmp(name, key) == 0) {
-            return value;
+    size_t length = key ? strlen(key) : 0;
+    for (const char *line = model && key ? model->header : ""; *line; line += strlen(line) + 1) {
+        if (strncmp(line, key, length) == 0 && line[length] == ' ' &&
+            strcmp(line, "scaling sparse") != 0 && strcmp(line, "w sparse") != 0) {
+            return line + length + 1;
         }
-        at = (size_t)(value - model->header) + strlen(value) + 1;
     }
     return NULL;
 }

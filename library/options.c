@@ -137,18 +137,31 @@ static char *make_word(const struct option_spec *spec, const char *value, struct
     return text_end(&word, "an option", err);
 }
 
-/* Gives the options these words, if they can be read. Frees the old ones that are not among them,
- * or else what is new. */
-static int take_words(struct dualsvm_options *options, char **word, size_t n, char *fresh,
-                      const struct option_spec *spec, bool keep, struct error *err) {
+/* value NULL: the option is not set. What was set stays if the new words cannot be read. */
+static int set(struct dualsvm_options *options, const struct option_spec *named, const char *value,
+               struct error *err) {
+    const struct option_spec spec = *named; /* the table goes when it is read anew */
+    bool keep = value && spec.kind == OPTION_WEIGHTS;
     struct options read;
-    if (read_words(&read, options, word, n, err) < 0) {
+    char **word = memory_array(options->n_words + 1, sizeof *word, "options", err);
+    char *fresh = word && value ? make_word(&spec, value, err) : NULL;
+    int status = word && (fresh || !value) ? 0 : -1;
+    size_t n = 0;
+    for (size_t i = 0; status == 0 && i < options->n_words; i++) {
+        if (keep || i == 0 || !sets(options->word[i], &spec)) {
+            word[n++] = options->word[i];
+        }
+    }
+    if (status == 0 && fresh) {
+        word[n++] = fresh;
+    }
+    if (status < 0 || read_words(&read, options, word, n, err) < 0) {
         free(word);
         free(fresh);
         return -1;
     }
-    for (size_t i = 1; i < options->n_words; i++) {
-        if (!keep && sets(options->word[i], spec)) {
+    for (size_t i = 1; i < options->n_words && !keep; i++) {
+        if (sets(options->word[i], &spec)) {
             free(options->word[i]);
         }
     }
@@ -158,29 +171,6 @@ static int take_words(struct dualsvm_options *options, char **word, size_t n, ch
     options_free(&options->options);
     options->options = read;
     return 0;
-}
-
-/* value NULL: the option is not set. */
-static int set(struct dualsvm_options *options, const struct option_spec *named, const char *value,
-               struct error *err) {
-    const struct option_spec spec = *named; /* the table goes when it is read anew */
-    bool keep = value && spec.kind == OPTION_WEIGHTS;
-    char **word = memory_array(options->n_words + 1, sizeof *word, "options", err);
-    char *fresh = word && value ? make_word(&spec, value, err) : NULL;
-    if (!word || (value && !fresh)) {
-        free(word);
-        return -1;
-    }
-    size_t n = 0;
-    for (size_t i = 0; i < options->n_words; i++) {
-        if (keep || i == 0 || !sets(options->word[i], &spec)) {
-            word[n++] = options->word[i];
-        }
-    }
-    if (fresh) {
-        word[n++] = fresh;
-    }
-    return take_words(options, word, n, fresh, &spec, keep, err);
 }
 
 int dualsvm_options_set(dualsvm_options *options, const char *name, const char *value,

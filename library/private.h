@@ -72,9 +72,8 @@ struct dualsvm_model {
     const struct family_tables *family;
     struct text text;   /* the model's file */
     struct model model; /* which was read from that */
-    char *header; /* a copy of the text's lines `key value`, a NUL behind each key and value */
-    size_t header_size;
-    char *label_text;   /* the line `labels`, a NUL behind each */
+    char *header;     /* a copy of the text's lines `key value`, a NUL behind each, and one more */
+    char *label_text; /* the line `labels`, a NUL behind each */
     const char **label; /* (n_labels) */
     size_t n_labels;
     dualsvm_report report;

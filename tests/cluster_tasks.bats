@@ -85,7 +85,7 @@ rows_of() {
 }
 
 # same NAME ARGUMENTS: the trainer on 3 ranks, or those of $counts, does what it does as one process: the
-# table but for its last two columns, the model, and the log but for its seconds. Lines of reports that
+# table but for its last two columns, the model, and the log but for its seconds and the order of fits. Lines of reports that
 # tell seconds are left out, as are those of progress.
 same() {
     local n
@@ -104,6 +104,7 @@ same() {
         done
         for file in model log; do
             [ ! -e $file ] || awk -F'\t' -v OFS='\t' 'NF > 5 { $4 = "" } 1' $file >$file.$n
+            [ $file = model ] || [ ! -e log.$n ] || sort -s -n -k1,2 -o log.$n log.$n
             [ ! -e $file.1 ] || cmp $file.1 $file.$n
         done
     done

@@ -7,14 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct confusion_rates {
-    double rows;
-    double accuracy; /* the share of rows predicted right */
-    double balanced; /* mean over the labels that occur of that share */
-    double macro_f1; /* mean of 2 right / (actual + predicted) over those that occur or are
-                        predicted */
-};
-
 /* Makes room for n rows of `width` counts in *array, which has room for `old`: the new ones are
  * 0. */
 static int widen(double **array, size_t old, size_t n, size_t width, struct error *err) {
@@ -119,8 +111,7 @@ const char *confusion_name(const struct confusion *confusion, size_t label) {
     return confusion->lumped ? "(other)" : confusion->others.name[label - k];
 }
 
-/* The rates; NaN where there is nothing to divide by. */
-static struct confusion_rates confusion_rates(const struct confusion *confusion) {
+double confusion_rate(const struct confusion *confusion, int number, double *weight) {
     size_t k = confusion->labels.names.n, n = confusion_labels(confusion);
     double rows = 0, right = 0, recalls = 0, n_recalls = 0, f1 = 0, n_f1 = 0;
     for (size_t l = 0; l < n; l++) {
@@ -133,18 +124,11 @@ static struct confusion_rates confusion_rates(const struct confusion *confusion)
         f1 += both > 0 ? 2 * own / both : 0;
         n_f1 += both > 0;
     }
-    return (struct confusion_rates){.rows = rows,
-                                    .accuracy = rows > 0 ? right / rows : (double)NAN,
-                                    .balanced = n_recalls > 0 ? recalls / n_recalls : (double)NAN,
-                                    .macro_f1 = n_f1 > 0 ? f1 / n_f1 : (double)NAN};
-}
-
-double confusion_rate(const struct confusion *confusion, int number, double *weight) {
-    struct confusion_rates rates = confusion_rates(confusion);
-    *weight = rates.rows;
-    return number == CONFUSION_ACCURACY   ? rates.accuracy
-           : number == CONFUSION_BALANCED ? rates.balanced
-                                          : rates.macro_f1;
+    *weight = rows;
+    const double sum[CONFUSION_RATES] = {right, recalls, f1};
+    const double count[CONFUSION_RATES] = {rows, n_recalls, n_f1};
+    return number < CONFUSION_RATES && count[number] > 0 ? sum[number] / count[number]
+                                                         : (double)NAN;
 }
 
 struct measured_rows confusion_rows(const void *state) {

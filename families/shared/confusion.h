@@ -26,8 +26,16 @@ struct confusion {
 /* The name of a label by its number; the table owns it. */
 const char *confusion_name(const struct confusion *confusion, size_t label);
 
-/* The rates by number, as values of measures: averages over the rows, whose count is *weight. */
-enum { CONFUSION_ACCURACY, CONFUSION_BALANCED, CONFUSION_MACRO_F1, CONFUSION_RATES };
+/* The rates by number, as values of measures; NaN where there is nothing to divide by, and of other
+ * numbers. *weight is
+ * the number of rows with a label. */
+enum {
+    CONFUSION_ACCURACY, /* the share of rows predicted right */
+    CONFUSION_BALANCED, /* mean over the labels that occur of that share */
+    CONFUSION_MACRO_F1, /* mean of 2 right / (actual + predicted) over the labels that occur or are
+                           predicted */
+    CONFUSION_RATES
+};
 double confusion_rate(const struct confusion *confusion, int number, double *weight);
 
 /* ---- as the state of measures and predictions ----
