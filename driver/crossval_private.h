@@ -52,14 +52,14 @@ struct round {
 /* Fits of all rounds. */
 struct tally {
     const struct crossval *crossval;
-    double started;           /* progress_clock() */
-    size_t n;                 /* of all ranks */
-    size_t n_planned;         /* those of the rounds so far */
-    size_t n_unconverged;     /* of earlier runs */
-    pthread_mutex_t mutex;    /* guards what follows, and progress */
-    size_t n_done;            /* of all ranks on rank 0, else of this one */
-    size_t n_dealt;           /* those that some rank has taken, as far as this one knows */
-    size_t n_own, n_own_done; /* those of this one */
+    double started;        /* progress_clock() */
+    size_t n;              /* of all ranks */
+    size_t n_planned;      /* those of the rounds so far */
+    size_t n_unconverged;  /* of earlier runs */
+    pthread_mutex_t mutex; /* guards what follows, and progress */
+    size_t n_done;         /* of all ranks on rank 0, else of this one */
+    size_t n_dealt;        /* those that some rank has taken, as far as this one knows */
+    size_t n_own_left;     /* fits that this one has taken and not ended */
 };
 
 /* Begins the tally of a run, and ends it, when rank 0 has heard of all fits. All ranks. */

@@ -96,7 +96,7 @@ void crossval_tally_close(struct tally *tally) {
 
 void crossval_tally_take(struct tally *tally, size_t own, size_t dealt) {
     pthread_mutex_lock(&tally->mutex);
-    tally->n_own += own;
+    tally->n_own_left += own;
     tally->n_dealt = dealt;
     pthread_mutex_unlock(&tally->mutex);
 }
@@ -108,7 +108,7 @@ double crossval_tally_deadline(struct tally *tally, size_t n_workers) {
     }
     size_t n_ranks = cluster_size(crossval->cluster);
     pthread_mutex_lock(&tally->mutex);
-    size_t left = tally->n - tally->n_dealt + n_ranks * (tally->n_own - tally->n_own_done);
+    size_t left = tally->n - tally->n_dealt + n_ranks * tally->n_own_left;
     pthread_mutex_unlock(&tally->mutex);
     double at_once = (double)smaller(left, n_ranks * n_workers), now = progress_clock();
     return now + (crossval->deadline - now) * at_once / (double)(left + crossval->n_after);
@@ -119,7 +119,7 @@ int crossval_tally_count(struct tally *tally, bool converged, const struct text 
     const struct message head = {.converged = converged};
     struct text message = {.failed = log && log->failed};
     pthread_mutex_lock(&tally->mutex);
-    tally->n_own_done++;
+    tally->n_own_left--;
     pthread_mutex_unlock(&tally->mutex);
     text_take(&message, (const char *)&head, sizeof head);
     if (log && log->n > 0) {

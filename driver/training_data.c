@@ -184,14 +184,15 @@ static int training_data_gather(struct training_data *training, struct error *er
     return 0;
 }
 
-bool training_data_scale_looks(const struct options *options) {
-    size_t kind = options_choice(options, "scale");
-    return (kind != SCALE_NONE && kind != SCALE_L2) || training_data_query_features(options);
-}
-
-bool training_data_query_features(const struct options *options) {
+/* Whether rows get features of their queries. */
+static bool has_query_features(const struct options *options) {
     return options_given(options, "query-features") &&
            options_choice(options, "query-features") != 0;
+}
+
+bool training_data_scale_looks(const struct options *options) {
+    size_t kind = options_choice(options, "scale");
+    return (kind != SCALE_NONE && kind != SCALE_L2) || has_query_features(options);
 }
 
 int training_data_fit_scale(struct scale *scale, const struct options *options,
@@ -200,7 +201,7 @@ int training_data_fit_scale(struct scale *scale, const struct options *options,
     if (scale_fit(scale, kind, data, cluster, err) < 0) {
         return -1;
     }
-    if (training_data_query_features(options) && scale_add_query_means(scale, data, err) < 0) {
+    if (has_query_features(options) && scale_add_query_means(scale, data, err) < 0) {
         scale_free(scale);
         return -1;
     }

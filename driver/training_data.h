@@ -53,9 +53,6 @@ void training_data_free(struct training_data *training);
 int training_data_fit_scale(struct scale *scale, const struct options *options,
                             const struct data *data, struct cluster *cluster, struct error *err);
 
-/* Whether rows get features of their queries. */
-bool training_data_query_features(const struct options *options);
-
 /* True if the scaling of --scale or what --query-features adds looks at other rows: then it is
  * fitted anew for each fold. */
 bool training_data_scale_looks(const struct options *options);
