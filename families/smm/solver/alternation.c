@@ -68,9 +68,9 @@ int smm_point_matrix(const struct smm_point *point, const struct smm_matrices *m
 
 /* ---- SVMs on projected features ---- */
 
-/* Solves on features Z (n, d) from the weights start, NULL for none; w (d) gets the solution. */
+/* Solves on features Z (n, d) from the weights start, NULL for none; fit has room for w (d). */
 static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, const double *start,
-                 double *w, struct binary_fit *fit, struct error *err) {
+                 struct binary_fit *fit, struct error *err) {
     const struct binary_rows rows = {.n = problem->matrices->n,
                                      .d = d,
                                      .z = Z,
@@ -85,9 +85,6 @@ static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, c
     }
     const struct monitor inner = monitor_inner(problem->monitor);
     int status = binary_solve(binary, problem->loss, INNER * problem->epsilon, &inner, fit, err);
-    if (status == 0) {
-        memcpy(w, fit->w, d * sizeof *w);
-    }
     binary_free(binary);
     return status;
 }
@@ -100,50 +97,35 @@ static int set_product(const struct smm_lowrank *problem, const double *L, const
                        point->s, point->Vt, err);
 }
 
-int smm_lowrank_right(const struct smm_lowrank *problem, struct smm_point *point,
-                      struct error *err) {
+/* The best U for the point's V where `right`, else the best V for its U, by an SVM on the rows that
+ * the other factor projects. Replaces the point if it is better. */
+static int improve_factor(const struct smm_lowrank *problem, bool right, struct smm_point *point,
+                          struct error *err) {
     const struct smm_matrices *matrices = problem->matrices;
-    size_t r = problem->rank, d = matrices->height * r;
+    size_t r = problem->rank, d = r * (right ? matrices->height : matrices->width);
     double *F = memory_array(matrices->n, d * sizeof *F, "projected rows", err);
-    double *w = memory_array(d, 2 * sizeof *w, "weights", err);
-    int status = -1;
-    if (F && w && smm_project_right(matrices, point->Vt, r, F, err) == 0) {
-        struct binary_fit fit;
-        double *start = w + d;
-        for (size_t a = 0; a < d; a++) {
-            start[a] = point->U[a] * point->s[a % r];
+    double *w = memory_array(d, 2 * sizeof *w, "weights", err), *start = w + d;
+    int status =
+        F && w ? smm_project(matrices, right ? NULL : point->U, right ? point->Vt : NULL, r, F, err)
+               : -1;
+    if (status == 0) {
+        struct binary_fit fit = {.w = w};
+        if (right) {
+            for (size_t a = 0; a < d; a++) {
+                start[a] = point->U[a] * point->s[a % r];
+            }
+        } else {
+            scaled_right(point, r, matrices->width, start);
         }
-        status = solve(problem, F, d, isfinite(point->objective) ? start : NULL, w, &fit, err);
+        status = solve(problem, F, d, isfinite(point->objective) ? start : NULL, &fit, err);
         if (status == 0 && fit.primal < point->objective) {
             point->objective = fit.primal;
             point->bias = fit.bias;
-            status = set_product(problem, w, point->Vt, r, point, err);
+            status = right ? set_product(problem, w, point->Vt, r, point, err)
+                           : set_product(problem, point->U, w, r, point, err);
         }
     }
     free(F);
-    free(w);
-    return status;
-}
-
-int smm_lowrank_left(const struct smm_lowrank *problem, struct smm_point *point,
-                     struct error *err) {
-    const struct smm_matrices *matrices = problem->matrices;
-    size_t r = problem->rank, d = r * matrices->width;
-    double *G = memory_array(matrices->n, d * sizeof *G, "projected rows", err);
-    double *w = memory_array(d, 2 * sizeof *w, "weights", err);
-    int status = -1;
-    if (G && w && smm_project_left(matrices, point->U, r, G, err) == 0) {
-        struct binary_fit fit;
-        double *start = w + d;
-        scaled_right(point, r, matrices->width, start);
-        status = solve(problem, G, d, start, w, &fit, err);
-        if (status == 0 && fit.primal < point->objective) {
-            point->objective = fit.primal;
-            point->bias = fit.bias;
-            status = set_product(problem, point->U, w, r, point, err);
-        }
-    }
-    free(G);
     free(w);
     return status;
 }
@@ -188,7 +170,7 @@ static int try_length(struct joint *joint, double t, double enough, struct error
     smm_scores(matrices, joint->W, joint->s);
     trial->bias = binary_bias(problem->loss, joint->s, matrices->n, joint->breaks, &sum);
     trial->objective = 0.5 * array_dot(trial->s, trial->s, r) + sum;
-    return trial->objective < enough ? 0 : smm_lowrank_right(problem, trial, err);
+    return trial->objective < enough ? 0 : improve_factor(problem, true, trial, err);
 }
 
 /* Takes the longest of the lengths 1, 1/2, 1/4 ... that lowers the objective enough. */
@@ -224,9 +206,9 @@ int smm_lowrank_joint(const struct smm_lowrank *problem, struct smm_point *point
     struct joint joint = {.problem = problem, .from = point};
     int status = -1;
     if (T && work && smm_point_create(&joint.trial, matrices, r, err) == 0 &&
-        smm_project_tangent(matrices, point->U, point->Vt, r, T, err) == 0) {
+        smm_project(matrices, point->U, point->Vt, r, T, err) == 0) {
         double *w = work, *start = w + d;
-        struct binary_fit fit;
+        struct binary_fit fit = {.w = w};
         joint.M = w;
         joint.K = w + r * width;
         joint.L = start + d;
@@ -235,7 +217,7 @@ int smm_lowrank_joint(const struct smm_lowrank *problem, struct smm_point *point
         joint.s = joint.W + height * width;
         joint.breaks = joint.s + n;
         scaled_right(point, r, width, start);
-        status = solve(problem, T, d, start, w, &fit, err);
+        status = solve(problem, T, d, start, &fit, err);
         if (status == 0) {
             *stationarity = fmax(0, (point->objective - fit.dual) / point->objective);
             status = search(&joint, fmax(0, point->objective - fit.primal), point, moved, err);
@@ -254,8 +236,8 @@ static int alternate(const struct smm_lowrank *problem, struct smm_point *point,
                      double least, struct smm_trace *trace, struct error *err) {
     for (int k = 0; k < sweeps; k++) {
         double before = point->objective;
-        if (smm_lowrank_right(problem, point, err) < 0 ||
-            smm_lowrank_left(problem, point, err) < 0) {
+        if (improve_factor(problem, true, point, err) < 0 ||
+            improve_factor(problem, false, point, err) < 0) {
             return -1;
         }
         trace->iterations += 2;

@@ -22,8 +22,8 @@
 
 struct smm_lowrank {
     const struct smm_matrices *matrices;
-    const struct binary_loss *loss; /* margin NULL */
-    size_t rank;                    /* 1 .. min(height, width) */
+    const struct binary_loss *loss;
+    size_t rank; /* 1 .. min(height, width) */
     double epsilon;
     bool alternate; /* only alternate: the published method */
     double bound;   /* a lower bound of the objective, for the monitor */
@@ -47,15 +47,6 @@ struct smm_trace {
  * never rises from one SVM to the next. */
 int smm_lowrank_descend(const struct smm_lowrank *problem, struct smm_point *point,
                         struct smm_trace *trace, struct error *err);
-
-/* ---- single steps, for the tests ---- */
-
-/* The best U for point->Vt (held still): replaces the point if it is better. */
-int smm_lowrank_right(const struct smm_lowrank *problem, struct smm_point *point,
-                      struct error *err);
-
-/* The best V for point->U. */
-int smm_lowrank_left(const struct smm_lowrank *problem, struct smm_point *point, struct error *err);
 
 /* The joint step; *stationarity gets the measure before it, *moved whether the objective fell. */
 int smm_lowrank_joint(const struct smm_lowrank *problem, struct smm_point *point,

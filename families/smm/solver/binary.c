@@ -4,7 +4,6 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "families/smm/solver/binary_bias.h"
-#include "families/smm/solver/binary_interior_point.h"
 #include "families/smm/solver/binary_private.h"
 #include "fit/score_map.h"
 
@@ -38,11 +37,11 @@ static const double NEAR_GAP = 0.05; /* at most, for a start to count as near */
 
 static int allocate(struct binary *binary, struct error *err) {
     size_t n = binary->n, d = binary->d, side = binary->system ? 0 : d;
-    double **by_row[] = {&binary->s,       &binary->alpha,       &binary->signed_alpha,
-                         &binary->q,       &binary->curvature,   &binary->share,
-                         &binary->trial_s, &binary->trial_alpha, &binary->best_alpha};
-    double **by_weight[] = {&binary->x,    &binary->v,    &binary->gradient,
-                            &binary->step, &binary->mean, &binary->best_x};
+    double **by_row[] = {&binary->s,       &binary->alpha,      &binary->signed_alpha,
+                         &binary->q,       &binary->curvature,  &binary->share,
+                         &binary->trial_s, &binary->trial_alpha};
+    double **by_weight[] = {&binary->x, &binary->v, &binary->gradient, &binary->step,
+                            &binary->mean};
     for (size_t k = 0; k < sizeof by_row / sizeof by_row[0]; k++) {
         if (!(*by_row[k] = memory_zeros(n, sizeof(double), "scores", err))) {
             return -1;
@@ -83,23 +82,11 @@ void binary_free(struct binary *binary) {
     if (!binary) {
         return;
     }
-    double *arrays[] = {binary->x,
-                        binary->s,
-                        binary->alpha,
-                        binary->v,
-                        binary->gradient,
-                        binary->step,
-                        binary->q,
-                        binary->trial_s,
-                        binary->mean,
-                        binary->matrix,
-                        binary->work,
-                        binary->breaks,
-                        binary->best_x,
-                        binary->best_alpha,
-                        binary->share,
-                        binary->curvature,
-                        binary->signed_alpha,
+    double *arrays[] = {binary->x,          binary->s,         binary->alpha,
+                        binary->v,          binary->gradient,  binary->step,
+                        binary->q,          binary->trial_s,   binary->mean,
+                        binary->matrix,     binary->work,      binary->breaks,
+                        binary->share,      binary->curvature, binary->signed_alpha,
                         binary->trial_alpha};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
         free(arrays[k]);
@@ -124,7 +111,7 @@ void binary_forget(struct binary *binary) {
 
 static double argument_of(const struct binary *binary, size_t i) {
     const struct binary_loss *loss = binary->loss;
-    return (loss->margin ? loss->margin[i] : 1) - loss->y[i] * (binary->s[i] + binary->b);
+    return 1 - loss->y[i] * (binary->s[i] + binary->b);
 }
 
 /* Both bounds at x, and the smooth problem's gradient. The primal has the smooth problem's bias,
@@ -135,14 +122,14 @@ static int look(void *context, const struct huber_path *path, struct huber_point
     const struct binary_loss *loss = binary->loss;
     size_t n = binary->n;
     binary_scores(&binary->rows, binary->x, binary->s);
-    binary->b = binary_smooth_bias(loss, binary->s, n, path->mu, binary->b, binary->alpha);
+    binary->b = binary_smooth_bias(loss, NULL, binary->s, n, path->mu, binary->b, binary->alpha);
     binary->lack = 0;
     double linear = 0, sum = 0;
     for (size_t i = 0; i < n; i++) {
         double alpha = binary->alpha[i], u = fmax(argument_of(binary, i), 0);
         sum += loss->cost[i] * (loss->squared ? u * u : u);
         binary->signed_alpha[i] = loss->y[i] * alpha;
-        linear += alpha * (loss->margin ? loss->margin[i] : 1);
+        linear += alpha;
         linear -= loss->squared ? alpha * (alpha / (4 * loss->cost[i])) : 0;
     }
     double sums[] = {linear, sum};
@@ -233,7 +220,8 @@ static int line_slope(void *context, double theta, double *slope, struct error *
     for (size_t i = 0; i < binary->n; i++) {
         binary->trial_s[i] = binary->s[i] + theta * binary->q[i];
     }
-    binary_smooth_bias(loss, binary->trial_s, binary->n, line->mu, binary->b, binary->trial_alpha);
+    binary_smooth_bias(loss, NULL, binary->trial_s, binary->n, line->mu, binary->b,
+                       binary->trial_alpha);
     for (size_t i = 0; i < binary->n; i++) {
         sum += loss->y[i] * binary->trial_alpha[i] * binary->q[i];
     }
@@ -264,12 +252,14 @@ static int line_search(void *context, const struct huber_path *path, bool *moved
 
 static void keep_primal(void *context) {
     struct binary *binary = context;
-    memcpy(binary->best_x, binary->x, binary->d * sizeof *binary->x);
+    memcpy(binary->fit->w, binary->x, binary->d * sizeof *binary->x);
 }
 
 static void keep_dual(void *context) {
     struct binary *binary = context;
-    memcpy(binary->best_alpha, binary->alpha, binary->n * sizeof *binary->alpha);
+    if (binary->fit->alpha) {
+        memcpy(binary->fit->alpha, binary->alpha, binary->n * sizeof *binary->alpha);
+    }
 }
 
 static void move(void *context, double length) {
@@ -320,6 +310,7 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
                               .dual = -INFINITY};
     binary->loss = loss;
     binary->monitor = monitor;
+    binary->fit = fit;
     int status = run(binary, &path, err);
     if (status == 0 && binary->started && path.reason && !stop_limited(path.reason)) {
         binary_forget(binary); /* the start was among kinks */
@@ -329,55 +320,14 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
     if (status < 0) {
         return -1;
     }
-    memcpy(binary->x, binary->best_x, binary->d * sizeof *binary->x);
+    memcpy(binary->x, fit->w, binary->d * sizeof *binary->x);
     double sum, *s = binary->trial_s;
     binary_scores(&binary->rows, binary->x, s);
-    *fit = (struct binary_fit){.w = binary->best_x,
-                               .alpha = binary->best_alpha,
-                               .dual = path.dual,
-                               .iterations = path.iterations,
-                               .reason = path.reason};
+    fit->dual = path.dual;
+    fit->iterations = path.iterations;
+    fit->reason = path.reason;
     fit->bias = binary_bias(loss, s, binary->n, binary->breaks, &sum);
     fit->primal = 0.5 * array_dot(binary->x, binary->x, binary->d) + sum;
-    fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
-    return 0;
-}
-
-void binary_begin(struct binary *binary, struct binary_fit *fit) {
-    memset(binary->best_x, 0, binary->d * sizeof *binary->best_x);
-    memset(binary->best_alpha, 0, binary->n * sizeof *binary->best_alpha);
-    *fit = (struct binary_fit){
-        .w = binary->best_x, .alpha = binary->best_alpha, .primal = INFINITY, .dual = -INFINITY};
-}
-
-int binary_finish(struct binary *binary, const struct binary_loss *loss, double epsilon,
-                  const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
-    size_t n = binary->n, d = binary->rows.d;
-    struct monitor_run run;
-    const struct monitor after = monitor_after(&run, monitor, fit->iterations, 0);
-    struct binary_interior_fit found;
-    run.primal = fit->primal;
-    run.dual = fit->dual;
-    if (binary_interior_solve(&binary->rows, loss, epsilon, &after, &found, err) < 0) {
-        return -1;
-    }
-    double sum, *s = binary->trial_s;
-    binary_scores(&binary->rows, found.w, s);
-    double bias = binary_bias(loss, s, n, binary->breaks, &sum);
-    double primal = 0.5 * array_dot(found.w, found.w, d) + sum;
-    if (primal < fit->primal) {
-        memcpy(binary->best_x, found.w, d * sizeof *found.w);
-        fit->primal = primal;
-        fit->bias = bias;
-    }
-    if (found.dual > fit->dual) {
-        memcpy(binary->best_alpha, found.alpha, n * sizeof *found.alpha);
-        fit->dual = found.dual;
-    }
-    fit->iterations += found.iterations;
-    fit->reason = found.stop;
-    binary_interior_free(&found);
-    binary_forget(binary);
     fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
     return 0;
 }

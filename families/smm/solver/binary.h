@@ -1,7 +1,7 @@
 /* The binary SVM with a free bias, as other methods need it inside (doc/mathematics, "smm"):
  *
- *   min over w, b of  1/2 |w|^2 + sum_i C_i l(m_i - y_i (w'z_i + b)),   l = max(0,u) or max(0,u)^2
- *   max over alpha of sum_i m_i alpha_i - 1/2 |sum_i alpha_i y_i z_i|^2 [- sum alpha_i^2/(4 C_i)],
+ *   min over w, b of  1/2 |w|^2 + sum_i C_i l(1 - y_i (w'z_i + b)),   l = max(0,u) or max(0,u)^2
+ *   max over alpha of sum_i alpha_i - 1/2 |sum_i alpha_i y_i z_i|^2 [- sum alpha_i^2/(4 C_i)],
  *                     y'alpha = 0, 0 <= alpha_i [<= C_i]
  *
  * by Newton's method with the bias minimised out exactly. For the hinge the loss is huberised, u^2
@@ -38,18 +38,16 @@ struct binary_rows {
 /* The loss of a row; arrays are of length n, borrowed. Both signs must occur, on some rank, and
  * costs are > 0. */
 struct binary_loss {
-    const double *y;      /* +1 or -1 */
-    const double *cost;   /* C_i */
-    const double *margin; /* m_i; NULL: all 1 */
+    const double *y;    /* +1 or -1 */
+    const double *cost; /* C_i */
     bool squared;
     struct cluster *cluster; /* of the rows */
 };
 
-/* A solution. Of binary_solve w and alpha are owned by the solver, and there until it solves again;
- * of others they are the caller's. */
+/* A solution. w and alpha are the caller's. */
 struct binary_fit {
     double *w;     /* (d) */
-    double *alpha; /* (n) of the dual bound */
+    double *alpha; /* (n) of the dual bound; NULL: unwanted */
     double bias;   /* the exact minimum for this w, the middle of it where it is an interval */
     double primal, dual;
     uint64_t iterations;     /* Newton steps */
@@ -73,14 +71,6 @@ void binary_forget(struct binary *binary);
 int binary_solve(struct binary *binary, const struct binary_loss *loss, double epsilon,
                  const struct monitor *monitor, struct binary_fit *fit, struct error *err);
 
-/* A fit of w = 0 and alpha = 0 without bounds, for binary_finish. */
-void binary_begin(struct binary *binary, struct binary_fit *fit);
-
-/* Solves by the interior-point method and keeps the better of each bound, the fit's or its own. The
- * next solve starts afresh. */
-int binary_finish(struct binary *binary, const struct binary_loss *loss, double epsilon,
-                  const struct monitor *monitor, struct binary_fit *fit, struct error *err);
-
 /* ---- parts, for those who need them alone ---- */
 
 /* The cells of matrices as rows. */
@@ -97,12 +87,9 @@ void binary_scores_at(const struct binary_rows *rows, const uint32_t *at, size_t
 /* w (d) = Z' r. */
 int binary_adjoint(const struct binary_rows *rows, const double *r, double *w, struct error *err);
 
-/* The bias that minimises sum_i C_i l(m_i - y_i (s_i + b)), exactly, and that sum. breaks (2n) is
+/* The bias that minimises sum_i C_i l(1 - y_i (s_i + b)), exactly, and that sum. breaks (2n) is
  * work. */
 double binary_bias(const struct binary_loss *loss, const double *s, size_t n, double *breaks,
                    double *sum);
-
-/* That of scores which are all 0, with margins of 1. */
-double binary_bias_of_nothing(const struct binary_loss *loss, size_t n);
 
 #endif

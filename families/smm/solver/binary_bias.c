@@ -3,51 +3,21 @@
 #include "methods/select_largest.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-static double margin_of(const struct binary_loss *loss, size_t i) {
-    return loss->margin ? loss->margin[i] : 1;
+static double margin_of(const double *margin, size_t i) {
+    return margin ? margin[i] : 1;
 }
 
 /* ---- the hinge: a weighted quantile of its breakpoints ---- */
 
-static int compare_breaks(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (x[0] > y[0]) - (x[0] < y[0]);
-}
-
-/* The sum of hinges is piecewise linear with a breakpoint y_i m_i - s_i for each row, where its
- * slope rises by C_i, from -(sum of C_i over y_i = +1) on the far left. */
-static double hinge_bias(const struct binary_loss *loss, const double *s, size_t n,
-                         double *breaks) {
-    double slope = 0, total = 0;
-    for (size_t i = 0; i < n; i++) {
-        breaks[2 * i] = loss->y[i] * margin_of(loss, i) - s[i];
-        breaks[2 * i + 1] = loss->cost[i];
-        slope -= loss->y[i] > 0 ? loss->cost[i] : 0;
-        total += loss->cost[i];
-    }
-    qsort(breaks, n, 2 * sizeof *breaks, compare_breaks);
-    double flat = 1e-12 * total; /* rounding of the sums */
-    for (size_t i = 0; i < n; i++) {
-        slope += breaks[2 * i + 1];
-        if (slope > flat || i + 1 == n) {
-            return breaks[2 * i];
-        }
-        if (slope >= -flat) {
-            return 0.5 * (breaks[2 * i] + breaks[2 * i + 2]);
-        }
-    }
-    return 0;
-}
-
-/* The same over ranks: the middle of where the slope passes from below -flat to above flat. */
-static double hinge_bias_spread(const struct binary_loss *loss, const double *s, size_t n,
-                                double *work) {
+/* The sum of hinges is piecewise linear with a breakpoint y_i - s_i for each row, where its slope
+ * rises by C_i, from -(sum of C_i over y_i = +1) on the far left. The middle of where it passes from
+ * below -flat to above flat, for rounding of the sums. */
+static double hinge_bias(const struct binary_loss *loss, const double *s, size_t n, double *work) {
     double *value = work, largest = -INFINITY, sums[2] = {0}, low, high, left;
     uint32_t *order = (uint32_t *)(void *)(work + n);
     for (size_t i = 0; i < n; i++) {
-        value[i] = s[i] - loss->y[i] * margin_of(loss, i); /* from the left */
+        value[i] = s[i] - loss->y[i]; /* from the left */
         order[i] = (uint32_t)i;
         largest = fmax(largest, -value[i]);
         sums[0] += loss->y[i] > 0 ? loss->cost[i] : 0;
@@ -64,19 +34,19 @@ static double hinge_bias_spread(const struct binary_loss *loss, const double *s,
 /* ---- smooth losses: the root of an increasing piecewise linear function ---- */
 
 /* Slope in b, and *curvature, of the sum at b; alpha (n) as in the header. */
-static double smooth_slope(const struct binary_loss *loss, const double *s, size_t n, double mu,
-                           double b, double *alpha, double *curvature) {
+static double smooth_slope(const struct binary_loss *loss, const double *margin, const double *s,
+                           size_t n, double mu, double b, double *alpha, double *curvature) {
     double slope = 0, second = 0;
     if (loss->squared) {
         for (size_t i = 0; i < n; i++) {
-            double u = margin_of(loss, i) - loss->y[i] * (s[i] + b);
+            double u = margin_of(margin, i) - loss->y[i] * (s[i] + b);
             alpha[i] = u > 0 ? 2 * loss->cost[i] * u : 0;
             second += u > 0 ? 2 * loss->cost[i] : 0;
             slope -= loss->y[i] * alpha[i];
         }
     } else {
         for (size_t i = 0; i < n; i++) {
-            double u = (margin_of(loss, i) - loss->y[i] * (s[i] + b)) / mu;
+            double u = (margin_of(margin, i) - loss->y[i] * (s[i] + b)) / mu;
             double part = u < 0 ? 0 : u > 1 ? 1 : u;
             alpha[i] = loss->cost[i] * part;
             second += u > 0 && u < 1 ? loss->cost[i] / mu : 0;
@@ -107,12 +77,12 @@ static void balance(const struct binary_loss *loss, size_t n, double slope, doub
 
 /* Newton's method within a bracket, which ends exactly on the piece that holds the root. Where the
  * function is flat, and at a tiny mu where it is nearly a step, bisection makes way. */
-double binary_smooth_bias(const struct binary_loss *loss, const double *s, size_t n, double mu,
-                          double start, double *alpha) {
+double binary_smooth_bias(const struct binary_loss *loss, const double *margin, const double *s,
+                          size_t n, double mu, double start, double *alpha) {
     enum { MOST = 200 };
     double low = INFINITY, high = -INFINITY, scale = 0;
     for (size_t i = 0; i < n; i++) {
-        double at = loss->y[i] * margin_of(loss, i) - s[i]; /* u = 0 */
+        double at = loss->y[i] * margin_of(margin, i) - s[i]; /* u = 0 */
         low = fmin(low, at);
         high = fmax(high, at);
         scale += loss->cost[i];
@@ -121,7 +91,7 @@ double binary_smooth_bias(const struct binary_loss *loss, const double *s, size_
     high = cluster_largest(loss->cluster, high) + mu;
     scale = cluster_total(loss->cluster, scale);
     double b = start > low && start < high ? start : 0.5 * (low + high);
-    double curvature, slope = smooth_slope(loss, s, n, mu, b, alpha, &curvature);
+    double curvature, slope = smooth_slope(loss, margin, s, n, mu, b, alpha, &curvature);
     for (int k = 0; k < MOST && fabs(slope) > 1e-15 * scale; k++) {
         if (slope < 0) {
             low = b;
@@ -136,7 +106,7 @@ double binary_smooth_bias(const struct binary_loss *loss, const double *s, size_
             break;
         }
         b = next;
-        slope = smooth_slope(loss, s, n, mu, b, alpha, &curvature);
+        slope = smooth_slope(loss, margin, s, n, mu, b, alpha, &curvature);
     }
     if (!loss->squared) {
         balance(loss, n, slope, alpha);
@@ -144,26 +114,13 @@ double binary_smooth_bias(const struct binary_loss *loss, const double *s, size_
     return b;
 }
 
-/* Its breakpoints are -1 of the rows with y = -1 and 1 of the others. */
-double binary_bias_of_nothing(const struct binary_loss *loss, size_t n) {
-    double side[2] = {0, 0};
-    for (size_t i = 0; i < n; i++) {
-        side[loss->y[i] > 0] += loss->cost[i];
-    }
-    cluster_sum(loss->cluster, side, 2);
-    double total = side[0] + side[1], slope = side[0] - side[1];
-    double flat = 1e-12 * total; /* rounding of the sums */
-    return loss->squared ? -slope / total : slope > flat ? -1 : slope < -flat ? 1 : 0;
-}
-
 double binary_bias(const struct binary_loss *loss, const double *s, size_t n, double *breaks,
                    double *sum) {
-    double b = loss->squared   ? binary_smooth_bias(loss, s, n, 0, 0, breaks)
-               : loss->cluster ? hinge_bias_spread(loss, s, n, breaks)
-                               : hinge_bias(loss, s, n, breaks);
+    double b = loss->squared ? binary_smooth_bias(loss, NULL, s, n, 0, 0, breaks)
+                             : hinge_bias(loss, s, n, breaks);
     double total = 0;
     for (size_t i = 0; i < n; i++) {
-        double u = margin_of(loss, i) - loss->y[i] * (s[i] + b);
+        double u = 1 - loss->y[i] * (s[i] + b);
         if (u > 0) {
             total += loss->cost[i] * (loss->squared ? u * u : u);
         }

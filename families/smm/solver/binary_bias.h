@@ -6,10 +6,10 @@
 #include "families/smm/solver/binary.h"
 
 /* The b that minimises sum_i C_i h(m_i - y_i (s_i + b)), for h the huberised hinge of width mu, or
- * the squared hinge of `loss`, near b = start. alpha (n) gets C_i h'(u_i), for which y'alpha = 0 up
+ * the squared hinge of `loss`, near b = start, with m = margin (n; NULL: all 1). alpha (n) gets C_i h'(u_i), for which y'alpha = 0 up
  * to rounding. */
-double binary_smooth_bias(const struct binary_loss *loss, const double *s, size_t n, double mu,
-                          double start, double *alpha);
+double binary_smooth_bias(const struct binary_loss *loss, const double *margin, const double *s,
+                          size_t n, double mu, double start, double *alpha);
 
 /* The slope of a convex function at a length along a step, or -1 with err set. */
 typedef int (*length_slope)(void *context, double length, double *slope, struct error *err);

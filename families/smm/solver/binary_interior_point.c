@@ -4,37 +4,106 @@
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
 #include "common/linear_algebra/least_squares.h"
-#include "methods/interior_point.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_UNKNOWNS = 3000, MOST_VALUES = 1 << 25 };
+enum { MOST_UNKNOWNS = 3000 };
+
+/* ---- any rows ---- */
+
+int interior_rows_create(struct interior_rows *rows, size_t n, size_t m, struct error *err) {
+    rows->n = n;
+    rows->m = m;
+    rows->F = memory_zeros(n, m * sizeof *rows->F, "features", err);
+    rows->signed_alpha = memory_array(n, sizeof *rows->signed_alpha, "scores", err);
+    rows->counted = memory_array(m, sizeof *rows->counted, "weights", err);
+    if (!rows->F || !rows->signed_alpha || !rows->counted) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        rows->F[i * m + m - 1] = 1;
+    }
+    for (size_t j = 0; j < m; j++) {
+        rows->counted[j] = j + 1 < m ? 1 : 0;
+    }
+    return 0;
+}
+
+void interior_rows_free(struct interior_rows *rows) {
+    free(rows->F);
+    free(rows->signed_alpha);
+    free(rows->counted);
+}
+
+static void scores(void *context, const double *w, double *v) {
+    const struct interior_rows *rows = context;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)rows->n, (int)rows->m, 1, rows->F, (int)rows->m,
+                w, 1, 0, v, 1);
+    for (size_t i = 0; i < rows->n; i++) {
+        v[i] *= rows->y[i];
+    }
+}
+
+static void adjoint(void *context, const double *a, double *g) {
+    const struct interior_rows *rows = context;
+    for (size_t i = 0; i < rows->n; i++) {
+        rows->signed_alpha[i] = rows->y[i] * a[i];
+    }
+    cblas_dgemv(CblasRowMajor, CblasTrans, (int)rows->n, (int)rows->m, 1, rows->F, (int)rows->m,
+                rows->signed_alpha, 1, 0, g, 1);
+}
+
+int interior_rows_solve(struct interior_rows *rows, struct interior_problem *problem,
+                        const struct binary_loss *loss, double epsilon,
+                        const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
+    struct interior *interior = NULL;
+    struct interior_fit found;
+    rows->y = loss->y;
+    problem->n = rows->n;
+    problem->dimension = rows->m;
+    problem->cost = loss->cost;
+    problem->counted = rows->counted;
+    problem->squared = loss->squared;
+    problem->context = rows;
+    problem->scores = scores;
+    problem->adjoint = adjoint;
+    if (interior_open(&interior, problem, err) < 0) {
+        return -1;
+    }
+    interior_run(interior, epsilon, 0, monitor, &found);
+    memcpy(fit->w, found.w, (rows->m - 1) * sizeof *fit->w);
+    memcpy(fit->alpha, found.alpha, rows->n * sizeof *fit->alpha);
+    binary_balance(loss->cluster, loss->y, rows->n, fit->alpha);
+    fit->bias = found.w[rows->m - 1];
+    fit->primal = found.primal;
+    fit->dual = found.dual;
+    fit->iterations = found.iterations;
+    fit->reason = found.stop;
+    interior_close(interior);
+    return 0;
+}
+
+/* ---- the rows of the SVM ---- */
 
 /* Features: the rows' own, or those of a factor of their products, F F' = Z Z'. */
 struct binary_interior {
-    size_t n, m;          /* rows, columns of F with the last, of ones */
-    double *F;            /* (n, m) */
-    uint32_t *pivot;      /* (rank) the rows of F that are a lower triangle; NULL: own features */
-    const double *y;      /* (n) */
-    double *signed_alpha; /* (n) */
-    double *counted;      /* (m) */
+    struct interior_rows rows;
+    uint32_t *pivot; /* (rank) the rows of F that are a lower triangle; NULL: own features */
     struct stacked *stacked; /* the system's rows */
 };
 
 bool binary_interior_possible(const struct binary_rows *rows) {
     size_t least = smaller(rows->n, rows->d);
     return !rows->cluster && least < MOST_UNKNOWNS && least > 0 &&
-           (double)rows->n * (double)rows->d <= (double)MOST_VALUES;
+           (double)rows->n * (double)rows->d <= (double)SMM_INTERIOR_VALUES;
 }
-
-/* ---- features ---- */
 
 static int factor_products(struct binary_interior *in, const struct binary_rows *rows,
                            struct error *err) {
-    size_t n = in->n, rank = 0;
+    size_t n = rows->n, rank = 0;
     double *Z = memory_array(n, rows->d * sizeof *Z, "dense rows", err);
     double *K = memory_array(n, n * sizeof *K, "products of rows", err);
     in->pivot = memory_array(n, sizeof *in->pivot, "products of rows", err);
@@ -48,12 +117,10 @@ static int factor_products(struct binary_interior *in, const struct binary_rows 
         status = cholesky_pivoted(K, n, 0, &rank, in->pivot, err);
     }
     if (status == 0) {
-        in->m = rank + 1;
-        in->F = memory_zeros(n, in->m * sizeof *in->F, "features", err);
-        status = in->F ? 0 : -1;
+        status = interior_rows_create(&in->rows, n, rank + 1, err);
     }
     for (size_t i = 0; status == 0 && i < n; i++) {
-        memcpy(in->F + in->pivot[i] * in->m, K + i * n, smaller(i + 1, rank) * sizeof *K);
+        memcpy(in->rows.F + in->pivot[i] * in->rows.m, K + i * n, smaller(i + 1, rank) * sizeof *K);
     }
     free(Z);
     free(K);
@@ -63,51 +130,23 @@ static int factor_products(struct binary_interior *in, const struct binary_rows 
 static int create_features(struct binary_interior *in, const struct binary_rows *rows,
                            struct error *err) {
     if (rows->n < rows->d) {
-        if (factor_products(in, rows, err) < 0) {
-            return -1;
-        }
-    } else {
-        in->m = rows->d + 1;
-        in->F = memory_array(in->n, in->m * sizeof *in->F, "features", err);
-        if (!in->F) {
-            return -1;
-        }
-        for (size_t i = 0; i < in->n; i++) {
-            binary_row(rows, i, in->F + i * in->m);
-        }
+        return factor_products(in, rows, err);
     }
-    for (size_t i = 0; i < in->n; i++) {
-        in->F[i * in->m + in->m - 1] = 1;
+    if (interior_rows_create(&in->rows, rows->n, rows->d + 1, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < rows->n; i++) {
+        binary_row(rows, i, in->rows.F + i * in->rows.m);
     }
     return 0;
 }
 
-/* ---- what the interior point asks for ---- */
-
-static void scores(void *context, const double *w, double *v) {
-    const struct binary_interior *in = context;
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)in->n, (int)in->m, 1, in->F, (int)in->m, w, 1, 0,
-                v, 1);
-    for (size_t i = 0; i < in->n; i++) {
-        v[i] *= in->y[i];
-    }
-}
-
-static void adjoint(void *context, const double *a, double *g) {
-    const struct binary_interior *in = context;
-    for (size_t i = 0; i < in->n; i++) {
-        in->signed_alpha[i] = in->y[i] * a[i];
-    }
-    cblas_dgemv(CblasRowMajor, CblasTrans, (int)in->n, (int)in->m, 1, in->F, (int)in->m,
-                in->signed_alpha, 1, 0, g, 1);
-}
-
 static int factor(void *context, const double *theta) {
     const struct binary_interior *in = context;
-    for (size_t i = 0; i < in->n; i++) {
-        const double *x = in->F + i * in->m;
+    for (size_t i = 0; i < in->rows.n; i++) {
+        const double *x = in->rows.F + i * in->rows.m;
         double root = sqrt(theta[i]), *row = stacked_row(in->stacked, i);
-        for (size_t j = 0; j < in->m; j++) {
+        for (size_t j = 0; j < in->rows.m; j++) {
             row[j] = root * x[j];
         }
     }
@@ -121,44 +160,23 @@ static void solve(void *context, double *x) {
 
 /* ---- solving ---- */
 
-static int allocate(struct binary_interior *in, struct error *err) {
-    size_t m = in->m;
-    in->signed_alpha = memory_array(in->n, sizeof(double), "scores", err);
-    in->counted = memory_array(m, sizeof(double), "weights", err);
-    if (!in->signed_alpha || !in->counted ||
-        stacked_create(&in->stacked, in->n, m, m - 1, true, err) < 0) {
-        return -1;
-    }
-    for (size_t j = 0; j < m; j++) {
-        in->counted[j] = j + 1 < m ? 1 : 0;
-    }
-    return 0;
-}
-
-static void release(struct binary_interior *in) {
-    free(in->F);
-    free(in->pivot);
-    free(in->signed_alpha);
-    free(in->counted);
-    stacked_free(in->stacked);
-}
-
-/* w (d) of a point in F's weights: as they are, or as the rows at the pivots make them. */
-static int take_weights(struct binary_interior *in, const struct binary_rows *rows,
-                        const double *weights, double *w, struct error *err) {
-    size_t m = in->m;
+/* w (d) of a point in F's weights, which are its first entries: as they are, or as the rows at the
+ * pivots make them. */
+static int take_weights(const struct binary_interior *in, const struct binary_rows *rows, double *w,
+                        struct error *err) {
+    size_t m = in->rows.m;
     if (!in->pivot) {
-        memcpy(w, weights, (m - 1) * sizeof *w);
         return 0;
     }
-    double *c = in->signed_alpha;
-    memset(c, 0, in->n * sizeof *c);
+    const double *F = in->rows.F;
+    double *c = in->rows.signed_alpha;
+    memset(c, 0, in->rows.n * sizeof *c);
     for (size_t k = m - 1; k-- > 0;) {
-        double left = weights[k];
+        double left = w[k];
         for (size_t l = k + 1; l < m - 1; l++) {
-            left -= in->F[in->pivot[l] * m + k] * c[in->pivot[l]];
+            left -= F[in->pivot[l] * m + k] * c[in->pivot[l]];
         }
-        c[in->pivot[k]] = left / in->F[in->pivot[k] * m + k];
+        c[in->pivot[k]] = left / F[in->pivot[k] * m + k];
     }
     return binary_adjoint(rows, c, w, err);
 }
@@ -176,53 +194,23 @@ void binary_balance(struct cluster *cluster, const double *y, size_t n, double *
 }
 
 int binary_interior_solve(const struct binary_rows *rows, const struct binary_loss *loss,
-                          double epsilon, const struct monitor *monitor,
-                          struct binary_interior_fit *fit, struct error *err) {
-    struct binary_interior in = {.n = rows->n, .y = loss->y};
-    struct interior *interior = NULL;
-    *fit = (struct binary_interior_fit){
-        .w = memory_array(rows->d, sizeof(double), "weights", err),
-        .alpha = memory_array(rows->n, sizeof(double), "dual variables", err)};
-    int status = fit->w && fit->alpha ? create_features(&in, rows, err) : -1;
+                          double epsilon, const struct monitor *monitor, struct binary_fit *fit,
+                          struct error *err) {
+    struct binary_interior in = {0};
+    struct interior_problem problem = {.factor = factor, .solve = solve};
+    int status = create_features(&in, rows, err);
     if (status == 0) {
-        status = allocate(&in, err);
+        size_t m = in.rows.m;
+        status = stacked_create(&in.stacked, in.rows.n, m, m - 1, true, err);
     }
     if (status == 0) {
-        const struct interior_problem problem = {.n = in.n,
-                                                 .dimension = in.m,
-                                                 .cost = loss->cost,
-                                                 .margin = loss->margin,
-                                                 .counted = in.counted,
-                                                 .squared = loss->squared,
-                                                 .context = &in,
-                                                 .scores = scores,
-                                                 .adjoint = adjoint,
-                                                 .factor = factor,
-                                                 .solve = solve};
-        status = interior_open(&interior, &problem, err);
+        status = interior_rows_solve(&in.rows, &problem, loss, epsilon, monitor, fit, err);
     }
     if (status == 0) {
-        struct interior_fit found;
-        interior_run(interior, epsilon, 0, monitor, &found);
-        memcpy(fit->alpha, found.alpha, in.n * sizeof *fit->alpha);
-        binary_balance(rows->cluster, loss->y, in.n, fit->alpha);
-        fit->bias = found.w[in.m - 1];
-        fit->primal = found.primal;
-        fit->dual = found.dual;
-        fit->iterations = found.iterations;
-        fit->stop = found.stop;
-        status = take_weights(&in, rows, found.w, fit->w, err);
+        status = take_weights(&in, rows, fit->w, err);
     }
-    interior_close(interior);
-    release(&in);
-    if (status < 0) {
-        binary_interior_free(fit);
-    }
+    interior_rows_free(&in.rows);
+    free(in.pivot);
+    stacked_free(in.stacked);
     return status;
-}
-
-void binary_interior_free(struct binary_interior_fit *fit) {
-    free(fit->w);
-    free(fit->alpha);
-    fit->w = fit->alpha = NULL;
 }

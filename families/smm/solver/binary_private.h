@@ -16,6 +16,7 @@ struct binary {
     bool started;                   /* x is from an earlier solve, or given */
     const struct binary_loss *loss; /* of the solve at work */
     const struct monitor *monitor;  /* of the same */
+    struct binary_fit *fit;         /* of the same: the best points */
 
     /* of the point */
     double *alpha;        /* (n) */
@@ -36,8 +37,6 @@ struct binary {
     double *matrix; /* (d, d) Hessian */
     double *work;   /* see binary_step */
     double *breaks; /* (2 n) */
-
-    double *best_x, *best_alpha;
 };
 
 /* step = the Newton step for the gradient x - Z' signed_alpha and the band, q its scores, with the

@@ -85,45 +85,26 @@ static void project_chunk(void *argument, size_t task, size_t worker) {
     }
 }
 
-static int project(struct projection *projection, struct error *err) {
-    const struct smm_matrices *matrices = projection->matrices;
-    if (!matrices->data->row_start) {
-        size_t cells = matrices->height * matrices->width;
-        projection->dense = memory_array(threads_count(matrices->threads), cells * sizeof(double),
-                                         "a dense row", err);
-        if (!projection->dense) {
-            return -1;
-        }
-    }
-    threads_run(matrices->threads, (matrices->n + CHUNK - 1) / CHUNK, project_chunk, projection);
-    free(projection->dense);
-    return 0;
-}
-
-int smm_project_right(const struct smm_matrices *matrices, const double *Vt, size_t r, double *F,
-                      struct error *err) {
-    struct projection projection = {
-        .matrices = matrices, .Vt = Vt, .r = r, .out = F, .stride = matrices->height * r};
-    return project(&projection, err);
-}
-
-int smm_project_left(const struct smm_matrices *matrices, const double *U, size_t r, double *G,
-                     struct error *err) {
-    struct projection projection = {
-        .matrices = matrices, .U = U, .r = r, .out = G, .stride = r * matrices->width};
-    return project(&projection, err);
-}
-
-int smm_project_tangent(const struct smm_matrices *matrices, const double *U, const double *Vt,
-                        size_t r, double *T, struct error *err) {
+int smm_project(const struct smm_matrices *matrices, const double *U, const double *Vt, size_t r,
+                double *out, struct error *err) {
+    size_t height = matrices->height, width = matrices->width, left = U ? r * width : 0;
     struct projection projection = {.matrices = matrices,
                                     .U = U,
                                     .Vt = Vt,
                                     .r = r,
-                                    .out = T,
-                                    .stride = r * (matrices->width + matrices->height),
-                                    .right_at = r * matrices->width};
-    return project(&projection, err);
+                                    .out = out,
+                                    .stride = left + (Vt ? height * r : 0),
+                                    .right_at = left};
+    if (!matrices->data->row_start) {
+        projection.dense = memory_array(threads_count(matrices->threads),
+                                        height * width * sizeof(double), "a dense row", err);
+        if (!projection.dense) {
+            return -1;
+        }
+    }
+    threads_run(matrices->threads, (matrices->n + CHUNK - 1) / CHUNK, project_chunk, &projection);
+    free(projection.dense);
+    return 0;
 }
 
 void smm_product(const double *A, const double *B, size_t height, size_t r, size_t width,

@@ -19,18 +19,11 @@ struct smm_matrices {
     struct cluster *cluster; /* over whose ranks rows are spread; NULL: all are here */
 };
 
-/* F (n, height r): row i is X_i V, (height, r) row-major, for V given as Vt (r, width). */
-int smm_project_right(const struct smm_matrices *matrices, const double *Vt, size_t r, double *F,
-                      struct error *err);
-
-/* G (n, r width): row i is U'X_i, (r, width) row-major, for U (height, r). */
-int smm_project_left(const struct smm_matrices *matrices, const double *U, size_t r, double *G,
-                     struct error *err);
-
-/* T (n, r width + height r): the features of the tangent space {U M + K V'} at U .. V' with
- * orthonormal factors: row i is U'X_i, and then (I - U U') X_i V. */
-int smm_project_tangent(const struct smm_matrices *matrices, const double *U, const double *Vt,
-                        size_t r, double *T, struct error *err);
+/* Rows of U'X_i, (r, width), for U (height, r), or of X_i V, (height, r), for V given as Vt (r,
+ * width), each row-major. With both, whose factors are orthonormal, U'X_i and then (I - U U') X_i V:
+ * the features of the tangent space {U M + K V'} at U .. V'. Either may be NULL, but not both. */
+int smm_project(const struct smm_matrices *matrices, const double *U, const double *Vt, size_t r,
+                double *out, struct error *err);
 
 /* W (height, width) = A (height, r) B (r, width). */
 void smm_product(const double *A, const double *B, size_t height, size_t r, size_t width,

@@ -5,7 +5,6 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/svd.h"
-#include "families/smm/solver/nuclear_interior_point.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,11 +57,8 @@ static void cut(const struct smm_matrices *matrices, const double *U, const doub
     }
 }
 
-/* Offers W with as few of its singular values as the gap allows: the interior-point method has none
- * that are 0. */
-static int offer_cut(const struct smm_matrices *matrices, const struct binary_loss *loss,
-                     double tau, double epsilon, const double *W, struct binary_fit *fit,
-                     struct error *err) {
+int smm_nuclear_cut(const struct smm_matrices *matrices, const struct binary_loss *loss, double tau,
+                    double epsilon, const double *W, struct binary_fit *fit, struct error *err) {
     size_t height = matrices->height, width = matrices->width, k = smaller(height, width);
     size_t cells = height * width, n = matrices->n;
     double *U =
@@ -86,32 +82,5 @@ static int offer_cut(const struct smm_matrices *matrices, const struct binary_lo
         }
     }
     free(U);
-    return status;
-}
-
-int smm_nuclear_finish(const struct smm_matrices *matrices, const struct binary_loss *loss,
-                       double tau, double epsilon, const struct monitor *monitor,
-                       struct binary_fit *fit, struct error *err) {
-    const double tight = 0.5; /* what cutting singular values may take is left */
-    size_t n = matrices->n, cells = matrices->height * matrices->width;
-    struct monitor_run run;
-    const struct monitor after = monitor_after(&run, monitor, fit->iterations, 0);
-    double *W = memory_array(cells + n, sizeof *W, "a matrix", err);
-    struct binary_fit found = {.w = W, .alpha = W + cells};
-    run.primal = fit->primal;
-    run.dual = fit->dual;
-    int status =
-        W ? smm_nuclear_interior(matrices, loss, tau, tight * epsilon, &after, &found, err) : -1;
-    if (status == 0) {
-        if (found.dual > fit->dual) {
-            fit->dual = found.dual;
-            memcpy(fit->alpha, found.alpha, n * sizeof *fit->alpha);
-        }
-        fit->iterations += found.iterations;
-        fit->reason = found.reason;
-        status = offer_cut(matrices, loss, tau, epsilon, W, fit, err);
-        fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
-    }
-    free(W);
     return status;
 }

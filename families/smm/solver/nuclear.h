@@ -12,14 +12,11 @@
 #include "common/base/error.h"
 #include "families/smm/solver/binary.h"
 #include "families/smm/solver/matrix_rows.h"
-#include "fit/monitor.h"
 
-/* Solves by the interior-point method and keeps the better of each bound, the fit's, whose w and
- * alpha are the caller's, or its own: W with as few singular values as the gap allows. Margins of
- * loss are not used. */
-int smm_nuclear_finish(const struct smm_matrices *matrices, const struct binary_loss *loss,
-                       double tau, double epsilon, const struct monitor *monitor,
-                       struct binary_fit *fit, struct error *err);
+/* Takes W with as few of its singular values as the gap allows, where that is a better primal point
+ * or reaches the gap: the interior-point method has none that are 0. */
+int smm_nuclear_cut(const struct smm_matrices *matrices, const struct binary_loss *loss, double tau,
+                    double epsilon, const double *W, struct binary_fit *fit, struct error *err);
 
 /* W = SVT_tau(A) for A (height, width), which may be W; *nuclear_norm and *square of it. */
 int smm_nuclear_shrink(const double *A, size_t height, size_t width, double tau, double *W,

@@ -7,26 +7,22 @@
 #include "common/linear_algebra/least_squares.h"
 #include "common/linear_algebra/svd.h"
 #include "families/smm/solver/binary_interior_point.h"
-#include "methods/interior_point.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CELLS = 1536, MOST_VALUES = 1 << 25 };
+enum { MOST_CELLS = 1536 };
 
 static const double FREE_STEP = 1e-13; /* keeps the bias's steps finite, relative */
 static const double INACCURATE =
     0.1; /* a solution off by so much is not corrected in a few rounds */
 
 struct nuclear_interior {
-    size_t n, height, width, cells, side; /* side = height + width */
+    struct interior_rows rows;         /* with the cells as columns */
+    size_t height, width, cells, side; /* side = height + width */
     double tau;
-    const double *y;      /* (n) */
-    double *X;            /* (n, cells + 1) rows, and 1 */
-    double *signed_alpha; /* (n) */
-    double *counted;      /* (cells + 1) */
 
     /* the cone: (side, side) but for Z, (height, width) */
     double *S, *Z, *Y, *inverse; /* of Y */
@@ -49,7 +45,7 @@ struct nuclear_interior {
 bool smm_nuclear_interior_possible(const struct smm_matrices *matrices) {
     double cells = (double)matrices->height * (double)matrices->width;
     return !matrices->cluster && cells <= MOST_CELLS &&
-           (double)matrices->n * (cells + 1) <= MOST_VALUES;
+           (double)matrices->n * (cells + 1) <= SMM_INTERIOR_VALUES;
 }
 
 /* ---- small dense matrices ---- */
@@ -294,10 +290,10 @@ static int factor_Q(struct nuclear_interior *in) {
 /* XK = sqrt(theta) X diag(K, 1). */
 static void form_XK(struct nuclear_interior *in, const double *theta) {
     size_t m = in->cells + 1;
-    memcpy(in->XK, in->X, in->n * m * sizeof *in->XK);
-    cblas_dtrmm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, (int)in->n,
+    memcpy(in->XK, in->rows.F, in->rows.n * m * sizeof *in->XK);
+    cblas_dtrmm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, (int)in->rows.n,
                 (int)in->cells, 1, in->Q, (int)in->cells, in->XK, (int)m);
-    for (size_t i = 0; i < in->n; i++) {
+    for (size_t i = 0; i < in->rows.n; i++) {
         double root = sqrt(theta[i]);
         for (size_t k = 0; k < m; k++) {
             in->XK[i * m + k] *= root;
@@ -308,16 +304,16 @@ static void form_XK(struct nuclear_interior *in, const double *theta) {
 /* The rows of which B is the sum of squares: those of XK, of K, and of I. False if these cannot be
  * factored, or it has failed. */
 static bool factor_stacked(struct nuclear_interior *in) {
-    size_t cells = in->cells, m = cells + 1, rows = in->n + cells;
+    size_t cells = in->cells, m = cells + 1, rows = in->rows.n + cells;
     if (!in->stacked && stacked_create(&in->stacked, rows, m, cells, false, in->err) < 0) {
         in->failed = true;
         return false;
     }
-    for (size_t i = 0; i < in->n; i++) {
+    for (size_t i = 0; i < in->rows.n; i++) {
         memcpy(stacked_row(in->stacked, i), in->XK + i * m, m * sizeof *in->XK);
     }
     for (size_t k = 0; k < cells; k++) {
-        memcpy(stacked_row(in->stacked, in->n + k), in->Q + k * cells, cells * sizeof *in->Q);
+        memcpy(stacked_row(in->stacked, in->rows.n + k), in->Q + k * cells, cells * sizeof *in->Q);
     }
     return stacked_factor(in->stacked) == 0;
 }
@@ -327,8 +323,8 @@ static void form_B(struct nuclear_interior *in) {
     memset(in->B, 0, m * m * sizeof *in->B);
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)cells, (int)cells, 1, in->Q, (int)cells,
                 0, in->B, (int)m);
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)in->n, 1, in->XK, (int)m, 1,
-                in->B, (int)m);
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)in->rows.n, 1, in->XK, (int)m,
+                1, in->B, (int)m);
     for (size_t k = 0; k < m; k++) {
         in->B[k * m + k] += k < cells ? 1 : 0;
         in->B[k * m + k] *= 1 + (k < cells ? 0 : FREE_STEP);
@@ -338,7 +334,7 @@ static void form_B(struct nuclear_interior *in) {
 /* Whether B's factor gives back a vector of which B is taken by its rows. */
 static bool is_accurate(struct nuclear_interior *in) {
     size_t cells = in->cells, m = cells + 1;
-    double *x = in->test, *product = x + m, *scores = in->signed_alpha, error = 0;
+    double *x = in->test, *product = x + m, *scores = in->rows.signed_alpha, error = 0;
     for (size_t k = 0; k < m; k++) {
         x[k] = 1 + (double)(k % 7) / 7;
     }
@@ -349,9 +345,9 @@ static bool is_accurate(struct nuclear_interior *in) {
                 product, 1);
     array_add(product, 1, x, cells);
     product[cells] = 0;
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)in->n, (int)m, 1, in->XK, (int)m, x, 1, 0, scores,
-                1);
-    cblas_dgemv(CblasRowMajor, CblasTrans, (int)in->n, (int)m, 1, in->XK, (int)m, scores, 1, 1,
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)in->rows.n, (int)m, 1, in->XK, (int)m, x, 1, 0,
+                scores, 1);
+    cblas_dgemv(CblasRowMajor, CblasTrans, (int)in->rows.n, (int)m, 1, in->XK, (int)m, scores, 1, 1,
                 product, 1);
     cholesky_solve(in->B, m, product);
     for (size_t k = 0; k < m; k++) {
@@ -395,43 +391,21 @@ static void solve(void *context, double *x) {
                 (int)in->cells, x, 1);
 }
 
-static void scores(void *context, const double *w, double *v) {
-    const struct nuclear_interior *in = context;
-    int m = (int)in->cells + 1;
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)in->n, m, 1, in->X, m, w, 1, 0, v, 1);
-    for (size_t i = 0; i < in->n; i++) {
-        v[i] *= in->y[i];
-    }
-}
-
-static void adjoint(void *context, const double *a, double *g) {
-    const struct nuclear_interior *in = context;
-    int m = (int)in->cells + 1;
-    for (size_t i = 0; i < in->n; i++) {
-        in->signed_alpha[i] = in->y[i] * a[i];
-    }
-    cblas_dgemv(CblasRowMajor, CblasTrans, (int)in->n, m, 1, in->X, m, in->signed_alpha, 1, 0, g,
-                1);
-}
-
 /* ---- solving ---- */
 
 static int create(struct nuclear_interior *in, const struct smm_matrices *matrices,
                   struct error *err) {
-    size_t n = in->n, cells = in->cells, m = cells + 1, side = in->side;
+    size_t n = matrices->n, cells = in->cells, m = cells + 1, side = in->side;
     size_t k = smaller(in->height, in->width);
-    in->X = memory_array(n, m * sizeof(double), "matrices", err);
     in->XK = memory_array(n, m * sizeof(double), "matrices", err);
-    in->signed_alpha = memory_array(n, sizeof(double), "scores", err);
-    in->counted = memory_array(m, sizeof(double), "matrices", err);
     in->S = memory_zeros(8 * side, side * sizeof(double), "matrices", err);
     in->Z = memory_zeros(3 * cells, sizeof(double), "matrices", err);
     in->Q = memory_array(cells, cells * sizeof(double), "a system", err);
     in->B = memory_array(m, m * sizeof(double), "a system", err);
     in->test = memory_array(m, 2 * sizeof(double), "a system", err);
     in->U = memory_array(k, (side + 1) * sizeof(double), "singular values", err);
-    if (!in->X || !in->XK || !in->signed_alpha || !in->counted || !in->S || !in->Z || !in->Q ||
-        !in->B || !in->test || !in->U) {
+    if (!in->XK || !in->S || !in->Z || !in->Q || !in->B || !in->test || !in->U ||
+        interior_rows_create(&in->rows, n, m, err) < 0) {
         return -1;
     }
     double **squares[] = {&in->Y,    &in->inverse, &in->S_step, &in->Y_step,
@@ -444,20 +418,14 @@ static int create(struct nuclear_interior *in, const struct smm_matrices *matric
     in->s = in->U + in->height * k;
     in->Vt = in->s + k;
     for (size_t i = 0; i < n; i++) {
-        data_row_dense(matrices->data, i, cells, in->X + i * m);
-        in->X[i * m + cells] = 1;
-    }
-    for (size_t j = 0; j < m; j++) {
-        in->counted[j] = j < cells ? 1 : 0;
+        data_row_dense(matrices->data, i, cells, in->rows.F + i * m);
     }
     return 0;
 }
 
 static void release(struct nuclear_interior *in) {
-    free(in->X);
+    interior_rows_free(&in->rows);
     free(in->XK);
-    free(in->signed_alpha);
-    free(in->counted);
     free(in->S);
     free(in->Z);
     free(in->Q);
@@ -470,13 +438,11 @@ static void release(struct nuclear_interior *in) {
 int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binary_loss *loss,
                          double tau, double epsilon, const struct monitor *monitor,
                          struct binary_fit *fit, struct error *err) {
-    struct nuclear_interior in = {.n = matrices->n,
-                                  .height = matrices->height,
+    struct nuclear_interior in = {.height = matrices->height,
                                   .width = matrices->width,
                                   .cells = matrices->height * matrices->width,
                                   .side = matrices->height + matrices->width,
                                   .tau = tau,
-                                  .y = loss->y,
                                   .err = err};
     const struct interior_term term = {.context = &in,
                                        .n_products = (double)in.side,
@@ -491,36 +457,12 @@ int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binar
                                        .move = cone_move,
                                        .value = cone_value,
                                        .conjugate = cone_conjugate};
-    struct interior *interior = NULL;
+    struct interior_problem problem = {.term = &term, .factor = factor, .solve = solve};
     int status = create(&in, matrices, err);
     if (status == 0) {
-        const struct interior_problem problem = {.n = in.n,
-                                                 .dimension = in.cells + 1,
-                                                 .cost = loss->cost,
-                                                 .counted = in.counted,
-                                                 .squared = loss->squared,
-                                                 .term = &term,
-                                                 .context = &in,
-                                                 .scores = scores,
-                                                 .adjoint = adjoint,
-                                                 .factor = factor,
-                                                 .solve = solve};
-        status = interior_open(&interior, &problem, err);
+        status = interior_rows_solve(&in.rows, &problem, loss, epsilon, monitor, fit, err);
+        status = in.failed ? -1 : status;
     }
-    if (status == 0) {
-        struct interior_fit found;
-        interior_run(interior, epsilon, 0, monitor, &found);
-        memcpy(fit->w, found.w, in.cells * sizeof *fit->w);
-        memcpy(fit->alpha, found.alpha, in.n * sizeof *fit->alpha);
-        binary_balance(NULL, loss->y, in.n, fit->alpha);
-        fit->bias = found.w[in.cells];
-        fit->primal = found.primal;
-        fit->dual = found.dual;
-        fit->iterations = found.iterations;
-        fit->reason = found.stop;
-        status = in.failed ? -1 : 0;
-    }
-    interior_close(interior);
     release(&in);
     return status;
 }

@@ -20,7 +20,7 @@
 bool smm_nuclear_interior_possible(const struct smm_matrices *matrices);
 
 /* Solves to a relative gap of epsilon, afresh; fit has w and alpha of the caller, and gets bounds
- * as far as running sums can tell. Margins of loss are not used. */
+ * as far as running sums can tell. */
 int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binary_loss *loss,
                          double tau, double epsilon, const struct monitor *monitor,
                          struct binary_fit *fit, struct error *err);

@@ -44,13 +44,14 @@ struct smm_nuclear_newton {
     /* (n) */
     double *s, *q, *trial_s, *alpha, *trial_alpha, *alpha0, *margin, *signs;
     double *cost;   /* of the last solve; 0 before the first */
+    bool squared;   /* the same */
     double *d;      /* of the band */
     double *breaks; /* (2n) */
     uint32_t *band;
     size_t n_band;
 
     /* of the solve at work */
-    struct binary_loss loss; /* with the margins of alpha0 */
+    const struct binary_loss *loss;
     double tau;
     const struct monitor *monitor;
     struct binary_fit *fit;
@@ -115,12 +116,10 @@ void smm_nuclear_newton_free(struct smm_nuclear_newton *newton) {
 
 /* The primal of S, with its best bias. */
 static void offer(struct smm_nuclear_newton *newton) {
-    struct binary_loss plain = newton->loss;
     struct binary_fit *fit = newton->fit;
     double sum;
-    plain.margin = NULL;
     smm_scores(newton->matrices, newton->S, newton->trial_s);
-    double bias = binary_bias(&plain, newton->trial_s, newton->n, newton->breaks, &sum);
+    double bias = binary_bias(newton->loss, newton->trial_s, newton->n, newton->breaks, &sum);
     double primal = 0.5 * newton->square + newton->tau * newton->norm + sum;
     if (primal < fit->primal) {
         fit->primal = primal;
@@ -131,13 +130,14 @@ static void offer(struct smm_nuclear_newton *newton) {
 
 /* alpha at the scores s, and the bias. */
 static double find_alpha(struct smm_nuclear_newton *newton, const double *s, double *alpha) {
-    return binary_smooth_bias(&newton->loss, s, newton->n, newton->mu, newton->bias, alpha);
+    return binary_smooth_bias(newton->loss, newton->margin, s, newton->n, newton->mu, newton->bias,
+                              alpha);
 }
 
 /* The gradient of the round's function at W, the dual bound of its alpha, and the primal of its S
  * where that ends the round. */
 static int look(struct smm_nuclear_newton *newton, struct error *err) {
-    const struct binary_loss *loss = &newton->loss;
+    const struct binary_loss *loss = newton->loss;
     size_t n = newton->n, cells = newton->cells;
     double linear = 0, norm, square, *B = newton->trial;
     newton->bias = find_alpha(newton, newton->s, newton->alpha);
@@ -179,7 +179,7 @@ static int look(struct smm_nuclear_newton *newton, struct error *err) {
 /* ---- a step ---- */
 
 static void find_band(struct smm_nuclear_newton *newton) {
-    const struct binary_loss *loss = &newton->loss;
+    const struct binary_loss *loss = newton->loss;
     newton->n_band = 0;
     for (size_t i = 0; i < newton->n; i++) {
         double u = newton->margin[i] - loss->y[i] * (newton->s[i] + newton->bias);
@@ -212,7 +212,7 @@ static int slope_at(void *context, double theta, double *slope, struct error *er
     }
     find_alpha(newton, newton->trial_s, newton->trial_alpha);
     for (size_t i = 0; i < newton->n; i++) {
-        sum += newton->loss.y[i] * newton->trial_alpha[i] * newton->q[i];
+        sum += newton->loss->y[i] * newton->trial_alpha[i] * newton->q[i];
     }
     for (size_t j = 0; j < newton->cells; j++) {
         B[j] = newton->W[j] + theta * newton->step[j] + newton->centre[j] / newton->rho;
@@ -221,7 +221,7 @@ static int slope_at(void *context, double theta, double *slope, struct error *er
                            &norm, &square, err) < 0) {
         return -1;
     }
-    *slope = -cluster_total(newton->loss.cluster, sum);
+    *slope = -cluster_total(newton->loss->cluster, sum);
     for (size_t j = 0; j < newton->cells; j++) {
         double W = newton->W[j] + theta * newton->step[j];
         *slope += newton->step[j] * (W + newton->rho * (B[j] - S[j]));
@@ -249,7 +249,7 @@ static int search(struct smm_nuclear_newton *newton, bool *moved, struct error *
 static void set_margins(struct smm_nuclear_newton *newton) {
     for (size_t i = 0; i < newton->n; i++) {
         newton->margin[i] =
-            newton->loss.squared ? 1 : 1 + newton->alpha0[i] / newton->loss.cost[i] * newton->mu;
+            newton->loss->squared ? 1 : 1 + newton->alpha0[i] / newton->loss->cost[i] * newton->mu;
     }
 }
 
@@ -268,10 +268,10 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
     set_margins(newton);
     newton->bias = find_alpha(newton, newton->s, newton->alpha);
     for (size_t i = 0; i < n; i++) {
-        newton->signs[i] = newton->loss.y[i] * newton->alpha[i];
+        newton->signs[i] = newton->loss->y[i] * newton->alpha[i];
         linear += newton->alpha[i];
     }
-    linear = cluster_total(newton->loss.cluster, linear);
+    linear = cluster_total(newton->loss->cluster, linear);
     if (binary_adjoint(&newton->rows, newton->signs, newton->M, err) < 0) {
         return -1;
     }
@@ -369,7 +369,7 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
 /* Whether the last solve was of that loss and tau. */
 static bool is_known(const struct smm_nuclear_newton *newton, const struct binary_loss *loss,
                      double tau) {
-    bool other = tau != newton->tau || loss->squared != newton->loss.squared ||
+    bool other = tau != newton->tau || loss->squared != newton->squared ||
                  memcmp(newton->cost, loss->cost, newton->n * sizeof *newton->cost) != 0;
     return !cluster_any(loss->cluster, other);
 }
@@ -378,8 +378,8 @@ int smm_nuclear_newton_solve(struct smm_nuclear_newton *newton, const struct bin
                              double tau, double epsilon, const struct monitor *monitor,
                              struct binary_fit *fit, struct error *err) {
     bool again = is_known(newton, loss, tau);
-    newton->loss = *loss;
-    newton->loss.margin = newton->margin;
+    newton->loss = loss;
+    newton->squared = loss->squared;
     newton->tau = tau;
     newton->monitor = monitor;
     newton->fit = fit;

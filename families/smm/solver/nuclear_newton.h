@@ -29,7 +29,7 @@ int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
 void smm_nuclear_newton_free(struct smm_nuclear_newton *newton);
 
 /* Solves to a relative gap of epsilon, from where the last solve ended if it was of that loss
- * and tau, else afresh. All ranks. Margins of loss are not used. The fit, whose w and alpha are
+ * and tau, else afresh. All ranks. The fit, whose w and alpha are
  * the caller's, gets the best W and alpha, each with its bound; its reason is 0 if epsilon is
  * reached. */
 int smm_nuclear_newton_solve(struct smm_nuclear_newton *newton, const struct binary_loss *loss,

@@ -1,10 +1,14 @@
 #include "families/smm/solver/policy.h"
 
+#include "common/base/array.h"
+#include "common/base/gap.h"
+#include "common/base/memory.h"
 #include "families/smm/solver/binary_interior_point.h"
 #include "families/smm/solver/nuclear.h"
 #include "families/smm/solver/nuclear_interior_point.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_done(const void *context) {
@@ -32,12 +36,62 @@ static bool interior_applies(const void *context) {
                          : binary_interior_possible(&rows);
 }
 
+/* Takes the interior-point method's primal point, of the SVM, if it is better. */
+static int take_primal(const struct smm_state *state, const struct binary_fit *found,
+                       struct binary_fit *fit, struct error *err) {
+    size_t n = state->matrices->n, cells = state->matrices->height * state->matrices->width;
+    double sum, *s = memory_array(n, 3 * sizeof *s, "scores", err);
+    if (!s) {
+        return -1;
+    }
+    smm_scores(state->matrices, found->w, s);
+    double bias = binary_bias(state->loss, s, n, s + n, &sum);
+    double primal = 0.5 * array_dot(found->w, found->w, cells) + sum;
+    if (primal < fit->primal) {
+        memcpy(fit->w, found->w, cells * sizeof *fit->w);
+        fit->primal = primal;
+        fit->bias = bias;
+    }
+    free(s);
+    return 0;
+}
+
+/* Keeps the better of each bound, the fit's or the interior-point method's. */
 static int run_interior(void *context, const struct monitor *monitor, struct error *err) {
+    const double tight = 0.5; /* what cutting singular values may take is left */
     struct smm_state *state = context;
-    return state->newton
-               ? smm_nuclear_finish(state->matrices, state->loss, state->tau, state->epsilon,
-                                    monitor, &state->fit, err)
-               : binary_finish(state->svm, state->loss, state->epsilon, monitor, &state->fit, err);
+    const struct smm_matrices *matrices = state->matrices;
+    const struct binary_rows rows = binary_rows_of(matrices);
+    struct binary_fit *fit = &state->fit;
+    size_t n = matrices->n, cells = matrices->height * matrices->width;
+    struct monitor_run run;
+    const struct monitor after = monitor_after(&run, monitor, fit->iterations, 0);
+    double *W = memory_array(cells + n, sizeof *W, "a matrix", err);
+    struct binary_fit found = {.w = W, .alpha = W + cells};
+    run.primal = fit->primal;
+    run.dual = fit->dual;
+    int status = !W              ? -1
+                 : state->newton ? smm_nuclear_interior(matrices, state->loss, state->tau,
+                                                        tight * state->epsilon, &after, &found, err)
+                                 : binary_interior_solve(&rows, state->loss, state->epsilon, &after,
+                                                         &found, err);
+    if (status == 0) {
+        if (found.dual > fit->dual) {
+            fit->dual = found.dual;
+            memcpy(fit->alpha, found.alpha, n * sizeof *fit->alpha);
+        }
+        fit->iterations += found.iterations;
+        fit->reason = found.reason;
+        status = state->newton ? smm_nuclear_cut(matrices, state->loss, state->tau, state->epsilon,
+                                                 W, fit, err)
+                               : take_primal(state, &found, fit, err);
+        fit->converged = gap_reached(fit->primal, fit->dual, state->epsilon);
+        if (!state->newton) {
+            binary_forget(state->svm);
+        }
+    }
+    free(W);
+    return status;
 }
 
 static bool alternation_applies(const void *context) {
@@ -72,19 +126,8 @@ const struct policy smm_policy = {
 
 int smm_policy_solve(struct smm_state *state, const struct monitor *monitor, struct error *err) {
     size_t n = state->matrices->n, cells = state->matrices->height * state->matrices->width;
-    if (state->newton) {
-        memset(state->W, 0, cells * sizeof *state->W);
-        memset(state->alpha, 0, n * sizeof *state->alpha); /* its dual bound is 0 */
-        state->fit = (struct binary_fit){.w = state->W, .alpha = state->alpha, .primal = INFINITY};
-    } else {
-        binary_begin(state->svm, &state->fit);
-    }
-    if (policy_run(&smm_policy, state, monitor, err) < 0) {
-        return -1;
-    }
-    if (!state->newton) {
-        memcpy(state->W, state->fit.w, cells * sizeof *state->W);
-        memcpy(state->alpha, state->fit.alpha, n * sizeof *state->alpha);
-    }
-    return 0;
+    memset(state->W, 0, cells * sizeof *state->W);
+    memset(state->alpha, 0, n * sizeof *state->alpha); /* its dual bound is 0 */
+    state->fit = (struct binary_fit){.w = state->W, .alpha = state->alpha, .primal = INFINITY};
+    return policy_run(&smm_policy, state, monitor, err);
 }

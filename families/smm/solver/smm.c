@@ -432,12 +432,13 @@ static bool is_late(const struct smm *smm, const struct monitor *monitor) {
 static void give_nothing(struct smm *smm, const struct binary_loss *loss,
                          struct smm_machine *machine, struct smm_outcome *outcome) {
     size_t n = smm->problem->n;
-    double nothing = smm_loss_of_nothing(loss, n);
+    double sum, nothing = smm_loss_of_nothing(loss, n);
     memset(machine->W, 0, smm->cells * sizeof *machine->W);
     if (machine->alpha) {
         memset(machine->alpha, 0, n * sizeof *machine->alpha);
     }
-    machine->bias = binary_bias_of_nothing(loss, n);
+    memset(smm->s, 0, n * sizeof *smm->s);
+    machine->bias = binary_bias(loss, smm->s, n, smm->breaks, &sum);
     machine->rank = 0;
     machine->primal = machine->best = machine->worst = nothing;
     machine->dual = 0;

@@ -12,7 +12,7 @@
 
 struct sample {
     size_t n, d;
-    double *z, *y, *cost, *margin;
+    double *z, *y, *cost;
 };
 
 static double *numbers(size_t n) {
@@ -25,7 +25,7 @@ static double *numbers(size_t n) {
 static struct sample draw(size_t n, size_t d, bool shifted, uint64_t seed) {
     struct random random;
     random_start(&random, seed, 0);
-    struct sample sample = {n, d, numbers(n * d), numbers(n), numbers(n), numbers(n)};
+    struct sample sample = {n, d, numbers(n * d), numbers(n), numbers(n)};
     for (size_t i = 0; i < n; i++) {
         double sum = 0.2;
         for (size_t j = 0; j < d; j++) {
@@ -35,7 +35,6 @@ static struct sample draw(size_t n, size_t d, bool shifted, uint64_t seed) {
         }
         sample.y[i] = sum + 0.8 * (random_unit(&random) - 0.5) >= 0 ? 1 : -1;
         sample.cost[i] = shifted ? 0.3 + random_unit(&random) : 1;
-        sample.margin[i] = shifted ? 0.5 + random_unit(&random) : 1;
     }
     sample.y[0] = 1;
     sample.y[1] = -1;
@@ -46,7 +45,6 @@ static void release(struct sample *sample) {
     free(sample->z);
     free(sample->y);
     free(sample->cost);
-    free(sample->margin);
 }
 
 static double product(const struct sample *sample, size_t i, size_t j) {
@@ -67,7 +65,7 @@ static double dual_value(const struct sample *sample, const double *alpha, doubl
         square += v * v;
     }
     for (size_t i = 0; i < sample->n; i++) {
-        linear += sample->margin[i] * alpha[i];
+        linear += alpha[i];
         linear -= squared ? alpha[i] * alpha[i] / (4 * C * sample->cost[i]) : 0;
     }
     return linear - 0.5 * square;
@@ -78,7 +76,7 @@ static double reference(const struct sample *sample, double C, bool squared) {
     size_t n = sample->n;
     double *K = numbers(n * n), *alpha = numbers(n), *g = numbers(n);
     for (size_t i = 0; i < n; i++) {
-        g[i] = sample->margin[i];
+        g[i] = 1;
         for (size_t j = 0; j < n; j++) {
             K[i * n + j] = product(sample, i, j);
         }
@@ -125,7 +123,7 @@ static double total_loss(const struct sample *sample, const double *s, double b,
                          bool squared) {
     double sum = 0;
     for (size_t i = 0; i < sample->n; i++) {
-        double u = sample->margin[i] - sample->y[i] * (s[i] + b);
+        double u = 1 - sample->y[i] * (s[i] + b);
         sum += u > 0 ? C * sample->cost[i] * (squared ? u * u : u) : 0;
     }
     return sum;
@@ -173,17 +171,16 @@ static struct data as_data(const struct sample *sample, bool sparse) {
 static void check_fit(const struct sample *sample, const struct binary_rows *rows, double C,
                       bool squared, double expected, const char *what) {
     struct error err = {0};
-    double *cost = numbers(sample->n);
+    double *cost = numbers(sample->n), *w = numbers(sample->d), *alpha = numbers(sample->n);
     for (size_t i = 0; i < sample->n; i++) {
         cost[i] = C * sample->cost[i];
     }
-    struct binary_loss loss = {
-        .y = sample->y, .cost = cost, .margin = sample->margin, .squared = squared};
+    struct binary_loss loss = {.y = sample->y, .cost = cost, .squared = squared};
     struct binary *binary;
     MUST(binary_create(&binary, rows, &err));
     for (int epsilon = 3; epsilon <= 7; epsilon += 2) {
         double e = pow(10, -epsilon), balance = 0;
-        struct binary_fit fit;
+        struct binary_fit fit = {.w = w, .alpha = alpha};
         MUST(binary_solve(binary, &loss, e, NULL, &fit, &err));
         CHECK(fit.converged, "%s C=%g: gap %g at epsilon %g", what, C,
               (fit.primal - fit.dual) / fit.primal, e);
@@ -203,6 +200,8 @@ static void check_fit(const struct sample *sample, const struct binary_rows *row
     }
     binary_free(binary);
     free(cost);
+    free(w);
+    free(alpha);
 }
 
 static void check_optima(void) {
@@ -243,11 +242,10 @@ static void check_bias(void) {
             s[i] = (double)random_below(&random, 9) / 4 - 1;
         }
         for (int squared = 0; squared < 2; squared++) {
-            struct binary_loss loss = {
-                .y = sample.y, .cost = sample.cost, .margin = sample.margin, .squared = squared};
+            struct binary_loss loss = {.y = sample.y, .cost = sample.cost, .squared = squared};
             double sum, b = binary_bias(&loss, s, n, breaks, &sum), least = INFINITY;
             for (size_t i = 0; !squared && i < n; i++) { /* a breakpoint is a minimum */
-                double at = sample.y[i] * sample.margin[i] - s[i];
+                double at = sample.y[i] - s[i];
                 least = fmin(least, total_loss(&sample, s, at, 1, false));
             }
             for (int k = 0; squared && k <= 60000; k++) {
@@ -274,23 +272,22 @@ static void check_warm(void) {
         struct error err = {0};
         struct sample sample = draw(200, 20, false, 5);
         struct binary_rows rows = {.n = sample.n, .d = sample.d, .z = sample.z};
-        struct binary_loss loss = {
-            .y = sample.y, .cost = sample.cost, .margin = sample.margin, .squared = squared};
+        struct binary_loss loss = {.y = sample.y, .cost = sample.cost, .squared = squared};
         struct binary *binary;
-        struct binary_fit cold, again, warm, given;
+        double *w = numbers(sample.d), *given_w = numbers(sample.d);
+        struct binary_fit cold = {.w = w}, again = cold, warm = cold, given = {.w = given_w};
         MUST(binary_create(&binary, &rows, &err));
         MUST(binary_solve(binary, &loss, 1e-6, NULL, &cold, &err));
         MUST(binary_solve(binary, &loss, 1e-6, NULL, &again, &err));
         CHECK(again.converged && again.iterations <= 4, "%lu steps for the same problem",
               (unsigned long)again.iterations);
         for (size_t i = 0; i < sample.n; i++) {
-            sample.margin[i] += 1e-5 * (double)(i % 3);
+            sample.cost[i] *= 1 + 1e-5 * (double)(i % 3);
         }
         CHECK(binary_solve(binary, &loss, 1e-5, NULL, &warm, &err) == 0 && warm.converged, "warm");
         CHECK(warm.iterations < cold.iterations, "%lu steps warm, %lu cold",
               (unsigned long)warm.iterations, (unsigned long)cold.iterations);
-        double *w = numbers(sample.d), primal = warm.primal;
-        memcpy(w, warm.w, sample.d * sizeof *w);
+        double primal = warm.primal;
         binary_free(binary);
         MUST(binary_create(&binary, &rows, &err));
         binary_start(binary, w);
@@ -300,6 +297,7 @@ static void check_warm(void) {
         CHECK(fabs(given.primal - primal) <= 2e-5 * primal, "other optimum");
         binary_free(binary);
         free(w);
+        free(given_w);
         release(&sample);
     }
     printf("ok: a near start takes fewer steps\n");
@@ -316,7 +314,7 @@ static void check_conjugate(void) {
     }
     struct binary_loss loss = {.y = sample.y, .cost = sample.cost};
     struct binary *binary;
-    struct binary_fit fit;
+    struct binary_fit fit = {.w = numbers(sample.d), .alpha = numbers(sample.n)};
     MUST(binary_create(&binary, &rows, &err));
     MUST(binary_solve(binary, &loss, 1e-3, NULL, &fit, &err));
     CHECK(fit.converged, "gap %g", (fit.primal - fit.dual) / fit.primal);
@@ -325,6 +323,8 @@ static void check_conjugate(void) {
     CHECK(fabs(primal - fit.primal) <= 1e-9 * primal && fabs(dual - fit.dual) <= 1e-9 * primal,
           "bounds %.12g %.12g, are %.12g %.12g", fit.primal, fit.dual, primal, dual);
     binary_free(binary);
+    free(fit.w);
+    free(fit.alpha);
     data_free(&data);
     release(&sample);
     printf("ok: long rows and many of them\n");

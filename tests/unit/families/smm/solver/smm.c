@@ -163,9 +163,9 @@ static void check_maps(void) {
             memcpy(U + a * r, u + a * S, r * sizeof *U);
         }
         memcpy(Vt, v, r * S * sizeof *Vt);
-        MUST(smm_project_right(&sample.matrices, Vt, r, F, &err));
-        MUST(smm_project_left(&sample.matrices, U, r, G, &err));
-        MUST(smm_project_tangent(&sample.matrices, U, Vt, r, T, &err));
+        MUST(smm_project(&sample.matrices, NULL, Vt, r, F, &err));
+        MUST(smm_project(&sample.matrices, U, NULL, r, G, &err));
+        MUST(smm_project(&sample.matrices, U, Vt, r, T, &err));
         for (size_t i = 0; i < n; i++) {
             data_row_dense(&sample.data, i, R * S, x);
             for (size_t k = 0; k < r; k++) {
@@ -210,9 +210,9 @@ static void svm_of(const struct sample *sample, double epsilon, double *W, struc
                                .data = &sample->data};
     struct binary *binary;
     MUST(binary_create(&binary, &rows, &err));
+    *fit = (struct binary_fit){.w = W};
     MUST(binary_solve(binary, &sample->loss, epsilon, NULL, fit, &err));
     CHECK(fit->converged, "SVM");
-    memcpy(W, fit->w, rows.d * sizeof *W);
     binary_free(binary);
 }
 
