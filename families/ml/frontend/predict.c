@@ -40,7 +40,7 @@ struct lines {
     struct ml_threshold threshold;
     bool scores;
     bool *chosen;            /* (q) */
-    struct ml_sort *largest; /* (n_largest) */
+    struct ml_sort *largest; /* (2 n_largest), and as much work */
     uint32_t n_largest;      /* labels of a row that --top-k asks for; 0: the sets are wanted */
 };
 
@@ -64,7 +64,7 @@ static int open_lines(void **state, const struct options *options, const struct 
     if (options_given(options, "top-k")) {
         lines->n_largest = (uint32_t)fmin(options_number(options, "top-k"), q);
     }
-    lines->largest = memory_array(lines->n_largest, sizeof *lines->largest, "predictions", err);
+    lines->largest = memory_array(lines->n_largest, 4 * sizeof *lines->largest, "predictions", err);
     lines->chosen = memory_array(q, sizeof(bool), "predictions", err);
     if (!lines->largest || !lines->chosen || label_line_read(&lines->labels, model, err) < 0 ||
         ml_threshold_read(&lines->threshold, model, q, err) < 0) {
@@ -99,7 +99,8 @@ static void write_set(struct lines *lines, const double *s, struct output *outpu
 
 static void write_largest(struct lines *lines, const double *s, struct output *output) {
     const struct names *names = &lines->labels.names;
-    ml_sort_largest(s, (uint32_t)names->n, lines->largest, lines->n_largest);
+    ml_sort_largest(s, (uint32_t)names->n, lines->largest, lines->n_largest,
+                    lines->largest + 2 * (size_t)lines->n_largest);
     for (uint32_t k = 0; k < lines->n_largest; k++) {
         output_format(output, "%s%s:", k > 0 ? " " : "", names->name[lines->largest[k].index]);
         output_number(output, lines->largest[k].key);

@@ -1,6 +1,5 @@
 /* Thresholds fitted to the scores of training rows. */
 #include "common/base/array.h"
-#include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/linear_algebra/cholesky.h"
 #include "families/ml/frontend/threshold.h"
@@ -54,32 +53,14 @@ static uint32_t best_cut(const struct ml_sort *list, uint32_t n, const bool *is_
 
 /* How many of the scores are level or more, and the largest of the others: -INFINITY without
  * any. */
-DISPATCH static uint32_t count_from(const double *restrict s, uint32_t q, double level,
-                                    double *below) {
-    enum { LANES = 8 };
-    double lane[LANES], next = -INFINITY;
-    uint64_t count[LANES] = {0}, n = 0;
-    uint32_t k = 0;
-    for (uint32_t j = 0; j < LANES; j++) {
-        lane[j] = -INFINITY;
-    }
-    for (; k + LANES <= q; k += LANES) {
-        for (uint32_t j = 0; j < LANES; j++) {
-            double x = s[k + j], other = x >= level ? -INFINITY : x;
-            count[j] += x >= level;
-            lane[j] = other > lane[j] ? other : lane[j];
-        }
-    }
-    for (uint32_t j = 0; j < LANES; j++) {
-        n += count[j];
-        next = lane[j] > next ? lane[j] : next;
-    }
-    for (; k < q; k++) {
+static uint32_t count_from(const double *s, uint32_t q, double level, double *below) {
+    uint32_t n = 0;
+    *below = -INFINITY;
+    for (uint32_t k = 0; k < q; k++) {
         n += s[k] >= level;
-        next = s[k] < level && s[k] > next ? s[k] : next;
+        *below = s[k] < level && s[k] > *below ? s[k] : *below;
     }
-    *below = next;
-    return (uint32_t)n;
+    return n;
 }
 
 /* The best cut is above all scores, or right below a relevant label's: to count what is above each

@@ -169,29 +169,14 @@ bool ml_block_sort(const struct ml_block *block, struct ml_scratch *w, uint32_t 
 }
 
 double ml_block_loss(const struct ml_block *block, const double *s, struct ml_scratch *w) {
-    ml_block_gather(block, s, 0, NULL, w);
     uint32_t n_others = block->q - block->n_relevant;
     if (block->n_relevant <= FEW || n_others <= FEW) {
+        ml_block_gather(block, s, 0, NULL, w);
         return block->lambda *
                sum_pairs(block->loss, w->u, block->n_relevant, w->v, n_others, w->sum);
     }
-    /* p from the smallest u on sees ever fewer of the r: those before `end` */
-    uint32_t n_p, n_r;
-    ml_block_sort(block, w, &n_p, &n_r);
-    double loss = 0, sum = 0, squares = 0;
-    uint32_t end = 0;
-    for (uint32_t p = 0; p < n_p; p++) { /* largest u first: ever more */
-        double u = w->p[p].key, n;
-        for (; end < n_r && w->r[end].key > u; end++) {
-            double v = w->r[end].key - w->r[0].key; /* differences do not lose what squares would */
-            sum += v;
-            squares += v * v;
-        }
-        n = (double)end;
-        u -= w->r[0].key;
-        loss += block->loss == ML_HINGE ? sum - n * u : squares - 2 * u * sum + n * u * u;
-    }
-    return block->lambda * loss;
+    double conjugate;
+    return ml_block_vertex(block, s, w->y, &conjugate, w);
 }
 
 double ml_block_gain(const struct ml_block *block, const double *beta) {
@@ -218,7 +203,7 @@ double ml_block_vertex(const struct ml_block *block, const double *s, double *ve
     for (uint32_t p = 0; p < n_p; p++) {
         double u = w->p[p].key;
         for (; end < n_r && w->r[end].key > u; end++) {
-            double v = w->r[end].key - origin;
+            double v = w->r[end].key - origin; /* differences do not lose what squares would */
             sum += v;
             squares += v * v;
         }

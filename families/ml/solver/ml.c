@@ -98,7 +98,6 @@ struct solving {
     const struct ml_parameters *parameters;
     struct ml_run run;
     struct ml_point point; /* the best; made, but of no run before the first */
-    bool begun;
 };
 
 /* Solves to the gap; the better primal and the better dual of it and the best are the best then. */
@@ -109,23 +108,16 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
     own.epsilon = epsilon;
     solving->run =
         (struct ml_run){.monitor = solving->run.monitor, .iterations = solving->run.iterations};
-    if (!solving->begun) {
-        solving->begun = true;
-        if (solve(solving->ml, &own, &solving->run, best, err) < 0) {
-            return -1;
-        }
-    } else {
-        if (ml_point_create(&found, solving->ml, err) < 0) {
-            return -1;
-        }
-        int status = solve(solving->ml, &own, &solving->run, &found, err);
-        if (status == 0) {
-            ml_point_join(best, &found);
-        }
-        ml_point_free(&found);
-        if (status < 0) {
-            return -1;
-        }
+    if (ml_point_create(&found, solving->ml, err) < 0) {
+        return -1;
+    }
+    int status = solve(solving->ml, &own, &solving->run, &found, err);
+    if (status == 0) {
+        ml_point_join(best, &found);
+    }
+    ml_point_free(&found);
+    if (status < 0) {
+        return -1;
     }
     end->gap = best->certificate.certified ? best->certificate.gap : (double)NAN;
     end->limited = stop_limited(solving->run.stop);

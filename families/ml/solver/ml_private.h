@@ -68,6 +68,11 @@ void ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point)
 /* The point's scores from its weights. */
 int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err);
 
+/* The dual point of the alphas, balanced for a free bias: its weights, gain, sizes and, where the
+ * setup keeps it, its numbers. */
+int ml_point_dual(struct ml *ml, double cost, const struct ml_alphas *alphas,
+                  struct ml_point *point, struct error *err);
+
 /* Its certificate, from its scores. */
 int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
                      struct error *err);

@@ -134,6 +134,21 @@ void ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point)
              point->weights);
 }
 
+int ml_point_dual(struct ml *ml, double cost, const struct ml_alphas *alphas,
+                  struct ml_point *point, struct error *err) {
+    size_t width = ml->bcd.store.width;
+    struct ml_kept *kept = ml->setup.keep ? &point->kept : NULL;
+    double *beta = memory_zeros(ml->rows.n, width * sizeof *beta, "dual variables", err);
+    int status =
+        beta ? ml_bias_beta(alphas, ml->setup.free_bias, width, beta, &point->gain, kept, err) : -1;
+    if (status == 0) {
+        ml_point_weights(ml, beta, point);
+        status = ml_point_size(ml, cost, beta, point, err);
+    }
+    free(beta);
+    return status;
+}
+
 int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err) {
     return ml->map.exact(&ml->map, point->weights, ml->rows.q, point->scores, err);
 }

@@ -26,8 +26,8 @@ static void refresh(struct ml *ml, const struct ml_point *point) {
 
 /* ---- certificates ---- */
 
-/* The hinge's beta, without a free bias, is a dual point. */
-static int take_beta(struct ml *ml, struct ml_point *point, struct error *err) {
+/* The dual point of beta itself, of the hinge without a free bias. */
+static int take_beta(struct ml *ml, double cost, struct ml_point *point, struct error *err) {
     const struct ml_bcd *bcd = &ml->bcd;
     point->gain = ml_point_gain(ml, bcd->beta);
     ml_kept_clear(&point->kept);
@@ -37,7 +37,8 @@ static int take_beta(struct ml *ml, struct ml_point *point, struct error *err) {
             return -1;
         }
     }
-    return 0;
+    ml_point_weights(ml, bcd->beta, point);
+    return ml_point_size(ml, cost, bcd->beta, point, err);
 }
 
 /* The certified point of the descent's alphas, or of some near them whose sums are 0, for a free
@@ -45,23 +46,11 @@ static int take_beta(struct ml *ml, struct ml_point *point, struct error *err) {
 static int certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
                    struct error *err) {
     struct ml_bcd *bcd = &ml->bcd;
-    size_t q = ml->rows.q, width = bcd->store.width;
     bool free_bias = ml->setup.free_bias, own = free_bias || bcd->loss == ML_SQUARED_HINGE;
     const struct ml_alphas alphas = ml_bcd_alphas(bcd);
-    struct ml_kept *kept = ml->setup.keep ? &point->kept : NULL;
-    double *beta =
-        own ? memory_array(ml->rows.n, width * sizeof *beta, "dual variables", err) : bcd->beta;
-    int status = !beta ? -1
-                 : own ? ml_bias_beta(&alphas, free_bias, width, beta, &point->gain, kept, err)
-                       : take_beta(ml, point, err);
-    if (status == 0) {
-        ml_point_weights(ml, beta, point);
-        status = ml_point_size(ml, parameters->cost, beta, point, err);
-    }
-    if (own) {
-        free(beta);
-    }
-    if (status < 0 || ml_point_scores(ml, point, err) < 0) {
+    if ((own ? ml_point_dual(ml, parameters->cost, &alphas, point, err)
+             : take_beta(ml, parameters->cost, point, err)) < 0 ||
+        ml_point_scores(ml, point, err) < 0) {
         return -1;
     }
     if (!own) {
@@ -69,7 +58,7 @@ static int certify(struct ml *ml, const struct ml_parameters *parameters, struct
     } else if (!ml->problem->gram) { /* W is the descent's again */
         ml_store_rebuild(&bcd->store, bcd->beta);
     }
-    for (size_t k = 0; k < q; k++) {
+    for (size_t k = 0; k < ml->rows.q; k++) {
         point->bias[k] = free_bias ? bcd->offset[k] : bcd->constant * point->residual[k];
     }
     return ml_point_certify(ml, parameters, point, err);

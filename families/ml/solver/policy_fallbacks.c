@@ -28,23 +28,6 @@ static int set_coefficients(struct ml *ml, const double *coefficients, struct ml
     return 0;
 }
 
-/* The weights that the dual point makes, and its function. */
-static int take_dual(struct ml *ml, double cost, const struct ml_fit *fit, struct ml_point *point,
-                     struct error *err) {
-    size_t n = ml->rows.n, width = ml->bcd.store.width;
-    struct ml_kept *kept = ml->setup.keep ? &point->kept : NULL;
-    double *beta = memory_zeros(n, width * sizeof(double), "dual variables", err);
-    int status =
-        beta ? ml_bias_beta(&fit->alphas, ml->setup.free_bias, width, beta, &point->gain, kept, err)
-             : -1;
-    if (status == 0) {
-        ml_point_weights(ml, beta, point);
-        status = ml_point_size(ml, cost, beta, point, err);
-    }
-    free(beta);
-    return status;
-}
-
 /* The slope of the loss along t, at t times the point's scores and bias. */
 static double loss_slope(const struct ml *ml, const struct ml_parameters *parameters,
                          const struct ml_point *point, double t) {
@@ -67,7 +50,6 @@ static double loss_slope(const struct ml *ml, const struct ml_parameters *parame
  * that are an ulp short of 1 cost more than weights that are longer by that much. */
 static double best_multiple(const struct ml *ml, const struct ml_parameters *parameters,
                             const struct ml_point *point, double norm) {
-    enum { HALVINGS = 60 };
     const double ulp = 4e-16, most = 0.5;
     double low = 1, high = 1;
     bool too_short = loss_slope(ml, parameters, point, 1) + norm < 0;
@@ -79,7 +61,7 @@ static double best_multiple(const struct ml *ml, const struct ml_parameters *par
         }
         *(too_short ? &low : &high) = t;
     }
-    for (int k = 0; k < HALVINGS && high - low > ulp; k++) {
+    while (high - low > ulp) {
         double t = low + (high - low) / 2;
         *(loss_slope(ml, parameters, point, t) + t * norm < 0 ? &low : &high) = t;
     }
@@ -178,7 +160,7 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
                       struct error *err) {
     size_t q = ml->rows.q;
     double constant = ml->setup.bias * ml->setup.bias;
-    if (take_dual(ml, parameters->cost, fit, point, err) < 0) {
+    if (ml_point_dual(ml, parameters->cost, &fit->alphas, point, err) < 0) {
         return -1;
     }
     for (size_t k = 0; k < q; k++) {

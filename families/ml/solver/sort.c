@@ -1,7 +1,6 @@
 #include "families/ml/solver/sort.h"
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <math.h>
 #include <string.h>
 
 enum { RUN = 16 };
@@ -42,40 +41,18 @@ void ml_sort(struct ml_sort *list, uint32_t n, struct ml_sort *merge) {
     }
 }
 
-static bool is_before(const struct ml_sort *a, const struct ml_sort *b) {
-    return a->key > b->key || (a->key == b->key && a->index < b->index);
-}
-
-/* Sinks the top of a heap whose top is the last of all. */
-static void sink(struct ml_sort *heap, size_t n, size_t at) {
-    struct ml_sort item = heap[at];
-    for (size_t child; (child = 2 * at + 1) < n; at = child) {
-        child += child + 1 < n && is_before(&heap[child], &heap[child + 1]);
-        if (!is_before(&item, &heap[child])) {
-            break;
+void ml_sort_largest(const double *key, uint32_t n, struct ml_sort *list, uint32_t k,
+                     struct ml_sort *merge) {
+    uint32_t size = 0;
+    double least = -INFINITY; /* of the k largest, once there were so many */
+    for (uint32_t i = 0; i < n; i++) {
+        if (size < k || key[i] > least) {
+            list[size++] = (struct ml_sort){key[i], i};
         }
-        heap[at] = heap[child];
-    }
-    heap[at] = item;
-}
-
-void ml_sort_largest(const double *key, uint32_t n, struct ml_sort *largest, uint32_t k) {
-    for (uint32_t i = 0; i < k; i++) {
-        largest[i] = (struct ml_sort){key[i], i};
-    }
-    for (uint32_t at = k / 2; at-- > 0;) {
-        sink(largest, k, at);
-    }
-    for (uint32_t i = k; i < n; i++) {
-        if (key[i] > largest[0].key) {
-            largest[0] = (struct ml_sort){key[i], i};
-            sink(largest, k, 0);
+        if (size == 2 * (uint64_t)k || i + 1 == n) {
+            ml_sort(list, size, merge);
+            size = size < k ? size : k;
+            least = list[size - 1].key;
         }
-    }
-    for (uint32_t end = k; end-- > 1;) {
-        struct ml_sort last = largest[0];
-        largest[0] = largest[end];
-        largest[end] = last;
-        sink(largest, end, 0);
     }
 }

@@ -1,5 +1,5 @@
 /* A stable sort of numbers with an index, descending: insertion in short runs, then merges; and the
- * largest of them alone, by a heap. */
+ * largest of them alone. */
 #ifndef FAMILIES_ML_SOLVER_SORT_H
 #define FAMILIES_ML_SOLVER_SORT_H
 
@@ -13,7 +13,9 @@ struct ml_sort {
 /* Sorts list[0..n); merge (n) is work. */
 void ml_sort(struct ml_sort *list, uint32_t n, struct ml_sort *merge);
 
-/* largest (k) = the k <= n largest of key (n), descending, of equal ones those that come first. */
-void ml_sort_largest(const double *key, uint32_t n, struct ml_sort *largest, uint32_t k);
+/* list[0..k) = the k <= n largest of key (n), descending, of equal ones those that come first. list
+ * and merge (2 k) are work. */
+void ml_sort_largest(const double *key, uint32_t n, struct ml_sort *list, uint32_t k,
+                     struct ml_sort *merge);
 
 #endif
