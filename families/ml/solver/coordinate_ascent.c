@@ -30,7 +30,7 @@ static const double STALLED = 1e-6;
 /* ---- creation ---- */
 
 /* Room for the alpha of the rows that are stepped in by pairs. */
-static int create_alpha(struct ml_bcd *bcd, enum ml_step step, struct error *err) {
+static int create_alpha(struct ml_bcd *bcd, struct error *err) {
     size_t n = bcd->rows->n;
     bcd->alpha_start = memory_array(n + 1, sizeof *bcd->alpha_start, "pairs", err);
     if (!bcd->alpha_start) {
@@ -40,8 +40,7 @@ static int create_alpha(struct ml_bcd *bcd, enum ml_step step, struct error *err
     for (size_t i = 0; i < n; i++) {
         struct ml_block block = ml_rows_block(bcd->rows, i, ML_HINGE, 1);
         uint64_t pairs = (uint64_t)block.n_relevant * (block.q - block.n_relevant);
-        bool by_pairs = step == ML_STEP_PAIRS || (step == ML_STEP_AUTO && pairs <= MOST_PAIRS);
-        bcd->alpha_start[i + 1] = bcd->alpha_start[i] + (by_pairs ? pairs : 0);
+        bcd->alpha_start[i + 1] = bcd->alpha_start[i] + (pairs <= MOST_PAIRS ? pairs : 0);
     }
     bcd->alpha = memory_zeros((size_t)bcd->alpha_start[n], sizeof(double), "pairs", err);
     return bcd->alpha ? 0 : -1;
@@ -70,8 +69,7 @@ static double count_work(const struct ml_bcd *bcd) {
 }
 
 int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struct ml_rows *rows,
-                  enum ml_step step, double constant, bool shrinking, uint64_t seed,
-                  struct error *err) {
+                  double constant, bool shrinking, uint64_t seed, struct error *err) {
     *bcd = (struct ml_bcd){
         .problem = problem, .rows = rows, .constant = constant, .shrinking = shrinking};
     random_start(&bcd->random, seed, RANDOM_STREAM);
@@ -90,7 +88,7 @@ int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struc
     bcd->s = memory_array(width, sizeof(double), "scores", err);
     bcd->old = memory_array(width, sizeof(double), "scores", err);
     if (!bcd->beta || !bcd->conjugate || !bcd->total || !bcd->offset || !bcd->gap || !bcd->pause ||
-        !bcd->absent || !bcd->order || !bcd->s || !bcd->old || create_alpha(bcd, step, err) < 0 ||
+        !bcd->absent || !bcd->order || !bcd->s || !bcd->old || create_alpha(bcd, err) < 0 ||
         create_scratch(bcd, err) < 0) {
         ml_bcd_free(bcd);
         return -1;

@@ -21,13 +21,6 @@
 
 struct ml_rounds;
 
-/* How a row's block is stepped in. */
-enum ml_step {
-    ML_STEP_AUTO, /* by pairs while they are few, else exactly */
-    ML_STEP_PAIRS,
-    ML_STEP_EXACT
-};
-
 struct ml_bcd {
     const struct problem *problem;
     const struct ml_rows *rows;
@@ -66,8 +59,7 @@ struct ml_bounds {
 /* Starts at beta = 0. Borrows problem and rows. The caller calls ml_bcd_free.
  * This, and what gives bounds, is for all ranks. */
 int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struct ml_rows *rows,
-                  enum ml_step step, double constant, bool shrinking, uint64_t seed,
-                  struct error *err);
+                  double constant, bool shrinking, uint64_t seed, struct error *err);
 void ml_bcd_free(struct ml_bcd *bcd);
 
 /* Makes beta feasible for another loss or cost: from 0, or as the best multiple of what it is. */

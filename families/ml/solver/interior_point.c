@@ -15,8 +15,6 @@ enum {
     TASK_ROWS = 256 /* of a task of scores */
 };
 
-static const double FREE_STEP = 1e-13; /* keeps the free bias's steps finite, relative */
-
 /* ---- what the interior point asks for ---- */
 
 static void scores_task(void *argument, size_t task, size_t worker) {
@@ -120,9 +118,7 @@ static void add_norm(struct ml_interior *ml) {
             for (size_t b = 0; b <= a; b++) {
                 block_of(ml, a, b)[f * size + f] -= counted / (double)ml->q;
             }
-            double *diagonal = block_of(ml, a, a) + f * size + f;
-            *diagonal += counted;
-            *diagonal *= 1 + (counted > 0 ? 0 : FREE_STEP);
+            block_of(ml, a, a)[f * size + f] += counted;
         }
     }
 }

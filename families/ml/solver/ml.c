@@ -35,8 +35,8 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
         return 0;
     }
     if (status == 0) {
-        status = ml_bcd_create(&made->bcd, problem, &made->rows, setup->step,
-                               setup->bias * setup->bias, setup->shrinking, setup->seed, err);
+        status = ml_bcd_create(&made->bcd, problem, &made->rows, setup->bias * setup->bias,
+                               setup->shrinking, setup->seed, err);
     }
     if (status == 0) {
         made->interior_work = ml_interior_work(problem, &made->rows);

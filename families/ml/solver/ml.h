@@ -30,7 +30,6 @@ struct ml_setup {
     bool free_bias; /* a bias that the norm does not count; then `bias` is 0 */
     bool shrinking;
     bool keep; /* ml_get_kept is wanted */
-    enum ml_step step;
     uint64_t seed;
 };
 

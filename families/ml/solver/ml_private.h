@@ -97,9 +97,9 @@ struct ml_state {
     bool ran;               /* an algorithm that could solve the problem */
 };
 
-/* Run as rows of the policy do, each from the best iterate. */
+/* Run from the best iterate; the latter two as rows of the policy do, with a struct ml_state. */
 int ml_ascend(struct ml_state *state, struct error *err);
-int ml_interior_point(struct ml_state *state, struct error *err);
-int ml_admm(struct ml_state *state, struct error *err);
+int ml_interior_point(void *context, const struct monitor *monitor, struct error *err);
+int ml_admm(void *context, const struct monitor *monitor, struct error *err);
 
 #endif

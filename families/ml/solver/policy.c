@@ -40,16 +40,6 @@ static int run_coordinate_descent(void *context, const struct monitor *monitor, 
     return ml_ascend(state, err);
 }
 
-static int run_interior_point(void *context, const struct monitor *monitor, struct error *err) {
-    (void)monitor;
-    return ml_interior_point(context, err);
-}
-
-static int run_admm(void *context, const struct monitor *monitor, struct error *err) {
-    (void)monitor;
-    return ml_admm(context, err);
-}
-
 static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
      .when = "always; with --solver interior only if all scores are zero",
@@ -65,14 +55,14 @@ static const struct policy_row rows[] = {
      .limit = "6 outer iterations",
      .then = "the fit ends",
      .applies = interior_point_applies,
-     .run = run_interior_point},
+     .run = ml_interior_point},
     {.algorithm = ALGORITHM_ADMM,
      .when = "where the interior-point method does not apply: a positive semidefinite kernel "
              "matrix that fits in half of the cache, on one process; only with --solver auto",
      .limit = "6 outer iterations",
      .then = "the fit ends",
      .applies = admm_applies,
-     .run = run_admm}};
+     .run = ml_admm}};
 
 static bool is_done(const void *context) {
     const struct ml_state *state = context;

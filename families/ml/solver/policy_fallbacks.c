@@ -279,8 +279,10 @@ static int finish(struct ml_state *state, struct ml_interior *interior, struct m
 
 /* Made when it is first wanted; ml->interior_work becomes INFINITY where K shows to be not positive
  * semidefinite. */
-int ml_interior_point(struct ml_state *state, struct error *err) {
+int ml_interior_point(void *context, const struct monitor *monitor, struct error *err) {
+    struct ml_state *state = context;
     struct ml *ml = state->ml;
+    (void)monitor;
     if (!ml->interior && ml_interior_create(&ml->interior, ml->problem, &ml->rows, ml->setup.bias,
                                             ml->setup.free_bias, err) < 0) {
         return -1;
@@ -296,8 +298,10 @@ int ml_interior_point(struct ml_state *state, struct error *err) {
 }
 
 /* From the descent's point; nothing is run where K shows to be not positive semidefinite. */
-int ml_admm(struct ml_state *state, struct error *err) {
+int ml_admm(void *context, const struct monitor *monitor, struct error *err) {
+    struct ml_state *state = context;
     struct ml *ml = state->ml;
+    (void)monitor;
     const struct ml_parameters *parameters = state->parameters;
     const struct ml_bcd *bcd = &ml->bcd;
     size_t width = bcd->store.width;

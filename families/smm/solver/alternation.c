@@ -18,8 +18,7 @@ enum {
 
 static const double INNER = 0.02;      /* gap of the SVMs, relative to epsilon */
 static const double SWEEP_GAIN = 0.1;  /* relative to epsilon: less does not repeat a sweep */
-static const double PLAIN_GAIN = 1e-3; /* the same for the published method, which creeps */
-static const double JAMMED = 1e-3;     /* the same of a round: no more will come */
+static const double STALLED = 1e-3;    /* the same of a round, and of the published method */
 static const double SHORTEST = 1e-4;   /* joint step */
 static const double SUFFICIENT = 1e-3; /* part of the gain foreseen that a step must bring */
 
@@ -253,7 +252,7 @@ static int alternate(const struct smm_lowrank *problem, struct smm_point *point,
 int smm_lowrank_descend(const struct smm_lowrank *problem, struct smm_point *point,
                         struct smm_trace *trace, struct error *err) {
     *trace = (struct smm_trace){.stationarity = INFINITY};
-    double least = (problem->alternate ? PLAIN_GAIN : SWEEP_GAIN) * problem->epsilon;
+    double least = (problem->alternate ? STALLED : SWEEP_GAIN) * problem->epsilon;
     if (alternate(problem, point, problem->alternate ? MOST_SWEEPS : FIRST_SWEEPS, least, trace,
                   err) < 0) {
         return -1;
@@ -284,7 +283,7 @@ int smm_lowrank_descend(const struct smm_lowrank *problem, struct smm_point *poi
             return -1;
         }
         double gain = (before - point->objective) / point->objective;
-        trace->rests = gain <= JAMMED * problem->epsilon ||
+        trace->rests = gain <= STALLED * problem->epsilon ||
                        (gain <= least && trace->stationarity <= problem->epsilon);
         if (trace->rests) {
             break;

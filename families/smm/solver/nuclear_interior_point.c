@@ -15,7 +15,6 @@
 
 enum { MOST_CELLS = 1536 };
 
-static const double FREE_STEP = 1e-13; /* keeps the bias's steps finite, relative */
 static const double INACCURATE =
     0.1; /* a solution off by so much is not corrected in a few rounds */
 
@@ -325,9 +324,8 @@ static void form_B(struct nuclear_interior *in) {
                 0, in->B, (int)m);
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)in->rows.n, 1, in->XK, (int)m,
                 1, in->B, (int)m);
-    for (size_t k = 0; k < m; k++) {
-        in->B[k * m + k] += k < cells ? 1 : 0;
-        in->B[k * m + k] *= 1 + (k < cells ? 0 : FREE_STEP);
+    for (size_t k = 0; k < cells; k++) {
+        in->B[k * m + k] += 1;
     }
 }
 
