@@ -78,21 +78,20 @@ int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struc
     }
     size_t n = rows->n, width = bcd->store.width;
     bcd->beta = memory_zeros(n, width * sizeof(double), "dual variables", err);
-    bcd->conjugate = memory_zeros(n, sizeof(double), "dual variables", err);
-    bcd->total = memory_zeros(width, sizeof(double), "dual variables", err);
-    bcd->offset = memory_zeros(width, sizeof(double), "dual variables", err);
-    bcd->gap = memory_zeros(n, sizeof(double), "gaps", err);
-    bcd->pause = memory_zeros(n, 1, "gaps", err);
-    bcd->absent = memory_zeros(n, 1, "gaps", err);
+    bcd->conjugate = memory_zeros(n, 2 * sizeof(double), "dual variables", err);
+    bcd->total = memory_zeros(width, 4 * sizeof(double), "dual variables", err);
+    bcd->pause = memory_zeros(n, 2, "gaps", err);
     bcd->order = memory_array(n, sizeof(uint32_t), "an order", err);
-    bcd->s = memory_array(width, sizeof(double), "scores", err);
-    bcd->old = memory_array(width, sizeof(double), "scores", err);
-    if (!bcd->beta || !bcd->conjugate || !bcd->total || !bcd->offset || !bcd->gap || !bcd->pause ||
-        !bcd->absent || !bcd->order || !bcd->s || !bcd->old || create_alpha(bcd, err) < 0 ||
-        create_scratch(bcd, err) < 0) {
+    if (!bcd->beta || !bcd->conjugate || !bcd->total || !bcd->pause || !bcd->order ||
+        create_alpha(bcd, err) < 0 || create_scratch(bcd, err) < 0) {
         ml_bcd_free(bcd);
         return -1;
     }
+    bcd->gap = bcd->conjugate + n;
+    bcd->offset = bcd->total + width;
+    bcd->s = bcd->offset + width;
+    bcd->old = bcd->s + width;
+    bcd->absent = bcd->pause + n;
     bcd->sweep_work = count_work(bcd);
     bcd->all_work = cluster_total(rows->cluster, bcd->sweep_work);
     if (rows->cluster && ml_rounds_create(&bcd->rounds, bcd, err) < 0) {
@@ -113,15 +112,10 @@ void ml_bcd_free(struct ml_bcd *bcd) {
     free(bcd->conjugate);
     free(bcd->stand);
     free(bcd->total);
-    free(bcd->offset);
     free(bcd->alpha);
     free(bcd->alpha_start);
-    free(bcd->gap);
     free(bcd->pause);
-    free(bcd->absent);
     free(bcd->order);
-    free(bcd->s);
-    free(bcd->old);
     *bcd = (struct ml_bcd){0};
 }
 

@@ -108,16 +108,15 @@ static int create_kernel(struct ml_store *store, struct error *err) {
     const struct problem *problem = store->problem;
     size_t width = store->width, workers = threads_count(problem->threads);
     store->S = memory_zeros(store->rows->n, width * sizeof(double), "scores", err);
-    store->chunk_s = memory_array(CHUNK, width * sizeof(double), "a chunk of rows", err);
-    store->chunk_d = memory_array(CHUNK, width * sizeof(double), "a chunk of rows", err);
+    store->chunk_s = memory_array(2 * CHUNK, width * sizeof(double), "a chunk of rows", err);
     store->chunk_k = memory_array((size_t)CHUNK * CHUNK, sizeof(double), "a chunk of rows", err);
     store->chunk_index = memory_array(CHUNK, sizeof(uint32_t), "a chunk of rows", err);
     store->slices =
         memory_array(workers, (size_t)CHUNK * SLICE * sizeof(double), "a chunk of rows", err);
-    if (!store->S || !store->chunk_s || !store->chunk_d || !store->chunk_k || !store->chunk_index ||
-        !store->slices) {
+    if (!store->S || !store->chunk_s || !store->chunk_k || !store->chunk_index || !store->slices) {
         return -1;
     }
+    store->chunk_d = store->chunk_s + CHUNK * width;
     const struct kernel_rows *rows = gram_rows(problem->gram);
     for (size_t i = 0; i < store->rows->n; i++) {
         store->diagonal[i] = kernel_value(rows, store->index[i], rows, store->index[i]);
@@ -131,11 +130,11 @@ int ml_store_create(struct ml_store *store, const struct problem *problem,
     *store = (struct ml_store){.problem = problem, .rows = rows, .width = width, .factor = 1};
     store->diagonal = memory_array(rows->n, sizeof(double), "a diagonal", err);
     store->index = memory_array(rows->n, sizeof(uint32_t), "row numbers", err);
-    store->s = memory_array(width, sizeof(double), "scores", err);
-    store->change = memory_array(width, sizeof(double), "scores", err);
+    store->s = memory_array(width, 2 * sizeof(double), "scores", err);
     store->changed = memory_array(width, sizeof(uint32_t), "labels", err);
-    bool made = store->diagonal && store->index && store->s && store->change && store->changed;
+    bool made = store->diagonal && store->index && store->s && store->changed;
     int status = made ? 0 : -1;
+    store->change = made ? store->s + width : NULL;
     for (size_t i = 0; status == 0 && i < rows->n; i++) {
         store->index[i] = problem->rows ? problem->rows[rows->row[i]] : rows->row[i];
     }
@@ -154,10 +153,8 @@ void ml_store_free(struct ml_store *store) {
     free(store->W);
     free(store->S);
     free(store->s);
-    free(store->change);
     free(store->changed);
     free(store->chunk_s);
-    free(store->chunk_d);
     free(store->chunk_k);
     free(store->chunk_index);
     free(store->slices);

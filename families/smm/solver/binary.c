@@ -37,26 +37,28 @@ static const double NEAR_GAP = 0.05; /* at most, for a start to count as near */
 
 static int allocate(struct binary *binary, struct error *err) {
     size_t n = binary->n, d = binary->d, side = binary->system ? 0 : d;
-    double **by_row[] = {&binary->s,       &binary->alpha,      &binary->signed_alpha,
-                         &binary->q,       &binary->curvature,  &binary->share,
-                         &binary->trial_s, &binary->trial_alpha};
-    double **by_weight[] = {&binary->x, &binary->v, &binary->gradient, &binary->step,
-                            &binary->mean};
-    for (size_t k = 0; k < sizeof by_row / sizeof by_row[0]; k++) {
-        if (!(*by_row[k] = memory_zeros(n, sizeof(double), "scores", err))) {
-            return -1;
-        }
-    }
-    for (size_t k = 0; k < sizeof by_weight / sizeof by_weight[0]; k++) {
-        if (!(*by_weight[k] = memory_zeros(d, sizeof(double), "weights", err))) {
-            return -1;
-        }
-    }
+    double **by_row[] = {&binary->alpha,      &binary->signed_alpha, &binary->q,
+                         &binary->curvature,  &binary->share,        &binary->trial_s,
+                         &binary->trial_alpha};
+    double **by_weight[] = {&binary->v, &binary->gradient, &binary->step, &binary->mean};
+    size_t rows = sizeof by_row / sizeof by_row[0],
+           weights = sizeof by_weight / sizeof by_weight[0];
+    binary->s = memory_zeros(n, (rows + 3) * sizeof(double), "scores", err);
+    binary->x = memory_zeros(d, (weights + 1) * sizeof(double), "weights", err);
     binary->band = memory_array(n, sizeof *binary->band, "scores", err);
-    binary->breaks = memory_array(n, 2 * sizeof(double), "scores", err);
     binary->matrix = memory_array(side, side * sizeof(double), "a Hessian", err);
     binary->work = memory_array(binary_step_work(binary), sizeof(double), "a Hessian", err);
-    return binary->band && binary->breaks && binary->matrix && binary->work ? 0 : -1;
+    if (!binary->s || !binary->x || !binary->band || !binary->matrix || !binary->work) {
+        return -1;
+    }
+    for (size_t k = 0; k < rows; k++) {
+        *by_row[k] = binary->s + (k + 1) * n;
+    }
+    binary->breaks = binary->s + (rows + 1) * n;
+    for (size_t k = 0; k < weights; k++) {
+        *by_weight[k] = binary->x + (k + 1) * d;
+    }
+    return 0;
 }
 
 int binary_create(struct binary **binary, const struct binary_rows *rows, struct error *err) {
@@ -82,15 +84,10 @@ void binary_free(struct binary *binary) {
     if (!binary) {
         return;
     }
-    double *arrays[] = {binary->x,          binary->s,         binary->alpha,
-                        binary->v,          binary->gradient,  binary->step,
-                        binary->q,          binary->trial_s,   binary->mean,
-                        binary->matrix,     binary->work,      binary->breaks,
-                        binary->share,      binary->curvature, binary->signed_alpha,
-                        binary->trial_alpha};
-    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
-        free(arrays[k]);
-    }
+    free(binary->s);
+    free(binary->x);
+    free(binary->matrix);
+    free(binary->work);
     free(binary->band);
     band_system_free(binary->system);
     free(binary);

@@ -68,28 +68,28 @@ int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
     size_t n = made->n = matrices->n, cells = made->cells = matrices->height * matrices->width;
     made->matrices = matrices;
     made->rows = binary_rows_of(matrices);
-    double **by_cell[] = {&made->W,   &made->S,        &made->centre, &made->multiplier, &made->M,
-                          &made->low, &made->gradient, &made->step,   &made->trial};
-    double **by_row[] = {&made->s,           &made->q,      &made->trial_s, &made->alpha,
-                         &made->trial_alpha, &made->alpha0, &made->margin,  &made->signs,
-                         &made->d,           &made->cost};
-    bool all = true;
-    for (size_t k = 0; k < sizeof by_cell / sizeof by_cell[0]; k++) {
-        *by_cell[k] = all ? memory_zeros(cells, sizeof(double), "matrices", err) : NULL;
-        all = all && *by_cell[k];
-    }
-    for (size_t k = 0; k < sizeof by_row / sizeof by_row[0]; k++) {
-        *by_row[k] = all ? memory_zeros(n, sizeof(double), "scores", err) : NULL;
-        all = all && *by_row[k];
-    }
-    made->breaks = all ? memory_array(n, 2 * sizeof(double), "scores", err) : NULL;
-    made->band = made->breaks ? memory_array(n, sizeof *made->band, "scores", err) : NULL;
-    if (!made->band ||
+    double **by_cell[] = {&made->S,   &made->centre,   &made->multiplier, &made->M,
+                          &made->low, &made->gradient, &made->step,       &made->trial};
+    double **by_row[] = {&made->q,           &made->trial_s, &made->alpha,
+                         &made->trial_alpha, &made->alpha0,  &made->margin,
+                         &made->signs,       &made->d,       &made->cost};
+    size_t n_cells = sizeof by_cell / sizeof by_cell[0], n_rows = sizeof by_row / sizeof by_row[0];
+    made->W = memory_zeros(cells, (n_cells + 1) * sizeof(double), "matrices", err);
+    made->s = memory_zeros(n, (n_rows + 3) * sizeof(double), "scores", err);
+    made->band = memory_array(n, sizeof *made->band, "scores", err);
+    if (!made->W || !made->s || !made->band ||
         smm_spectral_create(&made->spectral, matrices->height, matrices->width, err) < 0 ||
         band_system_create(&made->system, &made->rows, err) < 0) {
         smm_nuclear_newton_free(made);
         return -1;
     }
+    for (size_t k = 0; k < n_cells; k++) {
+        *by_cell[k] = made->W + (k + 1) * cells;
+    }
+    for (size_t k = 0; k < n_rows; k++) {
+        *by_row[k] = made->s + (k + 1) * n;
+    }
+    made->breaks = made->s + (n_rows + 1) * n;
     *newton = made;
     return 0;
 }
@@ -98,14 +98,8 @@ void smm_nuclear_newton_free(struct smm_nuclear_newton *newton) {
     if (!newton) {
         return;
     }
-    double *arrays[] = {newton->W,           newton->S,      newton->centre,   newton->multiplier,
-                        newton->M,           newton->low,    newton->gradient, newton->step,
-                        newton->trial,       newton->s,      newton->q,        newton->trial_s,
-                        newton->alpha,       newton->alpha0, newton->margin,   newton->signs,
-                        newton->trial_alpha, newton->d,      newton->breaks,   newton->cost};
-    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
-        free(arrays[k]);
-    }
+    free(newton->W);
+    free(newton->s);
     free(newton->band);
     smm_spectral_free(&newton->spectral);
     band_system_free(newton->system);
