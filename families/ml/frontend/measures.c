@@ -178,7 +178,7 @@ static double value(const void *opened, const struct measure *measure, double *w
         found++;
     }
     bool known = found->kind != ML_PSP || state->inverse;
-    *weight = state->metrics.n_labelled > 0 && known ? found->most : 0;
+    *weight = state->metrics.n_labelled > 0 && known ? found->attainable : 0;
     return *weight > 0 ? found->sum / *weight : (double)NAN;
 }
 

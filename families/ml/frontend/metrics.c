@@ -14,7 +14,7 @@ static int compare_weights(const void *a, const void *b) {
 }
 
 /* Puts places first..n into the order of ties: their weights ascend, places stay. */
-static void tie(struct ml_place *list, uint32_t first, uint32_t n) {
+static void sort_ties(struct ml_place *list, uint32_t first, uint32_t n) {
     uint32_t place = first < n ? list[first].place : 0;
     qsort(list + first, n - first, sizeof *list, compare_weights);
     for (uint32_t i = first; i < n; i++) {
@@ -58,7 +58,7 @@ static void add_weights(struct ml_cut *cut, const struct ml_place *list, uint32_
         room -= room > 0;
     }
     cut->sum += sum;
-    cut->most += best;
+    cut->attainable += best;
 }
 
 /* Adds a row to the cuts: its n relevant labels (list, by place; they are put out of order), and
@@ -67,14 +67,14 @@ static void add_cuts(struct ml_cut *cut, size_t n_cuts, struct ml_place *list, u
                      uint32_t n_unknown, double unknown_weight) {
     uint64_t labels = (uint64_t)n + n_unknown;
     for (size_t c = 0; c < n_cuts; c++) {
-        uint64_t most = labels < cut[c].at ? labels : cut[c].at;
+        uint64_t attainable = labels < cut[c].at ? labels : cut[c].at;
         if (cut[c].kind == ML_PRECISION) {
             cut[c].sum += gained(&cut[c], list, n) / cut[c].at;
-            cut[c].most += 1;
+            cut[c].attainable += 1;
         } else if (cut[c].kind == ML_NDCG) {
             double sum = gained(&cut[c], list, n);
-            cut[c].sum += sum > 0 ? sum / best_discounts(most) : 0;
-            cut[c].most += 1;
+            cut[c].sum += sum > 0 ? sum / best_discounts(attainable) : 0;
+            cut[c].attainable += 1;
         }
     }
     qsort(list, n, sizeof *list, compare_weights);
@@ -121,7 +121,7 @@ static void add_places(struct ml_metrics *metrics, const bool *relevant, uint32_
         }
     }
     if (own > 0) {
-        tie(metrics->place, found, n);
+        sort_ties(metrics->place, found, n);
     }
 }
 

@@ -41,7 +41,7 @@ struct ml_cut {
     enum ml_cut_kind kind;
     uint32_t at; /* K >= 1 */
     double sum;  /* over rows, */
-    double most; /* and the most that it could be */
+    double attainable; /* and the most that it could be */
 };
 
 /* A relevant label: where it stands, the first is 1, and 1 / p_l (0 where that is not known). */

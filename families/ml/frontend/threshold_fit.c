@@ -14,7 +14,7 @@ static const double RIDGE = 1e-6;
 
 /* Labels up to which the normal equations are factored; of more they are solved by conjugate
  * gradients, to this residual or in so many steps. Rows of one task that looks at the clock. */
-enum { DIRECT_LABELS = 2048, MOST_STEPS = 200, CLOCK_ROWS = 256 };
+enum { DIRECT_LABELS = 2048, MAX_STEPS = 200, CLOCK_ROWS = 256 };
 static const double RESIDUAL = 1e-6;
 
 /* ---- segments ---- */
@@ -184,13 +184,13 @@ static void iterate(struct normal *normal, bool *late) {
     size_t q = normal->work->rows->q;
     double first = 0, last = 0;
     memset(normal->x, 0, q * sizeof *normal->x);
-    for (int step = 0; step <= MOST_STEPS; step++) {
+    for (int step = 0; step <= MAX_STEPS; step++) {
         for (size_t k = 0; k < q; k++) {
             normal->z[k] = normal->r[k] / normal->diagonal[k];
         }
         double rz = array_dot(normal->r, normal->z, q);
         first = step == 0 ? rz : first;
-        if (!(rz > RESIDUAL * RESIDUAL * first) || step == MOST_STEPS) {
+        if (!(rz > RESIDUAL * RESIDUAL * first) || step == MAX_STEPS) {
             return;
         }
         for (size_t k = 0; k < q; k++) {
@@ -212,17 +212,17 @@ static void iterate(struct normal *normal, bool *late) {
 static int solve_iteratively(struct work *work, const double *mean, double *value,
                              struct error *err) {
     size_t q = work->rows->q;
-    double *room =
-        memory_array(5 * q + work->rows->n_all, sizeof *room, "a least-squares fit", err);
-    if (!room) {
+    double *work_array =
+        memory_array(5 * q + work->rows->n_all, sizeof *work_array, "a least-squares fit", err);
+    if (!work_array) {
         return -1;
     }
-    double *r = room, *z = r + q, *p = z + q, *Ap = p + q, *diagonal = Ap + q, *y = diagonal + q;
+    double *r = work_array, *z = r + q, *p = z + q, *Ap = p + q, *diagonal = Ap + q, *y = diagonal + q;
     struct normal normal = {work, mean, 0, diagonal, value, r, z, p, Ap, y};
     memcpy(r, value, q * sizeof *r);
     set_diagonal(&normal);
     iterate(&normal, &work->late);
-    free(room);
+    free(work_array);
     return 0;
 }
 
@@ -385,8 +385,8 @@ int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
         return 0;
     }
     size_t n_total = cluster_count(rows->cluster, rows->n_all);
-    size_t most = threshold->kind == ML_GLOBAL ? n_total * rows->q : n_total;
-    if (most > UINT32_MAX) {
+    size_t n_scores = threshold->kind == ML_GLOBAL ? n_total * rows->q : n_total;
+    if (n_scores > UINT32_MAX) {
         return error_set(err, ERROR_RUNTIME, "threshold: more than %lu scores",
                          (unsigned long)UINT32_MAX);
     }

@@ -133,12 +133,12 @@ static void report(const void *opened, struct point point, struct output *output
 
 static void prove(const void *opened, struct point point, struct proof_writer *proof) {
     const struct state *state = opened;
-    const struct ml_kept *kept = ml_get_kept(state->ml);
+    const struct ml_proof_point *dual = ml_get_proof_point(state->ml);
     if (options_given(point.options, "free-bias")) {
         proof_writer_text(proof, "free-bias", "yes");
     }
-    for (size_t i = 0; i < kept->n; i++) {
-        struct ml_number number = kept->number[i];
+    for (size_t i = 0; i < dual->n; i++) {
+        struct ml_proof_entry number = dual->number[i];
         proof_writer_value(proof, number.row, number.p + 1, number.r == number.p ? 0 : number.r + 1,
                            number.value);
     }

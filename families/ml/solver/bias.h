@@ -29,7 +29,7 @@ struct ml_alphas {
  * feasible point near them whose sums over rows are 0 up to rounding. kept, if not NULL, gets that
  * point. */
 int ml_bias_beta(const struct ml_alphas *alphas, bool balance, size_t width, double *beta,
-                 double *gain, struct ml_kept *kept, struct error *err);
+                 double *gain, struct ml_proof_point *proof, struct error *err);
 
 /* The same for a flow (q, q): reduces its entries until every label sends what it gets. */
 int ml_bias_circulate(double *flow, size_t q, struct error *err);

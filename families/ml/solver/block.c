@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Losses by looking at all pairs, in vectors, where there are at most so many for each label. */
-enum { FEW = 32 };
+enum { FEW_LABELS = 32 };
 
 int ml_scratch_create(struct ml_scratch **scratch, uint32_t q, struct error *err) {
     struct ml_scratch *made = memory_zeros(1, sizeof *made, "work of a row", err);
@@ -22,10 +22,10 @@ int ml_scratch_create(struct ml_scratch **scratch, uint32_t q, struct error *err
     made->u = memory_array(n, 10 * sizeof(double), "work of a row", err);
     made->other = memory_array(n, 2 * sizeof *made->other, "work of a row", err);
     made->p = memory_array(n, 3 * sizeof *made->p, "work of a row", err);
-    made->parts = memory_array(n, sizeof *made->parts, "work of a row", err);
+    made->subproblems = memory_array(n, sizeof *made->subproblems, "work of a row", err);
     made->bins = memory_array(ML_BINS + 1, sizeof *made->bins, "work of a row", err);
     made->bin = memory_array(n, sizeof *made->bin, "work of a row", err);
-    if (!made->u || !made->other || !made->p || !made->parts || !made->bins || !made->bin) {
+    if (!made->u || !made->other || !made->p || !made->subproblems || !made->bins || !made->bin) {
         ml_scratch_free(made);
         return -1;
     }
@@ -50,7 +50,7 @@ void ml_scratch_free(struct ml_scratch *scratch) {
         free(scratch->u);
         free(scratch->other);
         free(scratch->p);
-        free(scratch->parts);
+        free(scratch->subproblems);
         free(scratch->bins);
         free(scratch->bin);
         free(scratch);
@@ -58,7 +58,7 @@ void ml_scratch_free(struct ml_scratch *scratch) {
 }
 
 /* Labels first..end, none of them relevant: n is how many others are before them. */
-DISPATCH static void gather_others(const double *restrict s, double k, const double *restrict beta,
+DISPATCH static void copy_others(const double *restrict s, double k, const double *restrict beta,
                                    uint32_t first, uint32_t end, double *restrict v,
                                    uint32_t *restrict other) {
     for (uint32_t label = first; label < end; label++) {
@@ -67,12 +67,12 @@ DISPATCH static void gather_others(const double *restrict s, double k, const dou
     }
 }
 
-void ml_block_gather(const struct ml_block *block, const double *s, double k, const double *beta,
+void ml_block_split_scores(const struct ml_block *block, const double *s, double k, const double *beta,
                      struct ml_scratch *w) {
     uint32_t first = 0;
     for (uint32_t p = 0; p <= block->n_relevant; p++) {
         uint32_t end = p < block->n_relevant ? block->relevant[p] : block->q, n = first - p;
-        gather_others(s, k, beta, first, end, w->v + n, w->other + n);
+        copy_others(s, k, beta, first, end, w->v + n, w->other + n);
         if (p < block->n_relevant) {
             w->u[p] = (beta ? s[end] - k * beta[end] : s[end]) - 1;
         }
@@ -170,8 +170,8 @@ bool ml_block_sort(const struct ml_block *block, struct ml_scratch *w, uint32_t 
 
 double ml_block_loss(const struct ml_block *block, const double *s, struct ml_scratch *w) {
     uint32_t n_others = block->q - block->n_relevant;
-    if (block->n_relevant <= FEW || n_others <= FEW) {
-        ml_block_gather(block, s, 0, NULL, w);
+    if (block->n_relevant <= FEW_LABELS || n_others <= FEW_LABELS) {
+        ml_block_split_scores(block, s, 0, NULL, w);
         return block->lambda *
                sum_pairs(block->loss, w->u, block->n_relevant, w->v, n_others, w->sum);
     }
@@ -189,7 +189,7 @@ double ml_block_gain(const struct ml_block *block, const double *beta) {
 
 double ml_block_vertex(const struct ml_block *block, const double *s, double *vertex,
                        double *conjugate, struct ml_scratch *w) {
-    ml_block_gather(block, s, 0, NULL, w);
+    ml_block_split_scores(block, s, 0, NULL, w);
     memset(vertex, 0, block->q * sizeof *vertex);
     *conjugate = 0;
     uint32_t n_p, n_r;
@@ -233,7 +233,7 @@ static double pair_pass(const struct ml_block *block, double k, double *alpha,
                         struct ml_scratch *w) {
     uint32_t n_others = block->q - block->n_relevant;
     bool hinge = block->loss == ML_HINGE;
-    double most = hinge ? block->lambda : INFINITY;
+    double bound = hinge ? block->lambda : INFINITY;
     double ridge = hinge ? 0 : 1 / (2 * block->lambda);
     double slope = 1 / (2 * k + ridge), largest = 0;
     for (uint32_t p = 0; p < block->n_relevant; p++) {
@@ -244,7 +244,7 @@ static double pair_pass(const struct ml_block *block, double k, double *alpha,
                 continue;
             }
             double target = row[r] + gradient * slope;
-            target = target < 0 ? 0 : target > most ? most : target;
+            target = target < 0 ? 0 : target > bound ? bound : target;
             double change = target - row[r];
             row[r] = target;
             u += k * change;
@@ -258,7 +258,7 @@ static double pair_pass(const struct ml_block *block, double k, double *alpha,
 
 /* Without a kernel value, or with alpha next to 0 whatever they are, the scores do not move: each
  * alpha is where its own slope wants it. */
-static void pairs_at_rest(const struct ml_block *block, double *alpha, const struct ml_scratch *w) {
+static void set_pairs_to_slopes(const struct ml_block *block, double *alpha, const struct ml_scratch *w) {
     uint32_t n_others = block->q - block->n_relevant;
     for (uint32_t p = 0; p < block->n_relevant; p++) {
         for (uint32_t r = 0; r < n_others; r++) {
@@ -300,14 +300,14 @@ static double sum_alpha(const struct ml_block *block, const double *alpha, doubl
 
 double ml_block_pairs(const struct ml_block *block, double k, const double *s, double *alpha,
                       int passes, double *beta, double *conjugate, struct ml_scratch *w) {
-    ml_block_gather(block, s, 0, NULL, w);
+    ml_block_split_scores(block, s, 0, NULL, w);
     bool moves = block->loss == ML_HINGE || isfinite(1 / (2 * block->lambda));
     if (k > 0 && moves) {
         for (int pass = 0; pass < passes && pair_pass(block, k, alpha, w) > 0;) {
             pass++;
         }
     } else {
-        pairs_at_rest(block, alpha, w);
+        set_pairs_to_slopes(block, alpha, w);
     }
     return sum_alpha(block, alpha, beta, conjugate, w);
 }
@@ -317,13 +317,13 @@ double ml_block_pairs(const struct ml_block *block, double k, const double *s, d
 /* The level t with sum_r min(lambda, max(0, d_r - t)) = total: Newton in a bracket, on a decreasing
  * function that is linear between its kinks. */
 static double find_level(const double *d, uint32_t n, double lambda, double total) {
-    enum { MOST_STEPS = 100 };
+    enum { MAX_STEPS = 100 };
     double high = highest(d, n), low = lowest(d, n) - lambda, t = -total / (double)n;
     for (uint32_t r = 0; r < n; r++) {
         t += d[r] / (double)n;
     }
     t = t > low && t < high ? t : high;
-    for (int step = 0; step < MOST_STEPS; step++) {
+    for (int step = 0; step < MAX_STEPS; step++) {
         double sum = 0, free = 0;
         for (uint32_t r = 0; r < n; r++) {
             double x = d[r] - t;
@@ -345,11 +345,11 @@ static double find_level(const double *d, uint32_t n, double lambda, double tota
     return t;
 }
 
-void ml_block_spread(const struct ml_block *block, const double *beta, double *alpha,
+void ml_block_hinge_alpha(const struct ml_block *block, const double *beta, double *alpha,
                      struct ml_scratch *w) {
     uint32_t n_others = block->q - block->n_relevant;
     double lambda = block->lambda, *left = w->v;
-    ml_block_gather(block, beta, 0, NULL, w);
+    ml_block_split_scores(block, beta, 0, NULL, w);
     for (uint32_t r = 0; r < n_others; r++) {
         left[r] = -left[r];
     }
@@ -365,7 +365,7 @@ void ml_block_spread(const struct ml_block *block, const double *beta, double *a
     }
 }
 
-void ml_block_slopes(const struct ml_block *block, const double *s, double *alpha) {
+void ml_block_squared_alpha(const struct ml_block *block, const double *s, double *alpha) {
     size_t at = 0;
     for (uint32_t p = 0; p < block->n_relevant; p++) {
         uint32_t next = 0;

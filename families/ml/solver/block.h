@@ -54,10 +54,10 @@ double ml_block_exact(const struct ml_block *block, double k, const double *s, d
                       double *conjugate, struct ml_scratch *scratch);
 
 /* An alpha (n_relevant, q - n_relevant) row-major of a hinge block's beta. */
-void ml_block_spread(const struct ml_block *block, const double *beta, double *alpha,
+void ml_block_hinge_alpha(const struct ml_block *block, const double *beta, double *alpha,
                      struct ml_scratch *scratch);
 
 /* The alpha of a squared hinge block that are the loss's slopes at scores s (q). */
-void ml_block_slopes(const struct ml_block *block, const double *s, double *alpha);
+void ml_block_squared_alpha(const struct ml_block *block, const double *s, double *alpha);
 
 #endif

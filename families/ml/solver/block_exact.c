@@ -17,24 +17,24 @@
  * decomposition of Fujishige and Groenevelt for separable convex functions over base polytopes.) */
 
 /* a of relevant label i of the part, with what labels outside the part add. */
-static double shifted_p(const struct ml_scratch *w, const struct part *part, uint32_t i,
+static double shifted_p(const struct ml_scratch *w, const struct subproblem *subproblem, uint32_t i,
                         double kappa) {
-    return w->p[i].key + kappa * (double)part->n_above;
+    return w->p[i].key + kappa * (double)subproblem->n_above;
 }
 
-static double shifted_r(const struct ml_scratch *w, const struct part *part, uint32_t i,
+static double shifted_r(const struct ml_scratch *w, const struct subproblem *subproblem, uint32_t i,
                         double kappa) {
-    return w->r[i].key - kappa * (double)part->n_below;
+    return w->r[i].key - kappa * (double)subproblem->n_below;
 }
 
 /* The lowest cut; false if it is not below 0. */
-static bool lowest_cut(const struct ml_scratch *w, const struct part *part, double kappa, double t,
+static bool lowest_cut(const struct ml_scratch *w, const struct subproblem *subproblem, double kappa, double t,
                        uint32_t *best_j, uint32_t *best_l) {
-    uint32_t n_p = part->p_end - part->p_first, n_r = part->r_end - part->r_first, j = 0;
+    uint32_t n_p = subproblem->p_end - subproblem->p_first, n_r = subproblem->r_end - subproblem->r_first, j = 0;
     double lowest_value = 0, sum_p = 0, sum_r = 0, size = 0;
     for (uint32_t l = 0;; l++) {
         while (j < n_p) {
-            double above = t - shifted_p(w, part, part->p_first + j, kappa);
+            double above = t - shifted_p(w, subproblem, subproblem->p_first + j, kappa);
             if (above >= kappa * (double)l) {
                 break;
             }
@@ -52,22 +52,22 @@ static bool lowest_cut(const struct ml_scratch *w, const struct part *part, doub
         if (l == n_r) {
             break;
         }
-        sum_r += t - shifted_r(w, part, part->r_first + l, kappa);
+        sum_r += t - shifted_r(w, subproblem, subproblem->r_first + l, kappa);
     }
     return lowest_value < -1e-14 * size * (double)(n_p + n_r);
 }
 
 /* All labels of the part at the level t. */
 static void set_level(const struct ml_block *block, const struct ml_scratch *w,
-                      const struct part *part, double k, double t, double *beta) {
+                      const struct subproblem *subproblem, double k, double t, double *beta) {
     double kappa = k * block->lambda;
-    for (uint32_t i = part->p_first; i < part->p_end; i++) {
+    for (uint32_t i = subproblem->p_first; i < subproblem->p_end; i++) {
         beta[block->relevant[w->p[i].index]] =
-            (t - shifted_p(w, part, i, kappa)) / k + block->lambda * (double)part->n_above;
+            (t - shifted_p(w, subproblem, i, kappa)) / k + block->lambda * (double)subproblem->n_above;
     }
-    for (uint32_t i = part->r_first; i < part->r_end; i++) {
+    for (uint32_t i = subproblem->r_first; i < subproblem->r_end; i++) {
         beta[w->other[w->r[i].index]] =
-            (t - shifted_r(w, part, i, kappa)) / k - block->lambda * (double)part->n_below;
+            (t - shifted_r(w, subproblem, i, kappa)) / k - block->lambda * (double)subproblem->n_below;
     }
 }
 
@@ -76,33 +76,33 @@ static void solve_hinge(const struct ml_block *block, double k, uint32_t n_p, ui
                         struct ml_scratch *w, double *beta) {
     double kappa = k * block->lambda;
     size_t n = 0;
-    w->parts[n++] = (struct part){0, n_p, 0, n_r, 0, 0};
+    w->subproblems[n++] = (struct subproblem){0, n_p, 0, n_r, 0, 0};
     while (n > 0) {
-        struct part part = w->parts[--n];
+        struct subproblem subproblem = w->subproblems[--n];
         double sum = 0;
-        for (uint32_t i = part.p_first; i < part.p_end; i++) {
-            sum += shifted_p(w, &part, i, kappa);
+        for (uint32_t i = subproblem.p_first; i < subproblem.p_end; i++) {
+            sum += shifted_p(w, &subproblem, i, kappa);
         }
-        for (uint32_t i = part.r_first; i < part.r_end; i++) {
-            sum += shifted_r(w, &part, i, kappa);
+        for (uint32_t i = subproblem.r_first; i < subproblem.r_end; i++) {
+            sum += shifted_r(w, &subproblem, i, kappa);
         }
-        uint32_t size = part.p_end - part.p_first + part.r_end - part.r_first, j = 0, l = 0;
+        uint32_t size = subproblem.p_end - subproblem.p_first + subproblem.r_end - subproblem.r_first, j = 0, l = 0;
         double t = sum / (double)size;
         if (size == 1) { /* free of the others: exactly at its bounds */
-            t = part.p_end > part.p_first ? shifted_p(w, &part, part.p_first, kappa)
-                                          : shifted_r(w, &part, part.r_first, kappa);
+            t = subproblem.p_end > subproblem.p_first ? shifted_p(w, &subproblem, subproblem.p_first, kappa)
+                                          : shifted_r(w, &subproblem, subproblem.r_first, kappa);
         }
-        if (size == 1 || !lowest_cut(w, &part, kappa, t, &j, &l)) {
-            set_level(block, w, &part, k, t, beta);
+        if (size == 1 || !lowest_cut(w, &subproblem, kappa, t, &j, &l)) {
+            set_level(block, w, &subproblem, k, t, beta);
             continue;
         }
-        struct part above = part, below = part;
-        above.p_end = below.p_first = part.p_first + j;
-        above.r_end = below.r_first = part.r_first + l;
+        struct subproblem above = subproblem, below = subproblem;
+        above.p_end = below.p_first = subproblem.p_first + j;
+        above.r_end = below.r_first = subproblem.r_first + l;
         above.n_below += below.p_end - below.p_first;
         below.n_above += above.r_end - above.r_first;
-        w->parts[n++] = above;
-        w->parts[n++] = below;
+        w->subproblems[n++] = above;
+        w->subproblems[n++] = below;
     }
 }
 
@@ -138,7 +138,7 @@ DISPATCH static void count_bins(struct ml_scratch *w, uint32_t n_others, double 
 
 /* The last bin at whose lower end, in bins from low on, all others there and above bring p from
  * a. */
-static size_t last_reached(const struct ml_scratch *w, double a, double kappa) {
+static size_t last_bin_reached(const struct ml_scratch *w, double a, double kappa) {
     size_t reached = 0, beyond = ML_BINS + 1;
     while (beyond - reached > 1) {
         size_t middle = reached + (beyond - reached) / 2;
@@ -153,7 +153,7 @@ static size_t last_reached(const struct ml_scratch *w, double a, double kappa) {
 static void open_bins(struct ml_scratch *w, uint32_t n_p, double low, double scale, double kappa) {
     size_t spare = (size_t)ceil(fmin(kappa * (double)n_p, ML_BINS)) + 2;
     for (uint32_t p = 0; p < n_p; p++) {
-        size_t at = last_reached(w, (w->p[p].key - low) * scale, kappa);
+        size_t at = last_bin_reached(w, (w->p[p].key - low) * scale, kappa);
         size_t first = at > spare ? at - spare : 0, end = at + spare + 2;
         for (size_t j = first; j < end && j <= ML_BINS; j++) {
             w->bins[j].open = true;
@@ -173,7 +173,7 @@ static void open_bins(struct ml_scratch *w, uint32_t n_p, double low, double sca
 }
 
 /* beta of the others that are done with; those in open bins to w->r, *n_r of them. */
-static void take_certain(const struct ml_block *block, struct ml_scratch *w, uint32_t n_others,
+static void fix_certain(const struct ml_block *block, struct ml_scratch *w, uint32_t n_others,
                          uint32_t *n_r, double *beta) {
     *n_r = 0;
     for (uint32_t r = 0; r < n_others; r++) {
@@ -191,15 +191,15 @@ static void take_certain(const struct ml_block *block, struct ml_scratch *w, uin
 
 /* w->u and w->v hold a and b; beta is 0, and stays so where this returns false: too few others
  * would be certain. */
-static bool sieve_hinge(const struct ml_block *block, double k, struct ml_scratch *w,
+static bool solve_hinge_binned(const struct ml_block *block, double k, struct ml_scratch *w,
                         double *beta) {
-    enum { FEWEST = 64, MOST_OPEN = ML_BINS / 4 };
+    enum { MIN_OTHERS = 64, MAX_OPEN = ML_BINS / 4 };
     uint32_t n_others = block->q - block->n_relevant, n_p = 0, n_r;
     double low, high, kappa = k * block->lambda;
     ml_block_range(block, w, &low, &high);
     double scale = ML_BINS / (high - low);
     double width = 2 * kappa * scale * (double)block->n_relevant; /* of what one of them opens */
-    if (n_others < FEWEST || !(high > low) || !(width * (double)block->n_relevant < MOST_OPEN)) {
+    if (n_others < MIN_OTHERS || !(high > low) || !(width * (double)block->n_relevant < MAX_OPEN)) {
         return false;
     }
     for (uint32_t p = 0; p < block->n_relevant; p++) {
@@ -209,7 +209,7 @@ static bool sieve_hinge(const struct ml_block *block, double k, struct ml_scratc
     }
     count_bins(w, n_others, low, scale);
     open_bins(w, n_p, low, scale, kappa * scale);
-    take_certain(block, w, n_others, &n_r, beta);
+    fix_certain(block, w, n_others, &n_r, beta);
     double *extra = w->x; /* by relevant label: how many others it ends below for certain */
     for (uint32_t p = 0; p < n_p; p++) {
         double n = w->count[p] <= ML_BINS ? w->bins[w->count[p]].certain : 0;
@@ -237,7 +237,7 @@ static bool sieve_hinge(const struct ml_block *block, double k, struct ml_scratc
  * and the difference of the equations of p and p + 1, v eliminated, is tridiagonal in U. */
 
 /* Newton's point from the active sets at new_u, new_v into x, y. p ascends, r descends. */
-static void newton_point(struct ml_scratch *w, double kappa, uint32_t n_p, uint32_t n_r) {
+static void newton_iterate(struct ml_scratch *w, double kappa, uint32_t n_p, uint32_t n_r) {
     const double *u = w->new_u, *v = w->new_v;
     const struct ml_sort *p = w->p, *r = w->r;
     double *diagonal = w->diagonal, *upper = w->upper, *right = w->right;
@@ -285,7 +285,7 @@ static void newton_point(struct ml_scratch *w, double kappa, uint32_t n_p, uint3
 }
 
 /* Puts the labels that take part into the order of new_u and new_v. */
-static void sort_point(struct ml_scratch *w, uint32_t n_p, uint32_t n_r) {
+static void sort_iterate(struct ml_scratch *w, uint32_t n_p, uint32_t n_r) {
     for (uint32_t i = 0; i < n_p; i++) {
         w->p[i].key = -w->new_u[w->p[i].index];
     }
@@ -355,7 +355,7 @@ static bool subtract(const struct ml_sort *list, uint32_t n, double *to, const d
     return moved;
 }
 
-static void go(const struct ml_sort *list, uint32_t n, double length, const double *way,
+static void add_along(const struct ml_sort *list, uint32_t n, double length, const double *way,
                double *to) {
     for (uint32_t i = 0; i < n; i++) {
         to[list[i].index] += length * way[list[i].index];
@@ -365,21 +365,21 @@ static void go(const struct ml_sort *list, uint32_t n, double length, const doub
 /* w->u and w->v hold a and b, w->p and w->r who takes part; from the point new_u, new_v. */
 static double solve_squared(const struct ml_block *block, double k, uint32_t n_p, uint32_t n_r,
                             struct ml_scratch *w, double *beta) {
-    enum { MOST_STEPS = 50, MOST_HALVINGS = 30 };
+    enum { MAX_STEPS = 50, MAX_HALVINGS = 30 };
     double kappa = 2 * k * block->lambda;
-    sort_point(w, n_p, n_r);
+    sort_iterate(w, n_p, n_r);
     double value = squared_value(block, w, k, n_p, n_r);
-    for (int step = 0; step < MOST_STEPS; step++) {
-        newton_point(w, kappa, n_p, n_r);
+    for (int step = 0; step < MAX_STEPS; step++) {
+        newton_iterate(w, kappa, n_p, n_r);
         bool moved = subtract(w->p, n_p, w->x, w->new_u); /* the way there from here on */
         moved = subtract(w->r, n_r, w->y, w->new_v) || moved;
         double length = 1, gone = 0, next = value;
-        for (int halving = 0; moved && halving < MOST_HALVINGS; halving++) {
-            go(w->p, n_p, length - gone, w->x, w->new_u);
-            go(w->r, n_r, length - gone, w->y, w->new_v);
+        for (int halving = 0; moved && halving < MAX_HALVINGS; halving++) {
+            add_along(w->p, n_p, length - gone, w->x, w->new_u);
+            add_along(w->r, n_r, length - gone, w->y, w->new_v);
             gone = length;
             length /= 2;
-            sort_point(w, n_p, n_r);
+            sort_iterate(w, n_p, n_r);
             next = squared_value(block, w, k, n_p, n_r);
             if (next < value) {
                 break;
@@ -414,7 +414,7 @@ static double solve(const struct ml_block *block, double k, const double *s, str
                     double *beta) {
     bool hinge = block->loss == ML_HINGE;
     uint32_t n_p, n_r;
-    if ((hinge && sieve_hinge(block, k, w, beta)) || !ml_block_sort(block, w, &n_p, &n_r)) {
+    if ((hinge && solve_hinge_binned(block, k, w, beta)) || !ml_block_sort(block, w, &n_p, &n_r)) {
         return 0;
     }
     if (hinge) {
@@ -431,7 +431,7 @@ double ml_block_exact(const struct ml_block *block, double k, const double *s, d
     memcpy(old, beta, block->q * sizeof *old);
     *conjugate = 0;
     if (k > 0) {
-        ml_block_gather(block, s, k, beta, w);
+        ml_block_split_scores(block, s, k, beta, w);
         memset(beta, 0, block->q * sizeof *beta);
         *conjugate = solve(block, k, s, w, beta);
     } else {

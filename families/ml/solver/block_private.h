@@ -11,7 +11,7 @@
 /* A part of the hinge block: relevant labels p_first..p_end and others r_first..r_end, in
  * descending order, whose values are known to lie above n_below relevant and below n_above others.
  */
-struct part {
+struct subproblem {
     uint32_t p_first, p_end, r_first, r_end;
     uint32_t n_above, n_below;
 };
@@ -32,7 +32,7 @@ struct ml_scratch {
     uint32_t *other;       /* (q) labels that are not relevant */
     struct ml_sort *p, *r; /* (q) those that take part, sorted */
     struct ml_sort *merge; /* (q) */
-    struct part *parts;    /* (q + 1) */
+    struct subproblem *subproblems;    /* (q + 1) */
     struct bin *bins;      /* (ML_BINS + 1) */
     uint16_t *bin;         /* (q) of each v */
 
@@ -42,7 +42,7 @@ struct ml_scratch {
 };
 
 /* u (n_relevant) and v (q - n_relevant) of the scratch from s - k beta (beta may be NULL). */
-void ml_block_gather(const struct ml_block *block, const double *s, double k, const double *beta,
+void ml_block_split_scores(const struct ml_block *block, const double *s, double k, const double *beta,
                      struct ml_scratch *w);
 
 /* The lowest u and the highest v. */

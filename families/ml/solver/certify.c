@@ -8,7 +8,7 @@
 
 enum {
     BLOCK_SCORES = 1 << 18,
-    MOST_PAIRS = 1024 /* of a row, that are taken one by one */
+    MAX_PAIRS = 1024 /* of a row, that are taken one by one */
 };
 
 struct loss {
@@ -63,7 +63,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         size_t i = rows->row[loss->next] - first;
         struct ml_block block = ml_rows_block(rows, loss->next, claim->loss, claim->cost);
         double pairs = block.n_relevant * (double)(q - block.n_relevant), largest = 0;
-        if (pairs <= MOST_PAIRS) {
+        if (pairs <= MAX_PAIRS) {
             pair_loss(&block, s + i * q, error[i], value, rounding);
             continue;
         }
@@ -90,10 +90,10 @@ struct rounding {
     double *error;                 /* (n_all) of their coefficients */
     double all;                    /* sum of sizes */
     double under;                  /* what alpha may be over lambda where that underflows, in all */
-    double most_reach, most_ratio; /* largest reach, and alpha / (2 lambda) */
+    double max_reach, max_ratio; /* largest reach, and alpha / (2 lambda) */
 };
 
-static int find_rounding(struct certify *certify, const struct ml_claim *claim,
+static int bound_rounding(struct certify *certify, const struct ml_claim *claim,
                          struct rounding *rounding, struct error *err) {
     const double *reach = certify_reach(certify);
     const struct ml_rows *rows = claim->rows;
@@ -107,36 +107,36 @@ static int find_rounding(struct certify *certify, const struct ml_claim *claim,
     for (size_t i = 0; i < rows->n; i++) {
         size_t row = rows->row[i];
         struct ml_block block = ml_rows_block(rows, i, claim->loss, claim->cost);
-        const struct ml_size *size = &claim->size[row];
+        const struct ml_feasibility *size = &claim->size[row];
         /* where blocks are found as a whole, their parts cancel down from the size of lambda; what
          * lambda cannot carry is taken off */
-        double apart = claim->loss != ML_HINGE      ? 0
-                       : size->most <= block.lambda ? size->apart
-                       : size->over <= unit * (size->sum + block.lambda)
+        double infeasibility = claim->loss != ML_HINGE      ? 0
+                       : size->max_product <= block.lambda ? size->infeasibility
+                       : size->excess <= unit * (size->sum + block.lambda)
                            ? unit * block.lambda
-                           : unit * block.lambda + size->apart + 2 * size->over;
-        rounding->error[row] = size->sum > 0 ? (unit + sums) * size->sum + apart : 0;
-        rounding->all += size->sum + apart / unit;
+                           : unit * block.lambda + size->infeasibility + 2 * size->excess;
+        rounding->error[row] = size->sum > 0 ? (unit + sums) * size->sum + infeasibility : 0;
+        rounding->all += size->sum + infeasibility / unit;
         double pairs = block.n_relevant * (double)(block.q - block.n_relevant);
         rounding->under += pairs * CERTIFY_UNDERFLOW;
         rounding->error[row] += 2 * pairs * CERTIFY_UNDERFLOW;
-        rounding->most_reach = fmax(rounding->most_reach, reach[row]);
+        rounding->max_reach = fmax(rounding->max_reach, reach[row]);
         if (claim->loss == ML_SQUARED_HINGE) {
-            rounding->most_ratio = fmax(rounding->most_ratio, size->sum / block.lambda);
+            rounding->max_ratio = fmax(rounding->max_ratio, size->sum / block.lambda);
         }
     }
-    double most[] = {rounding->most_reach, rounding->most_ratio};
-    cluster_max(rows->cluster, most, 2);
+    double max_product[] = {rounding->max_reach, rounding->max_ratio};
+    cluster_max(rows->cluster, max_product, 2);
     rounding->all = cluster_total(rows->cluster, rounding->all);
     rounding->under = cluster_total(rows->cluster, rounding->under);
-    rounding->most_reach = most[0];
-    rounding->most_ratio = most[1];
+    rounding->max_reach = max_product[0];
+    rounding->max_ratio = max_product[1];
     return 0;
 }
 
 /* A dual point with sums of exactly 0 is near one whose sums are the residual: flows of alpha from
  * labels that send too much are taken back along paths of at most q steps. */
-static double price_of_balance(const struct ml_claim *claim, const struct rounding *rounding,
+static double cost_of_balance(const struct ml_claim *claim, const struct rounding *rounding,
                                double largest) {
     double q = (double)claim->rows->q, sum = 0;
     if (!claim->residual) {
@@ -147,16 +147,16 @@ static double price_of_balance(const struct ml_claim *claim, const struct roundi
     }
     double terms = (double)(claim->rows->n_everywhere + cluster_size(claim->rows->cluster) - 1);
     sum += (terms + 2) * DBL_EPSILON * rounding->all;
-    double moved = q * sum, step = 2 * moved * rounding->most_reach;
-    return moved * (1 + rounding->most_ratio + 2 * largest) + 0.5 * step * step;
+    double moved = q * sum, step = 2 * moved * rounding->max_reach;
+    return moved * (1 + rounding->max_ratio + 2 * largest) + 0.5 * step * step;
 }
 
 /* A bound of |g|: D >= 0 is all that is of use. */
-static double largest_norm(const struct ml_claim *claim) {
+static double norm_bound(const struct ml_claim *claim) {
     return sqrt(2 * fmax(0, claim->linear));
 }
 
-double ml_loss_of_nothing(const struct ml_rows *rows, double cost) {
+double ml_loss_of_zero(const struct ml_rows *rows, double cost) {
     const struct certify_total all = {.sum = (double)rows->n_everywhere};
     return certify_total_times(&all, cost);
 }
@@ -165,7 +165,7 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
                struct certificate *certificate, struct error *err) {
     const struct ml_rows *rows = claim->rows;
     struct rounding rounding;
-    if (find_rounding(certify, claim, &rounding, err) < 0) {
+    if (bound_rounding(certify, claim, &rounding, err) < 0) {
         return -1;
     }
     struct certify_function g = *claim->g;
@@ -173,7 +173,7 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
     g.error = rounding.error;
     double largest = 0;
     if (claim->residual &&
-        certify_largest_score(certify, rows->q, &g, largest_norm(claim), &largest, err) < 0) {
+        certify_largest_score(certify, rows->q, &g, norm_bound(claim), &largest, err) < 0) {
         free(rounding.error);
         return -1;
     }
@@ -185,9 +185,9 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
         .block = 1 + BLOCK_SCORES / rows->q,
         .loss = evaluate_loss,
         .linear = claim->linear,
-        .linear_rounding = 2 * unit * rounding.all + price_of_balance(claim, &rounding, largest) +
-                           rounding.under * (2 + rounding.most_ratio * rounding.most_ratio),
-        .nothing = ml_loss_of_nothing(rows, claim->cost),
+        .linear_rounding = 2 * unit * rounding.all + cost_of_balance(claim, &rounding, largest) +
+                           rounding.under * (2 + rounding.max_ratio * rounding.max_ratio),
+        .nothing = ml_loss_of_zero(rows, claim->cost),
         .enough = claim->epsilon,
         .lengthen = true};
     int status = certify_bounds(certify, rows->q, claim->f, &g, &family, certificate, err);

@@ -13,16 +13,16 @@
 
 enum {
     PASSES = 3,        /* of pair steps in a block */
-    MOST_PAIRS = 64,   /* of a block that is stepped in by pairs */
-    MOST_PAUSE = 8,    /* sweeps that a row is left out for */
-    LOOK_EVERY = 8,    /* sweeps between looks at every row */
-    SLICE_ROWS = 256,  /* of one task that looks */
-    MOST_STALLED = 10, /* looks without progress before it is called stalled */
+    MAX_PAIRS = 64,   /* of a block that is stepped in by pairs */
+    MAX_PAUSE = 8,    /* sweeps that a row is left out for */
+    SWEEPS_PER_EVALUATION = 8,    /* sweeps between looks at every row */
+    TASK_ROWS = 256,  /* of one task that looks */
+    MAX_STALLED = 10, /* looks without progress before it is called stalled */
     RANDOM_STREAM = 5  /* tells this use of the seed from others */
 };
 
 /* A row adds next to nothing if its gap is below this part of what is allowed on average. */
-static const double SMALL = 0.1;
+static const double NEGLIGIBLE = 0.1;
 
 /* Between two looks D should rise by more than this part of the gap. */
 static const double STALLED = 1e-6;
@@ -40,7 +40,7 @@ static int create_alpha(struct ml_bcd *bcd, struct error *err) {
     for (size_t i = 0; i < n; i++) {
         struct ml_block block = ml_rows_block(bcd->rows, i, ML_HINGE, 1);
         uint64_t pairs = (uint64_t)block.n_relevant * (block.q - block.n_relevant);
-        bcd->alpha_start[i + 1] = bcd->alpha_start[i] + (pairs <= MOST_PAIRS ? pairs : 0);
+        bcd->alpha_start[i + 1] = bcd->alpha_start[i] + (pairs <= MAX_PAIRS ? pairs : 0);
     }
     bcd->alpha = memory_zeros((size_t)bcd->alpha_start[n], sizeof(double), "pairs", err);
     return bcd->alpha ? 0 : -1;
@@ -80,9 +80,9 @@ int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struc
     bcd->beta = memory_zeros(n, width * sizeof(double), "dual variables", err);
     bcd->conjugate = memory_zeros(n, 2 * sizeof(double), "dual variables", err);
     bcd->total = memory_zeros(width, 4 * sizeof(double), "dual variables", err);
-    bcd->pause = memory_zeros(n, 2, "gaps", err);
+    bcd->pause_length = memory_zeros(n, 2, "gaps", err);
     bcd->order = memory_array(n, sizeof(uint32_t), "an order", err);
-    if (!bcd->beta || !bcd->conjugate || !bcd->total || !bcd->pause || !bcd->order ||
+    if (!bcd->beta || !bcd->conjugate || !bcd->total || !bcd->pause_length || !bcd->order ||
         create_alpha(bcd, err) < 0 || create_scratch(bcd, err) < 0) {
         ml_bcd_free(bcd);
         return -1;
@@ -91,10 +91,10 @@ int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struc
     bcd->offset = bcd->total + width;
     bcd->s = bcd->offset + width;
     bcd->old = bcd->s + width;
-    bcd->absent = bcd->pause + n;
+    bcd->pause_left = bcd->pause_length + n;
     bcd->sweep_work = count_work(bcd);
     bcd->all_work = cluster_total(rows->cluster, bcd->sweep_work);
-    if (rows->cluster && ml_rounds_create(&bcd->rounds, bcd, err) < 0) {
+    if (rows->cluster && ml_distributed_create(&bcd->rounds, bcd, err) < 0) {
         ml_bcd_free(bcd);
         return -1;
     }
@@ -106,15 +106,15 @@ void ml_bcd_free(struct ml_bcd *bcd) {
         ml_scratch_free(bcd->scratch[w]);
     }
     ml_store_free(&bcd->store);
-    ml_rounds_free(bcd->rounds);
+    ml_distributed_free(bcd->rounds);
     free(bcd->scratch);
     free(bcd->beta);
     free(bcd->conjugate);
-    free(bcd->stand);
+    free(bcd->slope_scores);
     free(bcd->total);
     free(bcd->alpha);
     free(bcd->alpha_start);
-    free(bcd->pause);
+    free(bcd->pause_length);
     free(bcd->order);
     *bcd = (struct ml_bcd){0};
 }
@@ -133,19 +133,19 @@ struct sums {
     double loss, gain, square, offset; /* losses, D's linear part, <beta, S>, <beta, offset> */
 };
 
-struct look {
+struct evaluation {
     struct ml_bcd *bcd;
     double *s;         /* (workers, width) */
     struct sums *sums; /* (tasks) */
 };
 
-static void look_task(void *argument, size_t task, size_t worker) {
-    const struct look *look = argument;
-    struct ml_bcd *bcd = look->bcd;
-    size_t width = bcd->store.width, end = (task + 1) * SLICE_ROWS;
-    double *s = look->s + worker * width;
+static void evaluate_task(void *argument, size_t task, size_t worker) {
+    const struct evaluation *evaluation = argument;
+    struct ml_bcd *bcd = evaluation->bcd;
+    size_t width = bcd->store.width, end = (task + 1) * TASK_ROWS;
+    double *s = evaluation->s + worker * width;
     struct sums sums = {0};
-    for (size_t i = task * SLICE_ROWS; i < end && i < bcd->rows->n; i++) {
+    for (size_t i = task * TASK_ROWS; i < end && i < bcd->rows->n; i++) {
         struct ml_block block = ml_bcd_block(bcd, i);
         const double *beta = bcd->beta + i * width;
         ml_store_scores(&bcd->store, i, s);
@@ -159,24 +159,24 @@ static void look_task(void *argument, size_t task, size_t worker) {
         sums.square += square;
         sums.offset += array_dot(beta, bcd->offset, width);
     }
-    look->sums[task] = sums;
+    evaluation->sums[task] = sums;
 }
 
 int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *err) {
-    size_t width = bcd->store.width, tasks = (bcd->rows->n + SLICE_ROWS - 1) / SLICE_ROWS;
-    struct look look = {.bcd = bcd,
+    size_t width = bcd->store.width, tasks = (bcd->rows->n + TASK_ROWS - 1) / TASK_ROWS;
+    struct evaluation evaluation = {.bcd = bcd,
                         .s = memory_array(threads_count(bcd->problem->threads),
                                           width * sizeof(double), "scores", err),
                         .sums = memory_array(tasks, sizeof(struct sums), "bounds", err)};
     int status = -1;
-    if (look.s && look.sums) {
-        threads_run(bcd->problem->threads, tasks, look_task, &look);
+    if (evaluation.s && evaluation.sums) {
+        threads_run(bcd->problem->threads, tasks, evaluate_task, &evaluation);
         struct sums sum = {0};
         for (size_t t = 0; t < tasks; t++) {
-            sum.loss += look.sums[t].loss;
-            sum.gain += look.sums[t].gain;
-            sum.square += look.sums[t].square;
-            sum.offset += look.sums[t].offset;
+            sum.loss += evaluation.sums[t].loss;
+            sum.gain += evaluation.sums[t].gain;
+            sum.square += evaluation.sums[t].square;
+            sum.offset += evaluation.sums[t].offset;
         }
         double sums[] = {sum.loss, sum.gain, sum.square, sum.offset};
         cluster_sum(bcd->rows->cluster, sums, 4);
@@ -188,8 +188,8 @@ int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *er
                      : error_set(err, ERROR_RUNTIME,
                                  "scores overflow: scale the data or lower the cost");
     }
-    free(look.s);
-    free(look.sums);
+    free(evaluation.s);
+    free(evaluation.sums);
     return status;
 }
 
@@ -202,9 +202,9 @@ static void row_alpha(const void *context, size_t i, const struct ml_block *bloc
         memcpy(alpha, bcd->alpha + bcd->alpha_start[i],
                (size_t)block->n_relevant * n_others * sizeof *alpha);
     } else if (block->loss == ML_SQUARED_HINGE) {
-        ml_block_slopes(block, bcd->stand + i * bcd->store.width, alpha);
+        ml_block_squared_alpha(block, bcd->slope_scores + i * bcd->store.width, alpha);
     } else {
-        ml_block_spread(block, bcd->beta + i * bcd->store.width, alpha, bcd->scratch[0]);
+        ml_block_hinge_alpha(block, bcd->beta + i * bcd->store.width, alpha, bcd->scratch[0]);
     }
 }
 
@@ -221,11 +221,11 @@ static void reset(struct ml_bcd *bcd) {
     memset(bcd->total, 0, width * sizeof(double));
     memset(bcd->alpha, 0, (size_t)bcd->alpha_start[n] * sizeof(double));
     ml_store_scale(&bcd->store, 0);
-    for (size_t i = 0; bcd->stand && i < n; i++) { /* all margins 1 */
+    for (size_t i = 0; bcd->slope_scores && i < n; i++) { /* all margins 1 */
         struct ml_block block = ml_bcd_block(bcd, i);
-        memset(bcd->stand + i * width, 0, width * sizeof(double));
+        memset(bcd->slope_scores + i * width, 0, width * sizeof(double));
         for (uint32_t p = 0; p < block.n_relevant; p++) {
-            bcd->stand[i * width + block.relevant[p]] = 1;
+            bcd->slope_scores[i * width + block.relevant[p]] = 1;
         }
     }
 }
@@ -271,9 +271,9 @@ static void scale(struct ml_bcd *bcd, double factor, double ratio) {
         bcd->conjugate[i] *= factor * factor / ratio;
     }
     ml_store_scale(&bcd->store, factor);
-    for (size_t i = 0; bcd->stand && i < n; i++) { /* alpha = 2 lambda (1 - s_p + s_r) */
+    for (size_t i = 0; bcd->slope_scores && i < n; i++) { /* alpha = 2 lambda (1 - s_p + s_r) */
         struct ml_block block = ml_bcd_block(bcd, i);
-        double *s = bcd->stand + i * width, slopes = factor / ratio;
+        double *s = bcd->slope_scores + i * width, slopes = factor / ratio;
         for (size_t k = 0; k < width; k++) {
             s[k] *= slopes;
         }
@@ -284,7 +284,7 @@ static void scale(struct ml_bcd *bcd, double factor, double ratio) {
 }
 
 /* Room for the scores whose slopes are the alpha of rows that are not stepped in by pairs. */
-static int create_stand(struct ml_bcd *bcd, struct error *err) {
+static int create_slope_scores(struct ml_bcd *bcd, struct error *err) {
     size_t i = 0, n = bcd->rows->n, width = bcd->store.width;
     while (i < n && bcd->alpha_start[i + 1] > bcd->alpha_start[i]) {
         i++;
@@ -292,12 +292,12 @@ static int create_stand(struct ml_bcd *bcd, struct error *err) {
     if (i == n) {
         return 0;
     }
-    bcd->stand = memory_zeros(n, width * sizeof(double), "dual variables", err);
-    return bcd->stand ? 0 : -1;
+    bcd->slope_scores = memory_zeros(n, width * sizeof(double), "dual variables", err);
+    return bcd->slope_scores ? 0 : -1;
 }
 
 int ml_bcd_start(struct ml_bcd *bcd, enum ml_loss loss, double cost, struct error *err) {
-    if (loss == ML_SQUARED_HINGE && !bcd->stand && create_stand(bcd, err) < 0) {
+    if (loss == ML_SQUARED_HINGE && !bcd->slope_scores && create_slope_scores(bcd, err) < 0) {
         return -1;
     }
     if (bcd->cost == 0 || bcd->loss != loss) {
@@ -311,22 +311,22 @@ int ml_bcd_start(struct ml_bcd *bcd, enum ml_loss loss, double cost, struct erro
     }
     bcd->loss = loss;
     bcd->cost = cost;
-    memset(bcd->pause, 0, bcd->rows->n);
-    memset(bcd->absent, 0, bcd->rows->n);
+    memset(bcd->pause_length, 0, bcd->rows->n);
+    memset(bcd->pause_left, 0, bcd->rows->n);
     return 0;
 }
 
 /* ---- sweeps ---- */
 
 /* A row whose gap is next to nothing is left out for twice as many sweeps as the last time. */
-static void plan_pause(struct ml_bcd *bcd, size_t i) {
-    if (!bcd->shrinking || bcd->gap[i] > bcd->small) {
-        bcd->pause[i] = 0;
+static void shrink_row(struct ml_bcd *bcd, size_t i) {
+    if (!bcd->shrinking || bcd->gap[i] > bcd->negligible_gap) {
+        bcd->pause_length[i] = 0;
         return;
     }
-    unsigned next = bcd->pause[i] == 0 ? 1 : 2U * bcd->pause[i];
-    bcd->pause[i] = (unsigned char)(next < MOST_PAUSE ? next : MOST_PAUSE);
-    bcd->absent[i] = bcd->pause[i];
+    unsigned next = bcd->pause_length[i] == 0 ? 1 : 2U * bcd->pause_length[i];
+    bcd->pause_length[i] = (unsigned char)(next < MAX_PAUSE ? next : MAX_PAUSE);
+    bcd->pause_left[i] = bcd->pause_length[i];
 }
 
 static bool visit(void *context, size_t i, const double *scores, double *change) {
@@ -339,7 +339,7 @@ static bool visit(void *context, size_t i, const double *scores, double *change)
     add_bias(bcd, s);
     bcd->gap[i] = ml_block_loss(&block, s, scratch) + bcd->conjugate[i] +
                   array_dot(beta, s, width) - ml_block_gain(&block, beta);
-    plan_pause(bcd, i);
+    shrink_row(bcd, i);
     if (!(bcd->gap[i] > 0)) {
         return false;
     }
@@ -352,8 +352,8 @@ static bool visit(void *context, size_t i, const double *scores, double *change)
     if (largest == 0) {
         return false;
     }
-    for (size_t c = 0; bcd->stand && c < width; c++) {
-        bcd->stand[i * width + c] = s[c] + k * (beta[c] - bcd->old[c]);
+    for (size_t c = 0; bcd->slope_scores && c < width; c++) {
+        bcd->slope_scores[i * width + c] = s[c] + k * (beta[c] - bcd->old[c]);
     }
     for (size_t c = 0; c < width; c++) {
         change[c] = beta[c] - bcd->old[c];
@@ -366,8 +366,8 @@ static bool visit(void *context, size_t i, const double *scores, double *change)
 static size_t choose_rows(struct ml_bcd *bcd) {
     size_t n = 0;
     for (size_t i = 0; i < bcd->rows->n; i++) {
-        if (bcd->absent[i] > 0) {
-            bcd->absent[i]--;
+        if (bcd->pause_left[i] > 0) {
+            bcd->pause_left[i]--;
         } else {
             bcd->order[n++] = (uint32_t)i;
         }
@@ -377,10 +377,10 @@ static size_t choose_rows(struct ml_bcd *bcd) {
 }
 
 /* Rows whose gap has grown while they were left out come back. */
-static void recall_rows(struct ml_bcd *bcd) {
+static void unshrink_rows(struct ml_bcd *bcd) {
     for (size_t i = 0; i < bcd->rows->n; i++) {
-        if (bcd->gap[i] > bcd->small) {
-            bcd->absent[i] = bcd->pause[i] = 0;
+        if (bcd->gap[i] > bcd->negligible_gap) {
+            bcd->pause_left[i] = bcd->pause_length[i] = 0;
         }
     }
 }
@@ -392,11 +392,11 @@ static int sweep(struct ml_bcd *bcd, size_t *n, struct error *err) {
 }
 
 /* The rounds of a sweep, or of several. */
-static int sweep_together(struct ml_bcd *bcd, size_t *n, struct error *err) {
-    struct ml_rounds *rounds = bcd->rounds;
+static int sweep_distributed(struct ml_bcd *bcd, size_t *n, struct error *err) {
+    struct ml_distributed *rounds = bcd->rounds;
     if (rounds->plan.repeats > 1) {
         *n = 0;
-        ml_rounds_begin(rounds, bcd);
+        ml_distributed_begin(rounds, bcd);
         for (size_t k = 0; k < rounds->plan.repeats; k++) {
             size_t more;
             if (sweep(bcd, &more, err) < 0) {
@@ -404,36 +404,36 @@ static int sweep_together(struct ml_bcd *bcd, size_t *n, struct error *err) {
             }
             *n += more;
         }
-        ml_rounds_end(rounds, bcd, NULL, bcd->rows->n);
+        ml_distributed_end(rounds, bcd, NULL, bcd->rows->n);
         return 0;
     }
     *n = choose_rows(bcd);
     for (size_t part = 0; part < rounds->plan.parts; part++) {
         size_t first, end = rounds_part(&rounds->plan, *n, part, &first);
-        ml_rounds_begin(rounds, bcd);
+        ml_distributed_begin(rounds, bcd);
         if (ml_store_sweep(&bcd->store, bcd->order + first, end - first, visit, bcd, &bcd->random,
                            err) < 0) {
             return -1;
         }
-        ml_rounds_end(rounds, bcd, bcd->order + first, end - first);
+        ml_distributed_end(rounds, bcd, bcd->order + first, end - first);
     }
     return 0;
 }
 
 /* What the rows have been seen to add to the gap. */
-static double promised(const struct ml_bcd *bcd) {
-    double promise = 0;
+static double predicted_gap(const struct ml_bcd *bcd) {
+    double predicted = 0;
     for (size_t i = 0; i < bcd->rows->n; i++) {
-        promise += bcd->gap[i];
+        predicted += bcd->gap[i];
     }
-    return cluster_total(bcd->rows->cluster, promise);
+    return cluster_total(bcd->rows->cluster, predicted);
 }
 
 int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
     double best_gap = INFINITY;
     int stalled = 0;
     if (bcd->rounds) {
-        ml_rounds_start(bcd->rounds, bcd);
+        ml_distributed_start(bcd->rounds, bcd);
     }
     if (ml_bcd_bounds(bcd, &run->bounds, err) < 0) {
         return -1;
@@ -448,23 +448,23 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
             run->iterations >= run->least) {
             return 0;
         }
-        bcd->small = SMALL * allowed / (double)bcd->rows->n_everywhere;
-        recall_rows(bcd);
+        bcd->negligible_gap = NEGLIGIBLE * allowed / (double)bcd->rows->n_everywhere;
+        unshrink_rows(bcd);
         /* sweep until what the rows were seen to add promises the gap, or it is time to look */
-        double promise, last_dual = bounds->dual;
+        double predicted, last_dual = bounds->dual;
         uint64_t since = 0;
         do {
             size_t n;
-            if ((bcd->rounds ? sweep_together : sweep)(bcd, &n, err) < 0) {
+            if ((bcd->rounds ? sweep_distributed : sweep)(bcd, &n, err) < 0) {
                 return -1;
             }
             run->iterations += bcd->rounds ? bcd->rounds->plan.repeats : 1;
             n = cluster_count(bcd->rows->cluster, n);
             run->work += bcd->all_work * (double)n / (double)bcd->rows->n_everywhere;
             since++;
-            promise = promised(bcd);
+            predicted = predicted_gap(bcd);
             run->stop = monitor_check(run->monitor, run->iterations, bounds->primal, bounds->dual);
-        } while (!run->stop && since < LOOK_EVERY && promise > 2 * allowed);
+        } while (!run->stop && since < SWEEPS_PER_EVALUATION && predicted > 2 * allowed);
         if (ml_bcd_bounds(bcd, bounds, err) < 0) {
             return -1;
         }
@@ -475,7 +475,7 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
         best_gap = gap < best_gap ? gap : best_gap;
         run->yields = pace_slow(&run->pace, run->work, gap_relative(bounds->primal, bounds->dual),
                                 run->epsilon);
-        if (run->stop || run->yields || stalled >= MOST_STALLED) {
+        if (run->stop || run->yields || stalled >= MAX_STALLED) {
             return 0;
         }
     }

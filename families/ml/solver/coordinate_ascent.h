@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ml_rounds;
+struct ml_distributed;
 
 struct ml_bcd {
     const struct problem *problem;
@@ -35,20 +35,20 @@ struct ml_bcd {
     double cost;       /* beta is feasible for; 0 before the first solve */
     double *beta;      /* (n, width) */
     double *conjugate; /* (n) */
-    double *stand;  /* (n, width) scores whose slopes are a row's alpha, squared hinge; or NULL */
+    double *slope_scores;  /* (n, width) scores whose slopes are a row's alpha, squared hinge; or NULL */
     double *total;  /* (width) sum of beta over rows, of all ranks */
     double *offset; /* (width) added to the scores; zeros, or the free bias */
     double *alpha;  /* of the rows stepped in by pairs, one behind the other */
     uint64_t *alpha_start; /* (n + 1) */
 
     double *gap;                 /* (n) what each row added to the gap when it was last looked at */
-    unsigned char *pause;        /* (n) sweeps to leave it out for the next time, */
-    unsigned char *absent;       /* (n) and sweeps that it is still left out */
-    double small;                /* gaps below are next to nothing */
+    unsigned char *pause_length;        /* (n) sweeps to leave it out for the next time, */
+    unsigned char *pause_left;       /* (n) and sweeps that it is still left out */
+    double negligible_gap;                /* gaps below are next to nothing */
     uint32_t *order;             /* (n) */
     double *s, *old;             /* (width) of the row at hand */
     struct ml_scratch **scratch; /* (workers) */
-    struct ml_rounds *rounds; /* of ranks over which a linear problem's rows are spread; or NULL */
+    struct ml_distributed *rounds; /* of ranks over which a linear problem's rows are spread; or NULL */
 };
 
 /* What is known of the point: of the problem with `constant` and `offset`. */

@@ -10,8 +10,8 @@ static size_t n_weights(const struct ml_bcd *bcd) {
     return (size_t)bcd->problem->data->n_features * bcd->store.width;
 }
 
-int ml_rounds_create(struct ml_rounds **rounds, const struct ml_bcd *bcd, struct error *err) {
-    struct ml_rounds *made = memory_zeros(1, sizeof *made, "rounds", err);
+int ml_distributed_create(struct ml_distributed **rounds, const struct ml_bcd *bcd, struct error *err) {
+    struct ml_distributed *made = memory_zeros(1, sizeof *made, "rounds", err);
     *rounds = made;
     if (!made) {
         return -1;
@@ -22,42 +22,42 @@ int ml_rounds_create(struct ml_rounds **rounds, const struct ml_bcd *bcd, struct
     made->step = memory_array(weights + width + 2, sizeof(double), "weights", err);
     made->beta = memory_array(n, width * sizeof(double), "dual variables", err);
     made->conjugate = memory_array(n, sizeof(double), "dual variables", err);
-    made->stand = memory_array(n, width * sizeof(double), "dual variables", err);
+    made->slope_scores = memory_array(n, width * sizeof(double), "dual variables", err);
     made->alpha = memory_array((size_t)bcd->alpha_start[n], sizeof(double), "pairs", err);
-    made->seen = memory_zeros(n, 1, "rounds", err);
+    made->visited = memory_zeros(n, 1, "rounds", err);
     if (!made->W || !made->total || !made->step || !made->beta || !made->conjugate ||
-        !made->stand || !made->alpha || !made->seen) {
+        !made->slope_scores || !made->alpha || !made->visited) {
         return -1;
     }
     rounds_plan(&made->plan, bcd->rows->cluster, bcd->sweep_work, (double)(weights + width));
     return 0;
 }
 
-void ml_rounds_free(struct ml_rounds *rounds) {
+void ml_distributed_free(struct ml_distributed *rounds) {
     if (rounds) {
         free(rounds->W);
         free(rounds->total);
         free(rounds->step);
         free(rounds->beta);
         free(rounds->conjugate);
-        free(rounds->stand);
+        free(rounds->slope_scores);
         free(rounds->alpha);
-        free(rounds->seen);
+        free(rounds->visited);
         free(rounds);
     }
 }
 
-void ml_rounds_start(struct ml_rounds *rounds, const struct ml_bcd *bcd) {
+void ml_distributed_start(struct ml_distributed *rounds, const struct ml_bcd *bcd) {
     size_t n = bcd->rows->n, width = bcd->store.width;
     memcpy(rounds->beta, bcd->beta, n * width * sizeof(double));
     memcpy(rounds->conjugate, bcd->conjugate, n * sizeof(double));
     memcpy(rounds->alpha, bcd->alpha, (size_t)bcd->alpha_start[n] * sizeof(double));
-    if (bcd->stand) {
-        memcpy(rounds->stand, bcd->stand, n * width * sizeof(double));
+    if (bcd->slope_scores) {
+        memcpy(rounds->slope_scores, bcd->slope_scores, n * width * sizeof(double));
     }
 }
 
-void ml_rounds_begin(struct ml_rounds *rounds, struct ml_bcd *bcd) {
+void ml_distributed_begin(struct ml_distributed *rounds, struct ml_bcd *bcd) {
     memcpy(rounds->W, bcd->store.W, n_weights(bcd) * sizeof(double));
     memcpy(rounds->total, bcd->total, bcd->store.width * sizeof(double));
     bcd->store.factor = rounds->plan.factor;
@@ -68,7 +68,7 @@ void ml_rounds_begin(struct ml_rounds *rounds, struct ml_bcd *bcd) {
 /* Adds the part of row i in the slope at the beginning, and in the curvature. The conjugates of
  * alphas that are at hand are parabolas; those of other blocks are at most on the line between both
  * ends. */
-static void add_row(const struct ml_rounds *rounds, const struct ml_bcd *bcd, size_t i,
+static void add_row(const struct ml_distributed *rounds, const struct ml_bcd *bcd, size_t i,
                     double *slope, double *curvature) {
     struct ml_block block = ml_bcd_block(bcd, i);
     size_t width = bcd->store.width;
@@ -87,7 +87,7 @@ static void add_row(const struct ml_rounds *rounds, const struct ml_bcd *bcd, si
 }
 
 /* The steps of all ranks, and the dual along them. */
-static void join_steps(struct ml_rounds *rounds, struct ml_bcd *bcd, const uint32_t *order,
+static void sum_steps(struct ml_distributed *rounds, struct ml_bcd *bcd, const uint32_t *order,
                        size_t n, double *slope, double *curvature) {
     size_t weights = n_weights(bcd), width = bcd->store.width;
     double *step = rounds->step, *total = step + weights, *sums = total + width;
@@ -100,9 +100,9 @@ static void join_steps(struct ml_rounds *rounds, struct ml_bcd *bcd, const uint3
     sums[0] = sums[1] = 0;
     for (size_t t = 0; t < n; t++) {
         size_t i = order ? order[t] : t;
-        if (!rounds->seen[i]) {
+        if (!rounds->visited[i]) {
             add_row(rounds, bcd, i, &sums[0], &sums[1]);
-            rounds->seen[i] = 1;
+            rounds->visited[i] = 1;
         }
     }
     cluster_sum(bcd->rows->cluster, step, weights + width + 2);
@@ -115,22 +115,22 @@ static void join_steps(struct ml_rounds *rounds, struct ml_bcd *bcd, const uint3
 /* ---- the end of a round ---- */
 
 /* to becomes from + theta (to - from), and from the same; both (n). */
-static void go(double theta, double *to, double *from, size_t n) {
+static void interpolate(double theta, double *to, double *from, size_t n) {
     for (size_t k = 0; k < n; k++) {
         to[k] = theta < 1 ? from[k] + theta * (to[k] - from[k]) : to[k];
         from[k] = to[k];
     }
 }
 
-static void settle_row(struct ml_rounds *rounds, struct ml_bcd *bcd, size_t i, double theta) {
+static void update_row(struct ml_distributed *rounds, struct ml_bcd *bcd, size_t i, double theta) {
     struct ml_block block = ml_bcd_block(bcd, i);
     size_t width = bcd->store.width;
     uint64_t first = bcd->alpha_start[i], end = bcd->alpha_start[i + 1];
-    go(theta, bcd->beta + i * width, rounds->beta + i * width, width);
-    go(theta, bcd->alpha + first, rounds->alpha + first, (size_t)(end - first));
-    go(theta, bcd->conjugate + i, rounds->conjugate + i, 1);
-    if (bcd->stand) {
-        go(theta, bcd->stand + i * width, rounds->stand + i * width, width);
+    interpolate(theta, bcd->beta + i * width, rounds->beta + i * width, width);
+    interpolate(theta, bcd->alpha + first, rounds->alpha + first, (size_t)(end - first));
+    interpolate(theta, bcd->conjugate + i, rounds->conjugate + i, 1);
+    if (bcd->slope_scores) {
+        interpolate(theta, bcd->slope_scores + i * width, rounds->slope_scores + i * width, width);
     }
     if (block.loss != ML_HINGE && end > first) {
         double squares = 0;
@@ -141,10 +141,10 @@ static void settle_row(struct ml_rounds *rounds, struct ml_bcd *bcd, size_t i, d
     }
 }
 
-void ml_rounds_end(struct ml_rounds *rounds, struct ml_bcd *bcd, const uint32_t *order, size_t n) {
+void ml_distributed_end(struct ml_distributed *rounds, struct ml_bcd *bcd, const uint32_t *order, size_t n) {
     size_t weights = n_weights(bcd), width = bcd->store.width;
     double slope, curvature;
-    join_steps(rounds, bcd, order, n, &slope, &curvature);
+    sum_steps(rounds, bcd, order, n, &slope, &curvature);
     double theta = rounds_go(&rounds->plan, slope, curvature);
     memcpy(bcd->store.W, rounds->W, weights * sizeof(double));
     memcpy(bcd->total, rounds->total, width * sizeof(double));
@@ -152,9 +152,9 @@ void ml_rounds_end(struct ml_rounds *rounds, struct ml_bcd *bcd, const uint32_t 
     array_add(bcd->total, theta, rounds->step + weights, width);
     for (size_t t = 0; t < n; t++) {
         size_t i = order ? order[t] : t;
-        if (rounds->seen[i]) {
-            settle_row(rounds, bcd, i, theta);
-            rounds->seen[i] = 0;
+        if (rounds->visited[i]) {
+            update_row(rounds, bcd, i, theta);
+            rounds->visited[i] = 0;
         }
     }
     bcd->store.factor = 1;

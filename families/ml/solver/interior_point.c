@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    GATHERED = 128, /* rows of a product that are weighted at once */
+    BATCH_ROWS = 128, /* rows of a product that are weighted at once */
     TASK_ROWS = 256 /* of a task of scores */
 };
 
@@ -66,22 +66,22 @@ static void group_task(void *argument, size_t task, size_t worker) {
     size_t low = task - high * (high - 1) / 2;
     bool last = high == ml->q - 1;
     double *block = block_of(ml, last ? low : high, low);
-    double *gathered = ml->gathered + worker * (GATHERED * m), sign = last ? 1 : -1;
+    double *batch = ml->batch + worker * (BATCH_ROWS * m), sign = last ? 1 : -1;
     for (size_t f = 0; f < m; f++) {
         memset(block + f * size, 0, m * sizeof *block);
     }
     size_t end = (size_t)ml->group_start[task + 1];
-    for (size_t at = (size_t)ml->group_start[task]; at < end; at += GATHERED) {
-        size_t rows = smaller(GATHERED, end - at);
+    for (size_t at = (size_t)ml->group_start[task]; at < end; at += BATCH_ROWS) {
+        size_t rows = smaller(BATCH_ROWS, end - at);
         for (size_t k = 0; k < rows; k++) {
             size_t pair = ml->group[at + k];
             const double *x = ml->F + ml->row[pair] * m;
             double root = sqrt(ml->theta[pair]);
             for (size_t f = 0; f < m; f++) {
-                gathered[k * m + f] = root * x[f];
+                batch[k * m + f] = root * x[f];
             }
         }
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)rows, sign, gathered,
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)rows, sign, batch,
                     (int)m, 1, block, (int)size);
     }
     for (size_t f = 0; f < m; f++) {
@@ -101,10 +101,10 @@ static void diagonal_task(void *argument, size_t task, size_t worker) {
         if (other == task) {
             continue;
         }
-        double *apart = block_of(ml, larger(task, other), smaller(task, other));
+        double *off_diagonal = block_of(ml, larger(task, other), smaller(task, other));
         for (size_t f = 0; f < m; f++) {
             for (size_t g = 0; g <= f; g++) {
-                block[f * size + g] -= apart[f * size + g];
+                block[f * size + g] -= off_diagonal[f * size + g];
             }
         }
     }
@@ -166,9 +166,9 @@ static int allocate(struct ml_interior *ml, struct error *err) {
     ml->counted = memory_array(m, q * sizeof(double), "weights", err);
     ml->H = memory_zeros(size, size * sizeof(double), "a system", err); /* all is summed */
     ml->reduced = memory_array(size, sizeof(double), "a system", err);
-    ml->gathered = memory_array(workers, GATHERED * m * sizeof(double), "a system", err);
+    ml->batch = memory_array(workers, BATCH_ROWS * m * sizeof(double), "a system", err);
     ml->bias_out = memory_zeros(q, sizeof(double), "weights", err);
-    if (!ml->S || !ml->beta || !ml->counted || !ml->H || !ml->reduced || !ml->gathered ||
+    if (!ml->S || !ml->beta || !ml->counted || !ml->H || !ml->reduced || !ml->batch ||
         !ml->bias_out) {
         return -1;
     }
@@ -220,7 +220,7 @@ void ml_interior_free(struct ml_interior *ml) {
     free(ml->beta);
     free(ml->H);
     free(ml->reduced);
-    free(ml->gathered);
+    free(ml->batch);
     free(ml->bias_out);
     free(ml);
 }
@@ -265,12 +265,12 @@ static void row_alpha(const void *context, size_t i, const struct ml_block *bloc
            (size_t)(ml->start[i + 1] - ml->start[i]) * sizeof *alpha);
 }
 
-void ml_interior_run(struct ml_interior *ml, double epsilon, double least,
+void ml_interior_run(struct ml_interior *ml, double epsilon, double min_scale,
                      const struct monitor *monitor, struct ml_fit *fit) {
-    const double tight = 0.5; /* what rounding of alphas may take is left */
-    interior_run(ml->interior, tight * epsilon, least, monitor, &ml->fit);
+    const double gap_share = 0.5; /* what rounding of alphas may take is left */
+    interior_run(ml->interior, gap_share * epsilon, min_scale, monitor, &ml->fit);
     if (!ml->own_features && !ml->fit.stop) {
-        interior_round(ml->interior, epsilon * fmax(ml->fit.primal, least), &ml->fit);
+        interior_round(ml->interior, epsilon * fmax(ml->fit.primal, min_scale), &ml->fit);
     }
     for (size_t a = 0; ml->bias > 0 && a < ml->q; a++) {
         ml->bias_out[a] = ml->bias * ml->fit.w[(ml->m - 1) * ml->q + a];

@@ -40,7 +40,7 @@ int ml_interior_start(struct ml_interior *interior, enum ml_loss loss, double co
 /* Goes on until the relative gap is epsilon, or P - D is epsilon times `least`. Where F
  * is a factor the weights are those of the dual point, whose coefficients are few, and no larger
  * than lambda. */
-void ml_interior_run(struct ml_interior *interior, double epsilon, double least,
+void ml_interior_run(struct ml_interior *interior, double epsilon, double min_scale,
                      const struct monitor *monitor, struct ml_fit *fit);
 
 #endif

@@ -27,7 +27,7 @@ struct ml_interior {
     double *S, *beta;         /* (n, q) */
     double *H;                /* (m (q-1), m (q-1)) index label * m + feature, lower half */
     double *reduced;          /* (m (q-1)) */
-    double *gathered;         /* (workers, GATHERED, m) */
+    double *batch;         /* (workers, GATHERED, m) */
     double *bias_out;         /* (q) */
     const double *theta;      /* of the system at hand */
     const double *w;          /* of the scores at hand */

@@ -14,10 +14,10 @@
 #include <string.h>
 
 enum {
-    MOST_UNKNOWNS = 4096, /* the system then has 134 MB */
-    MOST_ROWS = 4096,     /* of a kernel matrix that is factored */
-    MOST_PAIRS = 1 << 21, /* a dozen numbers each: 200 MB */
-    MOST_VALUES = 1 << 25,
+    MAX_UNKNOWNS = 4096, /* the system then has 134 MB */
+    MAX_ROWS = 4096,     /* of a kernel matrix that is factored */
+    MAX_PAIRS = 1 << 21, /* a dozen numbers each: 200 MB */
+    MAX_VALUES = 1 << 25,
     TYPICAL_STEPS = 20,
     SYSTEMS_A_STEP = 5 /* solved, with corrections */
 };
@@ -44,8 +44,8 @@ double ml_interior_work(const struct problem *problem, const struct ml_rows *row
     double n = (double)rows->n_everywhere, q = (double)rows->q;
     double m = (factored ? n : (double)problem->data->n_features) + 1, unknowns = m * (q - 1);
     double pairs = cluster_total(rows->cluster, (double)count_pairs(rows));
-    if (unknowns > MOST_UNKNOWNS || (factored && n > MOST_ROWS) || pairs > MOST_PAIRS ||
-        n * m > MOST_VALUES) {
+    if (unknowns > MAX_UNKNOWNS || (factored && n > MAX_ROWS) || pairs > MAX_PAIRS ||
+        n * m > MAX_VALUES) {
         return INFINITY;
     }
     double square = unknowns * unknowns, system = work_blas3(pairs * m * m / 2);
@@ -59,15 +59,15 @@ double ml_interior_work(const struct problem *problem, const struct ml_rows *row
 
 /* True if all that the factor F (n, rank) leaves of K, given by its lower half, is rounding. */
 static bool is_definite(const double *K, const double *F, size_t n, size_t rank, size_t width) {
-    double most = 0;
+    double max_diagonal = 0;
     for (size_t i = 0; i < n; i++) {
-        most = fmax(most, fabs(K[i * n + i]));
+        max_diagonal = fmax(max_diagonal, fabs(K[i * n + i]));
     }
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j <= i; j++) {
-            double left = K[i * n + j];
-            left -= cblas_ddot((int)rank, F + i * width, 1, F + j * width, 1);
-            if (!(fabs(left) <= INDEFINITE * most)) {
+            double residual = K[i * n + j];
+            residual -= cblas_ddot((int)rank, F + i * width, 1, F + j * width, 1);
+            if (!(fabs(residual) <= INDEFINITE * max_diagonal)) {
                 return false;
             }
         }

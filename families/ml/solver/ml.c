@@ -40,7 +40,7 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
     }
     if (status == 0) {
         made->interior_work = ml_interior_work(problem, &made->rows);
-        made->split_work = made->definite ? ml_split_work(problem, &made->rows) : INFINITY;
+        made->admm_work = made->definite ? ml_admm_work(problem, &made->rows) : INFINITY;
     }
     if (status < 0) {
         ml_free(made);
@@ -61,7 +61,7 @@ void ml_free(struct ml *ml) {
     certify_free(ml->certify);
     score_map_free(&ml->map);
     ml_rows_free(&ml->rows);
-    ml_kept_free(&ml->kept);
+    ml_proof_point_free(&ml->proof);
     free(ml->scores);
     free(ml);
 }
@@ -70,8 +70,8 @@ const struct ml_rows *ml_get_rows(const struct ml *ml) {
     return &ml->rows;
 }
 
-const struct ml_kept *ml_get_kept(const struct ml *ml) {
-    return &ml->kept;
+const struct ml_proof_point *ml_get_proof_point(const struct ml *ml) {
+    return &ml->proof;
 }
 
 const double *ml_get_scores(const struct ml *ml) {
@@ -113,7 +113,7 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
     }
     int status = solve(solving->ml, &own, &solving->run, &found, err);
     if (status == 0) {
-        ml_point_join(best, &found);
+        ml_point_merge(best, &found);
     }
     ml_point_free(&found);
     if (status < 0) {
@@ -125,7 +125,7 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
 }
 
 /* The point's weights become the solution's, its scores ml's, with the bias. */
-static void hand_over(struct ml *ml, struct ml_point *point, struct solution *solution) {
+static void set_solution(struct ml *ml, struct ml_point *point, struct solution *solution) {
     size_t q = ml->rows.q;
     if (point->certificate.worse) { /* f = 0 is better */
         memset(point->weights, 0, ml_n_weights(ml) * sizeof *point->weights);
@@ -137,9 +137,9 @@ static void hand_over(struct ml *ml, struct ml_point *point, struct solution *so
     }
     free(ml->scores);
     ml->scores = point->scores;
-    ml_kept_free(&ml->kept);
-    ml->kept = point->kept;
-    point->kept = (struct ml_kept){0};
+    ml_proof_point_free(&ml->proof);
+    ml->proof = point->proof;
+    point->proof = (struct ml_proof_point){0};
     solution->weights = point->weights;
     point->scores = point->weights = NULL;
     if (ml->setup.bias > 0 || ml->setup.free_bias) {
@@ -149,12 +149,12 @@ static void hand_over(struct ml *ml, struct ml_point *point, struct solution *so
 }
 
 /* f = 0 for lack of time; the scores, which are 0, are not made. */
-static int give_nothing(struct ml *ml, double cost, struct solution *solution, struct error *err) {
+static int give_zero(struct ml *ml, double cost, struct solution *solution, struct error *err) {
     size_t q = ml->rows.q;
     bool biased = ml->setup.bias > 0 || ml->setup.free_bias;
     free(ml->scores);
     ml->scores = NULL;
-    ml_kept_free(&ml->kept);
+    ml_proof_point_free(&ml->proof);
     solution->n_outputs = q;
     solution->weights = memory_zeros(ml_n_weights(ml), sizeof(double), "weights", err);
     solution->bias = biased ? memory_zeros(q, sizeof(double), "weights", err) : NULL;
@@ -162,7 +162,7 @@ static int give_nothing(struct ml *ml, double cost, struct solution *solution, s
         solution_free(solution);
         return -1;
     }
-    certify_nothing(ml->problem, ml_loss_of_nothing(&ml->rows, cost), solution);
+    certify_nothing(ml->problem, ml_loss_of_zero(&ml->rows, cost), solution);
     return 0;
 }
 
@@ -172,7 +172,7 @@ int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct
     struct solving solving = {.ml = ml, .parameters = parameters, .run = {.monitor = monitor}};
     struct ml_point *point = &solving.point;
     if (monitor_late(monitor)) {
-        return give_nothing(ml, parameters->cost, solution, err);
+        return give_zero(ml, parameters->cost, solution, err);
     }
     if (ml_point_create(point, ml, err) < 0) {
         return -1;
@@ -185,7 +185,7 @@ int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct
     *solution = (struct solution){.n_outputs = ml->rows.q, .iterations = solving.run.iterations};
     certify_conclude(&point->certificate, parameters->epsilon,
                      solving.run.stop ? solving.run.stop : STOP_ROUNDING, solution);
-    hand_over(ml, point, solution);
+    set_solution(ml, point, solution);
     ml_point_free(point);
     return 0;
 }

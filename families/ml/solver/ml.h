@@ -29,7 +29,7 @@ struct ml_setup {
     double bias;    /* value of a constant feature; 0: none */
     bool free_bias; /* a bias that the norm does not count; then `bias` is 0 */
     bool shrinking;
-    bool keep; /* ml_get_kept is wanted */
+    bool keep; /* ml_get_proof_point is wanted */
     uint64_t seed;
 };
 
@@ -58,7 +58,7 @@ int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct
              struct solution *solution, struct error *err);
 
 /* The dual point of the last solution's bound, if the setup keeps it. */
-const struct ml_kept *ml_get_kept(const struct ml *ml);
+const struct ml_proof_point *ml_get_proof_point(const struct ml *ml);
 
 /* The scores (n_all, q) of the problem's rows by the last solution; valid until the next call. */
 const double *ml_get_scores(const struct ml *ml);

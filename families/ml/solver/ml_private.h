@@ -9,7 +9,7 @@
 #include "fit/score_map.h"
 
 enum {
-    ML_POLISH_ROUNDS = 6 /* certificates before the precision is given up */
+    ML_MAX_OUTER_ITERATIONS = 6 /* certificates before the precision is given up */
 };
 
 struct ml {
@@ -19,12 +19,12 @@ struct ml {
     struct ml_bcd bcd;
     struct ml_interior *interior; /* when it was first wanted */
     double interior_work;         /* INFINITY: it cannot be had */
-    double split_work;            /* of operator splitting; the same */
+    double admm_work;            /* of operator splitting; the same */
     struct score_map map;
     struct certify *certify;
     bool definite;       /* the kernel matrix, as far as that can be told */
     double *scores;      /* (n_all, q) of the last solution, with its bias; NULL before */
-    struct ml_kept kept; /* its dual point, where the setup keeps it */
+    struct ml_proof_point proof; /* its dual point, where the setup keeps it */
 };
 
 /* What is certified: weights, and the function of a dual point. */
@@ -33,9 +33,9 @@ struct ml_point {
     double *bias;         /* (q) */
     double *scores;       /* (n_all, q) of the weights, in double and from the data, without bias */
     double gain;          /* the linear part of D, of all ranks' rows */
-    struct ml_size *size; /* (n_all) of the rows' betas */
+    struct ml_feasibility *size; /* (n_all) of the rows' betas */
     double *residual;     /* (q) sum of beta over rows, of all ranks */
-    struct ml_kept kept;  /* the dual point, where the setup keeps it */
+    struct ml_proof_point proof;  /* the dual point, where the setup keeps it */
     double *dual; /* weights of the dual point's function, and then its bias (q); NULL: weights */
     struct certificate certificate;
     struct ml_bounds bounds; /* of it */
@@ -56,7 +56,7 @@ void ml_unpad(const double *padded, size_t width, const uint32_t *rows, size_t n
               double *out);
 
 /* The sizes of beta (rows.n, width), for a cost, and its sums. -1: memory is short. */
-int ml_point_size(const struct ml *ml, double cost, const double *beta, struct ml_point *point,
+int ml_point_feasibility(const struct ml *ml, double cost, const double *beta, struct ml_point *point,
                   struct error *err);
 
 /* The linear part of D of a hinge's beta (rows.n, width). All ranks. */
@@ -78,13 +78,13 @@ int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, stru
                      struct error *err);
 
 /* Stores the weights and the bias as the dual point's: later changes are of the primal point. */
-int ml_point_part(const struct ml *ml, struct ml_point *point, struct error *err);
+int ml_point_separate_dual(const struct ml *ml, struct ml_point *point, struct error *err);
 
 /* The better primal and the better dual of the two become point's, the other primal found's. */
-void ml_point_join(struct ml_point *point, struct ml_point *found);
+void ml_point_merge(struct ml_point *point, struct ml_point *found);
 
 /* Whether the relative gap that the point was certified to have is at most epsilon. */
-bool ml_is_certified(const struct ml_point *point, double epsilon);
+bool ml_gap_reached(const struct ml_point *point, double epsilon);
 
 /* ---- algorithms ---- */
 
@@ -98,8 +98,8 @@ struct ml_state {
 };
 
 /* Run from the best iterate; the latter two as rows of the policy do, with a struct ml_state. */
-int ml_ascend(struct ml_state *state, struct error *err);
-int ml_interior_point(void *context, const struct monitor *monitor, struct error *err);
-int ml_admm(void *context, const struct monitor *monitor, struct error *err);
+int ml_run_ascent(struct ml_state *state, struct error *err);
+int ml_run_interior_point(void *context, const struct monitor *monitor, struct error *err);
+int ml_run_admm(void *context, const struct monitor *monitor, struct error *err);
 
 #endif

@@ -15,7 +15,7 @@ void ml_point_free(struct ml_point *point) {
     free(point->size);
     free(point->residual);
     free(point->dual);
-    ml_kept_free(&point->kept);
+    ml_proof_point_free(&point->proof);
     *point = (struct ml_point){0};
 }
 
@@ -31,7 +31,7 @@ int ml_point_create(struct ml_point *point, const struct ml *ml, struct error *e
         .weights = memory_zeros(ml_n_weights(ml), sizeof(double), "weights", err),
         .bias = memory_zeros(q, sizeof(double), "weights", err),
         .scores = memory_array(ml->rows.n_all, q * sizeof(double), "scores", err),
-        .size = memory_zeros(ml->rows.n_all, sizeof(struct ml_size), "a certificate", err),
+        .size = memory_zeros(ml->rows.n_all, sizeof(struct ml_feasibility), "a certificate", err),
         .residual = memory_zeros(q, sizeof(double), "a certificate", err)};
     if (point->weights && point->bias && point->scores && point->size && point->residual) {
         return 0;
@@ -47,7 +47,7 @@ void ml_unpad(const double *padded, size_t width, const uint32_t *rows, size_t n
     }
 }
 
-static struct ml_size size_of(const struct ml_block *block, const double *beta) {
+static struct ml_feasibility feasibility_of(const struct ml_block *block, const double *beta) {
     double above = 0, below = 0, wrong = 0, most_above = 0, most_below = 0, sum = 0, total = 0;
     for (uint32_t k = 0, next = 0; k < block->q; k++) {
         bool relevant = next < block->n_relevant && block->relevant[next] == k;
@@ -57,22 +57,22 @@ static struct ml_size size_of(const struct ml_block *block, const double *beta) 
         sum += fabs(size);
         wrong += good - size;
         *(relevant ? &above : &below) += good;
-        double *most = relevant ? &most_above : &most_below;
-        *most = good > *most ? good : *most;
+        double *max_product = relevant ? &most_above : &most_below;
+        *max_product = good > *max_product ? good : *max_product;
     }
     double least = fmin(above, below);
-    return (struct ml_size){.sum = sum,
-                            .apart = fabs(total) + 2 * wrong,
-                            .most = least > 0 ? most_above * most_below / least : 0};
+    return (struct ml_feasibility){.sum = sum,
+                            .infeasibility = fabs(total) + 2 * wrong,
+                            .max_product = least > 0 ? most_above * most_below / least : 0};
 }
 
 /* What of a row's sum no alpha between 0 and lambda carry from its relevant labels to the others:
  * by the cut that carries least, of the j largest beta_p, which the others take |beta_r|, or j
  * lambda, of (Gale 1957). list (2 q) is work. */
-static double find_over(const struct ml_block *block, const double *beta, struct ml_sort *list) {
+static double excess_over_lambda(const struct ml_block *block, const double *beta, struct ml_sort *list) {
     struct ml_sort *others = list + block->n_relevant, *merge = list + block->q;
     uint32_t n = 0, m = 0;
-    double sum = 0, over = 0, filled = 0;
+    double sum = 0, excess = 0, filled = 0;
     for (uint32_t k = 0; k < block->q; k++) {
         bool relevant = n < block->n_relevant && block->relevant[n] == k;
         if (relevant) {
@@ -90,21 +90,21 @@ static double find_over(const struct ml_block *block, const double *beta, struct
             filled += others[--full].key;
         }
         sum += list[j - 1].key;
-        over = fmax(over, sum - filled - full * each);
+        excess = fmax(excess, sum - filled - full * each);
     }
-    return over;
+    return excess;
 }
 
-int ml_point_size(const struct ml *ml, double cost, const double *beta, struct ml_point *point,
+int ml_point_feasibility(const struct ml *ml, double cost, const double *beta, struct ml_point *point,
                   struct error *err) {
     size_t q = ml->rows.q, width = ml->bcd.store.width;
     struct ml_sort *list = memory_array(q, 2 * sizeof *list, "a certificate", err);
     memset(point->residual, 0, q * sizeof *point->residual);
     for (size_t i = 0; list && i < ml->rows.n; i++) {
         struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, cost);
-        struct ml_size *size = &point->size[ml->rows.row[i]];
-        *size = size_of(&block, beta + i * width);
-        size->over = size->most > block.lambda ? find_over(&block, beta + i * width, list) : 0;
+        struct ml_feasibility *size = &point->size[ml->rows.row[i]];
+        *size = feasibility_of(&block, beta + i * width);
+        size->excess = size->max_product > block.lambda ? excess_over_lambda(&block, beta + i * width, list) : 0;
         for (size_t k = 0; k < q; k++) {
             point->residual[k] += beta[i * width + k];
         }
@@ -137,13 +137,13 @@ void ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point)
 int ml_point_dual(struct ml *ml, double cost, const struct ml_alphas *alphas,
                   struct ml_point *point, struct error *err) {
     size_t width = ml->bcd.store.width;
-    struct ml_kept *kept = ml->setup.keep ? &point->kept : NULL;
+    struct ml_proof_point *proof = ml->setup.keep ? &point->proof : NULL;
     double *beta = memory_zeros(ml->rows.n, width * sizeof *beta, "dual variables", err);
     int status =
-        beta ? ml_bias_beta(alphas, ml->setup.free_bias, width, beta, &point->gain, kept, err) : -1;
+        beta ? ml_bias_beta(alphas, ml->setup.free_bias, width, beta, &point->gain, proof, err) : -1;
     if (status == 0) {
         ml_point_weights(ml, beta, point);
-        status = ml_point_size(ml, cost, beta, point, err);
+        status = ml_point_feasibility(ml, cost, beta, point, err);
     }
     free(beta);
     return status;
@@ -153,7 +153,7 @@ int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err) {
     return ml->map.exact(&ml->map, point->weights, ml->rows.q, point->scores, err);
 }
 
-int ml_point_part(const struct ml *ml, struct ml_point *point, struct error *err) {
+int ml_point_separate_dual(const struct ml *ml, struct ml_point *point, struct error *err) {
     size_t n = ml_n_weights(ml), q = ml->rows.q;
     point->dual = memory_array(n + q, sizeof *point->dual, "weights", err);
     if (!point->dual) {
@@ -193,20 +193,20 @@ int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, stru
     return 0;
 }
 
-bool ml_is_certified(const struct ml_point *point, double epsilon) {
+bool ml_gap_reached(const struct ml_point *point, double epsilon) {
     return point->certificate.gap <= epsilon;
 }
 
-void ml_point_join(struct ml_point *point, struct ml_point *found) {
+void ml_point_merge(struct ml_point *point, struct ml_point *found) {
     if (found->certificate.primal < point->certificate.primal) {
         struct ml_point worse = *point;
         *point = *found;
         *found = worse;
     }
     if (found->certificate.certified && found->certificate.dual > point->certificate.dual) {
-        struct ml_kept worse = point->kept;
-        point->kept = found->kept;
-        found->kept = worse;
+        struct ml_proof_point worse = point->proof;
+        point->proof = found->proof;
+        found->proof = worse;
     }
     certify_join(&point->certificate, &found->certificate);
     point->bounds = (struct ml_bounds){point->certificate.primal, point->certificate.dual};

@@ -26,7 +26,7 @@ static bool interior_point_applies(const void *context) {
 static bool admm_applies(const void *context) {
     const struct ml_state *state = context;
     const struct ml *ml = state->ml;
-    return state->parameters->method == ML_AUTO && !ml->interior && isfinite(ml->split_work);
+    return state->parameters->method == ML_AUTO && !ml->interior && isfinite(ml->admm_work);
 }
 
 /* Descent ends where it would take longer than the algorithm after it. */
@@ -35,9 +35,9 @@ static int run_coordinate_descent(void *context, const struct monitor *monitor, 
     (void)monitor;
     state->run.pace.other =
         policy_applies(&ml_policy, ALGORITHM_INTERIOR_POINT, state) ? state->ml->interior_work
-        : policy_applies(&ml_policy, ALGORITHM_ADMM, state)         ? state->ml->split_work
+        : policy_applies(&ml_policy, ALGORITHM_ADMM, state)         ? state->ml->admm_work
                                                                     : INFINITY;
-    return ml_ascend(state, err);
+    return ml_run_ascent(state, err);
 }
 
 static const struct policy_row rows[] = {
@@ -55,19 +55,19 @@ static const struct policy_row rows[] = {
      .limit = "6 outer iterations",
      .then = "the fit ends",
      .applies = interior_point_applies,
-     .run = ml_interior_point},
+     .run = ml_run_interior_point},
     {.algorithm = ALGORITHM_ADMM,
      .when = "where the interior-point method does not apply: a positive semidefinite kernel "
              "matrix that fits in half of the cache, on one process; only with --solver auto",
      .limit = "6 outer iterations",
      .then = "the fit ends",
      .applies = admm_applies,
-     .run = ml_admm}};
+     .run = ml_run_admm}};
 
 static bool is_done(const void *context) {
     const struct ml_state *state = context;
     return state->ran && (stop_limited(state->run.stop) ||
-                          ml_is_certified(state->point, state->parameters->epsilon));
+                          ml_gap_reached(state->point, state->parameters->epsilon));
 }
 
 const struct policy ml_policy = {

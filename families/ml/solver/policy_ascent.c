@@ -30,15 +30,15 @@ static void refresh(struct ml *ml, const struct ml_point *point) {
 static int take_beta(struct ml *ml, double cost, struct ml_point *point, struct error *err) {
     const struct ml_bcd *bcd = &ml->bcd;
     point->gain = ml_point_gain(ml, bcd->beta);
-    ml_kept_clear(&point->kept);
+    ml_proof_point_clear(&point->proof);
     for (size_t i = 0; ml->setup.keep && i < ml->rows.n; i++) {
-        if (ml_kept_add_beta(&point->kept, ml->rows.row[i], bcd->beta + i * bcd->store.width,
+        if (ml_proof_point_add_beta(&point->proof, ml->rows.row[i], bcd->beta + i * bcd->store.width,
                              ml->rows.q, err) < 0) {
             return -1;
         }
     }
     ml_point_weights(ml, bcd->beta, point);
-    return ml_point_size(ml, cost, bcd->beta, point, err);
+    return ml_point_feasibility(ml, cost, bcd->beta, point, err);
 }
 
 /* The certified point of the descent's alphas, or of some near them whose sums are 0, for a free
@@ -109,20 +109,20 @@ static struct ml_bounds bounds_without_prox(const struct ml_bcd *bcd,
 
 /* The first rho: a part of the mean of K's diagonal. */
 static double first_rho(const struct ml *ml) {
-    const double share = 0.3;
+    const double diagonal_share = 0.3;
     double sum = 0;
     for (size_t i = 0; i < ml->rows.n; i++) {
         sum += ml->bcd.store.diagonal[i];
     }
     sum = cluster_total(ml->rows.cluster, sum);
-    return sum > 0 ? share * sum / (double)ml->rows.n_everywhere : 1;
+    return sum > 0 ? diagonal_share * sum / (double)ml->rows.n_everywhere : 1;
 }
 
 /* Each step is solved to a part of the gap that there is. Where it takes no more than a sweep or
  * two and does not bring much, b has far to go, and rho grows. */
 static int solve_free(struct ml_state *state, struct error *err) {
-    const double loose = 0.01, part = 0.2, growth = 3, most = 1e6;
-    enum { QUICK = 2, MOST_FAILED = 50 };
+    const double first_epsilon = 0.01, gap_share = 0.2, growth = 3, max_growth = 1e6;
+    enum { MAX_QUICK_SWEEPS = 2, MAX_FAILED = 50 };
     struct ml *ml = state->ml;
     const struct ml_parameters *parameters = state->parameters;
     struct ml_run *run = &state->run;
@@ -132,8 +132,8 @@ static int solve_free(struct ml_state *state, struct error *err) {
     int failed = 0;
     struct pace pace = run->pace;
     bcd->constant = rho;
-    run->epsilon = fmax(loose, part * parameters->epsilon);
-    while (failed < MOST_FAILED) {
+    run->epsilon = fmax(first_epsilon, gap_share * parameters->epsilon);
+    while (failed < MAX_FAILED) {
         uint64_t before = run->iterations;
         run->least = before + 1;
         run->pace = (struct pace){.other = pace.other};
@@ -143,7 +143,7 @@ static int solve_free(struct ml_state *state, struct error *err) {
         struct ml_bounds bounds = bounds_without_prox(bcd, &run->bounds);
         shift_bias(bcd);
         bool end = is_reached(&bounds, parameters->epsilon);
-        bool look = run->stop || run->yields || end || failed + 1 == MOST_FAILED;
+        bool look = run->stop || run->yields || end || failed + 1 == MAX_FAILED;
         if (!look) {
             double open = gap_relative(bounds.primal, bounds.dual);
             look = run->yields = pace_slow(&pace, run->work, open, parameters->epsilon);
@@ -153,7 +153,7 @@ static int solve_free(struct ml_state *state, struct error *err) {
                 return -1;
             }
             bounds = point->bounds;
-            end = ml_is_certified(point, parameters->epsilon);
+            end = ml_gap_reached(point, parameters->epsilon);
         }
         if (look && !end && !run->yields) { /* sums that are not 0 had made too much of the dual */
             double open = gap_relative(bounds.primal, bounds.dual);
@@ -166,15 +166,15 @@ static int solve_free(struct ml_state *state, struct error *err) {
         bool slow = reached > 0.5 * best;
         failed = reached < 0.99 * best ? 0 : failed + 1;
         best = fmin(best, reached);
-        if (slow && run->iterations - before <= QUICK && bcd->constant < most * rho) {
+        if (slow && run->iterations - before <= MAX_QUICK_SWEEPS && bcd->constant < max_growth * rho) {
             bcd->constant *= growth;
         }
-        run->epsilon = fmin(part * reached, run->epsilon) * (slow ? 0.5 : 1);
+        run->epsilon = fmin(gap_share * reached, run->epsilon) * (slow ? 0.5 : 1);
     }
     return 0;
 }
 
-int ml_ascend(struct ml_state *state, struct error *err) {
+int ml_run_ascent(struct ml_state *state, struct error *err) {
     struct ml *ml = state->ml;
     const struct ml_parameters *parameters = state->parameters;
     state->ran = true;
@@ -183,5 +183,5 @@ int ml_ascend(struct ml_state *state, struct error *err) {
     }
     return ml->setup.free_bias
                ? solve_free(state, err)
-               : tolerance_tighten(run_to, state, parameters->epsilon, ML_POLISH_ROUNDS, err);
+               : tolerance_tighten(run_to, state, parameters->epsilon, ML_MAX_OUTER_ITERATIONS, err);
 }

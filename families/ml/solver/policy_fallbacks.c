@@ -50,10 +50,10 @@ static double loss_slope(const struct ml *ml, const struct ml_parameters *parame
  * that are an ulp short of 1 cost more than weights that are longer by that much. */
 static double best_multiple(const struct ml *ml, const struct ml_parameters *parameters,
                             const struct ml_point *point, double norm) {
-    const double ulp = 4e-16, most = 0.5;
+    const double ulp = 4e-16, max_step = 0.5;
     double low = 1, high = 1;
     bool too_short = loss_slope(ml, parameters, point, 1) + norm < 0;
-    for (double step = too_short ? ulp : -ulp; fabs(step) < most; step *= 2) {
+    for (double step = too_short ? ulp : -ulp; fabs(step) < max_step; step *= 2) {
         double t = 1 + step;
         *(too_short ? &high : &low) = t;
         if ((loss_slope(ml, parameters, point, t) + t * norm < 0) != too_short) {
@@ -90,11 +90,11 @@ static void scale_point(const struct ml *ml, const struct ml_parameters *paramet
 
 /* How far each label's scores may rise where it is not relevant, or fall (falls) where it is, until
  * a pair comes to the margin: at most, INFINITY where none can. All ranks. */
-static void find_room(const struct ml *ml, const struct ml_point *point, bool falls, double *room) {
+static void find_slack(const struct ml *ml, const struct ml_point *point, bool falls, double *slack) {
     size_t q = ml->rows.q;
     double *s = ml->bcd.s;
     for (size_t k = 0; k < q; k++) {
-        room[k] = -INFINITY; /* less what there is: the largest is looked for */
+        slack[k] = -INFINITY; /* less what there is: the largest is looked for */
     }
     for (size_t i = 0; i < ml->rows.n; i++) {
         struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, 1);
@@ -110,25 +110,25 @@ static void find_room(const struct ml *ml, const struct ml_point *point, bool fa
                     high = relevant ? high : fmax(high, s[k]);
                 } else if (relevant == falls) {
                     double left = falls ? s[k] - 1 - high : low - 1 - s[k];
-                    room[k] = fmax(room[k], -left);
+                    slack[k] = fmax(slack[k], -left);
                 }
             }
         }
     }
-    cluster_max(ml->rows.cluster, room, q);
+    cluster_max(ml->rows.cluster, slack, q);
     for (size_t k = 0; k < q; k++) {
-        room[k] = -room[k];
+        slack[k] = -slack[k];
     }
 }
 
 /* Brings a free bias together where the loss leaves it free: an interior point may find it at
  * millions, which scores round to. Labels rise, or fall, to no less than another margin's width
  * from where a pair would have a loss. */
-static int settle_bias(const struct ml *ml, struct ml_point *point, struct error *err) {
+static int centre_bias(const struct ml *ml, struct ml_point *point, struct error *err) {
     enum { PASSES = 3 };
     size_t q = ml->rows.q;
-    double *bias = point->bias, mean = 0, *room = memory_array(q, sizeof *room, "weights", err);
-    if (!room) {
+    double *bias = point->bias, mean = 0, *slack = memory_array(q, sizeof *slack, "weights", err);
+    if (!slack) {
         return -1;
     }
     for (int pass = 0; pass < 2 * PASSES; pass++) {
@@ -137,9 +137,9 @@ static int settle_bias(const struct ml *ml, struct ml_point *point, struct error
         for (size_t k = 0; k < q; k++) {
             end = falls ? fmin(end, bias[k]) : fmax(end, bias[k]);
         }
-        find_room(ml, point, falls, room);
+        find_slack(ml, point, falls, slack);
         for (size_t k = 0; k < q; k++) {
-            double by = fmax(fmin(room[k] - 1, fabs(end - bias[k])), 0);
+            double by = fmax(fmin(slack[k] - 1, fabs(end - bias[k])), 0);
             bias[k] += falls ? -by : by;
         }
     }
@@ -149,13 +149,13 @@ static int settle_bias(const struct ml *ml, struct ml_point *point, struct error
     for (size_t k = 0; k < q; k++) {
         bias[k] -= mean;
     }
-    free(room);
+    free(slack);
     return 0;
 }
 
 /* Both points of a fit, the primal scaled and its free bias settled, certified. The descent's W is
  * lost. */
-static int take_point(struct ml *ml, const struct ml_parameters *parameters,
+static int form_point(struct ml *ml, const struct ml_parameters *parameters,
                       const struct ml_fit *fit, double scale, bool settle, struct ml_point *point,
                       struct error *err) {
     size_t q = ml->rows.q;
@@ -167,7 +167,7 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
         point->bias[k] = ml->setup.free_bias ? fit->bias[k] : constant * point->residual[k];
     }
     bool own = fit->weights || fit->coefficients;
-    if (ml_point_part(ml, point, err) < 0) {
+    if (ml_point_separate_dual(ml, point, err) < 0) {
         return -1;
     }
     if (own) {
@@ -182,7 +182,7 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
         return -1;
     }
     scale_point(ml, parameters, scale, point);
-    if ((settle && settle_bias(ml, point, err) < 0) ||
+    if ((settle && centre_bias(ml, point, err) < 0) ||
         ml_point_certify(ml, parameters, point, err) < 0) {
         return -1;
     }
@@ -193,18 +193,18 @@ static int take_point(struct ml *ml, const struct ml_parameters *parameters,
 /* ---- solve, certify, tighten ---- */
 
 /* One of the two algorithms at work. */
-struct finish {
+struct fallback {
     struct ml_state *state;
     struct ml_interior *interior; /* or */
-    struct ml_split *split;
-    double least; /* of the gap: rounding of the loss at 0 */
+    struct ml_admm *split;
+    double min_scale; /* of the gap: rounding of the loss at 0 */
     struct monitor monitor;
 };
 
 /* Takes the points of a fit where they are better. A free bias is settled first; margins that
  * rounding may have left short of 1 count as loss: where that is most of the gap, a primal point
  * that is a little longer has less. */
-static int offer(struct ml_state *state, const struct ml_fit *fit, struct error *err) {
+static int offer_fit(struct ml_state *state, const struct ml_fit *fit, struct error *err) {
     enum { RESCALINGS = 3 };
     bool settle = false, settles = state->ml->setup.free_bias;
     double scale = 1, next = INFINITY;
@@ -213,16 +213,16 @@ static int offer(struct ml_state *state, const struct ml_fit *fit, struct error 
         if (ml_point_create(&found, state->ml, err) < 0) {
             return -1;
         }
-        if (take_point(state->ml, state->parameters, fit, scale, settle, &found, err) < 0) {
+        if (form_point(state->ml, state->parameters, fit, scale, settle, &found, err) < 0) {
             ml_point_free(&found);
             return -1;
         }
         next = settle == settles ? found.certificate.length : INFINITY;
         scale *= settle == settles ? next : 1;
         settle = settles;
-        ml_point_join(state->point, &found);
+        ml_point_merge(state->point, &found);
         ml_point_free(&found);
-        if (ml_is_certified(state->point, state->parameters->epsilon)) {
+        if (ml_gap_reached(state->point, state->parameters->epsilon)) {
             break;
         }
     }
@@ -231,16 +231,16 @@ static int offer(struct ml_state *state, const struct ml_fit *fit, struct error 
 
 static int run_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     const double rounding = 0.9; /* what the certificate adds */
-    struct finish *finish = context;
-    struct ml_state *state = finish->state;
+    struct fallback *fallback = context;
+    struct ml_state *state = fallback->state;
     struct ml_fit fit;
-    if (finish->split) {
-        ml_split_run(finish->split, rounding * epsilon, finish->least, &finish->monitor, &fit);
+    if (fallback->split) {
+        ml_admm_run(fallback->split, rounding * epsilon, fallback->min_scale, &fallback->monitor, &fit);
     } else {
-        ml_interior_run(finish->interior, rounding * epsilon, finish->least, &finish->monitor,
+        ml_interior_run(fallback->interior, rounding * epsilon, fallback->min_scale, &fallback->monitor,
                         &fit);
     }
-    if (offer(state, &fit, err) < 0) {
+    if (offer_fit(state, &fit, err) < 0) {
         return -1;
     }
     state->run.iterations = fit.iterations;
@@ -252,22 +252,22 @@ static int run_to(void *context, double epsilon, struct tolerance_end *end, stru
 }
 
 /* Runs the algorithm that is given; the descent's W is that of its beta again. */
-static int finish(struct ml_state *state, struct ml_interior *interior, struct ml_split *split,
+static int fallback(struct ml_state *state, struct ml_interior *interior, struct ml_admm *split,
                   struct error *err) {
     const double tiny = 1e-13;
     struct ml *ml = state->ml;
     uint64_t before = state->run.iterations;
     struct monitor_run after;
-    struct finish finish = {.state = state,
+    struct fallback fallback = {.state = state,
                             .interior = interior,
                             .split = split,
-                            .least = tiny * ml_loss_of_nothing(&ml->rows, state->parameters->cost),
+                            .min_scale = tiny * ml_loss_of_zero(&ml->rows, state->parameters->cost),
                             .monitor = monitor_after(&after, state->run.monitor, before, 0)};
     after.primal = state->point->bounds.primal;
     after.dual = state->point->bounds.dual;
     state->ran = true;
     int status =
-        tolerance_tighten(run_to, &finish, state->parameters->epsilon, ML_POLISH_ROUNDS, err);
+        tolerance_tighten(run_to, &fallback, state->parameters->epsilon, ML_MAX_OUTER_ITERATIONS, err);
     state->run.iterations += before;
     if (!ml->problem->gram && ml->bcd.cost != 0) {
         ml_store_rebuild(&ml->bcd.store, ml->bcd.beta);
@@ -279,7 +279,7 @@ static int finish(struct ml_state *state, struct ml_interior *interior, struct m
 
 /* Made when it is first wanted; ml->interior_work becomes INFINITY where K shows to be not positive
  * semidefinite. */
-int ml_interior_point(void *context, const struct monitor *monitor, struct error *err) {
+int ml_run_interior_point(void *context, const struct monitor *monitor, struct error *err) {
     struct ml_state *state = context;
     struct ml *ml = state->ml;
     (void)monitor;
@@ -294,11 +294,11 @@ int ml_interior_point(void *context, const struct monitor *monitor, struct error
     return ml_interior_start(ml->interior, state->parameters->loss, state->parameters->cost, err) <
                    0
                ? -1
-               : finish(state, ml->interior, NULL, err);
+               : fallback(state, ml->interior, NULL, err);
 }
 
 /* From the descent's point; nothing is run where K shows to be not positive semidefinite. */
-int ml_admm(void *context, const struct monitor *monitor, struct error *err) {
+int ml_run_admm(void *context, const struct monitor *monitor, struct error *err) {
     struct ml_state *state = context;
     struct ml *ml = state->ml;
     (void)monitor;
@@ -306,21 +306,21 @@ int ml_admm(void *context, const struct monitor *monitor, struct error *err) {
     const struct ml_bcd *bcd = &ml->bcd;
     size_t width = bcd->store.width;
     double *scores = memory_array(ml->rows.n, width * sizeof *scores, "scores", err);
-    struct ml_split *split = NULL;
+    struct ml_admm *split = NULL;
     if (!scores) {
         return -1;
     }
     for (size_t i = 0; i < ml->rows.n; i++) {
         ml_store_scores(&bcd->store, i, scores + i * width);
     }
-    const struct ml_split_start start = {bcd->beta, scores, width};
+    const struct ml_admm_start start = {bcd->beta, scores, width};
     double constant = ml->setup.bias * ml->setup.bias;
-    int status = ml_split_create(&split, ml->problem, &ml->rows, parameters->loss, parameters->cost,
+    int status = ml_admm_create(&split, ml->problem, &ml->rows, parameters->loss, parameters->cost,
                                  constant, ml->setup.free_bias, &start, err);
     free(scores);
     if (split) {
-        status = finish(state, NULL, split, err);
+        status = fallback(state, NULL, split, err);
     }
-    ml_split_free(split);
+    ml_admm_free(split);
     return status;
 }

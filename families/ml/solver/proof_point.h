@@ -9,25 +9,25 @@
 #include <stdint.h>
 
 /* beta of label p in a row of the problem (r = p), or alpha of a relevant p and another r. */
-struct ml_number {
+struct ml_proof_entry {
     uint32_t row, p, r;
     double value;
 };
 
-struct ml_kept {
-    struct ml_number *number; /* (n) by row, p and r; none is 0 */
+struct ml_proof_point {
+    struct ml_proof_entry *number; /* (n) by row, p and r; none is 0 */
     size_t n, room;
 };
 
 /* Forgets what is there; kept may be NULL. */
-void ml_kept_clear(struct ml_kept *kept);
-void ml_kept_free(struct ml_kept *kept);
+void ml_proof_point_clear(struct ml_proof_point *proof);
+void ml_proof_point_free(struct ml_proof_point *proof);
 
 /* Adds a number of a dual point, which may be 0; fails for lack of memory. */
-int ml_kept_add(struct ml_kept *kept, const struct ml_number *number, struct error *err);
+int ml_proof_point_add(struct ml_proof_point *proof, const struct ml_proof_entry *number, struct error *err);
 
 /* Adds what is not 0 of a row's beta (q). */
-int ml_kept_add_beta(struct ml_kept *kept, uint32_t row, const double *beta, uint32_t q,
+int ml_proof_point_add_beta(struct ml_proof_point *proof, uint32_t row, const double *beta, uint32_t q,
                      struct error *err);
 
 #endif

@@ -159,11 +159,11 @@ static int solve(void *state, struct point point, const struct monitor *monitor,
 /* The largest rank of the machines, and of lowrank their largest measure of stationarity. */
 static size_t largest_rank(const struct smm *smm, double *stationarity) {
     size_t n, rank = 0;
-    const struct smm_machine *machine = smm_machines(smm, &n);
+    const struct smm_subproblem *subproblem = smm_subproblems(smm, &n);
     *stationarity = 0;
     for (size_t m = 0; m < n; m++) {
-        rank = machine[m].rank > rank ? machine[m].rank : rank;
-        *stationarity = fmax(*stationarity, machine[m].stationarity);
+        rank = subproblem[m].rank > rank ? subproblem[m].rank : rank;
+        *stationarity = fmax(*stationarity, subproblem[m].stationarity);
     }
     return rank;
 }
@@ -190,7 +190,7 @@ static int header(const void *state, struct point point, struct model *model, st
 static void report(const void *state, struct point point, struct output *output) {
     const struct smm *smm = state;
     size_t height, width, n;
-    const struct smm_machine *machine = smm_machines(smm, &n);
+    const struct smm_subproblem *subproblem = smm_subproblems(smm, &n);
     double stationarity;
     size_t rank = largest_rank(smm, &stationarity);
     smm_shape(smm, &height, &width);
@@ -201,29 +201,29 @@ static void report(const void *state, struct point point, struct output *output)
     if (isfinite(stationarity)) {
         report_number(output, "stationarity", stationarity);
     }
-    if (machine[0].n_starts > 1) {
+    if (subproblem[0].n_starts > 1) {
         double best = 0, worst = 0;
         for (size_t m = 0; m < n; m++) {
-            best += machine[m].best;
-            worst += machine[m].worst;
+            best += subproblem[m].best;
+            worst += subproblem[m].worst;
         }
-        output_format(output, "starts = %zu\n", machine[0].n_starts);
+        output_format(output, "starts = %zu\n", subproblem[0].n_starts);
         report_number(output, "best-start", best);
         report_number(output, "worst-start", worst);
     }
 }
 
 static void prove(const void *state, struct point point, struct proof_writer *proof) {
-    size_t n_machines, n = smm_rows(state);
-    const struct smm_machine *machine = smm_machines(state, &n_machines);
+    size_t n_subproblems, n = smm_rows(state);
+    const struct smm_subproblem *subproblem = smm_subproblems(state, &n_subproblems);
     label_weights_prove(point.options, proof);
     if ((enum smm_formulation)point_choice(point, "formulation") == SMM_LOWRANK) {
         proof_writer_number(proof, "rank", point_number(point, "rank"));
     }
     for (size_t i = 0; i < n; i++) {
-        for (size_t m = 0; m < n_machines; m++) {
-            if (machine[m].alpha[i] != 0) {
-                proof_writer_value(proof, (uint32_t)i, (uint32_t)(m + 1), 0, machine[m].alpha[i]);
+        for (size_t m = 0; m < n_subproblems; m++) {
+            if (subproblem[m].alpha[i] != 0) {
+                proof_writer_value(proof, (uint32_t)i, (uint32_t)(m + 1), 0, subproblem[m].alpha[i]);
             }
         }
     }
@@ -241,22 +241,22 @@ static void write_matrix(struct output *output, const double *matrix, size_t hei
 }
 
 /* One machine: W, then s, U and V in columns. */
-static void write_machine(const struct smm_machine *machine, size_t height, size_t width,
+static void write_subproblem(const struct smm_subproblem *subproblem, size_t height, size_t width,
                           struct output *output) {
-    size_t k = height < width ? height : width, r = machine->rank;
+    size_t k = height < width ? height : width, r = subproblem->rank;
     output_format(output, "# bias\n");
-    output_number(output, machine->bias);
+    output_number(output, subproblem->bias);
     output_format(output, "\n# B %zu %zu\n", height, width);
-    write_matrix(output, machine->W, height, width, width);
+    write_matrix(output, subproblem->W, height, width, width);
     output_format(output, "# singular-values %zu\n", r);
-    write_matrix(output, machine->s, r > 0, r, r);
+    write_matrix(output, subproblem->s, r > 0, r, r);
     output_format(output, "# U %zu %zu\n", height, r);
-    write_matrix(output, machine->U, r > 0 ? height : 0, r, k);
+    write_matrix(output, subproblem->U, r > 0 ? height : 0, r, k);
     output_format(output, "# V %zu %zu\n", width, r);
     for (size_t c = 0; r > 0 && c < width; c++) {
         for (size_t j = 0; j < r; j++) {
             output_write(output, " ", j > 0);
-            output_number(output, machine->Vt[j * width + c]);
+            output_number(output, subproblem->Vt[j * width + c]);
         }
         output_write(output, "\n", 1);
     }
@@ -267,11 +267,11 @@ static void write_weights(const void *state, struct output *output) {
     const struct smm *smm = state;
     const struct names *names = &smm_labels(smm)->names;
     size_t height, width, n;
-    const struct smm_machine *machine = smm_machines(smm, &n);
+    const struct smm_subproblem *subproblem = smm_subproblems(smm, &n);
     smm_shape(smm, &height, &width);
     for (size_t m = 0; m < n; m++) {
         output_format(output, "# positive %s\n", names->name[n == 1 ? 1 : m]);
-        write_machine(&machine[m], height, width, output);
+        write_subproblem(&subproblem[m], height, width, output);
     }
 }
 

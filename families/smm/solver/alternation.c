@@ -12,15 +12,15 @@
 enum {
     FIRST_SWEEPS = 3, /* alternations before the first joint step */
     SWEEPS = 2,       /* and after each */
-    MOST_ROUNDS = 1000,
-    MOST_SWEEPS = 2000 /* of the published method */
+    MAX_JOINT_STEPS = 1000,
+    MAX_SWEEPS = 2000 /* of the published method */
 };
 
 static const double INNER = 0.02;      /* gap of the SVMs, relative to epsilon */
 static const double SWEEP_GAIN = 0.1;  /* relative to epsilon: less does not repeat a sweep */
 static const double STALLED = 1e-3;    /* the same of a round, and of the published method */
-static const double SHORTEST = 1e-4;   /* joint step */
-static const double SUFFICIENT = 1e-3; /* part of the gain foreseen that a step must bring */
+static const double MIN_LENGTH = 1e-4;   /* joint step */
+static const double SUFFICIENT_DECREASE = 1e-3; /* part of the gain foreseen that a step must bring */
 
 /* ---- points ---- */
 
@@ -144,7 +144,7 @@ struct joint {
 
 /* The point at that length, with the best U for its V unless it lowers the objective below `enough`
  * as it is: what is cut off to rank r breaks margins a little, which counts much at a large C. */
-static int try_length(struct joint *joint, double t, double enough, struct error *err) {
+static int try_length(struct joint *joint, double t, double target, struct error *err) {
     const struct smm_lowrank *problem = joint->problem;
     const struct smm_matrices *matrices = problem->matrices;
     const struct smm_point *from = joint->from;
@@ -169,7 +169,7 @@ static int try_length(struct joint *joint, double t, double enough, struct error
     smm_scores(matrices, joint->W, joint->s);
     trial->bias = binary_bias(problem->loss, joint->s, matrices->n, joint->breaks, &sum);
     trial->objective = 0.5 * array_dot(trial->s, trial->s, r) + sum;
-    return trial->objective < enough ? 0 : improve_factor(problem, true, trial, err);
+    return trial->objective < target ? 0 : improve_factor(problem, true, trial, err);
 }
 
 /* Takes the longest of the lengths 1, 1/2, 1/4 ... that lowers the objective enough. */
@@ -178,12 +178,12 @@ static int search(struct joint *joint, double foreseen, struct smm_point *point,
     const struct smm_matrices *matrices = joint->problem->matrices;
     size_t total = joint->problem->rank * (matrices->height + matrices->width + 1);
     *moved = false;
-    for (double t = 1; t >= SHORTEST; t *= 0.5) {
-        double enough = point->objective - SUFFICIENT * t * foreseen;
-        if (try_length(joint, t, enough, err) < 0) {
+    for (double t = 1; t >= MIN_LENGTH; t *= 0.5) {
+        double target = point->objective - SUFFICIENT_DECREASE * t * foreseen;
+        if (try_length(joint, t, target, err) < 0) {
             return -1;
         }
-        if (joint->trial.objective < enough) {
+        if (joint->trial.objective < target) {
             memcpy(point->U, joint->trial.U, total * sizeof *point->U);
             point->bias = joint->trial.bias;
             point->objective = joint->trial.objective;
@@ -232,7 +232,7 @@ int smm_lowrank_joint(const struct smm_lowrank *problem, struct smm_point *point
 
 /* Both factors in turn, at most `sweeps` times, while a sweep gains `least` and more. */
 static int alternate(const struct smm_lowrank *problem, struct smm_point *point, int sweeps,
-                     double least, struct smm_trace *trace, struct error *err) {
+                     double min_gain, struct smm_trace *trace, struct error *err) {
     for (int k = 0; k < sweeps; k++) {
         double before = point->objective;
         if (improve_factor(problem, true, point, err) < 0 ||
@@ -242,7 +242,7 @@ static int alternate(const struct smm_lowrank *problem, struct smm_point *point,
         trace->iterations += 2;
         trace->limit =
             monitor_check(problem->monitor, trace->iterations, point->objective, problem->bound);
-        if (trace->limit || before - point->objective <= least * point->objective) {
+        if (trace->limit || before - point->objective <= min_gain * point->objective) {
             return 0;
         }
     }
@@ -252,8 +252,8 @@ static int alternate(const struct smm_lowrank *problem, struct smm_point *point,
 int smm_lowrank_descend(const struct smm_lowrank *problem, struct smm_point *point,
                         struct smm_trace *trace, struct error *err) {
     *trace = (struct smm_trace){.stationarity = INFINITY};
-    double least = (problem->alternate ? STALLED : SWEEP_GAIN) * problem->epsilon;
-    if (alternate(problem, point, problem->alternate ? MOST_SWEEPS : FIRST_SWEEPS, least, trace,
+    double min_gain = (problem->alternate ? STALLED : SWEEP_GAIN) * problem->epsilon;
+    if (alternate(problem, point, problem->alternate ? MAX_SWEEPS : FIRST_SWEEPS, min_gain, trace,
                   err) < 0) {
         return -1;
     }
@@ -269,23 +269,23 @@ int smm_lowrank_descend(const struct smm_lowrank *problem, struct smm_point *poi
         end.objective = point->objective;
         int status = smm_lowrank_joint(problem, &end, &trace->stationarity, &moved, err);
         smm_point_free(&end);
-        trace->rests = !trace->limit;
+        trace->stalled = !trace->limit;
         return status;
     }
-    for (int round = 0; round < MOST_ROUNDS && !trace->limit; round++) {
+    for (int round = 0; round < MAX_JOINT_STEPS && !trace->limit; round++) {
         double before = point->objective;
         bool moved;
         if (smm_lowrank_joint(problem, point, &trace->stationarity, &moved, err) < 0) {
             return -1;
         }
         trace->iterations++;
-        if (alternate(problem, point, SWEEPS, least, trace, err) < 0) {
+        if (alternate(problem, point, SWEEPS, min_gain, trace, err) < 0) {
             return -1;
         }
         double gain = (before - point->objective) / point->objective;
-        trace->rests = gain <= STALLED * problem->epsilon ||
-                       (gain <= least && trace->stationarity <= problem->epsilon);
-        if (trace->rests) {
+        trace->stalled = gain <= STALLED * problem->epsilon ||
+                       (gain <= min_gain && trace->stationarity <= problem->epsilon);
+        if (trace->stalled) {
             break;
         }
     }

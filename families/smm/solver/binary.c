@@ -29,7 +29,7 @@ static const struct huber_pace PACE = {.near = 0.3,
 
 /* mu: where the path is looked for, first downwards from an earlier solution, then upwards from
  * 0. */
-static const double MU_FIRST = 1, MU_TRIED_LEAST = 1e-6, MU_TRIED_MOST = 1e12;
+static const double MU_FIRST = 1, MIN_FIRST_MU = 1e-6, MAX_FIRST_MU = 1e12;
 static const double MU_DOWN = 0.1, MU_UP = 10;
 static const double EXACT_GAP = 4;   /* of the gap wanted: worth the sorting of its own bias */
 static const double NEAR_GAP = 0.05; /* at most, for a start to count as near */
@@ -45,10 +45,10 @@ static int allocate(struct binary *binary, struct error *err) {
            weights = sizeof by_weight / sizeof by_weight[0];
     binary->s = memory_zeros(n, (rows + 3) * sizeof(double), "scores", err);
     binary->x = memory_zeros(d, (weights + 1) * sizeof(double), "weights", err);
-    binary->band = memory_array(n, sizeof *binary->band, "scores", err);
+    binary->curved = memory_array(n, sizeof *binary->curved, "scores", err);
     binary->matrix = memory_array(side, side * sizeof(double), "a Hessian", err);
     binary->work = memory_array(binary_step_work(binary), sizeof(double), "a Hessian", err);
-    if (!binary->s || !binary->x || !binary->band || !binary->matrix || !binary->work) {
+    if (!binary->s || !binary->x || !binary->curved || !binary->matrix || !binary->work) {
         return -1;
     }
     for (size_t k = 0; k < rows; k++) {
@@ -71,7 +71,7 @@ int binary_create(struct binary **binary, const struct binary_rows *rows, struct
     made->d = rows->d;
     bool few_features = rows->d < cluster_count(rows->cluster, rows->n);
     if (((!few_features || rows->d > MAX_HESSIAN) &&
-         band_system_create(&made->system, &made->rows, err) < 0) ||
+         newton_system_create(&made->system, &made->rows, err) < 0) ||
         allocate(made, err) < 0) {
         binary_free(made);
         return -1;
@@ -88,8 +88,8 @@ void binary_free(struct binary *binary) {
     free(binary->x);
     free(binary->matrix);
     free(binary->work);
-    free(binary->band);
-    band_system_free(binary->system);
+    free(binary->curved);
+    newton_system_free(binary->system);
     free(binary);
 }
 
@@ -113,14 +113,14 @@ static double argument_of(const struct binary *binary, size_t i) {
 
 /* Both bounds at x, and the smooth problem's gradient. The primal has the smooth problem's bias,
  * which costs less than its own; near the end that is found. */
-static int look(void *context, const struct huber_path *path, struct huber_point *at,
+static int evaluate(void *context, const struct huber_path *path, struct huber_point *at,
                 struct error *err) {
     struct binary *binary = context;
     const struct binary_loss *loss = binary->loss;
     size_t n = binary->n;
     binary_scores(&binary->rows, binary->x, binary->s);
     binary->b = binary_smooth_bias(loss, NULL, binary->s, n, path->mu, binary->b, binary->alpha);
-    binary->lack = 0;
+    binary->bias_slope = 0;
     double linear = 0, sum = 0;
     for (size_t i = 0; i < n; i++) {
         double alpha = binary->alpha[i], u = fmax(argument_of(binary, i), 0);
@@ -156,46 +156,46 @@ static int look(void *context, const struct huber_path *path, struct huber_point
 
 /* The rows that bend the loss smoothed by `band` at this point, with the curvature that those of mu
  * have. */
-static void find_band(struct binary *binary, double band, double mu) {
+static void find_curved_rows(struct binary *binary, double curved, double mu) {
     const struct binary_loss *loss = binary->loss;
     double total = 0;
-    binary->n_band = 0;
+    binary->n_curved = 0;
     for (size_t i = 0; i < binary->n; i++) {
         double u = argument_of(binary, i);
-        if (u > 0 && (loss->squared || u < band)) {
-            double curvature = loss->cost[i] * (loss->squared ? 2 : 1 / band);
-            size_t place = binary->n_band++;
+        if (u > 0 && (loss->squared || u < curved)) {
+            double curvature = loss->cost[i] * (loss->squared ? 2 : 1 / curved);
+            size_t place = binary->n_curved++;
             binary->curvature[place] = curvature;
-            binary->band[place] = (uint32_t)i;
+            binary->curved[place] = (uint32_t)i;
             total += curvature;
         }
     }
     total = cluster_total(loss->cluster, total);
-    for (size_t k = 0; k < binary->n_band; k++) {
+    for (size_t k = 0; k < binary->n_curved; k++) {
         binary->share[k] = binary->curvature[k] / total;
-        binary->curvature[k] *= band / mu;
+        binary->curvature[k] *= curved / mu;
     }
 }
 
 /* The gradient of the new mu with the band of the old one, whose alphas may then be over C. */
-static int lower_mu(void *context, double band, double mu, struct error *err) {
+static int lower_mu(void *context, double curved, double mu, struct error *err) {
     struct binary *binary = context;
     const struct binary_loss *loss = binary->loss;
-    binary->lack = 0;
+    binary->bias_slope = 0;
     for (size_t i = 0; i < binary->n; i++) {
         double u = argument_of(binary, i);
-        double part = u <= 0 ? 0 : u >= band ? 1 : u / mu;
+        double part = u <= 0 ? 0 : u >= curved ? 1 : u / mu;
         binary->signed_alpha[i] = loss->y[i] * loss->cost[i] * part;
-        binary->lack -= binary->signed_alpha[i];
+        binary->bias_slope -= binary->signed_alpha[i];
     }
-    binary->lack = cluster_total(loss->cluster, binary->lack);
+    binary->bias_slope = cluster_total(loss->cluster, binary->bias_slope);
     return binary_adjoint(&binary->rows, binary->signed_alpha, binary->v, err);
 }
 
-static int newton_step(void *context, const struct huber_path *path, double band, bool *found,
+static int newton_step(void *context, const struct huber_path *path, double curved, bool *found,
                        struct error *err) {
     struct binary *binary = context;
-    find_band(binary, band, path->mu);
+    find_curved_rows(binary, curved, path->mu);
     return binary_step(binary, found, err);
 }
 
@@ -264,7 +264,7 @@ static void move(void *context, double length) {
     array_add(binary->x, length, binary->step, binary->d);
 }
 
-static const struct huber_steps STEPS = {.look = look,
+static const struct huber_steps STEPS = {.look = evaluate,
                                          .keep_primal = keep_primal,
                                          .keep_dual = keep_dual,
                                          .lower = lower_mu,
@@ -279,7 +279,7 @@ static const struct huber_steps STEPS = {.look = look,
 static int choose_mu(struct binary *binary, struct huber_path *path, struct error *err) {
     double dual;
     if (binary->started) {
-        if (huber_path_try(path, MU_FIRST, MU_DOWN, MU_TRIED_LEAST, &dual, err) < 0) {
+        if (huber_path_try(path, MU_FIRST, MU_DOWN, MIN_FIRST_MU, &dual, err) < 0) {
             return -1;
         }
         if (gap_reached(path->primal, dual, NEAR_GAP)) {
@@ -287,7 +287,7 @@ static int choose_mu(struct binary *binary, struct huber_path *path, struct erro
         }
         memset(binary->x, 0, binary->d * sizeof *binary->x);
     }
-    return huber_path_try(path, MU_FIRST, MU_UP, MU_TRIED_MOST, &dual, err);
+    return huber_path_try(path, MU_FIRST, MU_UP, MAX_FIRST_MU, &dual, err);
 }
 
 static int run(struct binary *binary, struct huber_path *path, struct error *err) {

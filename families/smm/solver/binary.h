@@ -10,7 +10,7 @@
  * rows of the band 0 < u < mu enter the Hessian: rows far from the margin drop out by themselves.
  *
  * A step is by the d x d Hessian when there are fewer features than rows and few of both, else by
- * the system of the band's rows (band_system.h). */
+ * the system of the band's rows (newton_system.h). */
 #ifndef FAMILIES_SMM_SOLVER_BINARY_H
 #define FAMILIES_SMM_SOLVER_BINARY_H
 

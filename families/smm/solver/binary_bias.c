@@ -25,9 +25,9 @@ static double hinge_bias(const struct binary_loss *loss, const double *s, size_t
     }
     cluster_sum(loss->cluster, sums, 2);
     largest = cluster_largest(loss->cluster, largest);
-    double flat = 1e-12 * sums[1];
-    select_largest(loss->cluster, value, loss->cost, sums[0] - flat, order, n, &left, &low);
-    select_largest(loss->cluster, value, loss->cost, sums[0] + flat, order, n, &left, &high);
+    double rounding = 1e-12 * sums[1];
+    select_largest(loss->cluster, value, loss->cost, sums[0] - rounding, order, n, &left, &low);
+    select_largest(loss->cluster, value, loss->cost, sums[0] + rounding, order, n, &left, &high);
     return 0.5 * (fmin(-low, largest) + fmin(-high, largest));
 }
 
@@ -61,7 +61,7 @@ static double smooth_slope(const struct binary_loss *loss, const double *margin,
 
 /* What rounding of b leaves of the slope, at a tiny mu, is taken from the alphas of the band, as a
  * smaller step in b would have done. */
-static void balance(const struct binary_loss *loss, size_t n, double slope, double *alpha) {
+static void remove_residual(const struct binary_loss *loss, size_t n, double slope, double *alpha) {
     double room = 0;
     for (size_t i = 0; i < n; i++) {
         room += alpha[i] > 0 && alpha[i] < loss->cost[i] ? loss->cost[i] : 0;
@@ -79,7 +79,7 @@ static void balance(const struct binary_loss *loss, size_t n, double slope, doub
  * function is flat, and at a tiny mu where it is nearly a step, bisection makes way. */
 double binary_smooth_bias(const struct binary_loss *loss, const double *margin, const double *s,
                           size_t n, double mu, double start, double *alpha) {
-    enum { MOST = 200 };
+    enum { MAX_STEPS = 200 };
     double low = INFINITY, high = -INFINITY, scale = 0;
     for (size_t i = 0; i < n; i++) {
         double at = loss->y[i] * margin_of(margin, i) - s[i]; /* u = 0 */
@@ -92,7 +92,7 @@ double binary_smooth_bias(const struct binary_loss *loss, const double *margin, 
     scale = cluster_total(loss->cluster, scale);
     double b = start > low && start < high ? start : 0.5 * (low + high);
     double curvature, slope = smooth_slope(loss, margin, s, n, mu, b, alpha, &curvature);
-    for (int k = 0; k < MOST && fabs(slope) > 1e-15 * scale; k++) {
+    for (int k = 0; k < MAX_STEPS && fabs(slope) > 1e-15 * scale; k++) {
         if (slope < 0) {
             low = b;
         } else {
@@ -109,7 +109,7 @@ double binary_smooth_bias(const struct binary_loss *loss, const double *margin, 
         slope = smooth_slope(loss, margin, s, n, mu, b, alpha, &curvature);
     }
     if (!loss->squared) {
-        balance(loss, n, slope, alpha);
+        remove_residual(loss, n, slope, alpha);
     }
     return b;
 }
@@ -141,7 +141,7 @@ int find_length(length_slope slope_at, void *context, const struct monitor *moni
         return -1;
     }
     *moved = low_slope < 0;
-    double enough = accuracy * -low_slope;
+    double target = accuracy * -low_slope;
     for (int k = 0; *moved && k < MAX_TRIALS; k++) {
         double slope;
         if (monitor_late(monitor)) {
@@ -150,7 +150,7 @@ int find_length(length_slope slope_at, void *context, const struct monitor *moni
         if (slope_at(context, theta, &slope, err) < 0) {
             return -1;
         }
-        if (fabs(slope) <= enough) {
+        if (fabs(slope) <= target) {
             break;
         }
         /* where the same end moves again, the other one counts half (Illinois) */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_UNKNOWNS = 3000 };
+enum { MAX_UNKNOWNS = 3000 };
 
 /* ---- any rows ---- */
 
@@ -97,7 +97,7 @@ struct binary_interior {
 
 bool binary_interior_possible(const struct binary_rows *rows) {
     size_t least = smaller(rows->n, rows->d);
-    return !rows->cluster && least < MOST_UNKNOWNS && least > 0 &&
+    return !rows->cluster && least < MAX_UNKNOWNS && least > 0 &&
            (double)rows->n * (double)rows->d <= (double)SMM_INTERIOR_VALUES;
 }
 

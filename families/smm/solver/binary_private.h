@@ -9,7 +9,7 @@
 struct binary {
     struct binary_rows rows;
     size_t n, d;
-    struct band_system *system; /* NULL: steps are by the Hessian */
+    struct newton_system *system; /* NULL: steps are by the Hessian */
     double *x;                  /* (d) weights, where the solver is */
     double *s;                  /* (n) their scores */
     double b;
@@ -23,12 +23,12 @@ struct binary {
     double *signed_alpha; /* (n) y alpha, or what takes its place when mu is lowered */
     double *v;            /* (d) Z' signed_alpha */
     double norm;          /* |w|^2 */
-    double lack;          /* -1' signed_alpha, the slope in b, when mu is lowered; else 0 */
+    double bias_slope;          /* -1' signed_alpha, the slope in b, when mu is lowered; else 0 */
 
     /* the band, its curvatures D, and their shares D / sum D */
-    uint32_t *band;
-    size_t n_band;
-    double *curvature, *share; /* (n_band), by place in band */
+    uint32_t *curved;
+    size_t n_curved;
+    double *curvature, *share; /* (n_curved), by place in band */
 
     double *gradient, *step; /* (d) */
     double *q;               /* (n) scores of step */

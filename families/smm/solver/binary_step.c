@@ -32,7 +32,7 @@ static void gather_row(void *argument, size_t task, size_t worker) {
     (void)worker;
     const struct tiles *tiles = argument;
     const struct binary *binary = tiles->binary;
-    size_t d = binary->d, place = tiles->first + task, row = binary->band[place];
+    size_t d = binary->d, place = tiles->first + task, row = binary->curved[place];
     double *to = tiles->block + task * d, scale = sqrt(binary->curvature[place]);
     binary_row(&binary->rows, row, to);
     for (size_t j = 0; j < d; j++) {
@@ -65,11 +65,11 @@ static bool hessian_step(struct binary *binary) {
         binary->matrix[i * d + i] = cluster_leads(binary->rows.cluster) ? 1 : 0;
         binary->step[i] = -binary->gradient[i];
     }
-    for (; tiles.first < binary->n_band; tiles.first += BLOCK) {
+    for (; tiles.first < binary->n_curved; tiles.first += BLOCK) {
         if (!binary->rows.cluster && monitor_late(binary->monitor)) {
             return false;
         }
-        size_t left = binary->n_band - tiles.first;
+        size_t left = binary->n_curved - tiles.first;
         tiles.n_block = left < BLOCK ? left : BLOCK;
         threads_run(threads, tiles.n_block, gather_row, &tiles);
         threads_run(threads, (d + TILE - 1) / TILE, add_tiles, &tiles);
@@ -85,23 +85,23 @@ static bool hessian_step(struct binary *binary) {
 int binary_step(struct binary *binary, bool *found, struct error *err) {
     size_t d = binary->d;
     memset(binary->q, 0, binary->n * sizeof *binary->q);
-    for (size_t k = 0; k < binary->n_band; k++) {
-        binary->q[binary->band[k]] = binary->share[k];
+    for (size_t k = 0; k < binary->n_curved; k++) {
+        binary->q[binary->curved[k]] = binary->share[k];
     }
     if (binary_adjoint(&binary->rows, binary->q, binary->mean, err) < 0) {
         return -1;
     }
     for (size_t j = 0; j < d; j++) {
-        binary->gradient[j] = binary->x[j] - binary->v[j] - binary->lack * binary->mean[j];
+        binary->gradient[j] = binary->x[j] - binary->v[j] - binary->bias_slope * binary->mean[j];
     }
     if (!binary->system) {
         *found = hessian_step(binary);
     } else {
         *found = true;
-        for (size_t k = 0; k < binary->n_band; k++) {
+        for (size_t k = 0; k < binary->n_curved; k++) {
             binary->work[k] = 1 / binary->curvature[k];
         }
-        if (band_system_solve(binary->system, NULL, binary->band, binary->n_band, binary->work,
+        if (newton_system_solve(binary->system, NULL, binary->curved, binary->n_curved, binary->work,
                               binary->gradient, binary->step, binary->monitor, err) < 0) {
             return -1;
         }

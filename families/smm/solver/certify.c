@@ -16,7 +16,7 @@ enum { SVD_UNITS = 16 };
 
 /* Where more than this part of the gap is paid for rounding, large features may have left it in the
  * dual point's sums, which long double then adds up; up to so many products. */
-static const double LOST = 0.1, MOST_FINE = 1 << 28;
+static const double ROUNDING_SHARE = 0.1, MAX_LONG_DOUBLE = 1 << 28;
 
 struct work {
     const struct smm_claim *claim;
@@ -38,10 +38,10 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     *rounding = leads ? work->claim->tau * work->svd_rounding : 0;
     for (size_t i = 0; i < n; i++) {
         double slack = error[i] + DBL_EPSILON * (1 + fabs(s[i]));
-        double u = fmax(0, 1 - loss->y[i] * s[i]), most = fmax(0, 1 - loss->y[i] * s[i] + slack);
+        double u = fmax(0, 1 - loss->y[i] * s[i]), upper = fmax(0, 1 - loss->y[i] * s[i] + slack);
         *value += loss->cost[i] * (loss->squared ? u * u : u);
-        *rounding += loss->cost[i] * (loss->squared ? most * most - u * u : most - u);
-        *rounding += most > 0 ? (2 + most * most) * CERTIFY_UNDERFLOW : 0;
+        *rounding += loss->cost[i] * (loss->squared ? upper * upper - u * u : upper - u);
+        *rounding += upper > 0 ? (2 + upper * upper) * CERTIFY_UNDERFLOW : 0;
     }
     *rounding += (double)(n + 4) * DBL_EPSILON * *value;
     return 0;
@@ -98,33 +98,33 @@ static struct sums add_up(const struct binary_loss *loss, const double *alpha, s
  * moves by the residual, where the slope of D is at most 1 + |score of g| [+ alpha / 2C], and its
  * curvature the square of the row's reach. Either way, for rounding hides the residual's sign; of
  * the entries that which costs least. INFINITY: none has the room. s (n): scores of g. */
-static double price_of_balance(const struct binary_loss *loss, const double *alpha, size_t n,
+static double cost_of_balance(const struct binary_loss *loss, const double *alpha, size_t n,
                                const double *reach, const double *s, double norm,
                                const struct sums *sums) {
     const double unit = 1e-9; /* of norm times reach: more than the scores may be off by */
-    double least[2] = {INFINITY, INFINITY}, residual = sums->residual;
+    double min_cost[2] = {INFINITY, INFINITY}, residual = sums->residual;
     for (size_t i = 0; i < n; i++) {
         double more = loss->squared ? INFINITY : loss->cost[i] - alpha[i];
         double ratio = loss->squared ? alpha[i] / (2 * loss->cost[i]) : 0;
         double curve = loss->squared ? 1 / (2 * loss->cost[i]) : 0, moved = residual * reach[i];
-        double price = residual * (1 + ratio + fabs(s[i]) + unit * norm * reach[i]);
-        price += 0.5 * (moved * moved + residual * residual * curve);
+        double cost = residual * (1 + ratio + fabs(s[i]) + unit * norm * reach[i]);
+        cost += 0.5 * (moved * moved + residual * residual * curve);
         for (int up = 0; up < 2; up++) { /* y'alpha lowered, and raised */
             bool adds = (loss->y[i] > 0) == (up > 0);
             if (residual <= (adds ? more : alpha[i])) {
-                least[up] = fmin(least[up], price);
+                min_cost[up] = fmin(min_cost[up], cost);
             }
         }
     }
     for (int up = 0; up < 2; up++) {
-        least[up] = -cluster_largest(loss->cluster, -least[up]);
+        min_cost[up] = -cluster_largest(loss->cluster, -min_cost[up]);
     }
-    return residual > 0 ? fmax(least[0], least[1]) : 0;
+    return residual > 0 ? fmax(min_cost[0], min_cost[1]) : 0;
 }
 
 /* G = sum alpha y X, with a bound of the error of its norm; fine: in long double. signs (n): room
  * for y alpha. */
-static int add_matrices(const struct smm_claim *claim, const struct sums *sums, bool fine,
+static int add_matrices(const struct smm_claim *claim, const struct sums *sums, bool long_double,
                         double *signs, double *G, double *norm, double *error, struct error *err) {
     const struct smm_matrices *matrices = claim->matrices;
     size_t cells = matrices->height * matrices->width;
@@ -132,11 +132,11 @@ static int add_matrices(const struct smm_claim *claim, const struct sums *sums, 
         signs[i] = claim->loss->y[i] * claim->alpha[i];
     }
     const struct binary_rows rows = binary_rows_of(matrices);
-    if (fine) {
+    if (long_double) {
         size_t stored = matrices->data->n_features;
         memset(G + stored, 0, (cells - stored) * sizeof *G);
     }
-    if ((fine ? linear_adjoint_fine(matrices->data, signs, G, err)
+    if ((long_double ? linear_adjoint_fine(matrices->data, signs, G, err)
               : binary_adjoint(&rows, signs, G, err)) < 0) {
         return -1;
     }
@@ -144,7 +144,7 @@ static int add_matrices(const struct smm_claim *claim, const struct sums *sums, 
     for (size_t j = 0; j < cells; j++) {
         square += G[j] * G[j];
     }
-    *error = fine ? ((double)sums->n_used + 2) * (double)LDBL_EPSILON * sums->reach +
+    *error = long_double ? ((double)sums->n_used + 2) * (double)LDBL_EPSILON * sums->reach +
                         DBL_EPSILON * sqrt(square)
                   : certify_sum_rounding(sums->n_used) * sums->reach;
     *norm = sqrt(square) + *error;
@@ -152,10 +152,10 @@ static int add_matrices(const struct smm_claim *claim, const struct sums *sums, 
 }
 
 /* The same, G = SVT_tau(sum alpha y X). */
-static int dual_matrix(const struct smm_claim *claim, const struct sums *sums, bool fine,
+static int dual_matrix(const struct smm_claim *claim, const struct sums *sums, bool long_double,
                        double *signs, double *G, double *norm, double *error, struct error *err) {
     const struct smm_matrices *matrices = claim->matrices;
-    if (add_matrices(claim, sums, fine, signs, G, norm, error, err) < 0) {
+    if (add_matrices(claim, sums, long_double, signs, G, norm, error, err) < 0) {
         return -1;
     }
     if (claim->tau > 0) {
@@ -185,7 +185,7 @@ static int measure_nuclear(const struct smm_claim *claim, struct work *work, dou
 
 /* The loss of W = 0 with its best bias: all rows of the side that weighs less have margin 2. Costs
  * are products that have been rounded. */
-double smm_loss_of_nothing(const struct binary_loss *loss, size_t n) {
+double smm_loss_of_zero(const struct binary_loss *loss, size_t n) {
     double side[3] = {0, 0, (double)n};
     for (size_t i = 0; i < n; i++) {
         side[loss->y[i] > 0] += loss->cost[i];
@@ -199,7 +199,7 @@ double smm_loss_of_nothing(const struct binary_loss *loss, size_t n) {
            under;
 }
 
-static int make_certificate(struct certify *certify, const struct smm_claim *claim, bool fine,
+static int certify_with(struct certify *certify, const struct smm_claim *claim, bool long_double,
                             struct certificate *certificate, struct error *err) {
     size_t n = claim->matrices->n, cells = claim->matrices->height * claim->matrices->width;
     double *G = memory_array(2 * cells + n, sizeof *G, "a certificate", err), norm = 0, error = 0;
@@ -209,19 +209,19 @@ static int make_certificate(struct certify *certify, const struct smm_claim *cla
     struct work work = {.claim = claim};
     double *signs = G + 2 * cells;
     struct sums sums = add_up(claim->loss, claim->alpha, n, certify_reach(certify));
-    int status = dual_matrix(claim, &sums, fine, signs, G, &norm, &error, err);
+    int status = dual_matrix(claim, &sums, long_double, signs, G, &norm, &error, err);
     status = status < 0 ? -1 : measure_nuclear(claim, &work, G + cells, err);
     if (status == 0) {
         smm_scores(claim->matrices, G, signs);
-        double price = price_of_balance(claim->loss, claim->alpha, n, certify_reach(certify), signs,
+        double cost = cost_of_balance(claim->loss, claim->alpha, n, certify_reach(certify), signs,
                                         norm, &sums);
         const struct certify_function f = {.weights = claim->W, .bias = &claim->bias};
         /* alpha above costs, by more than these are rounded, is scaled down to them: as much is
          * lost of the linear part; the trivial bound where that is no dual point */
         double unit = ((double)sums.n + 4) * DBL_EPSILON;
         unit += sums.excess > 4 * DBL_EPSILON ? sums.excess : 0;
-        const bool useful = isfinite(price) && unit < 1;
-        const bool whole = claim->tau > 0 || fine; /* the error is that of the norm */
+        const bool useful = isfinite(cost) && unit < 1;
+        const bool whole = claim->tau > 0 || long_double; /* the error is that of the norm */
         for (size_t i = 0; i < n; i++) {           /* of the plain sum, row by row */
             signs[i] = certify_sum_rounding(sums.n_used) * claim->alpha[i];
         }
@@ -231,8 +231,8 @@ static int make_certificate(struct certify *certify, const struct smm_claim *cla
             .context = &work,
             .loss = evaluate_loss,
             .linear = useful ? sums.linear : 0,
-            .linear_rounding = useful ? price + unit * sums.size + sums.under : 0,
-            .nothing = smm_loss_of_nothing(claim->loss, n)};
+            .linear_rounding = useful ? cost + unit * sums.size + sums.under : 0,
+            .nothing = smm_loss_of_zero(claim->loss, n)};
         status = certify_bounds(certify, 1, &f, &g, &family, certificate, err);
     }
     free(G);
@@ -242,19 +242,19 @@ static int make_certificate(struct certify *certify, const struct smm_claim *cla
 int smm_certify(struct certify *certify, const struct smm_claim *claim,
                 struct certificate *certificate, struct error *err) {
     const struct smm_matrices *matrices = claim->matrices;
-    struct certificate fine;
-    if (make_certificate(certify, claim, false, certificate, err) < 0) {
+    struct certificate long_double;
+    if (certify_with(certify, claim, false, certificate, err) < 0) {
         return -1;
     }
-    if (!(certificate->paid > LOST * (certificate->primal - certificate->dual)) ||
-        matrices->cluster || (double)data_values(matrices->data) > MOST_FINE) {
+    if (!(certificate->paid > ROUNDING_SHARE * (certificate->primal - certificate->dual)) ||
+        matrices->cluster || (double)data_values(matrices->data) > MAX_LONG_DOUBLE) {
         return 0;
     }
-    if (make_certificate(certify, claim, true, &fine, err) < 0) {
+    if (certify_with(certify, claim, true, &long_double, err) < 0) {
         return -1;
     }
-    if (fine.dual > certificate->dual) {
-        *certificate = fine;
+    if (long_double.dual > certificate->dual) {
+        *certificate = long_double;
     }
     return 0;
 }

@@ -19,7 +19,7 @@ struct smm_claim {
 
 /* The primal of W = 0 with its best bias, at least. n rows are this rank's; all ranks, here and
  * below. */
-double smm_loss_of_nothing(const struct binary_loss *loss, size_t n);
+double smm_loss_of_zero(const struct binary_loss *loss, size_t n);
 
 /* Both bounds of 1/2 |W|^2 + tau |W|_* + loss. A dual point whose y'alpha no small change brings to
  * 0 gives the bound 0. */

@@ -11,32 +11,32 @@
 #include <string.h>
 
 enum {
-    ROWS_MOST = 4000, /* of a matrix that is factored */
+    MAX_ROWS = 4000, /* of a matrix that is factored */
     TILE = 128,       /* rows of a task */
-    CG_FEW = 10,
-    CG_MOST = 300 /* steps of conjugate gradients */
+    MIN_CG_STEPS = 10,
+    MAX_CG_STEPS = 300 /* steps of conjugate gradients */
 };
 
 static const double BLAS = 20; /* how much faster than a pass over the rows, for each product */
 
-static const size_t VALUES_MOST = (size_t)1 << 26; /* of kept rows, of features */
+static const size_t MAX_VALUES = (size_t)1 << 26; /* of kept rows, of features */
 static const double FORCING = 0.05;                /* residual of CG, relative to b */
 
 /* Rows that enter the Hessian, in ascending order, and d of each. */
-struct band {
+struct curved {
     const uint32_t *row;
     const double *d;
     size_t m;
 };
 
 /* Rows are numbered over all processes, but in a band of this process alone. */
-struct band_system {
+struct newton_system {
     const struct binary_rows *rows;
     size_t n_all, first;     /* rows of all processes; where this one's begin */
-    size_t cells, kept_most; /* rows whose products are kept, at most */
-    uint32_t *row;           /* (kept_most) their numbers */
-    uint32_t *place;         /* (n_all) of a row among them; UINT32_MAX: none */
-    size_t n_kept, room;
+    size_t cells, max_cached; /* rows whose products are kept, at most */
+    uint32_t *row;           /* (max_cached) their numbers */
+    uint32_t *position;         /* (n_all) of a row among them; UINT32_MAX: none */
+    size_t n_cached, capacity;
     double *X;                          /* (room, cells) kept rows */
     double *K;                          /* (room, room) lower half: their products */
     double *full;                       /* (n) zeros but during a product */
@@ -46,7 +46,7 @@ struct band_system {
     double *p, *Pp, *Ap, *residual, *z; /* (cells) */
 };
 
-static int count_rows(struct band_system *system, struct error *err) {
+static int count_rows(struct newton_system *system, struct error *err) {
     struct cluster *cluster = system->rows->cluster;
     size_t own = cluster_rank(cluster), processes = cluster_size(cluster);
     double *rows = memory_zeros(processes, sizeof *rows, "numbers of rows", err);
@@ -63,31 +63,31 @@ static int count_rows(struct band_system *system, struct error *err) {
     return 0;
 }
 
-int band_system_create(struct band_system **system, const struct binary_rows *rows,
+int newton_system_create(struct newton_system **system, const struct binary_rows *rows,
                        struct error *err) {
-    struct band_system *made = memory_zeros(1, sizeof *made, "a solver", err);
+    struct newton_system *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
     }
     made->rows = rows;
     made->cells = rows->d;
-    made->kept_most = smaller(ROWS_MOST, VALUES_MOST / larger(made->cells, 1));
+    made->max_cached = smaller(MAX_ROWS, MAX_VALUES / larger(made->cells, 1));
     if (count_rows(made, err) < 0) {
-        band_system_free(made);
+        newton_system_free(made);
         return -1;
     }
     size_t n_all = made->n_all;
-    made->kept_most = smaller(made->kept_most, n_all);
-    made->row = memory_array(made->kept_most, sizeof *made->row, "a system", err);
-    made->place = memory_array(n_all, 2 * sizeof *made->place, "a system", err);
+    made->max_cached = smaller(made->max_cached, n_all);
+    made->row = memory_array(made->max_cached, sizeof *made->row, "a system", err);
+    made->position = memory_array(n_all, 2 * sizeof *made->position, "a system", err);
     made->full = memory_zeros(rows->n + 3 * n_all, sizeof *made->full, "a system", err);
     made->p = memory_zeros(made->cells, 5 * sizeof *made->p, "a system", err);
-    if (!made->row || !made->place || !made->full || !made->p) {
-        band_system_free(made);
+    if (!made->row || !made->position || !made->full || !made->p) {
+        newton_system_free(made);
         return -1;
     }
-    memset(made->place, 0xff, n_all * sizeof *made->place);
-    made->all_row = made->place + n_all;
+    memset(made->position, 0xff, n_all * sizeof *made->position);
+    made->all_row = made->position + n_all;
     made->x = made->full + rows->n;
     made->b = made->x + n_all;
     made->all_d = made->b + n_all;
@@ -99,10 +99,10 @@ int band_system_create(struct band_system **system, const struct binary_rows *ro
     return 0;
 }
 
-void band_system_free(struct band_system *system) {
+void newton_system_free(struct newton_system *system) {
     if (system) {
         free(system->row);
-        free(system->place);
+        free(system->position);
         free(system->full);
         free(system->p);
         free(system->X);
@@ -113,13 +113,13 @@ void band_system_free(struct band_system *system) {
 
 /* ---- the band's rows ---- */
 
-static void band_scores(const struct band_system *system, const struct band *band, const double *W,
+static void curved_scores(const struct newton_system *system, const struct curved *curved, const double *W,
                         double *s) {
-    binary_scores_at(system->rows, band->row, band->m, W, s);
+    binary_scores_at(system->rows, curved->row, curved->m, W, s);
 }
 
 /* out = P^-1 H. */
-static void invert(const struct band_system *system, struct smm_spectral *spectral, const double *H,
+static void invert(const struct newton_system *system, struct smm_spectral *spectral, const double *H,
                    double *out) {
     if (spectral) {
         smm_spectral_inverse(spectral, H, out);
@@ -129,24 +129,24 @@ static void invert(const struct band_system *system, struct smm_spectral *spectr
 }
 
 /* H (cells) = X'x. */
-static int band_adjoint(struct band_system *system, const struct band *band, const double *x,
+static int curved_adjoint(struct newton_system *system, const struct curved *curved, const double *x,
                         double *H, struct error *err) {
-    for (size_t i = 0; i < band->m; i++) {
-        system->full[band->row[i]] = x[i];
+    for (size_t i = 0; i < curved->m; i++) {
+        system->full[curved->row[i]] = x[i];
     }
     int status = binary_adjoint(system->rows, system->full, H, err);
-    for (size_t i = 0; i < band->m; i++) {
-        system->full[band->row[i]] = 0;
+    for (size_t i = 0; i < curved->m; i++) {
+        system->full[curved->row[i]] = 0;
     }
     return status;
 }
 
 /* The band of all processes; *own is where this one's begins in it. */
-static struct band gather_band(struct band_system *system, const struct band *band, size_t *own) {
-    struct band all = {.row = system->all_row, .d = system->all_d};
+static struct curved allgather_curved(struct newton_system *system, const struct curved *curved, size_t *own) {
+    struct curved all = {.row = system->all_row, .d = system->all_d};
     memset(system->all_d, 0, system->n_all * sizeof *system->all_d);
-    for (size_t i = 0; i < band->m; i++) {
-        system->all_d[system->first + band->row[i]] = band->d[i];
+    for (size_t i = 0; i < curved->m; i++) {
+        system->all_d[system->first + curved->row[i]] = curved->d[i];
     }
     cluster_sum(system->rows->cluster, system->all_d, system->n_all);
     *own = 0;
@@ -162,49 +162,49 @@ static struct band gather_band(struct band_system *system, const struct band *ba
 
 /* ---- products of rows ---- */
 
-static void drop_kept(struct band_system *system) {
-    for (size_t i = 0; i < system->n_kept; i++) {
-        system->place[system->row[i]] = UINT32_MAX;
+static void drop_cache(struct newton_system *system) {
+    for (size_t i = 0; i < system->n_cached; i++) {
+        system->position[system->row[i]] = UINT32_MAX;
     }
-    system->n_kept = 0;
+    system->n_cached = 0;
 }
 
-void band_system_release(struct band_system *system) {
-    drop_kept(system);
+void newton_system_release(struct newton_system *system) {
+    drop_cache(system);
     free(system->X);
     free(system->K);
     system->X = system->K = NULL;
-    system->room = 0;
+    system->capacity = 0;
 }
 
 /* Makes room for `wanted` rows and their products. What was kept stays, if it was enough. */
-static int make_room(struct band_system *system, size_t wanted, struct error *err) {
-    if (wanted <= system->room) {
+static int reserve(struct newton_system *system, size_t wanted, struct error *err) {
+    if (wanted <= system->capacity) {
         return 0;
     }
-    size_t room = smaller(larger(wanted + wanted / 4, 2 * system->room), system->kept_most);
-    band_system_release(system);
-    system->X = memory_array(room, system->cells * sizeof(double), "rows", err);
-    system->K = memory_array(room, room * sizeof(double), "products of rows", err);
+    size_t capacity = smaller(larger(wanted + wanted / 4, 2 * system->capacity), system->max_cached);
+    newton_system_release(system);
+    system->X = memory_array(capacity, system->cells * sizeof(double), "rows", err);
+    system->K = memory_array(capacity, capacity * sizeof(double), "products of rows", err);
     if (!system->X || !system->K) {
         return -1;
     }
-    system->room = room;
+    system->capacity = capacity;
     return 0;
 }
 
-/* Rows first .. n_kept of X are new: a tile of them at a time, and the products with all before. */
-struct fresh {
-    struct band_system *system;
+/* Rows first .. n_cached of X are new: a tile of them at a time, and the products with all before. */
+struct new_rows {
+    struct newton_system *system;
     const struct monitor *monitor;
     size_t first;
 };
 
 static void fill_rows(void *argument, size_t task, size_t worker) {
     (void)worker;
-    const struct fresh *fresh = argument;
-    struct band_system *system = fresh->system;
-    size_t i = fresh->first + task, row = system->row[i] - system->first; /* or beyond n */
+    const struct new_rows *new_rows = argument;
+    struct newton_system *system = new_rows->system;
+    size_t i = new_rows->first + task, row = system->row[i] - system->first; /* or beyond n */
     double *x = system->X + i * system->cells;
     if (row < system->rows->n) {
         binary_row(system->rows, row, x);
@@ -215,66 +215,66 @@ static void fill_rows(void *argument, size_t task, size_t worker) {
 
 static void fill_tile(void *argument, size_t task, size_t worker) {
     (void)worker;
-    const struct fresh *fresh = argument;
-    struct band_system *system = fresh->system;
-    if (monitor_late(fresh->monitor)) {
+    const struct new_rows *new_rows = argument;
+    struct newton_system *system = new_rows->system;
+    if (monitor_late(new_rows->monitor)) {
         return;
     }
-    size_t begin = fresh->first + task * TILE, end = smaller(system->n_kept, begin + TILE);
+    size_t begin = new_rows->first + task * TILE, end = smaller(system->n_cached, begin + TILE);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)(end - begin), (int)end,
                 (int)system->cells, 1, system->X + begin * system->cells, (int)system->cells,
-                system->X, (int)system->cells, 0, system->K + begin * system->room,
-                (int)system->room);
+                system->X, (int)system->cells, 0, system->K + begin * system->capacity,
+                (int)system->capacity);
 }
 
 /* Keeps the rows of the band, and their products. */
-static int keep(struct band_system *system, const struct band *all, const struct monitor *monitor,
+static int cache_rows(struct newton_system *system, const struct curved *all, const struct monitor *monitor,
                 struct error *err) {
-    const uint32_t *band = all->row;
-    size_t m = all->m, fresh = 0;
+    const uint32_t *curved = all->row;
+    size_t m = all->m, new_rows = 0;
     for (size_t i = 0; i < m; i++) {
-        fresh += system->place[band[i]] == UINT32_MAX;
+        new_rows += system->position[curved[i]] == UINT32_MAX;
     }
-    if (system->n_kept + fresh > system->kept_most) {
-        drop_kept(system);
-        fresh = m;
+    if (system->n_cached + new_rows > system->max_cached) {
+        drop_cache(system);
+        new_rows = m;
     }
-    if (make_room(system, system->n_kept + fresh, err) < 0) {
+    if (reserve(system, system->n_cached + new_rows, err) < 0) {
         return -1;
     }
-    struct fresh work = {system, monitor, system->n_kept};
+    struct new_rows work = {system, monitor, system->n_cached};
     for (size_t i = 0; i < m; i++) {
-        if (system->place[band[i]] == UINT32_MAX) {
-            system->place[band[i]] = (uint32_t)system->n_kept;
-            system->row[system->n_kept++] = band[i];
+        if (system->position[curved[i]] == UINT32_MAX) {
+            system->position[curved[i]] = (uint32_t)system->n_cached;
+            system->row[system->n_cached++] = curved[i];
         }
     }
-    fresh = system->n_kept - work.first;
-    threads_run(system->rows->threads, fresh, fill_rows, &work);
+    new_rows = system->n_cached - work.first;
+    threads_run(system->rows->threads, new_rows, fill_rows, &work);
     cluster_sum(system->rows->cluster, system->X + work.first * system->cells,
-                fresh * system->cells);
-    threads_run(system->rows->threads, (fresh + TILE - 1) / TILE, fill_tile, &work);
+                new_rows * system->cells);
+    threads_run(system->rows->threads, (new_rows + TILE - 1) / TILE, fill_tile, &work);
     return 0;
 }
 
 /* ---- the matrix ---- */
 
 struct forming {
-    struct band_system *system;
+    struct newton_system *system;
     const struct smm_spectral *spectral;
     const struct monitor *monitor; /* of the tiles; NULL over processes, which stay in step */
-    struct band band;              /* of all processes */
+    struct curved curved;              /* of all processes */
     size_t n_features, n_work;
     double *Z, *H, *work; /* (m, n_features), (m, m), (workers, n_work) */
 };
 
 static void describe_tile(void *argument, size_t task, size_t worker) {
     const struct forming *forming = argument;
-    const struct band_system *system = forming->system;
-    size_t end = monitor_late(forming->monitor) ? 0 : smaller(forming->band.m, (task + 1) * TILE);
+    const struct newton_system *system = forming->system;
+    size_t end = monitor_late(forming->monitor) ? 0 : smaller(forming->curved.m, (task + 1) * TILE);
     for (size_t i = task * TILE; i < end; i++) {
         smm_spectral_describe(
-            forming->spectral, system->X + system->place[forming->band.row[i]] * system->cells,
+            forming->spectral, system->X + system->position[forming->curved.row[i]] * system->cells,
             forming->Z + i * forming->n_features, forming->work + worker * forming->n_work);
     }
 }
@@ -282,23 +282,23 @@ static void describe_tile(void *argument, size_t task, size_t worker) {
 static void form_tile(void *argument, size_t task, size_t worker) {
     (void)worker;
     const struct forming *forming = argument;
-    const struct band_system *system = forming->system;
-    size_t m = forming->band.m, n = forming->n_features, begin = task * TILE;
+    const struct newton_system *system = forming->system;
+    size_t m = forming->curved.m, n = forming->n_features, begin = task * TILE;
     size_t end = smaller(m, begin + TILE);
     if (monitor_late(forming->monitor)) {
         return;
     }
     double share = forming->spectral ? 1 / (1 + forming->spectral->rho) : 1;
     for (size_t i = begin; i < end; i++) {
-        size_t a = system->place[forming->band.row[i]];
+        size_t a = system->position[forming->curved.row[i]];
         for (size_t j = 0; j <= i; j++) {
-            size_t c = system->place[forming->band.row[j]];
-            forming->H[i * m + j] = share * system->K[larger(a, c) * system->room + smaller(a, c)];
+            size_t c = system->position[forming->curved.row[j]];
+            forming->H[i * m + j] = share * system->K[larger(a, c) * system->capacity + smaller(a, c)];
         }
         for (size_t j = i + 1; j < end; j++) {
             forming->H[i * m + j] = 0;
         }
-        forming->H[i * m + i] += forming->band.d[i];
+        forming->H[i * m + i] += forming->curved.d[i];
     }
     if (n > 0) {
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)(end - begin), (int)end, (int)n,
@@ -328,10 +328,10 @@ static void solve_balanced(const double *H, size_t m, double *b, double *x) {
  * use. */
 static int solve_formed(struct forming *forming, const struct monitor *monitor, double *b,
                         double *x, bool *solved, struct error *err) {
-    struct band_system *system = forming->system;
+    struct newton_system *system = forming->system;
     struct threads *threads = system->rows->threads;
-    size_t m = forming->band.m, tiles = (m + TILE - 1) / TILE;
-    if (keep(system, &forming->band, forming->monitor, err) < 0) {
+    size_t m = forming->curved.m, tiles = (m + TILE - 1) / TILE;
+    if (cache_rows(system, &forming->curved, forming->monitor, err) < 0) {
         return -1;
     }
     forming->n_work = forming->spectral ? smm_spectral_feature_work(forming->spectral) : 0;
@@ -349,7 +349,7 @@ static int solve_formed(struct forming *forming, const struct monitor *monitor, 
         if (*solved) {
             solve_balanced(forming->H, m, b, x);
         } else {
-            drop_kept(system);
+            drop_cache(system);
         }
     }
     free(forming->Z);
@@ -359,10 +359,10 @@ static int solve_formed(struct forming *forming, const struct monitor *monitor, 
 }
 
 /* step = -P^-1 (g + X'x). */
-static int step_of(struct band_system *system, struct smm_spectral *spectral,
-                   const struct band *band, const double *x, const double *gradient, double *step,
+static int step_of(struct newton_system *system, struct smm_spectral *spectral,
+                   const struct curved *curved, const double *x, const double *gradient, double *step,
                    struct error *err) {
-    if (band_adjoint(system, band, x, system->p, err) < 0) {
+    if (curved_adjoint(system, curved, x, system->p, err) < 0) {
         return -1;
     }
     for (size_t j = 0; j < system->cells; j++) {
@@ -375,18 +375,18 @@ static int step_of(struct band_system *system, struct smm_spectral *spectral,
 /* ---- conjugate gradients ---- */
 
 /* Ap = P p + X'D^-1 (X p + b 1), with the best b. */
-static int apply(struct band_system *system, const struct band *band, struct error *err) {
+static int apply(struct newton_system *system, const struct curved *curved, struct error *err) {
     double sums[2] = {0, 0}, *x = system->x;
-    band_scores(system, band, system->p, x);
-    for (size_t i = 0; i < band->m; i++) {
-        sums[0] += x[i] / band->d[i];
-        sums[1] += 1 / band->d[i];
+    curved_scores(system, curved, system->p, x);
+    for (size_t i = 0; i < curved->m; i++) {
+        sums[0] += x[i] / curved->d[i];
+        sums[1] += 1 / curved->d[i];
     }
     cluster_sum(system->rows->cluster, sums, 2);
-    for (size_t i = 0; i < band->m; i++) {
-        x[i] = (x[i] - sums[0] / sums[1]) / band->d[i];
+    for (size_t i = 0; i < curved->m; i++) {
+        x[i] = (x[i] - sums[0] / sums[1]) / curved->d[i];
     }
-    if (band_adjoint(system, band, x, system->Ap, err) < 0) {
+    if (curved_adjoint(system, curved, x, system->Ap, err) < 0) {
         return -1;
     }
     array_add(system->Ap, 1, system->Pp, system->cells);
@@ -394,9 +394,9 @@ static int apply(struct band_system *system, const struct band *band, struct err
 }
 
 /* At most so many steps; *solved = false if these did not do. */
-static int solve_conjugate(struct band_system *system, struct smm_spectral *spectral,
-                           const struct band *band, const double *gradient, double *step,
-                           double most, const struct monitor *monitor, bool *solved,
+static int solve_conjugate(struct newton_system *system, struct smm_spectral *spectral,
+                           const struct curved *curved, const double *gradient, double *step,
+                           double max_steps, const struct monitor *monitor, bool *solved,
                            struct error *err) {
     size_t cells = system->cells;
     double *p = system->p, *Pp = system->Pp, *residual = system->residual, *z = system->z;
@@ -408,8 +408,8 @@ static int solve_conjugate(struct band_system *system, struct smm_spectral *spec
     memcpy(p, z, cells * sizeof *p);
     double square = array_dot(residual, z, cells), target = FORCING * FORCING * square;
     int k = 0;
-    for (; k < most && square > target && !(k > 0 && monitor_late(monitor)); k++) {
-        if (apply(system, band, err) < 0) {
+    for (; k < max_steps && square > target && !(k > 0 && monitor_late(monitor)); k++) {
+        if (apply(system, curved, err) < 0) {
             return -1;
         }
         double length = square / array_dot(p, system->Ap, cells);
@@ -428,34 +428,34 @@ static int solve_conjugate(struct band_system *system, struct smm_spectral *spec
 }
 
 /* Steps of conjugate gradients that take as long as forming the matrix and factoring it. */
-static double steps_worth(const struct forming *forming) {
-    double m = (double)forming->band.m, cells = (double)forming->system->cells;
+static double equivalent_cg_steps(const struct forming *forming) {
+    double m = (double)forming->curved.m, cells = (double)forming->system->cells;
     double features = (double)forming->n_features, r = (double)forming->spectral->r;
-    double fresh = 0;
-    for (size_t i = 0; i < forming->band.m; i++) {
-        fresh += forming->system->place[forming->band.row[i]] == UINT32_MAX;
+    double new_rows = 0;
+    for (size_t i = 0; i < forming->curved.m; i++) {
+        new_rows += forming->system->position[forming->curved.row[i]] == UINT32_MAX;
     }
-    double products = m * m * (features / 2 + m / 6) + 8 * m * r * cells + fresh * m * cells;
+    double products = m * m * (features / 2 + m / 6) + 8 * m * r * cells + new_rows * m * cells;
     return products / BLAS / (2 * m * cells);
 }
 
-int band_system_solve(struct band_system *system, struct smm_spectral *spectral,
+int newton_system_solve(struct newton_system *system, struct smm_spectral *spectral,
                       const uint32_t *row, size_t m, const double *d, const double *gradient,
                       double *step, const struct monitor *monitor, struct error *err) {
     struct cluster *cluster = system->rows->cluster;
-    const struct band band = {row, d, m};
+    const struct curved curved = {row, d, m};
     size_t own;
     struct forming forming = {.system = system,
                               .spectral = spectral,
                               .monitor = cluster ? NULL : monitor,
-                              .band = gather_band(system, &band, &own),
+                              .curved = allgather_curved(system, &curved, &own),
                               .n_features = spectral ? smm_spectral_features(spectral) : 0};
-    size_t all = forming.band.m;
-    bool possible = all <= system->kept_most && all <= VALUES_MOST / larger(forming.n_features, 1);
+    size_t all = forming.curved.m;
+    bool possible = all <= system->max_cached && all <= MAX_VALUES / larger(forming.n_features, 1);
     /* steps of the binary SVM are along a path that wants them exact */
-    double worth = !possible ? CG_MOST : spectral ? fmin(steps_worth(&forming), CG_MOST) : 0;
-    bool solved = false, tried = worth > CG_FEW;
-    if (tried && solve_conjugate(system, spectral, &band, gradient, step, worth, monitor, &solved,
+    double max_cg_steps = !possible ? MAX_CG_STEPS : spectral ? fmin(equivalent_cg_steps(&forming), MAX_CG_STEPS) : 0;
+    bool solved = false, tried = max_cg_steps > MIN_CG_STEPS;
+    if (tried && solve_conjugate(system, spectral, &curved, gradient, step, max_cg_steps, monitor, &solved,
                                  err) < 0) {
         return -1;
     }
@@ -464,7 +464,7 @@ int band_system_solve(struct band_system *system, struct smm_spectral *spectral,
     }
     invert(system, spectral, gradient, system->z);
     memset(system->b, 0, all * sizeof *system->b);
-    band_scores(system, &band, system->z, system->b + own);
+    curved_scores(system, &curved, system->z, system->b + own);
     cluster_sum(cluster, system->b, all);
     for (size_t i = 0; i < all; i++) {
         system->b[i] = -system->b[i];
@@ -472,7 +472,7 @@ int band_system_solve(struct band_system *system, struct smm_spectral *spectral,
     if (solve_formed(&forming, monitor, system->b, system->x, &solved, err) < 0) {
         return -1;
     }
-    return solved ? step_of(system, spectral, &band, system->x + own, gradient, step, err)
-                  : solve_conjugate(system, spectral, &band, gradient, step, CG_MOST, monitor,
+    return solved ? step_of(system, spectral, &curved, system->x + own, gradient, step, err)
+                  : solve_conjugate(system, spectral, &curved, gradient, step, MAX_CG_STEPS, monitor,
                                     &solved, err);
 }

@@ -20,20 +20,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct band_system;
+struct newton_system;
 
-/* The caller calls band_system_free. Borrows rows. All ranks, here and below. */
-int band_system_create(struct band_system **system, const struct binary_rows *rows,
+/* The caller calls newton_system_free. Borrows rows. All ranks, here and below. */
+int newton_system_create(struct newton_system **system, const struct binary_rows *rows,
                        struct error *err);
-void band_system_free(struct band_system *system);
+void newton_system_free(struct newton_system *system);
 
 /* Gives back the memory of kept rows and products. */
-void band_system_release(struct band_system *system);
+void newton_system_release(struct newton_system *system);
 
 /* step (cells) = p for the gradient g (cells), P of spectral (NULL: I) and the rows band[0..m) of
  * this process, which ascend, with their d. Where it is late (monitor) what has been found of it.
  * Fails for lack of memory. */
-int band_system_solve(struct band_system *system, struct smm_spectral *spectral,
+int newton_system_solve(struct newton_system *system, struct smm_spectral *spectral,
                       const uint32_t *band, size_t m, const double *d, const double *gradient,
                       double *step, const struct monitor *monitor, struct error *err);
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CELLS = 1536 };
+enum { MAX_CELLS = 1536 };
 
 static const double INACCURATE =
     0.1; /* a solution off by so much is not corrected in a few rounds */
@@ -25,14 +25,14 @@ struct nuclear_interior {
 
     /* the cone: (side, side) but for Z, (height, width) */
     double *S, *Z, *Y, *inverse; /* of Y */
-    double *S_step, *Z_step, *Y_step, *bend;
+    double *S_step, *Z_step, *Y_step, *second_order;
     double *one, *two; /* work */
 
     double *Q;          /* (cells, cells) lower half; then its Cholesky factor K, zeros above */
-    double *lack;       /* (cells) */
+    double *residual;       /* (cells) */
     double *XK;         /* (n, cells + 1): sqrt(theta) times the rows of X diag(K, 1) */
     double *B;          /* (cells + 1, cells + 1) I + K'K + (XK)'theta XK */
-    double *test;       /* (2 (cells + 1)) */
+    double *work;       /* (2 (cells + 1)) */
     double *U, *s, *Vt; /* of singular values */
     struct stacked *stacked; /* in place of B's factor: that of the rows it is made of; or NULL */
     bool is_stacked;
@@ -43,7 +43,7 @@ struct nuclear_interior {
 
 bool smm_nuclear_interior_possible(const struct smm_matrices *matrices) {
     double cells = (double)matrices->height * (double)matrices->width;
-    return !matrices->cluster && cells <= MOST_CELLS &&
+    return !matrices->cluster && cells <= MAX_CELLS &&
            (double)matrices->n * (cells + 1) <= SMM_INTERIOR_VALUES;
 }
 
@@ -95,7 +95,7 @@ static void triple(const struct nuclear_interior *in, const double *A, const dou
 
 /* The longest step from A, positive definite, along D until it is so no more: by the least
  * eigenvalue of L^-1 D L^-T. */
-static double longest(struct nuclear_interior *in, const double *A, const double *D) {
+static double max_step_length(struct nuclear_interior *in, const double *A, const double *D) {
     size_t side = in->side;
     double *L = in->one, *M = in->two, least;
     memcpy(L, A, side * side * sizeof *L);
@@ -137,22 +137,22 @@ static void cone_subtract_slope(void *context, double *g) {
 }
 
 /* The corner of target Y^-1 - S - bend. */
-static void set_lack(struct nuclear_interior *in, double target) {
+static void set_residual(struct nuclear_interior *in, double target) {
     size_t side = in->side;
     for (size_t a = 0; a < in->height; a++) {
         for (size_t b = 0; b < in->width; b++) {
             size_t at = a * side + in->height + b;
-            in->lack[a * in->width + b] = target * in->inverse[at] - in->S[at] - in->bend[at];
+            in->residual[a * in->width + b] = target * in->inverse[at] - in->S[at] - in->second_order[at];
         }
     }
 }
 
-static void cone_add_lack(void *context, double target, const double *step, double *x) {
+static void cone_add_residual(void *context, double target, const double *step, double *x) {
     struct nuclear_interior *in = context;
-    set_lack(in, target);
-    array_add(in->lack, -1, step, in->cells);
-    cholesky_solve(in->Q, in->cells, in->lack);
-    array_add(x, 1, in->lack, in->cells);
+    set_residual(in, target);
+    array_add(in->residual, -1, step, in->cells);
+    cholesky_solve(in->Q, in->cells, in->residual);
+    array_add(x, 1, in->residual, in->cells);
 }
 
 /* S's corner is W: it changes as W does, which the rest of its change only nearly agrees with. */
@@ -163,14 +163,14 @@ static void cone_set_step(void *context, double target, const double *step, cons
     fill_Y(in, in->Z_step, 0, in->Y_step);
     triple(in, in->S, in->Y_step, in->inverse, in->S_step);
     for (size_t k = 0; k < size; k++) {
-        in->S_step[k] = target * in->inverse[k] - in->S[k] - in->bend[k] - in->S_step[k];
+        in->S_step[k] = target * in->inverse[k] - in->S[k] - in->second_order[k] - in->S_step[k];
     }
     set_corner(in, step, 1, in->S_step);
 }
 
 static double cone_longest_step(void *context) {
     struct nuclear_interior *in = context;
-    return fmin(longest(in, in->S, in->S_step), longest(in, in->Y, in->Y_step));
+    return fmin(max_step_length(in, in->S, in->S_step), max_step_length(in, in->Y, in->Y_step));
 }
 
 static double cone_predict(void *context, double length) {
@@ -179,13 +179,13 @@ static double cone_predict(void *context, double length) {
     for (size_t k = 0; k < in->side * in->side; k++) {
         sum += (in->S[k] + length * in->S_step[k]) * (in->Y[k] + length * in->Y_step[k]);
     }
-    triple(in, in->S_step, in->Y_step, in->inverse, in->bend);
+    triple(in, in->S_step, in->Y_step, in->inverse, in->second_order);
     return sum;
 }
 
-static void cone_straighten(void *context) {
+static void cone_reset_second_order(void *context) {
     struct nuclear_interior *in = context;
-    memset(in->bend, 0, in->side * in->side * sizeof *in->bend);
+    memset(in->second_order, 0, in->side * in->side * sizeof *in->second_order);
 }
 
 static void cone_move(void *context, double length) {
@@ -196,7 +196,7 @@ static void cone_move(void *context, double length) {
 }
 
 /* Singular values into in->s; false if A is not finite, or it has failed. */
-static bool decompose(struct nuclear_interior *in, const double *A) {
+static bool singular_values(struct nuclear_interior *in, const double *A) {
     for (size_t j = 0; j < in->cells; j++) {
         if (!isfinite(A[j])) {
             return false;
@@ -210,7 +210,7 @@ static bool decompose(struct nuclear_interior *in, const double *A) {
 static double cone_value(void *context, const double *w) {
     struct nuclear_interior *in = context;
     double sum = 0;
-    if (!decompose(in, w)) {
+    if (!singular_values(in, w)) {
         return INFINITY;
     }
     for (size_t k = 0; k < smaller(in->height, in->width); k++) {
@@ -222,7 +222,7 @@ static double cone_value(void *context, const double *w) {
 static double cone_conjugate(void *context, const double *g) {
     struct nuclear_interior *in = context;
     double sum = 0;
-    if (!decompose(in, g)) {
+    if (!singular_values(in, g)) {
         return INFINITY;
     }
     for (size_t k = 0; k < smaller(in->height, in->width); k++) {
@@ -277,7 +277,7 @@ static void form_Q(struct nuclear_interior *in) {
 static int factor_Q(struct nuclear_interior *in) {
     size_t cells = in->cells;
     form_Q(in);
-    if (cholesky_regularised(in->Q, cells, in->test) < 0) {
+    if (cholesky_regularised(in->Q, cells, in->work) < 0) {
         return -1;
     }
     for (size_t k = 0; k < cells; k++) {
@@ -332,7 +332,7 @@ static void form_B(struct nuclear_interior *in) {
 /* Whether B's factor gives back a vector of which B is taken by its rows. */
 static bool is_accurate(struct nuclear_interior *in) {
     size_t cells = in->cells, m = cells + 1;
-    double *x = in->test, *product = x + m, *scores = in->rows.signed_alpha, error = 0;
+    double *x = in->work, *product = x + m, *scores = in->rows.signed_alpha, error = 0;
     for (size_t k = 0; k < m; k++) {
         x[k] = 1 + (double)(k % 7) / 7;
     }
@@ -373,7 +373,7 @@ static int factor(void *context, const double *theta) {
         return in->failed ? -1 : 0;
     }
     form_B(in);
-    return cholesky_regularised(in->B, in->cells + 1, in->test);
+    return cholesky_regularised(in->B, in->cells + 1, in->work);
 }
 
 static void solve(void *context, double *x) {
@@ -400,19 +400,19 @@ static int create(struct nuclear_interior *in, const struct smm_matrices *matric
     in->Z = memory_zeros(3 * cells, sizeof(double), "matrices", err);
     in->Q = memory_array(cells, cells * sizeof(double), "a system", err);
     in->B = memory_array(m, m * sizeof(double), "a system", err);
-    in->test = memory_array(m, 2 * sizeof(double), "a system", err);
+    in->work = memory_array(m, 2 * sizeof(double), "a system", err);
     in->U = memory_array(k, (side + 1) * sizeof(double), "singular values", err);
-    if (!in->XK || !in->S || !in->Z || !in->Q || !in->B || !in->test || !in->U ||
+    if (!in->XK || !in->S || !in->Z || !in->Q || !in->B || !in->work || !in->U ||
         interior_rows_create(&in->rows, n, m, err) < 0) {
         return -1;
     }
     double **squares[] = {&in->Y,    &in->inverse, &in->S_step, &in->Y_step,
-                          &in->bend, &in->one,     &in->two};
+                          &in->second_order, &in->one,     &in->two};
     for (size_t i = 0; i < sizeof squares / sizeof squares[0]; i++) {
         *squares[i] = in->S + (i + 1) * side * side;
     }
     in->Z_step = in->Z + cells;
-    in->lack = in->Z_step + cells;
+    in->residual = in->Z_step + cells;
     in->s = in->U + in->height * k;
     in->Vt = in->s + k;
     for (size_t i = 0; i < n; i++) {
@@ -428,7 +428,7 @@ static void release(struct nuclear_interior *in) {
     free(in->Z);
     free(in->Q);
     free(in->B);
-    free(in->test);
+    free(in->work);
     free(in->U);
     stacked_free(in->stacked);
 }
@@ -447,11 +447,11 @@ int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binar
                                        .start = cone_start,
                                        .products = cone_products,
                                        .subtract_slope = cone_subtract_slope,
-                                       .add_lack = cone_add_lack,
+                                       .add_lack = cone_add_residual,
                                        .set_step = cone_set_step,
                                        .longest_step = cone_longest_step,
                                        .predict = cone_predict,
-                                       .straighten = cone_straighten,
+                                       .straighten = cone_reset_second_order,
                                        .move = cone_move,
                                        .value = cone_value,
                                        .conjugate = cone_conjugate};

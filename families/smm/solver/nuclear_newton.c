@@ -13,33 +13,33 @@
 #include <string.h>
 
 enum {
-    EASY = 1,
-    FAIR = 2,
-    HARD = 8,      /* steps of a round */
+    EASY_STEPS = 1,
+    FAIR_STEPS = 2,
+    HARD_STEPS = 8,      /* steps of a round */
     PATIENCE = 40, /* steps without a better gap */
-    STEPS_MOST = 500
+    MAX_STEPS = 500
 };
 
-static const double NEAR = 2;    /* a round ends when its residual is so much of the gap */
-static const double DOWN = 0.3;  /* mu after an easy round; rho goes the other way */
-static const double UP = 1.3;    /* after a hard one */
-static const double TIMID = 0.9; /* DOWN at the most while the gap is over FAR */
-static const double FAR = 1e-2;
+static const double RESIDUAL_SHARE = 2;    /* a round ends when its residual is so much of the gap */
+static const double MU_DECREASE = 0.3;  /* mu after an easy round; rho goes the other way */
+static const double MU_INCREASE = 1.3;    /* after a hard one */
+static const double MU_DECREASE_FAR = 0.9; /* DOWN at the most while the gap is over FAR */
+static const double FAR_GAP = 1e-2;
 static const double RHO_SHARE = 4;  /* threshold as a share of the mean singular value, inverse */
 static const double MU_SHARE = 0.2; /* first mu, of that with the best dual bound at W = 0 */
-static const double BETTER = 1e-3;
-enum { RHO_ROUNDS = 6 }; /* in which rho follows the singular values */
+static const double PROGRESS = 1e-3;
+enum { RHO_UPDATES = 6 }; /* in which rho follows the singular values */
 
 struct smm_nuclear_newton {
     const struct smm_matrices *matrices;
     struct binary_rows rows; /* the same */
     size_t n, cells;
     struct smm_spectral spectral;
-    struct band_system *system;
+    struct newton_system *system;
     double mu, rho, bias;
 
     /* (cells) */
-    double *W, *S, *centre, *multiplier, *M, *low; /* centre: Y0; low: SVT_T(M) */
+    double *W, *S, *multiplier0, *multiplier, *M, *low; /* centre: Y0; low: SVT_T(M) */
     double *gradient, *step, *trial;
     /* (n) */
     double *s, *q, *trial_s, *alpha, *trial_alpha, *alpha0, *margin, *signs;
@@ -47,8 +47,8 @@ struct smm_nuclear_newton {
     bool squared;   /* the same */
     double *d;      /* of the band */
     double *breaks; /* (2n) */
-    uint32_t *band;
-    size_t n_band;
+    uint32_t *curved;
+    size_t n_curved;
 
     /* of the solve at work */
     const struct binary_loss *loss;
@@ -68,7 +68,7 @@ int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
     size_t n = made->n = matrices->n, cells = made->cells = matrices->height * matrices->width;
     made->matrices = matrices;
     made->rows = binary_rows_of(matrices);
-    double **by_cell[] = {&made->S,   &made->centre,   &made->multiplier, &made->M,
+    double **by_cell[] = {&made->S,   &made->multiplier0,   &made->multiplier, &made->M,
                           &made->low, &made->gradient, &made->step,       &made->trial};
     double **by_row[] = {&made->q,           &made->trial_s, &made->alpha,
                          &made->trial_alpha, &made->alpha0,  &made->margin,
@@ -76,10 +76,10 @@ int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
     size_t n_cells = sizeof by_cell / sizeof by_cell[0], n_rows = sizeof by_row / sizeof by_row[0];
     made->W = memory_zeros(cells, (n_cells + 1) * sizeof(double), "matrices", err);
     made->s = memory_zeros(n, (n_rows + 3) * sizeof(double), "scores", err);
-    made->band = memory_array(n, sizeof *made->band, "scores", err);
-    if (!made->W || !made->s || !made->band ||
+    made->curved = memory_array(n, sizeof *made->curved, "scores", err);
+    if (!made->W || !made->s || !made->curved ||
         smm_spectral_create(&made->spectral, matrices->height, matrices->width, err) < 0 ||
-        band_system_create(&made->system, &made->rows, err) < 0) {
+        newton_system_create(&made->system, &made->rows, err) < 0) {
         smm_nuclear_newton_free(made);
         return -1;
     }
@@ -100,16 +100,16 @@ void smm_nuclear_newton_free(struct smm_nuclear_newton *newton) {
     }
     free(newton->W);
     free(newton->s);
-    free(newton->band);
+    free(newton->curved);
     smm_spectral_free(&newton->spectral);
-    band_system_free(newton->system);
+    newton_system_free(newton->system);
     free(newton);
 }
 
 /* ---- a point ---- */
 
 /* The primal of S, with its best bias. */
-static void offer(struct smm_nuclear_newton *newton) {
+static void update_primal(struct smm_nuclear_newton *newton) {
     struct binary_fit *fit = newton->fit;
     double sum;
     smm_scores(newton->matrices, newton->S, newton->trial_s);
@@ -130,7 +130,7 @@ static double find_alpha(struct smm_nuclear_newton *newton, const double *s, dou
 
 /* The gradient of the round's function at W, the dual bound of its alpha, and the primal of its S
  * where that ends the round. */
-static int look(struct smm_nuclear_newton *newton, struct error *err) {
+static int evaluate(struct smm_nuclear_newton *newton, struct error *err) {
     const struct binary_loss *loss = newton->loss;
     size_t n = newton->n, cells = newton->cells;
     double linear = 0, norm, square, *B = newton->trial;
@@ -142,7 +142,7 @@ static int look(struct smm_nuclear_newton *newton, struct error *err) {
     }
     linear = cluster_total(loss->cluster, linear);
     for (size_t j = 0; j < cells; j++) {
-        B[j] = newton->W[j] + newton->centre[j] / newton->rho;
+        B[j] = newton->W[j] + newton->multiplier0[j] / newton->rho;
     }
     if (binary_adjoint(&newton->rows, newton->signs, newton->M, err) < 0 ||
         smm_spectral_find(&newton->spectral, B, newton->rho, newton->tau / newton->rho, err) < 0 ||
@@ -162,8 +162,8 @@ static int look(struct smm_nuclear_newton *newton, struct error *err) {
         memcpy(newton->fit->alpha, newton->alpha, n * sizeof *newton->alpha);
     }
     double gap = newton->fit->primal - newton->fit->dual;
-    if (newton->residual <= NEAR * gap) {
-        offer(newton);
+    if (newton->residual <= RESIDUAL_SHARE * gap) {
+        update_primal(newton);
     }
     return isfinite(newton->fit->primal) && isfinite(newton->dual)
                ? 0
@@ -172,23 +172,23 @@ static int look(struct smm_nuclear_newton *newton, struct error *err) {
 
 /* ---- a step ---- */
 
-static void find_band(struct smm_nuclear_newton *newton) {
+static void find_curved_rows(struct smm_nuclear_newton *newton) {
     const struct binary_loss *loss = newton->loss;
-    newton->n_band = 0;
+    newton->n_curved = 0;
     for (size_t i = 0; i < newton->n; i++) {
         double u = newton->margin[i] - loss->y[i] * (newton->s[i] + newton->bias);
         if (u > 0 && (loss->squared || u < newton->mu)) {
-            newton->d[newton->n_band] =
+            newton->d[newton->n_curved] =
                 loss->squared ? 0.5 / loss->cost[i] : newton->mu / loss->cost[i];
-            newton->band[newton->n_band++] = (uint32_t)i;
+            newton->curved[newton->n_curved++] = (uint32_t)i;
         }
     }
 }
 
 /* The Newton step, and its scores q. */
 static int find_step(struct smm_nuclear_newton *newton, struct error *err) {
-    find_band(newton);
-    if (band_system_solve(newton->system, &newton->spectral, newton->band, newton->n_band,
+    find_curved_rows(newton);
+    if (newton_system_solve(newton->system, &newton->spectral, newton->curved, newton->n_curved,
                           newton->d, newton->gradient, newton->step, newton->monitor, err) < 0) {
         return -1;
     }
@@ -209,7 +209,7 @@ static int slope_at(void *context, double theta, double *slope, struct error *er
         sum += newton->loss->y[i] * newton->trial_alpha[i] * newton->q[i];
     }
     for (size_t j = 0; j < newton->cells; j++) {
-        B[j] = newton->W[j] + theta * newton->step[j] + newton->centre[j] / newton->rho;
+        B[j] = newton->W[j] + theta * newton->step[j] + newton->multiplier0[j] / newton->rho;
     }
     if (smm_nuclear_shrink(B, matrices->height, matrices->width, newton->tau / newton->rho, S,
                            &norm, &square, err) < 0) {
@@ -254,7 +254,7 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
     size_t n = newton->n, cells = newton->cells;
     double norm, square, linear = 0, best = 0, share = 1;
     memset(newton->W, 0, cells * sizeof *newton->W);
-    memset(newton->centre, 0, cells * sizeof *newton->centre);
+    memset(newton->multiplier0, 0, cells * sizeof *newton->multiplier0);
     memset(newton->s, 0, n * sizeof *newton->s);
     memset(newton->alpha0, 0, n * sizeof *newton->alpha0);
     newton->mu = 2;
@@ -293,14 +293,14 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
 }
 
 /* The next round, after one of so many steps. */
-static void go_on(struct smm_nuclear_newton *newton, uint64_t round, int steps) {
+static void next_outer_iteration(struct smm_nuclear_newton *newton, uint64_t outer, int steps) {
     double gap = gap_relative(newton->fit->primal, newton->fit->dual);
-    double factor = steps <= EASY ? DOWN : steps <= FAIR ? sqrt(DOWN) : steps < HARD ? 1 : UP;
-    factor = gap > FAR ? fmax(factor, TIMID) : factor;
+    double factor = steps <= EASY_STEPS ? MU_DECREASE : steps <= FAIR_STEPS ? sqrt(MU_DECREASE) : steps < HARD_STEPS ? 1 : MU_INCREASE;
+    factor = gap > FAR_GAP ? fmax(factor, MU_DECREASE_FAR) : factor;
     memcpy(newton->alpha0, newton->alpha, newton->n * sizeof *newton->alpha);
-    memcpy(newton->centre, newton->multiplier, newton->cells * sizeof *newton->centre);
+    memcpy(newton->multiplier0, newton->multiplier, newton->cells * sizeof *newton->multiplier0);
     newton->mu *= factor;
-    newton->rho = round >= RHO_ROUNDS ? newton->rho / factor
+    newton->rho = outer >= RHO_UPDATES ? newton->rho / factor
                   : newton->norm > 0  ? RHO_SHARE * newton->tau * newton->norm / newton->square
                                       : 3 * newton->rho;
     newton->rho = fmax(newton->rho, 1);
@@ -309,30 +309,30 @@ static void go_on(struct smm_nuclear_newton *newton, uint64_t round, int steps) 
 
 static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *err) {
     struct binary_fit *fit = newton->fit;
-    uint64_t round = 0;
-    double best_gap = INFINITY, least = INFINITY; /* least residual of the round */
+    uint64_t outer = 0;
+    double best_gap = INFINITY, min_residual = INFINITY; /* least residual of the round */
     int steps = 0, stalled = 0;
     while (!gap_reached(fit->primal, fit->dual, epsilon)) {
         bool moved;
         double gap = fit->primal - fit->dual;
-        bool better = gap < best_gap * (1 - BETTER) || newton->residual < least * (1 - BETTER);
+        bool better = gap < best_gap * (1 - PROGRESS) || newton->residual < min_residual * (1 - PROGRESS);
         stalled = better ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
-        least = fmin(least, newton->residual);
+        min_residual = fmin(min_residual, newton->residual);
         fit->iterations++;
         fit->reason = monitor_check(newton->monitor, fit->iterations, fit->primal, fit->dual);
         if (fit->reason) {
             return 0;
         }
-        if (stalled >= PATIENCE || fit->iterations > STEPS_MOST) {
+        if (stalled >= PATIENCE || fit->iterations > MAX_STEPS) {
             fit->reason = STOP_ROUNDING;
             return 0;
         }
-        if (newton->residual <= NEAR * gap) {
-            go_on(newton, round++, steps);
+        if (newton->residual <= RESIDUAL_SHARE * gap) {
+            next_outer_iteration(newton, outer++, steps);
             steps = 0;
-            least = INFINITY;
-            if (look(newton, err) < 0) {
+            min_residual = INFINITY;
+            if (evaluate(newton, err) < 0) {
                 return -1;
             }
         }
@@ -349,10 +349,10 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
         if (monitor_late(newton->monitor)) {
             continue;
         }
-        if (look(newton, err) < 0) {
+        if (evaluate(newton, err) < 0) {
             return -1;
         }
-        if (!moved && newton->residual > NEAR * gap) { /* else it is at the round's minimum */
+        if (!moved && newton->residual > RESIDUAL_SHARE * gap) { /* else it is at the round's minimum */
             fit->reason = STOP_ROUNDING;
             return 0;
         }
@@ -379,8 +379,8 @@ int smm_nuclear_newton_solve(struct smm_nuclear_newton *newton, const struct bin
     newton->fit = fit;
     memcpy(newton->cost, loss->cost, newton->n * sizeof *newton->cost);
     int status = again ? 0 : start(newton, err);
-    status = status < 0 || look(newton, err) < 0 ? -1 : run(newton, epsilon, err);
-    band_system_release(newton->system);
+    status = status < 0 || evaluate(newton, err) < 0 ? -1 : run(newton, epsilon, err);
+    newton_system_release(newton->system);
     fit->converged = !fit->reason;
     return status;
 }

@@ -58,7 +58,7 @@ static int take_primal(const struct smm_state *state, const struct binary_fit *f
 
 /* Keeps the better of each bound, the fit's or the interior-point method's. */
 static int run_interior(void *context, const struct monitor *monitor, struct error *err) {
-    const double tight = 0.5; /* what cutting singular values may take is left */
+    const double gap_share = 0.5; /* what cutting singular values may take is left */
     struct smm_state *state = context;
     const struct smm_matrices *matrices = state->matrices;
     const struct binary_rows rows = binary_rows_of(matrices);
@@ -72,7 +72,7 @@ static int run_interior(void *context, const struct monitor *monitor, struct err
     run.dual = fit->dual;
     int status = !W              ? -1
                  : state->newton ? smm_nuclear_interior(matrices, state->loss, state->tau,
-                                                        tight * state->epsilon, &after, &found, err)
+                                                        gap_share * state->epsilon, &after, &found, err)
                                  : binary_interior_solve(&rows, state->loss, state->epsilon, &after,
                                                          &found, err);
     if (status == 0) {
@@ -82,7 +82,7 @@ static int run_interior(void *context, const struct monitor *monitor, struct err
         }
         fit->iterations += found.iterations;
         fit->reason = found.reason;
-        status = state->newton ? smm_nuclear_cut(matrices, state->loss, state->tau, state->epsilon,
+        status = state->newton ? smm_nuclear_truncate(matrices, state->loss, state->tau, state->epsilon,
                                                  W, fit, err)
                                : take_primal(state, &found, fit, err);
         fit->converged = gap_reached(fit->primal, fit->dual, state->epsilon);

@@ -76,59 +76,59 @@ static void descend(void *argument, size_t task, size_t worker) {
 /* ---- dealt to ranks ---- */
 
 /* Takes starts as long as there are some. */
-static void descend_dealt(void *argument, size_t task, size_t worker) {
+static void descend_distributed(void *argument, size_t task, size_t worker) {
     (void)task;
     struct run *run = argument;
     for (;;) {
         pthread_mutex_lock(&run->mutex);
-        size_t number = cluster_take(run->starts->dealt, &run->tasks);
+        size_t number = cluster_take(run->starts->distributed, &run->tasks);
         pthread_mutex_unlock(&run->mutex);
         if (number == run->n) {
             return;
         }
-        run->start[number].rank = cluster_rank(run->starts->dealt);
+        run->start[number].rank = cluster_rank(run->starts->distributed);
         descend(run, number, worker);
     }
 }
 
 /* Makes known on all ranks how the starts ended: each number comes from one rank, 0 from the
  * others. */
-static int tell_starts(struct run *run, struct error *err) {
-    enum { OBJECTIVE, STATIONARITY, ITERATIONS, LIMIT, RESTS, RANK, NUMBERS };
-    struct cluster *cluster = run->starts->dealt;
+static int allgather_starts(struct run *run, struct error *err) {
+    enum { OBJECTIVE, STATIONARITY, ITERATIONS, LIMIT, STALLED, RANK, NUMBERS };
+    struct cluster *cluster = run->starts->distributed;
     double *all = memory_zeros(run->n, NUMBERS * sizeof *all, "starts", err);
     if (!all) {
         return -1;
     }
     for (size_t k = 0; k < run->n; k++) {
         const struct start *start = &run->start[k];
-        double *told = all + k * NUMBERS;
+        double *values = all + k * NUMBERS;
         if (start->point.U) { /* it is this one's */
-            told[OBJECTIVE] = start->point.objective;
-            told[STATIONARITY] = start->trace.stationarity;
-            told[ITERATIONS] = (double)start->trace.iterations;
-            told[LIMIT] = (double)start->trace.limit;
-            told[RESTS] = start->trace.rests;
-            told[RANK] = (double)start->rank;
+            values[OBJECTIVE] = start->point.objective;
+            values[STATIONARITY] = start->trace.stationarity;
+            values[ITERATIONS] = (double)start->trace.iterations;
+            values[LIMIT] = (double)start->trace.limit;
+            values[STALLED] = start->trace.stalled;
+            values[RANK] = (double)start->rank;
         }
     }
     cluster_sum(cluster, all, run->n * NUMBERS);
     for (size_t k = 0; k < run->n; k++) {
         struct start *start = &run->start[k];
-        const double *told = all + k * NUMBERS;
-        start->point.objective = told[OBJECTIVE];
-        start->trace = (struct smm_trace){.stationarity = told[STATIONARITY],
-                                          .iterations = (uint64_t)told[ITERATIONS],
-                                          .limit = (enum stop_reason)told[LIMIT],
-                                          .rests = told[RESTS] > 0};
-        start->rank = (size_t)told[RANK];
+        const double *values = all + k * NUMBERS;
+        start->point.objective = values[OBJECTIVE];
+        start->trace = (struct smm_trace){.stationarity = values[STATIONARITY],
+                                          .iterations = (uint64_t)values[ITERATIONS],
+                                          .limit = (enum stop_reason)values[LIMIT],
+                                          .stalled = values[STALLED] > 0};
+        start->rank = (size_t)values[RANK];
     }
     free(all);
     return 0;
 }
 
 /* The factors of a start that one rank has, on all. */
-static int share_point(struct run *run, size_t number, struct error *err) {
+static int broadcast_point(struct run *run, size_t number, struct error *err) {
     struct start *start = &run->start[number];
     const struct smm_matrices *matrices = &run->matrices;
     double objective = start->point.objective;
@@ -137,20 +137,20 @@ static int share_point(struct run *run, size_t number, struct error *err) {
         return -1;
     }
     start->point.objective = objective;
-    cluster_broadcast(run->starts->dealt, start->point.U, n * sizeof(double), start->rank);
+    cluster_broadcast(run->starts->distributed, start->point.U, n * sizeof(double), start->rank);
     return 0;
 }
 
-static int descend_all(struct run *run, struct smm_machine *machine, struct error *err) {
-    struct cluster *dealt = run->starts->dealt;
+static int descend_all(struct run *run, struct smm_subproblem *subproblem, struct error *err) {
+    struct cluster *distributed = run->starts->distributed;
     size_t height = run->matrices.height, width = run->matrices.width;
     size_t k = height < width ? height : width;
     struct threads *threads = run->matrices.threads;
     run->matrices.threads = NULL;
     pthread_mutex_init(&run->mutex, NULL);
-    run->tasks = cluster_deal(dealt, run->n);
-    cluster_broadcast(dealt, machine->Vt, k * width * sizeof *machine->Vt, 0);
-    threads_run(threads, threads_count(threads), descend_dealt, run);
+    run->tasks = cluster_deal(distributed, run->n);
+    cluster_broadcast(distributed, subproblem->Vt, k * width * sizeof *subproblem->Vt, 0);
+    threads_run(threads, threads_count(threads), descend_distributed, run);
     pthread_mutex_destroy(&run->mutex);
     for (size_t i = 0; i < run->n; i++) {
         if (run->start[i].failed) { /* the others wait, until the program ends */
@@ -158,17 +158,17 @@ static int descend_all(struct run *run, struct smm_machine *machine, struct erro
             return -1;
         }
     }
-    return tell_starts(run, err);
+    return allgather_starts(run, err);
 }
 
 /* ---- all ---- */
 
-static int take_best(struct run *run, struct smm_machine *machine, struct smm_outcome *outcome,
+static int take_best(struct run *run, struct smm_subproblem *subproblem, struct smm_outcome *outcome,
                      struct error *err) {
     size_t best = 0;
     enum stop_reason limit = 0;
-    machine->n_starts = run->n;
-    machine->worst = -INFINITY;
+    subproblem->n_starts = run->n;
+    subproblem->worst = -INFINITY;
     for (size_t k = 0; k < run->n; k++) {
         const struct start *start = &run->start[k];
         if (start->failed) {
@@ -176,32 +176,32 @@ static int take_best(struct run *run, struct smm_machine *machine, struct smm_ou
             return -1;
         }
         best = start->point.objective < run->start[best].point.objective ? k : best;
-        machine->worst = fmax(machine->worst, start->point.objective);
+        subproblem->worst = fmax(subproblem->worst, start->point.objective);
         outcome->iterations += start->trace.iterations;
         limit = limit ? limit : start->trace.limit;
     }
     const struct start *start = &run->start[best];
-    if (run->starts->dealt && share_point(run, best, err) < 0) {
+    if (run->starts->distributed && broadcast_point(run, best, err) < 0) {
         return -1;
     }
-    machine->best = start->point.objective;
-    machine->stationarity = start->trace.stationarity;
+    subproblem->best = start->point.objective;
+    subproblem->stationarity = start->trace.stationarity;
     double epsilon = run->starts->parameters->epsilon;
     outcome->converged =
         !start->trace.limit &&
-        (run->problem.alternate ? start->trace.rests : machine->stationarity <= epsilon);
+        (run->problem.alternate ? start->trace.stalled : subproblem->stationarity <= epsilon);
     outcome->reason = limit ? limit : STOP_NOT_STATIONARY;
-    return smm_point_matrix(&start->point, &run->matrices, run->problem.rank, machine->W, err);
+    return smm_point_matrix(&start->point, &run->matrices, run->problem.rank, subproblem->W, err);
 }
 
-int smm_starts_solve(const struct smm_starts *starts, struct smm_machine *machine,
+int smm_starts_solve(const struct smm_starts *starts, struct smm_subproblem *subproblem,
                      struct smm_outcome *outcome, struct error *err) {
     const struct smm_parameters *parameters = starts->parameters;
     size_t height = starts->matrices->height, width = starts->matrices->width;
     size_t k = height < width ? height : width;
     struct run run = {.starts = starts,
                       .matrices = *starts->matrices,
-                      .svd_Vt = machine->Vt,
+                      .svd_Vt = subproblem->Vt,
                       .n = 1 + parameters->restarts};
     run.start = memory_zeros(run.n, sizeof *run.start, "starts", err);
     if (!run.start) {
@@ -216,12 +216,12 @@ int smm_starts_solve(const struct smm_starts *starts, struct smm_machine *machin
                                        .rank = parameters->rank < k ? parameters->rank : k,
                                        .epsilon = parameters->epsilon,
                                        .alternate = parameters->method == SMM_ALTERNATE,
-                                       .bound = machine->dual,
+                                       .bound = subproblem->dual,
                                        .monitor = &watch};
     *outcome = (struct smm_outcome){.iterations = 1}; /* the SVM */
     int status = 0;
-    if (starts->dealt) {
-        status = descend_all(&run, machine, err);
+    if (starts->distributed) {
+        status = descend_all(&run, subproblem, err);
     } else if (run.n > 1 && !run.matrices.cluster) { /* threads go to the starts, else into each */
         run.matrices.threads = NULL;
         threads_run(starts->matrices->threads, run.n, descend, &run);
@@ -231,7 +231,7 @@ int smm_starts_solve(const struct smm_starts *starts, struct smm_machine *machin
         }
     }
     monitor_shared_free(&shared);
-    status = status < 0 ? -1 : take_best(&run, machine, outcome, err);
+    status = status < 0 ? -1 : take_best(&run, subproblem, outcome, err);
     for (size_t i = 0; i < run.n; i++) {
         smm_point_free(&run.start[i].point);
     }

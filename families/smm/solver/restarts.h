@@ -24,14 +24,14 @@ struct smm_starts {
     const struct smm_parameters *parameters;
     size_t number; /* of the machine: its random starts are its own */
     const struct monitor *monitor;
-    struct cluster *dealt; /* whose ranks have the same rows each, and to whom starts go; or NULL */
+    struct cluster *distributed; /* whose ranks have the same rows each, and to whom starts go; or NULL */
 };
 
 /* Goes from all starts, on several threads if there are several, or each from those that it takes,
  * if they are dealt to ranks, which all come to the same; on entry machine->Vt holds the right
  * singular vectors of the SVM's W, and dual a lower bound of the objective. The machine gets the W
  * of the lowest objective, the first of equals, and what there is to tell of the starts. */
-int smm_starts_solve(const struct smm_starts *starts, struct smm_machine *machine,
+int smm_starts_solve(const struct smm_starts *starts, struct smm_subproblem *subproblem,
                      struct smm_outcome *outcome, struct error *err);
 
 #endif

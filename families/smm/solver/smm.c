@@ -28,8 +28,8 @@ struct smm {
     struct smm_matrices matrices;
     size_t cells;
     struct labels labels;
-    size_t n_machines;
-    struct smm_machine *machine; /* (n_machines) */
+    size_t n_subproblems;
+    struct smm_subproblem *subproblem; /* (n_subproblems) */
     double *unit;                /* (n) cost of a row, relative to C */
     uint32_t *class;             /* (n) number of its label */
     double *y, *cost;            /* (n) of the machine at work */
@@ -38,13 +38,13 @@ struct smm {
     struct binary *svm;          /* on the rows themselves */
     struct score_map map;
     struct certify *certify;
-    struct smm_nuclear_newton **newton; /* (n_machines) iterates; NULL before the first */
-    double ending;                      /* seconds that the end of a machine's solve takes; or 0 */
+    struct smm_nuclear_newton **newton; /* (n_subproblems) iterates; NULL before the first */
+    double final_seconds;                      /* seconds that the end of a machine's solve takes; or 0 */
 };
 
-const struct smm_machine *smm_machines(const struct smm *smm, size_t *n) {
-    *n = smm->n_machines;
-    return smm->machine;
+const struct smm_subproblem *smm_subproblems(const struct smm *smm, size_t *n) {
+    *n = smm->n_subproblems;
+    return smm->subproblem;
 }
 
 size_t smm_rows(const struct smm *smm) {
@@ -86,29 +86,29 @@ static int take_labels(struct smm *smm, const double *weight, struct error *err)
     return 0;
 }
 
-static int create_machines(struct smm *smm, struct error *err) {
+static int create_subproblems(struct smm *smm, struct error *err) {
     size_t height = smm->matrices.height, width = smm->matrices.width;
     size_t k = height < width ? height : width;
-    smm->n_machines = smm->labels.names.n == 2 ? 1 : smm->labels.names.n;
-    smm->machine = memory_zeros(smm->n_machines, sizeof *smm->machine, "machines", err);
-    smm->newton = memory_zeros(smm->n_machines, sizeof *smm->newton, "machines", err);
-    if (!smm->machine || !smm->newton) {
+    smm->n_subproblems = smm->labels.names.n == 2 ? 1 : smm->labels.names.n;
+    smm->subproblem = memory_zeros(smm->n_subproblems, sizeof *smm->subproblem, "machines", err);
+    smm->newton = memory_zeros(smm->n_subproblems, sizeof *smm->newton, "machines", err);
+    if (!smm->subproblem || !smm->newton) {
         return -1;
     }
-    for (size_t m = 0; m < smm->n_machines; m++) {
-        struct smm_machine *machine = &smm->machine[m];
-        machine->W = memory_zeros(smm->cells + height * k + k + k * width, sizeof *machine->W,
+    for (size_t m = 0; m < smm->n_subproblems; m++) {
+        struct smm_subproblem *subproblem = &smm->subproblem[m];
+        subproblem->W = memory_zeros(smm->cells + height * k + k + k * width, sizeof *subproblem->W,
                                   "a matrix", err);
-        machine->alpha =
+        subproblem->alpha =
             smm->problem->unsolved
                 ? NULL
-                : memory_zeros(smm->problem->n, sizeof *machine->alpha, "a matrix", err);
-        if (!machine->W || (!machine->alpha && !smm->problem->unsolved)) {
+                : memory_zeros(smm->problem->n, sizeof *subproblem->alpha, "a matrix", err);
+        if (!subproblem->W || (!subproblem->alpha && !smm->problem->unsolved)) {
             return -1;
         }
-        machine->U = machine->W + smm->cells;
-        machine->s = machine->U + height * k;
-        machine->Vt = machine->s + k;
+        subproblem->U = subproblem->W + smm->cells;
+        subproblem->s = subproblem->U + height * k;
+        subproblem->Vt = subproblem->s + k;
     }
     return 0;
 }
@@ -126,7 +126,7 @@ static int create_parts(struct smm *smm, const double *weight, struct error *err
     smm->s = smm->cost + n;
     smm->breaks = smm->s + n;
     const struct binary_rows rows = binary_rows_of(&smm->matrices);
-    return take_labels(smm, weight, err) < 0 || create_machines(smm, err) < 0 ||
+    return take_labels(smm, weight, err) < 0 || create_subproblems(smm, err) < 0 ||
                    score_map_create(&smm->map, smm->problem, err) < 0 ||
                    certify_create(&smm->certify, smm->problem, &smm->map, 0, err) < 0
                ? -1
@@ -159,16 +159,16 @@ void smm_free(struct smm *smm) {
     if (!smm) {
         return;
     }
-    for (size_t m = 0; m < smm->n_machines; m++) {
-        if (smm->machine) {
-            free(smm->machine[m].W);
-            free(smm->machine[m].alpha);
+    for (size_t m = 0; m < smm->n_subproblems; m++) {
+        if (smm->subproblem) {
+            free(smm->subproblem[m].W);
+            free(smm->subproblem[m].alpha);
         }
         if (smm->newton) {
             smm_nuclear_newton_free(smm->newton[m]);
         }
     }
-    free(smm->machine);
+    free(smm->subproblem);
     free(smm->newton);
     binary_free(smm->svm);
     certify_free(smm->certify);
@@ -195,53 +195,53 @@ static int claim(struct smm *smm, const struct binary_loss *loss, double tau, co
 
 /* Seconds to keep for the certificate, and for what a solver still does when it is told to end:
  * measured by a certificate. 0 where the fit is waited for. */
-static int measure_end(struct smm *smm, const struct binary_loss *loss, double tau,
-                       const struct monitor *monitor, struct smm_machine *machine,
+static int measure_final_work(struct smm *smm, const struct binary_loss *loss, double tau,
+                       const struct monitor *monitor, struct smm_subproblem *subproblem,
                        struct error *err) {
     const double certificates = 3;
     size_t n = smm->problem->n;
     double left = monitor_left(monitor);
     struct certificate certificate;
-    smm->ending = 0;
+    smm->final_seconds = 0;
     if (left == INFINITY) {
         return 0;
     }
-    memset(machine->W, 0, smm->cells * sizeof *machine->W);
+    memset(subproblem->W, 0, smm->cells * sizeof *subproblem->W);
     for (size_t i = 0; i < n; i++) {
-        machine->alpha[i] = 1 / (double)n;
+        subproblem->alpha[i] = 1 / (double)n;
     }
-    if (claim(smm, loss, tau, machine->alpha, machine->W, 0, &certificate, err) < 0) {
+    if (claim(smm, loss, tau, subproblem->alpha, subproblem->W, 0, &certificate, err) < 0) {
         return -1;
     }
-    smm->ending = certificates * (left - monitor_left(monitor));
+    smm->final_seconds = certificates * (left - monitor_left(monitor));
     return 0;
 }
 
 /* The certificate of the machine's W and bias; W = 0 where nothing better is there, and alpha = 0.
  * The dual point is made feasible: the bound is lowered by what is left of y'alpha. */
 static int certify(struct smm *smm, const struct binary_loss *loss, double tau,
-                   struct smm_machine *machine, struct error *err) {
-    double sum, *alpha = machine->alpha;
-    struct certificate *certificate = &machine->certificate;
+                   struct smm_subproblem *subproblem, struct error *err) {
+    double sum, *alpha = subproblem->alpha;
+    struct certificate *certificate = &subproblem->certificate;
     binary_balance(loss->cluster, loss->y, smm->problem->n, alpha);
-    if (claim(smm, loss, tau, alpha, machine->W, machine->bias, certificate, err) < 0) {
+    if (claim(smm, loss, tau, alpha, subproblem->W, subproblem->bias, certificate, err) < 0) {
         return -1;
     }
     if (certificate->worse) {
-        memset(machine->W, 0, smm->cells * sizeof *machine->W);
+        memset(subproblem->W, 0, smm->cells * sizeof *subproblem->W);
         memset(smm->s, 0, smm->problem->n * sizeof *smm->s);
-        machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
+        subproblem->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
     }
     if (certificate->dual == 0) { /* one that is below 0 would lower the sum over machines */
         memset(alpha, 0, smm->problem->n * sizeof *alpha);
     }
-    machine->primal = certificate->primal;
-    machine->dual = certificate->dual;
+    subproblem->primal = certificate->primal;
+    subproblem->dual = certificate->dual;
     return 0;
 }
 
 /* The best points of a machine's rounds. */
-struct kept {
+struct best {
     double *W, *alpha; /* (cells), (n); W is NULL before there are any */
     double bias;
     struct certificate certificate;
@@ -249,36 +249,36 @@ struct kept {
 
 /* Takes the better primal and the better dual point, of the machine's and those before, into
  * both. */
-static int keep_better(struct smm *smm, const struct binary_loss *loss, double tau,
-                       struct kept *kept, struct smm_machine *machine, struct error *err) {
+static int update_best(struct smm *smm, const struct binary_loss *loss, double tau,
+                       struct best *best, struct smm_subproblem *subproblem, struct error *err) {
     size_t n = smm->problem->n;
-    bool first = !kept->W;
+    bool first = !best->W;
     if (first) {
-        kept->W = memory_array(smm->cells + n, sizeof *kept->W, "a matrix", err);
-        if (!kept->W) {
+        best->W = memory_array(smm->cells + n, sizeof *best->W, "a matrix", err);
+        if (!best->W) {
             return -1;
         }
-        kept->alpha = kept->W + smm->cells;
+        best->alpha = best->W + smm->cells;
     }
-    bool primal = !first && kept->certificate.primal < machine->primal;
-    bool dual = !first && kept->certificate.dual > machine->dual;
+    bool primal = !first && best->certificate.primal < subproblem->primal;
+    bool dual = !first && best->certificate.dual > subproblem->dual;
     if (primal) {
-        memcpy(machine->W, kept->W, smm->cells * sizeof *kept->W);
-        machine->bias = kept->bias;
+        memcpy(subproblem->W, best->W, smm->cells * sizeof *best->W);
+        subproblem->bias = best->bias;
     }
     if (dual) {
-        memcpy(machine->alpha, kept->alpha, n * sizeof *kept->alpha);
+        memcpy(subproblem->alpha, best->alpha, n * sizeof *best->alpha);
     }
-    if ((primal || dual) && claim(smm, loss, tau, machine->alpha, machine->W, machine->bias,
-                                  &machine->certificate, err) < 0) {
+    if ((primal || dual) && claim(smm, loss, tau, subproblem->alpha, subproblem->W, subproblem->bias,
+                                  &subproblem->certificate, err) < 0) {
         return -1;
     }
-    machine->primal = machine->certificate.primal;
-    machine->dual = machine->certificate.dual;
-    memcpy(kept->W, machine->W, smm->cells * sizeof *kept->W);
-    memcpy(kept->alpha, machine->alpha, n * sizeof *kept->alpha);
-    kept->bias = machine->bias;
-    kept->certificate = machine->certificate;
+    subproblem->primal = subproblem->certificate.primal;
+    subproblem->dual = subproblem->certificate.dual;
+    memcpy(best->W, subproblem->W, smm->cells * sizeof *best->W);
+    memcpy(best->alpha, subproblem->alpha, n * sizeof *best->alpha);
+    best->bias = subproblem->bias;
+    best->certificate = subproblem->certificate;
     return 0;
 }
 
@@ -287,8 +287,8 @@ struct solving {
     struct smm *smm;
     struct smm_state state;
     const struct monitor *monitor;
-    struct kept kept;
-    struct smm_machine *machine;
+    struct best best;
+    struct smm_subproblem *subproblem;
     double before; /* certified gap of the last outer iteration */
     uint64_t iterations;
     enum stop_reason reason;
@@ -302,20 +302,20 @@ static int solve_once(void *context, double tolerance, struct tolerance_end *end
     struct solving *solving = context;
     struct smm *smm = solving->smm;
     struct smm_state *state = &solving->state;
-    struct smm_machine *machine = solving->machine;
+    struct smm_subproblem *subproblem = solving->subproblem;
     const struct binary_fit *fit = &state->fit;
     state->epsilon = tolerance;
     if (smm_policy_solve(state, solving->monitor, err) < 0) {
         return -1;
     }
-    machine->bias = fit->bias;
+    subproblem->bias = fit->bias;
     solving->iterations += fit->iterations;
     solving->reason = fit->reason ? fit->reason : STOP_ROUNDING;
-    if (certify(smm, state->loss, state->tau, machine, err) < 0 ||
-        keep_better(smm, state->loss, state->tau, &solving->kept, machine, err) < 0) {
+    if (certify(smm, state->loss, state->tau, subproblem, err) < 0 ||
+        update_best(smm, state->loss, state->tau, &solving->best, subproblem, err) < 0) {
         return -1;
     }
-    double gap = machine->certificate.gap;
+    double gap = subproblem->certificate.gap;
     bool stalled = fit->reason || !(fit->dual < fit->primal) || !(gap < helped * solving->before);
     bool last = state->failed || !policy_applies(&smm_policy, ALGORITHM_INTERIOR_POINT, state);
     end->gap = gap;
@@ -328,7 +328,7 @@ static int solve_once(void *context, double tolerance, struct tolerance_end *end
 
 static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct solving *solving = context;
-    const struct certificate *found = &solving->machine->certificate;
+    const struct certificate *found = &solving->subproblem->certificate;
     solving->before = INFINITY;
     solving->state.failed = false;
     if (tolerance_tighten(solve_once, solving, epsilon, MAX_RUNS, err) < 0) {
@@ -343,22 +343,22 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
 static int solve_convex(struct smm *smm, size_t m, const struct binary_loss *loss, double tau,
                         double epsilon, const struct monitor *monitor, struct smm_outcome *outcome,
                         struct error *err) {
-    struct smm_machine *machine = &smm->machine[m];
+    struct smm_subproblem *subproblem = &smm->subproblem[m];
     if (tau > 0 && !smm->newton[m] &&
         smm_nuclear_newton_create(&smm->newton[m], &smm->matrices, err) < 0) {
         return -1;
     }
     struct solving solving = {.smm = smm,
                               .monitor = monitor,
-                              .machine = machine,
+                              .subproblem = subproblem,
                               .state = {.matrices = &smm->matrices,
                                         .svm = smm->svm,
                                         .newton = tau > 0 ? smm->newton[m] : NULL,
                                         .tau = tau,
                                         .loss = loss,
-                                        .W = machine->W,
-                                        .alpha = machine->alpha}};
-    if (smm->n_machines > 1) {
+                                        .W = subproblem->W,
+                                        .alpha = subproblem->alpha}};
+    if (smm->n_subproblems > 1) {
         binary_forget(smm->svm);
     }
     int status = tolerance_solve(solve_to, &solving, epsilon,
@@ -366,10 +366,10 @@ static int solve_convex(struct smm *smm, size_t m, const struct binary_loss *los
     if (status == 0) {
         *outcome = (struct smm_outcome){
             .iterations = solving.iterations,
-            .converged = machine->certificate.certified && machine->certificate.gap <= epsilon,
-            .reason = certify_reason(&machine->certificate, solving.reason)};
+            .converged = subproblem->certificate.certified && subproblem->certificate.gap <= epsilon,
+            .reason = certify_reason(&subproblem->certificate, solving.reason)};
     }
-    free(solving.kept.W);
+    free(solving.best.W);
     return status;
 }
 
@@ -388,15 +388,15 @@ static bool all_equal(const struct smm *smm) {
 static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *loss,
                          const struct smm_parameters *parameters, const struct monitor *monitor,
                          struct smm_outcome *outcome, struct error *err) {
-    struct smm_machine *machine = &smm->machine[m];
+    struct smm_subproblem *subproblem = &smm->subproblem[m];
     struct monitor_run early; /* what comes after the SVM takes as long as its end */
     struct monitor part = monitor_inner(monitor);
     part.algorithm = monitor ? monitor->algorithm : NULL;
-    const struct monitor inner = monitor_end_early(&early, &part, 2 * smm->ending);
+    const struct monitor inner = monitor_end_early(&early, &part, 2 * smm->final_seconds);
     double sum;
     if (solve_convex(smm, m, loss, 0, parameters->epsilon, &inner, outcome, err) < 0 ||
-        svd_thin(machine->W, smm->matrices.height, smm->matrices.width, machine->U, machine->s,
-                 machine->Vt, err) < 0) {
+        svd_thin(subproblem->W, smm->matrices.height, smm->matrices.width, subproblem->U, subproblem->s,
+                 subproblem->Vt, err) < 0) {
         return -1;
     }
     monitor_algorithm(monitor, ALGORITHM_ALTERNATION);
@@ -405,18 +405,18 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
                                       .parameters = parameters,
                                       .number = m,
                                       .monitor = monitor,
-                                      .dealt = smm->problem->starts};
-    if (smm_starts_solve(&starts, machine, outcome, err) < 0) {
+                                      .distributed = smm->problem->starts};
+    if (smm_starts_solve(&starts, subproblem, outcome, err) < 0) {
         return -1;
     }
-    smm_scores(&smm->matrices, machine->W, smm->s);
-    machine->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
-    machine->primal = 0.5 * array_dot(machine->W, machine->W, smm->cells) + sum;
-    machine->certificate.flat = all_equal(smm);
-    machine->certificate.worse = false; /* that was of the SVM */
+    smm_scores(&smm->matrices, subproblem->W, smm->s);
+    subproblem->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
+    subproblem->primal = 0.5 * array_dot(subproblem->W, subproblem->W, smm->cells) + sum;
+    subproblem->certificate.flat = all_equal(smm);
+    subproblem->certificate.worse = false; /* that was of the SVM */
     size_t height = smm->matrices.height, width = smm->matrices.width;
     if (parameters->rank >= (height < width ? height : width)) { /* an SVM, with its dual point */
-        return certify(smm, loss, 0, machine, err);
+        return certify(smm, loss, 0, subproblem, err);
     }
     return 0;
 }
@@ -429,33 +429,33 @@ static bool is_late(const struct smm *smm, const struct monitor *monitor) {
 }
 
 /* W = 0 with its best bias, and alpha = 0, for lack of time. */
-static void give_nothing(struct smm *smm, const struct binary_loss *loss,
-                         struct smm_machine *machine, struct smm_outcome *outcome) {
+static void set_zero(struct smm *smm, const struct binary_loss *loss,
+                         struct smm_subproblem *subproblem, struct smm_outcome *outcome) {
     size_t n = smm->problem->n;
-    double sum, nothing = smm_loss_of_nothing(loss, n);
-    memset(machine->W, 0, smm->cells * sizeof *machine->W);
-    if (machine->alpha) {
-        memset(machine->alpha, 0, n * sizeof *machine->alpha);
+    double sum, nothing = smm_loss_of_zero(loss, n);
+    memset(subproblem->W, 0, smm->cells * sizeof *subproblem->W);
+    if (subproblem->alpha) {
+        memset(subproblem->alpha, 0, n * sizeof *subproblem->alpha);
     }
     memset(smm->s, 0, n * sizeof *smm->s);
-    machine->bias = binary_bias(loss, smm->s, n, smm->breaks, &sum);
-    machine->rank = 0;
-    machine->primal = machine->best = machine->worst = nothing;
-    machine->dual = 0;
-    machine->certificate = (struct certificate){
+    subproblem->bias = binary_bias(loss, smm->s, n, smm->breaks, &sum);
+    subproblem->rank = 0;
+    subproblem->primal = subproblem->best = subproblem->worst = nothing;
+    subproblem->dual = 0;
+    subproblem->certificate = (struct certificate){
         .primal = nothing, .nothing = nothing, .certified = true, .flat = true, .worse = true};
-    machine->stationarity = INFINITY;
-    machine->n_starts = 0;
+    subproblem->stationarity = INFINITY;
+    subproblem->n_starts = 0;
     *outcome = (struct smm_outcome){.unsolved = true, .reason = STOP_TIME};
 }
 
-static int solve_machine(struct smm *smm, size_t m, const struct smm_parameters *parameters,
+static int solve_subproblem(struct smm *smm, size_t m, const struct smm_parameters *parameters,
                          const struct monitor *monitor, struct smm_outcome *outcome,
                          struct error *err) {
-    struct smm_machine *machine = &smm->machine[m];
+    struct smm_subproblem *subproblem = &smm->subproblem[m];
     size_t height = smm->matrices.height, width = smm->matrices.width;
     size_t k = height < width ? height : width;
-    uint32_t positive = smm->n_machines == 1 ? 1 : (uint32_t)m;
+    uint32_t positive = smm->n_subproblems == 1 ? 1 : (uint32_t)m;
     for (size_t i = 0; i < smm->problem->n; i++) {
         smm->y[i] = smm->class[i] == positive ? 1 : -1;
         smm->cost[i] = parameters->cost * smm->unit[i];
@@ -466,35 +466,35 @@ static int solve_machine(struct smm *smm, size_t m, const struct smm_parameters 
                                      .cluster = smm->problem->cluster};
     double tau = parameters->formulation == SMM_NUCLEAR ? parameters->tau : 0;
     bool late = is_late(smm, monitor);
-    if (m == 0 && !late && measure_end(smm, &loss, tau, monitor, machine, err) < 0) {
+    if (m == 0 && !late && measure_final_work(smm, &loss, tau, monitor, subproblem, err) < 0) {
         return -1;
     }
     struct monitor_run early;
-    const struct monitor ending = monitor_end_early(&early, monitor, smm->ending);
+    const struct monitor final_seconds = monitor_end_early(&early, monitor, smm->final_seconds);
     *outcome = (struct smm_outcome){0};
-    if (late || is_late(smm, &ending)) {
-        give_nothing(smm, &loss, machine, outcome);
+    if (late || is_late(smm, &final_seconds)) {
+        set_zero(smm, &loss, subproblem, outcome);
         return 0;
     }
     const struct smm_state state = {.lowrank = parameters->formulation == SMM_LOWRANK};
     int status = policy_applies(&smm_policy, ALGORITHM_ALTERNATION, &state)
-                     ? solve_lowrank(smm, m, &loss, parameters, &ending, outcome, err)
-                     : solve_convex(smm, m, &loss, tau, parameters->epsilon, &ending, outcome, err);
+                     ? solve_lowrank(smm, m, &loss, parameters, &final_seconds, outcome, err)
+                     : solve_convex(smm, m, &loss, tau, parameters->epsilon, &final_seconds, outcome, err);
     if (status < 0 ||
-        svd_thin(machine->W, height, width, machine->U, machine->s, machine->Vt, err) < 0) {
+        svd_thin(subproblem->W, height, width, subproblem->U, subproblem->s, subproblem->Vt, err) < 0) {
         return -1;
     }
-    machine->rank = 0;
-    while (machine->rank < k && machine->s[machine->rank] > RANK_ROUNDING * machine->s[0]) {
-        machine->rank++;
+    subproblem->rank = 0;
+    while (subproblem->rank < k && subproblem->s[subproblem->rank] > RANK_ROUNDING * subproblem->s[0]) {
+        subproblem->rank++;
     }
-    return isfinite(machine->primal) && isfinite(machine->dual)
+    return isfinite(subproblem->primal) && isfinite(subproblem->dual)
                ? 0
                : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
 static int fill_weights(const struct smm *smm, struct solution *solution, struct error *err) {
-    size_t n = smm->n_machines;
+    size_t n = smm->n_subproblems;
     solution->n_outputs = n;
     solution->weights = memory_array(smm->cells, n * sizeof(double), "weights", err);
     solution->bias = memory_array(n, sizeof(double), "weights", err);
@@ -502,9 +502,9 @@ static int fill_weights(const struct smm *smm, struct solution *solution, struct
         return -1;
     }
     for (size_t m = 0; m < n; m++) {
-        solution->bias[m] = smm->machine[m].bias;
+        solution->bias[m] = smm->subproblem[m].bias;
         for (size_t j = 0; j < smm->cells; j++) {
-            solution->weights[j * n + m] = smm->machine[m].W[j];
+            solution->weights[j * n + m] = smm->subproblem[m].W[j];
         }
     }
     return 0;
@@ -515,13 +515,13 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
     size_t k = smaller(smm->matrices.height, smm->matrices.width);
     *solution = (struct solution){.converged = true, .certified = true, .unsolved = true};
     struct certificate sum = {.certified = true, .flat = true};
-    for (size_t m = 0; m < smm->n_machines; m++) {
+    for (size_t m = 0; m < smm->n_subproblems; m++) {
         struct smm_outcome outcome;
-        if (solve_machine(smm, m, parameters, monitor, &outcome, err) < 0) {
+        if (solve_subproblem(smm, m, parameters, monitor, &outcome, err) < 0) {
             return -1;
         }
-        certify_add(&sum, smm->machine[m].primal, smm->machine[m].dual,
-                    &smm->machine[m].certificate);
+        certify_add(&sum, smm->subproblem[m].primal, smm->subproblem[m].dual,
+                    &smm->subproblem[m].certificate);
         solution->iterations += outcome.iterations;
         solution->unsolved &= outcome.unsolved;
         if (!outcome.converged) {

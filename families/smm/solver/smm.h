@@ -43,7 +43,7 @@ struct smm_parameters {
 
 /* One machine of the last solution: W = U diag(s) Vt, k = min(height, width) of them, s descending.
  */
-struct smm_machine {
+struct smm_subproblem {
     double *W;          /* (height, width) */
     double *U, *s, *Vt; /* (height, k), (k), (k, width) */
     double bias;
@@ -74,7 +74,7 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
 
 /* The machines of the last solution, how many rows there are, the labels, and the sides of the
  * matrices. */
-const struct smm_machine *smm_machines(const struct smm *smm, size_t *n);
+const struct smm_subproblem *smm_subproblems(const struct smm *smm, size_t *n);
 size_t smm_rows(const struct smm *smm);
 const struct labels *smm_labels(const struct smm *smm);
 void smm_shape(const struct smm *smm, size_t *height, size_t *width);

@@ -28,20 +28,20 @@ static void set_halves(const struct ml_rows *rows, enum ml_loss loss, double cos
  * bounds. */
 static struct ml_fit split(const struct bed *bed, const struct ml_rows *rows,
                            const struct ml_setup *setup, enum ml_loss loss, double cost,
-                           double epsilon, struct ml_split **made) {
+                           double epsilon, struct ml_admm **made) {
     struct error err;
     struct ml_fit fit;
     double *beta = need(calloc(rows->n * LABELS, 2 * sizeof *beta));
     double *scores = beta + rows->n * LABELS;
-    const struct ml_split_start start = {beta, scores, LABELS};
+    const struct ml_admm_start start = {beta, scores, LABELS};
     if (cost < SMALL) {
         set_halves(rows, loss, cost, beta, scores);
     }
-    CHECK(isfinite(ml_split_work(&bed->problem, rows)), "no memory for splitting");
-    MUST(ml_split_create(made, &bed->problem, rows, loss, cost, setup->bias * setup->bias,
+    CHECK(isfinite(ml_admm_work(&bed->problem, rows)), "no memory for splitting");
+    MUST(ml_admm_create(made, &bed->problem, rows, loss, cost, setup->bias * setup->bias,
                          setup->free_bias, &start, &err));
     CHECK(*made, "no factor");
-    ml_split_run(*made, epsilon, 0, NULL, &fit);
+    ml_admm_run(*made, epsilon, 0, NULL, &fit);
     free(beta);
     return fit;
 }
@@ -83,7 +83,7 @@ int main(void) {
         struct ml_rows rows;
         struct error err;
         struct solution known;
-        struct ml_split *made, *again;
+        struct ml_admm *made, *again;
         char what[32];
         snprintf(what, sizeof what, "trial %d", t);
         make_bed(&bed, random_data(ROWS, 3, LABELS, .4, (uint64_t)t), gamma, 3);
@@ -104,9 +104,9 @@ int main(void) {
                   memcmp(alone.coefficients, fit.coefficients, rows.n * LABELS * sizeof(double)) ==
                       0,
               "%s: the fit depends on the threads", what);
-        ml_split_free(again);
+        ml_admm_free(again);
         bed.problem.threads = threads;
-        ml_split_free(made);
+        ml_admm_free(made);
         ml_rows_free(&rows);
         solution_free(&known);
         free_bed(&bed);

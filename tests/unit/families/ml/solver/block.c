@@ -168,7 +168,7 @@ static void check_spread(const struct row *row, const double *beta, struct ml_sc
     static double alpha[MOST * MOST];
     uint32_t n_others = row->block.q - row->block.n_relevant, r = 0;
     double slack = 1e-9 * row->block.lambda * row->block.q;
-    ml_block_spread(&row->block, beta, alpha, scratch);
+    ml_block_hinge_alpha(&row->block, beta, alpha, scratch);
     for (uint32_t p = 0; p < row->block.n_relevant; p++) {
         double sum = 0;
         for (r = 0; r < n_others; r++) {

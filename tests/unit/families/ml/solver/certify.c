@@ -11,7 +11,7 @@ struct scene {
     uint32_t q, relevant[N * MOST_Q], row[N];
     uint64_t start[N + 1];
     struct ml_rows rows;
-    struct ml_size size[N];
+    struct ml_feasibility size[N];
     double s[N * MOST_Q], zero[N * MOST_Q], g[N * MOST_Q], residual[MOST_Q];
     struct ml_scratch *scratch;
 };
@@ -33,7 +33,7 @@ static void open_scene(struct scene *scene, float *x, uint32_t q, bool kernel, d
         }
         if (i != EMPTY) {
             scene->row[n++] = (uint32_t)i;
-            scene->size[i] = (struct ml_size){random_unit(random), 1e-15 * random_unit(random),
+            scene->size[i] = (struct ml_feasibility){random_unit(random), 1e-15 * random_unit(random),
                                               i % 2 ? 0.001 : 1000, i == 2 ? .01 : 0};
         }
         for (size_t k = 0; k < q; k++) {
@@ -156,7 +156,7 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
     struct certificate found;
     MUST(ml_certify(scene->line.certify, &claim, &found, &err));
     CHECK(found.nothing == (N - 1) * cost &&
-              ml_loss_of_nothing(&scene->rows, cost) == found.nothing,
+              ml_loss_of_zero(&scene->rows, cost) == found.nothing,
           "nothing %g", found.nothing);
     CHECK(line_near(found.primal, fmin(value, found.nothing), 1e-12), "primal %g, not %g",
           found.primal, value);
@@ -177,7 +177,7 @@ static void check_met(struct random *random) {
     open_scene(&scene, x, Q, false, 1, random);
     memset(scene.g, 0, sizeof scene.g);
     for (size_t i = 0; i < N; i++) {
-        scene.size[i] = (struct ml_size){0};
+        scene.size[i] = (struct ml_feasibility){0};
         for (size_t k = 0; k < Q; k++) {
             scene.s[i * Q + k] = 0x1p40 + ((k + i) % 2 == 0);
         }

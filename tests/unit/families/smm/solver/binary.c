@@ -98,8 +98,8 @@ static double reference(const struct sample *sample, double C, bool squared) {
         if (slope < 1e-10) {
             break;
         }
-        double bend = K[up * n + up] + K[down * n + down] - 2 * K[up * n + down];
-        double length = slope / fmax(bend, 1e-12);
+        double second_order = K[up * n + up] + K[down * n + down] - 2 * K[up * n + down];
+        double length = slope / fmax(second_order, 1e-12);
         double room_up =
             sample->y[up] > 0 ? (squared ? INFINITY : C * sample->cost[up]) - alpha[up] : alpha[up];
         double room_down = sample->y[down] > 0

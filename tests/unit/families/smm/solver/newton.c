@@ -131,15 +131,15 @@ static void test_step(struct random *random, struct smm_spectral *spectral, cons
     const struct smm_matrices matrices = {
         .data = &data, .n = ROWS, .height = spectral->height, .width = spectral->width};
     const struct binary_rows rows = binary_rows_of(&matrices);
-    struct band_system *system;
-    CHECK(band_system_create(&system, &rows, &err) == 0, "%s", err.text);
+    struct newton_system *system;
+    CHECK(newton_system_create(&system, &rows, &err) == 0, "%s", err.text);
     for (int again = 0; again < 2; again++) {
-        CHECK(band_system_solve(system, spectral, band, m, d, g, p, NULL, &err) == 0, "%s",
+        CHECK(newton_system_solve(system, spectral, band, m, d, g, p, NULL, &err) == 0, "%s",
               err.text);
         double left = residual_of(spectral, B, &data, band, m, d, g, p);
         CHECK(left < tolerance, "left of the equations: %g", left);
     }
-    band_system_free(system);
+    newton_system_free(system);
     free(data.value);
 }
 

@@ -257,7 +257,7 @@ static void check_descent(void) {
             MUST(smm_point_create(&point, &sample.matrices, 2, &err));
             MUST(svd_thin(normal, 2, 6, U, s, point.Vt, &err));
             MUST(smm_lowrank_descend(&problem, &point, &trace, &err));
-            CHECK(trace.rests && watched.n >= 2, "no descent");
+            CHECK(trace.stalled && watched.n >= 2, "no descent");
             CHECK(alternate || trace.stationarity <= 1e-3, "stationarity %g", trace.stationarity);
             /* what it says of itself */
             double sum, norm = 0, *scores = numbers(120), *breaks = numbers(240);
@@ -440,7 +440,7 @@ static struct solution fit_within(struct sample *sample, enum smm_formulation fo
     *left = seconds;
     MUST(smm_create(&smm, &problem, 12, 10, NULL, &err));
     MUST(smm_solve(smm, &parameters, &clock, &solution, &err));
-    *rank = smm_machines(smm, &n)->rank;
+    *rank = smm_subproblems(smm, &n)->rank;
     smm_free(smm);
     return solution;
 }
