@@ -41,12 +41,6 @@ static struct slacks row_slacks(const struct mc_shape *shape, size_t y, const do
     return slacks;
 }
 
-bool mc_may_lose(const struct mc_shape *shape, size_t y, const double *s, double error,
-                 double *slack) {
-    struct slacks slacks = row_slacks(shape, y, s, error, slack);
-    return !(slacks.high + slacks.unit <= 0);
-}
-
 static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
                          const double *error, double *value, double *rounding, struct error *err) {
     const struct loss *loss = context;
@@ -189,11 +183,8 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
         free(error);
         return -1;
     }
-    struct certify_function f = {.weights = fit->weights,
-                                 .bias = fit->bias,
-                                 .exact = dual->exact[0],
-                                 .exact_error = dual->error,
-                                 .scores = scores};
+    struct certify_function f = {
+        .weights = fit->weights, .bias = fit->bias, .exact = dual->exact[0], .scores = scores};
     struct certify_function g = {.weights = dual->weights ? dual->weights : fit->weights,
                                  .bias = dual->weights ? dual->bias : fit->bias};
     g.error = error;

@@ -22,7 +22,6 @@ struct mc_dual {
                         most that it can be, whatever it says; NULL: where the reach is */
     const double *exact[2]; /* kernels: (n, k) the exact scores of the fit's weights and of these,
                                within 4 units, without the constant feature's; NULL: computed */
-    const double *error;    /* (n) what exact[0] may be off by besides; NULL: nothing */
     double enough;          /* the gap that is wanted, see certify_family */
     bool lengthen;          /* the certificate's length is, too */
     double linear;          /* sum of alpha, of the rows of all ranks; of alpha that is known it is
@@ -40,11 +39,6 @@ double mc_loss_of_nothing(const struct mc_task *task, double cost);
  * only. All ranks. */
 int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
                struct mc_fit *fit, struct error *err);
-
-/* Whether row i of a problem may add to the loss if its scores s (k) are each off by error; slack
- * (k) is work. */
-bool mc_may_lose(const struct mc_shape *shape, size_t y, const double *s, double error,
-                 double *slack);
 
 /* True if a gap has next to nothing but `paid`, what is paid for rounding, or that and what is lost
  * to it: it is as small as it can be. */

@@ -201,7 +201,6 @@ static int give_back(struct split *split, struct error *err) {
     }
     mc_kernel_coefficients(kernel);
     splitting_product(&split->splitting, kernel->B, kernel->F);
-    mc_kernel_rescaled(kernel, 0);
     return 0;
 }
 

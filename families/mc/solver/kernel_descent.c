@@ -233,7 +233,7 @@ static int run(void *context, double epsilon, const struct monitor *monitor, str
     struct mc_kernel *kernel = context;
     fit->iterations = kernel->iterations;
     if (iterate(kernel, epsilon, monitor, fit, err) < 0 ||
-        mc_kernel_certify(kernel, kernel->epsilon, fit, err) < 0) {
+        mc_kernel_certify(kernel, fit, err) < 0) {
         return -1;
     }
     kernel->iterations = fit->iterations;
@@ -261,7 +261,6 @@ static void set_cost(struct mc_kernel *kernel, double cost) {
         mc_alpha_clip(&kernel->alpha, kernel->task->y, kernel->cap);
     }
     mc_kernel_coefficients(kernel); /* F is theirs but for rounding */
-    mc_kernel_rescaled(kernel, ratio);
 }
 
 int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
@@ -324,7 +323,6 @@ int mc_kernel_take(struct mc_kernel *kernel, const struct mc_goal *goal, const d
                          mc_kernel_certify_point(kernel, weights, scores, INFINITY, fit, err) < 0
                      ? -1
                      : 0;
-    mc_kernel_rescaled(kernel, 0);
     free(scores);
     return status;
 }
@@ -341,12 +339,10 @@ static int allocate(struct mc_kernel *kernel, struct error *err) {
     kernel->q = memory_array(n, sizeof(double), "norms", err);
     kernel->F = memory_zeros(n, k * sizeof(double), "scores", err);
     kernel->B = memory_zeros(n, k * sizeof(double), "coefficients", err);
-    kernel->ahead = memory_zeros(n, sizeof *kernel->ahead, "scores", err);
     kernel->gain = memory_array(n, sizeof *kernel->gain, "gains", err);
     kernel->set = memory_array(n, sizeof *kernel->set, "a working set", err);
-    if (!kernel->cap || !kernel->q || !kernel->F || !kernel->B || !kernel->ahead || !kernel->gain ||
-        !kernel->set || mc_kernel_steps_create(kernel, err) < 0 ||
-        mc_alpha_create(&kernel->alpha, n, k, err) < 0) {
+    if (!kernel->cap || !kernel->q || !kernel->F || !kernel->B || !kernel->gain || !kernel->set ||
+        mc_kernel_steps_create(kernel, err) < 0 || mc_alpha_create(&kernel->alpha, n, k, err) < 0) {
         return -1;
     }
     return kernel->exact ? mc_alpha_create(&kernel->before, n, k, err) : 0;
@@ -374,8 +370,7 @@ int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, stru
     if (allocate(made, err) < 0 || columns_create(&made->columns, task->problem, bytes, err) < 0 ||
         score_map_create(&made->map, task->problem, err) < 0 ||
         made->map.diagonal(&made->map, made->q, err) < 0 ||
-        certify_definite(task->certify, &made->definite, err) < 0 ||
-        mc_kernel_watch(made, err) < 0) {
+        certify_definite(task->certify, &made->definite, err) < 0) {
         mc_kernel_free(made);
         return -1;
     }
@@ -400,9 +395,6 @@ void mc_kernel_free(struct mc_kernel *kernel) {
     free(kernel->q);
     free(kernel->F);
     free(kernel->B);
-    free(kernel->ahead);
-    free(kernel->moved);
-    free(kernel->relative);
     free(kernel->gain);
     free(kernel->set);
     free(kernel);

@@ -24,17 +24,15 @@ struct mc_kernel {
     bool cheap;    /* columns are computed anew whenever they are multiplied */
     struct columns *columns;
     size_t n, k;
-    double *q;                /* (n) K_ii + bias^2 */
-    double *cap;              /* (k) */
-    double *F, *B;            /* (n, k) scores and coefficients */
-    double *relative, *moved; /* (n) F is within relative_i moved_i of K B; NULL: not known */
-    bool *ahead;              /* (n) F has what alpha is now, while B is that of before */
-    double epsilon;           /* the gap that is wanted */
-    double best;              /* the smallest certified gap, */
-    uint64_t iterations;      /* and the iterations of this solve */
-    double cost;              /* alpha is for; 0 before the first solve */
-    double norm;              /* |W(alpha)|^2 */
-    double scale;             /* the multiple of W(alpha) that primal is for */
+    double *q;           /* (n) K_ii + bias^2 */
+    double *cap;         /* (k) */
+    double *F, *B;       /* (n, k) scores and coefficients */
+    double epsilon;      /* the gap that is wanted */
+    double best;         /* the smallest certified gap, */
+    uint64_t iterations; /* and the iterations of this solve */
+    double cost;         /* alpha is for; 0 before the first solve */
+    double norm;         /* |W(alpha)|^2 */
+    double scale;        /* the multiple of W(alpha) that primal is for */
     double primal, dual;
     struct mc_alpha alpha, before; /* before: the last working set, where F is exact */
     struct mc_active *active;      /* NULL before its first use */
@@ -84,10 +82,7 @@ enum mc_kernel_end {
 
 /* Sweeps over the m rows of the set. `wanted` is the distance of the bounds that is wanted in the
  * end. It is left when rounds of the active-set method, or operator splitting, would cost less than
- * the sweeps that it still needs. Where columns are not kept, there is no constant feature and the
- * gap that is wanted leaves room for their rounding, F takes the sums of the set at its rows, which
- * are then `ahead`; by how much they are off is not known, so that certificates compute them
- * anew. */
+ * the sweeps that it still needs. */
 int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
 
@@ -119,15 +114,7 @@ void mc_kernel_coefficients(struct mc_kernel *kernel);
  * good multiple of W(alpha), looked for while its gap is above epsilon. */
 int mc_kernel_refresh(struct mc_kernel *kernel, double epsilon, struct error *err);
 
-/* Makes what F may be off by known, where it is in float and the kernel's rounding is known. */
-int mc_kernel_watch(struct mc_kernel *kernel, struct error *err);
-
-/* F and B have been multiplied by a number, and B made anew from alpha. */
-void mc_kernel_rescaled(struct mc_kernel *kernel, double ratio);
-
-/* Certifies B times the scale, as it will stand in the model, and alpha. F becomes exact, but where
- * the gap is reached only in rows that have coefficients or may have a loss. */
-int mc_kernel_certify(struct mc_kernel *kernel, double epsilon, struct mc_fit *fit,
-                      struct error *err);
+/* Certifies B times the scale, as it will stand in the model, and alpha. F becomes exact. */
+int mc_kernel_certify(struct mc_kernel *kernel, struct mc_fit *fit, struct error *err);
 
 #endif

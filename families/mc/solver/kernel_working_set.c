@@ -27,8 +27,6 @@ enum {
 static const double INNER = 0.05, ENOUGH = 0.5;
 /* Less of that is not worth a better multiple of W. */
 static const double LEAST_GAIN = 0.1;
-/* Of a gap that is wanted: in float the sums of a set are off by some 1e-6 of their sizes. */
-static const double COARSE = 1e-4;
 /* Multiplications of a step, and for each of its classes, beside the scores that it changes; of a
  * round of the active-set method with one free variable, by BLAS. */
 static const double STEP_WORK = 100, CLASS_WORK = 20, ROUND_WORK = 2;
@@ -472,21 +470,6 @@ static enum mc_kernel_end look(struct inner *inner, struct descent *descent, dou
     return next == MC_TO_ACTIVE_SET ? MC_SET_SLOW : next == MC_TO_ADMM ? MC_SET_SPLIT : MC_SET_LEFT;
 }
 
-/* F takes what the steps have changed at the rows of the set: K's product is left for the
- * others. */
-static void publish(const struct inner *inner) {
-    struct mc_kernel *kernel = inner->kernel;
-    for (size_t a = 0; a < inner->m; a++) {
-        size_t i = kernel->set[a];
-        inner_scores(inner, a);
-        memcpy(kernel->F + i * kernel->k, kernel->s, kernel->k * sizeof *kernel->s);
-        kernel->ahead[i] = true;
-        if (kernel->moved) {
-            kernel->moved[i] = INFINITY;
-        }
-    }
-}
-
 int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err) {
     struct inner inner;
@@ -508,12 +491,6 @@ int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
         *end = gap <= target ? MC_SET_SOLVED : look(&inner, &descent, gap, target);
     }
     kernel->work += descent.work;
-    /* a constant feature's part, the same for all rows, is large and summed up in double
-     * elsewhere */
-    bool narrow = kernel->cheap && !kernel->exact && kernel->task->bias == 0;
-    if (status == 0 && narrow && kernel->epsilon >= COARSE) {
-        publish(&inner);
-    }
     inner_free(&inner);
     return status;
 }
