@@ -180,9 +180,6 @@ far_groups() {
     done
 }
 
-@test "mc: scores in float are within what certificates take them to be off by" {
-}
-
 @test "mc: certificates pay for rounding what they have to, and no more" {
     unit families/mc/solver/certify
 }

@@ -22,6 +22,9 @@ size_t mc_active_parts(const struct mc_shape *shape);
 /* Most free variables at a time. */
 enum { MC_ACTIVE_MOST = 4096 };
 
+/* Near an optimum few variables leave their bounds, over those inside. */
+static const double MC_ACTIVE_MORE = 0.1;
+
 struct mc_active;
 
 /* For the rows of a task with a kernel matrix; borrows task. */
@@ -35,8 +38,8 @@ struct mc_round {
     const double *F;   /* (n, k) scores at alpha, which may be off by a constant where margins are
                           relative or centred */
     struct mc_alpha *alpha;
-    double more; /* variables at a bound that are freed at the most, those that would gain most,
-                    over those inside; INFINITY: as many as it can take */
+    bool few; /* variables at a bound that are freed are at most MC_ACTIVE_MORE times those inside,
+                 those that would gain most; else as many as it can take */
     const struct monitor *monitor;
     double gain;  /* out: by which the dual has risen, as far as it can tell */
     size_t size;  /* out: free variables at first */

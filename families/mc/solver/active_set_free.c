@@ -231,8 +231,9 @@ int mc_active_choose(struct mc_active *active, const struct mc_round *round, siz
         }
         *inside += found;
     }
-    double wanted = (1 + round->more) * (double)*inside + LEAST_MORE;
-    return keep_best(active, (size_t)fmin(wanted, MC_ACTIVE_MOST), err);
+    double few = (1 + MC_ACTIVE_MORE) * (double)*inside + LEAST_MORE;
+    double most = round->few ? fmin(few, MC_ACTIVE_MOST) : MC_ACTIVE_MOST;
+    return keep_best(active, (size_t)most, err);
 }
 
 /* ---- the matrix ---- */

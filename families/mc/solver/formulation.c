@@ -170,3 +170,15 @@ void mc_coefficients(const struct mc_shape *shape, size_t y, const double *alpha
     }
     u[y] = shape->form->relative ? shape->margin * sum : alpha[y];
 }
+
+void mc_centred_coefficients(const struct mc_shape *shape, size_t y, const double *alpha,
+                             double *u) {
+    double mean = 0;
+    mc_coefficients(shape, y, alpha, u);
+    for (size_t c = 0; shape->form->centred && c < shape->k; c++) {
+        mean += u[c] / (double)shape->k;
+    }
+    for (size_t c = 0; c < shape->k; c++) {
+        u[c] -= mean;
+    }
+}

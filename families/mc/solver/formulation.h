@@ -69,4 +69,8 @@ void mc_vertex(const struct mc_shape *shape, size_t y, double cost, const double
 /* u (k) of alpha (k), whose entries that are no terms are 0; without taking off the mean. */
 void mc_coefficients(const struct mc_shape *shape, size_t y, const double *alpha, double *u);
 
+/* The same with the mean taken off where the form is centred. */
+void mc_centred_coefficients(const struct mc_shape *shape, size_t y, const double *alpha,
+                             double *u);
+
 #endif

@@ -82,15 +82,8 @@ static void adjoint(void *context, const double *a, double *g) {
     struct mc_interior *mc = context;
     size_t k = mc->k;
     for (size_t i = 0; i < mc->n; i++) {
-        double *u = mc->S + i * k, mean = 0;
         gather_alpha(mc, i, a, mc->alpha);
-        mc_coefficients(mc->shape, mc->task->y[i], mc->alpha, u);
-        for (size_t c = 0; mc->shape->form->centred && c < k; c++) {
-            mean += u[c] / (double)k;
-        }
-        for (size_t c = 0; c < k; c++) {
-            u[c] -= mean;
-        }
+        mc_centred_coefficients(mc->shape, mc->task->y[i], mc->alpha, mc->S + i * k);
     }
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)k, (int)mc->d, (int)mc->n, 1, mc->S,
                 (int)k, mc->X, (int)mc->d, 0, g, (int)mc->d);

@@ -50,7 +50,7 @@ static void step(void *context, size_t i, size_t worker, double rho, const doubl
     struct split *split = context;
     struct mc_kernel *kernel = &split->worker[worker];
     size_t k = split->k, y = kernel->task->y[i];
-    double margin = kernel->task->shape.margin, *alpha = split->dense + i * k;
+    double *alpha = split->dense + i * k;
     if (!(kernel->q[i] > 0)) {
         return;
     }
@@ -58,9 +58,9 @@ static void step(void *context, size_t i, size_t worker, double rho, const doubl
         kernel->s[l] = rho * (z[l] - c[l]);
     }
     memcpy(kernel->row, alpha, k * sizeof *alpha);
-    mc_kernel_step(kernel, y, margin * margin * rho);
+    mc_kernel_step(kernel, y, rho);
     memcpy(alpha, kernel->row, k * sizeof *alpha);
-    mc_kernel_row_coefficients(kernel, i, alpha, z);
+    mc_centred_coefficients(&kernel->task->shape, y, alpha, z);
 }
 
 /* ---- from the kernel's point to a fit ---- */
@@ -110,10 +110,10 @@ int mc_split_start(struct split *split) {
     struct splitting *splitting = &split->splitting;
     for (size_t i = 0; i < split->n; i++) {
         double *alpha = split->dense + i * split->k;
-        mc_alpha_load(&kernel->alpha, i, kernel->row);
-        memcpy(alpha, kernel->row, split->k * sizeof *alpha);
+        mc_alpha_load(&kernel->alpha, i, alpha);
         if (kernel->q[i] > 0) {
-            mc_kernel_row_coefficients(kernel, i, alpha, splitting->Z + i * split->k);
+            mc_centred_coefficients(&kernel->task->shape, kernel->task->y[i], alpha,
+                                    splitting->Z + i * split->k);
         }
     }
     return splitting_start(splitting, kernel->task->bias * kernel->task->bias, kernel->q,

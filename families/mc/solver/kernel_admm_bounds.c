@@ -15,13 +15,13 @@
  * 200. */
 enum { SWEEPS = 3 };
 
-/* Of rounds from Z: variables at a bound that are freed over those inside, which are nearly those
- * of the optimum long before the bounds meet; multiplications of BLAS that one costs, over the cube
+/* Of rounds from Z, where the variables inside are nearly those of the optimum long before the
+ * bounds meet: multiplications of BLAS that one costs, over the cube
  * of its variables, the most of all; the part of the distance of the bounds that another must gain;
  * and the most that those cost that come to nothing, over all iterations. (3,000 rows of letter,
  * rbf .0625, ww at C = 100: 1310 variables are inside at the optimum, 1380 after 60 iterations; six
  * rounds come from a gap of .11 to 2e-4.) */
-static const double MORE = 0.1, ROUND_WORK = 0.45, LEAST_GAIN = 1e-6, MOST_WORK = 2;
+static const double ROUND_WORK = 0.45, LEAST_GAIN = 1e-6, MOST_WORK = 2;
 
 /* ---- bounds ---- */
 
@@ -71,7 +71,7 @@ static int sweep_row(struct split *split, struct mc_alpha *alpha, size_t first, 
                      double *change, struct error *err) {
     struct mc_kernel *kernel = split->kernel;
     size_t k = split->k, i = first + a, y = kernel->task->y[i];
-    double margin = kernel->task->shape.margin, *B = split->splitting.U + i * k;
+    double *B = split->splitting.U + i * k;
     memset(change + a * k, 0, k * sizeof *change);
     if (!(kernel->q[i] > 0)) {
         return 0;
@@ -81,13 +81,13 @@ static int sweep_row(struct split *split, struct mc_alpha *alpha, size_t first, 
         array_add(kernel->s, split->splitting.K[(first + b) * split->n + i], change + b * k, k);
     }
     mc_alpha_load(alpha, i, kernel->row);
-    if (!(mc_kernel_step(kernel, y, margin * margin * kernel->q[i]) > 0)) {
+    if (!(mc_kernel_step(kernel, y, kernel->q[i]) > 0)) {
         return 0;
     }
     if (mc_alpha_store(alpha, i, kernel->row, err) < 0) {
         return -1;
     }
-    mc_kernel_row_coefficients(kernel, i, kernel->row, kernel->u);
+    mc_centred_coefficients(&kernel->task->shape, y, kernel->row, kernel->u);
     for (size_t c = 0; c < k; c++) {
         change[a * k + c] = kernel->u[c] - B[c];
         B[c] = kernel->u[c];
@@ -131,12 +131,9 @@ static int sweep(struct split *split, struct mc_alpha *alpha, struct error *err)
 
 /* ---- a look ---- */
 
-/* swept = the alpha of Z. */
-static int copy_point(struct split *split, struct error *err) {
-    struct mc_kernel *kernel = split->kernel;
+int mc_split_get_alpha(const struct split *split, struct mc_alpha *alpha, struct error *err) {
     for (size_t i = 0; i < split->n; i++) {
-        memcpy(kernel->row, split->dense + i * split->k, split->k * sizeof *kernel->row);
-        if (mc_alpha_store(&split->swept, i, kernel->row, err) < 0) {
+        if (mc_alpha_store(alpha, i, split->dense + i * split->k, err) < 0) {
             return -1;
         }
     }
@@ -146,7 +143,7 @@ static int copy_point(struct split *split, struct error *err) {
 int mc_split_look(struct split *split, double epsilon, struct error *err) {
     take_primal(split, split->splitting.U, epsilon);
     splitting_product(&split->splitting, split->splitting.Z, split->splitting.S);
-    if (copy_point(split, err) < 0 ||
+    if (mc_split_get_alpha(split, &split->swept, err) < 0 ||
         take_dual(split, &split->swept, split->splitting.Z, err) < 0) {
         return -1;
     }
@@ -194,7 +191,8 @@ static int look_at_swept(struct split *split, double epsilon, struct error *err)
     double *U = split->splitting.U;
     for (size_t i = 0; i < split->n; i++) {
         mc_alpha_load(&split->swept, i, kernel->row);
-        mc_kernel_row_coefficients(kernel, i, kernel->row, U + i * split->k);
+        mc_centred_coefficients(&kernel->task->shape, kernel->task->y[i], kernel->row,
+                                U + i * split->k);
     }
     splitting_product(&split->splitting, U, split->splitting.S);
     if (take_dual(split, &split->swept, U, err) < 0) {
@@ -209,7 +207,7 @@ int mc_split_rounds(struct split *split, double epsilon, double look, double lef
     struct mc_kernel *kernel = split->kernel;
     double parts = (double)mc_active_parts(&kernel->task->shape), before = split->inside;
     split->inside = mc_split_inside(split);
-    double size = (1 + MORE) * split->inside, work = round_work(split, size);
+    double size = (1 + MC_ACTIVE_MORE) * split->inside, work = round_work(split, size);
     double later = round_work(split, size * fmin(1, split->inside / before));
     const struct mc_admm_work used = {.admm = split->work,
                                       .active_set = split->rounds_work,
@@ -221,15 +219,14 @@ int mc_split_rounds(struct split *split, double epsilon, double look, double lef
         return 0;
     }
     monitor_algorithm(monitor, ALGORITHM_ACTIVE_SET);
-    if ((!kernel->active && mc_active_create(&kernel->active, kernel->task, err) < 0) ||
-        copy_point(split, err) < 0) {
+    if (mc_split_get_alpha(split, &split->swept, err) < 0) {
         return -1;
     }
     struct mc_round round = {.cap = kernel->cap,
                              .q = kernel->q,
                              .F = split->splitting.S,
                              .alpha = &split->swept,
-                             .more = MORE,
+                             .few = true,
                              .monitor = monitor,
                              .gain = INFINITY};
     double product = work_blas3((double)split->n * (double)split->n * (double)split->k), spent = 0;

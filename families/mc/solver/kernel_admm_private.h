@@ -40,6 +40,9 @@ void mc_split_free(struct split *split);
 /* Z is where the kernel is; the matrix is filled. -1 where it has no factor (no error is set). */
 int mc_split_start(struct split *split);
 
+/* alpha = that of Z. */
+int mc_split_get_alpha(const struct split *split, struct mc_alpha *alpha, struct error *err);
+
 /* Variables inside their bounds at Z: of all problems that a round has, the most. */
 double mc_split_inside(const struct split *split);
 

@@ -10,25 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Less of the gap that is wanted is not worth a better multiple of W. */
-static const double LEAST_GAIN = 0.1;
-
 /* Most times that W is made longer, and how many times what rounding it anew has cost. */
 enum { STRETCHES = 3 };
 static const double FURTHER = 2;
-
-void mc_kernel_row_coefficients(const struct mc_kernel *kernel, size_t i, const double *alpha,
-                                double *b) {
-    const struct mc_task *task = kernel->task;
-    double mean = 0;
-    mc_coefficients(&task->shape, task->y[i], alpha, b);
-    for (size_t c = 0; task->shape.form->centred && c < kernel->k; c++) {
-        mean += b[c] / (double)kernel->k;
-    }
-    for (size_t c = 0; c < kernel->k; c++) {
-        b[c] -= mean;
-    }
-}
 
 /* b (k) = the coefficients of row i's alpha, which is made feasible. */
 static void take_coefficients(struct mc_kernel *kernel, size_t i, double *b) {
@@ -39,7 +23,7 @@ static void take_coefficients(struct mc_kernel *kernel, size_t i, double *b) {
         mc_alpha_scale(&kernel->alpha, i, cap / sum);
     }
     mc_alpha_load(&kernel->alpha, i, kernel->row);
-    mc_kernel_row_coefficients(kernel, i, kernel->row, b);
+    mc_centred_coefficients(&task->shape, task->y[i], kernel->row, b);
 }
 
 void mc_kernel_coefficients(struct mc_kernel *kernel) {
@@ -67,7 +51,7 @@ static double losses(void *context, double theta, double *slope) {
 void mc_kernel_primal(struct mc_kernel *kernel, double epsilon) {
     struct mc_line line = {.norm = kernel->norm, .losses = losses, .context = kernel};
     double wanted = kernel->dual / (1 - epsilon);
-    kernel->scale = mc_scale(&line, wanted, LEAST_GAIN * (wanted - kernel->dual), &kernel->primal);
+    kernel->scale = mc_scale(&line, wanted, wanted - kernel->dual, &kernel->primal);
 }
 
 /* Both bounds from F = K B. */

@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "families/mc/solver/certify.h"
+#include "families/mc/solver/policy.h"
 #include "fit/score_map.h"
 
 #include <math.h>
@@ -77,6 +78,16 @@ static int make_part(const struct mc_task *task, const uint32_t *row, size_t n, 
                : 0;
 }
 
+/* Solves a part, which is not searched for others again. */
+static int solve_part(const struct mc_task *task, const struct mc_goal *goal,
+                      const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    struct mc_solvers solvers = {.task = task, .searched = true};
+    struct mc_state state = {&solvers, MC_AUTO, goal->cost, PART_GAP * goal->epsilon, fit};
+    int status = mc_policy_solve(&state, monitor, err);
+    mc_solvers_free(&solvers);
+    return status;
+}
+
 /* What the parts come to. */
 struct whole {
     double *weights;       /* (n, k) coefficients of the primal point, */
@@ -130,16 +141,13 @@ static void set_algorithm(void *context, enum algorithm algorithm) {
 
 int mc_kernel_parts_run(const struct parts *parts, struct mc_kernel *kernel,
                         const struct mc_task *task, const struct mc_goal *goal,
-                        mc_kernel_parts_solve solve, void *context, const struct monitor *monitor,
-                        struct mc_fit *fit, struct error *err) {
+                        const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     size_t n = task->n, k = task->shape.k;
     struct whole whole = {.weights = memory_zeros(n, k * sizeof *whole.weights, "weights", err),
                           .primal = mc_loss_of_nothing(task, goal->cost)};
     struct watch watch = {.behind = monitor, .whole = &whole};
-    struct mc_goal closer = *goal;
     enum stop_reason reason = STOP_REACHED;
     *fit = (struct mc_fit){0};
-    closer.epsilon *= PART_GAP;
     int status = whole.weights && mc_alpha_create(&whole.alpha, n, k, err) == 0 ? 0 : -1;
     for (size_t p = 0; status == 0 && p < parts->n && !reason; p++) {
         const uint32_t *row = parts->row + parts->start[p];
@@ -157,7 +165,7 @@ int mc_kernel_parts_run(const struct parts *parts, struct mc_kernel *kernel,
         status = make_part(task, row, m, &part, err);
         if (status == 0) {
             watch.nothing = mc_loss_of_nothing(&part.task, goal->cost);
-            status = solve(context, &part.task, &closer, &inner, &own, err);
+            status = solve_part(&part.task, goal, &inner, &own, err);
         }
         status = status < 0 ? -1 : take_part(&whole, k, row, m, &own, err);
         reason = stop_limited(own.reason) ? own.reason : STOP_REACHED;

@@ -18,17 +18,11 @@
 int mc_kernel_parts_find(struct parts *parts, const struct mc_task *task,
                          const struct monitor *monitor, struct error *err);
 
-/* Solves one of the parts, a task with a kernel matrix that is kept in double. */
-typedef int (*mc_kernel_parts_solve)(void *context, const struct mc_task *part,
-                                     const struct mc_goal *goal, const struct monitor *monitor,
-                                     struct mc_fit *fit, struct error *err);
-
 /* Solves part by part, from nothing, as far as the monitor lets it; it is told the bounds of the
  * whole. What that comes to is certified, and the last solution of `kernel`, the task's. The caller
  * calls mc_fit_free. */
 int mc_kernel_parts_run(const struct parts *parts, struct mc_kernel *kernel,
                         const struct mc_task *task, const struct mc_goal *goal,
-                        mc_kernel_parts_solve solve, void *context, const struct monitor *monitor,
-                        struct mc_fit *fit, struct error *err);
+                        const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
 #endif

@@ -30,9 +30,6 @@ static const double GROWING = 0.1;
 static const double GROWTH = 1.6; /* of the working set */
 /* A round of the active-set method that gains less than this part of the dual is the last. */
 static const double ROUND_GAIN = 1e-14;
-/* Variables at a bound that a round from the optimum of a problem nearby frees, over those inside:
- * they are few. */
-static const double MORE = 0.1;
 /* A dual that a working set in float has taken lower by more than this part was better before. */
 static const double LOWER = 1e-9;
 /* Working sets as large as may be that leave more than this part of the distance are too small for
@@ -86,10 +83,9 @@ static int run_round(struct mc_kernel *kernel, const struct monitor *monitor, st
                              .q = kernel->q,
                              .F = kernel->F,
                              .alpha = &kernel->alpha,
-                             .more = kernel->near ? MORE : INFINITY,
+                             .few = kernel->near,
                              .monitor = monitor};
-    if ((!kernel->active && mc_active_create(&kernel->active, kernel->task, err) < 0) ||
-        mc_active_run(kernel->active, &round, err) < 0) {
+    if (mc_active_run(kernel->active, &round, err) < 0) {
         return -1;
     }
     kernel->rounds_work += mc_kernel_round_work(kernel, (double)round.size);
@@ -370,6 +366,7 @@ int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, stru
     if (allocate(made, err) < 0 || columns_create(&made->columns, task->problem, bytes, err) < 0 ||
         score_map_create(&made->map, task->problem, err) < 0 ||
         made->map.diagonal(&made->map, made->q, err) < 0 ||
+        mc_active_create(&made->active, task, err) < 0 ||
         certify_definite(task->certify, &made->definite, err) < 0) {
         mc_kernel_free(made);
         return -1;

@@ -35,11 +35,11 @@ struct mc_kernel {
     double scale;        /* the multiple of W(alpha) that primal is for */
     double primal, dual;
     struct mc_alpha alpha, before; /* before: the last working set, where F is exact */
-    struct mc_active *active;      /* NULL before its first use */
-    struct double_blocks *blocks;  /* of a row's step */
-    double *s, *row, *u;           /* (width) */
-    struct gain *gain;             /* (n) */
-    uint32_t *set;                 /* (n) the working set, or the rows that it changed; ascending */
+    struct mc_active *active;
+    struct double_blocks *blocks; /* of a row's step */
+    double *s, *row, *u;          /* (width) */
+    struct gain *gain;            /* (n) */
+    uint32_t *set;                /* (n) the working set, or the rows that it changed; ascending */
     double work, rounds_work; /* so far: of all sweeps; of all rounds of the active-set method */
     double split_work;        /* of the fallback solver: the goal's */
     bool slow;                /* it is better left to that */
@@ -64,9 +64,10 @@ size_t mc_kernel_list(struct mc_kernel *kernel);
  * too far. */
 size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t most);
 
-/* The exact step of a row of class y with q = margin^2 K_ii: kernel->row (k), its alpha, at the
- * scores kernel->s. Returns 0 where it stays as it is. */
-double mc_kernel_step(struct mc_kernel *kernel, size_t y, double q);
+/* The exact step of a row of class y with K_ii = square: kernel->row (k), its alpha, at the scores
+ * kernel->s. kernel->u (k) = the change of its coefficients. Returns the gain, 0 if alpha does not
+ * change. */
+double mc_kernel_step(struct mc_kernel *kernel, size_t y, double square);
 
 /* Numbers from one row to the next of the matrix of m rows, m of which count: an odd multiple of
  * what is added at once, for rows that are a power of 2 apart would share places in the cache. */
@@ -101,11 +102,6 @@ void mc_kernel_primal(struct mc_kernel *kernel, double epsilon);
  * computed. own: the objective of `primal` with scores in double. */
 int mc_kernel_certify_point(struct mc_kernel *kernel, const double *primal, const double *scores,
                             double own, struct mc_fit *fit, struct error *err);
-
-/* b (k) = the coefficients of alpha (k) of row i, with the mean taken off where the form is
- * centred. */
-void mc_kernel_row_coefficients(const struct mc_kernel *kernel, size_t i, const double *alpha,
-                                double *b);
 
 /* B = the coefficients of alpha. */
 void mc_kernel_coefficients(struct mc_kernel *kernel);

@@ -81,19 +81,6 @@ static int iterate(struct split *split, const struct monitor *monitor, uint64_t 
     return 0;
 }
 
-/* The kernel has the alpha of Z, and the bounds there. */
-static int take_alpha(struct split *split, double epsilon, struct error *err) {
-    struct mc_kernel *kernel = split->kernel;
-    for (size_t i = 0; i < split->n; i++) {
-        memcpy(kernel->row, split->dense + i * split->k, split->k * sizeof *kernel->row);
-        if (mc_alpha_store(&kernel->alpha, i, kernel->row, err) < 0) {
-            return -1;
-        }
-    }
-    kernel->near = true;
-    return mc_kernel_refresh(kernel, epsilon, err);
-}
-
 int mc_kernel_approach(struct mc_kernel *kernel, const struct mc_goal *goal,
                        const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     struct low_rank_goal low = goal_of(kernel);
@@ -103,7 +90,10 @@ int mc_kernel_approach(struct mc_kernel *kernel, const struct mc_goal *goal,
     int status = mc_split_create(&split, kernel, &low, err) < 0 || fill(&split, err) < 0 ? -1 : 0;
     if (status == 0 && low_rank_left(&split.splitting.low) <= MOST_LEFT &&
         mc_split_start(&split) == 0 && iterate(&split, monitor, &looks) == 0) {
-        status = take_alpha(&split, goal->epsilon, err);
+        kernel->near = true;
+        status = mc_split_get_alpha(&split, &kernel->alpha, err) < 0
+                     ? -1
+                     : mc_kernel_refresh(kernel, goal->epsilon, err);
     }
     mc_split_free(&split);
     if (status == 0) {

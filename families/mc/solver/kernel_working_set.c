@@ -25,8 +25,6 @@ enum {
 /* A working set is done when its part of the gap is this part of the gap that there was, or of the
  * one that is wanted. */
 static const double INNER = 0.05, ENOUGH = 0.5;
-/* Less of that is not worth a better multiple of W. */
-static const double LEAST_GAIN = 0.1;
 /* Multiplications of a step, and for each of its classes, beside the scores that it changes; of a
  * round of the active-set method with one free variable, by BLAS. */
 static const double STEP_WORK = 100, CLASS_WORK = 20, ROUND_WORK = 2;
@@ -43,21 +41,12 @@ static const float LEAST = 0.05F, RATE = 0.2F; /* of the sampling */
 /* ---- steps ---- */
 
 int mc_kernel_steps_create(struct mc_kernel *kernel, struct error *err) {
-    size_t k = kernel->k, width = (k + double_LANES - 1) / double_LANES * double_LANES;
-    const struct mc_form *form = kernel->task->shape.form;
-    kernel->blocks = memory_zeros(1, sizeof *kernel->blocks, "a block", err);
+    kernel->blocks = memory_array(1, sizeof *kernel->blocks, "a block", err);
     if (!kernel->blocks) {
         return -1;
     }
-    *kernel->blocks = (struct double_blocks){.relative = form->relative,
-                                             .centred = form->centred,
-                                             .others = form->others,
-                                             .own = form->own,
-                                             .maximum = form->maximum,
-                                             .k = k,
-                                             .width = width,
-                                             .margin = kernel->task->shape.margin,
-                                             .kappa = kernel->task->shape.kappa};
+    *kernel->blocks = double_blocks_of(&kernel->task->shape);
+    size_t width = kernel->blocks->width;
     kernel->blocks->v = memory_zeros(width, sizeof(double), "a block", err);
     kernel->s = memory_zeros(width, sizeof(double), "a block", err);
     kernel->row = memory_zeros(width, sizeof(double), "a block", err);
@@ -75,13 +64,10 @@ void mc_kernel_steps_free(struct mc_kernel *kernel) {
     free(kernel->u);
 }
 
-DISPATCH static double trial(struct mc_kernel *kernel, size_t y, double q, const double *s,
-                             double *alpha, double *u) {
-    return double_step(kernel->blocks, y, kernel->cap[y], q, s, alpha, u);
-}
-
-double mc_kernel_step(struct mc_kernel *kernel, size_t y, double q) {
-    return trial(kernel, y, q, kernel->s, kernel->row, kernel->u);
+DISPATCH double mc_kernel_step(struct mc_kernel *kernel, size_t y, double square) {
+    double margin = kernel->task->shape.margin;
+    return double_step(kernel->blocks, y, kernel->cap[y], margin * margin * square, kernel->s,
+                       kernel->row, kernel->u);
 }
 
 /* ---- the choice ---- */
@@ -104,7 +90,6 @@ static int compare_rows(const void *a, const void *b) {
 size_t mc_kernel_list(struct mc_kernel *kernel) {
     const struct mc_task *task = kernel->task;
     size_t k = kernel->k, n = 0;
-    double margin = task->shape.margin;
     for (size_t i = 0; i < kernel->n; i++) {
         size_t y = task->y[i];
         if (!(kernel->q[i] > 0)) {
@@ -116,8 +101,7 @@ size_t mc_kernel_list(struct mc_kernel *kernel) {
         for (size_t c = 0; c < k; c++) {
             free = free || (kernel->row[c] > 0 && kernel->row[c] < kernel->cap[y]);
         }
-        double gain =
-            trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row, kernel->u);
+        double gain = mc_kernel_step(kernel, y, kernel->q[i]);
         if (gain > 0 || free) {
             kernel->gain[n++] =
                 (struct gain){.gain = fmax(gain, 0), .row = (uint32_t)i, .free = free};
@@ -364,7 +348,7 @@ static double inner_gap(struct inner *inner, double target) {
     double norm = fmax(0, kernel->norm + 2 * (sum - inner->sum - inner->gain)), value;
     struct mc_line line = {norm, norm - part, inner_losses, inner};
     double rest = norm / 2 - sum;
-    mc_scale(&line, target - rest, LEAST_GAIN * target, &value);
+    mc_scale(&line, target - rest, target, &value);
     return value + rest;
 }
 
@@ -372,7 +356,6 @@ static int inner_sweep(struct inner *inner, struct error *err) {
     struct mc_kernel *kernel = inner->kernel;
     size_t k = kernel->k, n = mc_sampling_sweep(&inner->sampling);
     inner->work = (double)n * (STEP_WORK + CLASS_WORK * (double)k);
-    double margin = kernel->task->shape.margin;
     for (size_t t = 0; t < n; t++) {
         size_t a = inner->sampling.order[t], i = kernel->set[a], y = kernel->task->y[i];
         inner_scores(inner, a);
@@ -380,8 +363,7 @@ static int inner_sweep(struct inner *inner, struct error *err) {
             inner_expect(inner, inner->sampling.order[t + 1]);
         }
         mc_alpha_load(&kernel->alpha, i, kernel->row);
-        double gain =
-            trial(kernel, y, margin * margin * kernel->q[i], kernel->s, kernel->row, kernel->u);
+        double gain = mc_kernel_step(kernel, y, kernel->q[i]);
         mc_sampling_gain(&inner->sampling, a, gain);
         if (!(gain > 0)) {
             continue; /* nothing, or rounding */

@@ -369,12 +369,13 @@ static void weights_task(void *argument, size_t part, size_t worker) {
         mc_coefficients(&linear->shape, linear->y[i], alpha, u);
         for (size_t c = 0; c < k; c++) {
             classes[n] = (uint32_t)c;
+            u[n] = u[c];
             n += u[c] != 0;
         }
         for (size_t e = 0; part == 0 && e < n; e++) {
-            constant[classes[e]] += linear->bias * u[classes[e]];
+            constant[classes[e]] += linear->bias * u[e];
         }
-        double_row_scatter_few(&piece, weights->W, k, u, classes, n);
+        double_scatter_some(&piece, weights->W, k, u, classes, n);
     }
 }
 

@@ -123,34 +123,9 @@ DISPATCH static void NAME(row_update)(const struct mc_row *row, double bias, REA
     NAME(update_inline)(row, bias, W, n_features, width, u);
 }
 
-/* W, of the features, += x u' where only the classes changed[0..n_changed) change. */
-static inline void NAME(row_scatter_few)(const struct mc_row *row, REAL *W, size_t width,
-                                         const REAL *u, const uint32_t *changed, size_t n_changed) {
-    for (size_t t = 0; t < row->n; t++) {
-        REAL x = (REAL)row->value[t];
-        REAL *w = W + row->column[t] * width;
-        for (size_t e = 0; e < n_changed; e++) {
-            w[changed[e]] += x * u[changed[e]];
-        }
-    }
-}
-
-/* The same, and of the constant feature. */
-static void NAME(row_update_few)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
-                                 size_t width, const REAL *u, const uint32_t *changed,
-                                 size_t n_changed) {
-    for (size_t e = 0; e < n_changed; e++) {
-        W[n_features * width + changed[e]] += (REAL)bias * u[changed[e]];
-    }
-    NAME(row_scatter_few)(row, W, width, u, changed, n_changed);
-}
-
-/* W += x u' with u (n) of the classes listed only. */
-static void NAME(row_update_part)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
-                                  size_t width, const REAL *u, const uint32_t *classes, size_t n) {
-    for (size_t e = 0; e < n; e++) {
-        W[n_features * width + classes[e]] += (REAL)bias * u[e];
-    }
+/* W, of the features, += x u' of the classes[0..n), u (n). */
+static inline void NAME(scatter_some)(const struct mc_row *row, REAL *W, size_t width,
+                                      const REAL *u, const uint32_t *classes, size_t n) {
     for (size_t t = 0; t < row->n; t++) {
         REAL x = (REAL)row->value[t];
         REAL *w = W + row->column[t] * width;
@@ -158,6 +133,15 @@ static void NAME(row_update_part)(const struct mc_row *row, double bias, REAL *W
             w[classes[e]] += x * u[e];
         }
     }
+}
+
+/* The same, and of the constant feature. */
+static void NAME(update_some)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
+                              size_t width, const REAL *u, const uint32_t *classes, size_t n) {
+    for (size_t e = 0; e < n; e++) {
+        W[n_features * width + classes[e]] += (REAL)bias * u[e];
+    }
+    NAME(scatter_some)(row, W, width, u, classes, n);
 }
 
 /* step (step_real.h), compiled for each processor. */
@@ -176,24 +160,16 @@ static inline REAL NAME(at_most)(double value) {
 static int NAME(engine_create)(struct NAME(engine) * engine, const struct mc_linear *linear,
                                struct error *err) {
     const struct mc_shape *shape = &linear->shape;
-    size_t width = (shape->k + NAME(LANES) - 1) / NAME(LANES) * NAME(LANES);
+    size_t width = NAME(width_of)(shape->k);
     *engine = (struct NAME(engine)){
-        .blocks = {.relative = shape->form->relative,
-                   .centred = shape->form->centred,
-                   .others = shape->form->others,
-                   .own = shape->form->own,
-                   .maximum = shape->form->maximum,
-                   .k = shape->k,
-                   .width = width,
-                   .margin = (REAL)shape->margin,
-                   .kappa = (REAL)shape->kappa,
-                   .v = memory_zeros(width, sizeof(REAL), "a block", err)},
+        .blocks = NAME(blocks_of)(shape),
         .W = memory_zeros(linear->n_features + (size_t)1, width * sizeof(REAL), "weights", err),
         .s = memory_zeros(width, sizeof(REAL), "a block", err),
         .alpha = memory_zeros(width, sizeof(REAL), "a block", err),
         .u = memory_zeros(width, sizeof(REAL), "a block", err),
         .row = memory_zeros(width, sizeof(double), "a block", err),
         .factor = 1};
+    engine->blocks.v = memory_zeros(width, sizeof(REAL), "a block", err);
     if (linear->weights) {
         engine->mean =
             memory_zeros(linear->n_features + (size_t)1, width * sizeof(REAL), "weights", err);
@@ -300,13 +276,12 @@ static void NAME(rebuild)(struct NAME(engine) * engine, const struct mc_linear *
         mc_coefficients(&linear->shape, linear->y[i], engine->row, linear->u);
         size_t n_changed = 0;
         for (size_t c = 0; c < k; c++) {
-            engine->u[c] = (REAL)linear->u[c];
-            if (engine->u[c] != 0) {
-                linear->changed[n_changed++] = (uint32_t)c;
-            }
+            engine->u[n_changed] = (REAL)linear->u[c];
+            linear->changed[n_changed] = (uint32_t)c;
+            n_changed += engine->u[n_changed] != 0;
         }
         struct mc_row row = mc_linear_row(linear, i);
-        NAME(row_update_few)
+        NAME(update_some)
         (&row, linear->bias, engine->W, linear->n_features, width, engine->u, linear->changed,
          n_changed);
     }
@@ -366,7 +341,7 @@ static void NAME(sweep_few)(struct NAME(engine) * engine, struct mc_linear *line
         }
         linear->changed[m] = linear->y[i];
         blocks.k = m + 1;
-        blocks.width = (m + NAME(LANES)) / NAME(LANES) * NAME(LANES);
+        blocks.width = NAME(width_of)(m + 1);
         for (size_t e = m; e < blocks.width; e++) {
             engine->alpha[e] = engine->s[e] = 0;
         }
@@ -388,7 +363,7 @@ static void NAME(sweep_few)(struct NAME(engine) * engine, struct mc_linear *line
             kept += engine->alpha[e] != 0;
         }
         linear->alpha.list[i].n = kept;
-        NAME(row_update_part)
+        NAME(update_some)
         (&row, linear->bias, engine->W, linear->n_features, engine->blocks.width, engine->u,
          linear->changed, m + 1);
     }

@@ -39,10 +39,11 @@ static REAL NAME(square)(const struct NAME(engine) * engine, const struct mc_lin
     return engine->factor * margin * margin / (linear->cluster ? 1 : (REAL)FARTHER);
 }
 
-/* W += x u', u (width), of the classes that have changed if they are few. */
-static inline __attribute__((always_inline)) void
-NAME(update_changed)(struct NAME(engine) * engine, struct mc_linear *linear,
-                     const struct mc_row *row, size_t width, const REAL *u) {
+/* W += x u', of the classes that have changed if they are few; u (width) is work then. */
+static inline __attribute__((always_inline)) void NAME(update_changed)(struct NAME(engine) * engine,
+                                                                       struct mc_linear *linear,
+                                                                       const struct mc_row *row,
+                                                                       size_t width, REAL *u) {
     size_t n_changed = width, d = linear->n_features;
     if (width > MC_FEW_CLASSES) {
         n_changed = 0;
@@ -52,7 +53,10 @@ NAME(update_changed)(struct NAME(engine) * engine, struct mc_linear *linear,
         }
     }
     if (n_changed * 8 < width) {
-        NAME(row_update_few)
+        for (size_t e = 0; e < n_changed; e++) {
+            u[e] = u[linear->changed[e]];
+        }
+        NAME(update_some)
         (row, linear->bias, engine->W, d, width, u, linear->changed, n_changed);
     } else {
         NAME(update_inline)(row, linear->bias, engine->W, d, width, u);

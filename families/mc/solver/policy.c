@@ -101,23 +101,12 @@ static int run_kernel(struct mc_state *state, struct mc_goal goal, const struct 
     return mc_kernel_solve(state->solvers->kernel, &goal, monitor, fit, err);
 }
 
-/* A connected component, which is not searched for others again. */
-static int run_component(void *context, const struct mc_task *task, const struct mc_goal *goal,
-                         const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    (void)context;
-    struct mc_solvers solvers = {.task = task, .searched = true};
-    struct mc_state state = {&solvers, MC_AUTO, goal->cost, goal->epsilon, fit};
-    int status = mc_policy_solve(&state, monitor, err);
-    mc_solvers_free(&solvers);
-    return status;
-}
-
 /* By connected components if the kernel matrix has several, which is found out once. */
 static int run_components(struct mc_state *state, struct mc_goal goal,
                           const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     struct mc_solvers *solvers = state->solvers;
-    return mc_kernel_parts_run(&solvers->components, solvers->kernel, solvers->task, &goal,
-                               run_component, NULL, monitor, fit, err);
+    return mc_kernel_parts_run(&solvers->components, solvers->kernel, solvers->task, &goal, monitor,
+                               fit, err);
 }
 
 static int run_descent(void *context, const struct monitor *monitor, struct error *err) {

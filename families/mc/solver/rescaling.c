@@ -4,6 +4,9 @@
 
 enum { MOST_TRIALS = 12 };
 
+/* A smaller part of the gap is not worth a search. */
+static const double MIN_GAIN = 0.1;
+
 /* Nearest to 1 that a trial can be. */
 static const double NEAREST = 1e-10;
 
@@ -13,18 +16,18 @@ static double phi(const struct mc_line *line, double theta, double *slope) {
     return line->norm / 2 * theta * theta - line->lean * theta + losses;
 }
 
-double mc_scale(const struct mc_line *line, double wanted, double least, double *value) {
+double mc_scale(const struct mc_line *line, double target, double gap, double *value) {
     double slope, best = 1;
     *value = phi(line, 1, &slope);
     /* phi'' >= norm: the minimum is at most slope / norm away, and slope^2 / (2 norm) lower */
     double away = line->norm > 0 ? -slope / line->norm : slope < 0 ? 1 : -1;
-    if (*value <= wanted || !(fabs(slope * away) / 2 > least)) {
+    if (*value <= target || !(fabs(slope * away) / 2 > MIN_GAIN * gap)) {
         return best;
     }
     double low = NEAREST, high = fmin(fabs(away), slope > 0 ? 1 : INFINITY);
     double sign = slope > 0 ? -1 : 1;
     double next = high; /* of |theta - 1|: by its order of magnitude */
-    for (int trial = 0; trial<MOST_TRIALS && * value> wanted && high > low * 1.1; trial++) {
+    for (int trial = 0; trial<MOST_TRIALS && * value> target && high > low * 1.1; trial++) {
         double theta = 1 + sign * next, now = phi(line, theta, &slope);
         if (now < *value) {
             *value = now;

@@ -15,8 +15,8 @@ struct mc_line {
     void *context;
 };
 
-/* Returns theta >= 0 with phi near its minimum, and phi there in *value. Looks no further than for
- * a value of `wanted`, nor where less than `least` could be gained over theta = 1. */
-double mc_scale(const struct mc_line *line, double wanted, double least, double *value);
+/* Returns theta >= 0 with phi near its minimum, and phi there in *value. Ends at a value of at most
+ * `target`; does not search if less than a tenth of `gap` could be gained over theta = 1. */
+double mc_scale(const struct mc_line *line, double target, double gap, double *value);
 
 #endif

@@ -79,6 +79,25 @@ struct NAME(blocks) {
     REAL *v; /* (width) work: what alpha of the others would be with theta = 0 */
 };
 
+/* The length of an array over k classes. */
+static inline size_t NAME(width_of)(size_t k) {
+    return (k + NAME(LANES) - 1) / NAME(LANES) * NAME(LANES);
+}
+
+/* Those of a formulation, without room for v. */
+static inline struct NAME(blocks) NAME(blocks_of)(const struct mc_shape *shape) {
+    const struct mc_form *form = shape->form;
+    return (struct NAME(blocks)){.relative = form->relative,
+                                 .centred = form->centred,
+                                 .others = form->others,
+                                 .own = form->own,
+                                 .maximum = form->maximum,
+                                 .k = shape->k,
+                                 .width = NAME(width_of)(shape->k),
+                                 .margin = (REAL)shape->margin,
+                                 .kappa = (REAL)shape->kappa};
+}
+
 /* theta with theta = kappa (sum of the others - own), where the others are v - theta, own is v_own
  * + theta, each between 0 and cap: Newton on an increasing function that is linear between its
  * kinks, kept in a bracket; from `theta`. */
