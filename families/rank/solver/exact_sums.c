@@ -58,54 +58,37 @@ static void load(struct group *group, size_t number, const double *s) {
     group->size = 1 + (high - low);
 }
 
-static void add_partner(const struct group *group, const struct partners *partners,
-                        uint32_t place) {
-    long double x = group->x[place];
-    partners_add(partners, place, 1, (long double[NUMBERS]){1, x, x * x}, NUMBERS);
-}
-
-/* Each place's partners below, from the highest score down; those at a distance of less than delta
- * are in the tree. */
-static struct totals sums_below(struct group *group, long double delta) {
+/* Each place's partners below it, or above it: those at a distance of less than delta are in the
+ * tree, and grow from one place to the next. Seen from above, scores have the other sign. Both sides
+ * have the same totals. */
+static struct totals sums_of_side(struct group *group, long double delta, bool above) {
     const struct partners partners =
-        partners_begin(group->pairs, group->number, false, group->tree, NUMBERS);
+        partners_begin(group->pairs, group->number, above, group->tree, NUMBERS);
     struct totals totals = {0, 0, 0, 0};
-    size_t inserted = group->m;
-    for (size_t q = group->m; q-- > 0;) {
-        uint32_t place = group->order[q];
-        long double x = group->x[place];
-        while (inserted > 0 && x - group->x[group->order[inserted - 1]] < delta) {
-            add_partner(group, &partners, group->order[--inserted]);
+    size_t m = group->m, inserted = 0;
+    long double sign = above ? -1 : 1;
+    for (size_t t = 0; t < m; t++) {
+        uint32_t place = group->order[above ? t : m - 1 - t];
+        long double x = sign * group->x[place];
+        for (; inserted < m; inserted++) {
+            uint32_t other = group->order[above ? inserted : m - 1 - inserted];
+            long double y = sign * group->x[other];
+            if (!(x - y < delta)) {
+                break;
+            }
+            partners_add(&partners, other, 1, (long double[NUMBERS]){1, y, y * y}, NUMBERS);
         }
-        long double below[NUMBERS] = {0};
-        partners_sum(&partners, place, 1, below, NUMBERS);
+        long double sum[NUMBERS] = {0};
+        partners_sum(&partners, place, 1, sum, NUMBERS);
         long double slack = delta - x;
-        long double first = below[0] * slack + below[1];
-        group->moment[place] += first;
+        long double first = sum[0] * slack + sum[1];
+        group->moment[place] += sign * first;
         group->size_of[place] += (double)first;
-        totals.active += below[0];
+        totals.active += sum[0];
         totals.first += first;
-        totals.second += slack * (below[0] * slack + 2 * below[1]) + below[2];
+        totals.second += slack * (sum[0] * slack + 2 * sum[1]) + sum[2];
     }
     return totals;
-}
-
-static void sums_above(struct group *group, long double delta) {
-    const struct partners partners =
-        partners_begin(group->pairs, group->number, true, group->tree, NUMBERS);
-    size_t inserted = 0;
-    for (size_t q = 0; q < group->m; q++) {
-        uint32_t place = group->order[q];
-        long double x = group->x[place];
-        while (inserted < group->m && group->x[group->order[inserted]] - x < delta) {
-            add_partner(group, &partners, group->order[inserted++]);
-        }
-        long double above[NUMBERS] = {0};
-        partners_sum(&partners, place, 1, above, NUMBERS);
-        long double first = above[0] * (delta + x) - above[1];
-        group->moment[place] -= first;
-        group->size_of[place] += (double)first;
-    }
 }
 
 /* The error of one u of the group at hand: of two scores less their middle, and of two
@@ -117,28 +100,24 @@ static long double error_of_one(double size) {
 /* Pairs that are few, or sampled, one by one: nothing cancels. Those that are active but for their
  * error count as such, with no part in the sums. */
 static struct totals sums_listed(struct group *group, long double delta, long double off) {
-    const struct rank_pairs *pairs = group->pairs;
     struct totals totals = {0, 0, 0, 0};
-    for (size_t k = 0; k < group->m; k++) {
-        size_t i = group->base + k;
-        struct rank_run run = rank_pairs_run(pairs, i);
-        for (size_t p = run.first; p < run.end; p++) {
-            size_t other = rank_pairs_lower(pairs, p);
-            long double u = delta - (group->x[k] - group->x[other]);
-            if (!(u > -off)) {
-                continue;
-            }
-            long double worth = rank_pairs_listed(pairs, group->base, i, group->base + other);
-            totals.active += worth;
-            totals.listed += 1;
-            if (u > 0) {
-                totals.first += worth * u;
-                totals.second += worth * u * u;
-                group->moment[k] += worth * u;
-                group->moment[other] -= worth * u;
-                group->size_of[k] += (double)(worth * u);
-                group->size_of[other] += (double)(worth * u);
-            }
+    struct rank_pairs_walk walk = rank_pairs_walk(group->pairs, group->number, group->number + 1);
+    while (rank_pairs_next(&walk)) {
+        size_t k = walk.better - group->base, other = walk.worse - group->base;
+        long double u = delta - (group->x[k] - group->x[other]);
+        if (!(u > -off)) {
+            continue;
+        }
+        long double worth = rank_pairs_walk_worth(&walk);
+        totals.active += worth;
+        totals.listed += 1;
+        if (u > 0) {
+            totals.first += worth * u;
+            totals.second += worth * u * u;
+            group->moment[k] += worth * u;
+            group->moment[other] -= worth * u;
+            group->size_of[k] += (double)(worth * u);
+            group->size_of[other] += (double)(worth * u);
         }
     }
     return totals;
@@ -155,9 +134,9 @@ static struct totals sums(struct group *group, long double delta, bool moments) 
     if (is_listed(group->pairs)) {
         return sums_listed(group, delta, error_of_one(group->size));
     }
-    struct totals totals = sums_below(group, delta);
+    struct totals totals = sums_of_side(group, delta, false);
     if (moments) {
-        sums_above(group, delta);
+        sums_of_side(group, delta, true);
     }
     return totals;
 }
@@ -223,6 +202,7 @@ struct part {
 struct exact {
     struct rank_pairs *pairs;
     const double *s;
+    struct part (*part_of)(const struct exact *exact, struct group *group);
     struct group *group;                   /* one of each worker */
     struct part *part;                     /* (n_groups) */
     bool squared;                          /* of the loss */
@@ -237,9 +217,17 @@ static void exact_close(struct exact *exact, size_t n_workers) {
     free(exact->part);
 }
 
-/* Runs `task` over the tasks of the groups and adds up what they add, in order. */
-static int exact_run(struct exact *exact, threads_task task, struct part *total,
-                     struct error *err) {
+static void exact_task(void *argument, size_t task, size_t worker) {
+    const struct exact *exact = argument;
+    const struct rank_pairs *pairs = exact->pairs;
+    for (size_t g = pairs->task[task]; g < pairs->task[task + 1]; g++) {
+        load(&exact->group[worker], g, exact->s);
+        exact->part[g] = exact->part_of(exact, &exact->group[worker]);
+    }
+}
+
+/* Adds up the parts of the groups, in order. */
+static int exact_run(struct exact *exact, struct part *total, struct error *err) {
     const struct rank_pairs *pairs = exact->pairs;
     size_t n_workers = threads_count(pairs->threads), opened = 0;
     exact->group = memory_array(n_workers, sizeof *exact->group, "a certificate", err);
@@ -251,7 +239,7 @@ static int exact_run(struct exact *exact, threads_task task, struct part *total,
     }
     *total = (struct part){0, 0, 0};
     if (status == 0) {
-        threads_run(pairs->threads, pairs->n_tasks, task, exact);
+        threads_run(pairs->threads, pairs->n_tasks, exact_task, exact);
     }
     for (size_t g = 0; status == 0 && g < pairs->n_groups; g++) {
         total->sum += exact->part[g].sum;
@@ -262,17 +250,12 @@ static int exact_run(struct exact *exact, threads_task task, struct part *total,
     return status;
 }
 
-static void loss_task(void *argument, size_t task, size_t worker) {
-    const struct exact *exact = argument;
-    const struct rank_pairs *pairs = exact->pairs;
-    struct group *group = &exact->group[worker];
-    for (size_t g = pairs->task[task]; g < pairs->task[task + 1]; g++) {
-        load(group, g, exact->s);
-        struct totals totals = sums(group, 1, false);
-        exact->part[g] = (struct part){
-            .sum = (long double)pairs->weight[g] * (exact->squared ? totals.second : totals.first),
-            .error = pairs->weight[g] * loss_error(group, &totals, exact->squared)};
-    }
+static struct part loss_part(const struct exact *exact, struct group *group) {
+    double weight = exact->pairs->weight[group->number];
+    struct totals totals = sums(group, 1, false);
+    return (struct part){.sum =
+                             (long double)weight * (exact->squared ? totals.second : totals.first),
+                         .error = weight * loss_error(group, &totals, exact->squared)};
 }
 
 double rank_exact_moved(double slack, double weight, bool squared, double sum) {
@@ -281,9 +264,9 @@ double rank_exact_moved(double slack, double weight, bool squared, double sum) {
 
 int rank_exact_loss(struct rank_pairs *pairs, const double *s, bool squared, double *value,
                     double *rounding, struct error *err) {
-    struct exact exact = {.pairs = pairs, .s = s, .squared = squared};
+    struct exact exact = {.pairs = pairs, .s = s, .part_of = loss_part, .squared = squared};
     struct part total;
-    if (exact_run(&exact, loss_task, &total, err) < 0) {
+    if (exact_run(&exact, &total, err) < 0) {
         return -1;
     }
     *value = fmax(0, (double)total.sum);
@@ -332,12 +315,11 @@ double rank_exact_grid(const struct rank_pairs *pairs, double *s, double *mu) {
 }
 
 /* The part of a group, at work, in a dual point: its coefficients and the slack of these. */
-static struct part group_dual(const struct exact *exact, struct group *group, size_t number) {
+static struct part dual_part(const struct exact *exact, struct group *group) {
     const struct rank_pairs *pairs = exact->pairs;
-    load(group, number, exact->s);
     const struct totals all = sums(group, 1, true);
     double mu = exact->mu, size = group->size;
-    double weight = pairs->weight[number], weights = pairs->weight_error;
+    double weight = pairs->weight[group->number], weights = pairs->weight_error;
     struct part part = {0, 0, 0};
     long double scale = mu > 0 ? weight / (long double)mu : 2 * (long double)weight;
     if (mu > 0) { /* less what is above mu */
@@ -369,24 +351,20 @@ static struct part group_dual(const struct exact *exact, struct group *group, si
     return part;
 }
 
-static void dual_task(void *argument, size_t task, size_t worker) {
-    const struct exact *exact = argument;
-    const struct rank_pairs *pairs = exact->pairs;
-    struct group *group = &exact->group[worker];
-    for (size_t g = pairs->task[task]; g < pairs->task[task + 1]; g++) {
-        exact->part[g] = group_dual(exact, group, g);
-    }
-}
-
 int rank_exact_dual(struct rank_pairs *pairs, const double *s, double mu, double grid,
                     double *coefficient, double *slack, double *unit, double *linear,
                     double *rounding, struct error *err) {
-    struct exact exact = {
-        .pairs = pairs, .s = s, .mu = mu, .grid = grid, .coefficient = coefficient, .slack = slack};
+    struct exact exact = {.pairs = pairs,
+                          .s = s,
+                          .part_of = dual_part,
+                          .mu = mu,
+                          .grid = grid,
+                          .coefficient = coefficient,
+                          .slack = slack};
     struct part total;
     memset(coefficient, 0, pairs->n * sizeof *coefficient);
     memset(slack, 0, pairs->n * sizeof *slack);
-    if (exact_run(&exact, dual_task, &total, err) < 0) {
+    if (exact_run(&exact, &total, err) < 0) {
         return -1;
     }
     *unit = total.most;

@@ -34,26 +34,22 @@ static int list_pairs(struct exterior *exterior, struct error *err) {
                          "%.0f pairs are too many for exterior-product features: use a fraction",
                          pairs->n_pairs);
     }
-    size_t n_pairs = (size_t)pairs->n_pairs, n = 0;
+    size_t n_pairs = exterior->n_pairs = (size_t)pairs->n_pairs;
     exterior->pair = memory_array(n_pairs, sizeof *exterior->pair, "pairs", err);
     exterior->weight = memory_array(n_pairs, sizeof *exterior->weight, "pairs", err);
-    exterior->first = memory_array(exterior->n_rows + 1, sizeof *exterior->first, "pairs", err);
+    exterior->first = memory_zeros(exterior->n_rows + 1, sizeof *exterior->first, "pairs", err);
     if (!exterior->pair || !exterior->weight || !exterior->first) {
         return -1;
     }
-    for (size_t g = 0; g < pairs->n_groups; g++) {
-        size_t base = pairs->start[g];
-        for (size_t k = base; k < pairs->start[g + 1]; k++) {
-            struct rank_run run = rank_pairs_run(pairs, k);
-            exterior->first[k] = n;
-            for (size_t p = run.first; p < run.end; p++, n++) {
-                size_t low = base + rank_pairs_lower(pairs, p);
-                exterior->pair[n] = (struct skew_pair){(uint32_t)k, (uint32_t)low};
-                exterior->weight[n] = pairs->weight[g] * rank_pairs_listed(pairs, base, k, low);
-            }
-        }
+    struct rank_pairs_walk walk = rank_pairs_walk(pairs, 0, pairs->n_groups);
+    for (size_t n = 0; rank_pairs_next(&walk); n++) {
+        exterior->pair[n] = (struct skew_pair){(uint32_t)walk.better, (uint32_t)walk.worse};
+        exterior->weight[n] = rank_pairs_walk_weight(&walk);
+        exterior->first[walk.better + 1]++;
     }
-    exterior->first[exterior->n_rows] = exterior->n_pairs = n;
+    for (size_t k = 0; k < exterior->n_rows; k++) {
+        exterior->first[k + 1] += exterior->first[k];
+    }
     return 0;
 }
 

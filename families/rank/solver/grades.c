@@ -55,27 +55,25 @@ static double fill_levels(struct rank_pairs *pairs, size_t group, bool linear,
     return most + sums;
 }
 
-/* The sum over the group's preferences of what they are worth. */
+/* The sum over the group's preferences of what they are worth. Without a sample, the pairs of rows
+ * of one level are summed once, times the number of these rows. */
 static double group_worth(const struct rank_pairs *pairs, size_t group) {
     size_t base = pairs->start[group], end = pairs->start[group + 1];
     long double sum = 0;
-    for (size_t k = base; k < end; k++) {
+    if (pairs->partner_start) {
+        struct rank_pairs_walk walk = rank_pairs_walk(pairs, group, group + 1);
+        while (rank_pairs_next(&walk)) {
+            sum += rank_pairs_walk_worth(&walk);
+        }
+        return (double)sum;
+    }
+    for (size_t k = base, next; k < end; k = next) {
         uint32_t level = pairs->level[k];
-        if (pairs->partner_start) {
-            for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
-                sum += rank_pairs_listed(pairs, base, k, base + pairs->partner[p]);
-            }
-            continue;
-        }
-        if (k > base && level == pairs->level[k - 1]) {
-            continue; /* counted with the first of its level */
-        }
-        size_t rows = 0;
-        while (k + rows < end && pairs->level[k + rows] == level) {
-            rows++;
+        for (next = k + 1; next < end && pairs->level[next] == level;) {
+            next++;
         }
         for (size_t j = base + pairs->below_first[k]; j < base + pairs->below_end[k]; j++) {
-            sum += (long double)rows * rank_pairs_worth(pairs, base, level, pairs->level[j]);
+            sum += (long double)(next - k) * rank_pairs_worth(pairs, base, level, pairs->level[j]);
         }
     }
     return (double)sum;

@@ -2,6 +2,7 @@
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "families/rank/solver/partners.h"
 #include "fit/score_map.h"
 
@@ -81,12 +82,11 @@ static void sweep(const struct rank_laplacian *laplacian, size_t g, bool down, d
 struct set_task {
     struct rank_laplacian *laplacian;
     const double *s;
-    double low, high;
 };
 
-static void find_runs(struct rank_laplacian *laplacian, size_t base, size_t m, double low,
-                      double high) {
+static void find_runs(struct rank_laplacian *laplacian, size_t base, size_t m) {
     const struct rank_place *order = laplacian->order + base;
+    double low = laplacian->low, high = laplacian->high;
     size_t up_first = 0, up_end = 0, down_first = 0, down_end = 0;
     for (size_t q = 0; q < m; q++) {
         double score = order[q].score;
@@ -110,18 +110,19 @@ static void find_runs(struct rank_laplacian *laplacian, size_t base, size_t m, d
     }
 }
 
-/* Pairs of the sample that are in the band: calls once for each, with places in the group. */
-#define FOR_LISTED(laplacian, g, base, k, other)                                                   \
-    for (size_t k = (base); k < (laplacian)->pairs->start[(g) + 1]; k++)                           \
-        for (size_t p_ = (laplacian)->pairs->partner_start[k], other;                              \
-             p_ < (laplacian)->pairs->partner_start[k + 1] &&                                      \
-             (other = (base) + (laplacian)->pairs->partner[p_], true);                             \
-             p_++)                                                                                 \
-            if (in_band(laplacian, k, other))
-
-static bool in_band(const struct rank_laplacian *laplacian, size_t k, size_t other) {
-    double margin = laplacian->order[k].score - laplacian->order[other].score;
+/* Whether a pair of the sample is in the band: rows as positions in row[]. */
+static bool in_band(const struct rank_laplacian *laplacian, size_t better, size_t worse) {
+    double margin = laplacian->order[better].score - laplacian->order[worse].score;
     return margin < laplacian->high && !(margin < laplacian->low);
+}
+
+/* The next pair of the sample that is in the band. */
+static bool next_in_band(const struct rank_laplacian *laplacian, struct rank_pairs_walk *walk) {
+    bool found = rank_pairs_next(walk);
+    while (found && !in_band(laplacian, walk->better, walk->worse)) {
+        found = rank_pairs_next(walk);
+    }
+    return found;
 }
 
 static void set_run(void *argument, size_t t, size_t worker) {
@@ -139,16 +140,16 @@ static void set_run(void *argument, size_t t, size_t worker) {
                 laplacian->order[k] =
                     (struct rank_place){task->s[pairs->row[k]], (uint32_t)(k - base)};
             }
-            FOR_LISTED(laplacian, g, base, k, other) {
-                double weight = pairs->weight[g] * rank_pairs_listed(pairs, base, k, other);
-                laplacian->degree[pairs->row[k]] += weight;
-                laplacian->degree[pairs->row[other]] += weight;
+            struct rank_pairs_walk walk = rank_pairs_walk(pairs, g, g + 1);
+            while (next_in_band(laplacian, &walk)) {
+                laplacian->degree[pairs->row[walk.better]] += rank_pairs_walk_weight(&walk);
+                laplacian->degree[pairs->row[walk.worse]] += rank_pairs_walk_weight(&walk);
             }
             continue;
         }
         rank_pairs_sort(pairs, g, task->s, scratch);
         memcpy(laplacian->order + base, pairs->order + base, m * sizeof *laplacian->order);
-        find_runs(laplacian, base, m, task->low, task->high);
+        find_runs(laplacian, base, m);
         for (int down = 0; down < 2; down++) {
             sweep(laplacian, g, down, pairs->weight[g], NULL, scratch, laplacian->degree);
         }
@@ -159,7 +160,7 @@ void rank_laplacian_set(struct rank_laplacian *laplacian, const double *s, doubl
                         double delta_high) {
     laplacian->low = delta_low;
     laplacian->high = delta_high;
-    struct set_task task = {laplacian, s, delta_low, delta_high};
+    struct set_task task = {laplacian, s};
     threads_run(laplacian->pairs->threads, laplacian->pairs->n_tasks, set_run, &task);
 }
 
@@ -183,9 +184,10 @@ static void apply_run(void *argument, size_t t, size_t worker) {
             task->out[row] = laplacian->degree[row] * task->v[row];
         }
         if (pairs->partner_start) {
-            FOR_LISTED(laplacian, g, base, k, other) {
-                uint32_t i = pairs->row[k], j = pairs->row[other];
-                double weight = pairs->weight[g] * rank_pairs_listed(pairs, base, k, other);
+            struct rank_pairs_walk walk = rank_pairs_walk(pairs, g, g + 1);
+            while (next_in_band(laplacian, &walk)) {
+                uint32_t i = pairs->row[walk.better], j = pairs->row[walk.worse];
+                double weight = rank_pairs_walk_weight(&walk);
                 task->out[i] -= weight * task->v[j];
                 task->out[j] -= weight * task->v[i];
             }
@@ -316,8 +318,8 @@ static void gram_listed(const struct gram_task *task, size_t g, size_t first, si
             size_t other = base + pairs->partner[p];
             if (in_band(laplacian, k, other)) {
                 row_panel(task, pairs->row[other], first, width, panel);
-                double weight = pairs->weight[g] * rank_pairs_listed(pairs, base, k, other);
-                array_add(y, -weight, panel, width);
+                double worth = rank_pairs_worth(pairs, base, pairs->level[k], pairs->level[other]);
+                array_add(y, -pairs->weight[g] * worth, panel, width);
             }
         }
         if (chunk->n == CHUNK_ROWS) {
@@ -349,10 +351,6 @@ static void gram_run(void *argument, size_t t, size_t worker) {
     chunk_flush(task, &chunk, first, width, accumulator);
 }
 
-static size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /* The trace of the Laplacian over that of one in `every` of its groups; 1 if these have none. */
 static double scale_of(const struct rank_laplacian *laplacian, size_t every) {
     const struct rank_pairs *pairs = laplacian->pairs;
@@ -377,11 +375,11 @@ int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct dat
         memset(H, 0, matrix * sizeof *H);
         return 0;
     }
-    size_t n_chunks = least(least(GRAM_TASKS, pairs->n_groups),
-                            1 + ACCUMULATOR_BYTES / (matrix * sizeof(double) + 1));
+    size_t n_chunks = smaller(smaller(GRAM_TASKS, pairs->n_groups),
+                              1 + ACCUMULATOR_BYTES / (matrix * sizeof(double) + 1));
     size_t width = TREE_BYTES / (((size_t)pairs->most_levels + 1) * sizeof(double));
     size_t n_panels = (GRAM_TASKS + n_chunks - 1) / n_chunks;
-    width = least(width, (d + n_panels - 1) / n_panels);
+    width = smaller(width, (d + n_panels - 1) / n_panels);
     width = (width / PANEL_LEAST + 1) * PANEL_LEAST;
     n_panels = (d + width - 1) / width;
     size_t stride = CHUNK_ROWS * (d + width) + width + ((size_t)pairs->most_levels + 1) * width;

@@ -151,15 +151,11 @@ int rank_hinges_count(const struct problem *problem, const struct score_map *map
 
 /* ---- preferences ---- */
 
-static double *entry_of(const struct rank_hinges *hinges, uint32_t better, uint32_t worse) {
-    return &hinges->W[hinges->place[better] * hinges->n + hinges->place[worse]];
-}
-
-static int add_weight(void *context, uint32_t better, uint32_t worse, double weight,
-                      struct error *err) {
-    (void)err;
-    *entry_of(context, better, worse) += weight;
-    return 0;
+/* The entry of W of the current pair. */
+static double *entry_of(const struct rank_hinges *hinges, const struct rank_pairs_walk *walk) {
+    const uint32_t *row = hinges->pairs->row;
+    return &hinges
+                ->W[hinges->place[row[walk->better]] * hinges->n + hinges->place[row[walk->worse]]];
 }
 
 /* Lowers sums of weights by more than their rounding and that of shares of them: an alpha that is
@@ -185,9 +181,11 @@ static int lower_sums(struct rank_hinges *hinges, struct error *err) {
 /* W: the weights of preferences. */
 static int add_weights(struct rank_hinges *hinges, struct error *err) {
     hinges->W = memory_zeros(hinges->n, hinges->n * sizeof *hinges->W, "pairs", err);
-    return !hinges->W || rank_pairs_visit(hinges->pairs, add_weight, hinges, err) < 0
-               ? -1
-               : lower_sums(hinges, err);
+    struct rank_pairs_walk walk = rank_pairs_walk(hinges->pairs, 0, hinges->pairs->n_groups);
+    while (hinges->W && rank_pairs_next(&walk)) {
+        *entry_of(hinges, &walk) += rank_pairs_walk_weight(&walk);
+    }
+    return hinges->W ? lower_sums(hinges, err) : -1;
 }
 
 static int allocate_pairs(struct rank_hinges *hinges, struct error *err) {
@@ -269,41 +267,17 @@ struct share {
     size_t n;
 };
 
-struct sharing {
-    const struct rank_hinges *hinges;
-    struct share *share; /* (n_pairs) */
-    double cost;
-    bool capped;
-    struct rank_points *points;
-};
-
-/* NULL: there is nothing of the pair. */
-static struct share *share_of(const struct sharing *sharing, uint32_t better, uint32_t worse,
-                              double weight) {
-    double at = *entry_of(sharing->hinges, better, worse);
-    return at > 0 && weight > 0 ? &sharing->share[(size_t)at - 1] : NULL;
+/* The share of the current pair; NULL: there is nothing of it. */
+static struct share *share_of(const struct rank_hinges *hinges, struct share *share,
+                              const struct rank_pairs_walk *walk) {
+    double at = *entry_of(hinges, walk);
+    return at > 0 && rank_pairs_walk_weight(walk) > 0 ? &share[(size_t)at - 1] : NULL;
 }
 
-static int count_share(void *context, uint32_t better, uint32_t worse, double weight,
-                       struct error *err) {
-    (void)err;
-    struct share *share = share_of(context, better, worse, weight);
-    if (share) {
-        share->weight += (long double)weight;
-        share->n++;
-    }
-    return 0;
-}
-
-/* Shares are whole numbers of alpha's unit, so that they add up to it. */
-static int add_share(void *context, uint32_t better, uint32_t worse, double weight,
-                     struct error *err) {
-    const struct sharing *sharing = context;
-    struct share *share = share_of(sharing, better, worse, weight);
-    if (!share || !(share->alpha > 0)) {
-        return 0;
-    }
-    double alpha = share->alpha, cap = sharing->capped ? sharing->cost * weight : alpha;
+/* Takes the part of a pair of that weight from its share; cap: the largest that it may be. Shares
+ * are whole numbers of alpha's unit, so that they add up to it. */
+static double take_share(struct share *share, double weight, double cap) {
+    double alpha = share->alpha;
     if (--share->n > 0) {
         double part = (double)fminl(1, (long double)weight / share->weight);
         alpha = fmin(round(part * alpha / share->unit), floor(cap / share->unit)) * share->unit;
@@ -311,30 +285,48 @@ static int add_share(void *context, uint32_t better, uint32_t worse, double weig
     alpha = fmin(alpha, cap);
     share->alpha -= alpha;
     share->weight -= (long double)weight;
-    return alpha > 0 ? rank_points_add_pair(sharing->points, better, worse, alpha, err) : 0;
+    return alpha;
 }
 
-static int share_out(struct sharing *sharing, const double *alpha, struct error *err) {
-    const struct rank_hinges *hinges = sharing->hinges;
+/* share (n_pairs) = what alpha is to be shared out by. */
+static void start_shares(struct rank_hinges *hinges, const double *alpha, struct share *share) {
+    memset(hinges->W, 0, hinges->n * hinges->n * sizeof *hinges->W);
     for (size_t j = 0; j < hinges->n_pairs; j++) {
         double unit = nextafter(alpha[j], INFINITY) - alpha[j];
-        sharing->share[j] = (struct share){.alpha = alpha[j], .unit = unit};
+        share[j] = (struct share){.alpha = alpha[j], .unit = unit};
         hinges->W[hinges->better[j] * hinges->n + hinges->worse[j]] = (double)(j + 1);
     }
-    return rank_pairs_visit(hinges->pairs, count_share, sharing, err) < 0
-               ? -1
-               : rank_pairs_visit(hinges->pairs, add_share, sharing, err);
+    struct rank_pairs_walk walk = rank_pairs_walk(hinges->pairs, 0, hinges->pairs->n_groups);
+    while (rank_pairs_next(&walk)) {
+        struct share *of_pair = share_of(hinges, share, &walk);
+        if (of_pair) {
+            of_pair->weight += (long double)rank_pairs_walk_weight(&walk);
+            of_pair->n++;
+        }
+    }
 }
 
 int rank_hinges_points(struct rank_hinges *hinges, const double *alpha, double cost, bool capped,
                        struct rank_points *points, struct error *err) {
-    struct sharing sharing = {.hinges = hinges, .cost = cost, .capped = capped, .points = points};
-    sharing.share = memory_array(hinges->n_pairs, sizeof *sharing.share, "a dual point", err);
-    memset(hinges->W, 0, hinges->n * hinges->n * sizeof *hinges->W);
-    int status = sharing.share ? share_out(&sharing, alpha, err) : -1;
-    free(sharing.share);
-    if (status == 0) {
-        rank_points_sort(points);
+    const struct rank_pairs *pairs = hinges->pairs;
+    struct share *share = memory_array(hinges->n_pairs, sizeof *share, "a dual point", err);
+    if (!share) {
+        return -1;
     }
+    start_shares(hinges, alpha, share);
+    int status = 0;
+    struct rank_pairs_walk walk = rank_pairs_walk(pairs, 0, pairs->n_groups);
+    while (status == 0 && rank_pairs_next(&walk)) {
+        struct share *of_pair = share_of(hinges, share, &walk);
+        if (of_pair && of_pair->alpha > 0) {
+            double weight = rank_pairs_walk_weight(&walk);
+            double part = take_share(of_pair, weight, capped ? cost * weight : of_pair->alpha);
+            status = part > 0 ? rank_points_add_pair(points, pairs->row[walk.better],
+                                                     pairs->row[walk.worse], part, err)
+                              : 0;
+        }
+    }
+    free(share);
+    rank_points_sort(points);
     return status;
 }

@@ -121,8 +121,8 @@ static int make_preconditioner(struct newton *newton, double factor, double *sca
                                struct error *err) {
     const struct score_map *map = newton->map;
     if (newton->inverse) {
-        return rank_inverse_update(newton->inverse, &newton->laplacian, newton->s, factor, found,
-                                   err);
+        *found = rank_inverse_update(newton->inverse, &newton->laplacian, newton->s, factor);
+        return 0;
     }
     if (map->primal &&
         rank_laplacian_diagonal(&newton->laplacian, newton->problem->data, scale, err) < 0) {

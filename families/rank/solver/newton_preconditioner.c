@@ -171,54 +171,47 @@ const struct score_map *rank_inverse_map(const struct rank_inverse *inverse) {
 
 /* ---- the system ---- */
 
-struct adding {
-    const struct rank_inverse *inverse;
-    const struct rank_laplacian *laplacian;
-    const double *s;
-    double factor;
-};
-
-static int add_pair(void *context, uint32_t better, uint32_t worse, double weight,
-                    struct error *err) {
-    (void)err;
-    const struct adding *adding = context;
-    const struct rank_inverse *inverse = adding->inverse;
-    double margin = adding->s[better] - adding->s[worse];
-    if (!(margin < adding->laplacian->high) || margin < adding->laplacian->low) {
-        return 0;
+/* A += factor L of the laplacian's pairs, below the diagonal and on it. */
+static void add_laplacian(struct rank_inverse *inverse, const struct rank_laplacian *laplacian,
+                          const double *s) {
+    const uint32_t *row = inverse->pairs->row, *rows = inverse->problem.rows;
+    const uint32_t *place = inverse->distinct->place;
+    double *A = inverse->A;
+    size_t m = inverse->m;
+    struct rank_pairs_walk walk = rank_pairs_walk(inverse->pairs, 0, inverse->pairs->n_groups);
+    while (rank_pairs_next(&walk)) {
+        uint32_t better = row[walk.better], worse = row[walk.worse];
+        double margin = s[better] - s[worse];
+        if (!(margin < laplacian->high) || margin < laplacian->low) {
+            continue;
+        }
+        size_t i = place[rows ? rows[better] : better], j = place[rows ? rows[worse] : worse];
+        if (i != j) {
+            double curvature = inverse->factor * rank_pairs_walk_weight(&walk);
+            A[larger(i, j) * m + smaller(i, j)] -= curvature;
+            A[i * m + i] += curvature;
+            A[j * m + j] += curvature;
+        }
     }
-    const uint32_t *rows = inverse->problem.rows, *place = inverse->distinct->place;
-    size_t m = inverse->m, i = place[rows ? rows[better] : better];
-    size_t j = place[rows ? rows[worse] : worse];
-    if (i != j) {
-        double curvature = adding->factor * weight;
-        inverse->A[larger(i, j) * m + smaller(i, j)] -= curvature;
-        inverse->A[i * m + i] += curvature;
-        inverse->A[j * m + j] += curvature;
-    }
-    return 0;
 }
 
-int rank_inverse_update(struct rank_inverse *inverse, const struct rank_laplacian *laplacian,
-                        const double *s, double factor, bool *found, struct error *err) {
+bool rank_inverse_update(struct rank_inverse *inverse, const struct rank_laplacian *laplacian,
+                         const double *s, double factor) {
     size_t m = inverse->m;
-    struct adding adding = {inverse, laplacian, s, factor};
+    bool found = false;
     inverse->factor = factor;
-    *found = false;
-    for (double ridge = 0; !*found && ridge < INFINITY; ridge = cholesky_next_ridge(ridge)) {
+    for (double ridge = 0; !found && ridge < INFINITY; ridge = cholesky_next_ridge(ridge)) {
         cholesky_mirror(inverse->A, m, false);
         for (size_t i = 0; i < m; i++) {
             inverse->A[i * m + i] = inverse->diagonal[i];
         }
-        if (rank_pairs_visit(inverse->pairs, add_pair, &adding, err) < 0) {
-            return -1;
-        }
+        add_laplacian(inverse, laplacian, s);
         for (size_t i = 0; i < m; i++) {
             inverse->A[i * m + i] *= 1 + ridge;
         }
-        *found = cholesky_factor_blocks(inverse->A, m, inverse->problem.threads) == 0;
+        found = cholesky_factor_blocks(inverse->A, m, inverse->problem.threads) == 0;
     }
-    return 0;
+    return found;
 }
 
 void rank_inverse_apply(const struct rank_inverse *inverse, const struct rank_laplacian *laplacian,

@@ -39,10 +39,10 @@ double rank_inverse_work(const struct rank_inverse *inverse);
 /* The map of the problem's rows by the matrix in double. */
 const struct score_map *rank_inverse_map(const struct rank_inverse *inverse);
 
-/* Factors for c = factor and the laplacian, whose band was set at scores s (n). *found = false if
- * rounding leaves no factor. */
-int rank_inverse_update(struct rank_inverse *inverse, const struct rank_laplacian *laplacian,
-                        const double *s, double factor, bool *found, struct error *err);
+/* Factors for c = factor and the laplacian, whose band was set at scores s (n). False if rounding
+ * leaves no factor. */
+bool rank_inverse_update(struct rank_inverse *inverse, const struct rank_laplacian *laplacian,
+                         const double *s, double factor);
 
 /* z (n) = B residual (n), by the last update, whose laplacian this is. */
 void rank_inverse_apply(const struct rank_inverse *inverse, const struct rank_laplacian *laplacian,

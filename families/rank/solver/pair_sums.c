@@ -87,38 +87,27 @@ static inline __attribute__((always_inline)) double add_partners(const struct su
     return sum[0];
 }
 
-/* A large group's rows, each with its partners below; returns their weight. */
-static double sums_up(const struct sums_task *task, size_t group, double *nodes) {
-    const struct rank_pairs *pairs = task->pairs;
-    size_t base = pairs->start[group], m = pairs->start[group + 1] - base, inserted = m;
-    const struct rank_place *order = pairs->order + base;
-    const struct partners partners = partners_begin(pairs, group, false, nodes, 2);
-    double active = 0;
-    for (size_t q = m; q-- > 0;) {
-        while (inserted > 0 && order[q].score - order[inserted - 1].score < task->delta) {
-            inserted--;
-            partners_add(&partners, order[inserted].place, 1, (double[]){1, order[inserted].score},
-                         2);
-        }
-        active += add_partners(task, &partners, order[q], 1, pairs->weight[group]);
-    }
-    return active;
-}
-
-/* And above. The comparison is that of sums_up to the bit, so both see the same pairs. */
-static void sums_down(const struct sums_task *task, size_t group, double *nodes) {
+/* A large group's rows, each with its partners below it, or above it; returns their weight. The
+ * partners at a margin below delta grow from one row to the next. Both sides compare the same
+ * differences, so they see the same pairs. */
+static double sums_of_side(const struct sums_task *task, size_t group, bool above, double *nodes) {
     const struct rank_pairs *pairs = task->pairs;
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base, inserted = 0;
     const struct rank_place *order = pairs->order + base;
-    const struct partners partners = partners_begin(pairs, group, true, nodes, 2);
-    for (size_t q = 0; q < m; q++) {
-        while (inserted < m && order[inserted].score - order[q].score < task->delta) {
-            partners_add(&partners, order[inserted].place, 1, (double[]){1, order[inserted].score},
-                         2);
-            inserted++;
+    const struct partners partners = partners_begin(pairs, group, above, nodes, 2);
+    double sign = above ? -1 : 1, active = 0;
+    for (size_t t = 0; t < m; t++) {
+        struct rank_place own = order[above ? t : m - 1 - t];
+        for (; inserted < m; inserted++) {
+            struct rank_place other = order[above ? inserted : m - 1 - inserted];
+            if (!(sign * (own.score - other.score) < task->delta)) {
+                break;
+            }
+            partners_add(&partners, other.place, 1, (double[]){1, other.score}, 2);
         }
-        add_partners(task, &partners, order[q], -1, pairs->weight[group]);
+        active += add_partners(task, &partners, own, sign, pairs->weight[group]);
     }
+    return active;
 }
 
 /* One row against the rows x[0..n) below it: adds each active pair to down (n) and, as delta less
@@ -208,22 +197,18 @@ static double sums_direct(const struct sums_task *task, size_t group, double *sc
 /* The sampled pairs of a group, one by one. */
 static double sums_listed(const struct sums_task *task, size_t group) {
     const struct rank_pairs *pairs = task->pairs;
-    size_t base = pairs->start[group], end = pairs->start[group + 1];
-    double weight = pairs->weight[group], active = 0;
-    for (size_t k = base; k < end; k++) {
-        size_t i = pairs->row[k];
-        for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
-            size_t j = pairs->row[base + pairs->partner[p]];
-            double margin = task->s[i] - task->s[j];
-            if (margin < task->delta) {
-                double worth = rank_pairs_listed(pairs, base, k, base + pairs->partner[p]);
-                active += worth;
-                task->count[i] += weight * worth;
-                task->count[j] -= weight * worth;
-                if (task->moment) {
-                    task->moment[i] += weight * worth * (task->delta - margin);
-                    task->moment[j] -= weight * worth * (task->delta - margin);
-                }
+    double active = 0;
+    struct rank_pairs_walk walk = rank_pairs_walk(pairs, group, group + 1);
+    while (rank_pairs_next(&walk)) {
+        size_t i = pairs->row[walk.better], j = pairs->row[walk.worse];
+        double margin = task->s[i] - task->s[j], weight = rank_pairs_walk_weight(&walk);
+        if (margin < task->delta) {
+            active += rank_pairs_walk_worth(&walk);
+            task->count[i] += weight;
+            task->count[j] -= weight;
+            if (task->moment) {
+                task->moment[i] += weight * (task->delta - margin);
+                task->moment[j] -= weight * (task->delta - margin);
             }
         }
     }
@@ -242,8 +227,8 @@ static void sums_run(void *argument, size_t t, size_t worker) {
             active = sums_direct(task, g, scratch);
         } else {
             rank_pairs_sort(pairs, g, task->s, scratch);
-            active = sums_up(task, g, scratch);
-            sums_down(task, g, scratch);
+            active = sums_of_side(task, g, false, scratch);
+            sums_of_side(task, g, true, scratch);
         }
         pairs->group_sum[g] = active * pairs->weight[g];
     }

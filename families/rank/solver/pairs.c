@@ -277,21 +277,3 @@ void rank_pairs_free(struct rank_pairs *pairs) {
     free(pairs->group_sum);
     *pairs = (struct rank_pairs){0};
 }
-
-int rank_pairs_visit(const struct rank_pairs *pairs, rank_pairs_visitor *visit, void *context,
-                     struct error *err) {
-    for (size_t g = 0; g < pairs->n_groups; g++) {
-        size_t base = pairs->start[g];
-        for (size_t k = base; k < pairs->start[g + 1]; k++) {
-            struct rank_run run = rank_pairs_run(pairs, k);
-            for (size_t p = run.first; p < run.end; p++) {
-                size_t low = base + rank_pairs_lower(pairs, p);
-                double weight = pairs->weight[g] * rank_pairs_listed(pairs, base, k, low);
-                if (visit(context, pairs->row[k], pairs->row[low], weight, err) < 0) {
-                    return -1;
-                }
-            }
-        }
-    }
-    return 0;
-}

@@ -21,6 +21,7 @@
 #include "families/rank/solver/rank.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -83,26 +84,50 @@ static inline double rank_pairs_worth(const struct rank_pairs *pairs, size_t bas
                            : fabs(gain);
 }
 
-/* The same of two rows, by where row[] has them. */
-static inline double rank_pairs_listed(const struct rank_pairs *pairs, size_t base, size_t one,
-                                       size_t other) {
-    return rank_pairs_worth(pairs, base, pairs->level[one], pairs->level[other]);
-}
-
-/* Pairs in which the row at k of row[] is preferred; see rank_pairs_lower. */
-struct rank_run {
-    size_t first, end;
+/* A walk over the preferences of some groups, one by one, in the order of row[]. */
+struct rank_pairs_walk {
+    const struct rank_pairs *pairs;
+    size_t group, better, worse;  /* of the current pair; rows as positions in row[] */
+    size_t next_row, end_row;     /* rows whose pairs follow */
+    size_t next_other, end_other; /* other pairs of `better` */
 };
 
-static inline struct rank_run rank_pairs_run(const struct rank_pairs *pairs, size_t k) {
-    return pairs->partner_start
-               ? (struct rank_run){pairs->partner_start[k], pairs->partner_start[k + 1]}
-               : (struct rank_run){pairs->below_first[k], pairs->below_end[k]};
+/* Before the first pair of the groups first .. end - 1. */
+static inline struct rank_pairs_walk rank_pairs_walk(const struct rank_pairs *pairs, size_t first,
+                                                     size_t end) {
+    return (struct rank_pairs_walk){.pairs = pairs,
+                                    .group = first,
+                                    .next_row = pairs->start[first],
+                                    .end_row = pairs->start[end]};
 }
 
-/* The place in its group of the other row of a pair. */
-static inline size_t rank_pairs_lower(const struct rank_pairs *pairs, size_t p) {
-    return pairs->partner_start ? pairs->partner[p] : p;
+/* Goes to the next pair; false: there is none. */
+static inline bool rank_pairs_next(struct rank_pairs_walk *walk) {
+    const struct rank_pairs *pairs = walk->pairs;
+    const size_t *sampled = pairs->partner_start;
+    while (walk->next_other == walk->end_other) {
+        if (walk->next_row == walk->end_row) {
+            return false;
+        }
+        size_t k = walk->better = walk->next_row++;
+        walk->group += k == pairs->start[walk->group + 1];
+        walk->next_other = sampled ? sampled[k] : pairs->below_first[k];
+        walk->end_other = sampled ? sampled[k + 1] : pairs->below_end[k];
+    }
+    size_t other = walk->next_other++;
+    walk->worse = pairs->start[walk->group] + (sampled ? pairs->partner[other] : other);
+    return true;
+}
+
+/* What the current pair is worth, and its weight. */
+static inline double rank_pairs_walk_worth(const struct rank_pairs_walk *walk) {
+    const struct rank_pairs *pairs = walk->pairs;
+    return rank_pairs_worth(pairs, pairs->start[walk->group], pairs->level[walk->better],
+                            pairs->level[walk->worse]);
+}
+
+static inline double rank_pairs_walk_weight(const struct rank_pairs_walk *walk) {
+    return walk->pairs->weight[walk->group] * rank_pairs_walk_worth(walk);
 }
 
 /* Sorts places (m) by score; equal ones stay in the order that they had. spare: room for m. */
@@ -110,14 +135,6 @@ void rank_places_sort(struct rank_place *places, size_t m, struct rank_place *sp
 
 /* Sorts the group's part of `order` by s (n); spare: room for the group's places. */
 void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, void *spare);
-
-/* Told a pair of two rows of the problem, and its weight; -1 ends the visit. */
-typedef int rank_pairs_visitor(void *context, uint32_t better, uint32_t worse, double weight,
-                               struct error *err);
-
-/* Calls visit for each pair. Returns -1 if a visit does. */
-int rank_pairs_visit(const struct rank_pairs *pairs, rank_pairs_visitor *visit, void *context,
-                     struct error *err);
 
 /* Sums over the pairs active at s (n) and margin delta, by their weights. count (n): active pairs
  * that prefer the row less those that prefer another to it. moment (n), if not NULL: the same with
