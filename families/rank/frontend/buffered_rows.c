@@ -7,11 +7,10 @@
 
 static int keep_remarks(struct kept_rows *rows, const struct data *block, struct error *err) {
     const uint64_t *start = block->remark_start;
-    size_t length = (size_t)(start[block->n_rows] - start[0]), room = rows->text_room;
+    size_t length = (size_t)(start[block->n_rows] - start[0]), room = memory_room(0, rows->n_text);
     if (memory_grow(&rows->text, room, rows->n_text + length, 1, "names of rows", err) < 0) {
         return -1;
     }
-    rows->text_room = memory_room(room, rows->n_text + length);
     if (length > 0) {
         memcpy(rows->text + rows->n_text, block->remark + start[0], length);
     }
@@ -26,11 +25,10 @@ static int keep_remarks(struct kept_rows *rows, const struct data *block, struct
 
 int kept_rows_add(struct kept_rows *rows, const struct data *block, const double *scores,
                   struct error *err) {
-    size_t wanted = rows->n + block->n_rows, room = rows->room;
+    size_t wanted = rows->n + block->n_rows, room = memory_room(0, rows->n);
     if (memory_grow(&rows->row, room, wanted, sizeof *rows->row, "predictions", err) < 0) {
         return -1;
     }
-    rows->room = memory_room(room, wanted);
     for (size_t i = 0; i < block->n_rows; i++) {
         rows->row[rows->n + i] = (struct kept_row){.query = block->query ? block->query[i] : 0,
                                                    .number = rows->n + i,

@@ -21,9 +21,9 @@ struct kept_row {
 
 struct kept_rows {
     struct kept_row *row; /* (n) */
-    size_t n, room;
+    size_t n;
     char *text; /* (n_text) of comments */
-    size_t n_text, text_room;
+    size_t n_text;
     bool has_queries;     /* a row has a qid */
     struct names queries; /* names among the qids, as in the data */
 };

@@ -4,6 +4,7 @@
 
 #include "common/base/memory.h"
 #include "families/rank/frontend/metrics.h"
+#include "families/rank/solver/rank.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,14 +37,14 @@ static const struct option_spec measure_options[] = {
            "measured also where labels are not grades, that is whole numbers of at most 60",
            SINGLE, .absent = "any above 0"),
     OPTION(COUNT, 0, "max-grade", "G", "of err@K: the highest grade, as which higher ones count",
-           SINGLE, .initial = "4", .low = 1, .high = METRICS_MOST_GRADE)};
+           SINGLE, .initial = "4", .low = 1, .high = RANK_MOST_GRADE)};
 
 /* What is kept of each row until its group is known to be complete: at the end. */
 struct state {
     struct metrics_settings settings; /* cut is set at the end */
     bool pairs;                       /* scores are those of a model of pairs */
 
-    size_t n, room; /* rows, and rows that there is room for */
+    size_t n; /* rows */
     double *target;
     uint64_t *query;
     double *score; /* (n, n_scores) */
@@ -86,15 +87,14 @@ static int create_state(void **opened, const struct options *options, const stru
 }
 
 static int reserve(struct state *state, size_t n, struct error *err) {
-    size_t room = state->room, wanted = state->n + n;
-    if (memory_grow(&state->target, room, wanted, sizeof *state->target, "measures", err) < 0 ||
-        memory_grow(&state->query, room, wanted, sizeof *state->query, "measures", err) < 0 ||
-        memory_grow(&state->score, room, wanted, state->n_scores * sizeof *state->score, "measures",
-                    err) < 0) {
-        return -1;
-    }
-    state->room = memory_room(room, wanted);
-    return 0;
+    size_t room = memory_room(0, state->n), wanted = state->n + n;
+    return memory_grow(&state->target, room, wanted, sizeof *state->target, "measures", err) < 0 ||
+                   memory_grow(&state->query, room, wanted, sizeof *state->query, "measures", err) <
+                       0 ||
+                   memory_grow(&state->score, room, wanted, state->n_scores * sizeof *state->score,
+                               "measures", err) < 0
+               ? -1
+               : 0;
 }
 
 static int add(void *opened, const struct data *data, const uint32_t *rows, size_t n,
@@ -142,20 +142,22 @@ static int compare_members(const void *a, const void *b) {
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* The share of a group's pairs that their margins put right; NaN without pairs. */
+/* The share of a group's pairs with different targets whose margins have the sign of the targets'
+ * difference, margins of 0 counted half; NaN without pairs. */
 static double group_accuracy(const struct state *state, const struct member *member, size_t n) {
     double right = 0, pairs = 0;
     for (size_t i = 0; i < n; i++) {
-        const double *scores_i = state->score + member[i].row * state->n_scores;
+        size_t one = member[i].row;
         for (size_t j = i + 1; j < n; j++) {
-            const double *scores_j = state->score + member[j].row * state->n_scores;
-            double margin = model_margin(scores_i, scores_j, state->n_scores);
-            double mirrored = -margin;
-            const double *target = state->target;
-            metrics_pairs(1, &target[member[i].row], 1, &target[member[j].row], &margin, &right,
-                          &pairs);
-            metrics_pairs(1, &target[member[j].row], 1, &target[member[i].row], &mirrored, &right,
-                          &pairs);
+            size_t other = member[j].row;
+            if (state->target[one] == state->target[other]) {
+                continue;
+            }
+            double margin = model_margin(state->score + one * state->n_scores,
+                                         state->score + other * state->n_scores, state->n_scores);
+            bool agrees = (margin > 0) == (state->target[one] > state->target[other]);
+            right += margin == 0 ? 0.5 : agrees;
+            pairs++;
         }
     }
     return pairs > 0 ? right / pairs : (double)NAN;

@@ -1,6 +1,7 @@
 #include "families/rank/frontend/metrics.h"
 
 #include "common/base/memory.h"
+#include "families/rank/solver/rank.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -276,19 +277,11 @@ static double sort_by_score(struct metrics_row *rows, size_t n, struct metrics_r
     return inversions;
 }
 
-/* First row after `start` whose target differs from rows[start]'s. */
-static size_t target_tie_end(const struct metrics_row *rows, size_t start, size_t n) {
+/* The first row after `start` whose target, or score, differs from its own. */
+static size_t tie_end(const struct metrics_row *rows, size_t start, size_t n, bool targets) {
     size_t end = start + 1;
-    while (end < n && rows[end].target == rows[start].target) {
-        end++;
-    }
-    return end;
-}
-
-/* The same for scores. */
-static size_t score_tie_end(const struct metrics_row *rows, size_t start, size_t n) {
-    size_t end = start + 1;
-    while (end < n && rows[end].score == rows[start].score) {
+    while (end < n && (targets ? rows[end].target == rows[start].target
+                               : rows[end].score == rows[start].score)) {
         end++;
     }
     return end;
@@ -299,7 +292,7 @@ static double rank_correlation(const struct metrics_row *rows, size_t n) {
     double mean = 0.5 * ((double)n + 1);
     double product = 0, target_square = 0, score_square = 0;
     for (size_t start = 0; start < n;) {
-        size_t end = score_tie_end(rows, start, n);
+        size_t end = tie_end(rows, start, n, false);
         double b = 0.5 * (double)(start + end + 1) - mean;
         for (size_t i = start; i < end; i++) {
             double a = rows[i].target_rank - mean;
@@ -318,10 +311,10 @@ static void measure_group(struct metrics_row *rows, size_t n, struct metrics_row
                           const struct metrics_settings *settings, bool graded, double *value) {
     double target_ties = 0, both_ties = 0;
     for (size_t start = 0; start < n;) {
-        size_t end = target_tie_end(rows, start, n);
+        size_t end = tie_end(rows, start, n, true);
         target_ties += pairs_of(end - start);
         for (size_t i = start; i < end;) {
-            size_t next = score_tie_end(rows, i, end);
+            size_t next = tie_end(rows, i, end, false);
             both_ties += pairs_of(next - i);
             i = next;
         }
@@ -334,7 +327,7 @@ static void measure_group(struct metrics_row *rows, size_t n, struct metrics_row
     double discordant = sort_by_score(rows, n, buffer);
     double score_ties = 0;
     for (size_t start = 0; start < n;) {
-        size_t end = score_tie_end(rows, start, n);
+        size_t end = tie_end(rows, start, n, false);
         score_ties += pairs_of(end - start);
         start = end;
     }
@@ -363,7 +356,7 @@ static size_t collect(struct metrics_row *rows, size_t n, const double *target, 
         if (!isfinite(score[i])) {
             return SIZE_MAX;
         }
-        *graded = *graded && fabs(target[i]) <= METRICS_MOST_GRADE && target[i] == floor(target[i]);
+        *graded = *graded && fabs(target[i]) <= RANK_MOST_GRADE && target[i] == floor(target[i]);
         rows[kept++] = (struct metrics_row){query ? query[i] : 0, target[i], score[i], 0};
     }
     qsort(rows, kept, sizeof *rows, compare_rows);
@@ -424,20 +417,4 @@ int metrics_rank(size_t n, const double *target, const double *score, const uint
     free(rows);
     free(value);
     return status;
-}
-
-void metrics_pairs(size_t n_i, const double *target_i, size_t n_j, const double *target_j,
-                   const double *margin, double *n_right, double *n_pairs) {
-    for (size_t i = 0; i < n_i; i++) {
-        const double *row = margin + i * n_j;
-        size_t pairs = 0, above = 0, zero = 0;
-        for (size_t j = 0; j < n_j; j++) {
-            size_t preferred = target_i[i] > target_j[j];
-            pairs += preferred;
-            above += preferred & (row[j] > 0);
-            zero += preferred & (row[j] == 0);
-        }
-        *n_pairs += (double)pairs;
-        *n_right += (double)above + 0.5 * (double)zero;
-    }
 }

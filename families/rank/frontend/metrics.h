@@ -17,7 +17,7 @@
  * (McSherry and Najork 2008): the order of the rows in the file has no influence.
  *
  * Relevant are rows with t > 0, or t >= threshold if there is one; t below 0 has the gain of 0.
- * Targets are grades if all of the set are whole numbers of at most METRICS_MOST_GRADE in size;
+ * Targets are grades if all of the set are whole numbers of at most RANK_MOST_GRADE in size;
  * ndcg and err are of grades only, map, mrr and precision of grades or where a threshold is given.
  * A group has no value (NaN) for pairwise, kendall and spearman when all its targets are equal; and
  * `empty` for the others when no row is relevant (ndcg and err: has a gain). Equal scores
@@ -41,8 +41,8 @@ enum {
     METRICS_CUTS
 };
 
-/* The largest target that passes for a grade, and the most places that err looks at. */
-enum { METRICS_MOST_GRADE = 60, METRICS_MOST_ERR = 1000 };
+/* The most places that err looks at. */
+enum { METRICS_MOST_ERR = 1000 };
 
 /* A measure of the first `at` places, at >= 1. */
 enum metrics_kind { METRICS_NDCG, METRICS_PRECISION, METRICS_ERR };
@@ -70,12 +70,5 @@ struct metrics_settings {
 int metrics_rank(size_t n, const double *target, const double *score, const uint64_t *query,
                  const struct metrics_settings *settings, double *mean, double *count,
                  double *n_relevant, struct error *err);
-
-/* Pairwise accuracy from margins instead of scores: adds to *n_pairs the pairs of the block with
- * target_i[r] > target_j[c], and to *n_right those of them with margin (n_i, n_j) row-major above
- * 0, half of those with margin 0. Blocks that tile a group's full square count each of its pairs
- * once. */
-void metrics_pairs(size_t n_i, const double *target_i, size_t n_j, const double *target_j,
-                   const double *margin, double *n_right, double *n_pairs);
 
 #endif

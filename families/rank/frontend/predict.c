@@ -88,8 +88,7 @@ struct lines {
     double slope;
     struct kept_rows rows; /* unless they are written as they come */
     double *scores;        /* (n_rows, n_scores), for pairs */
-    size_t room;
-    bool maps; /* scores become labels */
+    bool maps;             /* scores become labels */
     struct targets targets;
     const struct target_map *map; /* of the last row's query */
     uint64_t mapped;              /* that query; not looked at before the first row */
@@ -131,7 +130,7 @@ static void close_lines(void *state) {
 
 static int keep_rows(struct lines *lines, const struct data *rows, const double *scores,
                      struct error *err) {
-    size_t before = lines->rows.n, n_scores = lines->n_scores, room = lines->room;
+    size_t before = lines->rows.n, n_scores = lines->n_scores, room = memory_room(0, before);
     if (kept_rows_add(&lines->rows, rows, n_scores == 1 ? scores : NULL, err) < 0) {
         return -1;
     }
@@ -142,7 +141,6 @@ static int keep_rows(struct lines *lines, const struct data *rows, const double 
                     "predictions", err) < 0) {
         return -1;
     }
-    lines->room = memory_room(room, lines->rows.n);
     memcpy(lines->scores + before * n_scores, scores, rows->n_rows * n_scores * sizeof *scores);
     return 0;
 }

@@ -24,7 +24,8 @@ static int find_weights(struct rank_certifier *certifier, struct error *err) {
     size_t n = certifier->map->n;
     struct rank_laplacian all;
     double *s = memory_zeros(n, sizeof *s, "pairs", err);
-    int status = s ? rank_laplacian_create(&all, certifier->pairs, err) : -1;
+    certifier->weight = memory_array(n, sizeof *certifier->weight, "pairs", err);
+    int status = s && certifier->weight ? rank_laplacian_create(&all, certifier->pairs, err) : -1;
     if (status == 0) {
         rank_laplacian_set(&all, s, -INFINITY, INFINITY);
         for (size_t i = 0; i < n; i++) {
@@ -43,8 +44,7 @@ int rank_certifier_create(struct rank_certifier *certifier, const struct problem
     size_t n = map->n;
     *certifier =
         (struct rank_certifier){.map = map, .pairs = pairs, .exterior = exterior, .hinge = hinge};
-    certifier->weight = memory_array(n, sizeof *certifier->weight, "pairs", err);
-    if (!certifier->weight || certify_create(&certifier->certify, problem, map, 0, err) < 0) {
+    if (certify_create(&certifier->certify, problem, map, 0, err) < 0) {
         return -1;
     }
     if (!exterior) {
@@ -57,7 +57,6 @@ int rank_certifier_create(struct rank_certifier *certifier, const struct problem
         free(rows);
         return -1;
     }
-    memcpy(certifier->weight, exterior_weights(exterior), n * sizeof *certifier->weight);
     exterior_reach(exterior, certify_reach(certifier->certify), reach, rows);
     certifier->row_factor = certify_factor(certifier->certify);
     certify_pairs(certifier->certify, reach, exterior_factor(exterior, certifier->row_factor),
@@ -99,7 +98,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     struct loss *loss = context;
     const struct rank_certifier *certifier = loss->certifier;
     bool squared = loss->loss == RANK_SQUARED_HINGE;
-    double slack = 0, part = NOTHING * loss->epsilon, sum, sums;
+    double part = NOTHING * loss->epsilon, sum, sums;
     if (certifier->exterior) {
         exterior_loss(certifier->exterior, squared, s, error, &sum, &sums);
         *value = loss->cost * sum;
@@ -109,10 +108,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     if (rank_exact_loss(certifier->pairs, s, squared, &sum, &sums, err) < 0) {
         return -1;
     }
-    for (size_t i = 0; i < n; i++) {
-        slack = fmax(slack, error[i]);
-    }
-    slack *= 2; /* of a margin */
+    double slack = 2 * array_largest(error, n); /* of a margin */
     double moved = rank_exact_moved(slack, certifier->hinge->total, squared, sum + sums);
     if (moved > part * sum) {
         double open = unmet_weight(certifier, s, slack, loss->g);
@@ -197,7 +193,9 @@ static int make_dual(const struct rank_certifier *certifier, enum rank_loss loss
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
-        dual->error[i] = cost * unit * certifier->weight[i] + sums * dual->error[i];
+        if (!certifier->exterior) {
+            dual->error[i] = cost * unit * certifier->weight[i] + sums * dual->error[i];
+        }
         dual->error[i] += dual->slack ? cost * dual->slack[i] : 0;
         dual->error[i] += fit->dual_error ? fit->dual_error[i] : 0;
         dual->error[i] += 2 * (double)terms * CERTIFY_UNDERFLOW;

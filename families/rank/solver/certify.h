@@ -22,7 +22,7 @@ struct rank_certifier {
     struct rank_pairs *pairs;
     struct exterior *exterior; /* pair features; else NULL */
     const struct rank_risk *hinge;
-    double *weight;    /* (map->n) weight of the pairs that each score is in */
+    double *weight; /* (map->n) weight of the pairs that each row is in; NULL with pair features */
     double row_factor; /* of the rows' kernel, with pair features */
     bool fine;         /* these are evaluated in long double */
 };

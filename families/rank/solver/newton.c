@@ -48,7 +48,7 @@ struct newton {
     double *H;                    /* (dimension, dimension): direct; else NULL */
     double *cg;                   /* (5 dimension + 3 n) work, where H is NULL */
     struct rank_inverse *inverse; /* kernels: the preconditioner; or NULL: there is none */
-    double norm, value, residual; /* |w|^2, the smooth risk, half of |gradient|^2 */
+    double norm, value;           /* |w|^2, the smooth risk */
     double dual_offset;           /* of the dual point */
     size_t every;                 /* direct: one in so many groups makes the Hessian */
     double gap;                   /* direct: before the last step */
@@ -157,17 +157,6 @@ static int precondition(struct newton *newton, const double *residual, const dou
     return 0;
 }
 
-/* *square = |x|^2 of weights x; s (n) is work. */
-static int inner_square(struct newton *newton, const double *x, double *s, double *square,
-                        struct error *err) {
-    const struct score_map *map = newton->map;
-    if (!map->primal && map->scores(map, x, s, err) < 0) {
-        return -1;
-    }
-    *square = inner(newton, x, x, s);
-    return 0;
-}
-
 /* Conjugate gradients at work: their vectors, those of weights (dimension) and those of scores (n).
  */
 struct cg {
@@ -266,14 +255,13 @@ static int look(void *context, const struct huber_path *path, struct huber_point
                 struct error *err) {
     struct newton *newton = context;
     const struct score_map *map = newton->map;
-    size_t d = map->dimension;
     double offset;
     newton->risk.mu = path->mu;
     newton->value = rank_risk_cut(&newton->risk, newton->s, newton->g, &offset);
     if (map->adjoint(map, newton->g, newton->dual, err) < 0) {
         return -1;
     }
-    for (size_t k = 0; k < d; k++) {
+    for (size_t k = 0; k < map->dimension; k++) {
         newton->dual[k] *= -newton->cost;
         newton->gradient[k] = newton->w[k] - newton->dual[k];
     }
@@ -283,11 +271,10 @@ static int look(void *context, const struct huber_path *path, struct huber_point
     newton->norm = inner(newton, newton->w, newton->w, newton->s);
     double gradient_norm = inner(newton, newton->gradient, newton->gradient, newton->gradient_s);
     double mixed = inner(newton, newton->gradient, newton->w, newton->s);
-    double dual_norm = newton->norm - 2 * mixed + gradient_norm; /* |w - gradient|^2 */
-    if (map->primal) {
-        dual_norm = array_dot(newton->dual, newton->dual, d);
-    }
-    newton->residual = at->residual = 0.5 * gradient_norm;
+    double dual_norm = map->primal
+                           ? array_dot(newton->dual, newton->dual, map->dimension)
+                           : newton->norm - 2 * mixed + gradient_norm; /* |w - gradient|^2 */
+    at->residual = 0.5 * gradient_norm;
     newton->dual_offset = newton->cost * newton->risk.dual_offset;
     at->primal = 0.5 * newton->norm + newton->cost * newton->risk.true_value;
     at->dual = newton->dual_offset - 0.5 * dual_norm;
@@ -345,7 +332,7 @@ static void keep_dual(void *context) {
 static int lower_mu(void *context, double band, double mu, struct error *err) {
     struct newton *newton = context;
     const struct score_map *map = newton->map;
-    double offset, square;
+    double offset;
     newton->risk.mu = mu;
     rank_risk_follow(&newton->risk, newton->s, band, newton->g);
     if (map->adjoint(map, newton->g, newton->gradient, err) < 0) {
@@ -354,10 +341,6 @@ static int lower_mu(void *context, double band, double mu, struct error *err) {
     for (size_t k = 0; k < map->dimension; k++) {
         newton->gradient[k] = newton->w[k] + newton->cost * newton->gradient[k];
     }
-    if (inner_square(newton, newton->gradient, newton->gradient_s, &square, err) < 0) {
-        return -1;
-    }
-    newton->residual = 0.5 * square;
     newton->value = rank_risk_cut(&newton->risk, newton->s, newton->g, &offset);
     return 0;
 }

@@ -219,7 +219,7 @@ int rank_run_interior_point(void *state, const struct monitor *monitor, struct e
     if (!rank->finish &&
         rank_finish_create(&rank->finish, rank->problem, &rank->map, &rank->pairs,
                            certify_reach(rank->certifier.certify),
-                           rank->exterior ? rank->certifier.weight : NULL, err) < 0) {
+                           rank->exterior ? exterior_weights(rank->exterior) : NULL, err) < 0) {
         return -1;
     }
     if (!rank->finish) {

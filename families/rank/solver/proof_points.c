@@ -17,28 +17,25 @@ void rank_points_clear(struct rank_points *points, size_t n) {
 int rank_points_add(struct rank_points *points, double weight, double smoothing,
                     const double *scores, struct error *err) {
     size_t n = points->n_points;
-    if (memory_grow(&points->point, points->room, n + 1, sizeof *points->point, "a dual point",
-                    err) < 0) {
-        return -1;
-    }
-    points->room = memory_room(points->room, n + 1);
     double *copy = memory_array(points->n, sizeof *copy, "a dual point", err);
-    if (!copy) {
+    if (!copy || memory_grow(&points->point, memory_room(0, n), n + 1, sizeof *points->point,
+                             "a dual point", err) < 0) {
+        free(copy);
         return -1;
     }
     memcpy(copy, scores, points->n * sizeof *copy);
-    points->point[points->n_points++] = (struct rank_point){weight, smoothing, copy};
+    points->point[n] = (struct rank_point){weight, smoothing, copy};
+    points->n_points++;
     return 0;
 }
 
 int rank_points_add_pair(struct rank_points *points, uint32_t better, uint32_t worse, double alpha,
                          struct error *err) {
     size_t n = points->n_pairs;
-    if (memory_grow(&points->pair, points->pair_room, n + 1, sizeof *points->pair, "a dual point",
+    if (memory_grow(&points->pair, memory_room(0, n), n + 1, sizeof *points->pair, "a dual point",
                     err) < 0) {
         return -1;
     }
-    points->pair_room = memory_room(points->pair_room, n + 1);
     points->pair[points->n_pairs++] = (struct rank_pair){better, worse, alpha};
     return 0;
 }

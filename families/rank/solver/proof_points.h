@@ -26,9 +26,9 @@ struct rank_pair {
 struct rank_points {
     size_t n;                 /* rows */
     struct rank_point *point; /* (n_points) weights sum to at most 1, but for rounding */
-    size_t n_points, room;
+    size_t n_points;
     struct rank_pair *pair; /* (n_pairs) by better and worse; alpha is above 0 */
-    size_t n_pairs, pair_room;
+    size_t n_pairs;
 };
 
 /* Forgets what is there; it is then of n rows. */

@@ -116,15 +116,13 @@ double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double 
 
 /* No |u| is larger, nor a score. */
 static double scores_size(const struct rank_risk *risk) {
-    double largest = 0;
-    for (size_t i = 0; i < risk->pairs->n; i++) {
-        largest = fmax(largest, fabs(risk->s[i]));
-    }
+    double largest = array_largest(risk->s, risk->pairs->n);
     return 1 + 2 * cluster_largest(risk->pairs->cluster, largest);
 }
 
 /* Of dual_offset and g of the last cut. */
-static struct risk_rounding rounding(const struct rank_risk *risk) {
+static struct risk_rounding rounding(const void *context) {
+    const struct rank_risk *risk = context;
     double active = risk->active;
     if (risk->type == RANK_RISK_HINGE && risk->pairs->gain) {
         return (struct risk_rounding){risk->sums_rounding * active, risk->sums_rounding,
@@ -159,11 +157,6 @@ static double table_cut(void *context, const double *s, double *g, double *offse
     return rank_risk_cut(context, s, g, offset);
 }
 
-static struct risk_rounding table_rounding(const void *context) {
-    const struct rank_risk *risk = context;
-    return rounding(risk);
-}
-
 static int table_record(void *context, void **record, struct error *err) {
     const struct rank_risk *risk = context;
     size_t n = risk->pairs->n;
@@ -180,6 +173,6 @@ struct risk rank_risk_table(struct rank_risk *risk, bool keep) {
     return (struct risk){.n = risk->pairs->n,
                          .context = risk,
                          .cut = table_cut,
-                         .rounding = table_rounding,
+                         .rounding = rounding,
                          .record = keep ? table_record : NULL};
 }
