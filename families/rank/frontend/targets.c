@@ -3,10 +3,12 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "common/base/output.h"
 #include "common/base/random.h"
 
+#include <errno.h>
+#include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,14 +35,10 @@ static int compare_maps(const void *a, const void *b) {
     return strcmp(((const struct target_map *)a)->query, ((const struct target_map *)b)->query);
 }
 
-static void drop_maps(struct target_map *map, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        target_map_free(&map[i]);
-    }
-}
-
 void targets_free(struct targets *targets) {
-    drop_maps(targets->map, targets->n_maps);
+    for (size_t i = 0; i < targets->n_maps; i++) {
+        target_map_free(&targets->map[i]);
+    }
     free(targets->map);
     *targets = (struct targets){0};
 }
@@ -57,7 +55,7 @@ static void forget_few(struct targets *targets) {
  * it. */
 struct few {
     double *residual; /* (n) */
-    size_t n, room;
+    size_t n;
 };
 
 static int draw_few(struct few *few, const struct member *member, size_t n, size_t m,
@@ -77,11 +75,10 @@ static int draw_few(struct few *few, const struct member *member, size_t n, size
         }
         double range = target_few_range(drawn, m);
         status = target_map_fit(&map, drawn, m, nothing, err);
-        if (status < 0 || memory_grow(&few->residual, few->room, few->n + COMPARED,
+        if (status < 0 || memory_grow(&few->residual, memory_room(0, few->n), few->n + COMPARED,
                                       sizeof *few->residual, "targets", err) < 0) {
             status = -1;
         }
-        few->room = memory_room(few->room, few->n + COMPARED);
         for (size_t i = m; status == 0 && map.n_knots > 0 && range > 0 && i < n && i < m + COMPARED;
              i++) {
             const struct target_row *row = &member[order[i]].row;
@@ -182,70 +179,80 @@ static int fit_maps(struct targets *targets, const struct member *member, size_t
     return status;
 }
 
+static int compare_query(const void *query, const void *map) {
+    return strcmp(query, ((const struct target_map *)map)->query);
+}
+
 const struct target_map *targets_find(const struct targets *targets, const char *query) {
-    size_t low = 0, high = targets->n_maps;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(query, targets->map[middle].query);
-        if (order == 0) {
-            return &targets->map[middle];
-        }
-        if (order < 0) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return NULL;
+    return targets->n_maps > 0
+               ? bsearch(query, targets->map, targets->n_maps, sizeof *targets->map, compare_query)
+               : NULL;
 }
 
 /* ---- in a model ---- */
 
-struct line {
-    char *text;
-    size_t n, room;
+struct text {
+    char *bytes;
+    size_t n;
 };
 
-static int add_word(struct line *line, const char *word, struct error *err) {
-    size_t length = strlen(word) + (line->n > 0), wanted = line->n + length + 1;
-    if (memory_grow(&line->text, line->room, wanted, 1, "targets", err) < 0) {
-        return -1;
+static int append(void *context, const char *bytes, size_t n) {
+    struct text *text = context;
+    struct error unused;
+    if (memory_grow(&text->bytes, memory_room(0, text->n), text->n + n, 1, "targets", &unused) <
+        0) {
+        return ENOMEM;
     }
-    line->room = memory_room(line->room, wanted);
-    snprintf(line->text + line->n, length + 1, "%s%s", line->n > 0 ? " " : "", word);
-    line->n += length;
+    memcpy(text->bytes + text->n, bytes, n);
+    text->n += n;
     return 0;
 }
 
-static int add_number(struct line *line, double number, struct error *err) {
-    char text[NUMBER_LENGTH];
-    number_format(number, text);
-    return add_word(line, isinf(number) ? "none" : text, err);
+static void write_number(struct output *output, double number) {
+    if (isinf(number)) {
+        output_text(output, " none");
+    } else {
+        output_text(output, " ");
+        output_number(output, number);
+    }
+}
+
+/* The two lines, a blank before each word, a NUL behind each. */
+static void write_lines(const struct targets *targets, struct output *output) {
+    write_number(output, (double)targets->n_maps);
+    for (size_t i = 0; i < targets->n_maps; i++) {
+        const struct target_map *map = &targets->map[i];
+        output_format(output, " %s", map->query);
+        write_number(output, map->width);
+        write_number(output, (double)map->n_knots);
+        for (size_t k = 0; k < map->n_knots; k++) {
+            write_number(output, map->score[k]);
+            write_number(output, map->value[k]);
+        }
+    }
+    output_write(output, "", 1);
+    for (size_t n = 2; n < TARGETS_FEW; n++) {
+        write_number(output, targets->few[n]);
+    }
+    output_write(output, "", 1);
 }
 
 static int write_maps(const struct targets *targets, struct model *model, struct error *err) {
-    struct line line = {0};
-    int status = add_number(&line, (double)targets->n_maps, err);
-    for (size_t i = 0; i < targets->n_maps && status == 0; i++) {
-        const struct target_map *map = &targets->map[i];
-        status = add_word(&line, map->query, err) < 0 || add_number(&line, map->width, err) < 0 ||
-                         add_number(&line, (double)map->n_knots, err) < 0
-                     ? -1
-                     : 0;
-        for (size_t k = 0; k < map->n_knots && status == 0; k++) {
-            status = add_number(&line, map->score[k], err) < 0 ||
-                             add_number(&line, map->value[k], err) < 0
-                         ? -1
-                         : 0;
-        }
+    struct text text = {0};
+    struct output *output;
+    if (output_open_taker(&output, "targets", append, &text, err) < 0) {
+        return -1;
     }
-    status = status < 0 ? -1 : model_add(model, err, TARGETS_KEY, "%s", line.text);
-    line.n = 0;
-    for (size_t n = 2; n < TARGETS_FEW && status == 0; n++) {
-        status = add_number(&line, targets->few[n], err);
+    write_lines(targets, output);
+    int status = output_commit(output, NULL, err);
+    if (status == 0) {
+        status = model_add(model, err, TARGETS_KEY, "%s", text.bytes + 1);
     }
-    status = status < 0 ? -1 : model_add(model, err, TARGETS_FEW_KEY, "%s", line.text);
-    free(line.text);
+    if (status == 0) {
+        const char *few = text.bytes + strlen(text.bytes) + 1;
+        status = model_add(model, err, TARGETS_FEW_KEY, "%s", few + 1);
+    }
+    free(text.bytes);
     return status;
 }
 
@@ -306,81 +313,75 @@ int targets_fit(const struct held_out *folds, size_t n_folds, uint64_t seed, str
 
 /* ---- from a model ---- */
 
-/* The next word of a line, cut off there; NULL at its end. */
-static char *next_word(char **line) {
-    char *word = *line, *blank = strchr(word, ' ');
-    if (*word == '\0') {
-        return NULL;
-    }
-    *line = blank ? blank + 1 : word + strlen(word);
+/* A line that is being read. */
+struct line {
+    char *rest;
+    bool failed; /* something that was read was not what it has to be */
+};
+
+/* The next word, cut off there; it fails at the end of the line. */
+static const char *read_word(struct line *line) {
+    char *word = line->rest, *blank = strchr(word, ' ');
+    line->failed = line->failed || *word == '\0';
+    line->rest = blank ? blank + 1 : word + strlen(word);
     if (blank) {
         *blank = '\0';
     }
     return word;
 }
 
-static bool next_number(char **line, double *number) {
-    const char *word = next_word(line);
-    if (word && strcmp(word, "none") == 0) {
-        *number = INFINITY;
-        return true;
-    }
-    return word && number_parse_whole(word, number);
+/* The next number, no less than `least`; `none` is INFINITY. */
+static double read_number(struct line *line, double least) {
+    const char *word = read_word(line);
+    double number = INFINITY;
+    bool read = strcmp(word, "none") == 0 || number_parse_whole(word, &number);
+    line->failed = line->failed || !read || !(number >= least);
+    return number;
 }
 
-/* How many of something follow, each of `least` characters at least. */
-static bool next_count(char **line, size_t least, size_t *count) {
-    double number;
-    if (!next_number(line, &number) || !(number >= 0) || number != floor(number) ||
-        number > (double)(strlen(*line) / least + 1)) {
-        return false;
-    }
-    *count = (size_t)number;
-    return true;
+/* How many of something follow, each of `width` characters at least. */
+static size_t read_count(struct line *line, size_t width) {
+    double number = read_number(line, 0);
+    line->failed = line->failed || number != floor(number) ||
+                   number > (double)(strlen(line->rest) / width + 1);
+    return line->failed ? 0 : (size_t)number;
 }
 
-static int read_map(struct target_map *map, char **line, struct error *err) {
-    const char *query = next_word(line);
-    size_t n;
-    *map = (struct target_map){0};
-    if (!query || !next_number(line, &map->width) || !(map->width >= 0) ||
-        !next_count(line, 4, &n) || n < 1) {
-        return error_set(err, ERROR_RUNTIME, "the model's targets are not maps of queries");
-    }
+static int read_map(struct target_map *map, struct line *line, struct error *err) {
+    const char *query = read_word(line);
+    map->width = read_number(line, 0);
+    map->n_knots = read_count(line, 4);
     map->query = memory_text(query, strlen(query), "targets", err);
-    map->score = memory_array(n, 2 * sizeof(double), "targets", err);
+    map->score = memory_array(map->n_knots, 2 * sizeof(double), "targets", err);
     if (!map->query || !map->score) {
-        target_map_free(map);
         return -1;
     }
-    map->n_knots = n;
-    map->value = map->score + n;
-    for (size_t k = 0; k < n; k++) {
-        if (!next_number(line, &map->score[k]) || !next_number(line, &map->value[k]) ||
-            !isfinite(map->score[k]) || !isfinite(map->value[k]) ||
-            (k > 0 && !(map->score[k] > map->score[k - 1]))) {
-            target_map_free(map);
-            return error_set(err, ERROR_RUNTIME, "the model's targets are not maps of queries");
-        }
+    map->value = map->score + map->n_knots;
+    for (size_t k = 0; k < map->n_knots && !line->failed; k++) {
+        map->score[k] = read_number(line, k > 0 ? map->score[k - 1] : -DBL_MAX);
+        map->value[k] = read_number(line, -DBL_MAX);
+        line->failed = line->failed || isinf(map->score[k]) || isinf(map->value[k]) ||
+                       (k > 0 && map->score[k] == map->score[k - 1]);
     }
+    line->failed = line->failed || map->n_knots == 0;
     return 0;
 }
 
-static int read_maps(struct targets *targets, char *line, struct error *err) {
-    size_t n;
-    if (!next_count(&line, 8, &n)) {
-        return error_set(err, ERROR_RUNTIME, "the model's targets are not maps of queries");
+static int read_maps(struct targets *targets, char *text, struct error *err) {
+    struct line line = {.rest = text};
+    size_t n = read_count(&line, 8);
+    for (size_t i = 0; i < n && !line.failed; i++) {
+        if (memory_grow(&targets->map, memory_room(0, i), i + 1, sizeof *targets->map, "targets",
+                        err) < 0) {
+            return -1;
+        }
+        targets->map[targets->n_maps++] = (struct target_map){0};
+        if (read_map(&targets->map[i], &line, err) < 0) {
+            return -1;
+        }
     }
-    for (size_t i = 0; i < n; i++) {
-        struct target_map map;
-        if (read_map(&map, &line, err) < 0) {
-            return -1;
-        }
-        if (memory_grow(&targets->map, memory_room(0, i), i + 1, sizeof map, "targets", err) < 0) {
-            target_map_free(&map);
-            return -1;
-        }
-        targets->map[targets->n_maps++] = map;
+    if (line.failed || *line.rest != '\0') {
+        return error_set(err, ERROR_RUNTIME, "the model's targets are not maps of queries");
     }
     sort_maps(targets);
     for (size_t i = 1; i < n; i++) {
@@ -389,9 +390,7 @@ static int read_maps(struct targets *targets, char *line, struct error *err) {
                              targets->map[i].query);
         }
     }
-    return *line == '\0'
-               ? 0
-               : error_set(err, ERROR_RUNTIME, "the model's targets are not maps of queries");
+    return 0;
 }
 
 int targets_read(struct targets *targets, const struct model *model, struct error *err) {
@@ -404,12 +403,13 @@ int targets_read(struct targets *targets, const struct model *model, struct erro
     char *lines[2] = {memory_text(maps, strlen(maps), "targets", err),
                       memory_text(few, strlen(few), "targets", err)};
     int status = lines[0] && lines[1] ? read_maps(targets, lines[0], err) : -1;
-    char *rest = lines[1];
+    struct line line = {.rest = lines[1]};
     for (size_t n = 2; n < TARGETS_FEW && status == 0; n++) {
-        if (!next_number(&rest, &targets->few[n]) || !(targets->few[n] >= 0)) {
-            status = error_set(err, ERROR_RUNTIME, "the model's targets-few are not %d numbers",
-                               TARGETS_FEW - 2);
-        }
+        targets->few[n] = read_number(&line, 0);
+    }
+    if (status == 0 && line.failed) {
+        status = error_set(err, ERROR_RUNTIME, "the model's targets-few are not %d numbers",
+                           TARGETS_FEW - 2);
     }
     free(lines[0]);
     free(lines[1]);
