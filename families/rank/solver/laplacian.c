@@ -216,7 +216,6 @@ struct gram_task {
     const uint32_t *rows;
     size_t d, width, n_panels;
     const size_t *chunk;  /* first group of each chunk of groups */
-    size_t every;         /* one in so many groups counts */
     double *accumulators; /* (n_chunks, d, d) */
     double *scratch;      /* per worker */
     size_t stride;
@@ -339,9 +338,6 @@ static void gram_run(void *argument, size_t t, size_t worker) {
     double *panel = chunk.y + CHUNK_ROWS * task->width;
     double *tree = panel + task->width;
     for (size_t g = task->chunk[part]; g < task->chunk[part + 1]; g++) {
-        if (g % task->every > 0) {
-            continue;
-        }
         if (pairs->partner_start) {
             gram_listed(task, g, first, width, &chunk, panel, accumulator);
         } else {
@@ -351,24 +347,8 @@ static void gram_run(void *argument, size_t t, size_t worker) {
     chunk_flush(task, &chunk, first, width, accumulator);
 }
 
-/* The trace of the Laplacian over that of one in `every` of its groups; 1 if these have none. */
-static double scale_of(const struct rank_laplacian *laplacian, size_t every) {
-    const struct rank_pairs *pairs = laplacian->pairs;
-    double all = 0, counted = 0;
-    for (size_t g = 0; g < pairs->n_groups; g++) {
-        double trace = 0;
-        for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
-            trace += laplacian->degree[pairs->row[k]];
-        }
-        all += trace;
-        counted += g % every == 0 ? trace : 0;
-    }
-    return counted > 0 ? all / counted : 1;
-}
-
 int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct data *data,
-                        const uint32_t *rows, size_t d, size_t every, double *H,
-                        struct error *err) {
+                        const uint32_t *rows, size_t d, double *H, struct error *err) {
     const struct rank_pairs *pairs = laplacian->pairs;
     size_t matrix = d * d;      /* d is at most a few thousand: the caller has H already */
     if (pairs->n_groups == 0) { /* all pairs are on other ranks */
@@ -384,8 +364,7 @@ int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct dat
     n_panels = (d + width - 1) / width;
     size_t stride = CHUNK_ROWS * (d + width) + width + ((size_t)pairs->most_levels + 1) * width;
     size_t chunk[GRAM_TASKS + 1];
-    struct gram_task task = {laplacian, data,  rows, d,    width, n_panels,
-                             chunk,     every, NULL, NULL, stride};
+    struct gram_task task = {laplacian, data, rows, d, width, n_panels, chunk, NULL, NULL, stride};
     task.accumulators = memory_zeros(n_chunks, matrix * sizeof(double), "Hessian", err);
     task.scratch =
         memory_array(threads_count(pairs->threads), stride * sizeof(double), "Hessian", err);
@@ -406,11 +385,10 @@ int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct dat
     for (size_t c = 1; c < n_chunks; c++) {
         array_add(task.accumulators, 1, task.accumulators + c * matrix, matrix);
     }
-    double scale = every > 1 ? scale_of(laplacian, every) : 1;
     for (size_t i = 0; i < d; i++) {
         for (size_t j = 0; j <= i; j++) {
             H[i * d + j] = H[j * d + i] =
-                scale * (task.accumulators[i * d + j] + task.accumulators[j * d + i]);
+                task.accumulators[i * d + j] + task.accumulators[j * d + i];
         }
     }
     free(task.accumulators);

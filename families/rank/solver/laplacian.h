@@ -35,11 +35,10 @@ void rank_laplacian_set(struct rank_laplacian *laplacian, const double *s, doubl
 void rank_laplacian_apply(const struct rank_laplacian *laplacian, const double *v, double *out);
 
 /* H (d, d) = X' L X in double, X the first d features of the problem's rows of `data` (rows[i] is
- * the row of data that is problem row i; NULL: i). every > 1: an estimate, from one in so many
- * groups, times what L's trace is to theirs. The result does not depend on the number of
+ * the row of data that is problem row i; NULL: i). The result does not depend on the number of
  * threads. */
 int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct data *data,
-                        const uint32_t *rows, size_t d, size_t every, double *H, struct error *err);
+                        const uint32_t *rows, size_t d, double *H, struct error *err);
 
 /* diagonal (d) = diag of X' D X less the groups' means: sum over rows of degree (x - mean)^2, mean
  * the degree-weighted mean of the group: what X' L X would have on its diagonal if each row were

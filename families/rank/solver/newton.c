@@ -22,10 +22,6 @@ static const struct huber_pace PACE = {
 static const double MU_FIRST = 1;
 static const double STEP = 0.1;    /* accuracy of a step, relative to the gap that is wanted */
 static const double FORCING = 0.1; /* residual of CG relative to the gradient */
-/* A Hessian is estimated from so many rows and groups for each feature at least, MORE times as many
- * after a step that leaves SLOW of the gap. */
-static const size_t SAMPLE_ROWS = 500, SAMPLE_GROUPS = 8, MORE = 4;
-static const double SLOW = 0.25;
 /* Pairs that come into the band on the way cut a step to less than this: it then is the shortest
  * way to a Hessian that knows them, however little it gains, and is searched for to the end. */
 static const double POOR = 0.05;
@@ -50,8 +46,6 @@ struct newton {
     struct rank_inverse *inverse; /* kernels: the preconditioner; or NULL: there is none */
     double norm, value;           /* |w|^2, the smooth risk */
     double dual_offset;           /* of the dual point */
-    size_t every;                 /* direct: one in so many groups makes the Hessian */
-    double gap;                   /* direct: before the last step */
     uint64_t left;                /* steps of conjugate gradients */
 };
 
@@ -66,22 +60,11 @@ static double band_factor(const struct newton *newton) {
     return newton->cost * (newton->huber ? 1 / newton->risk.mu : 2);
 }
 
-/* How few groups tell enough of the Hessian. Features of sparse rows may be in few of them: there
- * all count. */
-static size_t sample_of(const struct problem *problem, const struct rank_pairs *pairs, size_t d) {
-    if (problem->data->row_start || d == 0) {
-        return 1;
-    }
-    size_t rows = pairs->start[pairs->n_groups] / (SAMPLE_ROWS * d);
-    size_t groups = pairs->n_groups / (SAMPLE_GROUPS * d), every = rows < groups ? rows : groups;
-    return every < 2 ? 1 : every;
-}
-
 /* H = I + c X'LX. */
 static int form_hessian(struct newton *newton, struct error *err) {
     size_t d = newton->map->dimension;
     if (rank_laplacian_gram(&newton->laplacian, newton->problem->data, newton->problem->rows, d,
-                            newton->every, newton->H, err) < 0) {
+                            newton->H, err) < 0) {
         return -1;
     }
     cluster_sum_lower(newton->map->cluster, newton->H, d);
@@ -95,12 +78,8 @@ static int form_hessian(struct newton *newton, struct error *err) {
     return 0;
 }
 
-static int direct_step(struct newton *newton, double gap, bool *found, struct error *err) {
+static int direct_step(struct newton *newton, bool *found, struct error *err) {
     size_t d = newton->map->dimension;
-    if (gap > SLOW * newton->gap) {
-        newton->every = newton->every > MORE ? newton->every / MORE : 1;
-    }
-    newton->gap = gap;
     if (form_hessian(newton, err) < 0) {
         return -1;
     }
@@ -353,7 +332,7 @@ static int step(void *context, const struct huber_path *path, double band, bool 
         return 0;
     }
     rank_laplacian_set(&newton->laplacian, newton->s, newton->huber ? 1 - band : -INFINITY, 1);
-    return newton->H ? direct_step(newton, path->primal - path->dual, found, err)
+    return newton->H ? direct_step(newton, found, err)
                      : cg_step(newton, step_accuracy(path), found, err);
 }
 
@@ -397,7 +376,6 @@ static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct
     size_t n = newton->map->n, d = newton->map->dimension;
     struct fit *fit = newton->fit;
     bool direct = newton->map->primal && d <= RANK_NEWTON_DIRECT;
-    newton->every = direct ? sample_of(newton->problem, pairs, d) : 1;
     newton->H = direct ? memory_array(d, d * sizeof(double), "Hessian", err) : NULL;
     newton->w =
         memory_zeros(direct ? 4 * d + 5 * n : 9 * d + 8 * n, sizeof(double), "weights", err);
@@ -437,7 +415,6 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
                             .cost = cost,
                             .fit = fit,
                             .inverse = inverse,
-                            .gap = INFINITY,
                             .left = most > 0 ? most : UINT64_MAX};
     *fit = (struct fit){0};
     int status = newton_create(&newton, pairs, err);

@@ -192,7 +192,7 @@ static void check_curvature(int kind, struct rank_pairs *sums, const struct refe
     for (size_t i = 0; i < n; i++) {
         agree("a product with the curvature", kind, out[i], due[i], v);
     }
-    MUST(rank_laplacian_gram(&laplacian, data, NULL, d, 1, H, &err));
+    MUST(rank_laplacian_gram(&laplacian, data, NULL, d, H, &err));
     for (size_t k = 0; k < d * d; k++) {
         agree("the Hessian", kind, H[k], wanted[k], v);
     }
