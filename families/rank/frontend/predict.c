@@ -2,6 +2,7 @@
 #include "families/shared/tables.h"
 
 #include "common/base/memory.h"
+#include "common/base/number.h"
 #include "families/rank/frontend/buffered_rows.h"
 #include "families/rank/frontend/probability.h"
 #include "families/rank/frontend/targets.h"
@@ -285,8 +286,6 @@ struct ranked {
     struct row_name name; /* of the row, or its number as text */
 };
 
-enum { NUMBER_TEXT = 24 };
-
 /* As trec_eval does: by score, and equal ones by name, both falling. */
 static int compare_ranked(const void *a, const void *b) {
     const struct ranked *x = a, *y = b;
@@ -326,13 +325,13 @@ static int write_run(void *state, struct kept_row *row, size_t n, struct error *
     char text[DATA_QUERY_TEXT];
     const char *query = data_query_text(&lines->rows.queries, row[0].query, text);
     struct ranked *ranked = memory_array(n, sizeof *ranked, "a run", err);
-    char *numbers = memory_array(n, NUMBER_TEXT, "a run", err);
+    char *numbers = memory_array(n, NUMBER_LENGTH, "a run", err);
     int status = ranked && numbers ? 0 : -1;
     for (size_t i = 0; i < n && status == 0; i++) {
         ranked[i] = (struct ranked){row[i].score, name_of(lines, &row[i], true)};
         if (ranked[i].name.length == 0) {
-            char *number = numbers + i * NUMBER_TEXT;
-            int length = snprintf(number, NUMBER_TEXT, "%zu", row[i].number + 1);
+            char *number = numbers + i * NUMBER_LENGTH;
+            int length = snprintf(number, NUMBER_LENGTH, "%zu", row[i].number + 1);
             ranked[i].name = (struct row_name){number, (size_t)length};
         }
     }

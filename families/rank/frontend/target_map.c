@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MOST_BINS = 32,
-    MOST_LEFT_OUT = 20 /* parts that are left out in turn; of fewer rows each is one */
-};
+enum { MOST_BINS = 32 };
 
 static const double LEVEL = 0.9;
 
@@ -149,21 +146,21 @@ double target_few_range(const struct target_row *row, size_t n) {
     return high - low;
 }
 
-/* The quantile of |label - map| over rows in order of their scores, each left out of its map. */
+/* The quantile of |label - map| over rows in order of their scores, TARGETS_FEW and more, each left
+ * out of its map: as many parts of them are left out in turn. */
 static int find_width(const struct target_row *row, size_t n, double *width, struct error *err) {
     struct target_row *others = memory_array(n, sizeof *others, "targets", err);
     double *residual = memory_array(n, sizeof *residual, "targets", err);
-    size_t parts = n < MOST_LEFT_OUT ? n : MOST_LEFT_OUT;
-    for (size_t part = 0; others && residual && part < parts; part++) {
+    for (size_t part = 0; others && residual && part < TARGETS_FEW; part++) {
         struct knots knots;
         size_t m = 0;
         for (size_t i = 0; i < n; i++) {
-            if (i % parts != part) {
+            if (i % TARGETS_FEW != part) {
                 others[m++] = row[i];
             }
         }
         fit_knots(&knots, others, m);
-        for (size_t i = part; i < n; i += parts) {
+        for (size_t i = part; i < n; i += TARGETS_FEW) {
             residual[i] =
                 fabs(row[i].label - value_at(knots.score, knots.value, knots.n, row[i].score));
         }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DRAWS = 20, COMPARED = 20, RANDOM_STREAM = 7 };
+enum { RANDOM_STREAM = 7 };
 
 /* A row with the query that it is of. */
 struct member {
@@ -52,7 +52,7 @@ static void forget_few(struct targets *targets) {
 /* ---- from few rows ---- */
 
 /* Residuals, over the range of their labels, that maps of m rows of a query leave in others of
- * it. */
+ * it: TARGETS_FEW draws of m rows, and as many others for each. */
 struct few {
     double *residual; /* (n) */
     size_t n;
@@ -64,7 +64,7 @@ static int draw_few(struct few *few, const struct member *member, size_t n, size
     uint32_t *order = memory_array(n, sizeof *order, "targets", err);
     double nothing[TARGETS_FEW] = {0};
     int status = order ? 0 : -1;
-    for (size_t draw = 0; draw < DRAWS && status == 0; draw++) {
+    for (size_t draw = 0; draw < TARGETS_FEW && status == 0; draw++) {
         struct target_map map;
         for (size_t i = 0; i < n; i++) {
             order[i] = (uint32_t)i;
@@ -75,12 +75,12 @@ static int draw_few(struct few *few, const struct member *member, size_t n, size
         }
         double range = target_few_range(drawn, m);
         status = target_map_fit(&map, drawn, m, nothing, err);
-        if (status < 0 || memory_grow(&few->residual, memory_room(0, few->n), few->n + COMPARED,
+        if (status < 0 || memory_grow(&few->residual, memory_room(0, few->n), few->n + TARGETS_FEW,
                                       sizeof *few->residual, "targets", err) < 0) {
             status = -1;
         }
-        for (size_t i = m; status == 0 && map.n_knots > 0 && range > 0 && i < n && i < m + COMPARED;
-             i++) {
+        for (size_t i = m;
+             status == 0 && map.n_knots > 0 && range > 0 && i < n && i < m + TARGETS_FEW; i++) {
             const struct target_row *row = &member[order[i]].row;
             few->residual[few->n++] = fabs(row->label - target_map_value(&map, row->score)) / range;
         }

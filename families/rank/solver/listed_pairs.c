@@ -10,11 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Preferences: as many as one group of the most rows has where no two are equal. */
-enum { MOST_HINGES = 1 << 22 };
-
-/* Most rows among which those that differ are looked for, and most pairs that are added up. */
-enum { MOST_SCORES = 4 * RANK_HINGES_ROWS, MOST_PAIRS = 1 << 26 };
+/* Most rows among which those that differ are looked for: they have 2^26 pairs at most. */
+enum { MOST_SCORES = 4 * RANK_HINGES_ROWS };
 
 /* ---- rows that differ ---- */
 
@@ -135,10 +132,10 @@ static int count_distinct(const struct problem *problem, size_t *n, struct error
     return seen ? 0 : -1;
 }
 
-int rank_hinges_count(const struct problem *problem, const struct score_map *map,
-                      const struct rank_pairs *pairs, bool margins, size_t *n, struct error *err) {
+int rank_hinges_count(const struct problem *problem, const struct score_map *map, bool margins,
+                      size_t *n, struct error *err) {
     *n = map->n;
-    bool few = *n <= (margins ? RANK_HINGES_ROWS : MOST_SCORES) && pairs->n_pairs <= MOST_PAIRS;
+    bool few = *n <= (margins ? RANK_HINGES_ROWS : MOST_SCORES);
     bool matters = !margins && (!map->primal || *n > RANK_HINGES_ROWS);
     if (few && matters && count_distinct(problem, n, err) < 0) {
         return -1;
@@ -203,8 +200,8 @@ static int list_pairs(struct rank_hinges *hinges, struct error *err) {
         hinges->n_pairs += hinges->W[k] > 0;
         hinges->n_hinges += hinges->W[k] > 0 && k % (n + 1) > 0;
     }
-    if (hinges->n_hinges == 0 || hinges->n_hinges > MOST_HINGES) {
-        hinges->n_pairs = hinges->n_hinges = 0;
+    if (hinges->n_hinges == 0) {
+        hinges->n_pairs = 0;
         return 0;
     }
     if (allocate_pairs(hinges, err) < 0) {

@@ -39,14 +39,13 @@ struct rank_hinges {
 #define RANK_HINGES_NONE UINT32_MAX
 
 /* *n = how many rows differ, or for linear problems of few rows how many there are; 0: too many of
- * them (of 11,584 at most), of their features, or of pairs (2^26, which may be 2^22 preferences:
- * what rank_hinges_create finds). margins: scores are margins. Fails when memory is short, as the
- * others do. */
-int rank_hinges_count(const struct problem *problem, const struct score_map *map,
-                      const struct rank_pairs *pairs, bool margins, size_t *n, struct error *err);
+ * them (of 11,584 at most), or of their features. margins: scores are margins. Fails when memory is
+ * short, as the others do. */
+int rank_hinges_count(const struct problem *problem, const struct score_map *map, bool margins,
+                      size_t *n, struct error *err);
 
 /* weight (map->n): of each score where scores are margins of pairs (exterior products); NULL:
- * scores are of rows. n_hinges is 0 where there is none, or too many. Borrows pairs; the caller
+ * scores are of rows. n_hinges is 0 where there is none. Borrows pairs; the caller
  * ends with rank_hinges_free, also where this fails. */
 int rank_hinges_create(struct rank_hinges *hinges, const struct problem *problem,
                        const struct score_map *map, const struct rank_pairs *pairs,

@@ -4,6 +4,7 @@
 #include "common/base/sizes.h"
 #include "common/kernel/gram.h"
 #include "common/linear_algebra/cholesky.h"
+#include "families/rank/solver/listed_pairs.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -13,9 +14,6 @@
 /* Rows that differ, of which a factorisation takes half a minute, and pairs, which are visited for
  * each. */
 enum { MOST_ROWS = 1 << 14, MOST_PAIRS = 1 << 28, TILE = 64 };
-
-/* So few rows are taken whatever the cache: 100 MB, as interior points do. */
-enum { ALWAYS = 2896 };
 
 /* Shifts that are tried. */
 static const double SHIFT_FIRST = 1e-10, SHIFT_GROWTH = 100, SHIFT_MOST = 1e-4;
@@ -47,9 +45,10 @@ size_t rank_inverse_rows(const struct problem *problem, const struct rank_pairs 
     }
     const struct distinct *distinct = gram_distinct(problem->gram);
     size_t m = distinct ? distinct->m : gram_size(problem->gram);
+    /* as few rows as the interior-point method has are taken whatever the cache: 100 MB */
     double size = (double)m * (double)m * 1.5 * sizeof(double);
     bool fits = m <= MOST_ROWS && size <= (double)problem->cache_bytes;
-    return m <= ALWAYS || fits ? m : 0;
+    return m <= RANK_HINGES_ROWS || fits ? m : 0;
 }
 
 /* The lower half of K~, by tiles of rows. */

@@ -45,8 +45,8 @@ int rank_create(struct rank **rank, const struct problem *problem,
     if (create_parts(made, preferences, err) < 0 ||
         rank_certifier_create(&made->certifier, problem, &made->map, &made->pairs, made->exterior,
                               &made->loss[RANK_HINGE], err) < 0 ||
-        rank_hinges_count(problem, &made->map, &made->pairs, made->exterior != NULL,
-                          &made->n_distinct, err) < 0) {
+        rank_hinges_count(problem, &made->map, made->exterior != NULL, &made->n_distinct, err) <
+            0) {
         rank_free(made);
         return -1;
     }
