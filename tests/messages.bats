@@ -364,7 +364,7 @@ END
 rank --solver fw
 rank --solver newton
 rank --solver newton -l squared-hinge
-top -s svm --solver cd
+top --solver cd
 top --solver smo
 smm -s svm
 smm -s nuclear

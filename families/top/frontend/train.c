@@ -34,7 +34,8 @@ static const char *const solver_meanings[] = {
     "these are slow",
     "two entries of the dual and the block of those at their cap at a time",
     "cutting planes",
-    "coordinate descent: of svm with the linear kernel, a row at a time",
+    "coordinate ascent as published: it may stall away from the optimum, and says so; of svm, with "
+    "the linear kernel, a row at a time, which does not",
     "interior points: few steps at the cube of the matrix; they also take over where smo or bundle "
     "crawl, over some thousand rows at a time, or features of the linear kernel",
     NULL};
@@ -125,9 +126,9 @@ static int check(const struct options *options, struct error *err) {
             return error_set(err, ERROR_USAGE, "--solver %s is not for formulation %s",
                              solvers[solver], formulations[formulation]);
         }
-        if (solver == TOP_CD && (formulation != TOP_SVM || !linear)) {
+        if (formulation == TOP_SVM && solver == TOP_CD && !linear) {
             return error_set(err, ERROR_USAGE,
-                             "--solver cd is for formulation svm with the linear kernel");
+                             "--solver cd of formulation svm is for the linear kernel");
         }
     }
     if (options_given(options, "lambda") && options_given(options, "cost")) {
@@ -141,7 +142,8 @@ static int check(const struct options *options, struct error *err) {
 
 static int check_spread(const struct options *options, struct error *err) {
     size_t solver = options_choice(options, "solver");
-    return solver == TOP_SMO
+    enum top_formulation formulation = (enum top_formulation)options_choice(options, "formulation");
+    return solver == TOP_SMO || (solver == TOP_CD && formulation != TOP_SVM)
                ? error_set(err, ERROR_USAGE, "fits by --solver %s are not spread over ranks",
                            solvers[solver])
                : 0;

@@ -4,6 +4,7 @@
 #include "common/base/memory.h"
 #include "families/top/solver/interior_point.h"
 #include "families/top/solver/interior_working_set.h"
+#include "families/top/solver/published_ascent.h"
 
 #include <math.h>
 
@@ -47,6 +48,11 @@ static bool is_reduced(const struct solve *solve) {
            is_wanted(solve, TOP_SMO);
 }
 
+static bool ascent_applies(const void *state) {
+    const struct solve *solve = state;
+    return solve->parameters->method == TOP_CD && !is_separable(solve);
+}
+
 static bool descent_applies(const void *state) {
     const struct solve *solve = state;
     return is_separable(solve) && is_wanted(solve, TOP_CD) &&
@@ -75,7 +81,8 @@ static bool reduced_applies(const void *state) {
 
 static bool interior_applies(const void *state) {
     const struct solve *solve = state;
-    return solve->parameters->method == TOP_INTERIOR || isfinite(interior_work(solve));
+    return solve->parameters->method == TOP_INTERIOR ||
+           (!ascent_applies(state) && isfinite(interior_work(solve)));
 }
 
 /* ---- running one ---- */
@@ -105,6 +112,16 @@ static int take(struct solve *solve, struct fit *run, int status) {
         fit->reason = reason;
     }
     return 0;
+}
+
+static int run_ascent(void *state, const struct monitor *monitor, struct error *err) {
+    struct solve *solve = state;
+    struct top_algorithms *algorithms = solve->algorithms;
+    struct fit fit;
+    return take(solve, &fit,
+                top_cd_solve(algorithms->problem, algorithms->map, &algorithms->risk,
+                             solve->parameters->cost, solve->epsilon, solve->parameters->seed,
+                             monitor, &fit, err));
 }
 
 static int run_descent(void *state, const struct monitor *monitor, struct error *err) {
@@ -272,6 +289,12 @@ static const struct policy_row rows[] = {
      .when = "grill and grill-np, which are not convex",
      .limit = "until ten iterations of a start gain less than epsilon",
      .then = "the next start; the best of --starts is the solution"},
+    {.algorithm = ALGORITHM_COORDINATE_ASCENT,
+     .when = "--solver cd, but for svm",
+     .limit = "none",
+     .then = "the fit ends: the published algorithm and its stopping rule",
+     .applies = ascent_applies,
+     .run = run_ascent},
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
      .when = "svm with the linear kernel, first; until its certificate fails by rounding",
      .limit = "slices of 64 sweeps, doubled; all turns while the gap is below .2",
@@ -310,7 +333,8 @@ static const struct policy_row rows[] = {
      .work = reduced_work},
     {.algorithm = ALGORITHM_INTERIOR_POINT,
      .when =
-         "up to 1,024 rows, 4,096 that fit into the cache, or 4,096 features of the linear kernel",
+         "up to 1,024 rows, 4,096 that fit into the cache, or 4,096 features of the linear kernel; "
+         "not --solver cd but for svm",
      .limit = "300 steps",
      .then = "the fit ends",
      .applies = interior_applies,

@@ -245,10 +245,11 @@ static int check_method(const struct top *top, const struct top_parameters *para
     if (is_grill(formulation) && !top->map.primal) {
         return error_set(err, ERROR_USAGE, "grill is for the linear kernel");
     }
-    if (top->map.cluster && (is_grill(formulation) || parameters->method == TOP_SMO)) {
-        return error_set(err, ERROR_USAGE, "grill and smo want all rows in one place");
+    bool pairs = parameters->method == TOP_CD && formulation != TOP_SVM;
+    if (top->map.cluster && (is_grill(formulation) || parameters->method == TOP_SMO || pairs)) {
+        return error_set(err, ERROR_USAGE, "grill, smo and cd want all rows in one place");
     }
-    if (parameters->method == TOP_CD && (formulation != TOP_SVM || !top->map.primal)) {
+    if (parameters->method == TOP_CD && formulation == TOP_SVM && !top->map.primal) {
         return error_set(err, ERROR_USAGE, "solver cd of svm is for the linear kernel");
     }
     return 0;
@@ -313,6 +314,10 @@ struct solving {
     struct best best;
 };
 
+static bool stops_as_published(const struct solving *solving) {
+    return solving->parameters->method == TOP_CD && solving->top->setting.formulation != TOP_SVM;
+}
+
 /* Of the best: whether its primal is below that of w = 0. */
 static bool is_useful(const struct solving *solving) {
     const struct certificate *certificate = &solving->best.certificate;
@@ -351,7 +356,7 @@ static int solve_once(void *context, double epsilon, struct tolerance_end *end, 
                              &fit, &certificate, &threshold, err);
     }
     if (status == 0) {
-        solving->converged = fit.converged;
+        solving->converged = fit.converged && !stops_as_published(solving);
         take_better(top, best, &fit, &certificate, threshold);
     }
     fit_free(&fit);
@@ -393,6 +398,17 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
                                                                      : (double)NAN,
                                   .limited = stop_limited(best->fit.reason)};
     return 0;
+}
+
+/* A rule of its own is not a gap: it is gone to at once. */
+static int solve_convex(struct solving *solving, struct error *err) {
+    double epsilon = solving->parameters->epsilon;
+    struct tolerance_end end;
+    return stops_as_published(solving)
+               ? solve_to(solving, epsilon, &end, err)
+               : tolerance_solve(solve_to, solving, epsilon,
+                                 solving->top->algorithms[solving->parameters->loss].risk.n_all,
+                                 err);
 }
 
 /* topmeank, where that is seen without solving. */
@@ -478,10 +494,7 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
     if (status == 0) {
         bool trivial = top->setting.formulation == TOP_MEAN_K &&
                        top_nothing_is_best(&top->algorithms[parameters->loss].risk);
-        status = trivial
-                     ? solve_trivial(top, parameters, best, err)
-                     : tolerance_solve(solve_to, &solving, parameters->epsilon,
-                                       top->algorithms[parameters->loss].risk.n_all, err);
+        status = trivial ? solve_trivial(top, parameters, best, err) : solve_convex(&solving, err);
     }
     if (status == 0) {
         if (best->certificate.worse) {

@@ -47,7 +47,7 @@ enum top_method {
     TOP_AUTO,
     TOP_SMO,     /* any convex formulation */
     TOP_BUNDLE,  /* cutting planes: any convex formulation */
-    TOP_CD,      /* coordinate descent: svm with the linear kernel */
+    TOP_CD,      /* the published coordinate ascent; not svm */
     TOP_INTERIOR /* interior points, which also end what smo and cutting planes leave */
 };
 

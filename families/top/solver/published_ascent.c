@@ -1,0 +1,480 @@
+#include "families/top/solver/published_ascent.h"
+
+#include "common/base/gap.h"
+#include "common/base/memory.h"
+#include "common/base/random.h"
+#include "common/kernel/row_cache.h"
+#include "families/top/solver/feasible_dual.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Little progress: of the dual in a sweep, in parts of the gap; so many such sweeps end it. */
+static const double SLOW = 1e-6;
+enum { SLOW_SWEEPS = 3 };
+
+/* Squares of betas below this are taken as this, whose powers of 3/2 are above 0. */
+static const double SQUARES = 1e-200;
+
+/* Three largest ratios beta / cap_rate, so that up to two entries can be left out. */
+enum { TOPS = 3 };
+
+struct cd {
+    const struct score_map *map;
+    struct top_risk *risk;
+    struct rows *rows;
+    size_t n;
+    double cost;
+    double *alpha, *beta, *bound, *cap_rate, *h, *s, *K, *work; /* (n), work 3n */
+    double level;                                               /* TOP_MEAN: sum alpha */
+    double squares;                                             /* sum beta^2 / mass */
+    double top[TOPS];
+    size_t top_at[TOPS];
+};
+
+/* An entry: alpha or beta of a row. */
+struct entry {
+    size_t row;
+    bool beta;
+};
+
+/* A pair's step: the first entry by d, the second by sign d. */
+struct pair {
+    struct entry first, second;
+    double sign, d, gain;
+};
+
+static bool squared_quantile(const struct cd *cd) {
+    return cd->risk->kind == TOP_QUANTILE && cd->risk->square;
+}
+
+static bool levelled_quantile(const struct cd *cd) {
+    return cd->risk->kind == TOP_QUANTILE && !cd->risk->square;
+}
+
+static void find_tops(struct cd *cd) {
+    for (int t = 0; t < TOPS; t++) {
+        cd->top[t] = 0;
+        cd->top_at[t] = SIZE_MAX;
+    }
+    for (size_t j = 0; j < cd->n; j++) {
+        if (cd->beta[j] <= 0) {
+            continue;
+        }
+        double ratio = cd->beta[j] / cd->cap_rate[j];
+        size_t at = j;
+        for (int t = 0; t < TOPS; t++) {
+            if (ratio > cd->top[t]) {
+                double r = cd->top[t];
+                size_t a = cd->top_at[t];
+                cd->top[t] = ratio;
+                cd->top_at[t] = at;
+                ratio = r;
+                at = a;
+            }
+        }
+    }
+}
+
+/* The largest ratio beside rows a and b. */
+static double top_beside(const struct cd *cd, size_t a, size_t b) {
+    for (int t = 0; t < TOPS; t++) {
+        if (cd->top_at[t] != a && cd->top_at[t] != b) {
+            return cd->top[t];
+        }
+    }
+    return 0;
+}
+
+/* ---- the best step of a pair ---- */
+
+static double clip(double x, double low, double high) {
+    return x < low ? low : x > high ? high : x;
+}
+
+/* num d - den d^2 / 2 - budget (delta(d) - delta(0)), delta(d) = max(fixed, (a + d) / wa,
+ * (b - d) / wb); wb = 0: no such term. */
+struct kinked {
+    double num, den, budget, fixed, a, wa, b, wb;
+};
+
+static double kinked_value(const struct kinked *k, double d) {
+    double delta = fmax(k->fixed, (k->a + d) / k->wa), before = fmax(k->fixed, k->a / k->wa);
+    if (k->wb > 0) {
+        delta = fmax(delta, (k->b - d) / k->wb);
+        before = fmax(before, k->b / k->wb);
+    }
+    return k->num * d - 0.5 * k->den * d * d - k->budget * (delta - before);
+}
+
+/* Its largest value over [low, high]: it is concave, so the largest over the three pieces, each a
+ * parabola, clipped to where it holds. */
+static double kinked_best(const struct kinked *k, double low, double high) {
+    double candidate[3] = {k->num / k->den, (k->num - k->budget / k->wa) / k->den, 0};
+    double upper = k->fixed * k->wa - k->a;                         /* above: a's piece holds */
+    double lower = k->wb > 0 ? k->b - k->fixed * k->wb : -INFINITY; /* below: b's */
+    double middle = k->wb > 0 ? (k->b / k->wb - k->a / k->wa) / (1 / k->wa + 1 / k->wb) : -INFINITY;
+    double best = clip(0, low, high), most = kinked_value(k, best);
+    double from[3] = {lower, fmax(upper, middle), -INFINITY};
+    double to[3] = {upper, INFINITY, fmin(lower, middle)};
+    candidate[2] = k->wb > 0 ? (k->num + k->budget / k->wb) / k->den : 0;
+    for (int piece = 0; piece < (k->wb > 0 ? 3 : 2); piece++) {
+        double a = fmax(low, from[piece]), b = fmin(high, to[piece]);
+        if (a > b) {
+            continue;
+        }
+        double d = clip(candidate[piece], a, b);
+        if (kinked_value(k, d) > most) {
+            most = kinked_value(k, d);
+            best = d;
+        }
+    }
+    return best;
+}
+
+/* What num d - den d^2/2 - pull sqrt(squares + 2 first d + second d^2) gains, to second order. */
+static double rooted_promise(const struct cd *cd, double num, double den, double first,
+                             double second, double low, double high) {
+    double pull = sqrt(cd->risk->budget) / cd->risk->theta;
+    double norm = sqrt(fmax(SQUARES, cd->squares));
+    double slope = num - pull * first / norm;
+    double bend = den + pull * fmax(0, second / norm - first * first / (norm * norm * norm));
+    double d = clip(slope / bend, low, high);
+    return slope * d - 0.5 * bend * d * d;
+}
+
+/* The best d in [low, high], by bisection of the derivative: behind both num / den and where the
+ * squares are least it is below 0. */
+static double rooted_best(const struct cd *cd, double num, double den, double first, double second,
+                          double low, double high) {
+    double pull = sqrt(cd->risk->budget) / cd->risk->theta;
+    high = fmin(high, fmax(fmax(0, num) / den, fabs(first) / second));
+    for (int i = 0; i < 60; i++) {
+        double d = 0.5 * (low + high);
+        double norm = sqrt(fmax(SQUARES, cd->squares + 2 * first * d + second * d * d));
+        if (num - den * d - pull * (first + second * d) / norm > 0) {
+            low = d;
+        } else {
+            high = d;
+        }
+    }
+    return 0.5 * (low + high);
+}
+
+static double positive(double curvature, double scale) {
+    return fmax(curvature, 1e-12 * scale + 1e-300);
+}
+
+/* Two alphas: rises, falls. */
+static void alpha_pair(const struct cd *cd, const float *row, size_t k, size_t i,
+                       struct pair *best) {
+    double num = -cd->s[k] - cd->h[k] * cd->alpha[k] + cd->s[i] + cd->h[i] * cd->alpha[i];
+    double den = positive(cd->K[k] + cd->K[i] - 2 * (double)row[i] + cd->h[k] + cd->h[i], cd->K[k]);
+    double low = fmax(-cd->alpha[k], cd->alpha[i] - cd->bound[i]);
+    double high = fmin(cd->alpha[i], cd->bound[k] - cd->alpha[k]);
+    double d = clip(num / den, low, high), gain = num * d - 0.5 * den * d * d;
+    if (gain > best->gain) {
+        *best = (struct pair){{k, false}, {i, false}, -1, d, gain};
+    }
+}
+
+/* alpha of k and beta of l, the same way. `first`: which of them row belongs to does not matter. */
+static void mixed_pair(const struct cd *cd, double K_kl, size_t k, size_t l, struct pair *best) {
+    double lift = cd->risk->kind == TOP_QUANTILE ? 1 / cd->risk->theta : 0;
+    double num = 1 - cd->s[k] - cd->h[k] * cd->alpha[k] + cd->s[l] + lift;
+    double den = positive(cd->K[k] + cd->K[l] - 2 * K_kl + cd->h[k], cd->K[k]);
+    double low = fmax(-cd->alpha[k], -cd->beta[l]), high = cd->bound[k] - cd->alpha[k];
+    double d, gain;
+    if (squared_quantile(cd)) {
+        double mass = cd->risk->mass[l], first = cd->beta[l] / mass;
+        gain = rooted_promise(cd, num, den, first, 1 / mass, low, high);
+        d = gain > best->gain ? rooted_best(cd, num, den, first, 1 / mass, low, high) : 0;
+    } else if (levelled_quantile(cd)) {
+        const struct kinked kinked = {.num = num,
+                                      .den = den,
+                                      .budget = cd->risk->budget,
+                                      .fixed = top_beside(cd, l, SIZE_MAX),
+                                      .a = cd->beta[l],
+                                      .wa = cd->cap_rate[l]};
+        d = kinked_best(&kinked, low, high);
+        gain = kinked_value(&kinked, d);
+    } else {
+        double rate = cd->cap_rate[l];
+        low = fmax(low, top_beside(cd, l, SIZE_MAX) - cd->level);
+        if (rate < 1) {
+            high = fmin(high, (rate * cd->level - cd->beta[l]) / (1 - rate));
+        }
+        d = clip(num / den, fmin(low, 0), fmax(high, 0));
+        gain = num * d - 0.5 * den * d * d;
+    }
+    if (gain > best->gain) {
+        *best = (struct pair){{k, false}, {l, true}, 1, d, gain};
+    }
+}
+
+/* Two betas: k rises, l falls. */
+static void beta_pair(const struct cd *cd, const float *row, size_t k, size_t l,
+                      struct pair *best) {
+    double num = cd->s[k] - cd->s[l];
+    double den = positive(cd->K[k] + cd->K[l] - 2 * (double)row[l], cd->K[k]);
+    double low = -cd->beta[k], high = cd->beta[l], d, gain;
+    if (squared_quantile(cd)) {
+        const double *mass = cd->risk->mass;
+        double first = cd->beta[k] / mass[k] - cd->beta[l] / mass[l];
+        double second = 1 / mass[k] + 1 / mass[l];
+        gain = rooted_promise(cd, num, den, first, second, low, high);
+        d = gain > best->gain ? rooted_best(cd, num, den, first, second, low, high) : 0;
+    } else if (levelled_quantile(cd)) {
+        const struct kinked kinked = {.num = num,
+                                      .den = den,
+                                      .budget = cd->risk->budget,
+                                      .fixed = top_beside(cd, k, l),
+                                      .a = cd->beta[k],
+                                      .wa = cd->cap_rate[k],
+                                      .b = cd->beta[l],
+                                      .wb = cd->cap_rate[l]};
+        d = kinked_best(&kinked, low, high);
+        gain = kinked_value(&kinked, d);
+    } else {
+        low = fmax(low, cd->beta[l] - cd->cap_rate[l] * cd->level);
+        high = fmin(high, cd->cap_rate[k] * cd->level - cd->beta[k]);
+        d = clip(num / den, fmin(low, 0), fmax(high, 0));
+        gain = num * d - 0.5 * den * d * d;
+    }
+    if (gain > best->gain) {
+        *best = (struct pair){{k, true}, {l, true}, -1, d, gain};
+    }
+}
+
+/* ---- steps ---- */
+
+static double *value_of(struct cd *cd, struct entry entry) {
+    return entry.beta ? &cd->beta[entry.row] : &cd->alpha[entry.row];
+}
+
+static void move(struct cd *cd, struct entry entry, double d, const float *row) {
+    double *value = value_of(cd, entry), old = *value;
+    double most = entry.beta ? INFINITY : cd->bound[entry.row];
+    *value = clip(old + d, 0, most);
+    if (!entry.beta) {
+        cd->level += *value - old;
+    }
+    double factor = entry.beta ? -d : d;
+    for (size_t i = 0; i < cd->n; i++) {
+        cd->s[i] += factor * (double)row[i];
+    }
+}
+
+/* Anew for each step, as a sum of what steps add is nothing but rounding once betas are small. */
+static void find_squares(struct cd *cd) {
+    cd->squares = 0;
+    for (size_t i = 0; i < cd->n; i++) {
+        cd->squares += cd->risk->mass[i] > 0 ? cd->beta[i] * (cd->beta[i] / cd->risk->mass[i]) : 0;
+    }
+}
+
+/* The best pair with a first entry, and its step. */
+static int improve(struct cd *cd, struct entry first, struct error *err) {
+    size_t k = first.row;
+    const float *row = rows_get(cd->rows, k, cd->n, err);
+    if (!row) {
+        return -1;
+    }
+    if (cd->risk->kind == TOP_MEAN || levelled_quantile(cd)) {
+        find_tops(cd);
+    }
+    if (squared_quantile(cd)) {
+        find_squares(cd);
+    }
+    struct pair best = {.gain = 0};
+    for (size_t i = 0; i < cd->n; i++) {
+        if (cd->bound[i] > 0) {
+            if (first.beta) {
+                mixed_pair(cd, (double)row[i], i, k, &best);
+            } else if (i != k) {
+                alpha_pair(cd, row, k, i, &best);
+            }
+        }
+        if (cd->cap_rate[i] > 0) {
+            if (!first.beta) {
+                mixed_pair(cd, (double)row[i], k, i, &best);
+            } else if (i != k) {
+                beta_pair(cd, row, k, i, &best);
+            }
+        }
+    }
+    if (best.gain <= 0) {
+        return 0;
+    }
+    struct entry entry[2] = {best.first, best.second};
+    for (int e = 0; e < 2; e++) {
+        const float *values = rows_get(cd->rows, entry[e].row, cd->n, err);
+        if (!values) {
+            return -1;
+        }
+        move(cd, entry[e], e ? best.sign * best.d : best.d, values);
+    }
+    return 0;
+}
+
+/* ---- the start ---- */
+
+static int compute_scores(struct cd *cd, struct error *err) {
+    const struct score_map *map = cd->map;
+    double *weights = memory_array(map->dimension, sizeof *weights, "weights", err);
+    int status = weights ? 0 : -1;
+    for (size_t i = 0; i < cd->n; i++) {
+        cd->work[i] = cd->alpha[i] - cd->beta[i];
+    }
+    if (status == 0) {
+        status = map->adjoint(map, cd->work, weights, err);
+    }
+    if (status == 0) {
+        status = map->exact(map, weights, 1, cd->s, err);
+    }
+    free(weights);
+    return status;
+}
+
+/* A random point, made feasible. */
+static int start(struct cd *cd, uint64_t seed, struct error *err) {
+    const struct top_risk *risk = cd->risk;
+    struct random random;
+    random_start(&random, seed, 6);
+    for (size_t i = 0; i < cd->n; i++) {
+        double C = cd->cost * risk->cost[i];
+        cd->bound[i] = C <= 0 ? 0 : risk->square ? INFINITY : C;
+        cd->h[i] = C > 0 && risk->square ? 1 / (2 * C) : 0;
+        cd->cap_rate[i] = risk->kind == TOP_MEAN ? risk->share[i] : risk->theta * risk->mass[i];
+        cd->alpha[i] = C > 0 ? C * random_unit(&random) : 0;
+        cd->beta[i] = risk->mass[i] > 0 ? cd->cost * random_unit(&random) : 0;
+    }
+    top_dual_repair(risk, cd->cost, cd->alpha, cd->beta);
+    cd->level = 0;
+    for (size_t i = 0; i < cd->n; i++) {
+        cd->level += cd->alpha[i];
+    }
+    return compute_scores(cd, err);
+}
+
+/* ---- the run ---- */
+
+static int bounds(struct cd *cd, struct fit *fit, struct error *err) {
+    double norm = 0, offset;
+    for (size_t i = 0; i < cd->n; i++) {
+        norm += (cd->alpha[i] - cd->beta[i]) * cd->s[i];
+    }
+    fit->dual = top_risk_dual(cd->risk, cd->cost, cd->alpha, cd->beta) - 0.5 * norm;
+    fit->primal = 0.5 * norm + cd->cost * top_risk_cut(cd->risk, cd->s, cd->work, &offset);
+    return isfinite(fit->primal) && isfinite(fit->dual)
+               ? 0
+               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+}
+
+static int sweep(struct cd *cd, struct random *random, uint32_t *order, struct error *err) {
+    random_shuffle(random, order, 2 * cd->n);
+    for (size_t i = 0; i < 2 * cd->n; i++) {
+        struct entry entry = {order[i] % cd->n, order[i] >= cd->n};
+        bool exists = entry.beta ? cd->cap_rate[entry.row] > 0 : cd->bound[entry.row] > 0;
+        if (exists && improve(cd, entry, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int run(struct cd *cd, double epsilon, uint64_t seed, const struct monitor *monitor,
+               struct fit *fit, struct error *err) {
+    struct random random;
+    random_start(&random, seed, 7);
+    uint32_t *order = memory_array(2 * cd->n, sizeof *order, "an order", err);
+    if (!order) {
+        return -1;
+    }
+    for (size_t i = 0; i < 2 * cd->n; i++) {
+        order[i] = (uint32_t)i;
+    }
+    int status = 0, slow = 0;
+    double last = -INFINITY;
+    while ((status = bounds(cd, fit, err)) == 0) {
+        double gap = fit->primal - fit->dual;
+        fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
+        slow = fit->dual - last > SLOW * gap ? 0 : slow + 1; /* of a gap of denormals that is 0 */
+        last = fit->dual;
+        if (fit->converged) {
+            break;
+        }
+        fit->reason = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        if (fit->reason || slow >= SLOW_SWEEPS) {
+            fit->reason = fit->reason ? fit->reason : STOP_STUCK;
+            break;
+        }
+        status = sweep(cd, &random, order, err);
+        status = status < 0 ? -1 : compute_scores(cd, err);
+        if (status < 0) {
+            break;
+        }
+        fit->iterations++;
+    }
+    free(order);
+    return status;
+}
+
+static int copy_fit(struct cd *cd, struct fit *fit, struct error *err) {
+    size_t d = cd->map->dimension;
+    fit->weights = memory_array(d, sizeof(double), "weights", err);
+    fit->alpha = memory_array(cd->n, sizeof(double), "the dual point", err);
+    fit->beta = memory_array(cd->n, sizeof(double), "the dual point", err);
+    if (!fit->weights || !fit->alpha || !fit->beta) {
+        return -1;
+    }
+    memcpy(fit->alpha, cd->alpha, cd->n * sizeof *cd->alpha);
+    memcpy(fit->beta, cd->beta, cd->n * sizeof *cd->beta);
+    for (size_t i = 0; i < cd->n; i++) {
+        cd->work[i] = cd->alpha[i] - cd->beta[i];
+    }
+    return cd->map->adjoint(cd->map, cd->work, fit->weights, err);
+}
+
+static int allocate(struct cd *cd, struct error *err) {
+    double **array[] = {&cd->alpha, &cd->beta, &cd->bound, &cd->cap_rate,
+                        &cd->h,     &cd->s,    &cd->K,     &cd->work};
+    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
+        *array[i] = memory_zeros(cd->n, sizeof(double), "the dual point", err);
+        if (!*array[i]) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int top_cd_solve(const struct problem *problem, const struct score_map *map, struct top_risk *risk,
+                 double cost, double epsilon, uint64_t seed, const struct monitor *monitor,
+                 struct fit *fit, struct error *err) {
+    struct cd cd = {.map = map, .risk = risk, .n = risk->n, .cost = cost};
+    *fit = (struct fit){0};
+    int status = allocate(&cd, err);
+    if (status == 0) {
+        status = rows_create(&cd.rows, problem, problem->cache_bytes, err);
+    }
+    if (status == 0) {
+        rows_diagonal(cd.rows, cd.K);
+        status = start(&cd, seed, err);
+    }
+    if (status == 0) {
+        status = run(&cd, epsilon, seed, monitor, fit, err);
+    }
+    if (status == 0) {
+        status = copy_fit(&cd, fit, err);
+    }
+    if (status < 0) {
+        fit_free(fit);
+    }
+    rows_free(cd.rows);
+    double *const array[] = {cd.alpha, cd.beta, cd.bound, cd.cap_rate, cd.h, cd.s, cd.K, cd.work};
+    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
+        free(array[i]);
+    }
+    return status;
+}
