@@ -363,8 +363,8 @@ static int stretch(const struct top_certifier *certifier, struct loss *loss,
         return -1;
     }
     double norm = array_dot(weights, map->primal ? weights : loss->s, d), primal, factor = 1;
-    double best = top_risk_multiple(loss->risk, loss->cost, norm, loss->s, 1, TOP_MULTIPLE_EXACT,
-                                    work, &primal);
+    double best =
+        top_risk_multiple(loss->risk, loss->cost, norm, loss->s, TOP_MULTIPLE_EXACT, work, &primal);
     const double slack = loss->slack, coarse = loss->coarse;
     /* rounding to double is some hundredth of its bound as a rule */
     const double more[] = {0,           2 * slack,  8 * slack,  coarse / 512,

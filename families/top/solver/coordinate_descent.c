@@ -360,7 +360,7 @@ static int set_cost(struct top_descent *descent, double cost, struct error *err)
 /* *multiple of w has the least primal, whose scores are s. */
 static void seek_multiple(struct top_descent *descent, struct fit *fit, double *multiple) {
     double norm = array_dot(descent->w, descent->w, descent->dimension);
-    *multiple = top_risk_multiple(descent->risk, descent->cost, norm, descent->s, 1,
+    *multiple = top_risk_multiple(descent->risk, descent->cost, norm, descent->s,
                                   TOP_MULTIPLE_ABOUT, descent->work, &fit->primal);
 }
 

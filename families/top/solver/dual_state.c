@@ -56,14 +56,16 @@ void top_state_classify(struct top_state *state) {
     set_curl(state);
 }
 
-void top_state_sums(struct top_state *state) {
+/* The sums of a block without entries. */
+static void empty_block(struct top_state *state) {
     state->A =
         top_state_levelled(state) && state->risk->kind == TOP_QUANTILE ? -state->risk->budget : 0;
     state->kappa = state->omega = 0;
-    if (!top_state_levelled(state)) {
-        return;
-    }
-    for (size_t p = 0; p < state->n; p++) {
+}
+
+void top_state_sums(struct top_state *state) {
+    empty_block(state);
+    for (size_t p = 0; p < state->n && top_state_levelled(state); p++) {
         if (state->capped[p]) {
             state->A += state->cap_rate[p] * (state->s[p] + state->lift);
             state->kappa += state->cap_rate[p] * state->U[p];
@@ -185,17 +187,25 @@ static double curled_length(const struct top_state *state, double slope, double 
     return d;
 }
 
-static int enter(struct top_state *state, size_t p, struct error *err) {
+/* Adds beta of place p to the capped block (sign 1), or takes it out (-1). */
+static int change_block(struct top_state *state, size_t p, double sign, struct error *err) {
     const float *row = rows_get(state->rows, p, state->active, err);
     if (!row) {
         return -1;
     }
-    double rate = state->cap_rate[p];
+    double rate = sign * state->cap_rate[p];
     state->kappa += rate * (2 * state->U[p] + rate * state->K[p]);
     state->A += rate * (state->s[p] + state->lift);
     state->omega += rate;
     for (size_t q = 0; q < state->active; q++) {
         state->U[q] += rate * (double)row[q];
+    }
+    return 0;
+}
+
+static int enter(struct top_state *state, size_t p, struct error *err) {
+    if (change_block(state, p, 1, err) < 0) {
+        return -1;
     }
     state->capped[p] = 1;
     state->n_capped++;
@@ -204,22 +214,13 @@ static int enter(struct top_state *state, size_t p, struct error *err) {
 }
 
 static int leave(struct top_state *state, size_t p, struct error *err) {
-    const float *row = rows_get(state->rows, p, state->active, err);
-    if (!row) {
+    if (change_block(state, p, -1, err) < 0) {
         return -1;
-    }
-    double rate = state->cap_rate[p];
-    state->kappa -= rate * (2 * state->U[p] - rate * state->K[p]);
-    state->A -= rate * (state->s[p] + state->lift);
-    state->omega -= rate;
-    for (size_t q = 0; q < state->active; q++) {
-        state->U[q] -= rate * (double)row[q];
     }
     state->capped[p] = 0;
     if (--state->n_capped == 0) { /* exactly nothing is left */
         memset(state->U, 0, state->n * sizeof *state->U);
-        state->kappa = state->omega = 0;
-        state->A = state->risk->kind == TOP_QUANTILE ? -state->risk->budget : 0;
+        empty_block(state);
     }
     return 0;
 }

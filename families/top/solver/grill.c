@@ -6,6 +6,7 @@
 #include "common/kernel/linear.h"
 #include "families/top/solver/risk.h"
 #include "fit/score_map.h"
+#include "methods/select_largest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -117,7 +118,7 @@ static size_t quantile_row(struct run *run) {
         }
     }
     double left;
-    size_t at = top_risk_select(run->s, run->share, 1, run->order, n, &left);
+    size_t at = select_largest(NULL, run->s, run->share, 1, run->order, n, &left, NULL);
     if (at == n) { /* tau = 1: the lowest of all */
         at = 0;
         for (size_t i = 1; i < n; i++) {

@@ -151,7 +151,7 @@ static struct bounds bounds_of(struct top_interior_run *run) {
     double norm = in->width > 0 ? array_dot(f, f, in->width) : run->square;
     bounds.dual = top_risk_dual(&run->risk, in->cost, run->alpha, run->beta) - 0.5 * run->square;
     bounds.multiple =
-        top_risk_multiple(&run->risk, in->cost, norm, in->width > 0 ? in->s : run->scores, 1,
+        top_risk_multiple(&run->risk, in->cost, norm, in->width > 0 ? in->s : run->scores,
                           TOP_MULTIPLE_EXACT, run->work, &bounds.primal);
     return bounds;
 }

@@ -107,8 +107,8 @@ static int complete(struct top_smo *smo, struct fit *part, struct error *err) {
         return -1;
     }
     double norm = array_dot(part->weights, smo->row_s, n);
-    double multiple = top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s, 1,
-                                        TOP_MULTIPLE_EXACT, smo->scores, &part->primal);
+    double multiple = top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s, TOP_MULTIPLE_EXACT,
+                                        smo->scores, &part->primal);
     for (size_t i = 0; i < n; i++) {
         part->weights[i] *= multiple;
     }

@@ -78,51 +78,6 @@ double top_slope(bool square, double u) {
 
 /* ---- thresholds ---- */
 
-/* Quickselect: rows before `low` are taken, those from `high` on are not. */
-size_t top_risk_select(const double *s, const double *share, double amount, uint32_t *order,
-                       size_t n, double *left) {
-    size_t low = 0, high = n;
-    *left = amount;
-    while (high - low > 1) {
-        /* the median of three keeps sorted scores from taking quadratic time */
-        double a = s[order[low]], b = s[order[low + (high - low) / 2]], c = s[order[high - 1]];
-        double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c));
-        size_t above = low, end = high; /* [low, above) > pivot >= [end, high); between: == */
-        double share_above = 0, share_equal = 0;
-        for (size_t i = low; i < end;) {
-            uint32_t row = order[i];
-            if (s[row] > pivot) {
-                order[i++] = order[above];
-                order[above++] = row;
-                share_above += share[row];
-            } else if (s[row] < pivot) {
-                order[i] = order[--end];
-                order[end] = row;
-            } else {
-                share_equal += share[row];
-                i++;
-            }
-        }
-        if (share_above > *left) {
-            high = above;
-        } else if (share_above + share_equal > *left) {
-            /* among equals any choice is a subgradient: in their order */
-            *left -= share_above;
-            while (above < end && share[order[above]] <= *left) {
-                *left -= share[order[above++]];
-            }
-            return above;
-        } else {
-            *left -= share_above + share_equal;
-            low = end;
-        }
-    }
-    if (low < high && share[order[low]] <= *left) {
-        *left -= share[order[low++]];
-    }
-    return low;
-}
-
 /* By masses, whose sums are exact where they are whole numbers: shares, which are rounded, would
  * leave something of K to one row more, whose score may be anything below. What the rounding of
  * other sums may have left is no row's. */
@@ -135,9 +90,8 @@ static double mean_threshold(struct top_risk *risk, const double *s, double *p) 
         }
     }
     double left;
-    size_t whole = risk->cluster ? select_largest(risk->cluster, s, risk->mass, risk->k,
-                                                  risk->order, n, &left, NULL)
-                                 : top_risk_select(s, risk->mass, risk->k, risk->order, n, &left);
+    size_t whole =
+        select_largest(risk->cluster, s, risk->mass, risk->k, risk->order, n, &left, NULL);
     double t = 0;
     for (size_t i = 0; i < whole; i++) {
         uint32_t row = risk->order[i];
@@ -369,15 +323,15 @@ struct risk top_risk_table(struct top_risk *risk) {
 }
 
 double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s,
-                         double start, enum top_multiple how, double *work, double *primal) {
+                         enum top_multiple how, double *work, double *primal) {
     enum { MOST = 1000000 };
     int rounds = how == TOP_MULTIPLE_EXACT ? 90 : 24;
     double tolerance = how == TOP_MULTIPLE_EXACT ? 1e-16 : 1e-4;
     double *scaled = work, *g = work + risk->n;
-    double low = 0, high = INFINITY, low_slope = 0, high_slope = 0, x = start, best = start;
+    double low = 0, high = INFINITY, low_slope = 0, high_slope = 0, x = 1, best = 1;
     double factor = 1.25;   /* to bracket the minimum: squared each time */
     double last = INFINITY; /* how far apart low and high were */
-    double root = start, root_value = INFINITY;
+    double root = 1, root_value = INFINITY;
     *primal = INFINITY;
     for (int round = 0; round < rounds; round++) {
         for (size_t i = 0; i < risk->n; i++) {
@@ -399,7 +353,7 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
             low_slope = slope;
         }
         bool bracketed = high < INFINITY && low > 0;
-        if (bracketed ? high - low <= tolerance * high : x > MOST * start || x * MOST < start) {
+        if (bracketed ? high - low <= tolerance * high : x > MOST || x * MOST < 1) {
             break;
         }
         if (!bracketed) {

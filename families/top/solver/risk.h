@@ -55,12 +55,6 @@ int top_risk_create(struct top_risk *risk, size_t n, struct error *err);
 int top_risk_ready(struct top_risk *risk, double k, struct error *err);
 void top_risk_free(struct top_risk *risk);
 
-/* Of rows that are all here: puts those of order[0..n) with the largest scores, up to a total share
- * of `amount`, first, and returns the number of those that have their whole share. *left is what
- * remains of the amount; if it is not 0 the next row is the one that has it. */
-size_t top_risk_select(const double *s, const double *share, double amount, uint32_t *order,
-                       size_t n, double *left);
-
 /* The threshold of scores s (n); p (n) gets its (sub)gradient, which is >= 0 and sums to 1, and 0
  * outside J. TOP_NONE has t = 0 and p = 0. */
 double top_risk_threshold(struct top_risk *risk, const double *s, double *p);
@@ -80,9 +74,9 @@ void top_risk_add_record(double weight, const void *record, double *alpha, doubl
 enum top_multiple { TOP_MULTIPLE_ABOUT, TOP_MULTIPLE_EXACT };
 
 /* The multiple x of scores s (n) with the least x^2 norm / 2 + C R(x s), or one that is not worse
- * than `start`, which is looked at first. *primal is that value. work has 2n. */
+ * than 1, which is looked at first. *primal is that value. work has 2n. */
 double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s,
-                         double start, enum top_multiple how, double *work, double *primal);
+                         enum top_multiple how, double *work, double *primal);
 
 /* l(u) and its derivative. */
 double top_loss(bool square, double u);

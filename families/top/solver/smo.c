@@ -139,7 +139,7 @@ static double primal(struct top_smo *smo, double norm, double dual, double epsil
     smo->multiple = 1;
     value = 0.5 * norm + smo->cost * top_risk_cut(smo->risk, smo->row_s, smo->row_g, &offset);
     if (!gap_reached(value, dual, epsilon) && value - dual < WORTH_STRETCHING * value) {
-        smo->multiple = top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s, 1,
+        smo->multiple = top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s,
                                           TOP_MULTIPLE_ABOUT, smo->scores, &value);
     }
     return value;

@@ -65,7 +65,7 @@ static void check_risk(void) {
               round);
         /* the best multiple is no worse than those about it */
         double norm = 5, found, work[2 * 64];
-        double x = top_risk_multiple(&risk, 2, norm, other, 1, TOP_MULTIPLE_ABOUT, work, &found);
+        double x = top_risk_multiple(&risk, 2, norm, other, TOP_MULTIPLE_ABOUT, work, &found);
         for (int k = -3; k <= 3; k++) {
             for (size_t i = 0; i < n; i++) {
                 g[i] = x * (1 + 0.02 * k) * other[i];
@@ -321,9 +321,7 @@ static void check_multiple(void) {
             s[i] = 2 * random_unit(&random) - (i < N / 3 ? .5 : 1.5);
             s[i] += !steep ? 0 : i < N / 3 ? 1 : -1;
         }
-        double start = round & 1 ? 1 : 1e-3;
-        double x =
-            top_risk_multiple(&risk, cost, norm, s, start, TOP_MULTIPLE_EXACT, work, &primal);
+        double x = top_risk_multiple(&risk, cost, norm, s, TOP_MULTIPLE_EXACT, work, &primal);
         double low = 0, high = 1e4;
         for (int k = 0; k < 200; k++) {
             double y = .5 * (low + high), slope = y * norm;
