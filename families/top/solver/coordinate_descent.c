@@ -5,6 +5,7 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
+#include "families/top/solver/feasible_dual.h"
 #include "methods/distributed_ascent.h"
 
 #include <float.h>
@@ -480,10 +481,7 @@ static int run(struct top_descent *descent, double epsilon, const struct monitor
 static int copy_fit(const struct top_descent *descent, double multiple, struct fit *fit,
                     struct error *err) {
     size_t n = descent->n, d = descent->dimension;
-    fit->weights = memory_array(d, sizeof(double), "weights", err);
-    fit->alpha = memory_array(n, sizeof(double), "the dual point", err);
-    fit->beta = memory_array(n, sizeof(double), "the dual point", err);
-    if (!fit->weights || !fit->alpha || !fit->beta) {
+    if (top_dual_allocate(fit, n, d, err) < 0) {
         return -1;
     }
     for (size_t k = 0; k < d; k++) {

@@ -1,8 +1,19 @@
 #include "families/top/solver/feasible_dual.h"
 
+#include "common/base/memory.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+
+int top_dual_allocate(struct fit *fit, size_t n, size_t dimension, struct error *err) {
+    if (!fit->weights) {
+        fit->weights = memory_zeros(dimension, sizeof(double), "weights", err);
+    }
+    fit->alpha = memory_zeros(n, sizeof(double), "the dual point", err);
+    fit->beta = memory_zeros(n, sizeof(double), "the dual point", err);
+    return fit->weights && fit->alpha && fit->beta ? 0 : -1;
+}
 
 /* Clips to the bounds that do not move; returns whether all entries are finite. */
 static bool clip(const struct top_risk *risk, double C, double *alpha, double *beta) {

@@ -7,7 +7,15 @@
 #ifndef FAMILIES_TOP_SOLVER_FEASIBLE_DUAL_H
 #define FAMILIES_TOP_SOLVER_FEASIBLE_DUAL_H
 
+#include "common/base/error.h"
 #include "families/top/solver/risk.h"
+#include "fit/fit.h"
+
+#include <stddef.h>
+
+/* Allocates the dual point (n each) of a fit and, unless it has them, its weights (dimension), all
+ * 0. What the fit then has is released by fit_free, also when this fails. */
+int top_dual_allocate(struct fit *fit, size_t n, size_t dimension, struct error *err);
 
 /* Moves alpha and beta (n each) into the feasible set where they are not in it, by rounding or
  * otherwise: entries are clipped, then beta is scaled to the sum of alpha, as far as caps allow;

@@ -67,9 +67,7 @@ static double first_level(const struct top_interior *in) {
 static void first_multipliers(struct top_interior *in, size_t k, double g, double product) {
     struct top_point *at = &in->at;
     at->z[k] = fmax(g, 0) + product / at->x[k];
-    if (in->capped[k]) {
-        at->y[k] = fmax(-g, 0) + product / at->u[k];
-    }
+    at->y[k] = in->capped[k] ? fmax(-g, 0) + product / at->u[k] : 1;
 }
 
 /* Half of what alpha is at scores 0, where rows of a squared loss are 1 + threshold below their
@@ -100,7 +98,7 @@ static int start(struct top_interior_run *run, struct error *err) {
         double g = sign * (in->s[in->row[k]] + at->rho) + in->square[k] * x - in->linear[k];
         g += in->arc[k] > 0 ? x / (in->arc[k] * at->level) : 0;
         in->slope[k] = g;
-        at->u[k] = in->fixed[k] + in->moving[k] * at->level - x;
+        at->u[k] = in->capped[k] ? in->fixed[k] + in->moving[k] * at->level - x : 1;
         products += fabs(g) * x;
     }
     double sums[] = {products, alphas};
@@ -108,7 +106,7 @@ static int start(struct top_interior_run *run, struct error *err) {
     double product = fmax(sums[0] / in->all, FIRST_PRODUCTS * sums[1] / in->all_alpha);
     for (size_t k = 0; k < in->n; k++) {
         first_multipliers(in, k, in->slope[k], product);
-        at->lambda -= risk->kind == TOP_MEAN ? in->moving[k] * at->y[k] : 0;
+        at->lambda -= risk->kind == TOP_MEAN && in->capped[k] ? in->moving[k] * at->y[k] : 0;
     }
     at->lambda = cluster_total(in->cluster, at->lambda);
     if (risk->kind == TOP_QUANTILE && risk->square) {
@@ -321,10 +319,7 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
     size_t n = map->n, m = run->in.m;
     bool features = run->in.width > 0;
     double *b = memory_array(n, sizeof *b, "coefficients", err);
-    fit->alpha = memory_array(n, sizeof(double), "the dual point", err);
-    fit->beta = memory_array(n, sizeof(double), "the dual point", err);
-    fit->weights = memory_array(map->dimension, sizeof(double), "weights", err);
-    int status = b && fit->alpha && fit->beta && fit->weights ? 0 : -1;
+    int status = b ? top_dual_allocate(fit, n, map->dimension, err) : -1;
     if (status == 0) {
         double alphas = 0, sum = 0;
         for (size_t i = 0; i < m; i++) {
@@ -333,7 +328,6 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
         }
         alphas = cluster_total(run->in.cluster, alphas);
         spread(run, run->best_beta, alphas, fit->beta);
-        memset(fit->alpha, 0, n * sizeof *fit->alpha);
         for (size_t i = 0; i < m; i++) {
             fit->alpha[run->rows[i]] = run->best_alpha[i];
         }

@@ -23,7 +23,7 @@
 
 /* A direction, or an iterate: what moves. */
 struct top_point {
-    double *x, *z, *u, *y; /* (n); u, y only where there is a cap */
+    double *x, *z, *u, *y; /* (n) each, one behind the other; without a cap u = y = 1 */
     double level, w, rho, lambda;
     double *f; /* (width) weights of the function */
 };

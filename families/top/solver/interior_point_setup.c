@@ -102,7 +102,7 @@ static double *carve(double **pool, size_t n) {
 }
 
 static void carve_point(double **pool, struct top_point *point, size_t n, size_t width) {
-    point->x = carve(pool, n);
+    point->x = carve(pool, n); /* these four are one array to whom steps go */
     point->z = carve(pool, n);
     point->u = carve(pool, n);
     point->y = carve(pool, n);

@@ -329,62 +329,53 @@ int top_interior_directions(struct top_interior *in, struct error *err) {
 
 /* ---- steps ---- */
 
+/* How far n entries may move along affine + target centre + weight corrector, `most` at most. */
 static double longest(const double *at, const double *affine, const double *centre,
-                      const double *corrector, double target, double weight, double most) {
-    double move = *affine + target * *centre + weight * *corrector;
-    return move < 0 ? fmin(most, *at / -move) : most;
+                      const double *corrector, size_t n, double target, double weight,
+                      double most) {
+    for (size_t k = 0; k < n; k++) {
+        double move = affine[k] + target * centre[k] + weight * corrector[k];
+        most = move < 0 ? fmin(most, at[k] / -move) : most;
+    }
+    return most;
 }
 
 double top_interior_longest(const struct top_interior *in, double target, double weight) {
     const struct top_point *at = &in->at, *a = &in->affine, *c = &in->centre;
     const struct top_point *d = &in->corrector;
-    double most = INFINITY;
-    for (size_t k = 0; k < in->n; k++) {
-        most = longest(at->x + k, a->x + k, c->x + k, d->x + k, target, weight, most);
-        most = longest(at->z + k, a->z + k, c->z + k, d->z + k, target, weight, most);
-        if (in->capped[k]) {
-            most = longest(at->u + k, a->u + k, c->u + k, d->u + k, target, weight, most);
-            most = longest(at->y + k, a->y + k, c->y + k, d->y + k, target, weight, most);
-        }
-    }
+    double most = longest(at->x, a->x, c->x, d->x, 4 * in->n, target, weight, INFINITY);
     most = -cluster_largest(in->cluster, -most);
     if (in->levelled) {
-        most = longest(&at->level, &a->level, &c->level, &d->level, target, weight, most);
+        most = longest(&at->level, &a->level, &c->level, &d->level, 1, target, weight, most);
     }
     if (arced(in)) {
         double rise = a->level + target * c->level + weight * d->level;
-        most = longest(&at->w, &a->w, &c->w, &d->w, target, weight, most);
+        most = longest(&at->w, &a->w, &c->w, &d->w, 1, target, weight, most);
         most = rise > 0 ? fmin(most, LEVEL_RISE * at->level / rise) : most;
     }
     return most;
 }
 
-/* Moves a factor of a product, which stays above 0. */
+/* Moves n entries. */
 static void move(double *at, const double *affine, const double *centre, const double *corrector,
-                 double length, double target, double weight) {
-    *at += length * (*affine + target * *centre + weight * *corrector);
+                 size_t n, double length, double target, double weight) {
+    for (size_t k = 0; k < n; k++) {
+        at[k] += length * (affine[k] + target * centre[k] + weight * corrector[k]);
+    }
 }
 
 bool top_interior_move(struct top_interior *in, double length, double target, double weight) {
     struct top_point *at = &in->at;
     const struct top_point *a = &in->affine, *c = &in->centre, *d = &in->corrector;
     bool fine = true;
-    for (size_t k = 0; k < in->n; k++) {
-        move(at->x + k, a->x + k, c->x + k, d->x + k, length, target, weight);
-        move(at->z + k, a->z + k, c->z + k, d->z + k, length, target, weight);
-        fine = fine && at->x[k] > 0 && at->z[k] > 0 && isfinite(at->x[k]) && isfinite(at->z[k]);
-        if (in->capped[k]) {
-            move(at->u + k, a->u + k, c->u + k, d->u + k, length, target, weight);
-            move(at->y + k, a->y + k, c->y + k, d->y + k, length, target, weight);
-            fine = fine && at->u[k] > 0 && at->y[k] > 0 && isfinite(at->u[k]) && isfinite(at->y[k]);
-        }
-    }
-    move(&at->level, &a->level, &c->level, &d->level, length, target, weight);
-    move(&at->w, &a->w, &c->w, &d->w, length, target, weight);
-    move(&at->rho, &a->rho, &c->rho, &d->rho, length, target, weight);
-    move(&at->lambda, &a->lambda, &c->lambda, &d->lambda, length, target, weight);
-    for (size_t j = 0; j < in->width; j++) {
-        move(at->f + j, a->f + j, c->f + j, d->f + j, length, target, weight);
+    move(at->x, a->x, c->x, d->x, 4 * in->n, length, target, weight);
+    move(&at->level, &a->level, &c->level, &d->level, 1, length, target, weight);
+    move(&at->w, &a->w, &c->w, &d->w, 1, length, target, weight);
+    move(&at->rho, &a->rho, &c->rho, &d->rho, 1, length, target, weight);
+    move(&at->lambda, &a->lambda, &c->lambda, &d->lambda, 1, length, target, weight);
+    move(at->f, a->f, c->f, d->f, in->width, length, target, weight);
+    for (size_t k = 0; k < 4 * in->n; k++) {
+        fine = fine && at->x[k] > 0 && isfinite(at->x[k]);
     }
     fine = !cluster_any(in->cluster, !fine);
     return fine && (!in->levelled || at->level > 0) && isfinite(at->level) && isfinite(at->rho) &&

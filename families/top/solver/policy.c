@@ -1,7 +1,7 @@
 #include "families/top/solver/policy.h"
 
 #include "common/base/gap.h"
-#include "common/base/memory.h"
+#include "families/top/solver/feasible_dual.h"
 #include "families/top/solver/interior_point.h"
 #include "families/top/solver/interior_working_set.h"
 #include "families/top/solver/published_ascent.h"
@@ -153,7 +153,6 @@ static int run_planes(void *state, const struct monitor *monitor, struct error *
     struct solve *solve = state;
     struct top_algorithms *algorithms = solve->algorithms;
     double cost = solve->parameters->cost;
-    size_t n = algorithms->map->n;
     struct fit fit;
     if (!algorithms->bundle) {
         algorithms->table = top_risk_table(&algorithms->risk);
@@ -164,9 +163,7 @@ static int run_planes(void *state, const struct monitor *monitor, struct error *
     if (bundle_solve(algorithms->bundle, cost, solve->epsilon, monitor, &fit, err) < 0) {
         return -1;
     }
-    fit.alpha = memory_zeros(n, sizeof(double), "the dual point", err);
-    fit.beta = memory_zeros(n, sizeof(double), "the dual point", err);
-    if (!fit.alpha || !fit.beta) {
+    if (top_dual_allocate(&fit, algorithms->map->n, algorithms->map->dimension, err) < 0) {
         fit_free(&fit);
         return -1;
     }

@@ -26,7 +26,8 @@ struct cd {
     struct rows *rows;
     size_t n;
     double cost;
-    double *alpha, *beta, *bound, *cap_rate, *h, *s, *K, *work; /* (n), work 3n */
+    double *pool;                                               /* of these arrays: */
+    double *alpha, *beta, *bound, *cap_rate, *h, *s, *K, *work; /* (n) */
     double level;                                               /* TOP_MEAN: sum alpha */
     double squares;                                             /* sum beta^2 / mass */
     double top[TOPS];
@@ -422,11 +423,7 @@ static int run(struct cd *cd, double epsilon, uint64_t seed, const struct monito
 }
 
 static int copy_fit(struct cd *cd, struct fit *fit, struct error *err) {
-    size_t d = cd->map->dimension;
-    fit->weights = memory_array(d, sizeof(double), "weights", err);
-    fit->alpha = memory_array(cd->n, sizeof(double), "the dual point", err);
-    fit->beta = memory_array(cd->n, sizeof(double), "the dual point", err);
-    if (!fit->weights || !fit->alpha || !fit->beta) {
+    if (top_dual_allocate(fit, cd->n, cd->map->dimension, err) < 0) {
         return -1;
     }
     memcpy(fit->alpha, cd->alpha, cd->n * sizeof *cd->alpha);
@@ -438,15 +435,14 @@ static int copy_fit(struct cd *cd, struct fit *fit, struct error *err) {
 }
 
 static int allocate(struct cd *cd, struct error *err) {
-    double **array[] = {&cd->alpha, &cd->beta, &cd->bound, &cd->cap_rate,
-                        &cd->h,     &cd->s,    &cd->K,     &cd->work};
-    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
-        *array[i] = memory_zeros(cd->n, sizeof(double), "the dual point", err);
-        if (!*array[i]) {
-            return -1;
-        }
+    double **const array[] = {&cd->alpha, &cd->beta, &cd->bound, &cd->cap_rate,
+                              &cd->h,     &cd->s,    &cd->K,     &cd->work};
+    const size_t arrays = sizeof array / sizeof array[0];
+    cd->pool = memory_zeros(cd->n, arrays * sizeof(double), "the dual point", err);
+    for (size_t i = 0; i < arrays && cd->pool; i++) {
+        *array[i] = cd->pool + i * cd->n;
     }
-    return 0;
+    return cd->pool ? 0 : -1;
 }
 
 int top_cd_solve(const struct problem *problem, const struct score_map *map, struct top_risk *risk,
@@ -472,9 +468,6 @@ int top_cd_solve(const struct problem *problem, const struct score_map *map, str
         fit_free(fit);
     }
     rows_free(cd.rows);
-    double *const array[] = {cd.alpha, cd.beta, cd.bound, cd.cap_rate, cd.h, cd.s, cd.K, cd.work};
-    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
-        free(array[i]);
-    }
+    free(cd.pool);
     return status;
 }

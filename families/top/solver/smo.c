@@ -3,6 +3,7 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/kernel/row_cache.h"
+#include "families/top/solver/feasible_dual.h"
 #include "families/top/solver/smo_private.h"
 #include "families/top/solver/step_selection.h"
 
@@ -36,15 +37,14 @@ static const double WORTH_STRETCHING = 0.9;
 static int allocate(struct top_smo *smo, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->n;
-    double **array[] = {&state->alpha,    &state->beta,    &state->C,   &state->cap_rate,
-                        &state->h,        &state->inverse, &state->s,   &state->U,
-                        &state->K,        &smo->row_s,     &smo->row_g, &smo->bound,
-                        &smo->best_alpha, &smo->best_beta};
-    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
-        *array[i] = memory_zeros(n, sizeof(double), "the dual point", err);
-        if (!*array[i]) {
-            return -1;
-        }
+    double **const array[] = {&state->alpha,    &state->beta,    &state->C,   &state->cap_rate,
+                              &state->h,        &state->inverse, &state->s,   &state->U,
+                              &state->K,        &smo->row_s,     &smo->row_g, &smo->bound,
+                              &smo->best_alpha, &smo->best_beta};
+    const size_t arrays = sizeof array / sizeof array[0];
+    smo->pool = memory_zeros(n, arrays * sizeof(double), "the dual point", err);
+    for (size_t i = 0; i < arrays && smo->pool; i++) {
+        *array[i] = smo->pool + i * n;
     }
     state->at = memory_array(n, sizeof *state->at, "the dual point", err);
     state->capped = memory_zeros(n, 1, "the dual point", err);
@@ -52,8 +52,10 @@ static int allocate(struct top_smo *smo, struct error *err) {
     smo->keep = memory_array(n, 1, "the dual point", err);
     smo->weights = memory_array(smo->map->dimension, 3 * sizeof *smo->weights, "weights", err);
     smo->scores = memory_array(n, 3 * sizeof *smo->scores, "scores", err);
-    return state->at && state->capped && smo->from && smo->keep && smo->weights && smo->scores ? 0
-                                                                                               : -1;
+    return smo->pool && state->at && state->capped && smo->from && smo->keep && smo->weights &&
+                   smo->scores
+               ? 0
+               : -1;
 }
 
 int top_smo_create(struct top_smo **smo, const struct problem *problem, const struct score_map *map,
@@ -88,11 +90,8 @@ void top_smo_free(struct top_smo *smo) {
     }
     struct top_state *state = &smo->state;
     rows_free(state->rows);
-    void *const array[] = {state->at,       state->alpha, state->beta,     state->C,
-                           state->cap_rate, state->h,     state->s,        state->inverse,
-                           state->U,        state->K,     state->capped,   smo->weights,
-                           smo->scores,     smo->row_s,   smo->row_g,      smo->bound,
-                           smo->from,       smo->keep,    smo->best_alpha, smo->best_beta};
+    void *const array[] = {state->at,   state->capped, smo->pool, smo->weights,
+                           smo->scores, smo->from,     smo->keep};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         free(array[i]);
     }
@@ -202,10 +201,7 @@ int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err) {
     const struct top_state *state = &smo->state;
     const struct score_map *map = smo->map;
     size_t d = map->dimension;
-    fit->weights = memory_array(d, sizeof(double), "weights", err);
-    fit->alpha = memory_array(state->n, sizeof(double), "the dual point", err);
-    fit->beta = memory_array(state->n, sizeof(double), "the dual point", err);
-    if (!fit->weights || !fit->alpha || !fit->beta) {
+    if (top_dual_allocate(fit, state->n, d, err) < 0) {
         return -1;
     }
     for (size_t p = 0; p < state->n; p++) {

@@ -22,6 +22,7 @@ struct top_smo {
     uint64_t until;  /* steps after which all places are looked at again */
     bool exact;      /* s and U of all places are from the data, nothing moved since */
     size_t part;     /* rows of a part of this cost (finish.h); 0: none has been solved */
+    double *pool;    /* of the arrays (n) of doubles, here and in the state */
     double *best_alpha, *best_beta; /* (n) of the run so far, by row */
     double *weights;                /* (dimension, 3) work */
     double *scores;                 /* (n, 3) work, by row */

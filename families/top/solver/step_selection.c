@@ -15,44 +15,43 @@ static const double NO_REST = 1e-11;
 
 /* ---- steepest slopes ---- */
 
-/* Steepest slopes: entries that may rise, and that may fall. */
-struct extremes {
-    ptrdiff_t alpha_up, alpha_down;
-    ptrdiff_t beta_up, beta_down, beta_free; /* beta_free: falls, and is not capped */
-    double g_up, g_down, z_up, z_down, z_free;
+/* An entry with the largest slope, or the smallest. */
+struct extreme {
+    ptrdiff_t place;
+    double slope;
 };
 
+/* Steepest slopes: entries that may rise, and that may fall; beta_free is not capped. */
+struct extremes {
+    struct extreme alpha_up, alpha_down, beta_up, beta_down, beta_free;
+};
+
+static inline void take_larger(struct extreme *extreme, bool may, size_t p, double slope) {
+    if (may && slope > extreme->slope) {
+        *extreme = (struct extreme){(ptrdiff_t)p, slope};
+    }
+}
+
+static inline void take_smaller(struct extreme *extreme, bool may, size_t p, double slope) {
+    if (may && slope < extreme->slope) {
+        *extreme = (struct extreme){(ptrdiff_t)p, slope};
+    }
+}
+
 static struct extremes find_extremes(const struct top_state *state) {
-    struct extremes e = {NOBODY,    NOBODY,   NOBODY,    NOBODY,   NOBODY,
-                         -INFINITY, INFINITY, -INFINITY, INFINITY, INFINITY};
+    const struct extreme up = {NOBODY, -INFINITY}, down = {NOBODY, INFINITY};
+    struct extremes e = {up, down, up, down, down};
     for (size_t p = 0; p < state->active; p++) {
         if (state->C[p] > 0) {
             double g = top_state_alpha_slope(state, p);
-            if (g > e.g_up && state->alpha[p] < state->C[p]) {
-                e.g_up = g;
-                e.alpha_up = (ptrdiff_t)p;
-            }
-            if (g < e.g_down && state->alpha[p] > 0) {
-                e.g_down = g;
-                e.alpha_down = (ptrdiff_t)p;
-            }
+            take_larger(&e.alpha_up, state->alpha[p] < state->C[p], p, g);
+            take_smaller(&e.alpha_down, state->alpha[p] > 0, p, g);
         }
         if (state->cap_rate[p] > 0) {
             double z = top_state_beta_slope(state, p);
-            if (z > e.z_up && !state->capped[p]) {
-                e.z_up = z;
-                e.beta_up = (ptrdiff_t)p;
-            }
-            if (z < e.z_free && state->beta[p] > 0) {
-                if (z < e.z_down) {
-                    e.z_down = z;
-                    e.beta_down = (ptrdiff_t)p;
-                }
-                if (!state->capped[p]) {
-                    e.z_free = z;
-                    e.beta_free = (ptrdiff_t)p;
-                }
-            }
+            take_larger(&e.beta_up, !state->capped[p], p, z);
+            take_smaller(&e.beta_down, state->beta[p] > 0, p, z);
+            take_smaller(&e.beta_free, state->beta[p] > 0 && !state->capped[p], p, z);
         }
     }
     return e;
@@ -70,6 +69,14 @@ static double alpha_curvature(const struct top_state *state, size_t i) {
 /* Of the term in sqrt(squares) only its part along the entry. */
 static double beta_curvature(const struct top_state *state, size_t j) {
     return state->K[j] + state->curl * state->inverse[j];
+}
+
+static inline double slope_of(const struct top_state *state, size_t p, bool beta) {
+    return beta ? top_state_beta_slope(state, p) : top_state_alpha_slope(state, p);
+}
+
+static inline double curvature_of(const struct top_state *state, size_t p, bool beta) {
+    return beta ? beta_curvature(state, p) : alpha_curvature(state, p);
 }
 
 static double at_least(double curvature, double scale) {
@@ -94,19 +101,23 @@ struct found {
     double gain, slope, curvature;
 };
 
-static struct found scan_alpha(const struct top_state *state, const float *row,
-                               const struct scan *scan) {
+/* The best second entry of a block. */
+static inline struct found scan_block(const struct top_state *state, const float *row,
+                                      const struct scan *scan, bool beta) {
     struct found best = {NOBODY, 0, 0, 0};
     for (size_t p = 0; p < state->active; p++) {
-        bool may = scan->falls ? state->alpha[p] > 0 : state->alpha[p] < state->C[p];
+        bool may = beta
+                       ? (scan->falls ? state->beta[p] > 0 && !(scan->free_only && state->capped[p])
+                                      : state->cap_rate[p] > 0 && !state->capped[p])
+                       : (scan->falls ? state->alpha[p] > 0 : state->alpha[p] < state->C[p]);
         if (!may) {
             continue;
         }
-        double slope = scan->fixed + scan->sign * top_state_alpha_slope(state, p);
+        double slope = scan->fixed + scan->sign * slope_of(state, p, beta);
         if (slope <= 0) {
             continue;
         }
-        double own = alpha_curvature(state, p);
+        double own = scan->weight * scan->weight * curvature_of(state, p, beta);
         double curvature = at_least(
             scan->base + own + 2 * (scan->cross * (double)row[p] + scan->block * state->U[p]), own);
         if (slope * slope > best.gain * curvature) {
@@ -116,27 +127,14 @@ static struct found scan_alpha(const struct top_state *state, const float *row,
     return best;
 }
 
+static struct found scan_alpha(const struct top_state *state, const float *row,
+                               const struct scan *scan) {
+    return scan_block(state, row, scan, false);
+}
+
 static struct found scan_beta(const struct top_state *state, const float *row,
                               const struct scan *scan) {
-    struct found best = {NOBODY, 0, 0, 0};
-    for (size_t p = 0; p < state->active; p++) {
-        bool may = scan->falls ? state->beta[p] > 0 && !(scan->free_only && state->capped[p])
-                               : state->cap_rate[p] > 0 && !state->capped[p];
-        if (!may) {
-            continue;
-        }
-        double slope = scan->fixed + scan->sign * top_state_beta_slope(state, p);
-        if (slope <= 0) {
-            continue;
-        }
-        double own = scan->weight * scan->weight * beta_curvature(state, p);
-        double curvature = at_least(
-            scan->base + own + 2 * (scan->cross * (double)row[p] + scan->block * state->U[p]), own);
-        if (slope * slope > best.gain * curvature) {
-            best = (struct found){(ptrdiff_t)p, slope * slope / curvature, slope, curvature};
-        }
-    }
-    return best;
+    return scan_block(state, row, scan, true);
 }
 
 /* Makes the two-entry step better than *step its replacement. */
@@ -220,17 +218,16 @@ static void with_beta(const struct top_state *state, const float *row, size_t k,
 static void with_level(const struct top_state *state, const struct extremes *e, double sign,
                        struct top_step *step, double *gain) {
     double omega = state->omega;
-    ptrdiff_t alpha = sign > 0 ? e->alpha_up : e->alpha_down;
-    ptrdiff_t beta = sign > 0 ? e->beta_down : e->beta_up;
+    ptrdiff_t alpha = sign > 0 ? e->alpha_up.place : e->alpha_down.place;
+    ptrdiff_t beta = sign > 0 ? e->beta_down.place : e->beta_up.place;
     for (int kind = 0; kind < 2; kind++) {
         ptrdiff_t place = kind ? beta : alpha;
         if (place == NOBODY) {
             continue;
         }
         size_t p = (size_t)place;
-        double own = omega * omega * (kind ? beta_curvature(state, p) : alpha_curvature(state, p));
-        double slope = sign * (state->A + omega * (kind ? -top_state_beta_slope(state, p)
-                                                        : top_state_alpha_slope(state, p)));
+        double own = omega * omega * curvature_of(state, p, kind);
+        double slope = sign * (state->A + (kind ? -omega : omega) * slope_of(state, p, kind));
         double curvature = at_least(state->kappa - 2 * omega * state->U[p] + own, own);
         if (gain_of(slope, curvature) > *gain) {
             *gain = gain_of(slope, curvature);
@@ -255,10 +252,8 @@ static inline bool may_move(const struct top_state *state, size_t p, bool beta) 
 
 static inline struct single look_at(const struct top_state *state, size_t p, bool beta) {
     double value = beta ? state->beta[p] : state->alpha[p];
-    double own = beta ? beta_curvature(state, p) : alpha_curvature(state, p);
-    return (struct single){.slope = beta ? top_state_beta_slope(state, p)
-                                         : top_state_alpha_slope(state, p),
-                           .own = at_least(own, 1e-300),
+    return (struct single){.slope = slope_of(state, p, beta),
+                           .own = at_least(curvature_of(state, p, beta), 1e-300),
                            .up = (beta ? top_state_cap(state, p) : state->C[p]) - value,
                            .down = value};
 }
@@ -347,42 +342,48 @@ static void choose_partner(const struct top_state *state, const float *row, stru
 /* The kinds of steps, for the choice of a first entry. */
 enum kind { BOTH_ALPHA, BOTH_BETA, MIXED_UP, MIXED_DOWN, KINDS };
 
-/* Each kind's gain from the extremes, as if the two rows were orthogonal. */
-static enum kind steepest(const struct top_state *state, const struct extremes *e, double *most) {
-    double gain[KINDS] = {0};
+/* The gain of two entries of one block. */
+static double pair_gain(const struct top_state *state, const struct extreme *up,
+                        const struct extreme *down, bool beta) {
+    if (up->place == NOBODY || down->place == NOBODY) {
+        return 0;
+    }
+    return gain_of(up->slope - down->slope, curvature_of(state, (size_t)up->place, beta) +
+                                                curvature_of(state, (size_t)down->place, beta) +
+                                                1e-300);
+}
+
+/* The gain of an alpha and a beta that rise, or both fall. */
+static double mixed_gain(const struct top_state *state, const struct extreme *alpha,
+                         const struct extreme *beta, bool falls) {
     bool mean = state->risk->kind == TOP_MEAN;
     double rho = mean ? rest(state) : 1;
-    if (e->alpha_up != NOBODY && e->alpha_down != NOBODY) {
-        gain[BOTH_ALPHA] = gain_of(e->g_up - e->g_down,
-                                   alpha_curvature(state, (size_t)e->alpha_up) +
-                                       alpha_curvature(state, (size_t)e->alpha_down) + 1e-300);
+    if (alpha->place == NOBODY || (beta->place == NOBODY && rho > 0)) {
+        return 0;
     }
-    if (e->beta_up != NOBODY && e->beta_down != NOBODY) {
-        gain[BOTH_BETA] =
-            gain_of(e->z_up - e->z_down, beta_curvature(state, (size_t)e->beta_up) +
-                                             beta_curvature(state, (size_t)e->beta_down) + 1e-300);
+    size_t k = (size_t)alpha->place;
+    double slope = alpha->slope, curvature = alpha_curvature(state, k);
+    if (mean) {
+        slope += state->A;
+        curvature += state->kappa - 2 * state->U[k];
     }
-    for (int down = 0; down < 2; down++) {
-        ptrdiff_t alpha = down ? e->alpha_down : e->alpha_up;
-        ptrdiff_t beta = !down ? e->beta_up : mean ? e->beta_free : e->beta_down;
-        double z = !down ? e->z_up : mean ? e->z_free : e->z_down;
-        if (alpha == NOBODY || (beta == NOBODY && rho > 0)) {
-            continue;
-        }
-        size_t k = (size_t)alpha;
-        double slope = down ? e->g_down : e->g_up, curvature = alpha_curvature(state, k);
-        if (mean) {
-            slope += state->A;
-            curvature += state->kappa - 2 * state->U[k];
-        }
-        if (rho > 0) {
-            size_t l = (size_t)beta;
-            slope += rho * z;
-            curvature += rho * rho * beta_curvature(state, l) + (mean ? 2 * rho * state->U[l] : 0);
-        }
-        gain[down ? MIXED_DOWN : MIXED_UP] =
-            gain_of(down ? -slope : slope, at_least(curvature, state->K[k]));
+    if (rho > 0) {
+        size_t l = (size_t)beta->place;
+        slope += rho * beta->slope;
+        curvature += rho * rho * beta_curvature(state, l) + (mean ? 2 * rho * state->U[l] : 0);
     }
+    return gain_of(falls ? -slope : slope, at_least(curvature, state->K[k]));
+}
+
+/* Each kind's gain from the extremes, as if the two rows were orthogonal. */
+static enum kind steepest(const struct top_state *state, const struct extremes *e, double *most) {
+    bool mean = state->risk->kind == TOP_MEAN;
+    const double gain[KINDS] = {
+        [BOTH_ALPHA] = pair_gain(state, &e->alpha_up, &e->alpha_down, false),
+        [BOTH_BETA] = pair_gain(state, &e->beta_up, &e->beta_down, true),
+        [MIXED_UP] = mixed_gain(state, &e->alpha_up, &e->beta_up, false),
+        [MIXED_DOWN] =
+            mixed_gain(state, &e->alpha_down, mean ? &e->beta_free : &e->beta_down, true)};
     enum kind best = BOTH_ALPHA;
     for (enum kind kind = BOTH_ALPHA; kind < KINDS; kind++) {
         best = gain[kind] > gain[best] ? kind : best;
@@ -413,9 +414,9 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
         with_level(state, &e, -1, step, &gain);
     }
     if (most > 0 && most > 0.5 * gain) { /* orthogonal rows gain least: it may become more */
-        size_t k = (size_t)(kind == BOTH_BETA    ? e.beta_up
-                            : kind == MIXED_DOWN ? e.alpha_down
-                                                 : e.alpha_up);
+        size_t k = (size_t)(kind == BOTH_BETA    ? e.beta_up.place
+                            : kind == MIXED_DOWN ? e.alpha_down.place
+                                                 : e.alpha_up.place);
         const float *row = rows_get(state->rows, k, state->active, err);
         if (!row) {
             return -1;
@@ -437,8 +438,9 @@ size_t top_choose_resting(const struct top_state *state, unsigned char *keep) {
     double rho = state->risk->kind == TOP_MEAN ? rest(state) : 1;
     double block = state->risk->kind == TOP_MEAN ? state->A : 0;
     /* the slope from which an entry could rise in some step */
-    double g_least = fmin(e.g_down, -(block + rho * e.z_up));
-    double z_least = rho > 0 ? fmin(e.z_down, -(e.g_up + block) / rho) : e.z_down;
+    double g_least = fmin(e.alpha_down.slope, -(block + rho * e.beta_up.slope));
+    double z_least =
+        rho > 0 ? fmin(e.beta_down.slope, -(e.alpha_up.slope + block) / rho) : e.beta_down.slope;
     if (state->risk->kind == TOP_NONE) {
         g_least = z_least = 0;
     } else if (top_state_levelled(state) && state->risk->kind == TOP_QUANTILE && state->omega > 0) {
@@ -468,7 +470,7 @@ size_t top_choose_few(const struct top_state *state, size_t room, unsigned char 
         size_t n = 0;
         for (size_t p = 0; p < state->active; p++) {
             if (keep[p] && !is_above(state, p) && (beta ? state->cap_rate[p] : state->C[p]) > 0) {
-                value[p] = beta ? top_state_beta_slope(state, p) : top_state_alpha_slope(state, p);
+                value[p] = slope_of(state, p, beta);
                 share[p] = 1;
                 order[n++] = (uint32_t)p;
             }

@@ -1,6 +1,6 @@
 #include "families/top/solver/zero_solution.h"
 
-#include "common/base/memory.h"
+#include "families/top/solver/feasible_dual.h"
 
 bool top_nothing_is_best(const struct top_risk *risk) {
     bool above = false;
@@ -13,10 +13,7 @@ bool top_nothing_is_best(const struct top_risk *risk) {
 
 int top_nothing_balance(const struct top_risk *risk, double cost, size_t dimension, struct fit *fit,
                         struct error *err) {
-    fit->weights = memory_zeros(dimension, sizeof(double), "weights", err);
-    fit->alpha = memory_zeros(risk->n, sizeof(double), "the dual point", err);
-    fit->beta = memory_zeros(risk->n, sizeof(double), "the dual point", err);
-    if (!fit->weights || !fit->alpha || !fit->beta) {
+    if (top_dual_allocate(fit, risk->n, dimension, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < risk->n; i++) {
