@@ -92,6 +92,8 @@ static int start(struct top_interior_run *run, struct error *err) {
     }
     at->level = first_level(in);
     at->lambda = 0;
+    memset(in->affine.x, 0, 4 * in->n * sizeof *in->affine.x); /* no step yet */
+    in->affine.level = in->affine.w = 0;
     at->rho = in->balanced ? -top_risk_threshold(in->risk, in->s, in->risk->p) : 0;
     for (size_t k = 0; k < in->n; k++) {
         double sign = top_interior_sign(in, k), x = at->x[k];
@@ -217,8 +219,8 @@ static int trim(struct top_interior_run *run, int tries, bool *trimmed, struct e
 /* The step: its centring as Mehrotra has it, and as much of the corrector as lets it go far. */
 static bool step(struct top_interior *in) {
     double length = fmin(1, top_interior_longest(in, 0, 0)),
-           products = top_interior_mean_product(in);
-    double ratio = fmin(1, fmax(0, top_interior_predicted(in, length) / products));
+           products = top_interior_mean_product(in, 0);
+    double ratio = fmin(1, fmax(0, top_interior_mean_product(in, length) / products));
     double target = ratio * ratio * ratio * products, best = 0, weight = 0;
     const double weights[] = {1, length, length * length, 0};
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
@@ -261,7 +263,7 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
         if (take_bounds(run, err)) {
             return -1;
         }
-        double left = run->primal - run->dual, mean = top_interior_mean_product(in);
+        double left = run->primal - run->dual, mean = top_interior_mean_product(in, 0);
         fit->converged = reached(run, run->primal, run->dual);
         if (fit->converged) {
             bool trimmed;

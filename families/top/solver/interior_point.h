@@ -17,8 +17,7 @@
 
 #include <stdbool.h>
 
-/* Operations, about, of a solve, counted in those of a plain loop; INFINITY where the problem is
- * too large. */
+/* Work (fit/work.h) of a solve; INFINITY where the problem is too large. */
 double top_interior_work(const struct problem *problem, const struct top_risk *risk);
 
 /* Solves min 1/2 |f|^2 + cost risk to the relative gap epsilon, or until rounding stops the

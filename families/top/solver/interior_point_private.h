@@ -72,8 +72,8 @@ int top_interior_place(struct top_interior *in, struct error *err);
 /* b and s of the iterate. */
 int top_interior_scores(struct top_interior *in, struct error *err);
 
-/* The mean of the products x z, u y and level w. */
-double top_interior_mean_product(const struct top_interior *in);
+/* The mean of the products x z, u y and level w after a step of `length` along affine. */
+double top_interior_mean_product(const struct top_interior *in, double length);
 
 /* Factors the step's system at the iterate. *done is false if no factorisation succeeds. */
 int top_interior_factor(struct top_interior *in, bool *done, struct error *err);
@@ -84,9 +84,6 @@ int top_interior_directions(struct top_interior *in, struct error *err);
 
 /* How far along affine + target centre + weight corrector the iterate stays at or above 0. */
 double top_interior_longest(const struct top_interior *in, double target, double weight);
-
-/* The mean of the products after a step of `length` along affine. */
-double top_interior_predicted(const struct top_interior *in, double length);
 
 /* Moves the iterate. Returns false if it is no longer finite, or above 0. */
 bool top_interior_move(struct top_interior *in, double length, double target, double weight);

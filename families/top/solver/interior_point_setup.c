@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "families/top/solver/interior_point.h"
+#include "fit/work.h"
 
 #include <float.h>
 #include <math.h>
@@ -37,10 +38,10 @@ static size_t count_rows(const struct top_risk *risk, const bool *within, bool t
 }
 
 double top_interior_work(const struct problem *problem, const struct top_risk *risk) {
-    enum { USUAL_STEPS = 20, ARRAYS = 100 }; /* ARRAYS: loops over the rows in a step */
+    enum { USUAL_STEPS = 20, ARRAYS = 50 }; /* ARRAYS: loops over the rows in a step */
     size_t m = count_rows(risk, NULL, is_tight(risk));
     m = cluster_count(risk->cluster, m);
-    return USUAL_STEPS * (top_system_work(problem, m) + ARRAYS * (double)m);
+    return USUAL_STEPS * (top_system_work(problem, m) + work_scalar(ARRAYS * (double)m));
 }
 
 /* The risk of the rows in use. Without an inside, of margins s_i - sum share_j s_j alone. */

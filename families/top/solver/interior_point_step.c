@@ -49,20 +49,7 @@ static bool arced(const struct top_interior *in) {
     return in->risk->kind == TOP_QUANTILE && in->risk->square;
 }
 
-double top_interior_mean_product(const struct top_interior *in) {
-    const struct top_point *at = &in->at;
-    bool arc = arced(in) && cluster_leads(in->cluster);
-    double sum = arc ? at->level * at->w : 0, count = arc ? 1 : 0;
-    for (size_t k = 0; k < in->n; k++) {
-        sum += at->x[k] * at->z[k] + (in->capped[k] ? at->u[k] * at->y[k] : 0);
-        count += in->capped[k] ? 2 : 1;
-    }
-    double sums[] = {sum, count};
-    cluster_sum(in->cluster, sums, 2);
-    return sums[0] / sums[1];
-}
-
-double top_interior_predicted(const struct top_interior *in, double length) {
+double top_interior_mean_product(const struct top_interior *in, double length) {
     const struct top_point *at = &in->at, *by = &in->affine;
     double count = arced(in) && cluster_leads(in->cluster) ? 1 : 0;
     double sum = count * (at->level + length * by->level) * (at->w + length * by->w);

@@ -8,6 +8,7 @@
 #include "families/top/solver/kernel_system.h"
 #include "families/top/solver/smo_private.h"
 #include "families/top/solver/step_selection.h"
+#include "fit/work.h"
 #include "methods/select_largest.h"
 
 #include <math.h>
@@ -33,7 +34,7 @@ static const double SHARES = 1.25;
 
 double top_finish_work(const struct problem *problem) {
     size_t rows = smaller(USUAL, top_system_most(problem));
-    double n = (double)problem->n, product = 2 * n * n;
+    double n = (double)problem->n, product = work_scalar(n * n);
     return USUAL_STEPS * top_system_work(problem, smaller(problem->n, rows)) + product;
 }
 

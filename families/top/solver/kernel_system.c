@@ -5,6 +5,7 @@
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
 #include "families/top/solver/feature_system_dd.h"
+#include "fit/work.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -14,8 +15,7 @@
 enum {
     MOST = 4096,   /* rows of a matrix that is factored */
     ALWAYS = 1024, /* and so many however small the cache */
-    BLOCK = 128,   /* rows of features taken at once */
-    BLAS = 12      /* operations of a factorisation in the time of one in a plain loop */
+    BLOCK = 128    /* rows of features taken at once */
 };
 
 struct top_system {
@@ -55,16 +55,16 @@ double top_system_work(const struct problem *problem, size_t m) {
     if (by_features(problem, m)) {
         side = (double)count_features(problem);
         double values = cluster_total(problem->cluster, (double)data_values(problem->data));
-        forming = rows * side * side / BLAS + 4 * values;
+        forming = work_blas3(rows * side * side / 2) + work_scalar(2 * values);
         bytes = side * side * sizeof(double);
     } else {
-        forming = 16 * rows * rows;
+        forming = work_scalar(8 * rows * rows);
         bytes = 2 * rows * rows * sizeof(double);
     }
     if (side > MOST || (side > ALWAYS && bytes > (double)problem->cache_bytes)) {
         return INFINITY;
     }
-    return forming + side * side * side / (3 * BLAS) + side * side;
+    return forming + work_cholesky(side);
 }
 
 size_t top_system_most(const struct problem *problem) {

@@ -19,9 +19,9 @@
 
 struct top_system;
 
-/* Operations, about, of one factorisation of m rows, of all ranks where the problem's are spread,
- * and the products that go with it, counted in those of a plain loop; INFINITY if the matrix has
- * more than some thousand rows, or does not fit into the problem's cache. */
+/* Work (fit/work.h) of one factorisation of m rows, of all ranks where the problem's are spread,
+ * and the products that go with it; INFINITY if the matrix has more than some thousand rows, or
+ * does not fit into the problem's cache. */
 double top_system_work(const struct problem *problem, size_t m);
 
 /* How many rows a kernel matrix may have for that to be finite. */

@@ -5,6 +5,7 @@
 #include "families/top/solver/interior_point.h"
 #include "families/top/solver/interior_working_set.h"
 #include "families/top/solver/published_ascent.h"
+#include "fit/work.h"
 
 #include <math.h>
 
@@ -251,27 +252,27 @@ static uint64_t smo_slice(const void *state, int turn) {
     return turn % 2 ? (STEPS + PLANES * row) << turn / 2 : 0;
 }
 
-/* Work is in operations of a plain loop. A step of smo or a sweep takes some passes over the
- * rows. */
-enum { PASSES = 16 };
+/* A step of smo or a sweep takes some passes over the rows. */
+enum { PASSES = 8 };
 
 static double descent_work(const void *state) {
     const struct solve *solve = state;
-    return PASSES * (double)solve->algorithms->risk.n_all + 4 * solve->algorithms->values;
+    return work_scalar(PASSES * (double)solve->algorithms->risk.n_all +
+                       2 * solve->algorithms->values);
 }
 
 /* Two products with the data or K, and a plane's part of the master. */
 static double planes_work(const void *state) {
-    enum { MASTER = 20000 };
+    enum { MASTER = 10000 };
     const struct solve *solve = state;
     const struct top_algorithms *algorithms = solve->algorithms;
     double n = (double)algorithms->risk.n_all;
-    return MASTER + (algorithms->map->primal ? 4 * algorithms->values : 2 * n * n);
+    return work_scalar(MASTER + (algorithms->map->primal ? 2 * algorithms->values : n * n));
 }
 
 static double smo_work(const void *state) {
     const struct solve *solve = state;
-    return PASSES * (double)solve->algorithms->risk.n_all;
+    return work_scalar(PASSES * (double)solve->algorithms->risk.n_all);
 }
 
 static double reduced_work(const void *state) {

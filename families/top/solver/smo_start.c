@@ -103,25 +103,6 @@ static void scale_point(struct top_smo *smo) {
     top_state_sums(state);
 }
 
-/* The multiple of the scores in row_s that has the least primal: by doubling, then by thirds. */
-static double best_multiple(struct top_smo *smo, double cost, double norm) {
-    double offset, best = 1, least = INFINITY;
-    const size_t n = smo->risk->n;
-    for (int k = -40; k <= 40; k++) {
-        double x = ldexp(1, k);
-        for (size_t i = 0; i < n; i++) {
-            smo->bound[i] = x * smo->row_s[i];
-        }
-        double primal =
-            0.5 * x * x * norm + cost * top_risk_cut(smo->risk, smo->bound, smo->row_g, &offset);
-        if (primal < least) {
-            least = primal;
-            best = x;
-        }
-    }
-    return best;
-}
-
 /* The dual point that belongs to the scores x row_s: the plane of the risk there, of which *offset
  * is the part of the dual that is not a square. */
 static void point_at(struct top_smo *smo, double cost, double x, double *offset) {
@@ -230,7 +211,10 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
         smo->row_s[i] = smo->scores[i];
         norm += smo->bound[i] * smo->scores[i];
     }
-    double x = norm > 0 ? best_multiple(smo, cost, norm) : 0;
+    double primal;
+    double x = norm > 0 ? top_risk_multiple(risk, cost, norm, smo->row_s, TOP_MULTIPLE_ABOUT,
+                                            smo->scores, &primal)
+                        : 0;
     point_at(smo, cost, x, &offset);
     for (int k = 0; !(offset > 0) && k < HALVINGS; k++) {
         x *= 0.5;
