@@ -70,6 +70,9 @@ static const struct option_spec own_options[] = {
     OPTION(COUNT, 'h', "shrinking", "0|1", "1: solver smo leaves out rows that rest at 0", SINGLE,
            .initial = "1", .high = 1)};
 
+/* Options that some of the formulations take. */
+static const char *const of_some[] = {"top-k", "tau", "theta", "bias", NULL};
+
 static bool takes(enum top_formulation formulation, const char *option) {
     if (strcmp(option, "top-k") == 0) {
         return formulation == TOP_PUSH_K;
@@ -84,9 +87,8 @@ static bool takes(enum top_formulation formulation, const char *option) {
 }
 
 static bool applies(struct point point, const char *option) {
-    static const char *const of_some[] = {"top-k", "tau", "theta", "bias"};
     bool lambda = options_given(point.options, "lambda");
-    for (size_t i = 0; i < sizeof of_some / sizeof of_some[0]; i++) {
+    for (size_t i = 0; of_some[i]; i++) {
         if (strcmp(option, of_some[i]) == 0) {
             return takes((enum top_formulation)point_choice(point, "formulation"), option);
         }
@@ -134,10 +136,11 @@ static int check(const struct options *options, struct error *err) {
     if (options_given(options, "lambda") && options_given(options, "cost")) {
         return error_set(err, ERROR_USAGE, "--lambda and --cost exclude each other");
     }
-    return check_unused(options, "top-k", err) < 0 || check_unused(options, "tau", err) < 0 ||
-                   check_unused(options, "theta", err) < 0
-               ? -1
-               : check_unused(options, "bias", err);
+    int status = 0;
+    for (size_t i = 0; of_some[i] && status == 0; i++) {
+        status = check_unused(options, of_some[i], err);
+    }
+    return status;
 }
 
 static int check_spread(const struct options *options, struct error *err) {

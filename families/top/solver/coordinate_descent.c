@@ -292,14 +292,14 @@ static void sweep(struct top_descent *descent, const struct monitor *monitor) {
     const struct rounds *rounds = &descent->rounds;
     double unwatched = 0, open = 0;
     bool all = descent->high == INFINITY && descent->low == -INFINITY;
+    descent->most = -INFINITY;
+    descent->least = INFINITY;
+    descent->moved = 0;
     find_due(descent);
     random_shuffle(&descent->random, descent->order, descent->due);
     for (size_t part = 0; part < rounds->parts; part++) {
         size_t first, end = rounds_part(rounds, descent->due, part, &first);
         for (size_t repeat = 0; repeat < rounds->repeats; repeat++) {
-            descent->most = part + repeat > 0 ? descent->most : -INFINITY;
-            descent->least = part + repeat > 0 ? descent->least : INFINITY;
-            descent->moved = part + repeat > 0 ? descent->moved : 0;
             descent->open = 0;
             visit(descent, first, end, cluster ? rounds->factor : 1);
         }
@@ -381,7 +381,7 @@ static double find_dual(const struct top_descent *descent, double norm) {
 static int find_bounds(struct top_descent *descent, double epsilon, struct fit *fit,
                        double *multiple, struct error *err) {
     const struct score_map *map = descent->map;
-    double norm = array_dot(descent->w, descent->w, descent->dimension), offset;
+    double norm = array_dot(descent->w, descent->w, descent->dimension);
     fit->dual = find_dual(descent, norm);
     if (norm == 0) { /* as at the start, or as good as */
         memset(descent->s, 0, descent->n * sizeof *descent->s);
@@ -389,8 +389,8 @@ static int find_bounds(struct top_descent *descent, double epsilon, struct fit *
         return -1;
     }
     *multiple = 1;
-    fit->primal = 0.5 * norm +
-                  descent->cost * top_risk_cut(descent->risk, descent->s, descent->work, &offset);
+    fit->primal =
+        0.5 * norm + descent->cost * top_risk_value(descent->risk, descent->s, descent->work);
     double gap = gap_relative(fit->primal, fit->dual);
     if (gap > epsilon && gap <= NEAR * epsilon) {
         seek_multiple(descent, fit, multiple);

@@ -96,8 +96,6 @@ double top_state_dual(const struct top_state *state, double *norm) {
 
 /* ---- taking a step ---- */
 
-enum { NOBODY = -1 };
-
 /* The rate of the level. */
 static double level_rate(const struct top_state *state, const struct top_step *step) {
     if (state->risk->kind != TOP_MEAN) {
@@ -114,7 +112,7 @@ static double level_rate(const struct top_state *state, const struct top_step *s
 static double longest(const struct top_state *state, const struct top_step *step, double rate,
                       ptrdiff_t *stop) {
     double most = INFINITY;
-    *stop = NOBODY;
+    *stop = TOP_NO_PLACE;
     for (int e = 0; e < step->n; e++) {
         size_t p = step->entry[e].place;
         double own = step->entry[e].rate;
@@ -227,7 +225,7 @@ static int leave(struct top_state *state, size_t p, struct error *err) {
 
 /* TOP_QUANTILE, hinge: delta is no larger than some beta needs. */
 static int lower_level(struct top_state *state, struct error *err) {
-    ptrdiff_t top = NOBODY;
+    ptrdiff_t top = TOP_NO_PLACE;
     double level = 0;
     for (size_t p = 0; p < state->active; p++) {
         if (state->beta[p] > 0 && state->beta[p] / state->cap_rate[p] > level) {
@@ -236,7 +234,7 @@ static int lower_level(struct top_state *state, struct error *err) {
         }
     }
     state->level = level;
-    return top == NOBODY ? 0 : enter(state, (size_t)top, err);
+    return top == TOP_NO_PLACE ? 0 : enter(state, (size_t)top, err);
 }
 
 /* Moves the entries by d, puts those that arrive on their bounds exactly there, and says which
@@ -366,7 +364,7 @@ int top_state_take(struct top_state *state, const struct top_step *step, struct 
             return -1;
         }
     }
-    if (stop != NOBODY && d == most && enter(state, (size_t)stop, err) < 0) {
+    if (stop != TOP_NO_PLACE && d == most && enter(state, (size_t)stop, err) < 0) {
         return -1;
     }
     if (levelled && state->risk->kind == TOP_QUANTILE && state->n_capped == 0 &&

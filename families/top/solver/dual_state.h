@@ -41,6 +41,9 @@ struct top_state {
     double squares; /* sum beta^2 / mass, kept for TOP_QUANTILE squared */
 };
 
+/* Where a place may be missing. */
+enum { TOP_NO_PLACE = -1 };
+
 /* Entries of a step: alpha or beta of a place, with the rate at which it moves. */
 struct top_entry {
     size_t place;

@@ -363,8 +363,7 @@ static int solve(struct top_interior_run *run, const struct problem *problem, do
                  struct error *err) {
     int status = top_interior_make(run, problem, cost, possible, err);
     if (status == 0 && *possible) {
-        double offset;
-        run->primal = cost * top_risk_cut(&run->risk, run->scores, run->work, &offset); /* of 0 */
+        run->primal = cost * top_risk_value(&run->risk, run->scores, run->work); /* of 0 */
         status = start(run, err) || improve(run, monitor, fit, err) ? -1 : 0;
     }
     if (status == 0 && fit->reason == STOP_ROUNDING) {

@@ -362,12 +362,12 @@ static int start(struct cd *cd, uint64_t seed, struct error *err) {
 /* ---- the run ---- */
 
 static int bounds(struct cd *cd, struct fit *fit, struct error *err) {
-    double norm = 0, offset;
+    double norm = 0;
     for (size_t i = 0; i < cd->n; i++) {
         norm += (cd->alpha[i] - cd->beta[i]) * cd->s[i];
     }
     fit->dual = top_risk_dual(cd->risk, cd->cost, cd->alpha, cd->beta) - 0.5 * norm;
-    fit->primal = 0.5 * norm + cd->cost * top_risk_cut(cd->risk, cd->s, cd->work, &offset);
+    fit->primal = 0.5 * norm + cd->cost * top_risk_value(cd->risk, cd->s, cd->work);
     return isfinite(fit->primal) && isfinite(fit->dual)
                ? 0
                : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");

@@ -230,8 +230,7 @@ static double plain_value(const struct top_risk *risk, const double *s, double *
     return value;
 }
 
-/* The risk, and g (n) a subgradient. */
-static double find_value(struct top_risk *risk, const double *s, double *g) {
+double top_risk_value(struct top_risk *risk, const double *s, double *g) {
     if (risk->kind == TOP_NONE) {
         return cluster_total(risk->cluster, plain_value(risk, s, g));
     }
@@ -255,7 +254,7 @@ static double find_value(struct top_risk *risk, const double *s, double *g) {
 }
 
 double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *offset) {
-    double value = find_value(risk, s, g);
+    double value = top_risk_value(risk, s, g);
     if (risk->kind == TOP_NONE) {
         for (size_t i = 0; i < risk->n; i++) {
             risk->slope[i] = g[i] < 0 ? -g[i] : 0;
@@ -337,7 +336,7 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
         for (size_t i = 0; i < risk->n; i++) {
             scaled[i] = x * s[i];
         }
-        double value = 0.5 * x * x * norm + C * find_value(risk, scaled, g);
+        double value = 0.5 * x * x * norm + C * top_risk_value(risk, scaled, g);
         double slope = x * norm + C * cluster_total(risk->cluster, array_dot(g, s, risk->n));
         root = x;
         root_value = value;

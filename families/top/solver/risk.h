@@ -62,7 +62,10 @@ double top_risk_threshold(struct top_risk *risk, const double *s, double *p);
 /* The threshold where all scores are 0. */
 double top_risk_of_nothing(const struct top_risk *risk);
 
-/* Returns the risk, without C; g (n) gets a subgradient, *offset = risk - g's. */
+/* Returns the risk, without C; g (n) gets a subgradient. */
+double top_risk_value(struct top_risk *risk, const double *s, double *g);
+
+/* The same, and keeps the plane: *offset = risk - g's. */
 double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *offset);
 struct risk top_risk_table(struct top_risk *risk);
 

@@ -131,12 +131,12 @@ static void set_cost(struct top_smo *smo, double cost) {
  * primal lag far behind the dual, and a small stretch takes them above it. */
 static double primal(struct top_smo *smo, double norm, double dual, double epsilon) {
     const struct top_state *state = &smo->state;
-    double offset, value;
+    double value;
     for (size_t p = 0; p < state->n; p++) {
         smo->row_s[state->at[p]] = state->s[p];
     }
     smo->multiple = 1;
-    value = 0.5 * norm + smo->cost * top_risk_cut(smo->risk, smo->row_s, smo->row_g, &offset);
+    value = 0.5 * norm + smo->cost * top_risk_value(smo->risk, smo->row_s, smo->row_g);
     if (!gap_reached(value, dual, epsilon) && value - dual < WORTH_STRETCHING * value) {
         smo->multiple = top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s,
                                           TOP_MULTIPLE_ABOUT, smo->scores, &value);

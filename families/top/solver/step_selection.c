@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-enum { NOBODY = -1 };
-
 /* A gain without bounds that is compared by products is within so much of its quotients, but for
  * what cancels in it: a pair of rows that are nearly one may be passed over for another step. */
 static const double MARGIN = 1 + 1e-9;
@@ -39,7 +37,7 @@ static inline void take_smaller(struct extreme *extreme, bool may, size_t p, dou
 }
 
 static struct extremes find_extremes(const struct top_state *state) {
-    const struct extreme up = {NOBODY, -INFINITY}, down = {NOBODY, INFINITY};
+    const struct extreme up = {TOP_NO_PLACE, -INFINITY}, down = {TOP_NO_PLACE, INFINITY};
     struct extremes e = {up, down, up, down, down};
     for (size_t p = 0; p < state->active; p++) {
         if (state->C[p] > 0) {
@@ -104,7 +102,7 @@ struct found {
 /* The best second entry of a block. */
 static inline struct found scan_block(const struct top_state *state, const float *row,
                                       const struct scan *scan, bool beta) {
-    struct found best = {NOBODY, 0, 0, 0};
+    struct found best = {TOP_NO_PLACE, 0, 0, 0};
     for (size_t p = 0; p < state->active; p++) {
         bool may = beta
                        ? (scan->falls ? state->beta[p] > 0 && !(scan->free_only && state->capped[p])
@@ -140,7 +138,7 @@ static struct found scan_beta(const struct top_state *state, const float *row,
 /* Makes the two-entry step better than *step its replacement. */
 static void offer(struct top_step *step, double *gain, const struct found *found,
                   struct top_entry first, bool beta, double rate, double block) {
-    if (found->place != NOBODY && found->gain > *gain) {
+    if (found->place != TOP_NO_PLACE && found->gain > *gain) {
         *gain = found->gain;
         *step = (struct top_step){.entry = {first, {(size_t)found->place, beta, rate}},
                                   .n = 2,
@@ -222,7 +220,7 @@ static void with_level(const struct top_state *state, const struct extremes *e, 
     ptrdiff_t beta = sign > 0 ? e->beta_down.place : e->beta_up.place;
     for (int kind = 0; kind < 2; kind++) {
         ptrdiff_t place = kind ? beta : alpha;
-        if (place == NOBODY) {
+        if (place == TOP_NO_PLACE) {
             continue;
         }
         size_t p = (size_t)place;
@@ -345,7 +343,7 @@ enum kind { BOTH_ALPHA, BOTH_BETA, MIXED_UP, MIXED_DOWN, KINDS };
 /* The gain of two entries of one block. */
 static double pair_gain(const struct top_state *state, const struct extreme *up,
                         const struct extreme *down, bool beta) {
-    if (up->place == NOBODY || down->place == NOBODY) {
+    if (up->place == TOP_NO_PLACE || down->place == TOP_NO_PLACE) {
         return 0;
     }
     return gain_of(up->slope - down->slope, curvature_of(state, (size_t)up->place, beta) +
@@ -358,7 +356,7 @@ static double mixed_gain(const struct top_state *state, const struct extreme *al
                          const struct extreme *beta, bool falls) {
     bool mean = state->risk->kind == TOP_MEAN;
     double rho = mean ? rest(state) : 1;
-    if (alpha->place == NOBODY || (beta->place == NOBODY && rho > 0)) {
+    if (alpha->place == TOP_NO_PLACE || (beta->place == TOP_NO_PLACE && rho > 0)) {
         return 0;
     }
     size_t k = (size_t)alpha->place;
