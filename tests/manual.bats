@@ -131,7 +131,7 @@ has() {
     done < <(sed -n 's/^    \$ //p' README doc/reference.md $retention)
     [ $n -gt 20 ] || fail "only $n commands were found"
     # the report in README has the lines of the program
-    assert_equal "$(sed -n '/train -t minmax datasets/,/^primal is/s/ = .*//p' README | tr -d ' ' | tr '\n' ' ')" \
+    assert_equal "$(sed -n '/train -t minmax datasets/,/^.primal. is/s/ = .*//p' README | tr -d ' ' | tr '\n' ' ')" \
         "$(./svm-rank-train -q -t minmax datasets/rank.train ../report.model | head -7 | sed 's/ = .*//' | tr '\n' ' ')"
     DUALSVM_BIN=build tools/demo >../out
     grep -Eq '^system-5  0\.[89]' ../out
