@@ -6,11 +6,11 @@ from ._data import Rows
 
 
 class TopClassifier(Classifier):
-    """Classification at the top: positives are to score above a threshold that the highest
-    negatives make. Two classes; the positive one is the second in order, or pos_label.
+    """Classification at the top: positives score above a threshold that the highest negatives
+    determine. Two classes; the positive one is the second in order, or pos_label.
 
-    Parameters are those of svm-top-train under scikit-learn's names; others of its options go by
-    their own names, such as tau=0.01 or calibrate=0.05 (TopClassifier.options() lists them)."""
+    Parameters have scikit-learn's names; all other options of svm-top-train have their own names,
+    such as tau=0.01 or calibrate=0.05 (TopClassifier.options() lists them)."""
 
     _family = "top"
 
@@ -104,9 +104,9 @@ class MultiClassSVM(Classifier):
     """A multi-class SVM in one problem: a score for each class; the largest score gives the
     label.
 
-    Parameters are those of svm-mc-train under scikit-learn's names; bias is the value of a constant
-    feature, 0: none. Others of its options go by their own names, such as scale="std" or
-    solver="newton" (MultiClassSVM.options() lists them)."""
+    Parameters have scikit-learn's names; bias is the value of a constant feature, 0: none. All other
+    options of svm-mc-train have their own names, such as scale="std" or solver="newton"
+    (MultiClassSVM.options() lists them)."""
 
     _family = "mc"
 
@@ -160,10 +160,10 @@ class MultiClassSVM(Classifier):
 class SupportMatrixMachine(Classifier):
     """A support matrix machine: a classifier of matrices whose weights are a matrix of low rank.
 
-    X is an array of matrices (n, rows, columns), or has them as rows (n, rows * columns) with
-    shape=(rows, columns); without shape each row is a matrix of one row. Parameters are those of
-    svm-smm-train under scikit-learn's names; others of its options go by their own names, such as
-    restarts=5 (SupportMatrixMachine.options() lists them)."""
+    X is an array of matrices (n, rows, columns), or of flattened ones (n, rows * columns) with
+    shape=(rows, columns); without shape each row is a matrix of one row. Parameters have
+    scikit-learn's names; all other options of svm-smm-train have their own names, such as restarts=5
+    (SupportMatrixMachine.options() lists them)."""
 
     _family = "smm"
 

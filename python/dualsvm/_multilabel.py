@@ -9,14 +9,13 @@ SINGLE, SETS, INDICATOR = "one label a row", "sets", "indicator"
 
 
 class MultiLabelRankSVM(ClassifierMixin, Estimator):
-    """The multi-label Rank-SVM of Elisseeff and Weston: scores that put the labels of each row
-    before all others, and sets of labels from them.
+    """The multi-label Rank-SVM of Elisseeff and Weston: scores that rank the labels of each row
+    before all others, and label sets from them.
 
-    y is a list of sets of labels, or a matrix (rows, labels) of 0 and 1; predictions are of the
-    same kind. It may also have one label a row: predictions are then the label of the largest
-    score. Parameters are those of svm-ml-train under scikit-learn's names; others of its options
-    go by their own names, such as threshold="top:3" or free_bias=True
-    (MultiLabelRankSVM.options() lists them)."""
+    y is a list of sets of labels, or a matrix (rows, labels) of 0 and 1; predictions have the same
+    form. It may also have one label per row: predictions are then the label with the largest score.
+    Parameters have scikit-learn's names; all other options of svm-ml-train have their own names,
+    such as threshold="top:3" or free_bias=True (MultiLabelRankSVM.options() lists them)."""
 
     _family = "ml"
 

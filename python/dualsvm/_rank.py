@@ -8,10 +8,10 @@ from ._labels import finite_numbers, vector
 class RankSVM(Estimator):
     """A RankSVM: scores that order the rows of each query like their targets.
 
-    y are the targets; which query a row is of is told by qid, or by a second column of y, which
-    goes with it through cross-validation; without both all rows are of one. Parameters are those
-    of svm-rank-train under scikit-learn's names; others of its options go by their own names, such
-    as rank_gap=(1, 5) or scale="std" (RankSVM.options() lists them)."""
+    y are the targets. qid gives the query of each row, or a second column of y, which
+    cross-validation splits with it; without both all rows belong to one query. Parameters have
+    scikit-learn's names; all other options of svm-rank-train have their own names, such as
+    rank_gap=(1, 5) or scale="std" (RankSVM.options() lists them)."""
 
     _family = "rank"
 
