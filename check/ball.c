@@ -1,3 +1,4 @@
+/* Functions of balls. The exponential is computed in double-double from the Taylor series. */
 #include "check/ball.h"
 
 #include <stdint.h>
@@ -13,7 +14,7 @@ struct ball ball_scale(struct ball a, int exponent) {
     if (exponent == 0 || ball_is_zero(a)) {
         return a;
     }
-    if (fabs(m.hi) < BALL_SMALL) { /* bits of m and r may be lost */
+    if (fabs(m.hi) < BALL_SMALL) { /* low bits of m and r may be lost */
         bool exact = a.r == 0 && a.m.lo == 0 && ldexp(m.hi, -exponent) == a.m.hi;
         r += exact ? 0 : BALL_LOST;
     }
@@ -21,8 +22,8 @@ struct ball ball_scale(struct ball a, int exponent) {
 }
 
 struct ball ball_divide(struct ball a, struct ball b) {
-    double least = fabs(b.m.hi) * (1 - 0x1p-48) - b.r * BALL_UP;
-    if (!(least > 0) || !isfinite(a.r)) {
+    double min_size = fabs(b.m.hi) * (1 - 0x1p-48) - b.r * BALL_UP;
+    if (!(min_size > 0) || !isfinite(a.r)) {
         return unknown();
     }
     if (ball_is_zero(a)) {
@@ -30,9 +31,9 @@ struct ball ball_divide(struct ball a, struct ball b) {
     }
     struct dd m = dd_divide(a.m, b.m);
     /* |a'/b' - a/b| <= (r_a + |a/b| r_b) / (|b| - r_b) */
-    double r = (a.r + fabs(m.hi) * BALL_UP * b.r) / least * BALL_UP;
+    double r = (a.r + fabs(m.hi) * BALL_UP * b.r) / min_size * BALL_UP;
     if (fabs(m.hi) < BALL_SMALL || fabs(a.m.hi) < BALL_SMALL) {
-        r += BALL_LOST / fmin(1, least);
+        r += BALL_LOST / fmin(1, min_size);
     }
     return ball_make(m, r);
 }
@@ -45,17 +46,17 @@ struct ball ball_root(struct ball a) {
     if (!(high > 0)) {
         return ball_of(0);
     }
-    if (!(a.m.hi > 2 * a.r)) { /* 0 is not far: from 0 to the largest */
-        double most = sqrt(high) * BALL_UP;
-        return ball_make((struct dd){most / 2, 0}, most / 2);
+    if (!(a.m.hi > 2 * a.r)) { /* 0 is near: the ball from 0 to the root of the upper end */
+        double root = sqrt(high) * BALL_UP;
+        return ball_make((struct dd){root / 2, 0}, root / 2);
     }
-    /* one step of Newton's from the double's root: its error is squared */
+    /* one Newton step from the root in double, which squares its error */
     double x = sqrt(a.m.hi);
     struct dd rest = dd_add(a.m, dd_negative(dd_two_product(x, x)));
     struct dd m = dd_quick_sum(x, rest.hi / (2 * x));
     /* |sqrt(a') - sqrt(a)| <= r / sqrt(a) */
-    double lost = a.m.hi < BALL_SMALL ? sqrt(BALL_LOST) : 0;
-    return ball_make(m, a.r / x * BALL_UP + lost + 0x1p-98 * x);
+    double underflow = a.m.hi < BALL_SMALL ? sqrt(BALL_LOST) : 0;
+    return ball_make(m, a.r / x * BALL_UP + underflow + 0x1p-98 * x);
 }
 
 /* ---- exponentials ---- */
@@ -85,10 +86,10 @@ static double power_of_two(int n) {
     return power;
 }
 
-/* exp of the middle: a = n ln 2 + x, x halved 7 times, |x| < 3e-3; e = exp(x) - 1 by 9 terms of
- * Taylor, x^9 / 10! < 2^-98, and then doubled back by e -> 2 e + e^2. Terms from the sixth on are
- * below 2^-51 of the first: doubles do. Each of the some 30 operations adds 2^-104 of a number of
- * the size of e, the doublings hand on relative errors: 2^-92 in all is ample. */
+/* exp of a midpoint: a = n ln 2 + x, x halved 7 times, |x| < 3e-3; e = exp(x) - 1 by 9 terms of the
+ * Taylor series, x^9 / 10! < 2^-98, then doubled by e -> 2 e + e^2. Terms from the sixth on are
+ * below 2^-51 of the first and are summed in double. Each of about 30 operations adds 2^-104 of a
+ * number of the size of e, and doubling preserves relative errors: a total of 2^-92 is ample. */
 static struct dd exponential(struct dd a) {
     const double part_of = 0x1p-7; /* 2^-HALVINGS */
     double n = nearbyint(a.hi / LN2.hi), tail = 0, power;
@@ -112,18 +113,18 @@ static struct dd exponential(struct dd a) {
 }
 
 struct ball ball_exponential(struct ball a) {
-    const double most = 690, least = -600, tiny = 1e-260; /* exp(-600) = 3e-261 */
+    const double max = 690, min = -600, tiny = 1e-260; /* exp(-600) = 3e-261 */
     double high = ball_high(a);
     if (ball_is_zero(a)) {
         return ball_of(1);
     }
-    if (high < least) {
+    if (high < min) {
         return (struct ball){{tiny / 2, 0}, tiny / 2};
     }
-    if (high > most) {
+    if (high > max) {
         return unknown();
     }
-    if (a.m.hi < least || a.r > 1) { /* from 0 to the largest */
+    if (a.m.hi < min || a.r > 1) { /* the ball from 0 to the exponential of the upper end */
         double half = exp(high) * BALL_UP / 2;
         return (struct ball){{half, 0}, half * BALL_UP};
     }
@@ -132,15 +133,15 @@ struct ball ball_exponential(struct ball a) {
     return ball_make(m, m.hi * (2 * a.r + 0x1p-92) * BALL_UP);
 }
 
-/* With y near log a, t = a exp(-y) - 1: y + log(1 + t) = y + t - t^2 / 2 + ..., what is left out at
- * most |t|^3 for |t| < 1/2. */
+/* With y near log a and t = a exp(-y) - 1, log a = y + log(1 + t) = y + t - t^2 / 2 + ..., with a
+ * remainder of at most |t|^3 for |t| < 1/2. */
 struct ball ball_logarithm(struct ball a) {
     if (!(a.m.hi - a.r > 0) || !(a.m.hi < INFINITY)) {
         return unknown();
     }
     struct ball y = ball_of(log(a.m.hi));
     struct ball t = ball_subtract(ball_multiply(a, ball_exponential(ball_negative(y))), ball_of(1));
-    double size = ball_most(t);
+    double size = ball_magnitude(t);
     if (!(size < 0.5)) {
         return unknown();
     }
@@ -192,15 +193,15 @@ bool ball_at_most(struct ball a, struct ball b) {
     return equal || ball_compare(a, b) < 0;
 }
 
-/* From end to end: where neither holds the other the middle moves towards b by what the radius
- * grows. */
+/* If neither ball contains the other, the smallest ball from end to end: the midpoint moves towards
+ * b by the growth of the radius. */
 struct ball ball_join(struct ball a, struct ball b) {
-    struct dd way = dd_add(b.m, dd_negative(a.m));
-    double apart = fabs(way.hi) * BALL_UP;
-    if (!(apart + b.r > a.r) || !(apart + a.r > b.r)) {
+    struct dd difference = dd_add(b.m, dd_negative(a.m));
+    double distance = fabs(difference.hi) * BALL_UP;
+    if (!(distance + b.r > a.r) || !(distance + a.r > b.r)) {
         return ball_make(a.r < b.r ? b.m : a.m, fmax(a.r, b.r));
     }
-    double r = (apart + a.r + b.r) / 2 * BALL_UP, move = way.hi < 0 ? a.r - r : r - a.r;
+    double r = (distance + a.r + b.r) / 2 * BALL_UP, move = difference.hi < 0 ? a.r - r : r - a.r;
     return ball_make(dd_add(a.m, (struct dd){move, 0}), r);
 }
 
@@ -219,7 +220,7 @@ struct ball ball_absolute(struct ball a) {
     if (side != 0) {
         return side > 0 ? a : ball_negative(a);
     }
-    return ball_positive((struct ball){{0, 0}, ball_is_zero(a) ? 0 : ball_most(a)});
+    return ball_positive((struct ball){{0, 0}, ball_is_zero(a) ? 0 : ball_magnitude(a)});
 }
 
 struct ball ball_minimum(struct ball a, struct ball b) {

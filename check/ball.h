@@ -1,9 +1,9 @@
-/* Numbers of which is known where they are: a double-double in the middle, and a radius. Each
- * operation gives a ball that holds the result for all numbers of its operands' balls.
+/* Ball arithmetic: a real number is represented by a double-double midpoint and a radius. Each
+ * operation returns a ball that contains the result for all numbers in the balls of its operands.
  *
- * Sums and products of dd.h are taken to be as near their result as is proven of them there, other
- * functions within 2^-100 of it; a radius is rounded up by a factor, far above terms of u^3.
- * What is not finite, or not known at all, has the radius infinity. */
+ * Sums and products of dd.h have the errors proved there; other functions are within 2^-100 of
+ * their result. Radii are rounded up by a factor that also covers terms of order u^3. A value that
+ * is not finite, or unknown, has radius infinity. */
 #ifndef CHECK_BALL_H
 #define CHECK_BALL_H
 
@@ -14,15 +14,15 @@
 #include <stddef.h>
 
 struct ball {
-    struct dd m; /* the middle */
-    double r;    /* the radius, 0 or more */
+    struct dd m; /* the midpoint */
+    double r;    /* the radius, >= 0 */
 };
 
-/* Of a sum, a product and any other function, relative to the result. */
+/* Error bounds of a sum, a product and any other function, relative to the result. */
 static const double BALL_OF_SUM = 3 * 0x1p-106, BALL_OF_PRODUCT = 5 * 0x1p-106,
                     BALL_UNIT = 0x1p-100;
 static const double BALL_UP = 1 + 0x1p-48;
-/* Products below this may have lost low bits by underflow; no more than that much. */
+/* Products below BALL_SMALL may have lost low bits by underflow, at most BALL_LOST. */
 static const double BALL_SMALL = 1e-240, BALL_LOST = 1e-270;
 
 static inline struct ball ball_of(double value) {
@@ -33,12 +33,12 @@ static inline bool ball_is_zero(struct ball a) {
     return a.m.hi == 0 && a.m.lo == 0 && a.r == 0;
 }
 
-/* A bound of the magnitude. */
-static inline double ball_most(struct ball a) {
+/* An upper bound of the magnitude. */
+static inline double ball_magnitude(struct ball a) {
     return (fabs(a.m.hi) + fabs(a.m.lo) + a.r) * BALL_UP;
 }
 
-/* A ball around what dd arithmetic has made to within a part of it, with the radius r besides. */
+/* A ball around a result of dd arithmetic with relative error `part`, plus the radius r. */
 static inline struct ball ball_within(struct dd m, double part, double r) {
     r = (r + part * fabs(m.hi)) * BALL_UP;
     bool good = isfinite(m.hi) && isfinite(m.lo) && r < INFINITY;
@@ -86,13 +86,14 @@ static inline struct ball ball_multiply(struct ball a, struct ball b) {
     return ball_within(m, BALL_OF_PRODUCT, r);
 }
 
-/* 2^exponent a: exact, but for what is next to the ends of doubles. */
+/* 2^exponent a: exact except near the ends of the range of doubles. */
 struct ball ball_scale(struct ball a, int exponent);
 
-/* A long sum, with what bounds its error. All bits 0 is the empty one. */
+/* A long sum with its error bound. All bits 0 is the empty sum. */
 struct ball_sum {
     struct dd m;
-    double r; /* of the terms' radii and of rounding, but for r's own and for what underflows */
+    double r; /* sum of the radii of the terms and of rounding errors, but without the rounding of r
+              itself and underflow */
     size_t n;
 };
 
@@ -108,7 +109,7 @@ static inline void ball_sum_product(struct ball_sum *sum, struct ball a, struct 
     sum->n++;
 }
 
-/* Adds a number that is what it is. */
+/* Adds an exact number. */
 static inline void ball_sum_add(struct ball_sum *sum, struct dd a) {
     sum->m = dd_add(sum->m, a);
     sum->r += BALL_OF_SUM * fabs(sum->m.hi);
@@ -123,15 +124,15 @@ static inline struct ball ball_sum_end(const struct ball_sum *sum) {
     return ball_within(sum->m, 0, sum->r * up + n * BALL_LOST);
 }
 
-/* a / b; unknown where b may be 0. */
+/* a / b; unknown if b may be 0. */
 struct ball ball_divide(struct ball a, struct ball b);
 
-/* The root of a, of max(0, a) if that may be below 0. */
+/* The square root of a, or of max(0, a) if a may be negative. */
 struct ball ball_root(struct ball a);
 
-/* e^a; unknown above a = 690, near the end of doubles. */
+/* e^a; unknown above a = 690, near the overflow of doubles. */
 struct ball ball_exponential(struct ball a);
-struct ball ball_logarithm(struct ball a); /* unknown where a may be 0 */
+struct ball ball_logarithm(struct ball a); /* unknown if a may be 0 */
 struct ball ball_tangent(struct ball a);   /* tanh */
 struct ball ball_power(struct ball a, int degree);
 
@@ -141,16 +142,16 @@ struct ball ball_absolute(struct ball a);
 struct ball ball_minimum(struct ball a, struct ball b);
 struct ball ball_maximum(struct ball a, struct ball b);
 
-/* A ball that holds both. */
+/* A ball that contains both. */
 struct ball ball_join(struct ball a, struct ball b);
 
-/* -1: a < b for certain; 1: a > b for certain; 0: neither. Equal numbers are 0. */
+/* -1 if a < b is certain, 1 if a > b is certain, else 0. Equal numbers give 0. */
 int ball_compare(struct ball a, struct ball b);
 
-/* a <= b for certain: they may be equal. */
+/* True if a <= b is certain. */
 bool ball_at_most(struct ball a, struct ball b);
 
-/* Doubles at or below, and at or above, all numbers of the ball. */
+/* Doubles that are lower and upper bounds of all numbers of the ball. */
 double ball_low(struct ball a);
 double ball_high(struct ball a);
 

@@ -1,3 +1,4 @@
+/* Comparison of the claims of a model with the bounds found, and the report. */
 #include "check/check.h"
 
 #include "check/task.h"
@@ -10,43 +11,44 @@
 
 /* ---- claims ---- */
 
-/* An end of a ball, as a ball next to a point. */
+/* An end of a ball, as a ball of almost zero radius. */
 static struct ball end_of(struct ball a, double direction) {
     return a.r == 0 ? a : ball_make(dd_add(a.m, (struct dd){direction * a.r, 0}), 0);
 }
 
-static struct ball gap_at(struct ball primal, struct ball dual, struct ball least) {
+static struct ball gap_at(struct ball primal, struct ball dual, struct ball min_primal) {
     struct ball open = ball_positive(ball_subtract(primal, dual));
-    return ball_is_zero(open) ? open : ball_divide(open, ball_maximum(primal, least));
+    return ball_is_zero(open) ? open : ball_divide(open, ball_maximum(primal, min_primal));
 }
 
-/* The least and the largest that the gap of models may be: relative to the primal, or to a tiny
- * part of that of f = 0. The gap grows with the primal, which stands in it twice, so each end of
- * the interval is computed from ends. */
+/* The interval of the gap of the model, relative to the primal or to a tiny part of that of f = 0.
+ * The gap increases with the primal, which occurs in it twice, so each end of the interval is
+ * computed from ends. */
 static void find_gap(const struct findings *findings, struct ball *low, struct ball *high) {
     const double tiny = 1e-12;
-    struct ball least = ball_multiply(ball_of(tiny), findings->nothing);
+    struct ball min_primal = ball_multiply(ball_of(tiny), findings->zero_primal);
     struct ball primal = findings->primal,
-                dual = findings->dual; /* at least 0: its ends may not be */
+                dual = findings->dual; /* not negative, although the ends of its ball may be */
     if (!isfinite(primal.r) || !isfinite(dual.r)) {
-        *low = *high = gap_at(primal, dual, least);
+        *low = *high = gap_at(primal, dual, min_primal);
         return;
     }
-    *low = gap_at(ball_positive(end_of(primal, -1)), end_of(dual, 1), least);
-    *high = gap_at(end_of(primal, 1), ball_positive(end_of(dual, -1)), least);
+    *low = gap_at(ball_positive(end_of(primal, -1)), end_of(dual, 1), min_primal);
+    *high = gap_at(end_of(primal, 1), ball_positive(end_of(dual, -1)), min_primal);
 }
 
-/* What a claim may be off by, relatively: bounds that are exact, as C times a number of rows, are
- * known here up to far less than that, and no double shows it; of the gap what its own rounding
- * does. */
+/* Relative tolerances of claims. EXACT: bounds that are exact, as C times a number of rows, are
+ * known here up to far less than that, which no double shows. QUOTIENT: the rounding of the gap
+ * itself. */
 static const double EXACT = 0x1p-80, QUOTIENT = 4 * DBL_EPSILON;
 
-static void wrong_bound(struct task *task, const char *name, double claimed, const char *true_one) {
-    task_wrong(task, "the model's %s is %.17g, and the true one %s", name, claimed, true_one);
+static void wrong_bound(struct task *task, const char *name, double claimed,
+                        const char *direction) {
+    task_wrong(task, "the model's %s is %.17g, and the true one %s", name, claimed, direction);
 }
 
-/* Claims that what is found, from low to high, is at most `claim`, but for `excused` of it.
- * claimed: as the model has it. */
+/* Checks that the value found, from low to high, is at most `claim`, up to the relative tolerance
+ * `excused`. claimed: the number in the model. */
 static void compare(struct task *task, const char *name, double claimed, struct ball claim,
                     struct ball low, struct ball high, double excused) {
     claim = ball_add(claim, ball_multiply(claim, ball_of(excused)));
@@ -57,8 +59,8 @@ static void compare(struct task *task, const char *name, double claimed, struct 
     }
 }
 
-/* A dual is refuted if it is above that of the dual point, however rounding's errors in that are
- * repaired, or above a primal: what only is above the repair that is made here, may be true. */
+/* A dual is refuted if it is above that of the dual point under any repair of rounding errors, or
+ * above a primal. If it is only above the dual of the repair made here, it may be true. */
 static void compare_dual(struct task *task) {
     const struct findings *findings = task->findings;
     double claimed = task->model.dual;
@@ -75,15 +77,16 @@ static void compare_dual(struct task *task) {
 }
 
 static void compare_claims(struct task *task) {
-    const double small = 1e-9; /* of the primal of f = 0: below, gaps are of rounding alone */
+    const double small =
+        1e-9; /* relative to the primal of f = 0: below, gaps are only rounding errors */
     const struct findings *findings = task->findings;
     const struct model *model = &task->model;
     struct ball primal = task_scaled(task, model->primal);
     compare(task, "primal", model->primal, primal, findings->primal, findings->primal, EXACT);
-    if (!findings->unknown[0] && model->dual > 0) { /* no optimum is below 0 */
+    if (!findings->unknown[0] && model->dual > 0) { /* no optimum is negative */
         compare_dual(task);
     }
-    if (!findings->unknown[0] && primal.m.hi >= small * ball_high(findings->nothing)) {
+    if (!findings->unknown[0] && primal.m.hi >= small * ball_high(findings->zero_primal)) {
         struct ball low, high;
         find_gap(findings, &low, &high);
         compare(task, "gap", model->gap, ball_of(model->gap), low, high, QUOTIENT);
@@ -100,14 +103,14 @@ static void write_bound(struct output *output, double bound) {
     }
 }
 
-/* 2^exponent bound, rounded away from what it bounds where it is next to the least double. */
+/* 2^exponent bound, rounded outwards if it is subnormal. */
 static double unscaled(double bound, int exponent, double direction) {
     double value = ldexp(bound, exponent), back = ldexp(value, -exponent);
     bool inside = direction < 0 ? back > bound : back < bound;
     return inside ? nextafter(value, direction) : value;
 }
 
-/* What is found, from low to high, times 2^exponent. */
+/* Writes the interval from low to high, times 2^exponent. */
 static void write_interval(struct output *output, const char *name, struct ball low,
                            struct ball high, int exponent) {
     output_format(output, "%s = ", name);
@@ -117,7 +120,7 @@ static void write_interval(struct output *output, const char *name, struct ball 
     output_format(output, "\n");
 }
 
-/* What was checked, that the model does not say. */
+/* Writes the properties of the problem that the model does not have. */
 static void write_problem(const struct task *task, struct output *output) {
     size_t n_weights = 0;
     for (size_t i = 0; i < task->proof.n_entries; i++) {

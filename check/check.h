@@ -1,8 +1,8 @@
-/* Verifies what a model claims of its fit, from the training rows and a proof (doc/formats,
- * "Proofs"): everything is computed anew with plain loops in double-double, each number with a
- * bound of its error. This room shares no numerical code with what made the model, but for sums and
- * products of two doubles (common/double_double/dd.h), in which no trainer's bound is made: of the
- * project it uses the readers of files, and what these stand on. */
+/* Verifies the bounds that a model claims, from the training rows and a proof (doc/formats,
+ * "Proofs"): everything is computed again by plain loops in double-double, each number with an
+ * error bound. This module shares no numerical code with the trainers, except sums and products of
+ * two doubles (common/double_double/dd.h), in which no trainer computes its bounds; otherwise it
+ * uses only the readers of files. */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 
@@ -14,9 +14,9 @@
 /* The exit codes of svm-check. */
 enum { CHECK_VERIFIED = 0, CHECK_REFUTED = 1, CHECK_UNKNOWN = 3 };
 
-/* paths: the training file, the model and the proof. Writes the bounds as intervals and the
- * verdict, a line each; *code gets the verdict. n_threads: 0 for one per processor. Fails where a
- * file cannot be read, or is none of what it should be. */
+/* paths: the training file, the model and the proof. Writes the bounds as intervals, and the
+ * verdict, one line each; *code gets the verdict. n_threads: 0 for one per processor. Fails if a
+ * file cannot be read or is invalid. */
 int check_files(const char *const paths[3], size_t n_threads, struct output *output, int *code,
                 struct error *err);
 

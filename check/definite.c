@@ -1,3 +1,6 @@
+/* The smallest shift that makes a kernel matrix positive semidefinite: a bisection over Cholesky
+ * factorisations, m^3 / 6 multiply-adds each, in double-double for few points and in long double
+ * for many. */
 #include "check/definite.h"
 
 #include "common/base/memory.h"
@@ -24,24 +27,25 @@ bool definite_always(const struct kernel *kernel) {
 
 enum { BLOCK = 64, LANES = 4 };
 
-/* A matrix that is to be factored, with a shift of its diagonal: unit * shape (m). */
+/* A matrix to be factored, with a shift of its diagonal: unit * shape (m). */
 struct matrix {
     struct definite *definite;
     const struct points *points;
     struct threads *threads;
     bool (*factor)(struct matrix *matrix);
-    double *shape;            /* (m) */
-    double *scale;            /* (m) powers of 2 that rows and columns are multiplied by */
-    double unit, least, most; /* the least is what the arithmetic needs */
-    double near;              /* the ratio at which two units are one */
-    double largest;           /* diagonal entry of all training rows */
-    double lost; /* what a factorisation may have hidden; beside the entries' errors, the most */
+    double *shape;                   /* (m) */
+    double *scale;                   /* (m) powers of 2 by which rows and columns are multiplied */
+    double unit, min_unit, max_unit; /* least: the minimum for the accuracy of the arithmetic */
+    double near;                     /* the ratio at which bisection stops */
+    double largest;                  /* largest diagonal entry of all training rows */
+    double backward_error; /* bound of the backward error of a factorisation; beside the errors of
+                           the entries */
     double off;
     struct dd *K, *L;   /* (m, m), the lower halves */
     long double *rough; /* (m, m) L */
     double *x;          /* (workers, width) */
-    double *error; /* (m) bound of what the scaled entries of a row are off by, squared, summed */
-    size_t first;  /* column of the block at hand */
+    double *error;      /* (m) bound of the sum of squared errors of the scaled entries of a row */
+    size_t first;       /* first column of the current block */
 };
 
 /* ---- entries ---- */
@@ -58,8 +62,8 @@ static bool is_symmetric(const struct definite *definite, const struct points *p
     return symmetric;
 }
 
-/* The largest shift that rounding excuses, over that entry: values in a file were rounded when they
- * were written, and again to float. */
+/* The largest shift that rounding may explain, relative to that entry: values in a file were
+ * rounded when they were written, and again to float. */
 static double largest_unit(const struct points *points) {
     double rows = (double)points->n;
     return rows * (points->kernel.type == KERNEL_PRECOMPUTED ? FLT_EPSILON : 2 * DBL_EPSILON);
@@ -69,18 +73,19 @@ double definite_largest_shift(const struct points *points) {
     return largest_unit(points) * points_largest_own(points);
 }
 
-/* Of the scaled matrix. Where it costs nothing the shift is all that rounding excuses. */
+/* The shift of the scaled matrix at point i. Where it costs nothing, it is the largest that
+ * rounding may explain. */
 static double shift_of(const struct matrix *matrix, size_t i) {
     const double *cost = matrix->definite->cost;
     double shift =
-        cost && cost[i] == 0 ? matrix->most * matrix->largest : matrix->unit * matrix->shape[i];
+        cost && cost[i] == 0 ? matrix->max_unit * matrix->largest : matrix->unit * matrix->shape[i];
     return shift * matrix->scale[i] * matrix->scale[i];
 }
 
 /* ---- in double-double ---- */
 
-/* L_ij less the products of rows i and j before column j, for LANES rows from i on, at once: each
- * of them waits for itself. */
+/* L_ij less the products of rows i and j before column j, for LANES rows from i on, so that their
+ * additions are independent. */
 static void subtract_products(const struct dd *L, size_t m, size_t i, size_t j,
                               struct dd left[LANES]) {
     const struct dd *row[LANES], *other = L + j * m;
@@ -96,7 +101,7 @@ static void subtract_products(const struct dd *L, size_t m, size_t i, size_t j,
     }
 }
 
-/* Factors the lower half of L in place; false where a pivot is not above 0. */
+/* Factors the lower triangle of L in place; false if a pivot is not positive. */
 static bool factor_plain(struct dd *L, size_t m) {
     for (size_t j = 0; j < m; j++) {
         for (size_t i = j; i < m; i += LANES) {
@@ -114,9 +119,9 @@ static bool factor_plain(struct dd *L, size_t m) {
     return true;
 }
 
-/* What comes out is the factorisation of a matrix that differs from the one that went in by no more
- * than (m + 1) units of 2^-100 times its trace, in norm (Higham 2002, theorem 10.3), and that from
- * the true one by the radii. */
+/* The result is the factorisation of a matrix whose distance to the given one, in norm, is at most
+ * (m + 1) units of 2^-100 times its trace (backward error, Higham 2002, theorem 10.3), and that
+ * differs from the true one by the radii. */
 static bool factor_exactly(struct matrix *matrix) {
     size_t m = matrix->definite->m;
     double trace = 0;
@@ -126,7 +131,7 @@ static bool factor_exactly(struct matrix *matrix) {
         *own = dd_add(*own, (struct dd){shift_of(matrix, i), 0});
         trace += fabs(own->hi);
     }
-    matrix->lost = ((double)m + 1) * 0x1p-98 * trace;
+    matrix->backward_error = ((double)m + 1) * 0x1p-98 * trace;
     return factor_plain(matrix->L, m);
 }
 
@@ -146,7 +151,7 @@ static void fill_exactly(struct matrix *matrix) {
     }
 }
 
-/* ---- in long double, where points are many ---- */
+/* ---- in long double, for many points ---- */
 
 /* Row i of the lower half, rounded. */
 static void fill_row(void *argument, size_t i, size_t worker) {
@@ -167,7 +172,8 @@ static void fill_row(void *argument, size_t i, size_t worker) {
     row[i] += shift_of(matrix, i);
 }
 
-/* Entries first .. end of row i, those before them known; false where a pivot is not above 0. */
+/* Factors entries first .. end of row i, after those before them; false if a pivot is not positive.
+ */
 static bool factor_row(const struct matrix *matrix, size_t i, size_t first, size_t end) {
     size_t m = matrix->definite->m;
     long double *row = matrix->rough + i * m;
@@ -201,8 +207,8 @@ static void factor_below(void *argument, size_t task, size_t worker) {
     factor_row(matrix, matrix->first + BLOCK + task, matrix->first, matrix->first + BLOCK);
 }
 
-/* The same theorem, with the units of long double and sums in LANES: up to some thousands of points
- * no more is lost than what trainers, whose matrices are of doubles, have paid for. */
+/* The same theorem, with the unit of long double and sums in LANES: up to some thousands of points
+ * the error is smaller than what trainers, with matrices in double, have added to their bounds. */
 static bool factor_roughly(struct matrix *matrix) {
     size_t m = matrix->definite->m;
     double trace = 0, M = (double)m;
@@ -210,7 +216,8 @@ static bool factor_roughly(struct matrix *matrix) {
     for (size_t i = 0; i < m; i++) {
         trace += (double)fabsl(matrix->rough[i * m + i]);
     }
-    matrix->lost = (M / LANES + 12) * ((double)LDBL_EPSILON / 2) * trace * (1 + M * 0x1p-52);
+    matrix->backward_error =
+        (M / LANES + 12) * ((double)LDBL_EPSILON / 2) * trace * (1 + M * 0x1p-52);
     for (matrix->first = 0; matrix->first < m; matrix->first += BLOCK) {
         size_t end = matrix->first + BLOCK;
         for (size_t i = matrix->first; i < end && i < m; i++) {
@@ -225,24 +232,24 @@ static bool factor_roughly(struct matrix *matrix) {
     return true;
 }
 
-/* ---- the least shift ---- */
+/* ---- the smallest shift ---- */
 
-/* A diagonal of zeros leaves nothing to shift by: such a matrix is positive semidefinite if all of
+/* With a zero diagonal there is no relative shift: such a matrix is positive semidefinite if all of
  * it is 0. */
 static bool is_zero(const struct definite *definite, const struct points *points) {
     bool zero = true;
     for (size_t i = 0; zero && i < definite->m; i++) {
         for (size_t j = 0; zero && j <= i; j++) {
             uint32_t other = definite->point[j];
-            zero = ball_most(points_kernel(points, definite->point[i], NULL, other)) == 0;
+            zero = ball_magnitude(points_kernel(points, definite->point[i], NULL, other)) == 0;
         }
     }
     return zero;
 }
 
-/* A matrix of floats may want a shift that the bounds show: it is brought near the least. What is
- * below NOTHING no bound shows. */
-static const double NEAR = 1.01, NOT_FAR = 1.25, NOTHING = 0x1p-60;
+/* A matrix of floats may need a shift that the bounds show: it is found to a ratio of NEAR. COARSE
+ * is the ratio of the first bisection. Shifts below NEGLIGIBLE do not show in the bounds. */
+static const double NEAR = 1.01, COARSE = 1.25, NEGLIGIBLE = 0x1p-60;
 
 static bool works(struct matrix *matrix, double unit) {
     double error = 0;
@@ -251,46 +258,46 @@ static bool works(struct matrix *matrix, double unit) {
     for (size_t i = 0; i < matrix->definite->m; i++) {
         error += matrix->error[i];
     }
-    matrix->off = fmax(matrix->off, matrix->lost + 2 * sqrt(error));
+    matrix->off = fmax(matrix->off, matrix->backward_error + 2 * sqrt(error));
     return factored;
 }
 
-/* Units of a shape: `high` works, and `low` does not, or is as low as it goes. */
+/* An interval of units: `high` succeeds, and `low` fails or is the minimum. */
 struct bracket {
     double low, high;
-    double off; /* the matrix that was factored is so far, at the most, from the true one */
+    double off; /* bound of the distance between the factored matrix and the true one */
 };
 
-/* By bisection of the logarithm, to a ratio of `near`. */
+/* Bisection in the logarithm, to a ratio of `near`. */
 static void narrow(struct matrix *matrix, struct bracket *bracket, double near) {
-    while (bracket->high > NOTHING && bracket->high > near * bracket->low) {
+    while (bracket->high > NEGLIGIBLE && bracket->high > near * bracket->low) {
         double middle = sqrt(bracket->low) * sqrt(bracket->high);
         *(works(matrix, middle) ? &bracket->high : &bracket->low) = middle;
     }
     bracket->off = fmax(bracket->off, matrix->off);
 }
 
-/* False where no unit that is excused works. */
+/* False if no unit that rounding may explain succeeds. */
 static bool find_bracket(struct matrix *matrix, struct bracket *bracket) {
-    *bracket = (struct bracket){fmin(matrix->least, matrix->most), matrix->most, 0};
+    *bracket = (struct bracket){fmin(matrix->min_unit, matrix->max_unit), matrix->max_unit, 0};
     if (works(matrix, bracket->low)) {
         bracket->high = bracket->low;
     }
     bool found = bracket->low == bracket->high || works(matrix, bracket->high);
     if (found) {
-        narrow(matrix, bracket, NOT_FAR);
+        narrow(matrix, bracket, COARSE);
     }
     return found;
 }
 
-/* Shifts of one size, or of a part of each point's own value, but not of next to nothing: that may
- * be 0. Where they are not of one size the matrix is scaled, so that its trace is no measure of
- * what rounding leaves of small values. */
+/* Chooses shifts of equal size or, if `own`, proportional to the diagonal, but not to values near
+ * 0, which may be 0. In the second case the matrix is scaled, so that its trace does not hide
+ * rounding errors of small values. */
 static void set_shape(struct matrix *matrix, bool own) {
     const double small = 0x1p-60;
     const struct definite *definite = matrix->definite;
     for (size_t i = 0; i < definite->m; i++) {
-        double value = ball_most(points_own(matrix->points, definite->point[i]));
+        double value = ball_magnitude(points_own(matrix->points, definite->point[i]));
         double size = own ? fmax(value, small * matrix->largest) : matrix->largest;
         matrix->shape[i] = size / definite->copies[i];
         matrix->scale[i] = own && size > 0 ? exp2(-round(log2(size) / 2)) : 1;
@@ -310,20 +317,20 @@ static double cost_of(const struct matrix *matrix, double unit) {
     return cost;
 }
 
-/* Whether shifts of each point's own size would cost about as much as those of one size. */
+/* True if shifts proportional to the diagonal would cost about as much as equal ones. */
 static bool is_even(const struct matrix *matrix) {
     const double half = 0.5;
     const struct definite *definite = matrix->definite;
     double own = 0, all = 0;
     for (size_t i = 0; i < definite->m; i++) {
         double cost = definite->cost[i] / definite->copies[i];
-        own += ball_most(points_own(matrix->points, definite->point[i])) * cost;
+        own += ball_magnitude(points_own(matrix->points, definite->point[i])) * cost;
         all += matrix->largest * cost;
     }
     return own >= half * all;
 }
 
-/* Finds the shape that costs less, and its unit. */
+/* Finds the cheaper shape, and its unit. */
 static void find_shift(struct matrix *matrix) {
     struct definite *definite = matrix->definite;
     double costs[2] = {INFINITY, INFINITY};
@@ -333,9 +340,9 @@ static void find_shift(struct matrix *matrix) {
         if (find_bracket(matrix, &found[own])) {
             definite->found = true;
             costs[own] = fmin(cost_of(matrix, found[own].high), DBL_MAX);
-            if (found[own].high <= fmax(NOTHING, matrix->least) &&
+            if (found[own].high <= fmax(NEGLIGIBLE, matrix->min_unit) &&
                 (!definite->cost || is_even(matrix))) {
-                break; /* nothing is to be gained */
+                break; /* the other shape cannot be much better */
             }
         }
     }
@@ -355,7 +362,7 @@ static void find_shift(struct matrix *matrix) {
 int definite_shift(struct definite *definite, const struct points *points, struct threads *threads,
                    struct error *err) {
     size_t m = definite->m, workers = threads_count(threads);
-    bool exactly = m <= DEFINITE_EXACT;
+    bool exactly = m <= DEFINITE_MAX_EXACT;
     double M = (double)m;
     struct matrix matrix = {.definite = definite, .points = points, .threads = threads};
     definite->found = false;
@@ -366,8 +373,8 @@ int definite_shift(struct definite *definite, const struct points *points, struc
         return 0;
     }
     matrix.factor = exactly ? factor_exactly : factor_roughly;
-    matrix.near = exactly ? NEAR : NOT_FAR;
-    matrix.least = M * (exactly ? 0x1p-90 : 4 * (double)LDBL_EPSILON);
+    matrix.near = exactly ? NEAR : COARSE;
+    matrix.min_unit = M * (exactly ? 0x1p-90 : 4 * (double)LDBL_EPSILON);
     matrix.x = memory_array(workers, points->width * sizeof *matrix.x, "rows", err);
     matrix.shape = memory_array(m, 3 * sizeof *matrix.shape, "rows", err);
     if (exactly) {
@@ -382,7 +389,7 @@ int definite_shift(struct definite *definite, const struct points *points, struc
         matrix.scale = matrix.error + m;
         matrix.L = exactly ? matrix.K + m * m : NULL;
         matrix.largest = points_largest_own(points);
-        matrix.most = largest_unit(points);
+        matrix.max_unit = largest_unit(points);
         if (matrix.largest > 0) {
             find_shift(&matrix);
         } else {

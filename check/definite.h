@@ -1,4 +1,4 @@
-/* Kernels that are not known to be positive semidefinite (doc/mathematics, "Kernels"). */
+/* Kernels that need not be positive semidefinite (doc/mathematics, "Kernels"). */
 #ifndef CHECK_DEFINITE_H
 #define CHECK_DEFINITE_H
 
@@ -10,33 +10,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the kernel is positive semidefinite whatever the rows. */
+/* True if the kernel is positive semidefinite for all rows. */
 bool definite_always(const struct kernel *kernel);
 
 enum {
-    DEFINITE_EXACT = 1500, /* points whose matrix is factored in double-double: their cube counts */
-    DEFINITE_MOST = 6000   /* and in long double; no trainer certifies more of such a kernel */
+    DEFINITE_MAX_EXACT =
+        1500, /* maximum points whose matrix is factored in double-double, at a cost of their
+                 cube */
+    DEFINITE_MAX = 6000 /* and in long double; no trainer certifies more points of such a kernel */
 };
 
-/* Points whose kernel matrix is looked at, m of them, at most DEFINITE_MOST. */
+/* The points whose kernel matrix is tested: m of them, at most DEFINITE_MAX. */
 struct definite {
     size_t m;
     const uint32_t *point; /* (m) */
     const double
-        *copies;        /* (m) how many each stands for, 1 or more: its shift is divided by them */
-    const double *cost; /* (m) what a shift of 1 takes from the bounds, at each; NULL: ... */
-    double *shift;  /* (m) ... it is the same for all. Found: makes the matrix positive semidefinite
-                       on its diagonal */
-    bool found;     /* there is such a shift, among those that rounding excuses */
-    bool symmetric; /* the matrix is */
+        *copies; /* (m) number of equal points of each, >= 1: its shift is divided by this */
+    const double
+        *cost;     /* (m) change of the bounds by a shift of 1 at each point; NULL: equal for all */
+    double *shift; /* (m) result: makes the matrix positive semidefinite on its diagonal */
+    bool found;    /* result: such a shift exists that rounding may explain */
+    bool symmetric; /* result: the matrix is symmetric */
 };
 
-/* The largest shift that rounding excuses. */
+/* The largest shift that rounding may explain. */
 double definite_largest_shift(const struct points *points);
 
-/* Finds by Cholesky's factorisation a shift, nearly the least: of one size for all points or, if
- * that costs less, of one part of each point's own value. The caller has filled in all but what is
- * found, and has the room for it. */
+/* Finds, by Cholesky factorisation and bisection, nearly the smallest shift: of equal size for all
+ * points or, if that costs less, proportional to the diagonal. The caller sets all members but the
+ * results, and allocates shift. */
 int definite_shift(struct definite *definite, const struct points *points, struct threads *threads,
                    struct error *err);
 

@@ -1,3 +1,5 @@
+/* Norms and scores by plain loops: for kernels, one row of kernel values at a time, n_all^2 values
+ * in total. */
 #include "check/function.h"
 
 #include "common/base/memory.h"
@@ -9,7 +11,7 @@
 
 static struct ball *make_balls(size_t n, size_t k, struct error *err) {
     struct ball *balls = memory_zeros(n, k * sizeof *balls, "a function", err);
-    return balls; /* all bits 0 is the ball of 0 */
+    return balls; /* a ball of zero bits is 0 */
 }
 
 int function_of_model(struct function *f, const struct model *model, const struct points *points,
@@ -61,7 +63,7 @@ void function_free(struct function *function) {
 
 /* ---- linear ---- */
 
-/* Where a row's values go: into weights, or into sums with them. */
+/* The target of the values of a row: weights, or sums with them. */
 struct row_work {
     struct function *function;
     const struct ball *coefficients; /* (k) of the row */
@@ -144,15 +146,15 @@ struct kernel_work {
     const struct points *points;
     struct function *f, *g;
     bool with_g;
-    struct ball *rows; /* (n, k) g's coefficients, of equal rows at the first of them */
-    uint32_t *used;    /* (n_used) points with coefficients of either */
+    struct ball *rows; /* (n, k) coefficients of g, aggregated at the first of equal rows */
+    uint32_t *used;    /* points with coefficients in f or g */
     size_t n_used;
-    struct ball *f_norm, *g_norm; /* (n_all) each point's part */
+    struct ball *f_norm, *g_norm; /* contribution of each point */
     double *x;                    /* (workers, width) */
     struct ball_sum *sums;        /* (workers, 2 k) */
 };
 
-/* Of equal rows what cancels must not leave the rounding of its parts. */
+/* Aggregates over equal rows, so that coefficients that cancel leave no rounding errors. */
 static void join_rows(struct kernel_work *work) {
     size_t k = work->g->k;
     for (size_t i = 0; i < work->points->n; i++) {
@@ -163,12 +165,12 @@ static void join_rows(struct kernel_work *work) {
     }
 }
 
-/* Coefficients of g are those of training rows. */
+/* The coefficients of g at a point; NULL: g has coefficients only at training rows. */
 static const struct ball *row_of_g(const struct kernel_work *work, size_t p) {
     return p < work->points->n ? work->rows + p * work->g->k : NULL;
 }
 
-/* The scores of a point, its part in the norms. */
+/* Computes the scores of a point and its contribution to the norms. */
 static void evaluate_point(struct kernel_work *work, size_t p, double *x, struct ball_sum *sums) {
     size_t k = work->f->k, n = work->points->n;
     memset(sums, 0, 2 * k * sizeof *sums);
@@ -256,7 +258,7 @@ static int evaluate_kernel(struct function *f, struct function *g, const struct 
 
 /* ---- both ---- */
 
-/* The constant feature's part in g. */
+/* Adds the contribution of the constant feature to g. */
 static void add_constant(struct function *g, const struct points *points, double constant,
                          bool with_g) {
     size_t k = g->k;

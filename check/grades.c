@@ -1,11 +1,12 @@
+/* Gains and discounts in ball arithmetic. */
 #include "check/grades.h"
 
 #include <math.h>
 
-static const double MOST_GRADE = 60;
+static const double MAX_GRADE = 60;
 
 int grades_of(double target, double *grade, struct error *err) {
-    if (target != floor(target) || fabs(target) > MOST_GRADE) {
+    if (target != floor(target) || fabs(target) > MAX_GRADE) {
         return error_set(err, ERROR_RUNTIME, "a cost per ndcg or gain wants grades: not %g",
                          target);
     }

@@ -1,6 +1,6 @@
-/* What preferences are worth in NDCG (doc/mathematics, "rank: the problem"): with g the grade of a
- * row, d the mean of 1 / log2(1 + place) over the places that its grade takes up in the best order
- * of its query, and DCG* what that order gains, a pair costs C (gain - gain) (d - d) / DCG*. */
+/* Weights of preferences by NDCG (doc/mathematics, "rank: the problem"): with g the grade of a row,
+ * d the mean of 1 / log2(1 + place) over the places of its grade in the best order of its query,
+ * and DCG* the gain of that order, a pair costs C (gain - gain) (d - d) / DCG*. */
 #ifndef CHECK_GRADES_H
 #define CHECK_GRADES_H
 
@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The grade that a target stands for: below 0 counts as 0. Fails if it is none. */
+/* The grade of a target: negative targets count as 0. Fails if the target is not a grade. */
 int grades_of(double target, double *grade, struct error *err);
 
-/* Of a query's rows (n), grades from the lowest up: the gain 2^g - 1 of each, or g, and its
- * discount. Returns DCG*. */
+/* For the rows (n) of a query, with grades ascending: the gain 2^g - 1 of each, or g if `linear`,
+ * and its discount. Returns DCG*. */
 struct ball grades_weigh(const double *grade, size_t n, bool linear, struct ball *gain,
                          struct ball *discount);
 

@@ -1,4 +1,4 @@
-/* What the losses of all families are made of. */
+/* The loss that all families share. */
 #ifndef CHECK_LOSS_H
 #define CHECK_LOSS_H
 
@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* max(0, u) or its square. */
+/* max(0, u), or its square. */
 static inline struct ball loss_of(bool squared, struct ball u) {
     u = ball_positive(u);
     return squared ? ball_multiply(u, u) : u;

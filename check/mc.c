@@ -1,7 +1,10 @@
 /* Multi-class SVMs (doc/mathematics, "mc"; Dogan, Glasmachers, Igel, JMLR 2016):
+ *
  *   min 1/2 |W|^2 + sum_i C_i L(y_i, s_i),
- * L the sum or the maximum of max(0, 1 - m_c) over terms c, with margins m_c = M (s_y - s_c), or of
- * scores less their mean: s_y, and -s_c of the others. */
+ *
+ * L the sum or the maximum over terms c of max(0, 1 - m_c), with margins m_c = M (s_y - s_c), or
+ * those of scores minus their mean: s_y for c = y, and -s_c for the others. The proof has the dual
+ * variables alpha of each row and term; O(n k) besides the two functions. */
 #include "check/loss.h"
 #include "check/task.h"
 #include "common/base/memory.h"
@@ -12,10 +15,10 @@
 
 struct form {
     const char *name;
-    bool relative;    /* margins are differences */
-    bool centred;     /* the mean of the scores is taken off */
+    bool differences; /* margins are differences of scores */
+    bool centred;     /* the mean of the scores is subtracted */
     bool others, own; /* which classes are terms */
-    bool maximum;     /* of the terms; else their sum */
+    bool maximum;     /* the loss is the maximum of the terms; else their sum */
 };
 
 static const struct form forms[] = {
@@ -49,7 +52,7 @@ static struct ball mean_of(const struct mc *mc, const struct ball *s) {
 static struct ball row_loss(const struct mc *mc, size_t y, const struct ball *s) {
     struct ball mean = mean_of(mc, s), all = ball_of(0);
     for (size_t c = 0; c < mc->k; c++) {
-        struct ball margin = mc->form->relative
+        struct ball margin = mc->form->differences
                                  ? ball_multiply(mc->margin, ball_subtract(s[y], s[c]))
                              : c == y ? ball_subtract(s[c], mean)
                                       : ball_subtract(mean, s[c]);
@@ -61,15 +64,16 @@ static struct ball row_loss(const struct mc *mc, size_t y, const struct ball *s)
     return all;
 }
 
-/* The largest loss of a row at scores of 0. */
-static double most_of(const struct mc *mc) {
+/* The loss of a row at zero scores. */
+static double max_loss(const struct mc *mc) {
     double terms = (mc->form->others ? (double)mc->k - 1 : 0) + (mc->form->own ? 1 : 0);
     return mc->form->maximum ? 1 : terms;
 }
 
 /* ---- the dual point ---- */
 
-/* Brings a row's alpha to its bounds where rounding alone has it beyond; false if more has. */
+/* Repairs the alpha of a row if it violates its bounds only by rounding; returns false for larger
+ * violations. */
 static bool repair_row(const struct mc *mc, size_t i, struct ball *alpha) {
     struct ball sum = ball_of(0);
     for (size_t c = 0; c < mc->k; c++) {
@@ -92,14 +96,15 @@ static bool repair_row(const struct mc *mc, size_t i, struct ball *alpha) {
     return true;
 }
 
-/* The row's coefficients u of W = sum_i x_i u_i'. */
+/* Sets the coefficients u of the row in W = sum_i x_i u_i'. */
 static void set_coefficients(struct mc *mc, size_t y, const struct ball *alpha, struct ball *u) {
     struct ball sum = ball_of(0);
     for (size_t c = 0; c < mc->k; c++) {
         sum = ball_add(sum, alpha[c]);
-        u[c] = ball_negative(mc->form->relative ? ball_multiply(mc->margin, alpha[c]) : alpha[c]);
+        u[c] =
+            ball_negative(mc->form->differences ? ball_multiply(mc->margin, alpha[c]) : alpha[c]);
     }
-    u[y] = mc->form->relative ? ball_multiply(mc->margin, sum) : alpha[y];
+    u[y] = mc->form->differences ? ball_multiply(mc->margin, sum) : alpha[y];
     struct ball mean = mean_of(mc, u);
     for (size_t c = 0; mc->form->centred && c < mc->k; c++) {
         u[c] = ball_subtract(u[c], mean);
@@ -129,7 +134,8 @@ static void read_dual(struct mc *mc, struct function *g) {
         }
         set_coefficients(mc, y, mc->row, g->coefficients + i * mc->k);
     }
-    mc->task->findings->moved *= fmax(1, mc->margin.m.hi); /* slopes are of margins times M */
+    mc->task->findings->moved *=
+        fmax(1, mc->margin.m.hi); /* derivatives are with respect to margins times M */
 }
 
 /* ---- all ---- */
@@ -141,8 +147,8 @@ static int find_bounds(struct mc *mc, struct function *f, struct function *g, st
         return 0;
     }
     for (size_t i = 0; i < mc->n; i++) {
-        struct ball most = ball_multiply(mc->task->cost[i], ball_of(most_of(mc)));
-        task->findings->nothing = ball_add(task->findings->nothing, most);
+        struct ball loss = ball_multiply(mc->task->cost[i], ball_of(max_loss(mc)));
+        task->findings->zero_primal = ball_add(task->findings->zero_primal, loss);
     }
     if (task_evaluate(task, f, g, mc->linear, false, err) < 0) {
         return -1;

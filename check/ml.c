@@ -1,13 +1,15 @@
-/* Multi-label Rank-SVM (doc/mathematics, "ml"): with Y_i the labels of row i and
- * lambda_i = C / (|Y_i| (q - |Y_i|)),
+/* Multi-label Rank-SVM (doc/mathematics, "ml"): with Y_i the labels of row i and lambda_i = C /
+ * (|Y_i| (q - |Y_i|)),
+ *
  *   min 1/2 |f|^2 + sum_i lambda_i sum_{p in Y_i, r not} l(1 - (s_ip - s_ir)),
  *   D = sum_i sum_p beta_ip [- sum alpha^2 / 4 lambda] - 1/2 |g|^2,
  *   beta_ip = sum_r alpha_ipr, beta_ir = -sum_p alpha_ipr, 0 <= alpha [<= lambda],
+ *
  * and with a free bias sum_i beta_i = 0.
  *
- * Hinge: the proof has beta. A flow of some alpha makes it iff for each j the j largest beta_p sum
- * to no more than sum_r min(|beta_r|, j lambda), and both sides to the same (Gale 1957). Squared
- * hinge: the proof has alpha. */
+ * Hinge: the proof has beta. A flow alpha with these beta exists if and only if for each j the j
+ * largest beta_p sum to at most sum_r min(|beta_r|, j lambda), and both sides have equal sums (Gale
+ * 1957). Squared hinge: the proof has alpha. */
 #include "check/loss.h"
 #include "check/task.h"
 #include "common/base/memory.h"
@@ -81,31 +83,31 @@ static int descending(const void *a, const void *b) {
 }
 
 /* A factor of at most 1 by which beta, with sent[0..m) and received[0..l) of equal sums, becomes
- * feasible; false if that is not 1 but for rounding. Scaling keeps what was and loosens the
- * rest. */
+ * feasible; false if beta violates the condition by more than rounding. Scaling preserves the
+ * conditions that hold. */
 static bool flow_factor(const struct task *task, struct ball lambda, struct ball *sent, size_t m,
                         const struct ball *received, size_t l, struct ball *factor) {
     struct ball sum = ball_of(0);
     *factor = ball_of(1);
     qsort(sent, m, sizeof *sent, descending);
     for (size_t j = 0; j < m && !ball_is_zero(sent[j]); j++) {
-        struct ball most = ball_of(0), cap = ball_multiply(lambda, ball_of((double)(j + 1)));
+        struct ball capacity = ball_of(0), cap = ball_multiply(lambda, ball_of((double)(j + 1)));
         sum = ball_add(sum, sent[j]);
         for (size_t r = 0; r < l; r++) {
-            most = ball_add(most, ball_minimum(received[r], cap));
+            capacity = ball_add(capacity, ball_minimum(received[r], cap));
         }
-        if (!ball_at_most(sum, most)) {
-            if (!task_within(task, sum, most)) {
+        if (!ball_at_most(sum, capacity)) {
+            if (!task_within(task, sum, capacity)) {
                 return false;
             }
-            *factor = ball_minimum(*factor, ball_divide(ball_minimum(sum, most), sum));
+            *factor = ball_minimum(*factor, ball_divide(ball_minimum(sum, capacity), sum));
         }
     }
     return true;
 }
 
-/* Hinge: the row's beta, with both sides' sums made equal by scaling down the larger, and all if a
- * flow wants it. */
+/* Hinge: repairs beta of the row: the sums of both sides are made equal by scaling down the larger,
+ * and all is scaled down if no flow exists. */
 static bool read_beta(struct ml *ml, size_t i, struct ball *beta) {
     const bool *relevant = ml->relevant + i * ml->q;
     const struct ball zero = ball_of(0), lambda = lambda_of(ml, i);
@@ -113,7 +115,8 @@ static bool read_beta(struct ml *ml, size_t i, struct ball *beta) {
     size_t m = 0, l = 0;
     for (size_t k = 0; k < ml->q; k++) {
         struct ball size = relevant[k] ? beta[k] : ball_negative(beta[k]);
-        if (ball_compare(size, zero) < 0) { /* what differences of numbers like lambda leave */
+        if (ball_compare(size, zero) <
+            0) { /* a rounding error of a difference of numbers of the size of lambda */
             if (!task_within(ml->task, ball_subtract(lambda, size), lambda)) {
                 return false;
             }
@@ -122,15 +125,15 @@ static bool read_beta(struct ml *ml, size_t i, struct ball *beta) {
         }
         side[relevant[k]] = ball_add(side[relevant[k]], size);
     }
-    struct ball least = ball_minimum(side[0], side[1]);
+    struct ball smaller = ball_minimum(side[0], side[1]);
     for (int k = 0; k < 2; k++) {
-        if (!task_within(ml->task, side[k], least)) {
+        if (!task_within(ml->task, side[k], smaller)) {
             return false;
         }
     }
     for (size_t k = 0; k < ml->q; k++) {
         if (!ball_is_zero(beta[k])) {
-            struct ball share = ball_divide(least, side[relevant[k]]);
+            struct ball share = ball_divide(smaller, side[relevant[k]]);
             share = ball_multiply(beta[k], ball_minimum(share, ball_of(1)));
             task_repair(ml->task, &beta[k], share);
         }
@@ -150,7 +153,7 @@ static bool read_beta(struct ml *ml, size_t i, struct ball *beta) {
     return true;
 }
 
-/* One number of the proof. */
+/* Adds one number of the proof. */
 static bool read_value(struct ml *ml, const struct proof_value *entry, struct ball *row) {
     const bool *relevant = ml->relevant + entry->row * ml->q;
     size_t p = entry->a - 1, r = entry->b - (size_t)1;
@@ -192,12 +195,13 @@ static void read_dual(struct ml *ml, struct function *g) {
     }
 }
 
-/* With a free bias, what D is less at a point with sum_i beta_i = 0 near this one. Summed over rows
- * alpha is a flow between labels; what labels send too much, `off` in all, is taken back along
- * paths of fewer than q steps: `moved` is taken from alpha. D's slopes in alpha are at most 1 + 2
- * |score of g| and alpha / (2 lambda), and g moves by no more than 2 moved |x|. */
-static struct ball price_of_balance(struct ml *ml, const struct function *g) {
-    struct ball off = ball_of(0), all = ball_of(0), largest = ball_of(0), reach = ball_of(0);
+/* With a free bias: a bound of the decrease of D from this point to a near one with sum_i beta_i =
+ * 0. Summed over rows, alpha is a flow between labels; the imbalance, `off` in total, is cancelled
+ * along paths of fewer than q steps, which takes `moved` from alpha. The derivatives of D with
+ * respect to alpha are at most 1 + 2 |score of g| and alpha / (2 lambda), and g changes by at most
+ * 2 moved |x|. */
+static struct ball balance_cost(struct ml *ml, const struct function *g) {
+    struct ball off = ball_of(0), all = ball_of(0), largest = ball_of(0), diagonal = ball_of(0);
     for (size_t k = 0; k < ml->q; k++) {
         off = ball_add(off, ball_absolute(ml->total[k]));
     }
@@ -209,14 +213,14 @@ static struct ball price_of_balance(struct ml *ml, const struct function *g) {
         task_wrong(ml->task, "the dual point is not feasible: beta does not sum to 0");
     }
     for (size_t i = 0; i < ml->n; i++) {
-        reach = ball_maximum(reach, points_own(&ml->task->points, i));
+        diagonal = ball_maximum(diagonal, points_own(&ml->task->points, i));
     }
-    reach = ball_scale(reach, 2 * ml->task->half_unit);
+    diagonal = ball_scale(diagonal, 2 * ml->task->half_unit);
     struct ball moved = ball_multiply(off, ball_of((double)ml->q));
     struct ball slope =
         ball_add(ball_of(1 + ml->task->findings->ratio), ball_add(largest, largest));
     struct ball square = ball_multiply(ball_of(2), ball_multiply(moved, moved));
-    return ball_add(ball_multiply(moved, slope), ball_multiply(square, reach));
+    return ball_add(ball_multiply(moved, slope), ball_multiply(square, diagonal));
 }
 
 /* ---- all ---- */
@@ -232,14 +236,15 @@ static int find_bounds(struct ml *ml, struct function *f, struct function *g, st
         return -1;
     }
     if (ml->free_bias) {
-        double price = ball_most(price_of_balance(ml, g));
+        double cost = ball_magnitude(balance_cost(ml, g));
         findings->dual = ball_positive(
-            ball_subtract(findings->dual, (struct ball){{price / 2, 0}, price / 2 * BALL_UP}));
-        findings->highest = ball_add(findings->highest, (struct ball){{price, 0}, price * BALL_UP});
+            ball_subtract(findings->dual, (struct ball){{cost / 2, 0}, cost / 2 * BALL_UP}));
+        findings->highest = ball_add(findings->highest, (struct ball){{cost, 0}, cost * BALL_UP});
     }
     for (size_t i = 0; i < ml->n; i++) {
         if (has_loss(ml, i)) {
-            findings->nothing = ball_add(findings->nothing, task_scaled(task, task->model.cost));
+            findings->zero_primal =
+                ball_add(findings->zero_primal, task_scaled(task, task->model.cost));
             task_add_loss(task, row_loss(ml, i, f->scores + i * ml->q));
         }
     }

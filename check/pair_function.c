@@ -1,3 +1,4 @@
+/* Norms and margins of functions of pairs, by one row of K S at a time. */
 #include "check/pair_function.h"
 
 #include "common/base/memory.h"
@@ -52,31 +53,31 @@ static int compare_pairs(const void *a, const void *b) {
     return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : (x->q > y->q) - (x->q < y->q);
 }
 
-/* Each pair once, with p < q, and points of equal rows as one. Returns how many are left. */
+/* Merges the pairs: each once, with p < q, and equal points as one. Returns how many are left. */
 static size_t merge(const struct points *points, struct point_pair *pair, size_t n) {
-    size_t kept = 0;
+    size_t n_left = 0;
     for (size_t i = 0; i < n; i++) {
         struct point_pair own = {points->first[pair[i].p], points->first[pair[i].q], pair[i].b};
         if (own.p > own.q) {
             own = (struct point_pair){own.q, own.p, ball_negative(own.b)};
         }
-        pair[kept] = own;
-        kept += own.p < own.q; /* that of a point with itself is 0 */
+        pair[n_left] = own;
+        n_left += own.p < own.q; /* the pair of a point with itself is 0 */
     }
-    n = kept;
+    n = n_left;
     if (n > 0) {
         qsort(pair, n, sizeof *pair, compare_pairs);
     }
-    kept = 0;
+    n_left = 0;
     for (size_t i = 0; i < n; i++) {
-        struct point_pair *last = kept > 0 ? &pair[kept - 1] : NULL;
+        struct point_pair *last = n_left > 0 ? &pair[n_left - 1] : NULL;
         if (last && compare_pairs(last, &pair[i]) == 0) {
             last->b = ball_add(last->b, pair[i].b);
         } else {
-            pair[kept++] = pair[i];
+            pair[n_left++] = pair[i];
         }
     }
-    return kept;
+    return n_left;
 }
 
 /* ---- margins ---- */
@@ -86,13 +87,15 @@ struct margins_work {
     const struct point_pair *pair;
     size_t n_pairs;
     const struct margin_visitor *visitor;
-    struct ball_sum *sum; /* (workers, n_all) of a row of K S */
-    struct ball *row;     /* (workers, 2 n_all) it, and the margins */
-    struct ball *norm;    /* (n_all) a point's part of |f|^2 */
-    struct ball *part;    /* (n_pairs, 2) each pair's part of the slope at p and at q; NULL */
+    struct ball_sum *sum; /* one row of K S */
+    struct ball *row;     /* (workers, 2 n_all) the row, and the margins */
+    struct ball *norm;    /* (n_all) contribution of each point to |f|^2 */
+    struct ball
+        *part; /* (n_pairs, 2) contribution of each pair to the derivative at p and at q; NULL:
+                 not needed */
 };
 
-/* 2 (K S K) of p and q, from the row of K S. */
+/* The margin 2 (K S K) of p and q, from the row of K S of p. */
 static struct ball margin(const struct margins_work *work, const struct ball *row, size_t q) {
     size_t n = work->kernel->points->n_all;
     const struct ball *K = work->kernel->K + q * n;
@@ -178,8 +181,8 @@ int pair_function_evaluate(const struct pair_kernel *kernel, struct point_pair *
 }
 
 /* With K + E: <S, K S K> + 2 <S, K S E> + <S, E S E>. */
-struct ball pair_function_lift(const struct pair_kernel *kernel, const struct point_pair *pair,
-                               size_t n_pairs, const struct ball *slope, const double *shift) {
+struct ball pair_function_increase(const struct pair_kernel *kernel, const struct point_pair *pair,
+                                   size_t n_pairs, const struct ball *slope, const double *shift) {
     const struct points *points = kernel->points;
     struct ball sum = ball_of(0);
     for (size_t p = 0; p < points->n_all; p++) {

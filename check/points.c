@@ -1,3 +1,4 @@
+/* Points, and kernel values by their definitions. */
 #include "check/points.h"
 
 #include "common/base/memory.h"
@@ -9,7 +10,7 @@
 
 /* ---- rows ---- */
 
-/* Goes over the values of a row that are not 0. */
+/* Iterates over the non-zero values of a row. */
 struct cursor {
     struct stored_row row;
     size_t at;
@@ -70,7 +71,7 @@ static bool rows_equal(const struct data *a, size_t i, const struct data *b, siz
     }
 }
 
-/* The data and the row in it of a point. */
+/* The data and row of a point. */
 static const struct data *locate(const struct points *points, size_t p, size_t *row) {
     *row = p < points->n ? p : points->vector[p - points->n];
     return p < points->n ? points->rows : points->vectors;
@@ -82,9 +83,9 @@ void points_load(const struct points *points, size_t p, double *x) {
     data_row_dense(data, row, points->width, x);
 }
 
-/* ---- matrices in files ---- */
+/* ---- precomputed matrices ---- */
 
-/* The rows by their serials. */
+/* Indexes the rows by their serial numbers. */
 static int index_serials(struct points *points, struct error *err) {
     size_t n = points->n;
     const struct data *rows = points->rows;
@@ -105,7 +106,7 @@ static int index_serials(struct points *points, struct error *err) {
 
 static struct ball stored_value(const struct points *points, size_t p, size_t q) {
     const struct data *rows = points->rows;
-    uint64_t column = rows->serial[q] - 1; /* from 0 on, as columns are */
+    uint64_t column = rows->serial[q] - 1; /* from 0, like columns */
     if (!rows->row_start) {
         return ball_of(
             column < rows->n_features ? (double)rows->value[p * rows->n_features + column] : 0);
@@ -118,18 +119,18 @@ static struct ball stored_value(const struct points *points, size_t p, size_t q)
     return ball_of(low < end && rows->column[low] == column ? (double)rows->value[low] : 0);
 }
 
-bool points_is_nothing(const struct points *points, size_t p) {
-    bool nothing = points->kernel.type == KERNEL_PRECOMPUTED;
-    for (size_t other = 0; nothing && other < points->n_all; other++) {
-        nothing = ball_is_zero(stored_value(points, p, other)) &&
-                  ball_is_zero(stored_value(points, other, p));
+bool points_is_zero(const struct points *points, size_t p) {
+    bool zero = points->kernel.type == KERNEL_PRECOMPUTED;
+    for (size_t other = 0; zero && other < points->n_all; other++) {
+        zero = ball_is_zero(stored_value(points, p, other)) &&
+               ball_is_zero(stored_value(points, other, p));
     }
-    return nothing;
+    return zero;
 }
 
-/* ---- which rows are one, and which vector is which row ---- */
+/* ---- equal points ---- */
 
-/* Whether training rows i and j are one point. */
+/* True if training rows i and j are the same point. */
 static bool points_equal(const struct points *points, size_t i, size_t j) {
     bool equal = rows_equal(points->rows, i, points->rows, j);
     for (size_t p = 0; equal && points->row_of && p < points->n; p++) {
@@ -138,7 +139,7 @@ static bool points_equal(const struct points *points, size_t i, size_t j) {
     return equal;
 }
 
-/* A table of the training rows by their hash: 1 + the first of those that are equal. */
+/* Builds a hash table of the training rows: 1 + the first of equal rows. */
 static uint32_t *index_rows(struct points *points, size_t room, struct error *err) {
     uint32_t *table = memory_zeros(room, sizeof *table, "rows", err);
     for (size_t i = 0; table && i < points->n; i++) {
@@ -169,7 +170,7 @@ static int match_vectors(struct points *points, const uint32_t *table, size_t ro
     return 0;
 }
 
-/* Precomputed: rows are known by their serials. */
+/* Precomputed: rows are identified by serial numbers. */
 static int match_serials(struct points *points, struct error *err) {
     size_t n = points->n;
     const struct data *vectors = points->vectors;
@@ -187,7 +188,7 @@ static int match_serials(struct points *points, struct error *err) {
 
 enum { LANES = 4 };
 
-/* Sums up doubles, each exactly: hi + lo of each lane. */
+/* Compensated sums of doubles: hi + lo of each lane. */
 struct lanes {
     double hi[LANES], lo[LANES];
 };
@@ -198,21 +199,21 @@ static inline void lanes_add(struct lanes *lanes, size_t lane, double term) {
     lanes->lo[lane] += s.lo;
 }
 
-/* The sum of m terms, whose magnitudes sum to `size` at most. A lane's p terms but the first lose u
- * of that each, added up in fewer than p roundings. */
+/* The sum of m terms, whose magnitudes sum to at most `size`. Of the p terms of a lane each but the
+ * first has an error of u times that, and these are added with fewer than p roundings. */
 static struct ball lanes_end(const struct lanes *lanes, double m, double size) {
-    double p = ceil(m / LANES), lost = p * (p - 1) * 0x1p-106 + (LANES - 1) * BALL_OF_SUM;
+    double p = ceil(m / LANES), relative_error = p * (p - 1) * 0x1p-106 + (LANES - 1) * BALL_OF_SUM;
     struct dd sum = dd_two_sum(lanes->hi[0], lanes->lo[0]);
     for (size_t lane = 1; lane < LANES; lane++) {
         sum = dd_add(sum, dd_two_sum(lanes->hi[lane], lanes->lo[lane]));
     }
-    return ball_within(sum, 0, lost * size * BALL_UP);
+    return ball_within(sum, 0, relative_error * size * BALL_UP);
 }
 
-/* What |x_k| and |z_k| have in common where the signs agree. */
+/* min(|x_k|, |z_k|) if the signs agree, else 0. */
 static inline double overlap(double x, double z) {
-    double least = fmin(fabs(x), fabs(z));
-    return x * z > 0 ? least : 0;
+    double minimum = fmin(fabs(x), fabs(z));
+    return x * z > 0 ? minimum : 0;
 }
 
 /* x'z, or the sum of overlaps, of a dense row and row j; products of two floats are exact. */
@@ -265,10 +266,10 @@ static struct ball sum_differences(const struct points *points, size_t p, size_t
     bool in_a = cursor_next(&a, &u, &x), in_b = cursor_next(&b, &v, &z);
     while (in_a || in_b) {
         bool take_a = in_a && (!in_b || u <= v), take_b = in_b && (!in_a || v <= u);
-        struct dd apart = dd_two_sum(take_a ? (double)x : 0, take_b ? -(double)z : 0);
-        struct ball own = {apart, 0};
+        struct dd difference = dd_two_sum(take_a ? (double)x : 0, take_b ? -(double)z : 0);
+        struct ball own = {difference, 0};
         if (absolute) {
-            ball_sum_add(&sum, apart.hi < 0 ? dd_negative(apart) : apart);
+            ball_sum_add(&sum, difference.hi < 0 ? dd_negative(difference) : difference);
         } else {
             ball_sum_product(&sum, own, own);
         }
@@ -284,15 +285,16 @@ static bool has_overlaps(enum kernel_type type) {
     return type == KERNEL_MINMAX || type == KERNEL_LAPLACIAN || type == KERNEL_RATIONAL;
 }
 
-/* The polynomial and the sigmoid of x'z. */
+/* The polynomial and sigmoid kernels from x'z. */
 static struct ball of_product(const struct kernel *kernel, struct ball product) {
     product = ball_add(ball_multiply(ball_of(kernel->gamma), product), ball_of(kernel->coef0));
     return kernel->type == KERNEL_SIGMOID ? ball_tangent(product)
                                           : ball_power(product, kernel->degree);
 }
 
-/* A distance from norms and products is fast, but of large rows that are near to one another their
- * rounding is left: that may change the kernel by no more than CLOSE of it. */
+/* The distance, by norms and products, which is fast, if its rounding error changes the kernel by a
+ * relative error of at most CLOSE; else, for large rows that are near to one another, by
+ * differences. */
 static struct ball distance_of(const struct points *points, size_t p, size_t q, struct ball both,
                                struct ball sum) {
     const double CLOSE = 0x1p-66;
@@ -317,8 +319,8 @@ struct ball points_kernel(const struct points *points, size_t p, const double *x
         return stored_value(points, p, q);
     }
     bool overlaps = has_overlaps(kernel->type);
-    double size = overlaps ? fmin(points->most[p], points->most[q])
-                           : points->most[p] * points->most[q] * BALL_UP;
+    double size = overlaps ? fmin(points->magnitude[p], points->magnitude[q])
+                           : points->magnitude[p] * points->magnitude[q] * BALL_UP;
     struct ball sum = sum_with(points, x, q, overlaps, size);
     struct ball both = ball_add(points->norm[p], points->norm[q]);
     switch (kernel->type) {
@@ -340,7 +342,7 @@ struct ball points_kernel(const struct points *points, size_t p, const double *x
 
 struct ball points_own(const struct points *points, size_t p) {
     const struct kernel *kernel = &points->kernel;
-    struct ball sum = points->norm[p]; /* x'x, where a kernel is made of that */
+    struct ball sum = points->norm[p]; /* x'x, if the kernel is a function of that */
     switch (kernel->type) {
     case KERNEL_PRECOMPUTED:
         return stored_value(points, p, p);
@@ -357,7 +359,7 @@ struct ball points_own(const struct points *points, size_t p) {
 double points_largest_own(const struct points *points) {
     double largest = 0;
     for (size_t i = 0; i < points->n; i++) {
-        largest = fmax(largest, ball_most(points_own(points, i)));
+        largest = fmax(largest, ball_magnitude(points_own(points, i)));
     }
     return largest;
 }
@@ -374,8 +376,8 @@ static void find_norms(struct points *points, double *x) {
         }
         size *= 1 + (double)points->width * 0x1p-52;
         points->norm[p] = sum_with(points, x, p, overlaps, size);
-        points->most[p] =
-            overlaps ? ball_most(points->norm[p]) : sqrt(ball_most(points->norm[p])) * BALL_UP;
+        points->magnitude[p] = overlaps ? ball_magnitude(points->norm[p])
+                                        : sqrt(ball_magnitude(points->norm[p])) * BALL_UP;
     }
 }
 
@@ -394,11 +396,12 @@ int points_create(struct points *points, const struct data *rows, const struct m
     points->point = memory_array(n_vectors, sizeof *points->point, "rows", err);
     points->first = memory_array(n + n_vectors, sizeof *points->first, "rows", err);
     points->norm = memory_array(n + n_vectors, sizeof *points->norm, "rows", err);
-    points->most = memory_array(n + n_vectors, sizeof *points->most, "rows", err);
+    points->magnitude = memory_array(n + n_vectors, sizeof *points->magnitude, "rows", err);
     double *x = memory_array(points->width, sizeof *x, "a row", err);
     int status =
-        points->vector && points->point && points->first && points->norm && points->most && x ? 0
-                                                                                              : -1;
+        points->vector && points->point && points->first && points->norm && points->magnitude && x
+            ? 0
+            : -1;
     bool stored = points->kernel.type == KERNEL_PRECOMPUTED;
     status = status == 0 && stored ? index_serials(points, err) : status;
     uint32_t *table = status == 0 ? index_rows(points, room, err) : NULL;
@@ -420,6 +423,6 @@ void points_free(struct points *points) {
     free(points->first);
     free(points->row_of);
     free(points->norm);
-    free(points->most);
+    free(points->magnitude);
     *points = (struct points){0};
 }

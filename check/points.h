@@ -1,5 +1,5 @@
-/* The points of a check and their kernel: the training rows, and behind them those support vectors
- * of the model that are no training rows. Kernels by their definitions (common/kernel/kernel.h), a
+/* The points of a check, and their kernel: the training rows, then those support vectors of the
+ * model that are not training rows. Kernels by their definitions (common/kernel/kernel.h), for one
  * pair of rows at a time, from sums of exact products in double-double. */
 #ifndef CHECK_POINTS_H
 #define CHECK_POINTS_H
@@ -14,30 +14,31 @@
 #include <stdint.h>
 
 struct points {
-    const struct data *rows, *vectors; /* the model's; empty for a linear model */
+    const struct data *rows, *vectors; /* vectors: of the model; empty for a linear model */
     struct kernel kernel;
     size_t n, n_all;  /* training rows, and all points */
-    uint32_t *vector; /* (n_all - n) which support vector a point behind the rows is */
-    uint32_t *point;  /* (vectors) the point that each is: the first of equal rows */
+    uint32_t *vector; /* (n_all - n) the support vector of each point after the rows */
+    uint32_t *point;  /* (vectors) the point of each support vector: the first of equal rows */
+    uint32_t *
+        first; /* (n_all) the first point that is equal; precomputed: with equal rows and columns */
     uint32_t
-        *first; /* (n_all) the first point that is equal; stored: with equal rows and columns */
-    uint32_t *row_of;  /* precomputed: (n + 1) row of each serial, UINT32_MAX: none; else NULL */
-    struct ball *norm; /* (n_all) |x|^2, or |x|_1 for kernels that want that */
-    double *most;      /* (n_all) |x| or |x|_1, rounded up */
+        *row_of; /* precomputed: (n + 1) row of each serial number, UINT32_MAX: none; else NULL */
+    struct ball *norm; /* (n_all) |x|^2, or |x|_1 if the kernel needs that */
+    double *magnitude; /* (n_all) |x| or |x|_1, rounded up */
     size_t width;      /* of a dense row */
-    int half_unit;     /* of task.h */
+    int half_unit;     /* see task.h */
 };
 
-/* Borrows rows, scaled as the model's, and model. Fails for lack of memory, and where a support
- * vector of a precomputed kernel is no training row. The caller calls points_free. */
+/* Borrows rows, scaled by the scaling of the model, and model. Fails for lack of memory, and if a
+ * support vector of a precomputed kernel is not a training row. The caller calls points_free. */
 int points_create(struct points *points, const struct data *rows, const struct model *model,
                   int half_unit, struct error *err);
 void points_free(struct points *points);
 
-/* The values of a point as they are, dense (width). */
+/* The values of a point, dense (width), not in the unit of the check. */
 void points_load(const struct points *points, size_t p, double *x);
 
-/* k(x_p, x_q), x as points_load(p) leaves it. */
+/* k(x_p, x_q); x must be from points_load(p). */
 struct ball points_kernel(const struct points *points, size_t p, const double *x, size_t q);
 
 /* k(x_p, x_p), which is |x_p|^2 for the linear kernel. */
@@ -46,12 +47,12 @@ struct ball points_own(const struct points *points, size_t p);
 /* The largest k(x, x) of the training rows, or a little more. */
 double points_largest_own(const struct points *points);
 
-/* Whether the point's row and column of a matrix from a file are 0, whatever functions it is in: it
- * adds nothing to any. False for other kernels. */
-bool points_is_nothing(const struct points *points, size_t p);
+/* True if the row and column of the point in a precomputed matrix are 0: it adds nothing to any
+ * function. False for other kernels. */
+bool points_is_zero(const struct points *points, size_t p);
 
-/* Calls add(context, column, value) for the values of training row i that are not 0, in the unit of
- * features. Kernels and loaded rows are as they are. */
+/* Calls add(context, column, value) for the non-zero values of training row i, in the unit of the
+ * check. Kernels and loaded rows are not in that unit. */
 void points_each(const struct points *points, size_t i,
                  void (*add)(void *context, size_t column, double value), void *context);
 

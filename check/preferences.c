@@ -1,3 +1,4 @@
+/* Preferences are enumerated query by query. */
 #include "check/preferences.h"
 
 #include "check/grades.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE_STREAM = 1 }; /* of the seed; doc/formats, "Proofs" */
+enum { SAMPLE_STREAM = 1 }; /* stream of the seed; doc/formats, "Proofs" */
 
 /* ---- rows ---- */
 
@@ -68,14 +69,14 @@ struct ball preferences_total(const struct preferences *preferences, size_t firs
     for (size_t a = first; a < end; a++) {
         for (size_t b = first; b < a; b++) {
             if (preferences_has(preferences, a, b)) {
-                total = ball_add(total, preferences_worth(preferences, a, b));
+                total = ball_add(total, preferences_weight(preferences, a, b));
             }
         }
     }
     return total;
 }
 
-/* ---- what the proof says of them ---- */
+/* ---- options in the proof ---- */
 
 /* Gains and discounts, query by query. */
 static int weigh(struct preferences *preferences, struct error *err) {
@@ -146,7 +147,7 @@ int preferences_cost(const struct preferences *preferences, size_t first, double
 
 /* ---- the sample ---- */
 
-/* F and the seed; *share 1: there is no sample. */
+/* Reads the share and the seed; *share 1: there is no sample. */
 static int read_share(const struct task *task, double *share, uint64_t *seed, struct error *err) {
     const char *text = task_text(task, "seed"), *end = text ? text + strlen(text) : NULL;
     if (task_proof_number(task, "pairs", 1, share, err) < 0) {
@@ -161,7 +162,7 @@ static int read_share(const struct task *task, double *share, uint64_t *seed, st
     return 0;
 }
 
-/* Room for a bit of each two rows of a query. */
+/* Allocates a bit for each two rows of a query. */
 static int make_bits(struct preferences *preferences, struct error *err) {
     size_t bits = 0;
     preferences->bit = memory_array(preferences->n, sizeof *preferences->bit, "pairs", err);
@@ -175,13 +176,13 @@ static int make_bits(struct preferences *preferences, struct error *err) {
             bits += a - first;
         }
     }
-    preferences->kept = memory_zeros(bits / 8 + 1, 1, "a sample of the pairs", err);
-    return preferences->kept ? 0 : -1;
+    preferences->sampled = memory_zeros(bits / 8 + 1, 1, "a sample of the pairs", err);
+    return preferences->sampled ? 0 : -1;
 }
 
-/* Of `left` pairs in the order of their places (the one that is preferred first) `still` are drawn:
- * each is kept if a random number below the number of pairs left is below that of pairs still
- * wanted (Knuth, vol. 2, 3.4.2, algorithm S). */
+/* Draws the sample: `still` of the `left` pairs, in the order of their positions (that of the
+ * preferred row first): a pair is kept if a random number below `left` is below `still` (Knuth,
+ * vol. 2, 3.4.2, algorithm S). */
 static int draw(struct preferences *preferences, double share, uint64_t seed, struct error *err) {
     double left = 0;
     for (size_t first = 0, end; first < preferences->n; first = end) {
@@ -189,12 +190,12 @@ static int draw(struct preferences *preferences, double share, uint64_t seed, st
         left += preferences_count(preferences, first, end);
     }
     double still = round(share * left);
-    uint8_t *kept;
+    uint8_t *sampled;
     if (make_bits(preferences, err) < 0) {
         return -1;
     }
-    kept = preferences->kept;
-    preferences->kept = NULL; /* so that preferences_has tells of all */
+    sampled = preferences->sampled;
+    preferences->sampled = NULL; /* so that preferences_has accepts all pairs */
     struct random random;
     random_start(&random, seed, SAMPLE_STREAM);
     for (size_t first = 0, end; first < preferences->n; first = end) {
@@ -204,13 +205,13 @@ static int draw(struct preferences *preferences, double share, uint64_t seed, st
                 size_t bit = preferences->bit[a] + b;
                 if (preferences_has(preferences, a, b)) {
                     bool take = random_unit(&random) * left-- < still;
-                    kept[bit / 8] |= (uint8_t)(take << bit % 8);
+                    sampled[bit / 8] |= (uint8_t)(take << bit % 8);
                     still -= take ? 1 : 0;
                 }
             }
         }
     }
-    preferences->kept = kept;
+    preferences->sampled = sampled;
     return 0;
 }
 
@@ -254,6 +255,6 @@ void preferences_free(struct preferences *preferences) {
     free(preferences->discount);
     free(preferences->ideal);
     free(preferences->bit);
-    free(preferences->kept);
+    free(preferences->sampled);
     *preferences = (struct preferences){0};
 }

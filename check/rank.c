@@ -1,12 +1,15 @@
 /* RankSVM (doc/mathematics, "rank"): with r the dense ranks of the targets in their query and P the
  * pairs (i, j) of one query with low <= r_i - r_j <= high,
+ *
  *   min 1/2 |f|^2 + C sum over P of v l(1 - (s_i - s_j)),
  *   D = sum alpha [- alpha^2 / 4 C v] - 1/2 |A'alpha|^2,  0 <= alpha [<= C v],
- * v of its query, or with a cost per ndcg or gain times what the pair is worth
- * (check/preferences.h). The proof has alpha by points: scores t of the rows, a weight and a
- * smoothing mu each, alpha = C v sum of weight a, with a = clip(u / mu, 0, 1), at mu = 0 the step
- * at u = 0, or 2 max(0, u) with the square, u = 1 - (t_i - t_j). Whatever a comes out is feasible:
- * it is taken for exact. Without points the proof has alpha pair by pair. */
+ *
+ * v the weight of the query or, with a cost per ndcg or gain, times the weight of the pair
+ * (check/preferences.h). The proof has alpha as a combination of points: scores t of the rows, a
+ * weight and a smoothing parameter mu each, with alpha = C v sum of weight a, a = clip(u / mu, 0,
+ * 1), at mu = 0 the step at u = 0, or 2 max(0, u) for the squared hinge, u = 1 - (t_i - t_j). Every
+ * such a is feasible, so it is taken as exact. Without points the proof has alpha pair by pair.
+ * Cost: n^2 pairs for each point. */
 #include "check/loss.h"
 #include "check/pair_function.h"
 #include "check/preferences.h"
@@ -30,14 +33,14 @@ struct rank {
     struct preferences preferences;
     struct point *point;
     size_t n_points;
-    double excess;        /* by how much the weights of the points sum to more than 1 */
+    double excess;        /* excess of the sum of the weights of the points over 1 */
     double *t;            /* (points, n) */
-    struct ball_sum *sum; /* (n) work, by place */
-    struct ball *cost;    /* (n) C v of each row's query, of pairs of worth 1 */
+    struct ball_sum *sum; /* (n) work space, by position */
+    struct ball *cost;    /* (n) C v of the query of each row, for pairs of weight 1 */
     struct ball linear;
-    struct point_pair *pair; /* (n_pairs) alpha of pairs, where features are of pairs */
+    struct point_pair *pair; /* (n_pairs) alpha of pairs, if features are of pairs */
     size_t n_pairs;
-    struct ball *loss; /* (n) a row's part, likewise */
+    struct ball *loss; /* (n) loss of each row, likewise */
 };
 
 /* ---- points ---- */
@@ -77,7 +80,7 @@ static int read_points(struct rank *rank, struct error *err) {
                        total.m.hi);
         }
         factor = ball_divide(ball_minimum(total, ball_of(1)), total);
-        rank->excess = ball_most(ball_subtract(total, ball_of(1)));
+        rank->excess = ball_magnitude(ball_subtract(total, ball_of(1)));
     }
     for (size_t t = 0; t < rank->n_points; t++) {
         rank->point[t].weight = ball_multiply(rank->point[t].weight, factor);
@@ -92,8 +95,8 @@ static int read_points(struct rank *rank, struct error *err) {
     return 0;
 }
 
-/* a of a pair, taken for exact. The step is that of the margin as a double, which is how the point
- * was found: either of its sides is feasible. */
+/* a of a pair, taken as exact. The step function uses the margin in double, as the trainer does:
+ * both of its values are feasible. */
 static inline struct dd slope(bool squared, double mu, double better, double worse) {
     const struct dd one = {1, 0}, zero = {0, 0};
     if (!squared && !(mu > 0)) {
@@ -110,26 +113,26 @@ static inline struct dd slope(bool squared, double mu, double better, double wor
     return a.hi >= 1 ? one : a;
 }
 
-/* Adds a pair's part, times what it is worth. */
-static void add_worth(const struct rank *rank, size_t a, size_t b, struct dd slope,
-                      struct ball worth, struct ball_sum *linear) {
+/* Adds the contribution of a pair, times its weight. */
+static void add_weighted(const struct rank *rank, size_t a, size_t b, struct dd slope,
+                         struct ball weight, struct ball_sum *linear) {
     struct ball own = {slope, 0};
-    ball_sum_product(&rank->sum[a], own, worth);
-    ball_sum_product(&rank->sum[b], ball_negative(own), worth);
-    ball_sum_product(linear, own, worth);
+    ball_sum_product(&rank->sum[a], own, weight);
+    ball_sum_product(&rank->sum[b], ball_negative(own), weight);
+    ball_sum_product(linear, own, weight);
     if (rank->task->squared) {
         struct dd square = dd_multiply(slope, slope);
-        ball_sum_product(linear, (struct ball){{-square.hi / 4, -square.lo / 4}, 0}, worth);
+        ball_sum_product(linear, (struct ball){{-square.hi / 4, -square.lo / 4}, 0}, weight);
     }
 }
 
-/* Adds a point's part of alpha in a query to g and the linear part. */
+/* Adds the contribution of a point in a query to g and to the linear part of the dual. */
 static void add_point(struct rank *rank, const struct point *point, size_t first, size_t end,
                       struct ball cost, struct function *g) {
     const struct preference_row *row = rank->preferences.row;
     bool squared = rank->task->squared;
     struct ball_sum linear = {{0, 0}, 0, 0};
-    double size = 0, largest = 0; /* of the slopes, times what pairs are worth */
+    double size = 0, largest = 0; /* sums and maximum of a, times the weights of pairs */
     struct ball scale = ball_multiply(cost, point->weight);
     memset(rank->sum + first, 0, (end - first) * sizeof *rank->sum);
     for (size_t a = first; a < end; a++) {
@@ -139,11 +142,11 @@ static void add_point(struct rank *rank, const struct point *point, size_t first
             }
             struct dd own =
                 slope(squared, point->smoothing, point->t[row[a].number], point->t[row[b].number]);
-            struct ball worth = preferences_worth(&rank->preferences, a, b);
-            size += own.hi * ball_most(worth);
+            struct ball weight = preferences_weight(&rank->preferences, a, b);
+            size += own.hi * ball_magnitude(weight);
             largest = fmax(largest, own.hi);
             if (own.hi > 0 && rank->preferences.gain) {
-                add_worth(rank, a, b, own, worth, &linear);
+                add_weighted(rank, a, b, own, weight, &linear);
             } else if (own.hi > 0) {
                 ball_sum_add(&rank->sum[a], own);
                 ball_sum_add(&rank->sum[b], dd_negative(own));
@@ -156,7 +159,7 @@ static void add_point(struct rank *rank, const struct point *point, size_t first
         }
     }
     struct findings *findings = rank->task->findings;
-    findings->moved += rank->excess * ball_most(scale) * size * BALL_UP;
+    findings->moved += rank->excess * ball_magnitude(scale) * size * BALL_UP;
     findings->ratio = squared ? fmax(findings->ratio, largest) : 0;
     for (size_t a = first; a < end; a++) {
         struct ball *to = &g->coefficients[row[a].number];
@@ -165,7 +168,7 @@ static void add_point(struct rank *rank, const struct point *point, size_t first
     rank->linear = ball_add(rank->linear, ball_multiply(scale, ball_sum_end(&linear)));
 }
 
-/* Whether row i is preferred to row k. */
+/* True if row i is preferred to row k. */
 static bool is_preferred(const struct rank *rank, size_t i, size_t k) {
     const struct preferences *preferences = &rank->preferences;
     size_t a = preferences->place[i], b = preferences->place[k];
@@ -173,13 +176,13 @@ static bool is_preferred(const struct rank *rank, size_t i, size_t k) {
            preferences_has(preferences, a, b);
 }
 
-/* What the pair of rows i and k is worth. */
-static struct ball worth_of(const struct rank *rank, size_t i, size_t k) {
+/* The weight of the pair of rows i and k. */
+static struct ball weight_of(const struct rank *rank, size_t i, size_t k) {
     const struct preferences *preferences = &rank->preferences;
-    return preferences_worth(preferences, preferences->place[i], preferences->place[k]);
+    return preferences_weight(preferences, preferences->place[i], preferences->place[k]);
 }
 
-/* alpha of pairs, where there are no points: each within a query's bounds. */
+/* Adds alpha of pairs, if there are no points: each within the bounds of its query. */
 static int add_pairs(struct rank *rank, struct function *g, struct error *err) {
     const struct proof *proof = &rank->task->proof;
     bool squared = rank->task->squared;
@@ -189,17 +192,17 @@ static int add_pairs(struct rank *rank, struct function *g, struct error *err) {
         if (other >= rank->n || value.b > 0) {
             return error_set(err, ERROR_RUNTIME, "there is no row %zu", (size_t)value.a);
         }
-        struct ball alpha = task_scaled(rank->task, value.value), most = ball_of(0);
+        struct ball alpha = task_scaled(rank->task, value.value), bound = ball_of(0);
         bool preferred = is_preferred(rank, value.row, other);
         if (preferred) {
-            most = ball_multiply(rank->cost[value.row], worth_of(rank, value.row, other));
+            bound = ball_multiply(rank->cost[value.row], weight_of(rank, value.row, other));
         }
-        if (!preferred || value.value < 0 || (!squared && !task_clip(rank->task, most, &alpha))) {
+        if (!preferred || value.value < 0 || (!squared && !task_clip(rank->task, bound, &alpha))) {
             task_wrong(rank->task, "the dual point is not feasible: row %zu",
                        (size_t)value.row + 1);
             return 0;
         }
-        rank->linear = ball_add(rank->linear, task_linear(rank->task, most, alpha));
+        rank->linear = ball_add(rank->linear, task_linear(rank->task, bound, alpha));
         if (rank->pair) {
             rank->pair[rank->n_pairs++] = (struct point_pair){value.row, (uint32_t)other, alpha};
             continue;
@@ -211,7 +214,7 @@ static int add_pairs(struct rank *rank, struct function *g, struct error *err) {
     return 0;
 }
 
-/* Costs, what f = 0 loses, and the dual point. */
+/* Computes the costs, the primal of f = 0, and the dual point. */
 static int read_dual(struct rank *rank, struct function *g, struct error *err) {
     const struct preferences *preferences = &rank->preferences;
     struct findings *findings = rank->task->findings;
@@ -230,7 +233,7 @@ static int read_dual(struct rank *rank, struct function *g, struct error *err) {
             rank->cost[preferences->row[a].number] = cost;
         }
         struct ball total = preferences_total(preferences, first, end, pairs);
-        findings->nothing = ball_add(findings->nothing, ball_multiply(cost, total));
+        findings->zero_primal = ball_add(findings->zero_primal, ball_multiply(cost, total));
         all += pairs;
     }
     double claimed;
@@ -246,10 +249,11 @@ static int read_dual(struct rank *rank, struct function *g, struct error *err) {
 
 /* ---- functions of rows ---- */
 
-/* A loss times what the pair at these places is worth. */
-static struct ball times_worth(const struct rank *rank, size_t a, size_t b, struct ball loss) {
-    return rank->preferences.gain ? ball_multiply(loss, preferences_worth(&rank->preferences, a, b))
-                                  : loss;
+/* A loss times the weight of the pair at these positions. */
+static struct ball weighted_loss(const struct rank *rank, size_t a, size_t b, struct ball loss) {
+    return rank->preferences.gain
+               ? ball_multiply(loss, preferences_weight(&rank->preferences, a, b))
+               : loss;
 }
 
 static struct ball query_loss(const struct rank *rank, size_t first, size_t end,
@@ -262,7 +266,7 @@ static struct ball query_loss(const struct rank *rank, size_t first, size_t end,
             if (preferences_has(&rank->preferences, a, b)) {
                 struct ball margin = ball_subtract(s[row[a].number], s[row[b].number]);
                 struct ball loss = loss_of(rank->task->squared, ball_subtract(one, margin));
-                sum = ball_add(sum, times_worth(rank, a, b, loss));
+                sum = ball_add(sum, weighted_loss(rank, a, b, loss));
             }
         }
     }
@@ -299,42 +303,43 @@ static void add_margins(void *context, size_t i, const struct ball *F) {
         if (is_preferred(rank, i, k)) {
             struct ball u = ball_subtract(ball_of(1), F[k]);
             size_t a = rank->preferences.place[i], b = rank->preferences.place[k];
-            sum = ball_add(sum, times_worth(rank, a, b, loss_of(rank->task->squared, u)));
+            sum = ball_add(sum, weighted_loss(rank, a, b, loss_of(rank->task->squared, u)));
         }
     }
     rank->loss[i] = ball_multiply(rank->cost[i], sum);
 }
 
-/* The model's function and the dual point's. */
+/* The function of the model and that of the dual point. */
 struct pair_functions {
     struct pair_kernel kernel;
     struct point_pair *pair[2]; /* (n_pairs) */
     size_t n_pairs[2];
     struct ball norm[2];
-    struct ball *slope[2]; /* (n_all) of pair_function_evaluate; NULL: no shift is wanted */
-    double *shift;         /* (n_all) then */
+    struct ball *slope[2]; /* (n_all) see pair_function_evaluate; NULL: no shift is needed */
+    double *shift;         /* (n_all) the shift, if it is needed */
 };
 
-/* What a shift takes from the bounds at each point: what it adds to the norms beside the most that
- * its partners are shifted by. */
+/* The change of the bounds by a shift at each point: its derivative, and the second-order term for
+ * the largest shift of the other point of a pair. */
 static void count_costs(const struct pair_functions *functions, double *cost) {
     const struct points *points = functions->kernel.points;
-    double most = definite_largest_shift(points);
+    double max_shift = definite_largest_shift(points);
     for (size_t p = 0; p < points->n_all; p++) {
-        cost[p] = ball_most(functions->slope[0][p]) + ball_most(functions->slope[1][p]);
+        cost[p] = ball_magnitude(functions->slope[0][p]) + ball_magnitude(functions->slope[1][p]);
     }
-    most = ldexp(most, points->half_unit);
+    max_shift = ldexp(max_shift, points->half_unit);
     for (size_t which = 0; which < 2; which++) {
         for (size_t i = 0; i < functions->n_pairs[which]; i++) {
             struct point_pair pair = functions->pair[which][i];
-            double square = ball_most(ball_multiply(pair.b, pair.b)) * most;
+            double square = ball_magnitude(ball_multiply(pair.b, pair.b)) * max_shift;
             cost[pair.p] += square;
             cost[pair.q] += square;
         }
     }
 }
 
-/* The shifts of all points: 0 where a point is one with another, and where it needs none. */
+/* The shifts of all points: 0 for a point that equals an earlier one, and for one that needs none.
+ */
 static int find_shifts(struct task *task, struct pair_functions *functions, struct error *err) {
     const struct points *points = &task->points;
     size_t n = points->n_all;
@@ -347,7 +352,7 @@ static int find_shifts(struct task *task, struct pair_functions *functions, stru
             .point = point, .copies = copies, .cost = cost, .shift = all + n};
         count_costs(functions, all);
         for (size_t p = 0; p < n; p++) {
-            if (points->first[p] == p && !points_is_nothing(points, p)) {
+            if (points->first[p] == p && !points_is_zero(points, p)) {
                 copies[definite.m] = 1;
                 cost[definite.m] = all[p];
                 point[definite.m++] = (uint32_t)p;
@@ -364,7 +369,7 @@ static int find_shifts(struct task *task, struct pair_functions *functions, stru
     return status;
 }
 
-/* The norms, each anywhere between with and without the shift. */
+/* Extends each squared norm to the interval between those with and without the shift. */
 static int shift_norms(struct task *task, struct pair_functions *functions, struct error *err) {
     if (!functions->shift) {
         return 0;
@@ -374,10 +379,10 @@ static int shift_norms(struct task *task, struct pair_functions *functions, stru
     }
     for (size_t which = 0; which < 2; which++) {
         struct ball *norm = &functions->norm[which];
-        struct ball lift = pair_function_lift(&functions->kernel, functions->pair[which],
-                                              functions->n_pairs[which], functions->slope[which],
-                                              functions->shift);
-        *norm = ball_join(*norm, ball_add(*norm, lift));
+        struct ball increase = pair_function_increase(&functions->kernel, functions->pair[which],
+                                                      functions->n_pairs[which],
+                                                      functions->slope[which], functions->shift);
+        *norm = ball_join(*norm, ball_add(*norm, increase));
     }
     return 0;
 }
@@ -441,7 +446,7 @@ static int check_pairs(struct rank *rank, struct error *err) {
 
 /* ---- all ---- */
 
-/* What C counts for, as the proof and the model have it. */
+/* Checks the unit of the cost in the proof and the model. */
 static int check_unit(struct task *task, const char *unit, struct error *err) {
     static const char *const keys[] = {"cost-per", "gain"};
     const char *gain = task_text(task, "gain");

@@ -1,3 +1,4 @@
+/* One-sided Jacobi in double-double, verified in ball arithmetic. */
 #include "check/singular.h"
 
 #include "common/base/memory.h"
@@ -5,9 +6,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { MOST_SWEEPS = 60 };
+enum { MAX_SWEEPS = 60 };
 
-/* The matrix at work: vectors of the shorter side, (m, d), and the rotations (m, m). */
+/* The iteration: vectors of the shorter side, (m, d), and the product of the rotations (m, m). */
 struct work {
     size_t m, d;
     struct dd *vector, *rotation;
@@ -29,10 +30,11 @@ static void rotate(struct dd *a, struct dd *b, size_t d, struct dd c, struct dd 
     }
 }
 
-/* Makes two vectors orthogonal; false if they were, or one is next to nothing beside the other. */
+/* Makes two vectors orthogonal; false if they were, or if one is negligible compared to the other.
+ */
 static bool rotate_pair(struct work *work, size_t i, size_t j) {
     const struct dd one = {1, 0};
-    const double enough = 0x1p-98, far = 0x1p200; /* the angle is below half of its inverse */
+    const double enough = 0x1p-98, far = 0x1p200; /* the angle is below 1 / (2 far) */
     struct dd *a = work->vector + i * work->d, *b = work->vector + j * work->d;
     struct dd aa = dot(a, a, work->d), bb = dot(b, b, work->d), ab = dot(a, b, work->d);
     if (!(fabs(ab.hi) > enough * sqrt(aa.hi) * sqrt(bb.hi))) {
@@ -54,7 +56,7 @@ static bool rotate_pair(struct work *work, size_t i, size_t j) {
 
 static void sweep_all(struct work *work) {
     bool moved = true;
-    for (int sweep = 0; moved && sweep < MOST_SWEEPS; sweep++) {
+    for (int sweep = 0; moved && sweep < MAX_SWEEPS; sweep++) {
         moved = false;
         for (size_t i = 0; i < work->m; i++) {
             for (size_t j = i + 1; j < work->m; j++) {
@@ -78,7 +80,7 @@ static struct ball ball_dot(const struct ball *a, const struct ball *b, size_t d
     return sum;
 }
 
-/* A bound of |X X' - D^2| in the Frobenius norm over the rows kept, scaled by their lengths. */
+/* A bound of |X X' - D^2| in the Frobenius norm over the kept rows, scaled by their lengths. */
 static double departure(const struct ball *X, size_t m, size_t d, const struct ball *length,
                         const bool *kept) {
     double squares = 0;
@@ -87,8 +89,8 @@ static double departure(const struct ball *X, size_t m, size_t d, const struct b
             if (kept[i] && kept[j]) {
                 struct ball product = ball_dot(X + i * d, X + j * d, d);
                 struct ball scale = ball_multiply(length[i], length[j]);
-                double part =
-                    ball_most(ball_subtract(ball_divide(product, scale), ball_of(i == j ? 1 : 0)));
+                double part = ball_magnitude(
+                    ball_subtract(ball_divide(product, scale), ball_of(i == j ? 1 : 0)));
                 squares += part * part * BALL_UP;
             }
         }
@@ -115,22 +117,22 @@ static void rotate_matrix(const struct work *work, const struct ball *matrix, si
     }
 }
 
-/* Leaves rows out that are shorter than `tiny` of the longest; returns what values may be off by,
- * relatively, and in *left what besides. */
+/* Leaves out rows that are shorter than `tiny` times the longest; returns the relative error of the
+ * values, and in *left the absolute error. */
 static double bound_rows(const struct work *work, const struct ball *B, const struct ball *length,
                          double of_R, double tiny, double longest, bool *kept, double *left) {
     *left = 0;
     for (size_t i = 0; i < work->m; i++) {
         kept[i] = ball_low(length[i]) > tiny * longest;
-        *left += kept[i] ? 0 : 2 * ball_most(length[i]) * BALL_UP;
+        *left += kept[i] ? 0 : 2 * ball_magnitude(length[i]) * BALL_UP;
     }
     double of_B = departure(B, work->m, work->d, length, kept);
     /* for e, d < 1/4 both factors are within 1 +- 2 (e + d) */
     return of_R < 0.25 && of_B < 0.25 ? 2 * (of_R + of_B) * BALL_UP : INFINITY;
 }
 
-/* The lengths of the rows of B, with their bounds: rows that rounding alone has made are left out,
- * from the size on that is best. */
+/* Sets value to the lengths of the rows of B, with error bounds; rows that consist of rounding
+ * errors are left out, from the threshold on that gives the smallest bound. */
 static void bound_values(const struct work *work, const struct ball *R, const struct ball *B,
                          bool *kept, struct ball *ones, struct ball *length, struct ball *value) {
     const double tiny[] = {1e-27, 1e-22, 1e-18, 1e-15, 1e-12};
@@ -139,7 +141,7 @@ static void bound_values(const struct work *work, const struct ball *R, const st
     for (size_t i = 0; i < m; i++) {
         const struct ball *row = B + i * work->d;
         length[i] = ball_root(ball_dot(row, row, work->d));
-        longest = fmax(longest, ball_most(length[i]));
+        longest = fmax(longest, ball_magnitude(length[i]));
         ones[i] = ball_of(1);
         kept[i] = true;
     }
@@ -153,11 +155,11 @@ static void bound_values(const struct work *work, const struct ball *R, const st
         }
     }
     for (size_t i = 0; i < m; i++) {
-        double r = length[i].r + best_off * ball_most(length[i]) + best_left;
-        bool tied = ball_most(length[i]) <= best_left; /* may have been left out */
-        struct dd middle = tied ? (struct dd){0, 0} : length[i].m;
+        double r = length[i].r + best_off * ball_magnitude(length[i]) + best_left;
+        bool omitted = ball_magnitude(length[i]) <= best_left; /* the row may have been left out */
+        struct dd middle = omitted ? (struct dd){0, 0} : length[i].m;
         value[i] =
-            isfinite(r) ? ball_make(middle, tied ? 2 * r : r) : (struct ball){{0, 0}, INFINITY};
+            isfinite(r) ? ball_make(middle, omitted ? 2 * r : r) : (struct ball){{0, 0}, INFINITY};
     }
 }
 

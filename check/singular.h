@@ -1,4 +1,4 @@
-/* Singular values, with bounds. */
+/* Singular values with error bounds. */
 #ifndef CHECK_SINGULAR_H
 #define CHECK_SINGULAR_H
 
@@ -7,13 +7,15 @@
 
 #include <stddef.h>
 
-/* value (min(height, width)), in no order, of a matrix (height, width) row-major.
+/* value (min(height, width)) = the singular values, in no order, of a matrix (height, width)
+ * row-major.
  *
- * Rotations of the shorter side's vectors (one-sided Jacobi; Hestenes 1958) make these nearly
- * orthogonal: B = R A with R nearly orthogonal. What is proven is then, with B = D Q and D the
+ * One-sided Jacobi rotations (Hestenes 1958) of the vectors of the shorter side make these nearly
+ * orthogonal: B = R A with R nearly orthogonal. It is then verified that, with B = D Q and D the
  * lengths of its rows, |Q Q' - I| <= e and |R R' - I| <= d: each singular value of A is within a
  * factor of sqrt((1 -+ e) / (1 +- d)) of one of the lengths (Ostrowski 1959). Rows that are tiny
- * beside the longest are left out, and all values may be off by their size. */
+ * compared to the longest are left out, and all values get their size as an additional error. Cost:
+ * a constant times min^2 max for each sweep. */
 int singular_values(const struct ball *matrix, size_t height, size_t width, struct ball *value,
                     struct error *err);
 

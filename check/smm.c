@@ -1,9 +1,12 @@
-/* Support matrix machines (doc/mathematics, "smm"): for each machine, of labels y = +-1,
+/* Support matrix machines (doc/mathematics, "smm"): for each binary subproblem, with labels y =
+ * +-1,
+ *
  *   min 1/2 |W|^2 + T |W|_* + sum_i C_i l(1 - y_i (<W, X_i> + b)),
  *   D = sum alpha [- alpha^2 / 4 C] - 1/2 |SVT_T(sum alpha_i y_i X_i)|^2,
  *   y'alpha = 0, 0 <= alpha [<= C],
- * where SVT takes T off the singular values. Two labels make one machine, for the second of them.
- */
+ *
+ * where SVT_T subtracts T from the singular values. Two labels give one subproblem, for the second
+ * of them. */
 #include "check/loss.h"
 #include "check/singular.h"
 #include "check/task.h"
@@ -15,10 +18,10 @@
 
 struct smm {
     struct task *task;
-    size_t n, k; /* rows, machines */
+    size_t n, k; /* number of rows and of subproblems */
     size_t height, width;
-    double tau;         /* 0: no nuclear norm */
-    struct ball *alpha; /* (n) the dual point of the machine at hand */
+    double tau;         /* weight of the nuclear norm; 0: none */
+    struct ball *alpha; /* (n) the dual point of the current subproblem */
 };
 
 static int read_shape(struct smm *smm, struct error *err) {
@@ -36,55 +39,55 @@ static int read_shape(struct smm *smm, struct error *err) {
     return 0;
 }
 
-static bool is_positive(const struct smm *smm, size_t i, size_t machine) {
-    return smm->task->class[i] == (smm->k == 1 ? 1 : machine);
+static bool is_positive(const struct smm *smm, size_t i, size_t subproblem) {
+    return smm->task->class[i] == (smm->k == 1 ? 1 : subproblem);
 }
 
 /* ---- the dual point ---- */
 
-/* The row nearest to 0 whose alpha has room for y alpha to rise by so much: what it changes in g is
- * as small as may be. n: there is none. */
-static size_t nearest_taker(const struct smm *smm, size_t machine, struct ball missing) {
+/* The row of smallest norm whose alpha can absorb a change of y alpha by `missing`: this changes g
+ * the least. n: there is none. */
+static size_t find_row(const struct smm *smm, size_t subproblem, struct ball missing) {
     size_t best = smm->n;
-    double least = INFINITY;
+    double min_norm = INFINITY;
     bool rises = ball_compare(missing, ball_of(0)) > 0;
     for (size_t i = 0; i < smm->n; i++) {
-        bool adds = is_positive(smm, i, machine) == rises;
+        bool adds = is_positive(smm, i, subproblem) == rises;
         struct ball room = adds ? ball_subtract(smm->task->cost[i], smm->alpha[i]) : smm->alpha[i];
         bool fits = (adds && smm->task->squared && !ball_is_zero(smm->task->cost[i])) ||
                     ball_compare(room, ball_absolute(missing)) > 0;
-        double reach = ball_most(points_own(&smm->task->points, i));
-        if (fits && reach < least) {
+        double norm = ball_magnitude(points_own(&smm->task->points, i));
+        if (fits && norm < min_norm) {
             best = i;
-            least = reach;
+            min_norm = norm;
         }
     }
     return best;
 }
 
-/* Makes y'alpha = 0: one alpha takes what is missing, or the side that weighs more is scaled down,
- * which keeps bounds. */
-static bool balance(struct smm *smm, size_t machine, struct ball *linear) {
+/* Makes y'alpha = 0: one alpha absorbs what is missing, or the side with the larger sum is scaled
+ * down, which keeps the bounds. */
+static bool balance(struct smm *smm, size_t subproblem, struct ball *linear) {
     struct ball side[2] = {ball_of(0), ball_of(0)};
     for (size_t i = 0; i < smm->n; i++) {
-        bool positive = is_positive(smm, i, machine);
+        bool positive = is_positive(smm, i, subproblem);
         side[positive] = ball_add(side[positive], smm->alpha[i]);
     }
     struct ball missing = ball_subtract(side[0], side[1]), off = ball_absolute(missing);
-    struct ball least = ball_minimum(side[0], side[1]), most = ball_maximum(side[0], side[1]);
-    if (!task_within(smm->task, most, least)) {
+    struct ball smaller = ball_minimum(side[0], side[1]), larger = ball_maximum(side[0], side[1]);
+    if (!task_within(smm->task, larger, smaller)) {
         return false;
     }
-    size_t taker = nearest_taker(smm, machine, missing);
-    if (!ball_is_zero(off) && taker < smm->n) {
-        struct ball *alpha = &smm->alpha[taker];
-        bool positive = is_positive(smm, taker, machine);
+    size_t row = find_row(smm, subproblem, missing);
+    if (!ball_is_zero(off) && row < smm->n) {
+        struct ball *alpha = &smm->alpha[row];
+        bool positive = is_positive(smm, row, subproblem);
         task_repair(smm->task, alpha,
                     positive ? ball_add(*alpha, missing) : ball_subtract(*alpha, missing));
     }
     for (size_t i = 0; i < smm->n; i++) {
-        if (!ball_is_zero(off) && taker == smm->n && !ball_is_zero(smm->alpha[i])) {
-            struct ball factor = ball_divide(least, side[is_positive(smm, i, machine)]);
+        if (!ball_is_zero(off) && row == smm->n && !ball_is_zero(smm->alpha[i])) {
+            struct ball factor = ball_divide(smaller, side[is_positive(smm, i, subproblem)]);
             task_repair(smm->task, &smm->alpha[i], ball_multiply(smm->alpha[i], factor));
         }
         if (!ball_is_zero(smm->alpha[i])) {
@@ -122,11 +125,11 @@ static void read_dual(struct smm *smm, struct function *g, struct ball *linear) 
 
 /* ---- bounds ---- */
 
-/* The primal of W = 0 with its best bias: all rows of the side that weighs less have margin 2. */
-static struct ball nothing_of(const struct smm *smm, size_t machine) {
+/* The primal of W = 0 with its best bias: all rows of the side of smaller weight have loss 2. */
+static struct ball zero_primal_of(const struct smm *smm, size_t subproblem) {
     struct ball side[2] = {ball_of(0), ball_of(0)};
     for (size_t i = 0; i < smm->n; i++) {
-        bool positive = is_positive(smm, i, machine);
+        bool positive = is_positive(smm, i, subproblem);
         side[positive] = ball_add(side[positive], smm->task->cost[i]);
     }
     if (ball_is_zero(side[0]) || ball_is_zero(side[1])) {
@@ -139,20 +142,19 @@ static struct ball nothing_of(const struct smm *smm, size_t machine) {
     return ball_divide(ball_multiply(ball_of(4), product), ball_add(side[0], side[1]));
 }
 
-static struct ball machine_loss(const struct smm *smm, size_t machine, const struct ball *s) {
+static struct ball subproblem_loss(const struct smm *smm, size_t subproblem, const struct ball *s) {
     struct ball sum = ball_of(0);
     for (size_t i = 0; i < smm->n; i++) {
-        struct ball score = s[i * smm->k + machine];
-        struct ball margin = is_positive(smm, i, machine) ? score : ball_negative(score);
+        struct ball score = s[i * smm->k + subproblem];
+        struct ball margin = is_positive(smm, i, subproblem) ? score : ball_negative(score);
         struct ball loss = loss_of(smm->task->squared, ball_subtract(ball_of(1), margin));
         sum = ball_add(sum, ball_multiply(smm->task->cost[i], loss));
     }
     return sum;
 }
 
-/* The sum over the machine's singular values of their size above T, of which the squares are wanted
- * or not. */
-static int add_singular(const struct smm *smm, const struct function *function, size_t machine,
+/* Adds to *sum the excess of the singular values of a subproblem over T, or the squares of that. */
+static int add_singular(const struct smm *smm, const struct function *function, size_t subproblem,
                         struct ball off, bool squares, struct ball *sum, struct error *err) {
     size_t cells = smm->height * smm->width;
     size_t side = smm->height < smm->width ? smm->height : smm->width;
@@ -161,7 +163,7 @@ static int add_singular(const struct smm *smm, const struct function *function, 
         return -1;
     }
     for (size_t j = 0; j < cells; j++) {
-        matrix[j] = function->weights[j * smm->k + machine];
+        matrix[j] = function->weights[j * smm->k + subproblem];
     }
     int status = singular_values(matrix, smm->height, smm->width, matrix + cells, err);
     for (size_t j = 0; status == 0 && j < side; j++) {
@@ -172,11 +174,12 @@ static int add_singular(const struct smm *smm, const struct function *function, 
     return status;
 }
 
-/* What the nuclear norm changes. */
+/* Adds the terms of the nuclear norm. */
 static int add_nuclear(struct smm *smm, const struct function *f, const struct function *g,
                        struct ball linear, struct error *err) {
     struct ball norm = ball_of(0), squares = ball_of(0);
-    struct ball tau = ball_scale(ball_of(smm->tau), -smm->task->half_unit); /* as singular values */
+    struct ball tau =
+        ball_scale(ball_of(smm->tau), -smm->task->half_unit); /* in the unit of singular values */
     for (size_t m = 0; m < smm->k; m++) {
         if (add_singular(smm, f, m, ball_of(0), false, &norm, err) < 0 ||
             add_singular(smm, g, m, tau, true, &squares, err) < 0) {
@@ -200,9 +203,9 @@ static int find_bounds(struct smm *smm, struct function *f, struct function *g, 
         return -1;
     }
     for (size_t m = 0; m < smm->k; m++) {
-        struct ball *nothing = &task->findings->nothing;
-        *nothing = ball_add(*nothing, nothing_of(smm, m));
-        task_add_loss(task, machine_loss(smm, m, f->scores));
+        struct ball *zero_primal = &task->findings->zero_primal;
+        *zero_primal = ball_add(*zero_primal, zero_primal_of(smm, m));
+        task_add_loss(task, subproblem_loss(smm, m, f->scores));
     }
     return 0;
 }

@@ -1,3 +1,4 @@
+/* Reading of the three files, repairs of the dual point, and the bounds from both functions. */
 #include "check/task.h"
 
 #include "check/definite.h"
@@ -77,8 +78,8 @@ static bool listed(const char *key, const char *const *list) {
     return false;
 }
 
-/* A key that nobody knows may change the problem; one that stands twice is none but weights and
- * points. */
+/* Fails for unknown keys, which might change the problem, and for keys that occur twice, except
+ * weights and points. */
 static int check_keys(const struct task *task, struct error *err) {
     static const char *const all[] = {"constant", "point", "weight", "row-weight", NULL};
     for (size_t i = 0; i < task->proof.n_entries; i++) {
@@ -107,24 +108,24 @@ struct ball task_scaled(const struct task *task, double value) {
 
 /* ---- the dual point ---- */
 
-bool task_within(const struct task *task, struct ball number, struct ball most) {
+bool task_within(const struct task *task, struct ball number, struct ball bound) {
     const double part = 1e-9;
-    const int least = -1074; /* the last bit of a double next to 0, one for each row */
-    double lost = ldexp((double)task->data.n_rows + 1, least - 2 * task->half_unit);
-    struct ball excused = ball_add(ball_multiply(most, ball_of(1 + part)), ball_of(lost));
-    return ball_at_most(number, most) || ball_at_most(number, excused);
+    const int min_exponent = -1074; /* the smallest double, once for each row */
+    double underflow = ldexp((double)task->data.n_rows + 1, min_exponent - 2 * task->half_unit);
+    struct ball excused = ball_add(ball_multiply(bound, ball_of(1 + part)), ball_of(underflow));
+    return ball_at_most(number, bound) || ball_at_most(number, excused);
 }
 
 void task_repair(struct task *task, struct ball *number, struct ball repaired) {
-    task->findings->moved += ball_most(ball_subtract(*number, repaired));
+    task->findings->moved += ball_magnitude(ball_subtract(*number, repaired));
     *number = repaired;
 }
 
-bool task_clip(struct task *task, struct ball most, struct ball *number) {
-    if (!task_within(task, *number, most)) {
+bool task_clip(struct task *task, struct ball bound, struct ball *number) {
+    if (!task_within(task, *number, bound)) {
         return false;
     }
-    task_repair(task, number, ball_minimum(*number, most));
+    task_repair(task, number, ball_minimum(*number, bound));
     return true;
 }
 
@@ -133,7 +134,7 @@ struct ball task_linear(struct task *task, struct ball weight, struct ball alpha
         return alpha;
     }
     struct ball ratio = ball_divide(alpha, ball_add(weight, weight));
-    task->findings->ratio = fmax(task->findings->ratio, ball_most(ratio));
+    task->findings->ratio = fmax(task->findings->ratio, ball_magnitude(ratio));
     struct ball half = ball_multiply(ball_of(0.5), ball_multiply(alpha, ratio));
     return ball_subtract(alpha, half);
 }
@@ -248,7 +249,7 @@ static int find_family(struct task *task, struct error *err) {
                      task->proof.family);
 }
 
-/* Rows and model get the columns that either has, where few of the indices occur. */
+/* Rows and model get the columns that either has, if few of the indices occur. */
 static int share_columns(struct task *task, struct error *err) {
     struct data *rows = &task->data, *vectors = &task->model.vectors;
     struct model *model = &task->model;
@@ -270,8 +271,8 @@ static int share_columns(struct task *task, struct error *err) {
     return status;
 }
 
-/* Gives the rows and the model the same columns. Those of a matrix mean their numbers, as those of
- * a precomputed kernel do. */
+/* Gives the rows and the model the same columns. Columns of matrices (smm) and of precomputed
+ * kernels are numbers, and are not mapped. */
 static int align_columns(struct task *task, struct error *err) {
     struct model *model = &task->model;
     struct data *rows = &task->data;
@@ -282,7 +283,7 @@ static int align_columns(struct task *task, struct error *err) {
         return model->columns.at ? data_select(rows, &model->columns, err) : 0;
     }
     if (model->kernel.type == KERNEL_PRECOMPUTED || model->scale.query_means > 0) {
-        return 0; /* behind the rows' own columns come those of queries */
+        return 0; /* the means of queries follow the columns of the rows */
     }
     int few = model->columns.at != NULL;
     if (rows->row_start && model->vectors.row_start) {
@@ -309,7 +310,7 @@ static int read_rows(struct task *task, const char *path, struct error *err) {
     return align_columns(task, err) < 0 ? -1 : scale_apply(&task->model.scale, &task->data, err);
 }
 
-/* What the model's header says of itself. */
+/* Checks the header of the model. */
 static void check_model(struct task *task) {
     const struct model *model = &task->model;
     bool free_bias = task_text(task, "free-bias") || task->family == &check_smm;
@@ -330,7 +331,8 @@ static void check_model(struct task *task) {
 
 int task_open(struct task *task, const char *const paths[3], struct threads *threads,
               struct findings *findings, struct error *err) {
-    *findings = (struct findings){.primal = ball_of(0), .dual = ball_of(0), .nothing = ball_of(0)};
+    *findings =
+        (struct findings){.primal = ball_of(0), .dual = ball_of(0), .zero_primal = ball_of(0)};
     *task = (struct task){.threads = threads, .findings = findings};
     if (proof_read(&task->proof, paths[2], err) < 0 || find_family(task, err) < 0 ||
         check_keys(task, err) < 0 ||
@@ -370,7 +372,7 @@ int task_shift(struct task *task, struct definite *definite, struct error *err) 
     if (definite_always(&task->points.kernel)) {
         return 0;
     }
-    if (definite->m > DEFINITE_MOST) {
+    if (definite->m > DEFINITE_MAX) {
         task_unknown(task, "the kernel may be indefinite, and %zu rows are too many to see",
                      definite->m);
         return 0;
@@ -385,8 +387,7 @@ int task_shift(struct task *task, struct definite *definite, struct error *err) 
     return 0;
 }
 
-/* Both functions over points that are one if their rows are equal: their coefficients are
- * summed. */
+/* Both functions with coefficients aggregated over equal points. */
 struct joined {
     size_t k;
     struct ball *f, *g; /* (n_all, k) */
@@ -420,22 +421,22 @@ static struct ball squares_of(const struct ball *row, size_t k) {
     return sum;
 }
 
-/* All points but those that need no shift, for a model may have coefficients at any. */
+/* Lists all points except those that need no shift, since a model may have coefficients at any. */
 static void list_points(struct joined *joined, const struct points *points) {
     size_t m = 0, k = joined->k;
     for (size_t p = 0; p < points->n_all; p++) {
         joined->point[m] = (uint32_t)p;
         joined->copies[m] = fmax(1, joined->copies[p]);
-        joined->cost[m] = ball_most(squares_of(joined->f + p * k, k)) +
-                          ball_most(squares_of(joined->g + p * k, k));
-        m += points->first[p] == p && !points_is_nothing(points, p);
+        joined->cost[m] = ball_magnitude(squares_of(joined->f + p * k, k)) +
+                          ball_magnitude(squares_of(joined->g + p * k, k));
+        m += points->first[p] == p && !points_is_zero(points, p);
     }
     joined->definite.m = m;
 }
 
-/* What the shift adds to a norm. */
-static struct ball lift_of(const struct joined *joined, const struct ball *function,
-                           int half_unit) {
+/* The increase of a squared norm by the shift. */
+static struct ball increase_of(const struct joined *joined, const struct ball *function,
+                               int half_unit) {
     struct ball sum = ball_of(0);
     for (size_t i = 0; i < joined->definite.m; i++) {
         const struct ball *row = function + joined->point[i] * joined->k;
@@ -445,12 +446,12 @@ static struct ball lift_of(const struct joined *joined, const struct ball *funct
     return sum;
 }
 
-/* What raising the kernel's diagonal adds to |f|^2 and to |g|^2. */
-static int find_lifts(struct task *task, const struct function *f, const struct function *g,
-                      struct ball lift[2], struct error *err) {
+/* The increase of |f|^2 and of |g|^2 by the shift of the diagonal. */
+static int find_increases(struct task *task, const struct function *f, const struct function *g,
+                          struct ball increase[2], struct error *err) {
     size_t n = task->points.n_all, k = f->k;
     struct joined joined = {.k = k};
-    lift[0] = lift[1] = ball_of(0);
+    increase[0] = increase[1] = ball_of(0);
     if (!f->coefficients || definite_always(&task->points.kernel)) {
         return 0;
     }
@@ -468,8 +469,8 @@ static int find_lifts(struct task *task, const struct function *f, const struct 
         joined.definite.cost = joined.cost;
         joined.definite.shift = joined.copies + 2 * n;
         status = task_shift(task, &joined.definite, err);
-        lift[0] = lift_of(&joined, joined.f, task->half_unit);
-        lift[1] = lift_of(&joined, joined.g, task->half_unit);
+        increase[0] = increase_of(&joined, joined.f, task->half_unit);
+        increase[1] = increase_of(&joined, joined.g, task->half_unit);
     }
     free(joined.f);
     free(joined.point);
@@ -477,9 +478,10 @@ static int find_lifts(struct task *task, const struct function *f, const struct 
     return status;
 }
 
-/* D is concave: of points that are up to FARTHER times as far from the one of the proof as the
- * repaired point is, none has a D that is larger than its slopes times the way. A slope is at most
- * 1 + alpha / (2 C v) + a difference of two scores of g. */
+/* An upper bound of the dual near the repaired point. D is concave: at points up to FARTHER times
+ * as far from the point of the proof as the repaired point, it is at most D plus its derivatives
+ * times the distance. A derivative is at most 1 + alpha / (2 C v) + a difference of two scores of
+ * g. */
 static struct ball highest_dual(const struct task *task, struct ball bound, double g_norm) {
     const double FARTHER = 4;
     const struct findings *findings = task->findings;
@@ -498,7 +500,7 @@ void task_set_dual(struct task *task, struct ball linear, struct ball g_norm) {
     struct ball half = ball_multiply(ball_of(0.5), ball_positive(g_norm));
     struct ball bound = ball_subtract(linear, half);
     task->findings->dual = ball_positive(bound);
-    task->findings->highest = ball_positive(highest_dual(task, bound, ball_most(g_norm)));
+    task->findings->highest = ball_positive(highest_dual(task, bound, ball_magnitude(g_norm)));
 }
 
 void task_bounds(struct task *task, struct ball f_norm, struct ball linear, struct ball g_norm) {
@@ -517,14 +519,14 @@ int task_functions(const struct task *task, size_t k, double constant, struct fu
 
 int task_evaluate(struct task *task, struct function *f, struct function *g, struct ball linear,
                   bool with_g, struct error *err) {
-    struct ball lift[2];
+    struct ball increase[2];
     if (function_evaluate(f, g, &task->points, task->constant, with_g, task->threads, err) < 0 ||
-        find_lifts(task, f, g, lift, err) < 0) {
+        find_increases(task, f, g, increase, err) < 0) {
         return -1;
     }
-    /* anywhere between with and without */
-    task_bounds(task, ball_join(f->norm, ball_add(f->norm, lift[0])), linear,
-                ball_join(g->norm, ball_add(g->norm, lift[1])));
+    /* the squared norms are between those with and without the shift */
+    task_bounds(task, ball_join(f->norm, ball_add(f->norm, increase[0])), linear,
+                ball_join(g->norm, ball_add(g->norm, increase[1])));
     return 0;
 }
 

@@ -1,9 +1,12 @@
-/* Classification at the top (doc/mathematics, "top"). With weights c_i of positives and m_j of the
- * rows of J,
+/* Classification at the top (doc/mathematics, "top"). With weights c_i of the positives and m_j of
+ * the rows of J,
+ *
  *   min 1/2 |f|^2 + C sum c_i l(t - s_i),  l(u) = max(0, 1 + u) or its square,
  *   mean      t = max sum p_j s_j over 0 <= p_j <= min(1, m_j / K), sum p_j = 1
  *   quantile  sum_J m_j l(theta (s_j - t)) = tau sum m_j
- *   none      t = 0, and rows of J cost C m_j l(s_j) too. */
+ *   none      t = 0, and rows of J cost C m_j l(s_j) too.
+ *
+ * The proof has the dual variables alpha of the positives and beta of the rows of J. */
 #include "check/loss.h"
 #include "check/task.h"
 #include "common/base/memory.h"
@@ -31,9 +34,10 @@ struct top {
     struct task *task;
     const struct form *form;
     size_t n;
-    struct ball *cost, *mass; /* (n) C c_i, 0: no positive; m_j, 0: not in J; NONE: C m_j */
-    struct ball *share;       /* (n) MEAN */
-    struct ball total;        /* sum of mass */
+    struct ball *cost,
+        *mass; /* cost: (n) C c_i, 0 if not positive; mass: (n) m_j, 0 if not in J; NONE: C m_j */
+    struct ball *share; /* (n) MEAN: caps of p_j */
+    struct ball total;  /* sum of mass */
     struct ball theta, budget;
     double k;
     uint32_t *order; /* (n_top) rows of J */
@@ -43,7 +47,8 @@ struct top {
 
 /* ---- the problem ---- */
 
-/* 1: positive, 0: negative, -1: not a number, and no label is said to be positive. */
+/* 1: positive, 0: negative, -1: the label is not a number, and the model does not name a positive
+ * label. */
 static int class_of(const struct task *task, const char *name) {
     const char *positive = model_value(&task->model, "positive");
     struct decimal number;
@@ -66,7 +71,7 @@ static void read_rows(struct top *top) {
         top->cost[i] = class > 0 ? task->cost[i] : ball_of(0);
         top->mass[i] = class > 0 && !top->form->all ? ball_of(0) : task->weight[i];
         if (strcmp(top->form->name, "toppush") == 0 && !ball_is_zero(top->mass[i])) {
-            top->mass[i] = one; /* the largest of equal scores is that of one of them */
+            top->mass[i] = one; /* toppush: the maximum is the score of a single row */
         }
         if (top->form->kind == NONE && !ball_is_zero(top->mass[i])) {
             top->mass[i] = task->cost[i];
@@ -78,23 +83,23 @@ static void read_rows(struct top *top) {
     }
 }
 
-/* K is what the proof says, if that is what the formulation makes of its parameters. */
+/* K is read from the proof, and must be what the formulation makes of its parameters. */
 static int read_k(struct top *top, struct error *err) {
     struct task *task = top->task;
-    double tau, own, most = ball_high(top->total), wanted;
+    double tau, own, total = ball_high(top->total), expected;
     if (task_proof_number(task, "K", NAN, &top->k, err) < 0 ||
         task_model_number(task, "tau", NAN, &tau, err) < 0 ||
         task_model_number(task, "top-k", NAN, &own, err) < 0) {
         return -1;
     }
-    wanted = strcmp(top->form->name, "toppush") == 0    ? 1
-             : strcmp(top->form->name, "toppushk") == 0 ? fmin(own, most)
-                                                        : fmin(fmax(1, tau * most), most);
-    /* tau times the rows is rounded to the nearest whole number, but to no more than the rows */
-    bool rounded = isfinite(tau), all = fabs(top->k - most) <= 1e-12 * most;
-    double off = rounded ? 0.5 + 1e-9 * most : 1e-12 * most;
-    if (!(fabs(top->k - wanted) <= off) || (rounded && !all && top->k != floor(top->k))) {
-        task_wrong(task, "K is %.17g in the proof, and %.17g by the formulation", top->k, wanted);
+    expected = strcmp(top->form->name, "toppush") == 0    ? 1
+               : strcmp(top->form->name, "toppushk") == 0 ? fmin(own, total)
+                                                          : fmin(fmax(1, tau * total), total);
+    /* tau times the number of rows is rounded to an integer, but not above the number of rows */
+    bool rounded = isfinite(tau), all = fabs(top->k - total) <= 1e-12 * total;
+    double off = rounded ? 0.5 + 1e-9 * total : 1e-12 * total;
+    if (!(fabs(top->k - expected) <= off) || (rounded && !all && top->k != floor(top->k))) {
+        task_wrong(task, "K is %.17g in the proof, and %.17g by the formulation", top->k, expected);
     }
     for (size_t j = 0; j < top->n; j++) {
         bool whole = ball_at_most(ball_of(top->k), top->mass[j]);
@@ -140,29 +145,29 @@ static void sort_rows(uint32_t *row, uint32_t *spare, size_t n, const struct bal
     memcpy(row, spare, n * sizeof *row);
 }
 
-/* The most that scores of J may be off, of those that may reach the level below which a row adds
- * nothing to the threshold: by no more does that move. */
+/* The largest error of the scores of J, among those that may be at or above the level below which a
+ * row does not contribute to the threshold: the threshold changes by at most this. */
 static double largest_radius(const struct top *top, const struct ball *s, struct ball level) {
-    double most = 0;
+    double largest = 0;
     for (size_t o = 0; o < top->n_top; o++) {
         struct ball score = s[top->order[o]];
-        most = ball_compare(score, level) >= 0 ? fmax(most, score.r) : most;
+        largest = ball_compare(score, level) >= 0 ? fmax(largest, score.r) : largest;
     }
-    return most;
+    return largest;
 }
 
-/* From the middles, with what the scores may be off; by masses, whose sums are exact where they are
- * whole numbers. */
+/* The mean threshold, from the midpoints of the scores and then enlarged by their errors; by
+ * masses, whose sums are exact if they are integers. */
 static struct ball mean_threshold(struct top *top, const struct ball *s, uint32_t *spare) {
-    const double next_to_nothing = 1e-26 * top->k;
+    const double negligible = 1e-26 * top->k;
     const struct ball k = ball_of(top->k);
     struct ball sum = ball_of(0), left = k, level = ball_of(0);
     double largest = 0;
     sort_rows(top->order, spare, top->n_top, s);
-    for (size_t o = 0; o < top->n_top && ball_most(left) >= next_to_nothing; o++) {
+    for (size_t o = 0; o < top->n_top && ball_magnitude(left) >= negligible; o++) {
         uint32_t j = top->order[o];
         struct ball part = ball_minimum(top->mass[j], ball_positive(left));
-        if (o + 1 == top->n_top) { /* K may be the whole mass, rounded up */
+        if (o + 1 == top->n_top) { /* K may be the total mass, rounded up */
             part = ball_positive(left);
         }
         level = (struct ball){s[j].m, 0};
@@ -170,15 +175,16 @@ static struct ball mean_threshold(struct top *top, const struct ball *s, uint32_
         left = ball_subtract(left, part);
     }
     for (size_t o = 0; o < top->n_top; o++) {
-        largest = fmax(largest, ball_most(s[top->order[o]]));
+        largest = fmax(largest, ball_magnitude(s[top->order[o]]));
     }
-    sum.r += ball_most(left) * largest * 2;
+    sum.r += ball_magnitude(left) * largest * 2;
     struct ball t = ball_divide(sum, k);
     t.r += largest_radius(top, s, level) * BALL_UP;
     return t;
 }
 
-/* sum_J m_j l(theta (s_j - t)) of the scores' middles, less the budget, and its slope. */
+/* sum_J m_j l(theta (s_j - t)) for the midpoints of the scores, less the budget, and its derivative
+ * with respect to t. */
 static struct ball excess(const struct top *top, const struct ball *s, struct ball t,
                           struct ball *slope) {
     bool squared = top->task->squared;
@@ -199,7 +205,7 @@ static struct ball excess(const struct top *top, const struct ball *s, struct ba
     return sum;
 }
 
-/* A double near t, by bisection. */
+/* Approximates t in double by bisection. */
 static double bisect(const struct top *top, const struct ball *s) {
     struct ball slope;
     double high = -INFINITY, step = 1 / top->theta.m.hi;
@@ -207,7 +213,7 @@ static double bisect(const struct top *top, const struct ball *s) {
         high = fmax(high, s[top->order[o]].m.hi);
     }
     high += 2 * step;
-    double low = high - step; /* from above: other scores may be far below it */
+    double low = high - step; /* from above: scores may be far below the largest */
     for (; step < 1e300 && !(excess(top, s, ball_of(low), &slope).m.hi > 0); low = high - step) {
         step *= 2;
     }
@@ -218,8 +224,8 @@ static double bisect(const struct top *top, const struct ball *s) {
     return low + (high - low) / 2;
 }
 
-/* Newton's steps from there, and a neighbourhood whose ends have the two signs: the sum falls with
- * t. */
+/* Newton steps from the result of the bisection, then an interval whose ends have different signs:
+ * the sum decreases with t. */
 static struct ball quantile_threshold(const struct top *top, const struct ball *s) {
     enum { STEPS = 4 };
     struct ball slope, t = ball_of(bisect(top, s));
@@ -283,36 +289,36 @@ static struct ball sum_of(const struct ball *x, size_t n) {
     return sum;
 }
 
-/* The bound of an entry of the hinge that does not move; NULL: it has none. */
+/* The constant upper bound of an entry, for the hinge; NULL: it has none. */
 static const struct ball *bound_of(const struct top *top, bool alpha, size_t row) {
     bool bounded = !top->task->squared && (alpha || top->form->kind == NONE);
     return !bounded ? NULL : alpha ? &top->cost[row] : &top->mass[row];
 }
 
-/* Makes the whole point smaller, as its entry that is the most above its bound asks for: sums stay
- * equal, and g changes by no more than that part of itself, as it would not by one entry of a large
- * row. Products of two doubles are exact. */
+/* Scales the whole point down by the largest violation of a bound: sums stay equal, and g changes
+ * by no more than that part of itself, unlike by a change of one entry of a large row. Products of
+ * two doubles are exact. */
 static void keep_bounds(struct top *top) {
     struct ball *const block[] = {top->beta, top->alpha};
     double part = 1;
     for (int alpha = 0; alpha < 2; alpha++) {
         for (size_t i = 0; i < top->n; i++) {
-            const struct ball *most = bound_of(top, alpha, i), own = block[alpha][i];
-            if (most && !ball_is_zero(own) && !ball_at_most(own, *most)) {
-                part = fmin(part, ball_low(ball_divide(*most, own)));
+            const struct ball *bound = bound_of(top, alpha, i), own = block[alpha][i];
+            if (bound && !ball_is_zero(own) && !ball_at_most(own, *bound)) {
+                part = fmin(part, ball_low(ball_divide(*bound, own)));
             }
         }
     }
     for (int alpha = 0; alpha < 2; alpha++) {
         for (size_t i = 0; i < top->n; i++) {
-            const struct ball *most = bound_of(top, alpha, i), own = block[alpha][i];
-            struct ball kept = part < 1 ? ball_multiply(ball_of(part), own) : own;
-            task_repair(top->task, &block[alpha][i], most ? ball_minimum(kept, *most) : kept);
+            const struct ball *bound = bound_of(top, alpha, i), own = block[alpha][i];
+            struct ball scaled = part < 1 ? ball_multiply(ball_of(part), own) : own;
+            task_repair(top->task, &block[alpha][i], bound ? ball_minimum(scaled, *bound) : scaled);
         }
     }
 }
 
-/* Reads the entries, within the bounds that do not move. */
+/* Reads the entries, and checks the constant bounds. */
 static void read_dual(struct top *top) {
     struct task *task = top->task;
     for (size_t e = 0; e < task->proof.n_values; e++) {
@@ -320,10 +326,10 @@ static void read_dual(struct top *top) {
         bool of_alpha = entry.a == 1;
         struct ball *to = of_alpha ? &top->alpha[entry.row] : &top->beta[entry.row];
         struct ball limit = of_alpha ? top->cost[entry.row] : top->mass[entry.row];
-        const struct ball *most = bound_of(top, of_alpha, entry.row);
+        const struct ball *bound = bound_of(top, of_alpha, entry.row);
         *to = task_scaled(task, entry.value);
         if (entry.a > 2 || entry.b > 0 || entry.value < 0 || ball_is_zero(limit) ||
-            (most && !task_within(task, *to, *most))) {
+            (bound && !task_within(task, *to, *bound))) {
             task_wrong(task, "the dual point is not feasible: row %zu", (size_t)entry.row + 1);
             return;
         }
@@ -331,45 +337,46 @@ static void read_dual(struct top *top) {
     keep_bounds(top);
 }
 
-/* About the most that D changes by for an entry of beta: by the score of g, and the quantile's
- * conjugate. */
-static double slope_of(const struct top *top, size_t j) {
+/* Estimates the largest change of D by an entry of beta: the score of g, and the conjugate of the
+ * quantile. */
+static double derivative_of(const struct top *top, size_t j) {
     double score =
-        2 * sqrt(top->task->model.primal) * sqrt(ball_most(points_own(&top->task->points, j)));
+        2 * sqrt(top->task->model.primal) * sqrt(ball_magnitude(points_own(&top->task->points, j)));
     double ratio = top->budget.m.hi / top->mass[j].m.hi;
     double pull = top->form->kind == QUANTILE ? (top->task->squared ? sqrt(ratio) : ratio) : 0;
     return score + (pull > 0 ? pull / top->theta.m.hi : 0);
 }
 
-/* The entry of beta that can take `missing`, or give it if it is below 0, and changes D the least.
- * n: there is none. Those above 0 come first. */
-static size_t nearest_taker(const struct top *top, struct ball sum, struct ball missing) {
+/* The entry of beta that can absorb `missing` (negative: give it) and changes D the least; non-zero
+ * entries first. n: there is none. */
+static size_t find_row(const struct top *top, struct ball sum, struct ball missing) {
     size_t best = top->n;
-    double least = INFINITY;
+    double smallest = INFINITY;
     bool gives = ball_compare(missing, ball_of(0)) < 0;
     for (int used = 1; used >= 0 && best == top->n; used--) {
         for (size_t o = 0; o < top->n_top; o++) {
             size_t j = top->order[o];
             struct ball room = ball_subtract(ball_multiply(top->share[j], sum), top->beta[j]);
             room = gives ? top->beta[j] : room;
-            bool all = !gives && (top->form->kind == QUANTILE || /* a cap of the whole sum */
+            bool all = !gives && (top->form->kind == QUANTILE || /* no cap below the whole sum */
                                   ball_at_most(ball_of(1), top->share[j]));
             bool fits = all || ball_compare(room, ball_absolute(missing)) > 0;
-            double slope = slope_of(top, j);
-            if (fits && slope < least && (!used || !ball_is_zero(top->beta[j]))) {
+            double slope = derivative_of(top, j);
+            if (fits && slope < smallest && (!used || !ball_is_zero(top->beta[j]))) {
                 best = j;
-                least = slope;
+                smallest = slope;
             }
         }
     }
     return best;
 }
 
-/* What caps have taken off beta, or sums are apart, goes to one entry with room for it, or to all
- * by their room; where all are at their caps they are there in proportion. */
-static void give_back(struct top *top, struct ball sum, struct ball missing) {
+/* Adds what caps have removed from beta, or the difference of the sums, to one entry with room for
+ * it, or to all in proportion to their room; if all are at their caps, they are set in proportion
+ * to their caps. */
+static void balance(struct top *top, struct ball sum, struct ball missing) {
     struct ball room = ball_of(0), shares = ball_of(0);
-    size_t best = nearest_taker(top, sum, missing);
+    size_t best = find_row(top, sum, missing);
     if (best < top->n) {
         task_repair(top->task, &top->beta[best], ball_add(top->beta[best], missing));
         return;
@@ -379,17 +386,17 @@ static void give_back(struct top *top, struct ball sum, struct ball missing) {
         room = ball_add(room, ball_positive(own));
         shares = ball_add(shares, top->share[j]);
     }
-    bool spread = ball_compare(room, missing) > 0;
+    bool fits = ball_compare(room, missing) > 0;
     struct ball part = ball_divide(missing, room);
     for (size_t j = 0; j < top->n; j++) {
         struct ball cap = ball_multiply(top->share[j], sum);
         struct ball own = ball_positive(ball_subtract(cap, top->beta[j]));
-        own = spread ? ball_add(top->beta[j], ball_multiply(part, own)) : ball_divide(cap, shares);
+        own = fits ? ball_add(top->beta[j], ball_multiply(part, own)) : ball_divide(cap, shares);
         task_repair(top->task, &top->beta[j], own);
     }
 }
 
-/* Takes beta to its caps; false, and the point is refused, where it is over them by more than
+/* Reduces beta to its caps; returns false, and refutes the point, if it exceeds them by more than
  * rounding. */
 static bool keep_caps(struct top *top, struct ball sum) {
     for (size_t j = 0; j < top->n; j++) {
@@ -402,8 +409,8 @@ static bool keep_caps(struct top *top, struct ball sum) {
     return true;
 }
 
-/* Sums are made equal exactly, and caps kept: both held but for rounding, or the point is
- * refused. */
+/* Makes the sums of alpha and beta equal, and keeps the caps; refutes the point if either is
+ * violated by more than rounding. */
 static void repair_dual(struct top *top) {
     struct ball sum = sum_of(top->alpha, top->n), other = sum_of(top->beta, top->n);
     if (top->form->kind == NONE || (ball_is_zero(sum) && ball_is_zero(other))) {
@@ -418,21 +425,22 @@ static void repair_dual(struct top *top) {
     if (top->form->kind == MEAN && !keep_caps(top, sum)) {
         return;
     }
-    give_back(top, sum, ball_subtract(sum, sum_of(top->beta, top->n)));
+    balance(top, sum, ball_subtract(sum, sum_of(top->beta, top->n)));
 }
 
-/* sum beta / theta less the threshold's conjugate. */
+/* sum beta / theta less the conjugate of the threshold. */
 static struct ball quantile_linear(const struct top *top) {
-    struct ball sum = sum_of(top->beta, top->n), most = ball_of(0), squares = ball_of(0), pull;
+    struct ball sum = sum_of(top->beta, top->n), largest = ball_of(0), squares = ball_of(0),
+                conjugate;
     for (size_t o = 0; o < top->n_top; o++) {
         uint32_t j = top->order[o];
         struct ball part = ball_divide(top->beta[j], top->mass[j]);
-        most = ball_maximum(most, part);
+        largest = ball_maximum(largest, part);
         squares = ball_add(squares, ball_multiply(part, top->beta[j]));
     }
-    pull = top->task->squared ? ball_root(ball_multiply(top->budget, squares))
-                              : ball_multiply(top->budget, most);
-    return ball_divide(ball_subtract(sum, pull), top->theta);
+    conjugate = top->task->squared ? ball_root(ball_multiply(top->budget, squares))
+                                   : ball_multiply(top->budget, largest);
+    return ball_divide(ball_subtract(sum, conjugate), top->theta);
 }
 
 static struct ball find_linear(const struct top *top) {
@@ -458,7 +466,7 @@ static int find_bounds(struct top *top, struct error *err) {
             g.coefficients[i] = ball_subtract(top->alpha[i], top->beta[i]);
             f.scores[i] = ball_of(0);
         }
-        task->findings->nothing = find_loss(top, f.scores, spare);
+        task->findings->zero_primal = find_loss(top, f.scores, spare);
         status = task_evaluate(task, &f, &g, find_linear(top), false, err);
     }
     if (status == 0) {
@@ -492,7 +500,8 @@ static int check_all(struct top *top, struct error *err) {
     if (!top->task->findings->wrong[0]) {
         read_dual(top);
         repair_dual(top);
-        if (top->form->kind == QUANTILE) { /* slopes are of scores and of parts of 1 / theta */
+        if (top->form->kind ==
+            QUANTILE) { /* derivatives are with respect to scores and parts of 1 / theta */
             top->task->findings->moved *= fmax(1, 1 / top->theta.m.hi);
         }
     }

@@ -1,3 +1,4 @@
+/* Draws from integers and sums of uniform numbers. */
 #include "datasets/draw.h"
 
 #include <stdlib.h>
@@ -39,12 +40,12 @@ void sort_columns(uint32_t *column, size_t n) {
 }
 
 size_t sort_distinct_columns(uint32_t *column, size_t n) {
-    size_t kept = 0;
+    size_t n_distinct = 0;
     sort_columns(column, n);
     for (size_t i = 0; i < n; i++) {
-        if (kept == 0 || column[i] != column[kept - 1]) {
-            column[kept++] = column[i];
+        if (n_distinct == 0 || column[i] != column[n_distinct - 1]) {
+            column[n_distinct++] = column[i];
         }
     }
-    return kept;
+    return n_distinct;
 }

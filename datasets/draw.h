@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Roughly standard normal: the sum of twelve uniform numbers, less 6. */
+/* Approximately standard normal: the sum of twelve uniform numbers, less 6. */
 double draw_normal(struct random *random);
 
 /* The same in whole units, `unit` of them to 1. */
@@ -18,7 +18,7 @@ int64_t draw_bell(struct random *random, int64_t unit);
  * frequent. */
 uint64_t draw_power_law(struct random *random, uint64_t n);
 
-/* The column, of n, that a rank of the power law stands for: frequent columns are scattered. */
+/* The column, of n, of a rank in the power law: frequent columns are scattered. */
 uint32_t scatter_rank(uint64_t rank, uint64_t n);
 
 /* Sorts column[0..n) in ascending order. */

@@ -1,4 +1,4 @@
-/* A family of generated data sets: its options, and the function that writes one. */
+/* A family of synthetic data sets: its options, and the function that writes one. */
 #ifndef DATASETS_FAMILY_H
 #define DATASETS_FAMILY_H
 

@@ -1,5 +1,6 @@
-/* generate FAMILY [options] (svm-generate where it is installed): writes a data set that looks like
- * real ones, the same on every machine for the same options and seed. See datasets/README. */
+/* generate FAMILY [options] (svm-generate when installed): writes a synthetic data set that
+ * resembles real ones, the same on every machine for the same options and seed. See
+ * datasets/README. */
 #include "common/base/error.h"
 #include "datasets/family.h"
 #include "driver/options.h"
@@ -11,7 +12,7 @@ static const struct family *const families[] = {
     &family_rank, &family_ltr, &family_sparse, &family_top, &family_ml, &family_smm, &family_mc};
 enum { FAMILIES = sizeof families / sizeof *families };
 
-/* What it was called by: it is installed as svm-generate. */
+/* The name of the program: it is installed as svm-generate. */
 static const char *own_name(const char *path) {
     const char *slash = path ? strrchr(path, '/') : NULL;
     return slash ? slash + 1 : path ? path : "generate";

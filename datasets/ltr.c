@@ -1,9 +1,9 @@
 /* Dense learning-to-rank rows, after the public web-search sets: features with values in [0, 1] of
- * four digits, correlated through hidden factors, skewed, partly zero, some the same for all rows
- * of a query; grades that depend on them through a noisy, partly nonlinear relevance.
+ * four digits, correlated through hidden factors, skewed, partly zero, some constant within a
+ * query; grades that depend on them through a noisy, partly nonlinear relevance.
  *
- * All arithmetic is on integers (values are 0..9999), so the text is the same everywhere, and fast
- * enough that writing is not what a bench waits for. */
+ * All arithmetic is on integers (values are 0..9999), so that the text is the same on every
+ * machine, and generation is fast. */
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "datasets/family.h"
@@ -11,14 +11,14 @@
 
 #include <stdlib.h>
 
-enum { UNIT = 10000, FACTORS = 12, SAMPLE = 8192, MOST_GRADES = 32 };
+enum { UNIT = 10000, FACTORS = 12, SAMPLE = 8192, MAX_GRADES = 32 };
 
 enum shape { PLAIN, SKEWED, OFTEN_ZERO, OF_QUERY, SHAPES };
 
 struct column {
     enum shape shape;
-    uint32_t factor;   /* hidden factor that it follows */
-    uint32_t share;    /* percent of the factor in it */
+    uint32_t factor;   /* hidden factor that it depends on */
+    uint32_t share;    /* percentage of the factor in its values */
     int32_t weight;    /* in the relevance */
     uint32_t partner;  /* column that it interacts with */
     int32_t together;  /* weight of the product with the partner */
@@ -27,11 +27,11 @@ struct column {
 
 struct ltr {
     size_t n_rows, n_features, n_queries, n_grades;
-    int64_t noise; /* per mille of the spread of the relevance */
+    int64_t noise; /* per mille of the interquartile range of the relevance */
     struct column *column;
     uint32_t *value; /* of one row */
-    int64_t threshold[MOST_GRADES];
-    int64_t spread; /* of the relevance: upper minus lower quartile */
+    int64_t threshold[MAX_GRADES];
+    int64_t range; /* interquartile range of the relevance */
 };
 
 static uint32_t draw(struct random *random) {
@@ -92,13 +92,14 @@ static int64_t make_row(struct ltr *ltr, const uint32_t *of_query, struct random
     return relevance;
 }
 
-/* Roughly normal, standard deviation about 0.58 of the spread at noise 1000. */
+/* Approximately normal, with standard deviation about 0.58 of the interquartile range at noise
+ * 1000. */
 static int64_t make_noise(const struct ltr *ltr, struct random *random) {
     int64_t sum = 0;
     for (int i = 0; i < 4; i++) {
         sum += (int64_t)draw(random) - UNIT / 2;
     }
-    return sum * (ltr->spread / UNIT) * ltr->noise / 1000;
+    return sum * (ltr->range / UNIT) * ltr->noise / 1000;
 }
 
 static void make_query(uint32_t of_query[FACTORS], struct random *random) {
@@ -112,8 +113,8 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Thresholds of the grades, from the relevances of sample rows: each grade is two to three times
- * rarer than the one below, as judges have it. */
+/* Sets the thresholds of the grades from the relevances of a sample of rows: each grade is two to
+ * three times rarer than the one below, as in judged data. */
 static int set_thresholds(struct ltr *ltr, uint64_t seed, struct error *err) {
     struct random random;
     random_start(&random, seed, 1);
@@ -121,7 +122,8 @@ static int set_thresholds(struct ltr *ltr, uint64_t seed, struct error *err) {
     if (!sample) {
         return -1;
     }
-    for (int pass = 0; pass < 2; pass++) { /* the noise needs the spread, from a first pass */
+    for (int pass = 0; pass < 2;
+         pass++) { /* the noise needs the interquartile range, from a first pass */
         for (size_t i = 0; i < SAMPLE; i++) {
             uint32_t of_query[FACTORS];
             make_query(of_query, &random);
@@ -130,12 +132,12 @@ static int set_thresholds(struct ltr *ltr, uint64_t seed, struct error *err) {
         }
         qsort(sample, SAMPLE, sizeof *sample, compare);
         if (pass == 0) {
-            ltr->spread = sample[3 * SAMPLE / 4] - sample[SAMPLE / 4] + 1;
+            ltr->range = sample[3 * SAMPLE / 4] - sample[SAMPLE / 4] + 1;
         }
     }
     size_t above = SAMPLE;
     for (size_t g = 1; g < ltr->n_grades; g++) {
-        above = above * 9 / 20; /* of the rows of a grade and more, 45% reach the next grade */
+        above = above * 9 / 20; /* 45% of the rows of a grade or higher reach the next grade */
         ltr->threshold[g] = sample[SAMPLE - 1 - above];
     }
     free(sample);
@@ -144,8 +146,8 @@ static int set_thresholds(struct ltr *ltr, uint64_t seed, struct error *err) {
 
 static void write_row(const struct ltr *ltr, struct writer *out, int64_t relevance, size_t query) {
     if (ltr->n_grades == 0) {
-        /* in units of 1/1000 of the spread */
-        writer_decimal(out, relevance / (ltr->spread / 1000 + 1), 3);
+        /* in units of 1/1000 of the interquartile range */
+        writer_decimal(out, relevance / (ltr->range / 1000 + 1), 3);
     } else {
         uint64_t grade = 0;
         while (grade + 1 < ltr->n_grades && relevance > ltr->threshold[grade + 1]) {
@@ -211,7 +213,7 @@ static const struct option_spec specs[] = {
     {.name = "rows", .kind = OPTION_COUNT, .initial = "10000", .low = 1, .high = 1e12},
     {.name = "features", .kind = OPTION_COUNT, .initial = "136", .low = 1, .high = 1e6},
     {.name = "queries", .kind = OPTION_COUNT, .initial = "100", .low = 0, .high = 1e12},
-    {.name = "grades", .kind = OPTION_COUNT, .initial = "5", .low = 0, .high = MOST_GRADES},
+    {.name = "grades", .kind = OPTION_COUNT, .initial = "5", .low = 0, .high = MAX_GRADES},
     {.name = "noise", .kind = OPTION_NUMBER, .initial = "0.5", .low = 0, .high = 100},
     {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
     {.name = "output", .kind = OPTION_TEXT, .initial = "-"},

@@ -1,5 +1,5 @@
-/* Rows of several classes, sparse as text gives them or dense: see datasets/README. Integers only,
- * as in ltr.c, but for one square root, which every machine rounds in the same way. */
+/* Rows of several classes, sparse like text, or dense: see datasets/README. Only integers, as in
+ * ltr.c, and one square root, which every machine rounds equally. */
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "datasets/draw.h"
@@ -21,15 +21,15 @@ struct mc {
     uint32_t *column; /* of one row, room for 2 n_values */
 };
 
-/* A number that belongs to a class and an index, without a table of them. */
+/* A random number determined by a class and an index, without a table. */
 static uint64_t scatter(const struct mc *mc, size_t class, size_t index) {
     struct random random;
     random_start(&random, mc->seed + class * UINT64_C(0x9e3779b97f4a7c15) + index, 7);
     return random_bits(&random);
 }
 
-/* Draws the columns of a row, increasing, without repeats; returns how many. One in three is of the
- * class's own vocabulary, one in six of its neighbour's, the others are anybody's. */
+/* Draws the columns of a row, ascending and distinct; returns how many. One third is from the
+ * vocabulary of the class, one sixth from that of its neighbour, the others from all columns. */
 static size_t draw_columns(const struct mc *mc, size_t class, struct random *random) {
     size_t n = 1 + (size_t)random_below(random, 2 * mc->n_values - 1);
     for (size_t i = 0; i < n; i++) {
@@ -43,7 +43,7 @@ static size_t draw_columns(const struct mc *mc, size_t class, struct random *ran
     return sort_distinct_columns(mc->column, n);
 }
 
-/* Values that make the row about as long as 1. */
+/* Writes values such that the row has length about 1. */
 static void write_sparse(const struct mc *mc, size_t class, struct random *random,
                          struct writer *out) {
     size_t n = draw_columns(mc, class, random);
@@ -54,7 +54,8 @@ static void write_sparse(const struct mc *mc, size_t class, struct random *rando
     }
 }
 
-/* A nearly normal cloud about the class's centre, whose coordinates are uniform. */
+/* Writes a point of an approximately normal cloud around the centre of the class, whose coordinates
+ * are uniform. */
 static void write_dense(const struct mc *mc, size_t class, struct random *random,
                         struct writer *out) {
     for (size_t k = 0; k < mc->n_features; k++) {

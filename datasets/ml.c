@@ -1,13 +1,13 @@
-/* Documents with several labels each, as text collections have them.
+/* Documents with several labels each, like text collections.
  *
- * Labels are grouped by topics and stand in a tree: label k, from 0, has the parent k / 4, and a
- * document that gets a label mostly gets its parent too. A few labels are frequent and most are
- * rare. A document has one to three topics, takes labels of each, and its words come from the
- * vocabularies of its labels and topics and from words of general use. So labels are correlated
- * with one another and with the features, and can be told from these up to noise.
+ * Labels are grouped by topics and form a tree: label k, from 0, has the parent k / 4, and a
+ * document with a label usually has its parent too. A few labels are frequent, most are rare. A
+ * document has one to three topics and labels of each; its words come from the vocabularies of its
+ * labels and topics, and from common words. So labels are correlated with one another and with the
+ * features, and can be predicted from these up to noise.
  *
- * Only +, -, *, / and comparisons on doubles, and no fused operations: the same text on every
- * machine. */
+ * Only +, -, *, / and comparisons on doubles, and no fused operations: the text is the same on
+ * every machine. */
 #include "common/base/memory.h"
 #include "datasets/draw.h"
 #include "datasets/family.h"
@@ -31,8 +31,8 @@ struct set {
     uint64_t seed;
     struct topic *topic;      /* (n_topics) */
     uint32_t *vocabulary;     /* (n_labels, VOCABULARY) */
-    unsigned char *has_label; /* (n_labels) of the document at hand */
-    uint32_t *own, *word;     /* (n_labels), (2 n_values) of the document at hand */
+    unsigned char *has_label; /* (n_labels) of the current document */
+    uint32_t *own, *word;     /* (n_labels), (2 n_values) of the current document */
 };
 
 /* A number of 0..n-1, small ones more often (square of a uniform number). */

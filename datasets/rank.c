@@ -1,17 +1,17 @@
 /* Retention times of small molecules on several chromatographic systems.
  *
- * Molecules are assembled from fragments: a fragment adds to the counts of a handful of features,
- * some fragments are frequent and most are rare, and general features (atoms, bonds, rings) count
- * in many fragments. So counts are sparse, correlated in blocks, and have heavy tails.
+ * Molecules are assembled from fragments: a fragment adds to the counts of a few features, some
+ * fragments are frequent and most are rare, and general features (atoms, bonds, rings) occur in
+ * many fragments. So counts are sparse, correlated in blocks, and heavy-tailed.
  *
- * A molecule's retention on a system is a sum over features of weight * count / (count + half),
- * which saturates, and of effects of fragments that meet in one molecule. Weights are shared by
- * the systems up to a part of their own. The retention time is a dead time plus an increasing,
- * curved function of retention plus noise; what would come before the dead time comes with it, so
- * there are ties. Each system has measured its own part of the molecules.
+ * The retention of a molecule on a system is a sum over features of weight * count / (count +
+ * half), which saturates, and of interactions of fragments. Systems share their weights up to a
+ * part of their own. The retention time is a dead time plus an increasing, curved function of
+ * retention, plus noise; values before the dead time are set to it, so that there are ties. Each
+ * system has measured a random part of the molecules.
  *
- * Only +, -, *, / and comparisons on doubles, and no fused operations: the same text on every
- * machine. */
+ * Only +, -, *, / and comparisons on doubles, and no fused operations: the text is the same on
+ * every machine. */
 #include "common/base/memory.h"
 #include "datasets/draw.h"
 #include "datasets/family.h"
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS = 8, MOST_FRAGMENTS = 12, MEETINGS = 40 };
+enum { PARTS = 8, MAX_FRAGMENTS = 12, INTERACTIONS = 40 };
 
 struct fragment {
     uint32_t feature[PARTS];
@@ -35,7 +35,7 @@ struct system {
     double *weight;           /* (n_features) */
 };
 
-struct meeting {
+struct interaction {
     uint32_t a, b; /* fragments */
     double effect;
 };
@@ -49,16 +49,16 @@ struct set {
     double *half;              /* (n_features): the count of half the effect */
     uint32_t *count;           /* (n_molecules, n_features) row-major */
     unsigned char *in_test;    /* (n_molecules) */
-    double *shared;            /* (n_molecules): effect of meetings */
+    double *shared;            /* (n_molecules): effect of interactions */
     double *retention;         /* (n_molecules), of one system */
-    struct meeting meeting[MEETINGS];
+    struct interaction interaction[INTERACTIONS];
 };
 
 /* 1, 2, ... with falling probability: heavy-tailed counts. */
-static uint32_t heavy(struct random *random, uint32_t most) {
+static uint32_t heavy(struct random *random, uint32_t max) {
     double u = random_unit(random);
     double x = 1 / (1 - u * 0.98);
-    return x < (double)most ? (uint32_t)x : most;
+    return x < (double)max ? (uint32_t)x : max;
 }
 
 /* A number of 0..n-1, small ones more often (cube of a uniform number). */
@@ -83,14 +83,16 @@ static void make_fragments(struct set *set, struct random *random) {
             fragment->count[p] = is_general ? heavy(random, 6) : 1;
         }
     }
-    for (size_t m = 0; m < MEETINGS; m++) {
-        set->meeting[m] = (struct meeting){popular(random, set->n_fragments),
-                                           popular(random, set->n_fragments), draw_normal(random)};
+    for (size_t m = 0; m < INTERACTIONS; m++) {
+        set->interaction[m] =
+            (struct interaction){popular(random, set->n_fragments),
+                                 popular(random, set->n_fragments), draw_normal(random)};
     }
 }
 
 static void make_systems(struct set *set, struct random *random) {
-    double *shared = set->retention; /* not in use yet; n_features <= its length, see allocate */
+    double *shared =
+        set->retention; /* not in use yet; its length is at least n_features, see allocate */
     for (size_t k = 0; k < set->n_features; k++) {
         shared[k] = draw_normal(random);
         set->half[k] = 0.5 + 3 * random_unit(random);
@@ -110,8 +112,8 @@ static void make_systems(struct set *set, struct random *random) {
 static void make_molecules(struct set *set, struct random *random) {
     for (size_t m = 0; m < set->n_molecules; m++) {
         uint32_t *count = set->count + m * set->n_features;
-        uint32_t chosen[MOST_FRAGMENTS];
-        size_t n = 2 + (size_t)random_below(random, 4) + heavy(random, MOST_FRAGMENTS - 5);
+        uint32_t chosen[MAX_FRAGMENTS];
+        size_t n = 2 + (size_t)random_below(random, 4) + heavy(random, MAX_FRAGMENTS - 5);
         set->shared[m] = 0;
         for (size_t i = 0; i < n; i++) {
             chosen[i] = popular(random, set->n_fragments);
@@ -121,13 +123,13 @@ static void make_molecules(struct set *set, struct random *random) {
                 count[fragment->feature[p]] += times * fragment->count[p];
             }
         }
-        for (size_t e = 0; e < MEETINGS; e++) {
+        for (size_t e = 0; e < INTERACTIONS; e++) {
             bool a = false, b = false;
             for (size_t i = 0; i < n; i++) {
-                a = a || chosen[i] == set->meeting[e].a;
-                b = b || chosen[i] == set->meeting[e].b;
+                a = a || chosen[i] == set->interaction[e].a;
+                b = b || chosen[i] == set->interaction[e].b;
             }
-            set->shared[m] += a && b ? set->meeting[e].effect : 0;
+            set->shared[m] += a && b ? set->interaction[e].effect : 0;
         }
         set->in_test[m] = random_unit(random) < set->test_share;
     }
@@ -157,13 +159,14 @@ static void compute_retention(const struct set *set, const struct system *system
     }
 }
 
-/* Minutes in hundredths. x is of size 1; what is below -1.6 elutes with the dead time. */
+/* The retention time in hundredths of minutes. x is of order 1; molecules below -1.6 elute with the
+ * dead time. */
 static int64_t retention_time(const struct system *system, double x) {
-    double reach = x + 1.6;
-    if (reach < 0) {
-        reach = 0;
+    double shifted = x + 1.6;
+    if (shifted < 0) {
+        shifted = 0;
     }
-    double straight = reach / 4, bent = reach / (reach + 1.6);
+    double straight = shifted / 4, bent = shifted / (shifted + 1.6);
     double share = (1 - system->curve) * straight + system->curve * bent;
     return (int64_t)(100 * (system->dead_time + system->length * share) + 0.5);
 }

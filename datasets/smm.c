@@ -1,12 +1,13 @@
 /* Matrices of two classes: the two simulations of the literature on support matrix machines.
  *
- *   1  entries of X, and of the factors of B = U V' (height x rank, width x rank), uniform on (-1,
- * 1); label = sign(<B, X> + bias) 2  label +1 or -1, half and half; X = u v' + noise with a u and v
- * for each label, standard normal entries, and normal noise of standard deviation --noise
+ *   1  entries of X, and of the factors of B = U V' (height x rank, width x rank), uniform on
+ *      (-1, 1); label = sign(<B, X> + bias)
+ *   2  label +1 or -1, half and half; X = u v' + noise with a u and v for each label, standard
+ *      normal entries, and normal noise of standard deviation --noise
  *
  * Values have four decimals, and labels are those of the values as written. Normal numbers are sums
  * of twelve uniform ones. Only +, -, * and comparisons on doubles, and no fused operations: the
- * same text on every machine. */
+ * text is the same on every machine. */
 #include "common/base/memory.h"
 #include "datasets/draw.h"
 #include "datasets/family.h"
@@ -135,7 +136,7 @@ static int draw_set(struct set *set, const struct options *options, struct error
     } else {
         draw_matrix(set, set->rank, true, &random, set->mean[1]);
     }
-    /* rows of their own stream: more of them leave the first ones alone */
+    /* rows have a stream of their own: more rows do not change the first ones */
     random_start(&random, seed, 41 + (uint64_t)options_number(options, "part"));
     const char *truth = options_text(options, "truth");
     return (truth && write_truth(set, truth, err) < 0) ||

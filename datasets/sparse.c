@@ -1,5 +1,5 @@
-/* Sparse rows, as text gives them: columns drawn by a power law, increasing within a row, weights
- * of four digits, and a target that depends on some of the columns. Integers only, as in ltr.c. */
+/* Sparse rows, like text: columns by a power law, weights of four digits, and a target that depends
+ * on some of the columns. Only integers, as in ltr.c. */
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "datasets/draw.h"

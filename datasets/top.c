@@ -1,15 +1,15 @@
-/* Imbalanced rows where the top differs from the whole: see datasets/README. Integers only, as in
- * ltr.c. */
+/* Imbalanced rows in which the top differs from the whole: see datasets/README. Only integers, as
+ * in ltr.c. */
 #include "datasets/draw.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
 
 enum {
     UNIT = 10000, /* of a value: four digits */
-    SHAPES = 2    /* features that tell the classes apart */
+    SHAPES = 2    /* informative features */
 };
 
-/* A cloud's centre in the features that tell, in tenths. */
+/* The centre of a cloud in the informative features, in tenths. */
 struct cloud {
     int centre[SHAPES];
     const char *label;

@@ -1,3 +1,4 @@
+/* The buffer, and the formats of numbers. */
 #include "datasets/writer.h"
 
 #include "common/base/memory.h"
@@ -13,7 +14,7 @@ int writer_open(struct writer *writer, const char *path, struct error *err) {
 }
 
 static void flush(struct writer *writer) {
-    struct error unheard; /* until writer_close */
+    struct error unheard; /* reported by writer_close */
     output_write(writer->output, writer->buffer, writer->used);
     writer->failed = output_flush(writer->output, &unheard) < 0;
     writer->used = 0;

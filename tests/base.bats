@@ -6,15 +6,15 @@ load helper
     unit common/base/number
 }
 
-@test "number: the table of powers of ten is what Python's integers make it" {
+@test "number: the table of powers of ten equals that computed by Python integers" {
     "$root/tests/powers.py" | cmp - "$root/common/base/powers.inc"
 }
 
-@test "cluster: without other ranks it is one process" {
+@test "cluster: without MPI it is a single process" {
     unit common/distributed/cluster
     assert_output 'ok: 1 ranks, 0 threads'
 }
 
-@test "memory: sizes that wrap around are refused, limits of control groups are known" {
+@test "memory: sizes that overflow are refused, limits of control groups are known" {
     TMPDIR=$tmp unit common/base/memory
 }

@@ -139,7 +139,7 @@ attacked() {
     [ $((accepted * most)) -le "$rounds" ] || fail "$accepted of $rounds changed proofs are believed"
 }
 
-@test "check: mc with a matrix in float looks at some rows alone, and what it says holds" {
+@test "check: mc with a matrix in float evaluates some rows only, and its bounds hold" {
     awk 'BEGIN {
         srand(7)
         for (i = 0; i < 700; i++) {
@@ -160,7 +160,7 @@ attacked() {
     done
 }
 
-@test "check: numbers with bounds hold what they should" {
+@test "check: balls contain the exact results" {
     unit check/ball_dd
 }
 
@@ -264,7 +264,7 @@ attacked() {
     verified top words --positive yes --lambda .01
 }
 
-@test "check: top, rows far from the others in every threshold" {
+@test "check: top, outlying rows in every threshold" {
     for far in 1e5 3e8 1e13 1e17; do
         printf '%s\n' "-1 1:-$far" '-1 2:1' '1 3:-.5' '-1 1:-1 2:-1' '-1 1:-1 2:.25' '1 2:-1' >low
         printf '%s\n' "-1 1:$far" '-1 2:1' '1 1:-1' '-1 1:1 2:-1' "1 2:-$far" '-1 3:.25' >several
@@ -344,7 +344,7 @@ attacked() {
     done
 }
 
-@test "check: kernels that need not be positive semidefinite are looked at" {
+@test "check: kernels that need not be positive semidefinite are tested" {
     made rows 36 4 'a b c' 3
     sed 's/$/ 5:1/' rows >constant # of which coef0 takes a part
     verified mc constant -t polynomial -d 1 -g .5 -r -.01
@@ -392,7 +392,7 @@ attacked() {
     [ ! -e none ]
 }
 
-@test "check: a row of zeros in a stored matrix adds nothing to pairs, whatever shift the others need" {
+@test "check: a zero row of a stored matrix adds nothing to pairs, whatever shift the others need" {
     printf '%s\n' '-2 qid:2 0:1 1:0 2:0 3:0' '-1 qid:2 0:2 1:0 2:55251 3:32925' \
         '2 qid:1 0:3 1:0 2:32925 3:19625' >rows
     for weight in 200 280 300; do
@@ -426,7 +426,7 @@ attacked() {
     svm-check -j 3 rows model.gz proof.gz | diff one -
 }
 
-@test "check: one number changed in a model or a proof is seen, or claims no more than is true" {
+@test "check: a changed number in a model or proof is detected, or claims no more than is true" {
     made two 30 3 '+1 -1' 3
     made three 30 3 'a b c' 3
     made sets 30 3 '1,2 3 2,4' 3
@@ -478,7 +478,7 @@ attacked() {
     assert_line --regexp '^primal = [0-9.]*e-299 [.][.] [0-9.]*e-299$'
 }
 
-@test "check: a dual is refuted where no near repair of its dual point has it, or a primal is smaller" {
+@test "check: a dual is refuted if no near repair of its dual point reaches it, or a primal is smaller" {
     printf '%s\n' '1 1:1472447396184064' '2 1:6594872890884096' 1 '2 1:-0.29' >large
     for options in '-l squared-hinge -c 100' '-l hinge -c 1000' '-l squared-hinge -c 30'; do
         quietly svm-smm-train --proof proof -s svm --shape 1x1 $options large model
@@ -497,7 +497,7 @@ attacked() {
     limited svm-check far model proof >verdict || [ $? = 3 ] || fail "$(<verdict)"
 }
 
-@test "check: large rows that are near to one another have their distance exactly" {
+@test "check: large rows that are near to one another have exact distances" {
     awk 'BEGIN { for (i = 0; i < 11; i++)
         print i * 7 % 11, "1:" 1e14 * (i % 4 + 1), "2:" 3 * i % 5 * 1e3, "3:" i * i % 7 }' >near
     for kernel in rbf laplacian rational; do
@@ -508,7 +508,7 @@ attacked() {
     done
 }
 
-@test "check: bounds that are claimed too tight by little are refuted" {
+@test "check: bounds that are too tight by a little are refuted" {
     made rows 30 3 'a b c' 3
     verified mc rows -c 10 -e .1
     awk -v gap="$(header gap model)" 'BEGIN { exit !(gap > 1e-6) }' || fail "too tight to tell"
@@ -639,7 +639,7 @@ reaches() {
     svm-check rows model proof | grep -qx VERIFIED
 }
 
-@test "check: with large coefficients scores in double-double keep the bounds together, as svm-check says" {
+@test "check: with large coefficients scores in double-double keep the gap small, as svm-check confirms" {
     cd "$tmp"
     unscaled_rows >rows
     quick || reaches rank -t rbf -g 1e-7 -c 1e6

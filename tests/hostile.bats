@@ -155,7 +155,7 @@ accepts() {
     done
 }
 
-@test "hostile: of a long path the middle is left out, not the line and what is wrong" {
+@test "hostile: a long path loses its middle, not the line and the message" {
     local folder=. byte=d
     for _ in 1 2 3 4 5 6; do
         folder=$folder/$(printf "$byte%.0s" $(seq 240))
@@ -202,7 +202,7 @@ accepts() {
     [[ "$(<err)" == *pair* ]] || fail "does not speak of pairs: $(<err)"
 }
 
-@test "hostile: a file that is missing, a folder, or not to be opened is refused by its name" {
+@test "hostile: a file that is missing, a folder, or cannot be opened is refused by its name" {
     for file in missing.svm empty good/below ''; do
         refused svm-rank-train -q "$file" empty/model
         [[ -z $file || "$(<err)" == *"$file"* ]] || fail "does not name $file: $(<err)"
@@ -216,7 +216,7 @@ accepts() {
     holds empty
 }
 
-@test "hostile: a gzip file cut anywhere is refused" {
+@test "hostile: a gzip file truncated anywhere is refused" {
     rows 40 2 4 1 | gzip -9 >whole.gz
     local size n
     size=$(wc -c <whole.gz)
@@ -231,7 +231,7 @@ accepts() {
     done
 }
 
-@test "hostile: a gzip file with a changed byte, or with junk behind it, is never taken for good" {
+@test "hostile: a gzip file with a changed byte, or with junk after it, is never accepted" {
     rows 40 2 4 1 >plain.svm
     gzip -9n <plain.svm >whole.gz
     train plain.svm plain.model
@@ -372,7 +372,7 @@ accepts() {
     done
 }
 
-@test "hostile: rows that are all equal, all zero, or huge end in finite numbers or one line" {
+@test "hostile: rows that are all equal, all zero, or huge give finite numbers or a one-line error" {
     printf '1 1:2\n2 1:2\n3 1:2\n' >equal.svm
     printf '1\n2\n3\n' >zero.svm
     printf '1 1:3e38\n2 1:-3e38\n3 1:1e-38\n' >huge.svm
@@ -407,7 +407,7 @@ accepts() {
     done
 }
 
-@test "hostile: of costs so small that products with them underflow no bound is false" {
+@test "hostile: with costs so small that products underflow, no bound is false" {
     printf '%s 1:1 2:.5\n%s 1:-1 2:.3\n%s 1:.2 2:-1\n%s 1:.8 2:.7\n%s 1:-.6\n%s 2:-2\n' 1 2 3 1 2 3 >three.svm
     sed 's/^1/+1/; s/^[23]/-1/' three.svm >two.svm
     sed 's/^1/a/; s/^2/b/; s/^3/a,b/' three.svm | sed '3s/a,b/b,c/' >sets.svm

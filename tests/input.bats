@@ -47,11 +47,11 @@ refuses() {
     assert_output --partial 'ok: rows are dense until one is not'
 }
 
-@test "input: ranks read each line once, and tell of a bad one by its number in the file" {
+@test "input: processes read each line once, and report an error by its line in the file" {
     unit common/data/input_part "$tmp/file"
 }
 
-@test "input: parts of random files, plain and gzip, are the files, line for line, with queries whole" {
+@test "input: byte ranges of random files, plain and gzip, add up to the files, with whole queries" {
     unit common/data/byte_range "$tmp/random"
 }
 
@@ -64,7 +64,7 @@ refuses() {
     reads '1' $'1 rows, 0 features, sparse\n1'
 }
 
-@test "input: rows of queries are all there, however many blocks they fill" {
+@test "input: rows of queries are complete over any number of blocks" {
     awk 'BEGIN { for (i = 0; i < 300000; i++)
         printf "%d qid:%d 1:%d\n", i % 7, i % 5, i % 11 }' >many.svm
     for threads in 1 3; do
@@ -103,7 +103,7 @@ refuses() {
     reads '1 1:1\n2 qid:7 1:2\n' $'2 rows, 1 features, dense\n1 qid:0 1:1\n2 qid:7 1:2'
 }
 
-@test "input: names as labels are kept as written, equal numbers as the first of them" {
+@test "input: labels that are names are kept as written, equal numbers as first spelled" {
     reads '+1 1:1\nC# 1:2\n\303\244 1:3\n+1 1:4\n1 1:5\n1x 1:6\n' \
         $'6 rows, 1 features, dense\n+1 1:1\nC# 1:2\n\303\244 1:3\n+1 1:4\n+1 1:5\n1x 1:6' name
 }
@@ -195,7 +195,7 @@ refuses() {
     refuses '1 1:\0337m\n' "1:5: value is not a number: '\\x1b7m'"
 }
 
-@test "input: what is found is cut to 30 bytes" {
+@test "input: the text shown in an error is cut to 30 bytes" {
     refuses '1 1:abcdefghijklmnopqrstuvwxyzabcdefghij 2:3\n' \
         "1:5: value is not a number: 'abcdefghijklmnopqrstuvwxyzabcd'..."
 }
@@ -262,7 +262,7 @@ same() {
     same - number stream threads=2 <plain
 }
 
-@test "input: gzip is inflated as zlib does, whatever by, alone and by several threads" {
+@test "input: every decompressor agrees with zlib, with one thread and several" {
     unit common/data/gzip
 }
 
@@ -275,7 +275,7 @@ bgzip() {
         cat member' -
 }
 
-@test "input: members that say how long they are, as bgzip makes them, are the file too" {
+@test "input: gzip members of known length, as bgzip writes them, give the same file" {
     plain_rows 9000
     bgzip <plain >blocks.gz
     gzip -t blocks.gz
@@ -307,7 +307,7 @@ header() {
     printf '1 1:2\n2 1:3\n' | gzip -n | tail -c +11
 }
 
-@test "input: every field of a gzip header is read, and what cannot be is refused" {
+@test "input: every field of a gzip header is read, and invalid headers are refused" {
     for header in '0 ' '1 ' '4 \5\0abcde' '10 name\0' '20 comment\0' '30 n\0c\0' \
         '34 \0\0n\0c\0' '2 \247\167'; do
         # shellcheck disable=SC2086 # two words
@@ -408,7 +408,7 @@ marked() {
     svm-check <(marked matrix.svm) <(marked model) <(marked proof) | grep -q VERIFIED
 }
 
-@test "input: what other compressors wrote is named with the pipe that reads it; UTF-16 is named" {
+@test "input: files of other compressors are named with the pipe that reads them; UTF-16 is named" {
     # of each only the first bytes, and then bytes that are no text
     while read -r what command bytes; do
         # shellcheck disable=SC2059 # formats on purpose

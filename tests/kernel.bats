@@ -6,7 +6,7 @@ load helper
     unit common/kernel/kernel
 }
 
-@test "kernels: sums over tasks are those of their order, whichever ends first" {
+@test "kernels: sums over tasks are added in order, whichever task ends first" {
     unit common/kernel/task_sums
 }
 
@@ -14,7 +14,7 @@ load helper
     unit common/kernel/kernel_dd
 }
 
-@test "gram: products agree with plain sums whatever is kept, to the bit for any threads" {
+@test "gram: products equal plain sums for any cached part, to the bit for any threads" {
     unit common/kernel/gram_dd
 }
 

@@ -49,7 +49,7 @@ precomputed() {
             } }' "$3" ${4+"$4"}
 }
 
-@test "kernel table: laplacian and rational are in every family what their matrix is, dense and sparse, signs and all" {
+@test "kernel table: laplacian and rational equal their precomputed matrix in every family, dense and sparse, with signs" {
     for pair in rank:laplacian mc:laplacian top:laplacian ml:laplacian rank:rational mc:rational top:rational ml:rational; do
         family=${pair%:*} kernel=${pair#*:}
         rows $family 60 3 >train.svm
@@ -93,7 +93,7 @@ precomputed() {
     done
 }
 
-@test "kernel table: --libsvm has LIBSVM's kernels, and says which it has not" {
+@test "kernel table: --libsvm has the kernels of LIBSVM, and names those that it has not" {
     rows rank 30 6 >train.svm
     for kernel in linear polynomial rbf sigmoid; do
         svm-rank-train -q -c .01 -t $kernel -g .01 --libsvm exported train.svm model >out
@@ -106,7 +106,7 @@ precomputed() {
     done
 }
 
-@test "kernel table: the formula of each is in the mathematics, its name with each of its parameters" {
+@test "kernel table: doc/mathematics has the formula of each, --help its name with each of its parameters" {
     rows rank 20 7 | sed 's/:-/:/g' >train.svm
     mapfile -t names < <(svm-rank-train --help | awk '/--kernel K/ { on = 1; next }
         on && /--/ { exit } on && $1 ~ /^[0-9]+$/ { print $2 }')

@@ -142,7 +142,7 @@ respell() {
     done
 }
 
-@test "labels: a test file with labels that the model does not know says so" {
+@test "labels: labels of a test file that the model does not have are reported" {
     sed '1d; s/ qid:[0-9]*//; s/^7/1/' all.svm >known.svm
     sed '1,10s/^1/one/; 11,12s/^[01] /2 /' known.svm >some.svm
     sed 's/^0/zero/; s/^1/one/' known.svm >none.svm
@@ -184,7 +184,7 @@ respell() {
     within "$rate" 0 90
 }
 
-@test "labels: a predictor says that all rows have one score, and says it of no others" {
+@test "labels: a predictor warns if all rows have one score, and only then" {
     for family in top mc smm ml rank; do
         case $family in
             rank) printf '1 1:1\n2 1:1\n' >same.svm ;;

@@ -58,7 +58,7 @@ SV"
     cmp <(svm-rank-predict -q tiny.svm m) <(svm-rank-predict -q tiny.svm m.gz)
 }
 
-@test "model: of another family, or with a key that nobody knows, it is refused" {
+@test "model: of another family, or with an unknown key, it is refused" {
     svm-rank-train -q tiny.svm m
     sed 's/^dualsvm rank/dualsvm mc/' m >other
     run svm-rank-predict tiny.svm other
@@ -81,7 +81,7 @@ SV"
 
 # ---- what is no model ----
 
-@test "model: every kind of model file that is none is refused" {
+@test "model: files of every kind that are not models are refused" {
     for text in '' '\n' 'junk\n' 'svm_type c_svc\n' '\0\0\0\0' "$(<tiny.svm)"; do
         # shellcheck disable=SC2059
         printf "$text" >bad.model
@@ -95,7 +95,7 @@ SV"
     holds empty
 }
 
-@test "model: cut at any byte, or with any byte changed, it is refused; a false count does no harm" {
+@test "model: truncated at any byte, or with any byte changed, it is refused; a wrong count does no harm" {
     printf '%s\n' '2 1:1 3:.5' '1 2:.25 3:2' >two.svm
     printf '%s\n' '2 1:1 3000000000:.5' '1 2:.25 3000000000:2' >wide.svm
     for options in 'two -t 0' 'two -t 2 -g .5' 'two --pair-features exterior -t 2' 'wide -t 0 --scale std'; do
@@ -104,7 +104,7 @@ SV"
     done
 }
 
-@test "model: cut at a byte, it is refused by the program" {
+@test "model: truncated, it is refused by the program" {
     train -t 2 -g .5 tiny.svm tiny.model
     local size n
     size=$(wc -c <tiny.model)
@@ -140,7 +140,7 @@ SV"
     holds empty
 }
 
-@test "model: gzipped, it is a model, and cut, it is refused" {
+@test "model: as gzip it is read, and truncated it is refused" {
     train -t 2 -g .5 tiny.svm tiny.model
     predict tiny.svm tiny.model >plain.scores
     gzip <tiny.model >zipped.model
@@ -151,7 +151,7 @@ SV"
     holds empty
 }
 
-@test "model: predictors tell how many values are of features that no training row had" {
+@test "model: predictors report how many values are of features that no training row had" {
     # tells TEXT ARGUMENTS: of the predictions of test.svm, of a pipe and with --batch, in one line.
     tells() {
         local text=$1

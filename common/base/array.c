@@ -1,3 +1,4 @@
+/* Vectorised loops over arrays of doubles. */
 #include "common/base/array.h"
 
 #include "common/base/dispatch.h"

@@ -1,4 +1,4 @@
-/* Arrays of doubles: sums over them are in an order that depends on their length alone. */
+/* Operations on arrays of doubles. The order of summation depends only on the length. */
 #ifndef COMMON_BASE_ARRAY_H
 #define COMMON_BASE_ARRAY_H
 
@@ -11,7 +11,7 @@ double array_dot(const double *a, const double *b, size_t n);
 /* y += factor x over n entries. */
 void array_add(double *y, double factor, const double *x, size_t n);
 
-/* The largest magnitude of n entries; 0 of none. */
+/* The largest magnitude of n entries; 0 if n is 0. */
 static inline double array_largest(const double *x, size_t n) {
     double largest = 0;
     for (size_t i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-/* for O_CLOEXEC and strtok_r */
+/* Available memory from /proc and the control groups. _GNU_SOURCE: O_CLOEXEC, strtok_r. */
 #define _GNU_SOURCE
 #include "common/base/available.h"
 
@@ -13,10 +13,10 @@
 
 enum { TEXT_BYTES = 8192, PATH_BYTES = 4096 };
 
-/* From here on a limit is none: version 1 has 2^63 less a page. */
+/* Larger limits are none: version 1 reports 2^63 less a page. */
 static const double NO_LIMIT = 0x1p60;
 
-/* Reads what fits of a file of the system into text; false if there is none. */
+/* Reads the beginning of a system file into text; false if the file does not exist. */
 static bool read_text(const char *path, char text[TEXT_BYTES]) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, text, TEXT_BYTES - 1);
@@ -27,8 +27,8 @@ static bool read_text(const char *path, char text[TEXT_BYTES]) {
     return n > 0;
 }
 
-/* The number behind a key at the beginning of a line; `missing` if it is not there. */
-static double number_behind(const char *text, const char *key, double missing) {
+/* The number after a key at the beginning of a line; `missing` if there is none. */
+static double number_after(const char *text, const char *key, double missing) {
     size_t length = strlen(key);
     for (const char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
@@ -41,33 +41,33 @@ static double number_behind(const char *text, const char *key, double missing) {
 
 /* ---- control groups ---- */
 
-/* The files of a version, and what it calls cached files. */
+/* The files of each version of control groups, and the key of cached files. */
 static const struct version {
     const char *controller, *folder, *limit, *used, *cached;
 } versions[] = {{"", "", "memory.max", "memory.current", "inactive_file "},
                 {"memory", "/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
                  "total_inactive_file "}};
 
-/* What the group at `path` leaves, and at the most has. */
-static double left_by_group(const struct version *version, const char *path, double *most) {
+/* What the group at `path` leaves; *max_total becomes its limit, if that is smaller. */
+static double left_by_group(const struct version *version, const char *path, double *max_total) {
     char name[PATH_BYTES + 32], text[TEXT_BYTES];
     snprintf(name, sizeof name, "%s/%s", path, version->limit);
     char *end;
     double limit = read_text(name, text) ? strtod(text, &end) : INFINITY;
-    if (!(limit < NO_LIMIT) || end == text) { /* `max` is no number */
+    if (!(limit < NO_LIMIT) || end == text) { /* `max` is not a number */
         return INFINITY;
     }
-    *most = fmin(*most, limit);
+    *max_total = fmin(*max_total, limit);
     snprintf(name, sizeof name, "%s/%s", path, version->used);
     double used = read_text(name, text) ? strtod(text, NULL) : 0;
     snprintf(name, sizeof name, "%s/memory.stat", path);
-    used -= read_text(name, text) ? number_behind(text, version->cached, 0) : 0;
+    used -= read_text(name, text) ? number_after(text, version->cached, 0) : 0;
     return fmax(0, limit - fmax(0, used));
 }
 
-/* The same for the group and those above it; in a container its own root is that of the mount. */
+/* The same for the group and all groups above it; in a container, up to the root of the mount. */
 static double left_by_line(const struct version *version, const char *root, const char *group,
-                           double *most) {
+                           double *max_total) {
     char path[PATH_BYTES];
     double left = INFINITY;
     int root_length = snprintf(path, sizeof path, "%s%s", root, version->folder);
@@ -76,7 +76,7 @@ static double left_by_line(const struct version *version, const char *root, cons
         return INFINITY;
     }
     for (;;) {
-        left = fmin(left, left_by_group(version, path, most));
+        left = fmin(left, left_by_group(version, path, max_total));
         char *slash = strrchr(path, '/');
         if (!slash || slash < path + root_length) {
             return left;
@@ -85,10 +85,10 @@ static double left_by_line(const struct version *version, const char *root, cons
     }
 }
 
-double available_in_groups(const char *list, const char *root, double *most) {
+double available_in_groups(const char *list, const char *root, double *max_total) {
     char text[TEXT_BYTES], *place = NULL;
     double left = INFINITY;
-    *most = INFINITY;
+    *max_total = INFINITY;
     if (!read_text(list, text)) {
         return left;
     }
@@ -103,7 +103,7 @@ double available_in_groups(const char *list, const char *root, double *most) {
         *group++ = '\0';
         for (size_t v = 0; v < sizeof versions / sizeof versions[0]; v++) {
             if (strcmp(controllers, versions[v].controller) == 0) {
-                left = fmin(left, left_by_line(&versions[v], root, group, most));
+                left = fmin(left, left_by_line(&versions[v], root, group, max_total));
             }
         }
     }
@@ -112,7 +112,7 @@ double available_in_groups(const char *list, const char *root, double *most) {
 
 /* ---- all ---- */
 
-/* What a limit leaves, of which this process uses the pages in that column of statm. */
+/* What a resource limit leaves, of which this process uses the pages in that column of statm. */
 static double left_of(const struct rlimit *limit, int column) {
     char text[TEXT_BYTES], *at = text;
     if (limit->rlim_cur == RLIM_INFINITY) {
@@ -126,28 +126,31 @@ static double left_of(const struct rlimit *limit, int column) {
     return fmax(0, (double)limit->rlim_cur - pages * (double)sysconf(_SC_PAGESIZE));
 }
 
-/* Of the address space and of data, which have what is mapped and not used too, and at the most. */
-static double left_of_limits(double *most) {
+/* What the limits of the address space and of data leave; both count memory that is mapped but not
+ * used. *max_total gets the smaller limit. */
+static double left_of_limits(double *max_total) {
     enum { SIZE = 0, DATA = 5 };
     struct rlimit addresses = {.rlim_cur = RLIM_INFINITY}, data = addresses;
     getrlimit(RLIMIT_AS, &addresses);
     getrlimit(RLIMIT_DATA, &data);
-    rlim_t least = addresses.rlim_cur < data.rlim_cur ? addresses.rlim_cur : data.rlim_cur;
-    *most = least == RLIM_INFINITY ? INFINITY : (double)least; /* which is the largest */
+    rlim_t min_limit = addresses.rlim_cur < data.rlim_cur ? addresses.rlim_cur : data.rlim_cur;
+    *max_total = min_limit == RLIM_INFINITY
+                     ? INFINITY
+                     : (double)min_limit; /* RLIM_INFINITY is the largest value */
     return fmin(left_of(&addresses, SIZE), left_of(&data, DATA));
 }
 
-static double groups(double *most) {
-    return available_in_groups("/proc/self/cgroup", "/sys/fs/cgroup", most);
+static double groups(double *max_total) {
+    return available_in_groups("/proc/self/cgroup", "/sys/fs/cgroup", max_total);
 }
 
 double available_memory(void) {
     char text[TEXT_BYTES];
-    double most, free_kb = INFINITY;
+    double max_total, free_kb = INFINITY;
     if (read_text("/proc/meminfo", text)) {
-        free_kb = number_behind(text, "MemAvailable:", INFINITY);
+        free_kb = number_after(text, "MemAvailable:", INFINITY);
     }
-    return fmin(1024 * free_kb, fmin(left_of_limits(&most), groups(&most)));
+    return fmin(1024 * free_kb, fmin(left_of_limits(&max_total), groups(&max_total)));
 }
 
 double available_limit(void) {

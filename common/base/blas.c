@@ -1,4 +1,4 @@
-/* for nanosleep, MAP_ANONYMOUS */
+/* The pool of OpenBLAS buffers. _GNU_SOURCE: nanosleep, MAP_ANONYMOUS. */
 #define _GNU_SOURCE
 #include "common/base/blas.h"
 
@@ -7,22 +7,22 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* OpenBLAS has them, its headers do not. The argument is a hint that nothing depends on. */
+/* Symbols of OpenBLAS that its headers do not declare. The argument is a hint without effect. */
 void *blas_memory_alloc(int place);
 void blas_memory_free(void *buffer);
 int openblas_get_num_threads(void);
 extern int blas_server_avail
-    __attribute__((weak)); /* whether threads of its own have been started */
+    __attribute__((weak)); /* true if OpenBLAS has started threads of its own */
 
-/* A buffer is 128 MB; the rest is for its alignment and the allocator. Above MAX_BUFFERS buffers
- * OpenBLAS may have no place for more: the pool is then left to itself. */
+/* A buffer is 128 MB, the rest is for alignment and the allocator. OpenBLAS may support no more
+ * than MAX_BUFFERS buffers: from there on the pool is not filled further. */
 static const size_t BUFFER_BYTES = (size_t)129 << 20;
 enum { MAX_BUFFERS = 64 };
 
-/* The pool is the process's, so what is known of it is, too. */
+/* OpenBLAS has one pool for the process, so its state is global here, too. */
 static struct {
     pthread_mutex_t mutex;
-    size_t callers, buffers; /* threads that may call BLAS; buffers that the pool has at least */
+    size_t callers, buffers; /* threads that may call BLAS; minimum number of buffers in the pool */
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static bool memory_there(size_t bytes) {
@@ -35,10 +35,10 @@ static size_t own_threads(void) {
     return n > 1 ? (size_t)n - 1 : 0;
 }
 
-/* Takes `wanted` buffers at once, as far as there is memory, and gives them back to the pool.
- * Returns how many. Threads of OpenBLAS's own, which hosts of the library may have, take a buffer
- * each as they are started: where these would compete for memory, they are given the time to be
- * first. */
+/* Allocates `wanted` buffers together, as far as there is memory, and returns them to the pool.
+ * Returns their number. Threads of OpenBLAS, which embedding applications may have started, each
+ * allocate a buffer when they start: if memory may not suffice for these too, they are given time
+ * to start first. */
 static size_t fill(size_t wanted) {
     const struct timespec start = {.tv_nsec = 100000000};
     void *buffer[MAX_BUFFERS];
@@ -78,9 +78,9 @@ void blas_leave(size_t n) {
     pthread_mutex_unlock(&pool.mutex);
 }
 
-/* OpenBLAS waits for the end of its own threads as the process ends. Where there is no memory, they
- * may be asking for it for ever: OpenBLAS is then kept from waiting. This runs before its
- * destructor. */
+/* At the end of the process OpenBLAS waits for its own threads. If there is no memory, these may
+ * retry an allocation forever: OpenBLAS is then told that it has none. This destructor runs before
+ * that of OpenBLAS. */
 __attribute__((destructor)) static void leave_threads(void) {
     if (own_threads() > 0 && &blas_server_avail && !memory_there(BUFFER_BYTES)) {
         blas_server_avail = 0;

@@ -1,15 +1,15 @@
-/* Runs of decimal digits, eight bytes at a time in one 64-bit word.
+/* Parsing of decimal digits, eight bytes at a time in a 64-bit word, without branches on the text.
  *
- * digits_load gives a word whose lowest byte is the first character, with '0' subtracted from each
- * (so that digits are 0 to 9); digits_count tells how many characters from the front are digits,
- * and digits_value their value. None of them branches on what the text is. */
+ * digits_load returns a word whose lowest byte is the first character, with '0' subtracted from
+ * each byte (so that digits are 0 to 9); digits_count is the number of leading digits, and
+ * digits_value their value. */
 #ifndef COMMON_BASE_DIGITS_H
 #define COMMON_BASE_DIGITS_H
 
 #include <stdint.h>
 #include <string.h>
 
-/* The characters as they are, the first lowest. text must have eight readable bytes. */
+/* The characters, the first in the lowest byte. text must have eight readable bytes. */
 static inline uint64_t digits_text(const char *text) {
     uint64_t word;
     memcpy(&word, text, sizeof word);
@@ -24,21 +24,21 @@ static inline uint64_t digits_load(const char *text) {
     return digits_text(text) ^ UINT64_C(0x3030303030303030);
 }
 
-/* The top bits of the bytes that are no digits. A byte is none when it is over 9: adding 0x76 then
- * sets its top bit, or the top bit is set already. */
+/* The top bits of the bytes that are not digits. A byte is not a digit if it is over 9: then adding
+ * 0x76 sets its top bit, or the top bit is set already. */
 static inline uint64_t digits_others(uint64_t word) {
     uint64_t low = word & UINT64_C(0x7f7f7f7f7f7f7f7f);
     return ((low + UINT64_C(0x7676767676767676)) | word) & UINT64_C(0x8080808080808080);
 }
 
-/* 0 to 8. */
+/* The number of leading digits, 0 to 8. */
 static inline unsigned digits_count(uint64_t word) {
     uint64_t other = digits_others(word);
     return other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
 }
 
 /* The value of the first n characters, all of them digits; 0 for n = 0. Missing digits become
- * zeros in front, then neighbours are joined to numbers of 2, 4 and 8 digits. */
+ * leading zeros, then neighbours are combined to numbers of 2, 4 and 8 digits. */
 static inline uint64_t digits_value(uint64_t word, unsigned n) {
     unsigned half = 32 - 4 * n; /* two steps: a shift by 64 is not defined */
     word = word << half << half;
@@ -47,12 +47,12 @@ static inline uint64_t digits_value(uint64_t word, unsigned n) {
     return (word * 10000 + (word >> 32)) & UINT64_C(0x00000000ffffffff);
 }
 
-/* The same, for n of 1 to 8 only. */
+/* The same for n of 1 to 8. */
 static inline uint64_t digits_some(uint64_t word, unsigned n) {
     const uint64_t pairs = UINT64_C(0x000000ff000000ff);
     word <<= 64 - 8 * n;
     word = word * 10 +
-           (word >> 8); /* of the 1st and 3rd, and of the 2nd and 4th two, what they are worth: */
+           (word >> 8); /* add the 1st and 3rd, and the 2nd and 4th pair, with their weights */
     return ((word & pairs) * (100 + (UINT64_C(1000000) << 32)) +
             (word >> 16 & pairs) * (1 + (UINT64_C(10000) << 32))) >>
            32;

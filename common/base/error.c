@@ -1,3 +1,4 @@
+/* Formatting of errors: bytes are escaped, and long texts shortened. */
 #include "common/base/error.h"
 
 #include <stdbool.h>
@@ -5,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a text that is too long its first bytes are shown, and as many of its last as there is room
- * for: a path is cut in its middle, and what stands behind it is whole. */
+/* Of a text that is too long the first FIRST_BYTES are shown, and as many of its last as fit: a
+ * long path loses its middle, and the message after it is complete. */
 enum { FIRST_BYTES = 200, ESCAPE_BYTES = 4 };
 
-/* What a byte is shown as; returns the length. */
+/* Writes the printed form of a byte; returns its length. */
 static size_t escape(char byte, char shown[ESCAPE_BYTES]) {
     static const char digits[] = "0123456789abcdef";
     unsigned char value = (unsigned char)byte;
@@ -24,7 +25,8 @@ static size_t escape(char byte, char shown[ESCAPE_BYTES]) {
     return ESCAPE_BYTES;
 }
 
-/* The bytes of raw[0..n) that are shown in at most `room`: of its begin, or of its end. */
+/* The number of bytes of raw[0..n) whose printed form fits into `room`, from its beginning or its
+ * end. */
 static size_t fitting(const char *raw, size_t n, size_t room, bool end) {
     char shown[ESCAPE_BYTES];
     size_t fit = 0, used = 0;

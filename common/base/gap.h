@@ -1,27 +1,33 @@
-/* The measure of how far a fit is from the optimum, at most. */
+/* The relative duality gap. */
 #ifndef COMMON_BASE_GAP_H
 #define COMMON_BASE_GAP_H
 
 #include <stdbool.h>
 
-/* The relative duality gap (P - D) / P; 0 when P is 0 and D is not below it. */
+/* (P - D) / P; 0 if P is 0 and D is not below it. */
 static inline double gap_relative(double primal, double dual) {
     double gap = primal - dual;
     return gap <= 0 ? 0 : gap / (primal > 0 ? primal : 1);
 }
 
-/* The test of all fits: a gap of epsilon at most. False if a bound is no number. */
+/* The stopping criterion of all fits: a relative gap of at most epsilon. False if a bound is NaN.
+ */
 static inline bool gap_reached(double primal, double dual, double epsilon) {
     return gap_relative(primal, dual) <= epsilon;
 }
 
-/* (P - D) / max(P, 1e-12 nothing), with `nothing` the primal of f = 0: where the optimum is 0 no
- * relative gap is ever small. Where P is below 1e-9 nothing, what rounding alone keeps the bounds
- * apart by, `paid`, is no gap either; but not more than 1e-13 nothing, lest it be all of P. */
-static inline double gap_relative_to(double primal, double dual, double nothing, double paid) {
-    double least = 1e-12 * nothing, most = 1e-13 * nothing;
-    double gap = primal - dual - (primal >= 1e-9 * nothing ? 0 : paid < most ? paid : most);
-    return gap <= 0 ? 0 : gap / (primal > least ? primal : least > 0 ? least : 1);
+/* (P - D) / max(P, 1e-12 zero_primal), zero_primal the primal of f = 0: if the optimum is 0, a gap
+ * relative to P never becomes small. If P is below 1e-9 zero_primal, the rounding-error bound
+ * `rounding` is subtracted from the gap, but at most 1e-13 zero_primal, so that it is not all of P.
+ */
+static inline double gap_relative_to(double primal, double dual, double zero_primal,
+                                     double rounding) {
+    double min_primal = 1e-12 * zero_primal, max_rounding = 1e-13 * zero_primal;
+    double gap = primal - dual -
+                 (primal >= 1e-9 * zero_primal ? 0
+                  : rounding < max_rounding    ? rounding
+                                               : max_rounding);
+    return gap <= 0 ? 0 : gap / (primal > min_primal ? primal : min_primal > 0 ? min_primal : 1);
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* for madvise, aligned_alloc's companions and sysconf's page counts */
+/* Aligned allocation, with a check of available memory for large blocks. _GNU_SOURCE: madvise,
+ * sysconf. */
 #define _GNU_SOURCE
 #include "common/base/memory.h"
 
@@ -17,8 +18,8 @@
 enum { CACHE_LINE = 64 };
 static const size_t HUGE_PAGE = (size_t)2 << 20;
 
-/* Blocks of so many bytes are not asked for beyond what the machine has: the system would give
- * them, and end the program, or another, when they are written to. */
+/* Blocks from this size on are checked against the available memory: the system would grant them,
+ * and kill a process when they are written to. */
 static const size_t LARGE_BLOCK = (size_t)64 << 20;
 
 static void *fail(size_t count, size_t size, const char *what, struct error *err) {
@@ -41,12 +42,12 @@ void *memory_array(size_t count, size_t size, const char *what, struct error *er
         return fail(count, size, what, err);
     }
 #ifdef __SANITIZE_ADDRESS__
-    /* what rounding has added is nobody's */
+    /* the padding beyond the requested size is poisoned under AddressSanitizer */
     ASAN_POISON_MEMORY_REGION((char *)block + bytes, (rounded ? rounded : alignment) - bytes);
 #endif
 #ifdef MADV_HUGEPAGE
     if (alignment == HUGE_PAGE) {
-        (void)madvise(block, rounded, MADV_HUGEPAGE); /* advice: a refusal costs speed only */
+        (void)madvise(block, rounded, MADV_HUGEPAGE); /* only advice: without it access is slower */
     }
 #endif
     return block;
@@ -93,13 +94,13 @@ char *memory_text(const char *text, size_t length, const char *what, struct erro
 }
 
 size_t memory_physical(void) {
-    const size_t least = (size_t)1 << 30;
+    const size_t min_bytes = (size_t)1 << 30;
     long pages = sysconf(_SC_PHYS_PAGES);
     long page = sysconf(_SC_PAGESIZE);
     size_t bytes;
     if (pages <= 0 || page <= 0 || __builtin_mul_overflow((size_t)pages, (size_t)page, &bytes) ||
-        bytes < least) {
-        bytes = least;
+        bytes < min_bytes) {
+        bytes = min_bytes;
     }
     double limit = available_limit();
     return limit < (double)bytes ? (size_t)limit : bytes;

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Fails ("out of memory: N MB for WHAT, of M that are free") if the machine, the limit of this
- * process's address space or its control groups have not that many bytes now: before work whose
- * blocks are taken one by one. */
+/* Fails ("out of memory: N MB for WHAT, of M that are free") if the machine, the address-space
+ * limit or the control groups of this process do not have that many bytes now: called before work
+ * that allocates its memory block by block. */
 int memory_expect(double bytes, const char *what, struct error *err);
 
 /* Allocates count items of `size` bytes, aligned to 64 bytes; blocks of 4 MiB and more are aligned
@@ -25,35 +25,35 @@ void *memory_zeros(size_t count, size_t size, const char *what, struct error *er
  * `size` bytes. NULL with err set on failure, the old block then stays valid. */
 void *memory_resize(void *block, size_t count, size_t size, const char *what, struct error *err);
 
-/* The one way in which arrays grow, so that n items put in one by one are moved O(n) times in all.
- * An array that has room for `room` items has it for memory_room(room, wanted) of them when
- * `wanted` are asked for: a power of two, or what it was. Arrays that were never larger need not
- * store their room: memory_room(0, n) is that of n items.
+/* Growth of arrays, so that n items appended one by one are moved O(n) times in total. An array
+ * with capacity `room` gets the capacity memory_room(room, wanted) when `wanted` items are needed:
+ * a power of two, or the old one. An array that never shrinks need not store its capacity: for n
+ * items it is memory_room(0, n).
  *
- * memory_grow makes that room in *array, the address of a pointer to items of `size` bytes from
+ * memory_grow gives *array that capacity, the address of a pointer to items of `size` bytes from
  * malloc/realloc, or NULL. New items are undefined. -1 with err set on failure, nothing has then
- * changed. The caller stores the room when the last of the arrays that share it has grown.
- * (memory_enlarge is what it does where there is not enough: the check is made for every item.) */
+ * changed. The caller stores the new capacity when the last of the arrays that share it has grown.
+ * (memory_enlarge is its slow path: the check is inlined, since it is made for every item.) */
 static inline size_t memory_room(size_t room, size_t wanted) {
-    if (wanted <= room || wanted > SIZE_MAX / 2) { /* memory_grow refuses that much */
+    if (wanted <= room || wanted > SIZE_MAX / 2) { /* memory_grow fails for such sizes */
         return wanted <= room ? room : wanted;
     }
     return wanted == 1 ? 1 : (size_t)1 << (64 - __builtin_clzll(wanted - 1));
 }
 
-/* Of memory_grow alone: makes *array one of `room` items of `size` bytes. -1 with err set for lack
- * of memory; *array is then as it was. */
+/* Private to memory_grow: resizes *array to `room` items of `size` bytes. -1 with err set for lack
+ * of memory; *array is then unchanged. */
 int memory_enlarge(void *array, size_t room, size_t size, const char *what, struct error *err);
 static inline int memory_grow(void *array, size_t room, size_t wanted, size_t size,
                               const char *what, struct error *err) {
     return wanted <= room ? 0 : memory_enlarge(array, memory_room(room, wanted), size, what, err);
 }
 
-/* A copy of `length` bytes of text with a NUL behind them. */
+/* A copy of `length` bytes of text, ended by NUL. */
 char *memory_text(const char *text, size_t length, const char *what, struct error *err);
 
-/* Bytes of physical memory of this machine, at least 1 GiB, or what limits let this process have of
- * it. */
+/* Bytes of physical memory of this machine, at least 1 GiB, or the limit of this process if that is
+ * smaller. */
 size_t memory_physical(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Decimals to doubles and back. One file, though a long one: both directions stand on the same wide
- * products with powers of ten. */
+/* Conversion of decimals to doubles and back. One long file: both directions use the same
+ * double-word products with powers of ten. */
 #include "common/base/number.h"
 
 #include "common/base/digits.h"
@@ -12,8 +12,8 @@
 /* 10^q = m 2^(s - 127) with 2^127 <= m < 2^128, s = floor(q log2 10): the table has floor(m) as two
  * words, for every q at which a 64-bit integer times 10^q can be a finite double that is not 0 and
  * those (to 324) that number_format asks for besides. */
-enum { POWER_LEAST = -342, POWER_MOST = 324, POWER_EXACT = 55 /* 5^55 < 2^128: the last exact */ };
-static const uint64_t power_table[POWER_MOST - POWER_LEAST + 1][2] = {
+enum { MIN_POWER = -342, MAX_POWER = 324, MAX_EXACT_POWER = 55 /* 5^55 < 2^128: the last exact */ };
+static const uint64_t power_table[MAX_POWER - MIN_POWER + 1][2] = {
 #include "common/base/powers.inc"
 };
 
@@ -26,8 +26,8 @@ static int floor_log2_power(int q) {
 /* Returns the low word of a b, *high gets the high one. */
 static inline uint64_t multiply(uint64_t a, uint64_t b, uint64_t *high) {
 #ifdef __SIZEOF_INT128__
-    __extension__ typedef unsigned __int128 wide;
-    wide product = (wide)a * b;
+    __extension__ typedef unsigned __int128 double_word;
+    double_word product = (double_word)a * b;
     *high = (uint64_t)(product >> 64);
     return (uint64_t)product;
 #else
@@ -137,7 +137,7 @@ static double round_exactly(struct big *digits, int64_t exponent, uint64_t bits)
  * of ten are too few to tell; then it lies within a few 2^-64 of the middle of the two. */
 static inline int bracket(uint64_t digits, int64_t exponent, uint64_t *below) {
     *below = 0;
-    if (exponent < POWER_LEAST) { /* below 2^64 10^-343 < 2^-1075, half the least double */
+    if (exponent < MIN_POWER) { /* below 2^64 10^-343 < 2^-1075, half the least double */
         return -1;
     }
     if (exponent > DBL_MAX_10_EXP) {
@@ -146,7 +146,7 @@ static inline int bracket(uint64_t digits, int64_t exponent, uint64_t *below) {
     }
     int q = (int)exponent;
     int zeros = __builtin_clzll(digits);
-    const uint64_t *power = power_table[q - POWER_LEAST];
+    const uint64_t *power = power_table[q - MIN_POWER];
     uint64_t high, middle, low, carry;
     low = multiply(digits << zeros, power[1], &carry);
     middle = multiply(digits << zeros, power[0], &high);
@@ -161,26 +161,26 @@ static inline int bracket(uint64_t digits, int64_t exponent, uint64_t *below) {
     }
     /* The value is high:middle:low 2^(binary - 191), or less than 4 units of middle more where the
      * power was cut. Keep 53 bits, fewer below the least normal number. */
-    int kept = binary >= -1022 ? 53 : 53 + binary + 1022;
-    if (kept < 0) {
+    int n_bits = binary >= -1022 ? 53 : 53 + binary + 1022;
+    if (n_bits < 0) {
         return -1;
     }
     if (binary > 1023) {
         *below = UINT64_C(2047) << 52;
         return -1;
     }
-    uint64_t significand = kept ? high >> (64 - kept) : 0;
-    *below = kept == 53 ? ((uint64_t)(binary + 1022) << 52) + significand : significand;
-    uint64_t tail = kept ? high << kept : high;
+    uint64_t significand = n_bits ? high >> (64 - n_bits) : 0;
+    *below = n_bits == 53 ? ((uint64_t)(binary + 1022) << 52) + significand : significand;
+    uint64_t tail = n_bits ? high << n_bits : high;
     uint64_t half = UINT64_C(1) << 63;
     if (tail != half) {
-        /* cut by less than 4 units: only a tail that is all ones below the half can cross it */
-        bool unsure = tail == half - (UINT64_C(1) << kept) && middle > UINT64_MAX - 4 &&
-                      (q < 0 || q > POWER_EXACT);
+        /* truncated by less than 4 units: only a tail of ones below the half can cross it */
+        bool unsure = tail == half - (UINT64_C(1) << n_bits) && middle > UINT64_MAX - 4 &&
+                      (q < 0 || q > MAX_EXACT_POWER);
         return unsure ? 0 : tail > half ? 1 : -1;
     }
-    /* at the middle, or above: surely above where the power was cut */
-    bool exact = q >= 0 && q <= POWER_EXACT;
+    /* at the midpoint or above; certainly above if the power was truncated */
+    bool exact = q >= 0 && q <= MAX_EXACT_POWER;
     return middle > 0 || low > 0 || !exact || (*below & 1) ? 1 : -1;
 }
 
@@ -188,7 +188,7 @@ double number_scale(uint64_t digits, int64_t exponent) {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    /* both are exact, so that one operation rounds once (not where registers hold more) */
+    /* both are exact, and one operation rounds once (unless registers have more bits) */
     if (FLT_EVAL_METHOD == 0 && digits <= UINT64_C(1) << 53) {
         if (exponent <= 0 && exponent >= -22) {
             return (double)digits / power[-exponent];
@@ -210,15 +210,15 @@ double number_scale(uint64_t digits, int64_t exponent) {
     return from_bits(below + (direction > 0));
 }
 
-/* The mantissa as it is read. */
+/* The mantissa as parsed. */
 struct mantissa {
-    uint64_t digits;  /* the first 19 that count, leading zeros do not */
-    unsigned count;   /* of those */
+    uint64_t digits;  /* the first 19 significant digits */
+    unsigned count;   /* number of these digits */
     bool more;        /* one of the digits after them is not 0 */
     uint64_t dropped; /* number of digits after them */
 };
 
-enum { WORD_DIGITS = 19 }; /* as many as a 64-bit word surely holds */
+enum { WORD_DIGITS = 19 }; /* the number of digits that a 64-bit word always holds */
 
 static const char *take_digits(const char *text, const char *end, struct mantissa *mantissa) {
     if (mantissa->digits == 0) {
@@ -252,7 +252,9 @@ static const char *take_digits(const char *text, const char *end, struct mantiss
 /* Rounds the decimal of [text, end) (digits, perhaps a point among them) times 10^exponent, which
  * lies between the double `below` and the next one. */
 static double round_long(const char *text, const char *end, int64_t exponent, uint64_t below) {
-    enum { MOST = 800 }; /* the middle of two doubles has at most 768 digits: one more tells */
+    enum {
+        MOST = 800
+    }; /* the midpoint of two doubles has at most 768 digits; one more digit decides */
     struct big digits = {.n = 0};
     size_t count = 0;
     bool more = false;
@@ -268,7 +270,7 @@ static double round_long(const char *text, const char *end, int64_t exponent, ui
             exponent++;
         }
     }
-    if (more) { /* any digit there has the same effect */
+    if (more) { /* any digit here has the same effect */
         big_multiply_add(&digits, 10, 1);
         exponent--;
     }
@@ -277,7 +279,7 @@ static double round_long(const char *text, const char *end, int64_t exponent, ui
 
 /* Reads [sign] digits behind the letter e. Returns text itself if there are none. */
 static const char *take_exponent(const char *text, const char *end, int64_t *exponent) {
-    static const int64_t most = INT64_MAX / 100; /* beyond any number of digits before it */
+    static const int64_t max_value = INT64_MAX / 100; /* beyond any number of digits before it */
     const char *p = text;
     bool negative = p < end && *p == '-';
     p += p < end && (*p == '-' || *p == '+');
@@ -286,7 +288,7 @@ static const char *take_exponent(const char *text, const char *end, int64_t *exp
     }
     int64_t value = 0;
     for (; p < end && *p >= '0' && *p <= '9'; p++) {
-        value = value < most ? value * 10 + (*p - '0') : value;
+        value = value < max_value ? value * 10 + (*p - '0') : value;
     }
     *exponent = negative ? -value : value;
     return p;
@@ -378,8 +380,8 @@ static uint64_t shortest(uint64_t c, int q, bool near, int *exponent) {
     /* k = floor(log10 of the interval's width, 2^q or 3/4 2^q) */
     int k = (q * 315653 - (near ? 131008 : 0)) >> 20; /* log10 2 2^20, log10 4/3 2^20 */
     int shift = q + floor_log2_power(-k) + 1;
-    uint64_t power[2] = {power_table[-k - POWER_LEAST][0], power_table[-k - POWER_LEAST][1]};
-    if (-k < 0 || -k > POWER_EXACT) {
+    uint64_t power[2] = {power_table[-k - MIN_POWER][0], power_table[-k - MIN_POWER][1]};
+    if (-k < 0 || -k > MAX_EXACT_POWER) {
         power[1]++;
         power[0] += power[1] == 0;
     }
@@ -417,7 +419,7 @@ static size_t write_decimal(bool negative, uint64_t digits, int exponent, char *
         buffer[sizeof buffer - ++n] = (char)('0' + digits % 10);
     }
     const char *digit = buffer + sizeof buffer - n;
-    int point = (int)n + exponent; /* of the digits, how many stand before the point */
+    int point = (int)n + exponent; /* number of digits before the point */
     char *out = text;
     if (negative) {
         *out++ = '-';
@@ -499,7 +501,7 @@ size_t number_format_float(float value, char text[NUMBER_LENGTH]) {
     uint64_t digits = biased ? shortest(fraction | UINT32_C(1) << 23, biased - 150,
                                         fraction == 0 && biased > 1, &exponent)
                              : shortest(fraction, -149, false, &exponent);
-    /* the double nearest to these digits may be the very middle of two floats */
+    /* the double nearest to these digits may be the exact midpoint of two floats */
     if ((float)number_scale(digits, exponent) != fabsf(value)) {
         return number_format(value, text);
     }

@@ -1,4 +1,4 @@
-/* for O_TMPFILE */
+/* Opening and writing of outputs. _GNU_SOURCE: O_TMPFILE. */
 #define _GNU_SOURCE
 #include "common/base/output.h"
 
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_LINKS = 40, MOST_DIGITS = 9 };
+enum { MAX_LINKS = 40, MAX_DIGITS = 9 };
 
 int output_fail(const struct output *output, int number, struct error *err) {
     return error_set(err, ERROR_RUNTIME, "%s: cannot write: %s",
@@ -23,10 +23,10 @@ int output_fail(const struct output *output, int number, struct error *err) {
 }
 
 mode_t output_first_mode(const struct output *output) {
-    return output->replaces ? 0600 : 0666; /* the latter but for the umask */
+    return output->replaces ? 0600 : 0666; /* 0666 is reduced by the umask */
 }
 
-/* The folder of a path: "." or all before the last slash, "/" included if that is the root. */
+/* The folder of a path: "." or everything before the last slash, or "/" itself. */
 static char *folder_of(const char *path, struct error *err) {
     const char *slash = strrchr(path, '/');
     if (!slash) {
@@ -35,8 +35,8 @@ static char *folder_of(const char *path, struct error *err) {
     return memory_text(path, slash == path ? 1 : (size_t)(slash - path), "a file name", err);
 }
 
-/* What the link `path` leads to, a path that the caller frees; NULL: it is no link, or without
- * memory (then *failed). */
+/* The target of the symbolic link `path`, which the caller frees; NULL if it is not a link, or for
+ * lack of memory (then *failed). */
 static char *follow(const char *path, bool *failed) {
     struct error unheard;
     char link[4096];
@@ -45,22 +45,22 @@ static char *follow(const char *path, bool *failed) {
         return NULL;
     }
     const char *slash = strrchr(path, '/');
-    size_t kept = link[0] == '/' || !slash ? 0 : (size_t)(slash - path + 1);
-    char *next = memory_array(kept + (size_t)length + 1, 1, "a file name", &unheard);
+    size_t prefix = link[0] == '/' || !slash ? 0 : (size_t)(slash - path + 1);
+    char *next = memory_array(prefix + (size_t)length + 1, 1, "a file name", &unheard);
     if (next) {
-        memcpy(next, path, kept);
-        memcpy(next + kept, link, (size_t)length);
-        next[kept + (size_t)length] = '\0';
+        memcpy(next, path, prefix);
+        memcpy(next + prefix, link, (size_t)length);
+        next[prefix + (size_t)length] = '\0';
     }
     *failed = next == NULL;
     return next;
 }
 
-/* N where the path is /proc/self/fd/N, by whatever way its folder is named; else -1. */
+/* N if the path is /proc/self/fd/N, by any name of its folder; else -1. */
 static int numbered(const char *path) {
     const char *slash = strrchr(path, '/'), *digits = slash ? slash + 1 : "";
     size_t length = strlen(digits);
-    if (length == 0 || length > MOST_DIGITS || strspn(digits, "0123456789") < length) {
+    if (length == 0 || length > MAX_DIGITS || strspn(digits, "0123456789") < length) {
         return -1;
     }
     struct error unheard;
@@ -69,7 +69,8 @@ static int numbered(const char *path) {
     char *process = realpath("/proc/self", NULL);
     bool own = false;
     if (folder && process) {
-        size_t begin = strlen(process), end = strlen(folder); /* a thread's are task/ID/fd */
+        size_t begin = strlen(process),
+               end = strlen(folder); /* descriptors of a thread are in task/ID/fd */
         own = strncmp(folder, process, begin) == 0 && folder[begin] == '/' && end >= 3 &&
               strcmp(folder + end - 3, "/fd") == 0;
     }
@@ -88,12 +89,13 @@ int output_descriptor(const char *path) {
         return STDERR_FILENO;
     }
     int number = numbered(path);
-    if (number >= 0 || stat(path, &status) != 0) { /* links that the system does not follow */
+    if (number >= 0 ||
+        stat(path, &status) != 0) { /* only for links that the system cannot follow */
         return number;
     }
     bool failed;
     char *link = follow(path, &failed);
-    for (int i = 1; link && number < 0 && i < MOST_LINKS; i++) {
+    for (int i = 1; link && number < 0 && i < MAX_LINKS; i++) {
         number = numbered(link);
         char *next = follow(link, &failed);
         free(link);
@@ -108,11 +110,11 @@ int output_follow(const char *path, char **target) {
     bool failed = false;
     char *name = memory_text(path, strlen(path), "a file name", &unheard), *next = NULL;
     int links = 0;
-    while (name && links++ < MOST_LINKS && (next = follow(name, &failed)) != NULL) {
+    while (name && links++ < MAX_LINKS && (next = follow(name, &failed)) != NULL) {
         free(name);
         name = next;
     }
-    int failure = failed || !name ? ENOMEM : links > MOST_LINKS ? ELOOP : 0;
+    int failure = failed || !name ? ENOMEM : links > MAX_LINKS ? ELOOP : 0;
     if (failure) {
         free(name);
         name = NULL;
@@ -121,9 +123,9 @@ int output_follow(const char *path, char **target) {
     return failure;
 }
 
-/* Sets the target to what the path stands for. `status` is of the file that the system finds there,
- * NULL: none. Others may change links meanwhile: it is an error if the target is not that file, so
- * that what the system refuses to follow (protected_symlinks) is not followed here. */
+/* Resolves the target of the path. `status` is that of the file that the system finds there, NULL:
+ * none. Links may change in the meantime: fails if the target is not that file, so that links that
+ * the system refuses to follow (protected_symlinks) are not followed here. */
 static int resolve(struct output *output, const struct stat *status, struct error *err) {
     struct stat found;
     int failure = output_follow(output->path, &output->target);
@@ -137,7 +139,7 @@ static int resolve(struct output *output, const struct stat *status, struct erro
     return same ? 0 : output_fail(output, ESTALE, err);
 }
 
-/* A descriptor that the user has opened. */
+/* Opens a descriptor that the user has opened. */
 static int open_descriptor(struct output *output, int number, struct error *err) {
     bool standard = number == STDOUT_FILENO || number == STDERR_FILENO;
     int flags = fcntl(number, F_GETFL);
@@ -159,8 +161,8 @@ static int open_descriptor(struct output *output, int number, struct error *err)
     return 0;
 }
 
-/* A file without a name in the target's folder, or where there are none a tmpfile(). It is
- * readable by no more users than the target. */
+/* Creates a file without a name in the folder of the target, or a tmpfile() if that is not
+ * supported. Only users who may read the target can read it. */
 static int open_file(struct output *output, struct error *err) {
     if (faccessat(AT_FDCWD, output->folder, W_OK | X_OK, AT_EACCESS) != 0) {
         return output_fail(output, errno, err);
@@ -192,8 +194,8 @@ static int open_target(struct output *output, struct error *err) {
     if (there && S_ISDIR(status.st_mode)) {
         return output_fail(output, EISDIR, err);
     }
-    /* such a name may be a link to a regular file, whose owner expects it to be written in place;
-     * but /dev/shm has files as other folders have */
+    /* such a name may link to a regular file that is expected to be written in place; but /dev/shm
+     * is an ordinary folder */
     bool device =
         strncmp(output->path, "/dev/", 5) == 0 && strncmp(output->path, "/dev/shm/", 9) != 0;
     if (there && (!S_ISREG(status.st_mode) || device || strncmp(output->path, "/proc/", 6) == 0)) {
@@ -265,8 +267,8 @@ int output_write_all(int fd, const char *bytes, size_t n) {
     return 0;
 }
 
-/* Drops what a file that is written in place has behind the output's first byte, which is its own
- * first, or of a standard stream the next. */
+/* Truncates a file that is written in place at the first byte of the output: the beginning of the
+ * file, or for a standard stream its current position. */
 static int cut(const struct output *output) {
     bool standard = output->fd == STDOUT_FILENO || output->fd == STDERR_FILENO;
     off_t start = lseek(output->fd, 0, standard ? SEEK_CUR : SEEK_SET);
@@ -314,7 +316,7 @@ void output_format(struct output *output, const char *format, ...) {
         output_write(output, text, (size_t)length);
         return;
     }
-    char *longer = length < 0 ? NULL : malloc((size_t)length + 1); /* labels may be that long */
+    char *longer = length < 0 ? NULL : malloc((size_t)length + 1); /* labels may be this long */
     if (longer) {
         va_start(arguments, format);
         vsnprintf(longer, (size_t)length + 1, format, arguments);

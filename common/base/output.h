@@ -1,10 +1,10 @@
-/* Files that are there whole or not at all.
+/* Output files that appear complete or not at all.
  *
- * What is written goes to a file without a name (O_TMPFILE) in the target's folder, or where the
- * file system has none, to a tmpfile(). output_commit flushes it to the disk and puts it in the
- * target's place; until then the old file is untouched, and a program that is ended leaves nothing
- * behind. Several files can be put in place together. "-" is standard output; it, descriptors that
- * are open (/dev/fd/N), pipes and devices are written as they come. */
+ * Output is written to a file without a name (O_TMPFILE) in the folder of the target or, if the
+ * file system does not support that, to a tmpfile(). output_commit flushes it to the disk and
+ * renames it to the target; until then the old file is unchanged, and a program that is killed
+ * leaves nothing behind. Several files can be committed together. "-" is standard output; it, open
+ * descriptors (/dev/fd/N), pipes and devices are written directly. */
 #ifndef COMMON_BASE_OUTPUT_H
 #define COMMON_BASE_OUTPUT_H
 
@@ -15,70 +15,72 @@
 
 struct output;
 
-/* The path of standard error, which need not be a file that can be opened. */
+/* The path of standard error, which works even if it cannot be opened as a file. */
 #define OUTPUT_STDERR "/dev/stderr"
 
-/* Opens `path` (borrowed) for writing: fails at once if the folder is missing or not writable, if
- * path is a folder, or an existing file that may not be written. Symbolic links are followed where
- * the system follows them; an existing file's permissions are kept, its setuid, setgid and sticky
- * bits, owner, group, ACL and attributes are not. A regular file that an open descriptor (see
- * output_descriptor) stands for is cut to nothing before the first byte, or appended to if the
- * descriptor appends; of the standard streams by name only what lies behind their place is cut. */
+/* Opens `path` (borrowed) for writing. Fails at once if the folder is missing or not writable, or
+ * if path is a folder or an existing file that is not writable. Symbolic links are followed as the
+ * system does; the permissions of an existing file are kept, but not its setuid, setgid and sticky
+ * bits, owner, group, ACL and attributes. A regular file behind an open descriptor (see
+ * output_descriptor) is truncated before the first byte, or appended to if the descriptor appends;
+ * standard streams given by name are truncated after their current position. */
 int output_open(struct output **output, const char *path, struct error *err);
 
-/* The number of the open descriptor that a path stands for: 1 for "-" and /dev/stdout, 2 for
- * OUTPUT_STDERR, N for /dev/fd/N and /proc/self/fd/N and what links to these; -1: none. */
+/* The number of the open descriptor that a path denotes: 1 for "-" and /dev/stdout, 2 for
+ * OUTPUT_STDERR, N for /dev/fd/N and /proc/self/fd/N and links to these; -1 if it is none. */
 int output_descriptor(const char *path);
 
-/* *target gets the name that `path` leads to by symbolic links, whether or not a file is there; the
- * caller frees it. Returns 0 or errno. */
+/* *target = the path after following symbolic links, whether or not a file exists there; the caller
+ * frees it. Returns 0 or errno. */
 int output_follow(const char *path, char **target);
 
-/* Takes n bytes, n > 0; returns 0, or an errno for which the output fails. */
+/* A function that receives n > 0 bytes of output; returns 0, or an errno with which the output
+ * fails. */
 typedef int (*output_taker)(void *context, const char *bytes, size_t n);
 
-/* An output that is no file: all bytes go to a function as they come, some thousand at a time.
- * `name` (borrowed) is what errors call it. */
+/* An output that is not a file: all bytes are passed to a function, in blocks. `name` (borrowed) is
+ * its name in errors. */
 int output_open_taker(struct output **output, const char *name, output_taker take, void *context,
                       struct error *err);
 
-/* The path as it was given to output_open, or the name. */
+/* The path as given to output_open, or the name. */
 const char *output_path(const struct output *output);
 
-/* True if it writes to standard output, whatever it is called. */
+/* True if it writes to standard output, by whatever path. */
 bool output_is_stdout(const struct output *output);
 
-/* Adds bytes, text up to its NUL, or formatted text. The first failure is kept, and reported by
- * output_flush or output_commit. */
+/* Appends bytes, text up to its NUL, or formatted text. The first failure is stored, and reported
+ * by output_flush or output_commit. */
 void output_write(struct output *output, const void *bytes, size_t n);
 void output_text(struct output *output, const char *text);
 void output_format(struct output *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Adds the shortest decimal of value that reads back to the same bits; value is finite. */
+/* Appends the shortest decimal that reads back to the same bits; value is finite. */
 void output_number(struct output *output, double value);
 
-/* Hands what was added to the system; fails if anything since output_open has failed. */
+/* Writes the buffered bytes to the system; fails if anything since output_open has failed. */
 int output_flush(struct output *output, struct error *err);
 
-/* What keeps off signals that end the program, and lets them come again: between the two, for some
- * microseconds mostly, files have names beside their targets that would be left behind. */
+/* Functions that block and unblock signals that end the program: between them, usually for
+ * microseconds, files have temporary names that would be left behind. */
 struct output_hold {
     void (*hold)(void);
     void (*release)(void);
 };
 
-/* Puts n outputs (NULL: left out) in place together, in their order, and frees them, also when it
- * fails. All are on the disk, standard output and pipes are flushed, and all files stand beside
- * their targets before the first takes its place; where that fails all old files are untouched.
- * What can fail then is a rename, which needs neither room nor memory. hold may be NULL. */
+/* Commits n outputs (NULL: skipped) together, in their order, and frees them, also on failure. All
+ * data is on the disk, standard output and pipes are flushed, and all files have temporary names
+ * beside their targets before the first is renamed; if anything fails before that, all old files
+ * are unchanged. Only a rename can fail afterwards, which needs neither space nor memory. hold may
+ * be NULL. */
 int output_commit_all(struct output **output, size_t n, const struct output_hold *hold,
                       struct error *err);
 
 /* The same for one. */
 int output_commit(struct output *output, const struct output_hold *hold, struct error *err);
 
-/* Frees output and leaves the old file as it was. NULL is allowed. */
+/* Frees output without changing the target. NULL is allowed. */
 void output_discard(struct output *output);
 
 #endif

@@ -1,4 +1,4 @@
-/* Finished files take their targets' places, one or several together. */
+/* Committing of outputs: finished files are renamed to their targets, one or several together. */
 /* for linkat */
 #define _GNU_SOURCE
 #include "common/base/output_private.h"
@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_NAMES = 1000, NAME_BYTES = 64 };
+enum { MAX_ATTEMPTS = 1000, NAME_BYTES = 64 };
 
-/* A name beside the target that nobody is likely to use; `attempt` makes it another one. */
+/* A temporary name beside the target that is unlikely to exist; `attempt` varies it. */
 static int temporary_name(const struct output *output, int attempt, char **name,
                           struct error *err) {
     struct timespec now;
@@ -51,7 +51,7 @@ static int copy_spool(const struct output *output, int fd) {
     }
 }
 
-/* Sets the permissions and brings everything to the disk; returns 0 or errno. */
+/* Sets the permissions and flushes the file to the disk; returns 0 or errno. */
 static int settle(const struct output *output, int fd) {
     if (output->replaces && fchmod(fd, output->mode) != 0) {
         return errno;
@@ -59,7 +59,7 @@ static int settle(const struct output *output, int fd) {
     return fsync(fd) != 0 && errno != EINVAL ? errno : 0;
 }
 
-/* Makes the spooled bytes a new file `name`; returns 0 or errno (EEXIST: try another name). */
+/* Copies the spooled bytes to a new file `name`; returns 0 or errno (EEXIST: try another name). */
 static int spool_to(const struct output *output, const char *name) {
     int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, output_first_mode(output));
     if (fd < 0) {
@@ -79,7 +79,7 @@ static int spool_to(const struct output *output, const char *name) {
 int output_try_name(const struct output *output) {
     struct error unheard;
     int failure = EEXIST;
-    for (int attempt = 0; failure == EEXIST && attempt < MOST_NAMES; attempt++) {
+    for (int attempt = 0; failure == EEXIST && attempt < MAX_ATTEMPTS; attempt++) {
         char *name;
         if (temporary_name(output, attempt, &name, &unheard) < 0) {
             return ENOMEM;
@@ -95,23 +95,23 @@ int output_try_name(const struct output *output) {
     return failure;
 }
 
-/* Gives the file without a name the name `name`; returns 0 or errno. */
+/* Links the file without a name to `name`; returns 0 or errno. */
 static int link_to(const struct output *output, const char *name) {
     char self[NAME_BYTES];
     snprintf(self, sizeof self, "/proc/self/fd/%d", output->fd);
     return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
-/* Gives the file a name beside the target. */
+/* Gives the file a temporary name beside the target. */
 static int name_file(struct output *output, struct error *err) {
     int failure = EEXIST;
-    for (int attempt = 0; failure == EEXIST && attempt < MOST_NAMES; attempt++) {
+    for (int attempt = 0; failure == EEXIST && attempt < MAX_ATTEMPTS; attempt++) {
         char *name;
         if (temporary_name(output, attempt, &name, err) < 0) {
             return -1;
         }
         failure = output->spool ? EOPNOTSUPP : link_to(output, name);
-        if (failure && failure != EEXIST) { /* no /proc, or a file system without such links */
+        if (failure && failure != EEXIST) { /* no /proc, or the file system has no such links */
             failure = spool_to(output, name);
         }
         if (!failure) {
@@ -123,7 +123,7 @@ static int name_file(struct output *output, struct error *err) {
     return output_fail(output, failure, err);
 }
 
-/* Brings what was written to the disk, or to the reader; then nothing can fail but names. */
+/* Flushes the output to the disk or the reader; afterwards only naming can fail. */
 static int finish(struct output *output, struct error *err) {
     if (output_flush(output, err) < 0) {
         return -1;
@@ -132,10 +132,11 @@ static int finish(struct output *output, struct error *err) {
         int failure = output->spool ? 0 : settle(output, output->fd);
         return failure ? output_fail(output, failure, err) : 0;
     }
-    if (output->fd > STDERR_FILENO) { /* standard streams stay open */
+    if (output->fd > STDERR_FILENO) { /* standard streams are not closed */
         int closed = close(output->fd);
         output->fd = -1;
-        return closed != 0 ? output_fail(output, errno, err) : 0; /* a full disk, told only now */
+        return closed != 0 ? output_fail(output, errno, err)
+                           : 0; /* a full disk may be reported only now */
     }
     return 0;
 }
@@ -165,7 +166,7 @@ static int place_all(struct output *const *output, size_t n, struct error *err) 
     return status;
 }
 
-/* The new name too; the file itself is safe either way. */
+/* Flushes the new directory entry; the file itself is safe already. */
 static void settle_folder(const struct output *output) {
     int folder = open(output->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder >= 0) {

@@ -1,5 +1,5 @@
-/* What an output is, for the modules that write it (output.c) and put it in place
- * (output_place.c). */
+/* The struct behind output.h. Private to output.c, which writes, and output_place.c, which commits.
+ */
 #ifndef COMMON_BASE_OUTPUT_PRIVATE_H
 #define COMMON_BASE_OUTPUT_PRIVATE_H
 
@@ -12,32 +12,33 @@ enum { OUTPUT_BUFFER = 1 << 16 };
 
 struct output {
     const char *path;  /* as given */
-    char *target;      /* symbolic links resolved; NULL: written as it comes */
+    char *target;      /* with symbolic links resolved; NULL: written directly */
     char *folder;      /* of target */
-    char *name;        /* beside the target, that the finished file bears for now; NULL: none */
+    char *name;        /* temporary name beside the target of the finished file; NULL: none */
     output_taker take; /* NULL: a file */
     void *context;
-    FILE *spool; /* tmpfile(), where O_TMPFILE is not to be had */
+    FILE *spool; /* tmpfile(), if O_TMPFILE is not supported */
     int fd;
-    bool cut;      /* a regular file that is written as it comes: to be cut before the first byte */
-    bool replaces; /* a file is there, of these permissions: */
+    bool cut;      /* a regular file that is written directly: truncate it before the first byte */
+    bool replaces; /* a file with these permissions exists */
     mode_t mode;
     int failure; /* errno of the first failure, or 0 */
     size_t used;
     char buffer[OUTPUT_BUFFER];
 };
 
-/* Sets err to what the system says of the output; returns -1. */
+/* Sets err to the message of an errno for the output; returns -1. */
 int output_fail(const struct output *output, int number, struct error *err);
 
-/* With which permissions its files are made: its owner's alone where the target's are set later. */
+/* The permissions with which its files are created: only for the owner if those of the target are
+ * set later. */
 mode_t output_first_mode(const struct output *output);
 
 /* Writes n bytes; returns 0 or errno. */
 int output_write_all(int fd, const char *bytes, size_t n);
 
-/* Whether a file can be made beside the target, where one without a name cannot: makes one and
- * takes it away. Returns 0 or errno. */
+/* Tests whether a file can be created beside the target, if O_TMPFILE is not supported: creates one
+ * and removes it. Returns 0 or errno. */
 int output_try_name(const struct output *output);
 
 #endif

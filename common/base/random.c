@@ -1,3 +1,4 @@
+/* xoshiro256** and splitmix64, after the public-domain code of their authors. */
 #include "common/base/random.h"
 
 static uint64_t splitmix(uint64_t *x) {
@@ -33,7 +34,8 @@ uint64_t random_bits(struct random *random) {
 }
 
 uint64_t random_below(struct random *random, uint64_t n) {
-    uint64_t excess = (0 - n) % n; /* 2^64 mod n: the values that would bias the remainder */
+    uint64_t excess =
+        (0 - n) % n; /* 2^64 mod n: the number of values that would bias the remainder */
     uint64_t bits;
     do {
         bits = random_bits(random);

@@ -1,5 +1,5 @@
-/* Random numbers from a seed, the same on every machine: xoshiro256** (Blackman & Vigna 2018),
- * its state filled by splitmix64. */
+/* Pseudo-random numbers, the same on every machine: xoshiro256** (Blackman & Vigna 2018), seeded by
+ * splitmix64. */
 #ifndef COMMON_BASE_RANDOM_H
 #define COMMON_BASE_RANDOM_H
 
@@ -10,7 +10,7 @@ struct random {
     uint64_t state[4];
 };
 
-/* Starts the stream of a seed; `stream` tells apart uses of one seed. */
+/* Starts a stream of a seed; `stream` separates the uses of one seed. */
 void random_start(struct random *random, uint64_t seed, uint64_t stream);
 
 /* 64 random bits. */
@@ -22,7 +22,7 @@ uint64_t random_below(struct random *random, uint64_t n);
 /* Uniform on [0, 1), 53 bits. */
 double random_unit(struct random *random);
 
-/* Puts order[0..n) into a uniformly random order. */
+/* Shuffles order[0..n) uniformly. */
 void random_shuffle(struct random *random, uint32_t *order, size_t n);
 
 #endif

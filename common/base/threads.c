@@ -1,4 +1,5 @@
-/* for sched_getaffinity: the processors that this process may use */
+/* The thread pool: workers wait for the next run and take tasks from an atomic counter.
+ * _GNU_SOURCE: sched_getaffinity. */
 #define _GNU_SOURCE
 #include "common/base/threads.h"
 
@@ -12,15 +13,15 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { MOST_THREADS = 1024 };
+enum { MAX_THREADS = 1024 };
 
 struct threads {
     pthread_mutex_t mutex;
     pthread_cond_t start, done;
-    size_t n;       /* workers, with the caller */
-    size_t callers; /* of BLAS, joined for the workers, or 0 */
-    size_t running; /* started workers that have not finished this round */
-    unsigned long round;
+    size_t n;       /* workers, including the caller */
+    size_t callers; /* workers registered by blas_join, or 0 */
+    size_t running; /* started workers that have not finished this run */
+    unsigned long run_number;
     bool quit;
     threads_task task;
     void *argument;
@@ -44,16 +45,16 @@ static void work(struct threads *threads, size_t worker) {
 static void *worker_main(void *argument) {
     struct worker *worker = argument;
     struct threads *threads = worker->threads;
-    unsigned long round = 0;
+    unsigned long run_number = 0;
     pthread_mutex_lock(&threads->mutex);
     for (;;) {
-        while (threads->round == round && !threads->quit) {
+        while (threads->run_number == run_number && !threads->quit) {
             pthread_cond_wait(&threads->start, &threads->mutex);
         }
         if (threads->quit) {
             break;
         }
-        round = threads->round;
+        run_number = threads->run_number;
         pthread_mutex_unlock(&threads->mutex);
         work(threads, worker->number);
         pthread_mutex_lock(&threads->mutex);
@@ -76,7 +77,8 @@ static size_t processors(void) {
 
 enum { STACK_BYTES = 2 << 20 };
 
-/* With a stack that does not depend on the limit of the program's own. Returns 0 or errno. */
+/* Starts a thread whose stack size does not depend on the stack limit of the program. Returns 0 or
+ * errno. */
 static int start(pthread_t *thread, void *(*function)(void *), void *argument) {
     pthread_attr_t attributes;
     int failure = pthread_attr_init(&attributes);
@@ -94,35 +96,38 @@ int threads_start(pthread_t *thread, void *(*function)(void *), void *argument, 
                : error_set(err, ERROR_RUNTIME, "cannot start a thread");
 }
 
-/* How many threads a limited address space (ulimit -v) or limited data (ulimit -d) have room for:
- * each takes a stack, an arena of malloc, in OpenBLAS a buffer of 128 MB, and blocks of its own. */
+/* The number of threads for which a limited address space (ulimit -v) or limited data (ulimit -d)
+ * suffices: each needs a stack, an arena of malloc, an OpenBLAS buffer of 128 MB, and blocks of its
+ * own. */
 static size_t room_for_threads(void) {
     const rlim_t each = (rlim_t)320 << 20;
-    rlim_t least = RLIM_INFINITY; /* the largest */
+    rlim_t min_limit = RLIM_INFINITY; /* RLIM_INFINITY is the largest value */
     struct rlimit addresses, data;
-    if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur < least) {
-        least = addresses.rlim_cur;
+    if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur < min_limit) {
+        min_limit = addresses.rlim_cur;
     }
-    if (getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur < least) {
-        least = data.rlim_cur;
+    if (getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur < min_limit) {
+        min_limit = data.rlim_cur;
     }
-    return least == RLIM_INFINITY ? MOST_THREADS : least < 2 * each ? 1 : (size_t)(least / each);
+    return min_limit == RLIM_INFINITY ? MAX_THREADS
+           : min_limit < 2 * each     ? 1
+                                      : (size_t)(min_limit / each);
 }
 
-/* Sets *n to the number of workers that there is room for. */
+/* Reduces *n to the number of workers for which there is memory. */
 static int settle(size_t *n, struct error *err) {
     if (*n == 0) {
         *n = processors();
     }
-    if (*n > MOST_THREADS) {
-        return error_set(err, ERROR_USAGE, "%zu threads: at most %d", *n, MOST_THREADS);
+    if (*n > MAX_THREADS) {
+        return error_set(err, ERROR_USAGE, "%zu threads: at most %d", *n, MAX_THREADS);
     }
     size_t room = room_for_threads();
     *n = *n > room ? room : *n;
     return 0;
 }
 
-/* n workers; they have joined BLAS if `callers` is n, and else it is 0. */
+/* Creates n workers; `callers` is n if they were registered by blas_join, else 0. */
 static int create(struct threads **threads, size_t n, size_t callers, struct error *err) {
     struct threads *pool =
         memory_zeros(1, sizeof *pool + (n - 1) * sizeof pool->workers[0], "threads", err);
@@ -191,7 +196,7 @@ void threads_run(struct threads *threads, size_t n_tasks, threads_task task, voi
     threads->n_tasks = n_tasks;
     atomic_store(&threads->next, 0);
     threads->running = threads->n - 1;
-    threads->round++;
+    threads->run_number++;
     pthread_cond_broadcast(&threads->start);
     pthread_mutex_unlock(&threads->mutex);
     work(threads, 0);

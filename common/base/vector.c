@@ -1,3 +1,4 @@
+/* The loops of vector_loops.h for each type and vector length, and their selection. */
 #include "common/base/vector.h"
 
 #include <string.h>
@@ -49,7 +50,7 @@
 #define MAXIMUM_FLOAT(a, b) _mm_max_ps(a, b)
 #define MAXIMUM_DOUBLE(a, b) _mm_max_pd(a, b)
 #else
-/* a where the comparison is all ones in a lane, b where it is all zeros */
+/* a where the mask is all ones in a lane, b where it is all zeros */
 #define SELECT(mask, a, b) (((mask) & (a)) | (~(mask) & (b)))
 #define SELECT_FLOAT(mask, a, b) ((float16_lanes)SELECT(mask, (float16_bits)(a), (float16_bits)(b)))
 #define SELECT_DOUBLE(mask, a, b)                                                                  \

@@ -1,9 +1,10 @@
-/* The innermost loops: vectors held in registers across the loop, which compilers do not do by
- * themselves for arrays of accumulators (gcc 12 stores and reloads them at each step, 7 times
- * slower). Written once (vector_loops.h), compiled for each vector length, chosen at run time.
+/* The innermost loops, with vectors held in registers across the loop. Compilers do not do that for
+ * arrays of accumulators (gcc 12 stores and reloads them in each step, 7 times slower). Written
+ * once (vector_loops.h), compiled for each vector length, and selected at run time.
  *
- * A *panel* holds a block of rows transposed: (slots, lanes), lanes of one slot side by side, so
- * that a row of the other side (its non-zero values: *hits* on slots) meets all lanes at once. */
+ * A *panel* holds a block of rows transposed: (slots, lanes), the lanes of one slot side by side,
+ * so that a non-zero value of a row of the other side (a *hit* on a slot) is multiplied with all
+ * lanes at once. */
 #ifndef COMMON_BASE_VECTOR_H
 #define COMMON_BASE_VECTOR_H
 
@@ -11,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-    VECTOR_PANEL_BYTES = 256, /* of one slot; panels are aligned to 64 bytes */
+    VECTOR_PANEL_BYTES = 256, /* bytes of one slot; panels are aligned to 64 bytes */
     VECTOR_FLOATS = VECTOR_PANEL_BYTES / 4,
     VECTOR_DOUBLES = VECTOR_PANEL_BYTES / 8,
     VECTOR_ROWS = 4 /* rows of one call of dot, axpy, both */
@@ -52,12 +53,12 @@ VECTOR_TABLE(float);
 VECTOR_TABLE(double);
 #undef VECTOR_TABLE
 
-/* The loops for this processor; static. */
+/* The loops for this processor; static storage. */
 const struct vector_float *vector_float(void);
 const struct vector_double *vector_double(void);
 
-/* All versions that this processor can run, longest vectors last, for the tests. Return how many
- * there are; at most VECTOR_VERSIONS are written. */
+/* All versions that this processor supports, longest vectors last, for the tests. Returns their
+ * number; at most VECTOR_VERSIONS are written. */
 enum { VECTOR_VERSIONS = 3 };
 size_t vector_versions(const struct vector_float **floats, const struct vector_double **doubles);
 

@@ -1,8 +1,9 @@
-/* Included by vector.c once for each type and vector length, with these defined: REAL (type of the
- * values), BYTES (of a vector), TARGET (attribute of the functions), MINIMUM(a, b) and MAXIMUM(a, b) of
- * two vectors, and WIDEN(p): the values from p on as a vector of doubles. NAME(x) is the name of x for
- * this type and length. vector.h says what product, minimum, overlap, dot, axpy and both compute, of
- * which shapes; finish_dot and finish_axpy are their last columns. */
+/* vector.c includes this file once for each type and vector length, with these defined: REAL (type
+ * of the values), BYTES (of a vector), TARGET (attribute of the functions), MINIMUM(a, b) and
+ * MAXIMUM(a, b) of two vectors, and WIDEN(p): the values from p on as a vector of doubles. NAME(x)
+ * is the name of x for this type and length. What product, minimum, overlap, dot, axpy and both
+ * compute, and the shapes of their arguments, is described in vector.h; finish_dot and finish_axpy
+ * compute their last columns. */
 
 typedef REAL NAME(lanes) __attribute__((vector_size(BYTES), may_alias));
 typedef double NAME(doubles) __attribute__((vector_size(BYTES)));
@@ -11,13 +12,13 @@ typedef double NAME(loose) __attribute__((vector_size(BYTES), may_alias, aligned
 enum {
     NAME(LANES) = VECTOR_PANEL_BYTES / sizeof(REAL), /* of a panel */
     NAME(VECTOR) = BYTES / sizeof(REAL),
-    /* Short vectors: a panel takes several passes, so that the sums fit into 16 registers. */
+    /* With short vectors a panel takes several passes, so that the sums fit into 16 registers. */
     NAME(SUMS) = BYTES == 64 ? 4 : 8,
     NAME(DOUBLES) = BYTES / 8
 };
 
-/* vector.h's product, minimum and overlap: sum (n_panels, LANES) += over n hits the term of the
- * hit's value and the slot's vectors slot[k]. prepare: declarations that the term uses. */
+/* product, minimum and overlap of vector.h: sum (n_panels, LANES) += the term of a hit's value and
+ * the vectors slot[k] of its slot, over n hits. prepare: declarations that the term uses. */
 #ifndef VECTOR_PANELS
 #define VECTOR_PANELS(name, prepare, term)                                                         \
     TARGET static void NAME(name)(const STRUCT(vector_hit_, REAL) * hits, size_t n,                \
@@ -49,15 +50,15 @@ VECTOR_PANELS(product, , (value)*slot[k])
 
 VECTOR_PANELS(minimum, NAME(lanes) values = value - zero, MINIMUM(slot[k], values))
 
-/* A value v and a lane z have in common what is left of z when it is cut off at v and at 0,
- * whatever the sign of v, which then makes it positive. */
+/* The overlap of a value v and a lane z is z clipped to the interval between 0 and v, times the
+ * sign of v. */
 VECTOR_PANELS(overlap, REAL sign = value < 0 ? -1 : 1;
               NAME(lanes) low = (value < 0 ? value : 0) + zero;
               NAME(lanes) high = (value < 0 ? 0 : value) + zero,
               (sign)*MAXIMUM(MINIMUM(slot[k], high), low))
 
-/* What is left of dot when the vectors of doubles are done: dot[k] += the sum of the lanes of
- * sums[k] (VECTOR_ROWS), and row[k][c] b[c] of columns first..n. */
+/* The remaining columns of dot: dot[k] += the sum of the lanes of sums[k] (VECTOR_ROWS), and of
+ * row[k][c] b[c] over columns first..n. */
 TARGET static void NAME(finish_dot)(const NAME(doubles) * sums, const REAL *const *row,
                                     size_t first, size_t n, const double *b, double *dot) {
     for (int k = 0; k < VECTOR_ROWS; k++) {
@@ -72,7 +73,8 @@ TARGET static void NAME(finish_dot)(const NAME(doubles) * sums, const REAL *cons
     }
 }
 
-/* What is left of axpy: out[c] += sum over k of weight[k] row[k][c] in columns first..n. */
+/* The remaining columns of axpy: out[c] += sum over k of weight[k] row[k][c], in columns first..n.
+ */
 TARGET static void NAME(finish_axpy)(const REAL *const *row, size_t first, size_t n,
                                      const double *weight, double *out) {
     for (size_t c = first; c < n; c++) {
@@ -82,9 +84,9 @@ TARGET static void NAME(finish_axpy)(const REAL *const *row, size_t first, size_
     }
 }
 
-/* vector.h's dot, (VECTOR_ROWS) += of n columns. Here and below pointers and weights are copied: a
- * store to `out` might else change them, for all the compiler knows, and they would be loaded at
- * each step. */
+/* dot of vector.h, (VECTOR_ROWS) += over n columns. Here and below, pointers and weights are copied
+ * to local variables: otherwise the compiler would assume that a store to `out` may change them,
+ * and reload them in each step. */
 TARGET static void NAME(dot)(const REAL *const *row, size_t n, const double *b, double *dot) {
     const REAL *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
     NAME(doubles) s[VECTOR_ROWS] = {{0}};
@@ -99,7 +101,7 @@ TARGET static void NAME(dot)(const REAL *const *row, size_t n, const double *b, 
     NAME(finish_dot)(s, row, c, n, b, dot);
 }
 
-/* vector.h's axpy, out (n) +=. */
+/* axpy of vector.h, out (n) +=. */
 TARGET static void NAME(axpy)(const REAL *const *row, size_t n, const double *weight, double *out) {
     const REAL *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
     double w0 = weight[0], w1 = weight[1], w2 = weight[2], w3 = weight[3];
@@ -112,7 +114,7 @@ TARGET static void NAME(axpy)(const REAL *const *row, size_t n, const double *we
     NAME(finish_axpy)(row, c, n, weight, out);
 }
 
-/* vector.h's both: dot and axpy in one pass. */
+/* both of vector.h: dot and axpy in one pass. */
 TARGET static void NAME(both)(const REAL *const *row, size_t n, const double *b,
                               const double *weight, double *dot, double *out) {
     const REAL *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];

@@ -1,4 +1,4 @@
-/* Rows that are spread over ranks, brought together again. */
+/* Collects rows that are distributed over processes. */
 #ifndef COMMON_DATA_ALLGATHER_H
 #define COMMON_DATA_ALLGATHER_H
 
@@ -6,12 +6,12 @@
 #include "common/data/data.h"
 #include "common/distributed/cluster.h"
 
-/* data, the rank's rows as spread_hold leaves them, becomes the rows of all ranks, as one process
- * that had read them would hold them. Rows with remarks or numbers (serial) are not for it. All
- * ranks. */
+/* data, the rows of this process as spread_hold leaves them, becomes the rows of all processes, as
+ * one process that had read them all would hold them. Rows with comments or serial numbers are not
+ * supported. Collective. */
 int gather_rows(struct data *data, struct cluster *cluster, struct error *err);
 
-/* *before = the sum of the numbers `own` of the ranks before this one. All ranks. */
+/* *before = the sum of `own` over the processes of lower rank. Collective. */
 int gather_count_before(struct cluster *cluster, uint64_t own, uint64_t *before, struct error *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* A text file of rows shared out to several processes, by bytes: each takes the lines that begin in
- * its range, so that every line is one process's. Where rows of a query are to stay together, the
- * process in whose range the first of them begins takes them all, and the others leave them to it.
- * All find the same borders, each for itself. */
+/* A text file of rows divided among several processes by byte ranges: each process gets the lines
+ * that begin in its range. If rows of a query must stay together, the process whose range has the
+ * first row of a query gets them all. Every process determines the borders by itself, and all
+ * agree. */
 #ifndef COMMON_DATA_BYTE_RANGE_H
 #define COMMON_DATA_BYTE_RANGE_H
 
@@ -13,24 +13,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct part;
+struct byte_range;
 
-/* Part `which` of a source just opened, which is made to begin at a line: that of the part, or of
- * gzip, whose bytes count as they are stored, the file's first. An error unless it is a regular
- * file. The caller calls part_close. */
-int part_open(struct part **part, struct source *source, const struct lines_part *which,
-              struct error *err);
-void part_close(struct part *part);
+/* The range `which` of a source that was just opened. A plain file is positioned at the first line
+ * of the range; a gzip file, whose ranges count stored bytes, is read from its first line on. Fails
+ * unless it is a regular file. The caller calls byte_range_close. */
+int byte_range_open(struct byte_range **range, struct source *source,
+                    const struct lines_part *which, struct error *err);
+void byte_range_close(struct byte_range *range);
 
-/* About how many bytes of text it has, 0 if that is not known. */
-size_t part_size(const struct part *part);
+/* Approximate bytes of text in the range; 0 if unknown. */
+size_t byte_range_size(const struct byte_range *range);
 
-/* True once no line that is still to come belongs to it. */
-bool part_ended(const struct part *part);
+/* True once no later line belongs to the range. */
+bool byte_range_ended(const struct byte_range *range);
 
-/* The next batch of the source, whole lines, becomes what of it belongs to the part, perhaps
- * nothing. cut: source_cut's after the batch was read. Fails for lack of memory. */
-int part_narrow(struct part *part, const uint64_t cut[2], const char **text, size_t *length,
-                struct error *err);
+/* Reduces the next batch of the source, whole lines, to what belongs to the range, perhaps nothing.
+ * cut: source_cut after the batch was read. Fails for lack of memory. */
+int byte_range_reduce(struct byte_range *range, const uint64_t cut[2], const char **text,
+                      size_t *length, struct error *err);
 
 #endif

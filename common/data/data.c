@@ -1,3 +1,4 @@
+/* Conversions, selections and copies of rows. */
 #include "common/data/data.h"
 
 #include "common/base/memory.h"
@@ -23,15 +24,15 @@ size_t data_longest_row(const struct data *data) {
     return longest;
 }
 
-/* Moves rows that lie one behind the other to their places in a wider array, from the last one
- * backwards: a value's new place is never before its old one, so that what is overwritten has been
- * moved already. column = NULL: the rows hold columns 0..old_width-1. */
-static void spread_rows(struct data *data, size_t old_width, size_t width) {
+/* Moves consecutive rows to their positions in a wider array, from the last value backwards: the
+ * new position of a value is never before its old one, so only values that were moved are
+ * overwritten. column = NULL: the rows hold columns 0..old_width-1. */
+static void widen_rows(struct data *data, size_t old_width, size_t width) {
     float *value = data->value;
     for (size_t i = data->n_rows; i-- > 0;) {
         size_t first = data->row_start ? (size_t)data->row_start[i] : i * old_width;
         size_t last = data->row_start ? (size_t)data->row_start[i + 1] : first + old_width;
-        size_t filled = (i + 1) * width; /* what is behind it is done */
+        size_t filled = (i + 1) * width; /* positions from here on are final */
         for (size_t k = last; k-- > first;) {
             size_t place = i * width + (data->column ? data->column[k] : k - first);
             float v = value[k];
@@ -45,7 +46,7 @@ static void spread_rows(struct data *data, size_t old_width, size_t width) {
 
 /* ---- compact rows ---- */
 
-/* Columns of sparse rows by the list; those that it lacks go. */
+/* Maps the columns of sparse rows to positions in the list; values in other columns are dropped. */
 static void select_columns(struct data *data, const struct indices *indices) {
     uint64_t n = 0, at = 0;
     for (size_t i = 0; i < data->n_rows; i++) {
@@ -194,7 +195,7 @@ int data_make_dense(struct data *data, uint32_t width, bool force, struct error 
         return -1;
     }
     data->value = value;
-    spread_rows(data, data->n_features, width);
+    widen_rows(data, data->n_features, width);
     free(data->row_start);
     free(data->column);
     data->row_start = NULL;
@@ -207,15 +208,15 @@ void data_narrow(struct data *data, uint32_t width) {
     if (!data->row_start || data->n_features <= width) {
         return;
     }
-    uint64_t kept = 0, t = 0;
+    uint64_t n = 0, t = 0;
     for (size_t i = 0; i < data->n_rows; i++) {
         for (; t < data->row_start[i + 1]; t++) {
             if (data->column[t] < width) {
-                data->column[kept] = data->column[t];
-                data->value[kept++] = data->value[t];
+                data->column[n] = data->column[t];
+                data->value[n++] = data->value[t];
             }
         }
-        data->row_start[i + 1] = kept;
+        data->row_start[i + 1] = n;
     }
     data->n_features = width;
 }
@@ -240,8 +241,8 @@ static int copy_names(const struct names *names, struct names *copy, struct erro
     return 0;
 }
 
-/* The number of a chosen row. */
-static size_t number_of(const uint32_t *rows, size_t i) {
+/* The number of selected row i. */
+static size_t row_number(const uint32_t *rows, size_t i) {
     return rows ? rows[i] : i;
 }
 
@@ -255,28 +256,28 @@ static int copy_items(const void *source, const uint32_t *rows, size_t n, size_t
             return -1;
         }
         for (size_t i = 0; i < n; i++) {
-            memcpy(target + i * size, (const char *)source + number_of(rows, i) * size, size);
+            memcpy(target + i * size, (const char *)source + row_number(rows, i) * size, size);
         }
     }
     memcpy(copy, &target, sizeof target);
     return 0;
 }
 
-/* Starts of the chosen rows when they are put one behind the other, (n + 1) of them. */
+/* The n + 1 offsets of the selected rows after they are copied one after the other. */
 static uint64_t *copy_starts(const uint64_t *start, const uint32_t *rows, size_t n,
                              struct error *err) {
     uint64_t *copy = memory_array(n + 1, sizeof *copy, "row starts", err);
     if (copy) {
         copy[0] = 0;
         for (size_t i = 0; i < n; i++) {
-            size_t row = number_of(rows, i);
+            size_t row = row_number(rows, i);
             copy[i + 1] = copy[i] + (start[row + 1] - start[row]);
         }
     }
     return copy;
 }
 
-/* Copies the parts of `source` (items of 4 bytes) that belong to the chosen rows. */
+/* Copies the items of 4 bytes of `source` that belong to the selected rows. */
 static void *copy_parts(const void *source, const uint64_t *start, const uint64_t *copy_start,
                         const uint32_t *rows, size_t n, const char *what, struct error *err) {
     enum { ITEM = sizeof(uint32_t) };
@@ -285,7 +286,7 @@ static void *copy_parts(const void *source, const uint64_t *start, const uint64_
     if (copy) {
         for (size_t i = 0; i < n; i++) {
             memcpy(copy + copy_start[i] * ITEM,
-                   (const char *)source + start[number_of(rows, i)] * ITEM,
+                   (const char *)source + start[row_number(rows, i)] * ITEM,
                    (size_t)(copy_start[i + 1] - copy_start[i]) * ITEM);
         }
     }
@@ -311,7 +312,7 @@ static int copy_features(const struct data *data, const uint32_t *rows, size_t n
         return -1;
     }
     for (size_t i = 0; i < n && width > 0; i++) {
-        memcpy(subset->value + i * width, data->value + number_of(rows, i) * width,
+        memcpy(subset->value + i * width, data->value + row_number(rows, i) * width,
                width * sizeof *subset->value);
     }
     return 0;
@@ -331,7 +332,7 @@ static int copy_labels(const struct data *data, const uint32_t *rows, size_t n, 
     return subset->label ? 0 : -1;
 }
 
-/* What belongs to the rows. */
+/* Copies the arrays of the rows. */
 static int copy_rows(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
                      struct error *err) {
     if (copy_labels(data, rows, n, subset, err) < 0 ||
@@ -345,7 +346,7 @@ static int copy_rows(const struct data *data, const uint32_t *rows, size_t n, st
     return copy_names(&data->queries, &subset->queries, err);
 }
 
-/* Data of n rows that has nothing yet. */
+/* Data of n rows with all arrays NULL. */
 static struct data empty(const struct data *data, size_t n) {
     struct data made = {.n_rows = n,
                         .n_features = data->n_features,

@@ -1,7 +1,7 @@
-/* Rows of features, held as CSR or dense, with what svmlight puts in front of them.
+/* Rows of features, in CSR or dense form, with the labels, qids and weights of the rows.
  *
  * Values are single precision: the problem that is solved and certified is that of the rounded
- * values, and predict rounds the same way. */
+ * values, and prediction rounds in the same way. */
 #ifndef COMMON_DATA_DATA_H
 #define COMMON_DATA_DATA_H
 
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How labels are read. */
+/* How labels are parsed. */
 enum data_labels {
     DATA_NUMBER, /* a number: target[] */
     DATA_NAME,   /* one token: label[i], a number of `names` */
@@ -22,16 +22,18 @@ enum data_labels {
 
 enum { DATA_COMMENT = 64 };
 
-/* A qid is a number below 2^63, which stands for itself (1, +1 and 1.0 are one), or any other word:
- * the number that it has among `queries`, and this, stand for it. */
+/* A qid is a number below 2^63, which is stored as such (1, +1 and 1.0 are equal), or any other
+ * word, which is stored as DATA_QUERY_NAME plus its number in `queries`. */
 #define DATA_QUERY_NAME (UINT64_C(1) << 63)
 enum { DATA_QUERY_TEXT = 24 };
 
 struct data {
     size_t n_rows;
-    uint32_t n_features; /* columns: the largest index seen, or of compact rows indices.n */
+    uint32_t
+        n_features; /* number of columns: the largest index seen, or of compact rows indices.n */
 
-    /* Compact rows: column c is that of index indices.at[c] (from 0). at NULL: of index c. */
+    /* Compact rows: column c has index indices.at[c], counted from 0. at NULL: column c has index
+     * c. */
     struct indices indices;
     uint32_t largest; /* compact rows: the largest index seen */
 
@@ -45,20 +47,20 @@ struct data {
     uint64_t *label_start; /* DATA_SET: (n_rows + 1); else NULL */
     struct names names;    /* DATA_NAME, DATA_SET: the tokens as written */
 
-    double *weight;       /* (n_rows) given beside the file; NULL: all 1 */
-    uint64_t *query;      /* (n_rows) qid, 0 for a row without; NULL if no row has one */
-    struct names queries; /* those that are names */
+    double *weight;       /* (n_rows) from a file of weights; NULL: all are 1 */
+    uint64_t *query;      /* (n_rows) qid, 0 for a row without one; NULL if no row has one */
+    struct names queries; /* the qids that are words */
     uint64_t *serial;     /* (n_rows) value of index 0, precomputed kernels only; else NULL */
 
-    /* The file's first line if it is a comment, cut if it is long; else empty. */
+    /* The first line of the file if it is a comment, truncated if it is long; else empty. */
     char comment[DATA_COMMENT];
 
-    /* Whose the arrays are: the features are indices, row_start, column and value; all others
-     * belong to the rows. What is lent is never written to, see data_own. */
+    /* Arrays that are borrowed, not owned: the features (indices, row_start, column and value), and
+     * all others, which belong to the rows. Borrowed arrays are never written to, see data_own. */
     bool lent_features, lent_rows;
 
-    /* Comments of the rows, without # and blanks around, if they were asked for: that of row i is
-     * remark[remark_start[i] .. remark_start[i+1]). NULL: they were not. */
+    /* Comments of the rows, without # and surrounding blanks, if they were requested: that of row i
+     * is remark[remark_start[i] .. remark_start[i+1]). NULL: they were not requested. */
     char *remark;
     uint64_t *remark_start; /* (n_rows + 1) */
 };
@@ -85,8 +87,8 @@ static inline uint32_t stored_column(struct stored_row row, size_t k) {
 /* The largest number of values that a row stores. */
 size_t data_longest_row(const struct data *data);
 
-/* The largest index seen, and the index of a column, both as if the rows were not compact; the
- * latter counts from 0. */
+/* The largest index seen, and the index of a column, which counts from 0; both hold for compact
+ * rows too. */
 static inline uint32_t data_largest(const struct data *data) {
     return data->indices.at ? data->largest : data->n_features;
 }
@@ -94,34 +96,33 @@ static inline uint32_t data_index(const struct data *data, size_t column) {
     return data->indices.at ? data->indices.at[column] : (uint32_t)column;
 }
 
-/* Makes sparse rows compact if few of the indices up to the largest occur (indices_few): then what
- * has a number for each column takes no more than the columns that occur want. data_expand goes
- * back, by way of sparse rows. Neither changes the order of what is stored in a row. */
+/* Makes sparse rows compact if few of the indices up to the largest occur (indices_few), so that
+ * arrays by column have an entry only for columns that occur. data_expand undoes it and leaves
+ * sparse rows. Neither changes the order of the values of a row. */
 int data_compact(struct data *data, struct error *err);
 int data_expand(struct data *data, struct error *err);
 
-/* Gives rows that are not compact the columns of a list, which is copied: what is stored in others
- * is dropped. Sparse rows stay sparse, dense ones dense. */
+/* Gives rows that are not compact the columns of a list, which is copied; values in other columns
+ * are dropped. Sparse rows stay sparse, dense rows dense. */
 int data_select(struct data *data, const struct indices *indices, struct error *err);
 
 /* True if dense rows take less memory than CSR: more than half of all values are stored. */
 bool data_fills(size_t n_rows, uint32_t n_features, size_t n_values);
 
-/* Rewrites CSR as dense when that takes less memory (data_fills), in
- * place: no second copy of the values is made. n_features becomes max(n_features, width).
- * `force` makes it dense whatever it takes. Compact rows are not given a width. */
+/* Converts CSR to dense if that takes less memory (data_fills) or `force` is true, in place:
+ * without a second copy of the values. n_features becomes max(n_features, width). Compact rows may
+ * not be given a width. */
 int data_make_dense(struct data *data, uint32_t width, bool force, struct error *err);
 
-/* Leaves out the values of sparse rows in columns from `width` on, in place, as data_make_dense
- * does where it makes rows dense. Of rows whose features are its own (data_own), and which are not
- * compact: columns are indices. Dense rows stay as they are. */
+/* Drops the values of sparse rows in columns from `width` on, in place. Features must be owned
+ * (data_own) and not compact. Dense rows do not change. */
 void data_narrow(struct data *data, uint32_t width);
 
-/* Rewrites dense rows as CSR, without their zeros. */
+/* Converts dense rows to CSR without zeros. */
 int data_make_sparse(struct data *data, struct error *err);
 
-/* Keeps the first n_rows rows and n_features columns, beyond which these rows must have no
- * value. */
+/* Truncates to the first n_rows rows and n_features columns; these rows must have no value in other
+ * columns. */
 void data_cut(struct data *data, size_t n_rows, uint32_t n_features);
 
 /* Copies rows[0..n) of `data` (any order, no repeats; NULL: its first n) into *subset, which the
@@ -129,27 +130,26 @@ void data_cut(struct data *data, size_t n_rows, uint32_t n_features);
 int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
                 struct error *err);
 
-/* Rows first .. first + n of data, all of it lent: data must stay, and the part is freed only where
- * it was given features of its own. */
+/* A view of rows first .. first + n of data: all arrays are borrowed. It is freed only if it was
+ * given features of its own. */
 struct data data_part(const struct data *data, size_t first, size_t n);
 
-/* Gives data whose features are lent a copy of these, and with `rows` a copy of what belongs to the
- * rows, too, if that is lent, but for remarks, which go. What changes data in place does that
- * first. */
+/* Replaces borrowed features by a copy and, with `rows`, also borrowed arrays of the rows, except
+ * comments, which are dropped. Called before data is changed in place. */
 int data_own(struct data *data, bool rows, struct error *err);
 
-/* The text of a qid: a name of `queries`, or the number, which `text` is room for. */
+/* The text of a qid: a word of `queries`, or the number, written to `text`. */
 const char *data_query_text(const struct names *queries, uint64_t query,
                             char text[DATA_QUERY_TEXT]);
 
-/* The number that a qid of `length` bytes is; false if it is a name. */
+/* Parses a qid of `length` bytes as a number; false if it is a word. */
 bool data_query_number(const char *text, size_t length, uint64_t *number);
 
-/* What stands for the qid of that text; false if it is a name that is not among `queries`. */
+/* Finds the stored form of a qid; false if it is a word that is not in `queries`. */
 bool data_find_query(const struct names *queries, const char *text, size_t length, uint64_t *query);
 
-/* Writes row `row` as doubles into dense[0..width): zeros where nothing is stored; columns at or
- * beyond width are left out. */
+/* Writes row `row` in double to dense[0..width), with zeros where nothing is stored; columns from
+ * width on are omitted. */
 void data_row_dense(const struct data *data, size_t row, size_t width, double *dense);
 
 /* Releases what data owns and makes it empty. */

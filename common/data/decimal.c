@@ -1,14 +1,15 @@
+/* Exact comparison of decimal numbers, digit by digit. */
 #include "common/data/decimal.h"
 
 #include <limits.h>
 
-enum { MOST_EXPONENT = 999999999 };
+enum { MAX_EXPONENT = 999999999 };
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* What stands behind the e, to the end of the text. */
+/* Parses the exponent, to the end of the text. */
 static bool read_exponent(const char *p, const char *end, int64_t *exponent) {
     bool negative = p < end && *p == '-';
     p += p < end && (*p == '-' || *p == '+');
@@ -17,7 +18,7 @@ static bool read_exponent(const char *p, const char *end, int64_t *exponent) {
         return false;
     }
     for (; p < end; p++) {
-        if (!is_digit(*p) || value > MOST_EXPONENT / 10) {
+        if (!is_digit(*p) || value > MAX_EXPONENT / 10) {
             return false;
         }
         value = 10 * value + (*p - '0');
@@ -29,7 +30,8 @@ static bool read_exponent(const char *p, const char *end, int64_t *exponent) {
 bool decimal_read(struct decimal *decimal, const char *text, size_t length) {
     const char *p = text, *end = text + length, *first = NULL, *last = text;
     bool negative = p < end && *p == '-', point = false, any = false;
-    int64_t exponent = 0, shift = 0; /* of the first digit that counts, and what e says */
+    int64_t exponent = 0,
+            shift = 0; /* exponent of the first significant digit, and that after the e */
     for (p += p < end && (*p == '-' || *p == '+'); p < end; p++) {
         if (*p == '.' && !point) {
             point = true;
@@ -66,7 +68,7 @@ bool decimal_is_positive(const struct decimal *decimal) {
     return sign(decimal) > 0;
 }
 
-/* Compares the digits from the point on, as in 0.DIGITS. */
+/* Compares the digits of two magnitudes with equal exponents. */
 static int compare_digits(const struct decimal *a, const struct decimal *b) {
     const char *p = a->first, *q = b->first;
     for (; p < a->last && q < b->last; p++, q++) {
@@ -76,7 +78,7 @@ static int compare_digits(const struct decimal *a, const struct decimal *b) {
             return *p < *q ? -1 : 1;
         }
     }
-    return (p < a->last) - (q < b->last); /* more digits, none of which is only zeros */
+    return (p < a->last) - (q < b->last); /* more digits, of which the last is not 0 */
 }
 
 int decimal_compare(const struct decimal *a, const struct decimal *b) {

@@ -1,9 +1,9 @@
-/* Labels that are numbers: read as text, compared exactly, whatever the number of their digits.
+/* Decimal numbers as text, for labels: compared exactly, whatever the number of their digits.
  *
- *   number = [sign] digits [. digits] [e [sign] digits]  (number_parse's: . and e as in 1. or .5e3)
+ * number = [sign] digits [. digits] [e [sign] digits]  (as number_parse: also 1. and .5e3)
  *
- * nan, inf and 0x10 are no numbers, nor is one whose exponent has more than nine digits that
- * count. */
+ * nan, inf and 0x10 are not numbers, nor is a number whose exponent has more than nine significant
+ * digits. */
 #ifndef COMMON_DATA_DECIMAL_H
 #define COMMON_DATA_DECIMAL_H
 
@@ -12,23 +12,24 @@
 #include <stdint.h>
 
 struct decimal {
-    bool negative;            /* of 0: false */
-    const char *first, *last; /* the digits from the first to the last that is not 0, perhaps with a
-                                 point among them; last is behind it, and equal to first for 0 */
-    int64_t exponent;         /* the magnitude is 0.DIGITS * 10^exponent */
+    bool negative; /* false for 0 */
+    const char *first,
+        *last;        /* the digits from the first to the last non-zero one, perhaps with a point
+                  between; last points behind it, and equals first for 0 */
+    int64_t exponent; /* the magnitude is 0.DIGITS * 10^exponent */
 };
 
-/* True if the text of `length` bytes, which the decimal borrows, is a number as a whole. */
+/* True if the whole text of `length` bytes, which the decimal borrows, is a number. */
 bool decimal_read(struct decimal *decimal, const char *text, size_t length);
 
-/* Below, above or equal to 0 as a is to b. */
+/* Negative, positive or 0, as a is less than, greater than or equal to b. */
 int decimal_compare(const struct decimal *a, const struct decimal *b);
 
 /* True if a number is above 0. */
 bool decimal_is_positive(const struct decimal *decimal);
 
-/* The same for all spellings of a number: FNV-1a of the digits that count, then of sign and
- * exponent. For whom reads digits anyway, the steps one by one. */
+/* Equal for all spellings of a number: FNV-1a of the significant digits, then of sign and exponent.
+ * The steps are available one by one, for code that scans the digits anyway. */
 uint64_t decimal_hash(const struct decimal *decimal);
 
 #define DECIMAL_HASH_START UINT64_C(0xcbf29ce484222325)

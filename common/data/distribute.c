@@ -1,3 +1,5 @@
+/* Reading of distributed rows: each process reads its part, then all agree on width, form and
+ * numbers of names. */
 #include "common/data/distribute.h"
 
 #include "common/base/memory.h"
@@ -28,7 +30,7 @@ char *spread_part_path(const char *path, size_t number, struct error *err) {
     return made;
 }
 
-/* Refuses parts that no rank would read. */
+/* Fails if there are more files than processes. */
 static int check_last(const char *path, size_t n, struct error *err) {
     char *next = spread_part_path(path, n, err);
     if (!next) {
@@ -60,7 +62,7 @@ static int read_own(struct data *data, const char *path, const struct input_form
     return status;
 }
 
-/* ---- What all ranks have -------------------------------------------------------------------- */
+/* ---- Agreement on the shape ---------------------------------------------------------------- */
 
 struct summary {
     uint64_t bytes, n_lines, n_rows;
@@ -69,7 +71,7 @@ struct summary {
     char comment[DATA_COMMENT];
 };
 
-/* *all (of the caller, who frees it) = the summaries of the ranks. */
+/* *all = the summaries of all processes; the caller frees it. */
 static int summarize(struct summary **all, const struct data *data, const struct input_found *found,
                      struct cluster *cluster, struct error *err) {
     struct summary own = {.bytes = found->bytes,
@@ -87,7 +89,7 @@ static int summarize(struct summary **all, const struct data *data, const struct
     return status;
 }
 
-/* The arrays of a rank without rows, of no items. */
+/* Allocates the arrays of a process without rows, of length 0. */
 static int make_empty(struct data *data, struct error *err) {
     static const char what[] = "rows";
     data->value = memory_array(0, sizeof *data->value, what, err);
@@ -105,7 +107,7 @@ static int make_empty(struct data *data, struct error *err) {
                : -1;
 }
 
-/* Gives the rank's rows the shape of all. */
+/* Gives the rows of this process the shape of all rows. */
 static int join(struct data *data, const struct summary *all, size_t n, struct error *err) {
     uint32_t width = 0;
     bool dense = true, query = false;
@@ -137,7 +139,7 @@ static int join(struct data *data, const struct summary *all, size_t n, struct e
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-/* Names one behind the other, each with its NUL. The caller frees *text. */
+/* Concatenates the names, each with its NUL. The caller frees *text. */
 static int write_names(const struct names *names, char **text, size_t *length, struct error *err) {
     *length = 0;
     for (size_t i = 0; i < names->n; i++) {
@@ -152,8 +154,8 @@ static int write_names(const struct names *names, char **text, size_t *length, s
     return *text ? 0 : -1;
 }
 
-/* names becomes those of all ranks, in the order in which one process would meet them; *map, which
- * the caller frees: their new numbers. */
+/* Merges the names of all processes, in the order in which one process would have read them. *map
+ * gets the new numbers of the old names; the caller frees it. */
 static int merge_names(struct names *names, uint32_t **map, struct cluster *cluster,
                        struct error *err) {
     struct names merged = {0};
@@ -210,14 +212,14 @@ static int number_queries(struct data *data, struct cluster *cluster, struct err
     return 0;
 }
 
-/* ---- Queries that stand together ------------------------------------------------------------ */
+/* ---- Consecutive rows of queries ------------------------------------------------------------ */
 
 static int compare(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-/* The query of each run of rows, sorted: *list (*n), which the caller frees. */
+/* *list (*n) = the query of each run of consecutive rows, sorted; the caller frees it. */
 static int list_runs(const struct data *data, uint64_t **list, size_t *n, struct error *err) {
     *n = 0;
     for (size_t pass = 0; pass < 2; pass++) {
@@ -251,20 +253,20 @@ static int refuse(const struct data *data, const char *path, uint64_t query, str
                      path, data_query_text(&data->queries, query, text));
 }
 
-/* Compares own[0..n) with what the ranks before this one have, stretch by stretch. *twice becomes
- * true with a query that both have. */
+/* Compares own[0..n) with the queries of processes of lower rank, in pieces. *twice becomes true if
+ * a query is on two processes. */
 static int compare_runs(const uint64_t *own, size_t n, struct cluster *cluster, bool *twice,
                         uint64_t *query, struct error *err) {
-    enum { MOST = 1 << 17 };
-    uint64_t *theirs = memory_array(MOST, sizeof *theirs, "queries", err);
+    enum { PIECE = 1 << 17 };
+    uint64_t *theirs = memory_array(PIECE, sizeof *theirs, "queries", err);
     if (!theirs) {
         return -1;
     }
     for (size_t r = 0; r + 1 < cluster_size(cluster); r++) {
         size_t total = n, at = 0;
         cluster_broadcast(cluster, &total, sizeof total, r);
-        for (size_t first = 0; first < total; first += MOST) {
-            size_t part = total - first < MOST ? total - first : MOST;
+        for (size_t first = 0; first < total; first += PIECE) {
+            size_t part = total - first < PIECE ? total - first : PIECE;
             if (cluster_rank(cluster) == r) {
                 memcpy(theirs, own + first, part * sizeof *own);
             }
@@ -354,9 +356,9 @@ int spread_read(struct data *data, struct spread_rows *rows, const char *path,
     return 0;
 }
 
-/* ---- What the rows are held as -------------------------------------------------------------- */
+/* ---- The form of the rows ------------------------------------------------------------------- */
 
-/* *at (*n), increasing, and other[0..n_other): both, each column once. */
+/* Merges other[0..n_other) into *at (*n); both ascend, and each column is kept once. */
 static int add_columns(uint32_t **at, size_t *n, const uint32_t *other, size_t n_other,
                        struct error *err) {
     uint32_t *both = memory_array(*n + n_other, sizeof *both, "indices", err);
@@ -376,9 +378,9 @@ static int add_columns(uint32_t **at, size_t *n, const uint32_t *other, size_t n
     return 0;
 }
 
-/* *at (*n), which the caller frees: the columns that occur on some rank, or more than `most` of
- * them. */
-static int list_columns(const struct data *data, size_t most, struct cluster *cluster,
+/* *at (*n) = the columns that occur on any process, or more than max_columns of them; the caller
+ * frees it. */
+static int list_columns(const struct data *data, size_t max_columns, struct cluster *cluster,
                         uint32_t **at, size_t *n, struct error *err) {
     const struct indices_part part = {data->column, data_values(data)};
     struct indices own;
@@ -388,7 +390,7 @@ static int list_columns(const struct data *data, size_t most, struct cluster *cl
         return -1;
     }
     int status = 0;
-    for (size_t r = 0; status == 0 && *n <= most && r < cluster_size(cluster); r++) {
+    for (size_t r = 0; status == 0 && *n <= max_columns && r < cluster_size(cluster); r++) {
         size_t n_theirs = own.n;
         bool mine = cluster_rank(cluster) == r;
         cluster_broadcast(cluster, &n_theirs, sizeof n_theirs, r);

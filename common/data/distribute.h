@@ -1,6 +1,6 @@
-/* The rows of a file, or of a file for each rank, spread over the ranks of a cluster, as if one
- * process had read them all: names have the same numbers, rows the same width and are held
- * alike. */
+/* Reads the rows of a file, or of one file for each process, distributed over the processes of a
+ * cluster, as if one process had read them all: names have the same numbers everywhere, and all
+ * rows have the same width and form. */
 #ifndef COMMON_DATA_DISTRIBUTE_H
 #define COMMON_DATA_DISTRIBUTE_H
 
@@ -14,27 +14,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where a rank's rows stand among all. */
+/* The position of the rows of this process among all rows. */
 struct spread_rows {
-    size_t n;     /* on all ranks */
-    size_t first; /* how many are on lower ranks */
+    size_t n;     /* number of rows on all processes */
+    size_t first; /* number of rows on processes of lower rank */
 };
 
-/* True if the path has %d once: for ranks that is a file each. */
+/* True if the path has %d once: then each process has a file of its own. */
 bool spread_has_parts(const char *path);
 
-/* The path with `number` for its %d. The caller frees it; NULL for lack of memory. */
+/* The path with `number` in place of %d. The caller frees it; NULL for lack of memory. */
 char *spread_part_path(const char *path, size_t number, struct error *err);
 
-/* Reads the rank's rows of `path`, a regular file of which each rank takes a part (part.h), or
- * files of their own. `queries`: rows of a query are to be on one rank, and an error if they do not
- * stand together. A rank may have no row, all may not. n_features, names, queries and the comment
- * of the first line are those of all rows. The caller frees *data. All ranks. */
+/* Reads the rows of this process from `path`: a byte range (byte_range.h) of one regular file, or a
+ * file of its own. queries: rows of a query must be on one process; fails if they are not
+ * consecutive in the file. A process may have no row, but not all. n_features, names, queries and
+ * the comment of the first line are those of all rows. The caller frees *data. Collective. */
 int spread_read(struct data *data, struct spread_rows *rows, const char *path,
                 const struct input_format *format, bool queries, struct cluster *cluster,
                 struct threads *threads, struct error *err);
 
-/* data_compact (if `compact`) and data_make_dense of what all ranks have. All ranks. */
+/* data_compact (if `compact`) and data_make_dense, decided for the rows of all processes.
+ * Collective. */
 int spread_hold(struct data *data, uint32_t width, bool compact, struct cluster *cluster,
                 struct error *err);
 

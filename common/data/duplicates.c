@@ -1,3 +1,5 @@
+/* Duplicate rows: rows are sorted by a hash of their non-zero values, and compared within equal
+ * hashes. */
 #include "common/data/duplicates.h"
 
 #include "common/base/memory.h"
@@ -50,7 +52,7 @@ static int by_hash(const void *a, const void *b) {
     return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-int twins_find(const struct data *data, const uint32_t *rows, size_t n, uint32_t *twin,
+int twins_find(const struct data *data, const uint32_t *rows, size_t n, uint32_t *first,
                struct error *err) {
     struct key *key = memory_array(n, sizeof *key, "equal rows", err);
     if (!key) {
@@ -63,12 +65,12 @@ int twins_find(const struct data *data, const uint32_t *rows, size_t n, uint32_t
     for (size_t i = 0; i < n; i++) {
         uint32_t place = key[i].place;
         struct stored_row own = data_stored(data, rows ? rows[place] : place);
-        twin[place] = place;
-        /* of those with its hash, mostly one class of equal rows, the first that is like it */
+        first[place] = place;
+        /* compare with earlier rows of the same hash, which mostly are one class of duplicates */
         for (size_t k = i; k > 0 && key[k - 1].hash == key[i].hash; k--) {
             uint32_t other = key[k - 1].place;
             if (are_equal(own, data_stored(data, rows ? rows[other] : other))) {
-                twin[place] = twin[other];
+                first[place] = first[other];
                 break;
             }
         }

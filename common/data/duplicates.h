@@ -1,4 +1,4 @@
-/* Rows that are equal. */
+/* Finding duplicate rows. */
 #ifndef COMMON_DATA_DUPLICATES_H
 #define COMMON_DATA_DUPLICATES_H
 
@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* twin[i] (n) = the smallest k with rows[k] equal to rows[i] in all values; labels and what else
- * rows have do not count, nor does the sign of a 0. rows (n) are numbers of data's rows; NULL: all
- * of them. */
-int twins_find(const struct data *data, const uint32_t *rows, size_t n, uint32_t *twin,
+/* first[i] (n) = the smallest k with rows[k] equal to rows[i] in all values. Labels and other
+ * properties of rows are ignored, and so is the sign of 0. rows (n) are row numbers of data; NULL:
+ * all rows. Cost: a sort of n hash values, and comparisons of rows with equal hashes. */
+int twins_find(const struct data *data, const uint32_t *rows, size_t n, uint32_t *first,
                struct error *err);
 
 #endif

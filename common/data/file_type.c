@@ -1,30 +1,31 @@
+/* The table of signatures, and the messages for types that are not read. */
 #include "common/data/file_type.h"
 
 #include <string.h>
 
-/* The first bytes of files: of compressors, with the command that writes what they contain to its
- * standard output, and of encodings. */
+/* The first bytes of compressed files, with the command that decompresses them to standard output,
+ * and of encodings. */
 struct signature {
     const char *bytes;
     size_t n;
     const char *what, *command; /* command NULL: an encoding */
 };
 
-enum { UTF_8 }; /* its row */
+enum { UTF_8 }; /* its row in the table */
 
 static const struct signature signatures[] = {
     {HEAD_MARK, 3, "UTF-8", NULL},
     {"\xff\xfe", 2, "UTF-16", NULL},
     {"\xfe\xff", 2, "UTF-16", NULL},
     {"BZh?1AY&SY", 10, "bzip2", "bzip2 -dc"},       /* ?: the size of its blocks, 1 to 9 */
-    {"BZh?\x17rE8P\x90", 10, "bzip2", "bzip2 -dc"}, /* of nothing */
+    {"BZh?\x17rE8P\x90", 10, "bzip2", "bzip2 -dc"}, /* an empty file */
     {"\xfd"
      "7zXZ\0",
      6, "xz", "xz -dc"},
     {"\x5d\0\0", 3, "lzma", "xz -dc"},
     {"\x28\xb5\x2f\xfd", 4, "zstd", "zstd -dc"},
     {"\x04\x22\x4d\x18", 4, "lz4", "lz4 -dc"},
-    {"\x1f\x8b", 2, "gzip", "gzip -dc"}, /* read as it is, but not within gzip */
+    {"\x1f\x8b", 2, "gzip", "gzip -dc"}, /* read directly, but not within gzip */
     {"\x1f\x9d", 2, "compress", "gzip -dc"},
     {"PK\x03\x04", 4, "zip", "unzip -p"}};
 
@@ -59,13 +60,13 @@ static const struct signature *find(const unsigned char *bytes, size_t n) {
     return NULL;
 }
 
-/* The name as a shell takes it without quotes, or a word that stands for it. */
+/* The name, if a shell needs no quotes for it, else a placeholder. */
 static const char *operand(const char *name) {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
                                 "_./+-,@:%";
-    enum { MOST = 100 };
+    enum { MAX_LENGTH = 100 };
     size_t length = strlen(name);
-    return length <= MOST && name[0] != '-' && strspn(name, plain) == length ? name : "FILE";
+    return length <= MAX_LENGTH && name[0] != '-' && strspn(name, plain) == length ? name : "FILE";
 }
 
 int head_unpacked(const char *name, bool in_gzip, const unsigned char *bytes, size_t n,

@@ -1,5 +1,4 @@
-/* What the first bytes of a file say of all of it: that a compressor wrote it, or how its text is
- * encoded. */
+/* File types by their first bytes: compressed files, and encodings of text. */
 #ifndef COMMON_DATA_FILE_TYPE_H
 #define COMMON_DATA_FILE_TYPE_H
 
@@ -8,22 +7,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* UTF-8's byte order mark. In front of another line than the first it is an error: files have been
- * joined that each had one. */
+/* The byte order mark of UTF-8. In front of any other line than the first it is an error: files
+ * that each had one were concatenated. */
 #define HEAD_MARK "\xef\xbb\xbf"
 
-enum { HEAD_BYTES = 10 }; /* tell all that there is to tell */
+enum { HEAD_BYTES = 10 }; /* enough to recognise every type */
 
-/* True if n bytes begin something that is known here and has more of them. */
+/* True if n bytes are the beginning of a known signature that is longer. */
 bool head_wants_more(const unsigned char *bytes, size_t n);
 
-/* Refuses what a compressor wrote, and names the pipe that unpacks it. bytes: the first HEAD_BYTES
- * of the file, or all n that it has; if it is gzip (in_gzip), of what is in it. `name` is that of
- * the file in errors. */
+/* Fails for compressed files, with a message that names the pipe that decompresses them. bytes: the
+ * first n bytes of the file, HEAD_BYTES if it has so many; in_gzip: of the decompressed text.
+ * `name` is the name of the file in messages. */
 int head_unpacked(const char *name, bool in_gzip, const unsigned char *bytes, size_t n,
                   struct error *err);
 
-/* *skip = how many of the text's first bytes are a byte order mark of UTF-8; refuses UTF-16. */
+/* *skip = the length of a byte order mark of UTF-8 at the beginning of the text; fails for UTF-16.
+ */
 int head_text(const char *name, const unsigned char *bytes, size_t n, size_t *skip,
               struct error *err);
 

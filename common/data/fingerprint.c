@@ -1,3 +1,4 @@
+/* The bytes of the rows in a fixed order, buffered for zlib. */
 #include "common/data/fingerprint.h"
 
 #include <string.h>
@@ -16,7 +17,7 @@ static void flush(struct print *print) {
     print->used = 0;
 }
 
-/* n <= 8 bytes of a number, the lowest first. */
+/* Adds the n <= 8 low bytes of a number, lowest first. */
 static void add_word(struct print *print, uint64_t word, size_t n) {
     if (print->used + WORD_BYTES > BUFFER_BYTES) {
         flush(print);
@@ -26,7 +27,7 @@ static void add_word(struct print *print, uint64_t word, size_t n) {
     }
 }
 
-/* The name and its NUL. */
+/* Adds a name and its NUL. */
 static void add_name(struct print *print, const char *name) {
     do {
         add_word(print, (unsigned char)*name, 1);

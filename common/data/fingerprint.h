@@ -1,4 +1,4 @@
-/* A number by which rows that were read are known again. */
+/* A checksum of training rows, by which a proof identifies them. */
 #ifndef COMMON_DATA_FINGERPRINT_H
 #define COMMON_DATA_FINGERPRINT_H
 
@@ -7,9 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The CRC-32 of the first n_rows rows as they stand: labels as spelled, queries, serials, and the
- * values that are not 0. It does not depend on whether the rows are held dense, nor on the
- * machine. */
+/* The CRC-32 of the first n_rows rows: labels as spelled, queries, serial numbers, and the non-zero
+ * values. It does not depend on whether rows are dense or sparse, nor on the machine. */
 uint32_t data_fingerprint(const struct data *data, size_t n_rows);
 
 #endif

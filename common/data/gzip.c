@@ -1,4 +1,4 @@
-/* for input that zlib does not write to */
+/* The zlib decompressor. ZLIB_CONST: zlib does not write to its input. */
 #define ZLIB_CONST
 #include "common/data/gzip.h"
 
@@ -30,10 +30,10 @@ static void next_zlib(void *state) {
 }
 
 static enum gzip_status inflate_zlib(void *state, struct gzip_stretch *stretch) {
-    const size_t most = (size_t)1 << 30; /* zlib counts in unsigned int */
+    const size_t max_bytes = (size_t)1 << 30; /* zlib counts in unsigned int */
     z_stream *z = state;
-    size_t given = stretch->n_in < most ? stretch->n_in : most;
-    size_t room = stretch->n_out < most ? stretch->n_out : most;
+    size_t given = stretch->n_in < max_bytes ? stretch->n_in : max_bytes;
+    size_t room = stretch->n_out < max_bytes ? stretch->n_out : max_bytes;
     z->next_in = stretch->in;
     z->avail_in = (uInt)given;
     z->next_out = stretch->out;
@@ -64,4 +64,5 @@ static bool whole_zlib(void *state, const unsigned char *in, size_t n_in, unsign
     return inflate(z, Z_FINISH) == Z_STREAM_END && z->avail_in == 0 && z->avail_out == 0;
 }
 
-const struct gzip_engine gzip_zlib = {open_zlib, close_zlib, next_zlib, inflate_zlib, whole_zlib};
+const struct gzip_decompressor gzip_zlib = {open_zlib, close_zlib, next_zlib, inflate_zlib,
+                                            whole_zlib};

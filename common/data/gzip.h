@@ -1,5 +1,5 @@
-/* Inflating gzip data, by zlib or, where the build has found it, by the faster ISA-L. Both refuse
- * what is corrupt, checksums included. */
+/* Decompression of gzip data, by zlib or, if the build found it, by ISA-L, which is faster. Both
+ * reject corrupt data, including wrong checksums. */
 #ifndef COMMON_DATA_GZIP_H
 #define COMMON_DATA_GZIP_H
 
@@ -9,40 +9,40 @@
 #include <stddef.h>
 
 enum gzip_status {
-    GZIP_MORE, /* wants more input or more room */
-    GZIP_END,  /* the member has ended; bytes behind it are not used */
+    GZIP_MORE, /* needs more input or more output space */
+    GZIP_END,  /* the member has ended; the bytes after it are not consumed */
     GZIP_CORRUPT,
-    GZIP_MEMORY /* is short */
+    GZIP_MEMORY /* out of memory */
 };
 
-/* Bytes to be used, and room to be filled: both move on. */
+/* Input bytes and output space; both advance. */
 struct gzip_stretch {
     const unsigned char *in;
     unsigned char *out;
     size_t n_in, n_out;
 };
 
-/* A way to inflate. What `open` returns the caller hands to the others, and gives back by `close`,
- * which takes NULL. */
-struct gzip_engine {
-    /* Ready for the first member; NULL: no memory, err tells. */
+/* The functions of a decompressor. `open` returns its state, which is passed to the others and
+ * freed by `close`, which accepts NULL. */
+struct gzip_decompressor {
+    /* Creates the state for the first member; NULL with err set for lack of memory. */
     void *(*open)(struct error *err);
     void (*close)(void *state);
-    /* Ready for the next member, wherever it was. */
+    /* Resets the state for the next member, at any point. */
     void (*next)(void *state);
-    /* Inflates until the input is used, the room is full, or the member ends. */
+    /* Decompresses until the input is consumed, the output is full, or the member ends. */
     enum gzip_status (*inflate)(void *state, struct gzip_stretch *stretch);
-    /* True if the n_in bytes at `in` are one member of exactly n_out bytes of text, which are then
-     * at `out`; both counts are below 2^30. Otherwise what is there is of no use. */
+    /* True if the n_in bytes at `in` are one member of exactly n_out bytes of text, which is then
+     * at `out`; both counts are below 2^30. If false, the output is undefined. */
     bool (*whole)(void *state, const unsigned char *in, size_t n_in, unsigned char *out,
                   size_t n_out);
 };
 
-/* zlib. It is exact: where `inflate` leaves room, the input has no whole symbol more, however it
- * was cut before. */
-extern const struct gzip_engine gzip_zlib;
+/* zlib. It is exact: if `inflate` leaves output space, the input holds no further whole symbol,
+ * however it was divided before. */
+extern const struct gzip_decompressor gzip_zlib;
 
-/* The fastest there is, perhaps not exact. */
-const struct gzip_engine *gzip_fastest(void);
+/* The fastest decompressor of the build; it need not be exact. */
+const struct gzip_decompressor *gzip_fastest(void);
 
 #endif

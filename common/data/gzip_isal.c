@@ -1,4 +1,4 @@
-/* By ISA-L, where it is installed; headers by zlib, which checks all that they have. */
+/* The ISA-L decompressor. Headers are parsed by zlib, which checks all of their fields. */
 #define ZLIB_CONST
 #include "common/base/memory.h"
 #include "common/data/gzip.h"
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-static const size_t MOST = (size_t)1 << 30; /* both count in 32 bits */
+static const size_t MAX_BYTES = (size_t)1 << 30; /* both libraries count in 32 bits */
 
 struct isal {
     z_stream header;
     bool in_header;
-    struct inflate_state body; /* and the trailer */
+    struct inflate_state body; /* the compressed data and the trailer */
 };
 
 static void reset_body(struct isal *isal, uint32_t format) {
@@ -52,9 +52,9 @@ static void close_isal(void *state) {
 }
 
 static enum gzip_status inflate_header(struct isal *isal, struct gzip_stretch *stretch) {
-    enum { AT_BLOCK = 128 }; /* data_type's, behind a header too */
+    enum { AT_BLOCK = 128 }; /* flag of data_type, also set after a header */
     unsigned char none;
-    size_t given = stretch->n_in < MOST ? stretch->n_in : MOST;
+    size_t given = stretch->n_in < MAX_BYTES ? stretch->n_in : MAX_BYTES;
     z_stream *z = &isal->header;
     z->next_in = stretch->in;
     z->avail_in = (uInt)given;
@@ -78,14 +78,14 @@ static enum gzip_status inflate_isal(void *state, struct gzip_stretch *stretch) 
         }
     }
     struct inflate_state *body = &isal->body;
-    size_t given = stretch->n_in < MOST ? stretch->n_in : MOST;
-    size_t room = stretch->n_out < MOST ? stretch->n_out : MOST;
-    body->next_in = (uint8_t *)(uintptr_t)stretch->in; /* which it only reads */
+    size_t given = stretch->n_in < MAX_BYTES ? stretch->n_in : MAX_BYTES;
+    size_t room = stretch->n_out < MAX_BYTES ? stretch->n_out : MAX_BYTES;
+    body->next_in = (uint8_t *)(uintptr_t)stretch->in; /* ISA-L only reads it */
     body->avail_in = (uint32_t)given;
     body->next_out = stretch->out;
     body->avail_out = (uint32_t)room;
     int status = isal_inflate(body);
-    if (status < 0) { /* its counts may then be below 0, and wrap */
+    if (status < 0) { /* its counts may then have wrapped below 0 */
         return GZIP_CORRUPT;
     }
     stretch->in += given - body->avail_in;
@@ -108,8 +108,8 @@ static bool whole_isal(void *state, const unsigned char *in, size_t n_in, unsign
            body->avail_out == 0;
 }
 
-const struct gzip_engine *gzip_fastest(void) {
-    static const struct gzip_engine isal = {open_isal, close_isal, next_isal, inflate_isal,
-                                            whole_isal};
+const struct gzip_decompressor *gzip_fastest(void) {
+    static const struct gzip_decompressor isal = {open_isal, close_isal, next_isal, inflate_isal,
+                                                  whole_isal};
     return &isal;
 }

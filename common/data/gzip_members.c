@@ -1,3 +1,4 @@
+/* Parallel decompression of gzip members of known length. */
 #include "common/data/gzip_members.h"
 
 #include "common/base/memory.h"
@@ -5,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMBERS_MOST = 256 };              /* that are unpacked at once */
-static const size_t TEXT_MOST = 1U << 16; /* of a member */
+enum { MAX_MEMBERS = 256 };              /* members of one parallel batch */
+static const size_t MAX_TEXT = 1U << 16; /* maximum bytes of text of a member */
 static const size_t TRAILER = 8;
 
 struct member {
     struct gzip_stretch stretch;
-    bool sound;
+    bool valid;
 };
 
 struct members {
     struct threads *threads;
-    const struct gzip_engine *engine;
+    const struct gzip_decompressor *engine;
     void **states; /* (workers) */
-    struct member member[MEMBERS_MOST];
+    struct member member[MAX_MEMBERS];
 };
 
 static size_t word16(const unsigned char *bytes) {
@@ -26,13 +27,13 @@ static size_t word16(const unsigned char *bytes) {
 }
 
 bool members_begin(const unsigned char *bytes, size_t n) {
-    /* deflate, an extra field and no other, which is BC of two bytes and nothing else */
+    /* method deflate, an extra field and no other, which is BC of two bytes */
     static const unsigned char begin[] = {0x1f, 0x8b, 8, 4}, extra[] = {6, 0, 'B', 'C', 2, 0};
     return n >= MEMBERS_HEADER && memcmp(bytes, begin, sizeof begin) == 0 &&
            memcmp(bytes + 10, extra, sizeof extra) == 0;
 }
 
-/* Cuts the first member off the stretch, if it is whole and there is room for its text. */
+/* Removes the first member from the stretch, if it is complete and its text fits. */
 static bool cut_member(struct gzip_stretch *stretch, struct gzip_stretch *member) {
     if (!members_begin(stretch->in, stretch->n_in)) {
         return false;
@@ -43,7 +44,7 @@ static bool cut_member(struct gzip_stretch *stretch, struct gzip_stretch *member
     }
     const unsigned char *size = stretch->in + length - 4;
     size_t text = word16(size) | word16(size + 2) << 16;
-    if (text == 0 || text > TEXT_MOST || text > stretch->n_out) {
+    if (text == 0 || text > MAX_TEXT || text > stretch->n_out) {
         return false;
     }
     *member = (struct gzip_stretch){stretch->in, stretch->out, length, text};
@@ -58,7 +59,7 @@ static void unpack(void *argument, size_t task, size_t worker) {
     struct members *members = argument;
     struct member *member = &members->member[task];
     const struct gzip_stretch *stretch = &member->stretch;
-    member->sound = members->engine->whole(members->states[worker], stretch->in, stretch->n_in,
+    member->valid = members->engine->whole(members->states[worker], stretch->in, stretch->n_in,
                                            stretch->out, stretch->n_out);
 }
 
@@ -99,17 +100,17 @@ void members_close(struct members *members) {
 
 bool members_unpack(struct members *members, struct gzip_stretch *stretch) {
     struct gzip_stretch rest = *stretch;
-    size_t n = 0, sound = 0;
-    while (n < MEMBERS_MOST && cut_member(&rest, &members->member[n].stretch)) {
+    size_t n = 0, valid = 0;
+    while (n < MAX_MEMBERS && cut_member(&rest, &members->member[n].stretch)) {
         n++;
     }
     threads_run(members->threads, n, unpack, members);
-    for (; sound < n && members->member[sound].sound; sound++) {
-        const struct gzip_stretch *member = &members->member[sound].stretch;
+    for (; valid < n && members->member[valid].valid; valid++) {
+        const struct gzip_stretch *member = &members->member[valid].stretch;
         stretch->in += member->n_in;
         stretch->n_in -= member->n_in;
         stretch->out += member->n_out;
         stretch->n_out -= member->n_out;
     }
-    return sound > 0;
+    return valid > 0;
 }

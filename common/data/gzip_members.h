@@ -1,7 +1,7 @@
-/* Members of gzip data that say in their header how long they are, as bgzip writes them (the
- * SAM/BAM specification, section 4.1: an extra field BC that holds the member's length, and at most
- * 2^16 bytes of text in each): found without unpacking, and so unpacked by several threads at
- * once. */
+/* Gzip members whose header has their length, as written by bgzip (the SAM/BAM specification,
+ * section 4.1: an extra field BC with the length of the member, and at most 2^16 bytes of text in
+ * each). Their ends are known without decompression, so that several threads can decompress them in
+ * parallel. */
 #ifndef COMMON_DATA_GZIP_MEMBERS_H
 #define COMMON_DATA_GZIP_MEMBERS_H
 
@@ -12,21 +12,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MEMBERS_HEADER = 18 }; /* bytes that a header has which says so */
+enum { MEMBERS_HEADER = 18 }; /* bytes of a header with a length */
 
-/* True if a member that says how long it is may begin at these n bytes. */
+/* True if these n bytes may begin a member whose header has its length. */
 bool members_begin(const unsigned char *bytes, size_t n);
 
 struct members;
 
-/* For a pool whose tasks they will be, which is borrowed. The caller calls members_close, which
- * takes NULL. */
+/* Creates decompressors for the workers of a pool, which is borrowed. The caller calls
+ * members_close; NULL is allowed. */
 int members_open(struct members **members, struct threads *threads, struct error *err);
 void members_close(struct members *members);
 
-/* Unpacks members from stretch->in on, as many as are there and have room, and moves both on,
- * behind the last up to which all are sound. False if there was none: the next, if any, is then for
- * a gzip_engine, which also tells what is wrong with it. */
+/* Decompresses members from stretch->in on, as many as are complete and have output space, and
+ * advances both past the last member before the first corrupt one. Returns false if there was none:
+ * the next member is then for a gzip_decompressor, which also finds out what is wrong with it. */
 bool members_unpack(struct members *members, struct gzip_stretch *stretch);
 
 #endif

@@ -1,6 +1,6 @@
-/* Takes the place of gzip_isal.c where ISA-L is not installed. */
+/* Replaces gzip_isal.c in builds without ISA-L. */
 #include "common/data/gzip.h"
 
-const struct gzip_engine *gzip_fastest(void) {
+const struct gzip_decompressor *gzip_fastest(void) {
     return &gzip_zlib;
 }

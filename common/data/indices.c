@@ -1,3 +1,5 @@
+/* Lists of indices are found with bit maps over windows of columns, and searched by buckets of
+ * leading bits. */
 #include "common/data/indices.h"
 
 #include "common/base/memory.h"
@@ -9,22 +11,22 @@
 
 enum {
     WORD = 64,
-    LEAST_BITS = 1 << 24, /* of a window */
-    BITS_EACH = 32        /* of a window, for each column given */
+    MIN_BITS = 1 << 24, /* minimum bits of a window */
+    BITS_PER_ENTRY = 32 /* bits of a window for each entry of the arrays */
 };
 
 /* ---- the columns that occur ---- */
 
-/* A bit for each column of [from, from + n), to be set where it occurs. */
+/* A bit map of the columns [from, from + n). */
 struct window {
     uint64_t *bits;
     uint64_t from, n;
-    uint64_t next; /* first column behind the window that occurs */
+    uint64_t next; /* the first column after the window that occurs */
 };
 
-/* What has been found. */
+/* The list so far. */
 struct found {
-    uint32_t *at; /* (n), with room for `room` */
+    uint32_t *at; /* (n), allocated for `room` */
     size_t n, room;
 };
 
@@ -39,7 +41,7 @@ static void mark(struct window *window, const struct indices_part *part) {
     }
 }
 
-/* Appends the window's columns to what has been found and clears it. */
+/* Appends the columns of the window to the list and clears the window. */
 static int take(struct window *window, struct found *found, struct error *err) {
     for (size_t w = 0; w < window->n / WORD; w++) {
         uint64_t bits = window->bits[w];
@@ -66,7 +68,7 @@ int indices_list(struct indices *indices, const struct indices_part *part, size_
     for (size_t p = 0; p < n_parts; p++) {
         given += part[p].n;
     }
-    size_t bits = larger(LEAST_BITS, smaller(given, UINT32_MAX / BITS_EACH) * BITS_EACH);
+    size_t bits = larger(MIN_BITS, smaller(given, UINT32_MAX / BITS_PER_ENTRY) * BITS_PER_ENTRY);
     struct window window = {.n = bits};
     struct found found = {.at = memory_array(0, sizeof *found.at, "indices", err)};
     window.bits = memory_zeros(bits / WORD, sizeof *window.bits, "indices", err);
@@ -111,7 +113,7 @@ int indices_few(const uint32_t *column, size_t n, uint32_t n_columns, struct err
 
 /* ---- lists ---- */
 
-/* About one index for each bucket, if they are spread evenly. */
+/* About one index for each bucket, if indices are uniform. */
 static int make_buckets(struct indices *indices, struct error *err) {
     unsigned bits = 0;
     while (bits < 31 && UINT32_C(2) << bits <= indices->n) {

@@ -1,5 +1,5 @@
-/* A file to rows, stretch by stretch, on several threads. One file, though a long one: its tasks,
- * what they hand on and the order of both are one protocol. */
+/* Parallel reading of a file. One long file, since its tasks, their results and the order of both
+ * are one protocol. */
 #include "common/data/input.h"
 
 #include "common/base/memory.h"
@@ -11,30 +11,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text goes through in batches: a batch is cut at line ends into blocks, each of which a worker
- * parses into rows of its own (small enough to stay in its cache); when all are done, it is known
- * where each block's rows belong in the data, and they are copied there, in parallel again. So the
- * data's arrays hold exactly what is stored, and grow without being touched twice.
+/* Text is read in batches. A batch is divided at line ends into blocks, each of which a worker
+ * parses into rows of its own (small enough to stay in its cache). When all are parsed, the
+ * position of the rows of each block in the data is known, and they are copied there, in parallel
+ * again. So the arrays of the data hold exactly what is stored, and grow without being copied
+ * twice.
  *
- * While every row so far has columns 1..d, columns are not kept: the data is dense from the start
- * and takes 4 bytes a value. The first row that differs makes it CSR. */
+ * While every row so far has the columns 1..d, columns are not stored: the data is dense and takes
+ * 4 bytes for each value. The first row that differs converts it to CSR. */
 
 static const size_t BLOCK_BYTES = (size_t)1 << 18;
-static const size_t BATCH_BYTES_EACH = (size_t)2 << 20; /* for each of several workers */
-static const size_t BATCH_BYTES_MOST = (size_t)32 << 20;
-static const size_t BATCH_BYTES_ALONE = (size_t)1 << 19; /* one worker: nothing to balance */
-static const size_t ROWS_MOST = UINT32_MAX - 1;          /* row numbers have 32 bits elsewhere */
+static const size_t WORKER_BATCH_BYTES = (size_t)2
+                                         << 20; /* for each worker, if there are several */
+static const size_t MAX_BATCH_BYTES = (size_t)32 << 20;
+static const size_t SERIAL_BATCH_BYTES = (size_t)1
+                                         << 19; /* for one worker: no balancing is needed */
+static const size_t MAX_ROWS = UINT32_MAX - 1;  /* row numbers have 32 bits */
 
 struct block {
     struct svmlight rows;
     struct svmlight_fault fault;
     const char *text, *end;
     bool failed;
-    uint32_t *names; /* number in the data of each of the block's names; owned */
+    uint32_t *names; /* numbers in the data of the names of the block; owned */
     size_t names_capacity;
-    uint32_t *queries; /* likewise of the qids that are names */
+    uint32_t *queries; /* the same for qids that are words */
     size_t queries_capacity;
-    size_t first_row, first_value, first_label, first_remark; /* where the block's go in the data */
+    size_t first_row, first_value, first_label,
+        first_remark; /* positions of the contents of the block in the data */
 };
 
 struct input {
@@ -43,23 +47,24 @@ struct input {
     struct lines *lines;
     struct block *blocks;
     size_t n_blocks, blocks_capacity;
-    uint64_t n_lines;     /* before this batch */
-    struct block *fault;  /* the block of this batch that cannot be parsed, or NULL */
-    bool zero_based;      /* svmlight.h's, of the blocks so far */
-    uint64_t n_bytes;     /* up to this batch's end */
-    bool whole;           /* input_read: arrays may grow for what is still to come */
-    struct data *data;    /* being filled */
-    bool dense;           /* so far; columns and row starts are then not there yet */
-    size_t n_values;      /* stored in data */
-    size_t n_labels;      /* DATA_SET: stored in data */
-    size_t n_remarks;     /* bytes of comments in data */
-    size_t rows_capacity; /* of the arrays by row */
+    uint64_t n_lines;    /* lines before this batch */
+    struct block *fault; /* the block of this batch with an error, or NULL */
+    bool zero_based;     /* see svmlight.h; of all blocks so far */
+    uint64_t n_bytes;    /* bytes up to the end of this batch */
+    bool whole; /* all of the file goes into one struct data: arrays may be allocated for rows
+                  still to come */
+    struct data *data; /* being filled */
+    bool dense;       /* all rows so far are dense; columns and row starts are then not allocated */
+    size_t n_values;  /* stored in data */
+    size_t n_labels;  /* DATA_SET: stored in data */
+    size_t n_remarks; /* bytes of comments in data */
+    size_t rows_capacity; /* items of the arrays by row */
     size_t values_capacity, labels_capacity, remarks_capacity;
 };
 
-/* ---- Room in the data ----------------------------------------------------------------------- */
+/* ---- Capacity of the arrays ----------------------------------------------------------------- */
 
-/* Makes *array, of `capacity` items so far, hold `wanted` items. */
+/* Resizes *array, of `capacity` items, to `wanted` items. */
 static int resize(void *array, size_t capacity, size_t wanted, size_t size, const char *what,
                   struct error *err) {
     void *old, *block;
@@ -70,14 +75,14 @@ static int resize(void *array, size_t capacity, size_t wanted, size_t size, cons
         return -1;
     }
     if (capacity == 0) {
-        free(old); /* of no items */
+        free(old); /* allocated for no items */
     }
     memcpy(array, &block, sizeof block);
     return 0;
 }
 
-/* How much room to make when n items are needed now: what the file promises at the rate so far and
- * a little more, or half as much again. */
+/* The capacity to allocate if n items are needed now: an estimate for the whole file by the rate so
+ * far and a little more, or half as much again. */
 static size_t room_for(const struct input *input, size_t n, size_t capacity) {
     if (n <= capacity) {
         return capacity;
@@ -136,7 +141,7 @@ static int reserve_values(struct input *input, size_t n, struct error *err) {
     return 0;
 }
 
-/* Makes *array, of *capacity items so far, hold n. */
+/* Grows *array, of *capacity items, for n items. */
 static int reserve(const struct input *input, void *array, size_t *capacity, size_t n, size_t size,
                    const char *what, struct error *err) {
     size_t wanted = room_for(input, n, *capacity);
@@ -161,7 +166,7 @@ static int begin_queries(struct input *input, struct error *err) {
     return 0;
 }
 
-/* Gives the dense rows so far their columns and starts, and drops their zeros. */
+/* Converts the dense rows so far to CSR without zeros. */
 static int make_sparse(struct input *input, struct error *err) {
     struct data *data = input->data;
     size_t width = data->n_features;
@@ -186,7 +191,7 @@ static int make_sparse(struct input *input, struct error *err) {
     return 0;
 }
 
-/* Gives back what was reserved and not needed. */
+/* Shrinks an array to its n items. */
 static void shrink(void *array, size_t n, size_t size) {
     void *block;
     struct error ignored;
@@ -219,14 +224,15 @@ static void parse_block(void *argument, size_t task, size_t worker) {
         svmlight_parse(&block->rows, block->text, block->end, &input->format, &block->fault) < 0;
 }
 
-/* Cuts the batch into blocks at line ends. */
+/* Divides the batch into blocks at line ends. */
 static int cut_blocks(struct input *input, const char *text, size_t length, struct error *err) {
-    size_t old = input->blocks_capacity, most = memory_room(old, length / BLOCK_BYTES + 1);
-    if (memory_grow(&input->blocks, old, most, sizeof *input->blocks, "blocks of text", err) < 0) {
+    size_t old = input->blocks_capacity, wanted = memory_room(old, length / BLOCK_BYTES + 1);
+    if (memory_grow(&input->blocks, old, wanted, sizeof *input->blocks, "blocks of text", err) <
+        0) {
         return -1;
     }
-    memset(input->blocks + old, 0, (most - old) * sizeof *input->blocks);
-    input->blocks_capacity = most;
+    memset(input->blocks + old, 0, (wanted - old) * sizeof *input->blocks);
+    input->blocks_capacity = wanted;
     input->n_blocks = 0;
     for (const char *end = text + length; text < end;) {
         struct block *block = &input->blocks[input->n_blocks++];
@@ -241,7 +247,8 @@ static int cut_blocks(struct input *input, const char *text, size_t length, stru
     return 0;
 }
 
-/* number (names->n, room for *capacity) = the numbers that names of a block have among all. */
+/* number (names->n, allocated for *capacity) = the numbers of the names of a block among all names.
+ */
 static int number_names(struct names *all, const struct names *names, uint32_t **number,
                         size_t *capacity, struct error *err) {
     if (memory_grow(number, *capacity, names->n, sizeof **number, "names", err) < 0) {
@@ -360,12 +367,12 @@ static void copy_block(void *argument, size_t task, size_t worker) {
     }
 }
 
-/* Where the data's arrays end. */
+/* The ends of the arrays of the data. */
 struct ends {
     size_t rows, values, labels, remarks;
 };
 
-/* Says where each block goes, from the ends on, and moves these behind the last. */
+/* Assigns positions to the blocks, from the ends on, and advances the ends. */
 static int place_blocks(struct input *input, struct ends *ends, struct error *err) {
     for (size_t b = 0; b < input->n_blocks; b++) {
         struct block *block = &input->blocks[b];
@@ -385,7 +392,7 @@ static int place_blocks(struct input *input, struct ends *ends, struct error *er
     return 0;
 }
 
-/* Puts the parsed blocks behind what the data has. */
+/* Appends the parsed blocks to the data. */
 static int append_blocks(struct input *input, struct error *err) {
     struct data *data = input->data;
     size_t n_rows = data->n_rows;
@@ -402,9 +409,9 @@ static int append_blocks(struct input *input, struct error *err) {
         n_features = n_features > rows->n_features ? n_features : rows->n_features;
         n_rows += rows->n_rows;
     }
-    if (n_rows > ROWS_MOST) {
+    if (n_rows > MAX_ROWS) {
         return error_set(err, ERROR_RUNTIME, "%s: more than %zu rows", lines_name(input->lines),
-                         ROWS_MOST);
+                         MAX_ROWS);
     }
     if (input->dense && !dense) {
         if (data->n_rows > 0 && make_sparse(input, err) < 0) {
@@ -438,7 +445,7 @@ static int append_blocks(struct input *input, struct error *err) {
     return 0;
 }
 
-/* Keeps the file's first line, if it is a comment: it may say what the rows are. */
+/* Stores the first line of the file if it is a comment: it may describe the rows. */
 static void keep_comment(struct input *input, const char *text) {
     size_t length = 0;
     while (*text == '#' && text[length] != '\n' && text[length] != '\r' &&
@@ -449,15 +456,15 @@ static void keep_comment(struct input *input, const char *text) {
     input->data->comment[length] = '\0';
 }
 
-/* Says what cannot be parsed, in a file that has that many lines before those read here. Returns
- * -1. */
+/* Sets err to the parse error, for a file with lines_before more lines before those read here.
+ * Returns -1. */
 static int describe(const struct input *input, uint64_t lines_before, struct error *err) {
     input->fault->fault.zero_based |= input->zero_based;
     return svmlight_describe(&input->fault->fault, lines_name(input->lines),
                              lines_before + input->n_lines, err);
 }
 
-/* Reads, parses and appends a batch. *end: there was none. */
+/* Reads, parses and appends a batch. *end: the file has ended. */
 static int read_batch(struct input *input, bool *end, struct error *err) {
     const char *text;
     size_t length;
@@ -492,7 +499,7 @@ static int read_batch(struct input *input, bool *end, struct error *err) {
     return append_blocks(input, err);
 }
 
-/* Begins to fill data, which keeps nothing but its names and those of its queries. */
+/* Resets data, except its names and those of its queries. */
 static void begin_data(struct input *input, struct data *data) {
     struct names names = data->names, queries = data->queries;
     data->names = data->queries = (struct names){0};
@@ -518,10 +525,10 @@ static int open_input(struct input **input, const char *path, const struct input
     opened->format = *format;
     opened->threads = threads;
     size_t workers = threads_count(threads);
-    size_t batch_bytes = BATCH_BYTES_ALONE;
+    size_t batch_bytes = SERIAL_BATCH_BYTES;
     if (workers > 1) {
-        batch_bytes = workers < BATCH_BYTES_MOST / BATCH_BYTES_EACH ? workers * BATCH_BYTES_EACH
-                                                                    : BATCH_BYTES_MOST;
+        batch_bytes = workers < MAX_BATCH_BYTES / WORKER_BATCH_BYTES ? workers * WORKER_BATCH_BYTES
+                                                                     : MAX_BATCH_BYTES;
     }
     int status = part ? lines_open_part(&opened->lines, path, part, batch_bytes, threads, err)
                       : lines_open(&opened->lines, path, batch_bytes, threads, err);
@@ -563,7 +570,7 @@ void input_close(struct input *input) {
     free(input);
 }
 
-/* All batches. */
+/* Reads all batches. */
 static int read_whole(struct input *input, struct data *data, struct error *err) {
     bool end = false;
     int status = 0;

@@ -1,4 +1,4 @@
-/* svmlight text to data: plain or gzip, file or pipe, read in blocks and parsed in parallel.
+/* Reads svmlight files: plain or gzip, a file or a pipe, in blocks that are parsed in parallel.
  *
  * Grammar of a row: label[,label...] [qid:WORD] index:value ... [# comment], see doc/formats. */
 #ifndef COMMON_DATA_INPUT_H
@@ -12,59 +12,61 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The largest index that a row may have. */
+/* A limit on the index of a feature. */
 struct input_limit {
-    uint32_t most; /* 0: any */
-    char what[64]; /* "is ..." of a larger one, for the error */
+    uint32_t most; /* 0: no limit */
+    char what[64]; /* "is ...": the error for a larger index */
 };
 
 struct input_format {
     enum data_labels labels;
     bool label_optional; /* a DATA_NUMBER or DATA_NAME row may begin with qid: or index:value */
     bool precomputed;    /* rows begin with 0:serial; otherwise index 0 is an error */
-    bool remarks;        /* keep the comments of the rows */
-    /* *limit = that of a file whose first line is `comment` ("" if it is none); of a part that does
-     * not begin the file "" too. context is the caller's. NULL: there is none. */
+    bool remarks;        /* store the comments of the rows */
+    /* Sets *limit for a file whose first line is `comment` ("" if that is no comment); for a part
+     * that does not begin the file "" too. context is passed through. NULL: there is no limit. */
     void (*find_limit)(const void *context, const char *comment, struct input_limit *limit);
     const void *context;
-    struct input_limit limit; /* what it found: set by the reading */
+    struct input_limit limit; /* the result of find_limit, set while reading */
 };
 
-/* Reads the whole of `path` ("-": standard input). The caller frees *data with data_free. Errors
- * read "PATH:LINE:COLUMN: what is wrong: what was found" (PATH is "<stdin>" for "-"); a file with
- * no row is an error. Memory stays below 8 bytes a stored value (4 if every row stores exactly the
- * columns 1..n_features, which is then dense at once), some tens of bytes a row, and 8 MiB a
- * thread. */
+/* Reads all rows of `path` ("-": standard input). The caller frees *data with data_free. Errors
+ * have the form "PATH:LINE:COLUMN: what is wrong: what was found" (PATH is "<stdin>" for "-"); a
+ * file without rows is an error. Peak memory is below 8 bytes for each stored value (4 if every row
+ * stores exactly the columns 1..n_features; the data is then dense), some tens of bytes for each
+ * row, and 8 MiB for each thread. */
 int input_read(struct data *data, const char *path, const struct input_format *format,
                struct threads *threads, struct error *err);
 
-/* How ranks share out what they read. */
+/* How processes divide the rows to read. */
 struct input_share {
     struct cluster *cluster;
-    bool whole;   /* each reads a file of its own; else each its part of one (part.h) */
+    bool whole;   /* each process reads a whole file of its own; else its byte range (byte_range.h)
+                  of one file */
     bool queries; /* rows of a query stay together */
 };
 
-/* What a rank found besides rows, of which it may have none. */
+/* What a process read, of which it may have no row. */
 struct input_found {
-    uint64_t bytes;   /* of its file, as it is stored */
-    uint64_t n_lines; /* that it took */
+    uint64_t bytes;   /* bytes of its file, as stored */
+    uint64_t n_lines; /* lines that it read */
 };
 
-/* input_read of a rank, which may come to have no row. If one fails all do, with the error of the
- * lowest that did: of one file, what is wrong first in it, by its line in the whole. All ranks. */
+/* Reads the rows of one process, which may be none. If one process fails all do, with the error of
+ * the lowest rank that failed: in one file, the first error in it, with its line number in the
+ * whole file. Collective. */
 int input_read_part(struct data *data, const char *path, const struct input_format *format,
                     const struct input_share *share, struct threads *threads,
                     struct input_found *found, struct error *err);
 
-/* The same a block of rows at a time, for files of any length. */
+/* Reading of files of any length, a block of rows at a time. */
 struct input;
 int input_open(struct input **input, const char *path, const struct input_format *format,
                struct threads *threads, struct error *err);
 
-/* Replaces *block (empty at first) by the next rows of the file, in order; block->n_rows = 0 at
- * the end. `names` and `queries` carry over from block to block, so that their numbers stay the
- * same. The caller frees the block after the last call. */
+/* Replaces *block (empty at first) by the next rows of the file, in order; block->n_rows = 0 at the
+ * end. `names` and `queries` carry over from block to block, so that numbers stay the same. The
+ * caller frees the block after the last call. */
 int input_next(struct input *input, struct data *block, struct error *err);
 void input_close(struct input *input);
 

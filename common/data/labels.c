@@ -1,3 +1,4 @@
+/* Collects, sorts and maps labels. */
 #include "common/data/labels.h"
 
 #include "common/base/memory.h"

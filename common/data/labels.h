@@ -1,7 +1,5 @@
-/* The labels that a model knows: those that occur in its training rows, in one order, which is
- * that of the model's scores.
- *
- * The order is that of their values if all labels are numbers, else that of their bytes. */
+/* The labels of a model: those of its training rows, in the order of its scores. They are sorted by
+ * value if all labels are numbers, else by bytes. */
 #ifndef COMMON_DATA_LABELS_H
 #define COMMON_DATA_LABELS_H
 
@@ -12,23 +10,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a label that the model does not have is numbered. */
+/* The number of a label that the model does not have. */
 #define LABELS_UNKNOWN UINT32_MAX
 
 struct labels {
-    struct names names; /* n labels, numbered in the order above; a model's: in its own order */
+    struct names
+        names; /* n labels, numbered in the order above; labels read from a model have the order
+                  of the model */
 };
 
-/* Takes the labels of rows[0..n) of data (NULL: of its first n), with DATA_NAME or DATA_SET; a
- * DATA_NAME row may have none. There may be none at all. The caller calls labels_free. cluster:
- * over whose ranks the rows are spread, with the same names on each; or NULL. All ranks. */
+/* Collects the labels of rows[0..n) of data (NULL: of its first n), with DATA_NAME or DATA_SET; a
+ * DATA_NAME row may have none, and there may be none at all. The caller calls labels_free. cluster:
+ * processes over which the rows are distributed, with the same names on each; or NULL. Collective.
+ */
 int labels_collect(struct labels *labels, const struct data *data, const uint32_t *rows, size_t n,
                    struct cluster *cluster, struct error *err);
 
-/* map (names->n): the number in `labels` of each of other names, or LABELS_UNKNOWN. */
+/* map (names->n) = the number in `labels` of each name, or LABELS_UNKNOWN. */
 void labels_map(const struct labels *labels, const struct names *names, uint32_t *map);
 
-/* Releases what the labels own and makes them empty. */
+/* Frees the labels and empties the list. */
 void labels_free(struct labels *labels);
 
 #endif

@@ -1,4 +1,5 @@
-/* for memrchr */
+/* Batches of lines, with two buffers: the caller has one while the other is filled. _GNU_SOURCE:
+ * memrchr. */
 #define _GNU_SOURCE
 #include "common/data/lines.h"
 
@@ -14,23 +15,24 @@
 
 struct buffer {
     char *text;
-    size_t capacity; /* without padding */
+    size_t capacity; /* bytes without padding */
     size_t used;     /* bytes read */
-    size_t length;   /* bytes of whole lines: the batch. What is behind begins the next one. */
-    bool full;       /* belongs to the caller (or waits for it), not to the reader */
+    size_t length;   /* bytes of whole lines, the batch; the rest begins the next one */
+    bool full;       /* filled: the caller has it or will get it */
     bool failed;
-    uint64_t cut[2]; /* of a part: source_cut when it was filled */
+    uint64_t cut[2]; /* byte range: source_cut when it was filled */
 };
 
 struct lines {
     struct source *source;
     struct buffer buffers[2];
-    struct error failure; /* of the buffer that failed */
-    bool end;             /* the source has no more */
-    struct part *part;    /* NULL: all lines */
-    size_t current;       /* the buffer that the caller has or gets next */
-    bool started;         /* the caller has a buffer */
-    bool ahead, quit;     /* ahead: the thread runs; mutex and changed then guard full and quit */
+    struct error failure;    /* error of the failed buffer */
+    bool end;                /* the source has ended */
+    struct byte_range *part; /* NULL: all lines are returned */
+    size_t current;          /* the buffer that the caller has, or gets next */
+    bool started;            /* the caller has a buffer */
+    bool ahead,
+        quit; /* ahead: the reader thread runs; mutex and changed then guard full and quit */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -49,7 +51,7 @@ static int grow(struct buffer *buffer, size_t capacity, struct error *err) {
     return 0;
 }
 
-/* Fills buffer with what `previous` has behind its last whole line, and on to a line's end. */
+/* Fills the buffer with the incomplete last line of `previous`, and reads up to a line end. */
 static int fill(struct lines *lines, struct buffer *buffer, const struct buffer *previous,
                 struct error *err) {
     size_t rest = previous->used - previous->length;
@@ -76,7 +78,7 @@ static int fill(struct lines *lines, struct buffer *buffer, const struct buffer 
         }
     }
     if (lines->end && buffer->length < buffer->used) {
-        buffer->text[buffer->used++] = '\n'; /* into the padding, if need be */
+        buffer->text[buffer->used++] = '\n'; /* in the padding, if the buffer is full */
         buffer->length = buffer->used;
     }
     memset(buffer->text + buffer->used, 0, LINES_PADDING - 1);
@@ -124,12 +126,12 @@ static int open_lines(struct lines **lines, const char *path, const struct lines
     }
     bool share = several && !part && source_shareable(opened->source);
     if ((share && source_share(opened->source, threads, err) < 0) ||
-        (part && part_open(&opened->part, opened->source, part, err) < 0)) {
+        (part && byte_range_open(&opened->part, opened->source, part, err) < 0)) {
         source_close(opened->source);
         free(opened);
         return -1;
     }
-    /* no larger than a whole small file, and a byte to see its end by */
+    /* at most the size of a small file, and one byte to detect its end */
     size_t size = lines_size(opened);
     size_t capacity = size > 0 && size < batch_bytes ? size + 1 : batch_bytes;
     pthread_mutex_init(&opened->mutex, NULL);
@@ -139,7 +141,7 @@ static int open_lines(struct lines **lines, const char *path, const struct lines
         lines_close(opened);
         return -1;
     }
-    /* without the thread lines_next reads itself: slower, the same otherwise */
+    /* if no thread can be started, lines_next reads by itself */
     opened->ahead =
         several && !share && pthread_create(&opened->thread, NULL, read_ahead, opened) == 0;
     *lines = opened;
@@ -171,7 +173,7 @@ void lines_close(struct lines *lines) {
     pthread_mutex_destroy(&lines->mutex);
     pthread_cond_destroy(&lines->changed);
     source_close(lines->source);
-    part_close(lines->part);
+    byte_range_close(lines->part);
     free(lines->buffers[0].text);
     free(lines->buffers[1].text);
     free(lines);
@@ -182,14 +184,14 @@ const char *lines_name(const struct lines *lines) {
 }
 
 size_t lines_size(const struct lines *lines) {
-    return lines->part ? part_size(lines->part) : source_size(lines->source);
+    return lines->part ? byte_range_size(lines->part) : source_size(lines->source);
 }
 
 uint64_t lines_bytes(const struct lines *lines) {
     return source_bytes(lines->source);
 }
 
-/* Gives the caller's buffer back and waits for the other one. */
+/* Releases the buffer of the caller and waits for the other one. */
 static void exchange(struct lines *lines) {
     pthread_mutex_lock(&lines->mutex);
     if (lines->started) {
@@ -205,7 +207,7 @@ static void exchange(struct lines *lines) {
 
 static int next_batch(struct lines *lines, const char **text, size_t *length, struct error *err) {
     struct buffer *buffer = &lines->buffers[lines->current];
-    if (!lines->started || (!buffer->failed && buffer->length > 0)) { /* else the end stays */
+    if (!lines->started || (!buffer->failed && buffer->length > 0)) { /* else the end was reached */
         if (lines->ahead) {
             exchange(lines);
         } else {
@@ -228,14 +230,15 @@ static int next_batch(struct lines *lines, const char **text, size_t *length, st
 
 int lines_next(struct lines *lines, const char **text, size_t *length, struct error *err) {
     *length = 0;
-    while (!lines->part || !part_ended(lines->part)) {
+    while (!lines->part || !byte_range_ended(lines->part)) {
         if (next_batch(lines, text, length, err) < 0) {
             return -1;
         }
         if (*length == 0 || !lines->part) {
             break;
         }
-        if (part_narrow(lines->part, lines->buffers[lines->current].cut, text, length, err) < 0) {
+        if (byte_range_reduce(lines->part, lines->buffers[lines->current].cut, text, length, err) <
+            0) {
             return -1;
         }
         if (*length > 0) {
@@ -270,11 +273,11 @@ int lines_by_row(struct lines *lines, size_t n,
                 return error_set(err, ERROR_RUNTIME, "%s:%zu: byte order mark within the text",
                                  lines_name(lines), row + 1);
             }
-            size_t kept = (size_t)(newline - text);
-            while (kept > 0 && memchr("\r \t", text[kept - 1], 3)) {
-                kept--;
+            size_t trimmed = (size_t)(newline - text);
+            while (trimmed > 0 && memchr("\r \t", text[trimmed - 1], 3)) {
+                trimmed--;
             }
-            if (take(context, row, text, kept, err) < 0) {
+            if (take(context, row, text, trimmed, err) < 0) {
                 return -1;
             }
         }

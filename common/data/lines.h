@@ -1,6 +1,7 @@
-/* A text file in batches of whole lines, read ahead by a thread of its own where several are
- * given: it then reads and unpacks the next batch while this one is parsed. Where the file lets
- * them (see members.h) all threads unpack instead, in turn with what else they do. */
+/* A text file in batches of whole lines. With several threads, a reader thread reads and
+ * decompresses the next batch while the current one is parsed; if the file consists of gzip members
+ * of known length (gzip_members.h), all threads decompress in turn with their other work instead.
+ */
 #ifndef COMMON_DATA_LINES_H
 #define COMMON_DATA_LINES_H
 
@@ -11,42 +12,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Readable bytes behind every batch. */
+/* Readable bytes after every batch. */
 enum { LINES_PADDING = 64 };
 
 struct lines;
 
-/* batch_bytes is what a batch has at most, unless one line is longer. threads: borrowed, NULL: none
- * but the caller. The caller calls lines_close, which does not wait for input that has not
- * arrived. */
+/* Opens `path`. batch_bytes is the maximum size of a batch, unless a line is longer. threads:
+ * borrowed; NULL: only the caller. The caller calls lines_close, which does not wait for input that
+ * has not arrived. */
 int lines_open(struct lines **lines, const char *path, size_t batch_bytes, struct threads *threads,
                struct error *err);
 void lines_close(struct lines *lines);
 
-/* lines_open for one of several processes that share out a regular file, each the lines of `part`
- * (see part.h); only they come. Of a plain file no others are read, but to find where the part
- * begins; of a gzip file all before it are. */
+/* lines_open for one of several processes that divide a regular file: only the lines of `part` are
+ * returned (byte_range.h). Of a plain file only these are read, and what it takes to find where
+ * they begin; of a gzip file everything before them is read too. */
 struct lines_part {
-    size_t number, n; /* this process, counted from 0, and how many there are */
+    size_t number, n; /* rank of this process, from 0, and number of processes */
     bool queries;     /* rows of a query stay together */
 };
 int lines_open_part(struct lines **lines, const char *path, const struct lines_part *part,
                     size_t batch_bytes, struct threads *threads, struct error *err);
 
-/* Bytes of the file as it is stored. */
+/* Bytes of the file as stored. */
 uint64_t lines_bytes(const struct lines *lines);
 
-/* source_name and source_size of the file; the size of a part is about that. */
+/* source_name and source_size of the file; the size of a part is approximate. */
 const char *lines_name(const struct lines *lines);
 size_t lines_size(const struct lines *lines);
 
-/* The next batch: *length bytes, the last one '\n' (added where the file lacks it), valid until
- * the next call; 0 bytes at the end. */
+/* The next batch: *length bytes, the last of which is '\n' (added if the file does not end with
+ * one), valid until the next call; 0 bytes at the end. */
 int lines_next(struct lines *lines, const char **text, size_t *length, struct error *err);
 
-/* Reads all of a file that has a line for each of n training rows: hands each to `take`, without
- * its line end (LF or CRLF) and the blanks before that, with its number from 0. Other numbers of
- * lines are an error, as is -1 of take, which sets err. */
+/* Reads a file with one line for each of n training rows: passes each line to `take`, without its
+ * line end (LF or CRLF) and trailing blanks, with its number from 0. Another number of lines is an
+ * error, and so is -1 from `take`, which sets err. */
 int lines_by_row(struct lines *lines, size_t n,
                  int (*take)(void *context, size_t row, const char *text, size_t length,
                              struct error *err),

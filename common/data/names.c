@@ -1,3 +1,4 @@
+/* Open addressing with linear probing; numbers are hashed and compared by value. */
 #include "common/data/names.h"
 
 #include "common/base/memory.h"
@@ -7,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const size_t FIRST_BUCKETS = 16;
+static const size_t MIN_BUCKETS = 16;
 
-/* Hashes what most labels are, a sign and digits of which the first is not 0, as decimal_hash does
- * but in one pass: a label is hashed for every row. False for all else. */
+/* Hashes the most common labels, a sign and digits without leading zero, like decimal_hash but in
+ * one pass, since a label is hashed for every row. Returns false for other names. */
 static bool hash_integer(const char *text, size_t length, uint64_t *h) {
     bool negative = length > 0 && *text == '-';
     size_t sign = negative || (length > 0 && *text == '+'), i = sign;
-    uint64_t all = DECIMAL_HASH_START, counting = all; /* but for zeros at the end */
+    uint64_t all = DECIMAL_HASH_START, counting = all; /* without trailing zeros */
     if (length == sign || text[i] == '0') {
         return false;
     }
@@ -54,11 +55,11 @@ bool names_equal(const char *a, const char *b) {
     return equal(a, b, strlen(b));
 }
 
-/* The bucket that has the name with this hash, or the free one where it belongs. n_buckets > 0. */
+/* The bucket of the name with this hash, or the free one to add it to. n_buckets > 0. */
 static struct names_bucket *find_bucket(const struct names *names, const char *text, size_t length,
                                         uint64_t h) {
     size_t mask = names->n_buckets - 1;
-    size_t b = (size_t)(h ^ h >> 32) & mask; /* the better high bits choose the bucket too */
+    size_t b = (size_t)(h ^ h >> 32) & mask; /* the high bits are mixed better */
     for (; names->bucket[b].entry; b = (b + 1) & mask) {
         if (names->bucket[b].hash == (uint32_t)(h >> 32) &&
             equal(names->name[names->bucket[b].entry - 1], text, length)) {
@@ -69,7 +70,7 @@ static struct names_bucket *find_bucket(const struct names *names, const char *t
 }
 
 static int grow_buckets(struct names *names, struct error *err) {
-    size_t n_buckets = names->n_buckets ? 2 * names->n_buckets : FIRST_BUCKETS;
+    size_t n_buckets = names->n_buckets ? 2 * names->n_buckets : MIN_BUCKETS;
     struct names_bucket *bucket = memory_zeros(n_buckets, sizeof *bucket, "names", err);
     if (!bucket) {
         return -1;

@@ -1,6 +1,5 @@
-/* A set of distinct names of labels, numbered in order of arrival. Numbers (see decimal.h) that are
- * equal are one name, 1 and +1 and 1.0, which is spelled as it was first; other names are distinct
- * strings. */
+/* A hash table of distinct names, numbered in order of arrival. Numbers (decimal.h) that are equal
+ * are one name, as 1, +1 and 1.0, spelled as it was first; other names are distinct as strings. */
 #ifndef COMMON_DATA_NAMES_H
 #define COMMON_DATA_NAMES_H
 
@@ -11,8 +10,8 @@
 #include <stdint.h>
 
 struct names_bucket {
-    uint32_t hash;  /* part of the name's */
-    uint32_t entry; /* 1 + number of the name, 0: free */
+    uint32_t hash;  /* high bits of the hash */
+    uint32_t entry; /* 1 + number of the name; 0: free */
 };
 
 struct names {
@@ -26,13 +25,13 @@ struct names {
 int names_add(struct names *names, const char *text, size_t length, uint32_t *number,
               struct error *err);
 
-/* The number of the name of `length` bytes, or UINT32_MAX if it is not there. */
+/* The number of the name of `length` bytes, or UINT32_MAX if it is not in the table. */
 uint32_t names_find(const struct names *names, const char *text, size_t length);
 
-/* True if two strings are one name. */
+/* True if two strings are the same name. */
 bool names_equal(const char *a, const char *b);
 
-/* Releases what the set owns and makes it empty. */
+/* Frees the table and empties it. */
 void names_free(struct names *names);
 
 #endif

@@ -1,3 +1,4 @@
+/* Quantiles of each feature: its values are sorted by a radix sort, O(n) for each feature. */
 #include "common/data/quantiles.h"
 
 #include "common/base/memory.h"
@@ -6,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double STEP = 1.0 / RANKS_STEPS;
+static const double STEP = 1.0 / QUANTILE_STEPS;
 
-/* ---- sorting: floats as whole numbers that are in the same order ---- */
+/* ---- sorting: floats as integers in the same order ---- */
 
 static const uint32_t SIGN = UINT32_C(1) << 31;
 
@@ -26,7 +27,7 @@ static float value_of(uint32_t key) {
     return value;
 }
 
-/* Sorts key[0..n) by its bytes, the lowest first (LSD radix sort); work (n). */
+/* Sorts key[0..n) by bytes, lowest first (LSD radix sort); work (n). */
 static void sort_keys(uint32_t *key, uint32_t *work, size_t n) {
     uint32_t *from = key, *to = work;
     for (unsigned shift = 0; shift < 32; shift += 8) {
@@ -48,20 +49,19 @@ static void sort_keys(uint32_t *key, uint32_t *work, size_t n) {
 
 /* ---- the values of a feature ---- */
 
-/* What the features of all rows are taken from. */
+/* The values of all rows, by feature. */
 struct columns {
     const struct data *data;
     size_t *start; /* sparse: (n_features + 1) */
-    float *value;  /* sparse: those that are stored, feature by feature */
+    float *value;  /* sparse: the stored values, feature by feature */
     uint32_t *key, *work;
 };
 
 static int columns_sort(struct columns *columns, struct error *err) {
     const struct data *data = columns->data;
     size_t n = data->n_features;
-    columns->start = memory_zeros(n + 2, sizeof *columns->start, "ranks of values", err);
-    columns->value =
-        memory_array(data_values(data), sizeof *columns->value, "ranks of values", err);
+    columns->start = memory_zeros(n + 2, sizeof *columns->start, "quantiles", err);
+    columns->value = memory_array(data_values(data), sizeof *columns->value, "quantiles", err);
     if (!columns->start || !columns->value) {
         return -1;
     }
@@ -79,8 +79,8 @@ static int columns_sort(struct columns *columns, struct error *err) {
 
 static int columns_open(struct columns *columns, const struct data *data, struct error *err) {
     *columns = (struct columns){.data = data};
-    columns->key = memory_array(data->n_rows, sizeof *columns->key, "ranks of values", err);
-    columns->work = memory_array(data->n_rows, sizeof *columns->work, "ranks of values", err);
+    columns->key = memory_array(data->n_rows, sizeof *columns->key, "quantiles", err);
+    columns->work = memory_array(data->n_rows, sizeof *columns->work, "quantiles", err);
     return columns->key && columns->work && (!data->row_start || columns_sort(columns, err) == 0)
                ? 0
                : -1;
@@ -93,8 +93,8 @@ static void columns_close(struct columns *columns) {
     free(columns->work);
 }
 
-/* The distinct values of feature c, *n of them in order, as columns->key, and in columns->work how
- * many rows have each. */
+/* Sets columns->key to the distinct values of feature c, *n in ascending order, and columns->work
+ * to the number of rows with each. */
 static void columns_take(struct columns *columns, size_t c, size_t *n) {
     const struct data *data = columns->data;
     size_t stored = data->n_rows, stride = data->n_features, distinct = 0;
@@ -108,7 +108,7 @@ static void columns_take(struct columns *columns, size_t c, size_t *n) {
     for (size_t i = 0; i < stored; i++) {
         key[i] = key_of(value[i * stride]);
     }
-    size_t zeros = data->n_rows - stored; /* one stands for all */
+    size_t zeros = data->n_rows - stored; /* one zero is sorted for all */
     if (zeros > 0) {
         key[stored] = key_of(0);
     }
@@ -127,22 +127,24 @@ static void columns_take(struct columns *columns, size_t c, size_t *n) {
     *n = distinct;
 }
 
-/* ---- knots ---- */
+/* ---- breakpoints ---- */
 
-static int put_knot(struct ranks *ranks, size_t *n, size_t *room, struct knot knot,
-                    struct error *err) {
-    if (memory_grow(&ranks->knot, *room, *n + 1, sizeof knot, "ranks of values", err) < 0) {
+static int put_breakpoint(struct quantiles *quantiles, size_t *n, size_t *room,
+                          struct breakpoint breakpoint, struct error *err) {
+    if (memory_grow(&quantiles->breakpoint, *room, *n + 1, sizeof breakpoint, "quantiles", err) <
+        0) {
         return -1;
     }
     *room = memory_room(*room, *n + 1);
-    ranks->knot[(*n)++] = knot;
+    quantiles->breakpoint[(*n)++] = breakpoint;
     return 0;
 }
 
-/* Puts n distinct values with their counts behind the *n_knots knots: the first, the last, and each
- * without which the next one would be over a step from the knot before. */
-static int put_knots(struct ranks *ranks, size_t *n_knots, size_t *room, const uint32_t *key,
-                     const uint32_t *count, size_t n, struct error *err) {
+/* Appends breakpoints for n distinct values with their counts: the first, the last, and each
+ * without which the next one would be more than a step from the breakpoint before. */
+static int put_breakpoints(struct quantiles *quantiles, size_t *n_breakpoints, size_t *room,
+                           const uint32_t *key, const uint32_t *count, size_t n,
+                           struct error *err) {
     double first = (double)count[0] / 2, all = 0, below = 0, before = 0;
     for (size_t k = 0; k < n; k++) {
         all += (double)count[k];
@@ -153,8 +155,8 @@ static int put_knots(struct ranks *ranks, size_t *n_knots, size_t *room, const u
         below += (double)count[k];
         bool ends = k == 0 || k + 1 == n;
         if (ends || (below + (double)count[k + 1] / 2 - first) / range - before > STEP) {
-            struct knot knot = {value_of(key[k]), (float)rank};
-            if (put_knot(ranks, n_knots, room, knot, err) < 0) {
+            struct breakpoint breakpoint = {value_of(key[k]), (float)rank};
+            if (put_breakpoint(quantiles, n_breakpoints, room, breakpoint, err) < 0) {
                 return -1;
             }
             before = rank;
@@ -163,50 +165,52 @@ static int put_knots(struct ranks *ranks, size_t *n_knots, size_t *room, const u
     return 0;
 }
 
-int ranks_fit(struct ranks *ranks, const struct data *data, struct error *err) {
+int quantiles_fit(struct quantiles *quantiles, const struct data *data, struct error *err) {
     struct columns columns;
-    size_t room = 0, n, n_knots = 0;
-    *ranks = (struct ranks){.n = data->n_features};
-    ranks->start = memory_array((size_t)ranks->n + 1, sizeof *ranks->start, "ranks of values", err);
-    int status = columns_open(&columns, data, err) < 0 || !ranks->start ? -1 : 0;
-    for (uint32_t c = 0; status == 0 && c < ranks->n; c++) {
+    size_t room = 0, n, n_breakpoints = 0;
+    *quantiles = (struct quantiles){.n = data->n_features};
+    quantiles->start =
+        memory_array((size_t)quantiles->n + 1, sizeof *quantiles->start, "quantiles", err);
+    int status = columns_open(&columns, data, err) < 0 || !quantiles->start ? -1 : 0;
+    for (uint32_t c = 0; status == 0 && c < quantiles->n; c++) {
         columns_take(&columns, c, &n);
-        ranks->start[c] = n_knots;
-        status = put_knots(ranks, &n_knots, &room, columns.key, columns.work, n, err);
+        quantiles->start[c] = n_breakpoints;
+        status =
+            put_breakpoints(quantiles, &n_breakpoints, &room, columns.key, columns.work, n, err);
     }
     columns_close(&columns);
     if (status < 0) {
-        ranks_free(ranks);
+        quantiles_free(quantiles);
         return -1;
     }
-    ranks->start[ranks->n] = n_knots;
+    quantiles->start[quantiles->n] = n_breakpoints;
     return 0;
 }
 
-double ranks_of(const struct ranks *ranks, size_t c, double value) {
-    const struct knot *knot = ranks->knot + ranks->start[c];
-    size_t low = 0, high = (size_t)(ranks->start[c + 1] - ranks->start[c]) - 1;
-    if (value <= (double)knot[0].value) {
+double quantiles_of(const struct quantiles *quantiles, size_t c, double value) {
+    const struct breakpoint *breakpoint = quantiles->breakpoint + quantiles->start[c];
+    size_t low = 0, high = (size_t)(quantiles->start[c + 1] - quantiles->start[c]) - 1;
+    if (value <= (double)breakpoint[0].value) {
         return 0;
     }
-    if (value >= (double)knot[high].value) {
-        return (double)knot[high].rank;
+    if (value >= (double)breakpoint[high].value) {
+        return (double)breakpoint[high].quantile;
     }
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if ((double)knot[middle].value <= value) {
+        if ((double)breakpoint[middle].value <= value) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    double from = (double)knot[low].value, rank = (double)knot[low].rank;
-    double part = (value - from) / ((double)knot[high].value - from);
-    return rank + part * ((double)knot[high].rank - rank);
+    double from = (double)breakpoint[low].value, rank = (double)breakpoint[low].quantile;
+    double part = (value - from) / ((double)breakpoint[high].value - from);
+    return rank + part * ((double)breakpoint[high].quantile - rank);
 }
 
-void ranks_free(struct ranks *ranks) {
-    free(ranks->start);
-    free(ranks->knot);
-    *ranks = (struct ranks){0};
+void quantiles_free(struct quantiles *quantiles) {
+    free(quantiles->start);
+    free(quantiles->breakpoint);
+    *quantiles = (struct quantiles){0};
 }

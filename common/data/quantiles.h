@@ -1,14 +1,14 @@
-/* Ranks of values among those of training rows, a feature at a time: what --scale quantile is made
- * of.
+/* Quantiles of feature values among the training rows, for --scale quantile.
  *
- * Of n training values the mid-rank of v is the number of those below v and half of those equal to
- * v. The rank of v is its mid-rank, moved and stretched so that the least value has 0 and the
- * greatest 1. Values between two training values are interpolated, values outside get 0 or 1. A
- * feature that is constant in training has rank 0 throughout.
+ * Of n training values the mid-rank of v is the number of values below v, and half of those equal
+ * to v. The quantile of v is its mid-rank, shifted and scaled so that the smallest value has 0 and
+ * the largest 1. Values between two training values are interpolated, values outside get 0 or 1. A
+ * feature that is constant in training has quantile 0.
  *
- * Knots are training values with their ranks. Of more than 2 RANKS_STEPS rows only some of the
- * values are kept, at most 2 RANKS_STEPS + 2: between two that are kept the rank rises by 1 /
- * RANKS_STEPS at the most, if there is any training value between, so that none is further off. */
+ * The piecewise linear function is stored by breakpoints: training values with their quantiles. Of
+ * more than 2 QUANTILE_STEPS rows at most 2 QUANTILE_STEPS + 2 values are stored: between two of
+ * them the quantile rises by at most 1 / QUANTILE_STEPS if there is a training value between, so
+ * that no quantile has a larger error. */
 #ifndef COMMON_DATA_QUANTILES_H
 #define COMMON_DATA_QUANTILES_H
 
@@ -18,28 +18,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RANKS_STEPS = 256 };
+enum { QUANTILE_STEPS = 256 };
 
-struct knot {
-    float value, rank;
+struct breakpoint {
+    float value, quantile;
 };
 
-struct ranks {
-    uint32_t n; /* features; 0: there is none, and no arrays */
+struct quantiles {
+    uint32_t n; /* number of features; 0: there is no function, and there are no arrays */
     uint64_t
-        *start; /* (n + 1) the knots of feature c are knot[start[c]..start[c + 1]), one at least */
-    struct knot
-        *knot; /* values ascend, ranks do not descend; the first is 0, the last of several 1 */
+        *start; /* (n + 1) the breakpoints of feature c are breakpoint[start[c]..start[c + 1]), at
+                  least one */
+    struct breakpoint
+        *breakpoint; /* values ascend strictly, quantiles weakly; the first quantile is 0, the
+                       last of several 1 */
 };
 
-/* The ranks of the features of `data`, which has a row at least. Values that are not stored are 0.
- * The caller calls ranks_free. Fails for lack of memory. */
-int ranks_fit(struct ranks *ranks, const struct data *data, struct error *err);
+/* Computes the quantiles of the features of `data`, which has at least one row. Values that are not
+ * stored are 0. The caller calls quantiles_free. Fails for lack of memory. */
+int quantiles_fit(struct quantiles *quantiles, const struct data *data, struct error *err);
 
-/* The rank of a value of feature c < n. */
-double ranks_of(const struct ranks *ranks, size_t c, double value);
+/* The quantile of a value of feature c < n. */
+double quantiles_of(const struct quantiles *quantiles, size_t c, double value);
 
-/* Releases what it owns, and leaves none. Arrays may be from malloc or memory_array. */
-void ranks_free(struct ranks *ranks);
+/* Frees the arrays and empties the struct. Arrays may be from malloc or memory_array. */
+void quantiles_free(struct quantiles *quantiles);
 
 #endif

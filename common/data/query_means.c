@@ -1,3 +1,4 @@
+/* Rows are sorted by query and number, so that the sums have a fixed order. */
 #include "common/data/query_means.h"
 
 #include "common/base/memory.h"
@@ -30,7 +31,7 @@ int query_means_check(const struct data *data, struct error *err) {
     return 0;
 }
 
-/* Writes the columns of a query's rows, and the means. sum: room for (width). */
+/* Copies the columns of the rows of a query, and appends their means. sum (width) is work space. */
 static void fill(const struct data *data, const struct keyed *rows, size_t n, uint32_t width,
                  double *sum, float *value) {
     memset(sum, 0, width * sizeof *sum);

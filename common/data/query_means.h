@@ -1,5 +1,5 @@
-/* Features of queries: behind those of a row stand the means of each over all rows of its query. A
- * score can then depend on what the others of the query are like. */
+/* Features of queries: after the features of a row, the means of each feature over all rows of its
+ * query. A score can then depend on the other rows of the query. */
 #ifndef COMMON_DATA_QUERY_MEANS_H
 #define COMMON_DATA_QUERY_MEANS_H
 
@@ -8,13 +8,13 @@
 
 #include <stdint.h>
 
-/* Whether rows can have them: fails if none has a query, and for compact rows or too many
- * columns. */
+/* Fails if rows cannot have them: if none has a query, for compact rows, and for too many columns.
+ */
 int query_means_check(const struct data *data, struct error *err);
 
-/* Gives rows `width` columns (what is stored beyond goes), and as many behind them: the means over
- * the rows of `data` of one query, summed in their order in double. The rows become dense, and
- * their columns twice `width`. Fails as query_means_check does, and for lack of memory. */
+/* Gives rows `width` columns (values in others are dropped) and appends as many: the means over the
+ * rows of `data` of one query, summed in their order in double. The rows become dense with 2 width
+ * columns. Fails as query_means_check does, and for lack of memory. */
 int query_means_append(struct data *data, uint32_t width, struct error *err);
 
 #endif

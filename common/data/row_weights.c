@@ -1,3 +1,4 @@
+/* The file is read line by line. */
 #include "common/data/row_weights.h"
 
 #include "common/base/number.h"
@@ -9,7 +10,7 @@ enum { BATCH = 1 << 16 };
 
 struct weights {
     const struct lines *lines;
-    double *weight; /* (count) of the rows from `first` */
+    double *weight; /* (count) weights of rows from `first` on */
     size_t first, count;
 };
 
@@ -23,7 +24,7 @@ static int take_weight(void *context, size_t row, const char *text, size_t lengt
                          lines_name(weights->lines), row + 1, length < 100 ? (int)length : 100,
                          text);
     }
-    if (row - weights->first < weights->count) { /* a row before wraps around */
+    if (row - weights->first < weights->count) { /* for earlier rows the difference wraps around */
         weights->weight[row - weights->first] = weight;
     }
     return 0;

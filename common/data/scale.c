@@ -1,3 +1,4 @@
+/* Fitting takes one or two passes over the stored values, applying one. */
 #include "common/data/scale.h"
 
 #include "common/base/memory.h"
@@ -11,9 +12,9 @@
 
 const char *const scale_names[] = {"none", "std", "std-center", "minmax", "l2", "quantile", NULL};
 
-/* ---- learning ---- */
+/* ---- fitting ---- */
 
-/* Calls add(context, column, value) for every stored value. */
+/* Calls add(scale, column, value) for every stored value. */
 static void each_value(const struct data *data, void (*add)(struct scale *, uint32_t, double),
                        struct scale *scale) {
     for (size_t i = 0; i < data->n_rows; i++) {
@@ -34,7 +35,8 @@ static void add_value(struct scale *scale, uint32_t column, double value) {
     scale->shift[column] += value;
 }
 
-/* Second pass, shift = mean: squares of differences lose nothing to the size of the mean. */
+/* Second pass, with shift = mean: squares of differences do not lose accuracy if the mean is large.
+ */
 static void add_square(struct scale *scale, uint32_t column, double value) {
     double off = value - scale->shift[column];
     scale->factor[column] += off * off;
@@ -45,7 +47,7 @@ static void widen_range(struct scale *scale, uint32_t column, double value) {
     scale->factor[column] = fmax(scale->factor[column], value);
 }
 
-/* Number of rows that store each column; data is sparse. */
+/* The number of rows that store each column, of sparse data. */
 static double *count_columns(const struct data *data, struct cluster *cluster, struct error *err) {
     double *count = memory_zeros(data->n_features, sizeof *count, "column counts", err);
     if (!count) {
@@ -78,7 +80,7 @@ static int fit_std(struct scale *scale, const struct data *data, struct cluster 
             squares += (n - count[c]) * mean * mean;
         }
         double sd = sqrt(squares / n);
-        /* The mean of equal values may be off by rounding: n units of it at most. */
+        /* The mean of equal values may have n rounding errors. */
         bool constant = sd <= n * DBL_EPSILON * fabs(mean);
         scale->factor[c] = constant ? 1 : 1 / sd;
     }
@@ -136,8 +138,8 @@ int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data
     }
     scale->n = data->n_features;
     if (kind == SCALE_QUANTILE) {
-        int status = ranks_fit(&scale->ranks, data, err);
-        scale->n = scale->ranks.n;
+        int status = quantiles_fit(&scale->quantiles, data, err);
+        scale->n = scale->quantiles.n;
         return status;
     }
     scale->shift = memory_zeros(scale->n, sizeof *scale->shift, "scale", err);
@@ -163,7 +165,7 @@ int scale_add_query_means(struct scale *scale, const struct data *data, struct e
 void scale_free(struct scale *scale) {
     free(scale->shift);
     free(scale->factor);
-    ranks_free(&scale->ranks);
+    quantiles_free(&scale->quantiles);
     *scale = (struct scale){.kind = SCALE_NONE};
 }
 
@@ -176,7 +178,7 @@ static int overflow(size_t row, size_t column, double value, struct error *err) 
 
 static double scale_value(const struct scale *scale, size_t c, double value) {
     return scale->kind == SCALE_QUANTILE
-               ? ranks_of(&scale->ranks, c, value)
+               ? quantiles_of(&scale->quantiles, c, value)
                : (value - (scale->shift ? scale->shift[c] : 0)) * scale->factor[c];
 }
 
@@ -210,7 +212,7 @@ static int scale_row_to_unit(float *value, size_t n) {
     return 0;
 }
 
-/* Whether there is a column where 0 does not stay 0. */
+/* True if there is a column in which 0 does not stay 0. */
 static bool moves_zeros(const struct scale *scale) {
     bool any = scale->shift || scale->kind == SCALE_QUANTILE;
     for (uint32_t c = 0; any && c < scale->n; c++) {
@@ -221,7 +223,7 @@ static bool moves_zeros(const struct scale *scale) {
     return false;
 }
 
-/* What a kind does to the rows themselves. */
+/* Scales the rows, without means of queries. */
 static int scale_rows(const struct scale *scale, struct data *data, struct error *err) {
     if (scale->kind == SCALE_NONE) {
         return 0;

@@ -1,4 +1,5 @@
-/* for O_CLOEXEC */
+/* Reading and decompression of a text file. Reads can be cancelled through a pipe that is polled
+ * together with the file. _GNU_SOURCE: O_CLOEXEC. */
 #define _GNU_SOURCE
 #include "common/data/source.h"
 
@@ -21,38 +22,38 @@ enum { RAW_BYTES = 1 << 18, RAW_BYTES_SHARED = 1 << 20 };
 struct source {
     int file;
     bool regular, end_of_file;
-    bool between_members; /* gzip: none has begun, or one has ended and no other has begun */
-    bool begun;           /* gzip: its first text has been read */
-    bool drained;         /* gzip: all text that the bytes used so far tell has been handed out */
-    int cancel[2];        /* a pipe: readable once cancelled */
+    bool between_members; /* gzip: between two members, or before the first */
+    bool begun;           /* gzip: the first text has been read */
+    bool drained;  /* gzip: all text that the bytes consumed so far determine has been returned */
+    int cancel[2]; /* a pipe that becomes readable on cancellation */
     const char *name;
     char *path; /* owned copy behind name */
     size_t size;
-    const struct gzip_engine *engine; /* gzip; NULL: plain */
-    void *inflater;                   /* the engine's */
-    struct members *members;          /* gzip that several threads unpack, or NULL */
-    const unsigned char
-        *raw;              /* bytes of the file that are not used yet: raw[raw_first .. raw_last) */
-    unsigned char *buffer; /* raw, owned; NULL: all of it is in memory, and not ours */
-    size_t raw_first, raw_last, raw_bytes; /* raw_bytes: of the buffer */
-    uint64_t raw_end;                      /* place in the file behind raw[raw_last] */
-    uint64_t bytes;                        /* of a regular file */
-    size_t mark;                           /* bytes of a byte order mark in front of the text */
-    uint64_t n_text;                       /* gzip: bytes of text unpacked */
-    uint64_t cut[2];                       /* places in the file */
-    uint64_t place[2]; /* of the cuts in the text; UINT64_MAX: not reached, 0 without cuts */
+    const struct gzip_decompressor *decompressor; /* the decompressor of gzip; NULL: plain */
+    void *state;                                  /* its state */
+    struct members *members;  /* gzip that several threads decompress, or NULL */
+    const unsigned char *raw; /* bytes of the file not consumed yet: raw[raw_first .. raw_last) */
+    unsigned char *buffer; /* the memory of raw, owned; NULL: the whole file is borrowed memory */
+    size_t raw_first, raw_last, raw_bytes; /* raw_bytes: size of the buffer */
+    uint64_t raw_end;                      /* offset in the file after raw[raw_last - 1] */
+    uint64_t bytes;                        /* size of a regular file */
+    size_t mark;                           /* bytes of a byte order mark before the text */
+    uint64_t n_text;                       /* gzip: bytes of text decompressed */
+    uint64_t cut[2];                       /* registered offsets in the file, see source_cut_at */
+    uint64_t text_offset
+        [2]; /* their offsets in the text; UINT64_MAX: not reached yet, 0 if there are none */
 };
 
 static int fail(const struct source *source, const char *what, struct error *err) {
     return error_set(err, ERROR_RUNTIME, "%s: %s", source->name, what);
 }
 
-/* Reads at most size bytes of the file itself; *got = 0 at its end. */
+/* Reads at most size bytes of the stored file; *got = 0 at its end. */
 static int read_file(struct source *source, void *bytes, size_t size, size_t *got,
                      struct error *err) {
-    enum { MOST = 1 << 30 }; /* systems refuse or cut larger requests */
+    enum { MAX_REQUEST = 1 << 30 }; /* systems refuse or shorten larger requests */
     for (;;) {
-        /* regular files are always ready: there cancel is looked at, not waited for */
+        /* regular files are always ready: for them cancellation is only checked */
         struct pollfd wait[2] = {{.fd = source->cancel[0], .events = POLLIN},
                                  {.fd = source->file, .events = POLLIN}};
         if (poll(wait, 2, -1) < 0) {
@@ -64,7 +65,7 @@ static int read_file(struct source *source, void *bytes, size_t size, size_t *go
         if (wait[0].revents) {
             return fail(source, "reading was cancelled", err);
         }
-        ssize_t n = read(source->file, bytes, size < MOST ? size : MOST);
+        ssize_t n = read(source->file, bytes, size < MAX_REQUEST ? size : MAX_REQUEST);
         if (n >= 0) {
             *got = (size_t)n;
             source->raw_end += (size_t)n;
@@ -82,7 +83,7 @@ static int refill(struct source *source, struct error *err) {
     return read_file(source, source->buffer, source->raw_bytes, &source->raw_last, err);
 }
 
-/* Reads until `wanted` bytes are there, or all. */
+/* Reads until `wanted` bytes are in the buffer, or the file ends. */
 static int read_to(struct source *source, size_t wanted, struct error *err) {
     while (source->raw_last < wanted && !source->end_of_file) {
         size_t got;
@@ -95,8 +96,8 @@ static int read_to(struct source *source, size_t wanted, struct error *err) {
     return 0;
 }
 
-/* Plain text begins behind its byte order mark, and so do places in it. Pipes are asked for no more
- * bytes than it takes to tell. */
+/* Plain text begins after its byte order mark, and so do offsets in it. From a pipe no more bytes
+ * are read than needed to recognise the type. */
 static int begin_plain(struct source *source, struct error *err) {
     while (!source->end_of_file && head_wants_more(source->raw, source->raw_last)) {
         if (read_to(source, source->raw_last + 1, err) < 0) {
@@ -113,19 +114,19 @@ static int begin_plain(struct source *source, struct error *err) {
     return 0;
 }
 
-/* Two bytes tell whether this is gzip, a header whether its members say how long they are. */
-static int look_at_beginning(struct source *source, struct error *err) {
+/* Two bytes tell whether this is gzip, a header whether members have their length. */
+static int detect_type(struct source *source, struct error *err) {
     if (read_to(source, 2, err) < 0) {
         return -1;
     }
     if (source->raw_last < 2 || source->raw[0] != 0x1f || source->raw[1] != 0x8b) {
         return begin_plain(source, err);
     }
-    source->engine = gzip_fastest();
-    source->inflater = source->engine->open(err);
+    source->decompressor = gzip_fastest();
+    source->state = source->decompressor->open(err);
     source->between_members = true;
     source->size = 0;
-    return source->inflater ? read_to(source, MEMBERS_HEADER, err) : -1;
+    return source->state ? read_to(source, MEMBERS_HEADER, err) : -1;
 }
 
 static int open_file(struct source *source, const char *path, struct error *err) {
@@ -156,7 +157,7 @@ static int open_file(struct source *source, const char *path, struct error *err)
     source->buffer = memory_array(RAW_BYTES, 1, "reading", err);
     source->raw = source->buffer;
     source->raw_bytes = RAW_BYTES;
-    return source->raw ? look_at_beginning(source, err) : -1;
+    return source->raw ? detect_type(source, err) : -1;
 }
 
 int source_open(struct source **source, const char *path, struct error *err) {
@@ -184,7 +185,7 @@ int source_open_bytes(struct source **source, const char *name, const void *byte
     opened->raw = bytes;
     opened->raw_last = size;
     opened->end_of_file = true;
-    if (look_at_beginning(opened, err) < 0) {
+    if (detect_type(opened, err) < 0) {
         source_close(opened);
         return -1;
     }
@@ -196,8 +197,8 @@ void source_close(struct source *source) {
     if (!source) {
         return;
     }
-    if (source->engine) {
-        source->engine->close(source->inflater);
+    if (source->decompressor) {
+        source->decompressor->close(source->state);
     }
     members_close(source->members);
     if (source->file > STDIN_FILENO) {
@@ -222,7 +223,7 @@ size_t source_size(const struct source *source) {
 }
 
 bool source_plain(const struct source *source) {
-    return source->regular && !source->engine;
+    return source->regular && !source->decompressor;
 }
 
 uint64_t source_bytes(const struct source *source) {
@@ -230,18 +231,18 @@ uint64_t source_bytes(const struct source *source) {
 }
 
 int source_seek(struct source *source, uint64_t offset, struct error *err) {
-    uint64_t place = offset + source->mark;
-    if (offset > INT64_MAX - HEAD_BYTES || lseek(source->file, (off_t)place, SEEK_SET) < 0) {
+    uint64_t at = offset + source->mark;
+    if (offset > INT64_MAX - HEAD_BYTES || lseek(source->file, (off_t)at, SEEK_SET) < 0) {
         return fail(source, strerror(errno), err);
     }
     source->raw_first = source->raw_last = 0;
-    source->raw_end = place;
+    source->raw_end = at;
     source->end_of_file = false;
     return 0;
 }
 
 bool source_shareable(const struct source *source) {
-    return source->engine && members_begin(source->raw, source->raw_last);
+    return source->decompressor && members_begin(source->raw, source->raw_last);
 }
 
 int source_share(struct source *source, struct threads *threads, struct error *err) {
@@ -257,28 +258,28 @@ int source_share(struct source *source, struct threads *threads, struct error *e
 }
 
 int source_cut_at(struct source *source, const uint64_t first[2], struct error *err) {
-    source->engine->close(source->inflater);
-    source->engine = &gzip_zlib; /* it is exact */
-    source->inflater = source->engine->open(err);
-    if (!source->inflater) {
+    source->decompressor->close(source->state);
+    source->decompressor = &gzip_zlib; /* zlib is exact, see gzip.h */
+    source->state = source->decompressor->open(err);
+    if (!source->state) {
         return -1;
     }
     for (size_t i = 0; i < 2; i++) {
         source->cut[i] = first[i];
-        source->place[i] = UINT64_MAX;
+        source->text_offset[i] = UINT64_MAX;
     }
     source->drained = true;
     return 0;
 }
 
-uint64_t source_cut(const struct source *source, size_t place) {
-    uint64_t cut = source->place[place];
+uint64_t source_cut(const struct source *source, size_t number) {
+    uint64_t cut = source->text_offset[number];
     return cut == UINT64_MAX ? cut : cut - (cut < source->mark ? cut : source->mark);
 }
 
 static int read_plain(struct source *source, char *text, size_t size, size_t *got,
                       struct error *err) {
-    size_t total = source->raw_last - source->raw_first; /* from looking at the beginning */
+    size_t total = source->raw_last - source->raw_first; /* read by detect_type */
     if (total > size) {
         total = size;
     }
@@ -295,7 +296,7 @@ static int read_plain(struct source *source, char *text, size_t size, size_t *go
     return 0;
 }
 
-/* Behind a member: another one, zeros (some tools pad with them), or the end. */
+/* After a member: another one, zeros (some tools pad with them), or the end. */
 static int begin_member(struct source *source, bool *end, struct error *err) {
     for (;;) {
         while (source->raw_first < source->raw_last && source->raw[source->raw_first] == 0) {
@@ -316,11 +317,11 @@ static int begin_member(struct source *source, bool *end, struct error *err) {
         return fail(source, "corrupt gzip data: junk behind the end", err);
     }
     source->between_members = false;
-    source->engine->next(source->inflater);
+    source->decompressor->next(source->state);
     return 0;
 }
 
-/* Unpacks whole members. *any: there were some, that say how long they are. */
+/* Decompresses whole members of known length. *any: there were some. */
 static int take_members(struct source *source, struct gzip_stretch *text, bool *any,
                         struct error *err) {
     size_t n = source->raw_last - source->raw_first;
@@ -339,22 +340,22 @@ static int take_members(struct source *source, struct gzip_stretch *text, bool *
     return 0;
 }
 
-/* How many of the bytes that are there may be unpacked at once: none beyond the next cut, where
- * what they tell is counted first. */
+/* The number of buffered bytes that may be decompressed in one call: none after the next registered
+ * offset, where the text is counted first. */
 static size_t bytes_to_cut(struct source *source) {
     size_t n = source->raw_last - source->raw_first;
     uint64_t at = source->raw_end - n;
     for (size_t i = 0; i < 2; i++) {
-        if (source->place[i] == UINT64_MAX && at >= source->cut[i] && source->drained) {
-            source->place[i] = source->n_text;
-        } else if (source->place[i] == UINT64_MAX && source->cut[i] - at < n) {
+        if (source->text_offset[i] == UINT64_MAX && at >= source->cut[i] && source->drained) {
+            source->text_offset[i] = source->n_text;
+        } else if (source->text_offset[i] == UINT64_MAX && source->cut[i] - at < n) {
             n = at < source->cut[i] ? (size_t)(source->cut[i] - at) : 0;
         }
     }
     return n;
 }
 
-/* Unpacks some of the member that has begun. */
+/* Decompresses some of the current member. */
 static int inflate_some(struct source *source, struct gzip_stretch *text, struct error *err) {
     if (source->raw_first == source->raw_last) {
         if (!source->end_of_file && refill(source, err) < 0) {
@@ -367,7 +368,7 @@ static int inflate_some(struct source *source, struct gzip_stretch *text, struct
     size_t given = bytes_to_cut(source), room = text->n_out;
     text->in = source->raw + source->raw_first;
     text->n_in = given;
-    enum gzip_status status = source->engine->inflate(source->inflater, text);
+    enum gzip_status status = source->decompressor->inflate(source->state, text);
     source->raw_first += given - text->n_in;
     source->n_text += room - text->n_out;
     source->drained = text->n_out > 0 || status == GZIP_END;
@@ -400,7 +401,7 @@ static int read_gzip(struct source *source, char *text, size_t size, size_t *got
     return 0;
 }
 
-/* Reads the first text of a gzip file, which begins behind its byte order mark. */
+/* Reads the first text of a gzip file, without its byte order mark. */
 static int read_first(struct source *source, char *text, size_t size, size_t *got,
                       struct error *err) {
     size_t more = 0;
@@ -421,9 +422,9 @@ static int read_first(struct source *source, char *text, size_t size, size_t *go
 }
 
 int source_read(struct source *source, char *text, size_t size, size_t *got, struct error *err) {
-    return !source->engine ? read_plain(source, text, size, got, err)
-           : source->begun ? read_gzip(source, text, size, got, err)
-                           : read_first(source, text, size, got, err);
+    return !source->decompressor ? read_plain(source, text, size, got, err)
+           : source->begun       ? read_gzip(source, text, size, got, err)
+                                 : read_first(source, text, size, got, err);
 }
 
 void source_cancel(struct source *source) {

@@ -1,5 +1,5 @@
-/* Text to rows. One file, though a long one: a row is one pass over its bytes, and the parts of
- * that pass are inlined into one another, which is most of the speed of reading. */
+/* The parser. One long file: a row is parsed in one pass over its bytes, and the functions of that
+ * pass are inlined into one another, which is most of the speed of reading. */
 #include "common/data/svmlight.h"
 
 #include "common/base/digits.h"
@@ -13,20 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint32_t INDEX_MOST = UINT32_MAX; /* columns count from 0, and n_features fits too */
+static const uint32_t MAX_INDEX =
+    UINT32_MAX; /* columns count from 0, and n_features fits in 32 bits, too */
 
-/* Where parsing is. Text always ends in '\n', so that loops which stop there need no other end. */
+/* The state of the parser. Text always ends in '\n', so that loops which stop there need no other
+ * end. */
 struct parser {
     struct svmlight *rows;
     const struct input_format *format;
     struct svmlight_fault *fault;
     const char *end;
     const char *line; /* beginning of the line */
-    size_t n_values;  /* all so far */
-    size_t row_first; /* n_values where the row began */
-    uint32_t last;    /* the row's index before this one, 0: none */
-    bool has_serial;  /* the row's parts so far */
-    bool has_query;   /* (of this row) */
+    size_t n_values;  /* number of values so far */
+    size_t row_first; /* n_values at the beginning of the row */
+    uint32_t last;    /* previous index of the row, 0: none */
+    bool has_serial;  /* the row has had a serial number, */
+    bool has_query;   /* and a qid */
     bool names_query;
     uint64_t query, serial;
     const char *remark, *remark_end;
@@ -46,7 +48,7 @@ static int fail_memory(struct parser *parser) {
     return fail(parser, NULL, parser->line);
 }
 
-/* ---- Parts of a line ------------------------------------------------------------------------ */
+/* ---- Characters ---------------------------------------------------------------------------- */
 
 static inline bool is_blank(char c) {
     return c == ' ' || c == '\t';
@@ -59,12 +61,12 @@ static inline const char *skip_blanks(const char *p) {
     return p;
 }
 
-/* The line ends here: LF or CR LF. */
+/* True at the end of a line: LF or CR LF. */
 static inline bool is_line_end(const char *p) {
     return *p == '\n' || (*p == '\r' && p[1] == '\n');
 }
 
-/* A number may end here. */
+/* True where a number may end. */
 static inline bool is_part_end(const char *p) {
     return is_blank(*p) || *p == '#' || is_line_end(p);
 }
@@ -77,14 +79,14 @@ static const char *token_end(const char *p) {
 }
 
 static bool starts_with(const char *p, const char *word) {
-    while (*word && *p == *word) { /* the '\n' that ends the line differs */
+    while (*word && *p == *word) { /* no word contains the '\n' that ends the line */
         p++;
         word++;
     }
     return !*word;
 }
 
-/* nan, inf, infinity, in any case and with a sign: what printf writes for them. */
+/* True for nan, inf and infinity, in any case and with a sign, as printed by printf. */
 static bool is_not_finite(const char *p) {
     p += *p == '-' || *p == '+';
     char lower[3];
@@ -97,8 +99,8 @@ static bool is_not_finite(const char *p) {
     return memcmp(lower, "nan", 3) == 0 || memcmp(lower, "inf", 3) == 0;
 }
 
-/* Skips a comment, to the end of its line; notes what is in it if that is wanted. NUL bytes are
- * refused there too: such a file is no text, and what else is in it is not what it seems. */
+/* Skips a comment to the end of its line, and stores it if comments are requested. NUL bytes are
+ * refused in comments too: such a file is not text. */
 static int skip_comment(struct parser *parser, const char **p) {
     const char *newline = memchr(*p, '\n', (size_t)(parser->end - *p));
     const char *nul = memchr(*p, '\0', (size_t)(newline - *p));
@@ -123,7 +125,7 @@ static int skip_comment(struct parser *parser, const char **p) {
 
 /* ---- Labels --------------------------------------------------------------------------------- */
 
-/* Numbers one label; of a set, each label may be given once. */
+/* Adds one label; a label of a set may be given only once. */
 static int add_label(struct parser *parser, const char *text, const char *end) {
     struct svmlight *rows = parser->rows;
     const char *nul = memchr(text, '\0', (size_t)(end - text));
@@ -156,7 +158,7 @@ static int add_label(struct parser *parser, const char *text, const char *end) {
     return 0;
 }
 
-/* Nothing but features in front: allowed or not. */
+/* A row without label: accepted or not. */
 static int no_label(struct parser *parser, const char *p) {
     return parser->format->label_optional || parser->format->labels == DATA_SET
                ? 0
@@ -206,7 +208,7 @@ static int parse_name_label(struct parser *parser, const char **p) {
 static int parse_set_label(struct parser *parser, const char **p) {
     const char *end = token_end(*p);
     if (*p > parser->line || memchr(*p, ':', (size_t)(end - *p))) {
-        return 0; /* a blank in front or a feature: no labels */
+        return 0; /* the row begins with a blank or a feature: no labels */
     }
     for (const char *first = *p;; first++) {
         const char *last = memchr(first, ',', (size_t)(end - first));
@@ -289,12 +291,12 @@ static int parse_index(struct parser *parser, const char *p, uint64_t *index, co
             parser,
             is_part_end(*after) ? "no colon behind the index" : "index is not a whole number", p);
     }
-    return *index > INDEX_MOST ? fail(parser, "index is over 4294967295", p) : 0;
+    return *index > MAX_INDEX ? fail(parser, "index is over 4294967295", p) : 0;
 }
 
 static int parse_value(struct parser *parser, const char **p, float *value) {
-    double wide;
-    const char *after = number_parse(*p, parser->end, &wide);
+    double exact;
+    const char *after = number_parse(*p, parser->end, &exact);
     if (!after) {
         return fail(parser,
                     is_part_end(*p)     ? "value is missing"
@@ -305,7 +307,7 @@ static int parse_value(struct parser *parser, const char **p, float *value) {
     if (!is_part_end(after)) {
         return fail(parser, "junk after the value", after);
     }
-    *value = (float)wide;
+    *value = (float)exact;
     if (isinf(*value)) {
         return fail(parser, TOO_LARGE, *p);
     }
@@ -321,8 +323,8 @@ static inline void add_value(struct parser *parser, uint32_t index, float value)
     parser->last = index;
 }
 
-/* Whatever may stand at *p behind a label or a part, with every check: one part, or the rest of
- * the line, *p then being at its '\n' and *row_end true. */
+/* Parses one item after a label or another item, with all checks, or the rest of the line: *p is
+ * then at its '\n' and *row_end is true. */
 static int parse_part(struct parser *parser, const char **p, bool *row_end) {
     *p = skip_blanks(*p);
     if (is_line_end(*p) || **p == '#') {
@@ -363,8 +365,9 @@ static int parse_part(struct parser *parser, const char **p, bool *row_end) {
     return 0;
 }
 
-/* The usual value: [-]digits[.digits] with at most 8 digits before the point and 19 in all, then
- * a blank or the line's end. Returns its end, or NULL for parse_part to look at everything else. */
+/* The usual form of a value: [-]digits[.digits] with at most 8 digits before the point and 19 in
+ * total, then a blank or the end of the line. Returns its end, or NULL for other forms, which
+ * parse_part handles. */
 static inline const char *parse_usual_value(const char *p, float *value) {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
                                    1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
@@ -377,7 +380,7 @@ static inline const char *parse_usual_value(const char *p, float *value) {
     uint64_t word = digits_load(p);
     unsigned n = digits_count(word);
     uint64_t digits = digits_value(word, n);
-    double wide;
+    double exact;
     p += n;
     if (n == 0) {
         return NULL;
@@ -388,7 +391,7 @@ static inline const char *parse_usual_value(const char *p, float *value) {
         n = digits_count(word);
         unsigned fraction = n;
         digits = digits * digits_power(n) + digits_value(word, n);
-        while (n == 8) { /* there may be more */
+        while (n == 8) { /* more digits may follow */
             word = digits_load(p + fraction);
             n = digits_count(word);
             if (before + fraction + n > 19) {
@@ -399,19 +402,18 @@ static inline const char *parse_usual_value(const char *p, float *value) {
         }
         p += fraction;
         /* a quotient of exact numbers is rounded once, as in number_scale */
-        wide = FLT_EVAL_METHOD == 0 && digits <= UINT64_C(1) << 53
-                   ? (double)(int64_t)digits / power[fraction]
-                   : number_scale(digits, -(int64_t)fraction);
+        exact = FLT_EVAL_METHOD == 0 && digits <= UINT64_C(1) << 53
+                    ? (double)(int64_t)digits / power[fraction]
+                    : number_scale(digits, -(int64_t)fraction);
     } else {
-        wide = (double)(int64_t)digits;
+        exact = (double)(int64_t)digits;
     }
-    *value = (float)(negative ? -wide : wide);
+    *value = (float)(negative ? -exact : exact);
     return is_blank(*p) || *p == '\n' ? p : NULL;
 }
 
-/* A value of at most seven digits, of any length in front of the point and behind it, then a blank
- * or the line's end: the same as above without a branch on how many there are. NULL for anything
- * else. */
+/* A value of at most seven digits with the point anywhere, then a blank or the end of the line: the
+ * same without branches on the number of digits. NULL for other forms. */
 static inline const char *parse_short_value(const char *p, float *value, bool *zero) {
     static const float power[] = {1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F};
     bool negative = *p == '-';
@@ -421,7 +423,7 @@ static inline const char *parse_short_value(const char *p, float *value, bool *z
         return NULL;
     }
     unsigned end =
-        (unsigned)__builtin_ctzll(other); /* 7 bits behind the first byte that is no digit */
+        (unsigned)__builtin_ctzll(other); /* 7 bits after the first byte that is not a digit */
     bool point = (char)((word >> (end - 7) & 0xff) ^ '0') == '.';
     uint64_t whole = (other ^ (other - 1)) >> 8, rest = other & (other - 1);
     unsigned before = end / 8, behind = rest ? (unsigned)__builtin_ctzll(rest) / 8 : 8;
@@ -432,25 +434,25 @@ static inline const char *parse_short_value(const char *p, float *value, bool *z
     }
     word = (word & whole) | (word >> 8 & ~whole);
     int32_t digits = (int32_t)digits_some(word, n);
-    /* Both numbers are exact, and double has more than twice the digits of float: to round the
-     * quotient to double first would change nothing (Figueroa, When is double rounding innocuous?,
-     * 1995). */
+    /* Both numbers are exact, and double has more than twice the digits of float: rounding the
+     * quotient to double first would change nothing (Figueroa, "When is double rounding
+     * innocuous?", 1995). */
     float magnitude = (float)digits / power[n - before];
     *value = negative ? -magnitude : magnitude;
     *zero = digits == 0;
     return p;
 }
 
-/* What stands in front of a value: a blank, the index and the colon, as digits_text has it. */
+/* The text before a value: a blank, the index and the colon, in the form of digits_text. */
 struct token {
     uint64_t word, mask;
-    uint64_t unit; /* of the last digit */
+    uint64_t unit; /* one unit of the last digit */
     unsigned length;
 };
 
 enum {
-    TOKEN_MOST = 999999, /* six digits: eight bytes in all */
-    TOKEN_STEP = 10,     /* indices up to the next that ends in 0 differ in the last digit alone */
+    MAX_TOKEN_INDEX = 999999, /* six digits: eight bytes with blank and colon */
+    TOKEN_STEP = 10, /* indices up to the next that ends in 0 differ only in the last digit */
 };
 
 static inline struct token token_of(uint32_t index) {
@@ -465,9 +467,9 @@ static inline struct token token_of(uint32_t index) {
                           .length = length};
 }
 
-/* The features of a row from *text on, as long as their indices run 1, 2, 3 ... and their values
- * are short: where the next value stands is then known without looking at the index. A function of
- * its own, lest its loop share the registers with all that it would be part of. */
+/* Parses the features of a row from *text on, while their indices are 1, 2, 3 ... and their values
+ * are short: the position of the next value is then known without parsing the index. A function of
+ * its own, so that its loop does not share registers with the code around it. */
 static __attribute__((noinline)) void parse_run(struct parser *parser, const char **text) {
     const char *p = *text;
     size_t n_zeros = 0;
@@ -486,7 +488,7 @@ static __attribute__((noinline)) void parse_run(struct parser *parser, const cha
         p = after;
         token.word += token.unit;
         if (last == change) {
-            if (last == TOKEN_MOST) {
+            if (last == MAX_TOKEN_INDEX) {
                 break;
             }
             token = token_of(last + 1);
@@ -499,13 +501,13 @@ static __attribute__((noinline)) void parse_run(struct parser *parser, const cha
     *text = p;
 }
 
-/* The features of a row, from behind its label to the '\n' that ends its line. */
+/* Parses the features of a row, from the end of its label to the '\n' of its line. */
 static int parse_features(struct parser *parser, const char **text) {
     struct svmlight *rows = parser->rows;
     const char *p = *text;
     bool row_end = false;
     while (parser->format->precomputed && !parser->has_serial) {
-        if (parse_part(parser, &p, &row_end) < 0) { /* as it does at the end of the row */
+        if (parse_part(parser, &p, &row_end) < 0) { /* it fails at the end of the row */
             return -1;
         }
     }
@@ -513,8 +515,8 @@ static int parse_features(struct parser *parser, const char **text) {
         if (parser->last == 0) {
             parse_run(parser, &p);
         }
-        /* as long as parts are one blank, then index:value as usual; what the loop changes is kept
-         * in registers */
+        /* while items are one blank, then index:value in the usual form; variables that the loop
+         * changes are held in registers */
         uint32_t *column = rows->column;
         float *value = rows->value;
         size_t n_values = parser->n_values, n_zeros = 0;
@@ -550,7 +552,7 @@ static int parse_features(struct parser *parser, const char **text) {
 
 /* ---- Rows ----------------------------------------------------------------------------------- */
 
-/* Makes room for one more row, and once for the values: each needs at least four bytes. */
+/* Reserves one more row. */
 static int reserve_row(struct parser *parser) {
     struct svmlight *rows = parser->rows;
     if (memory_grow(&rows->row, rows->row_capacity, rows->n_rows + 1, sizeof *rows->row, "rows",
@@ -561,13 +563,14 @@ static int reserve_row(struct parser *parser) {
     return 0;
 }
 
+/* Reserves the values of a text, of which each takes at least four bytes. */
 static int reserve_values(struct parser *parser, size_t bytes) {
     struct svmlight *rows = parser->rows;
     size_t capacity = bytes / 4 + 1;
     if (capacity <= rows->value_capacity) {
         return 0;
     }
-    capacity += capacity / 8; /* blocks differ by a line's length */
+    capacity += capacity / 8; /* blocks differ by the length of a line */
     free(rows->column);
     free(rows->value);
     rows->value_capacity = 0;
@@ -580,7 +583,8 @@ static int reserve_values(struct parser *parser, size_t bytes) {
     return 0;
 }
 
-/* The row of features from p on has an index above the limit: fails with its last, the largest. */
+/* Fails for a row whose features, from p on, have an index above the limit; reports the last, which
+ * is the largest. */
 static int fail_limit(struct parser *parser, const char *p) {
     const char *last = p;
     for (p = skip_blanks(p); !is_line_end(p) && *p != '#'; p = skip_blanks(p)) {
@@ -594,7 +598,7 @@ static int fail_limit(struct parser *parser, const char *p) {
     return fail(parser, parser->fault->text, last);
 }
 
-/* One row, from its first byte that is no blank. */
+/* Parses one row, from its first byte that is not a blank. */
 static int parse_row(struct parser *parser, const char **p) {
     struct svmlight *rows = parser->rows;
     if (reserve_row(parser) < 0) {
@@ -625,7 +629,7 @@ static int parse_row(struct parser *parser, const char **p) {
     row->remark_end = parser->remark_end;
     row->serial = parser->serial;
     rows->has_query |= parser->has_query;
-    /* increasing indices from 1 whose last is their number leave nothing out */
+    /* ascending indices from 1 are complete if the last equals their number */
     uint32_t width = rows->n_rows > 0 ? rows->n_features : parser->last;
     rows->uniform &=
         parser->last == parser->n_values - parser->row_first && parser->last == width && width > 0;
@@ -653,7 +657,7 @@ int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
     if (reserve_values(&parser, (size_t)(end - text)) < 0) {
         return -1;
     }
-    for (const char *p = text; p < end; p++) { /* over the '\n' */
+    for (const char *p = text; p < end; p++) { /* past the '\n' */
         rows->n_lines++;
         parser.line = p;
         if (starts_with(p, HEAD_MARK)) {
@@ -670,7 +674,7 @@ int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
     return 0;
 }
 
-/* True if a line, without its end, is ROWS FEATURES LABELS: three whole numbers. */
+/* True if a line, without its end, is ROWS FEATURES LABELS: three integers. */
 static bool is_xmc_header(const char *line, const char *end) {
     uint64_t number;
     size_t n = 0;
@@ -682,7 +686,8 @@ static bool is_xmc_header(const char *line, const char *end) {
     return n == 3 && p == end;
 }
 
-/* What the fault's line seems to be if it is not meant as a row, and what reads it; or "". */
+/* The tool that reads the format that the line seems to have, if it is not meant as a row; or "".
+ */
 static const char *remedy_of(const struct svmlight_fault *fault, uint64_t line_number) {
     const char *line = fault->line, *end = line;
     bool row = fault->n_values > 0, separators = false, tab = false;
@@ -706,7 +711,7 @@ static const char *remedy_of(const struct svmlight_fault *fault, uint64_t line_n
     if (*line == '@' || (*line == '%' && !starts_with(line, "%%Matrix"))) {
         return " (if this is ARFF: tools/convert)";
     }
-    if (*line == '{' || *line == '[' || *line == '<') { /* JSON, HTML: commas mean nothing */
+    if (*line == '{' || *line == '[' || *line == '<') { /* JSON, HTML: commas are no hint */
         return "";
     }
     if (line_number == 1 && !tab && is_xmc_header(line, end)) {
@@ -723,8 +728,8 @@ int svmlight_describe(const struct svmlight_fault *fault, const char *name, uint
     }
     uint64_t line_number = lines_before + fault->line_number;
     const char *remedy = remedy_of(fault, line_number);
-    enum { MOST = 30 };
-    char found[4 * MOST + 8];
+    enum { MAX_SHOWN = 30 };
+    char found[4 * MAX_SHOWN + 8];
     const char *at = fault->at;
     size_t n = 0;
     if (is_line_end(at) || *at == '#') {
@@ -733,8 +738,8 @@ int svmlight_describe(const struct svmlight_fault *fault, const char *name, uint
                          (unsigned long long)(at - fault->line) + 1, fault->what, remedy);
     }
     found[n++] = '\'';
-    for (int i = 0; i < MOST && !is_line_end(at) && (i == 0 || !is_blank(*at)); i++, at++) {
-        if (*at == '\0') { /* other bytes that cannot be printed are escaped by error_set */
+    for (int i = 0; i < MAX_SHOWN && !is_line_end(at) && (i == 0 || !is_blank(*at)); i++, at++) {
+        if (*at == '\0') { /* other unprintable bytes are escaped by error_set */
             memcpy(found + n, "\\x00", 4);
             n += 4;
         } else {

@@ -1,5 +1,5 @@
-/* Rows of floats, each times a number, added to sums that stay in registers: the innermost loop of
- * products with few coefficients. It is compiled where it is included, for each processor
+/* Weighted sums of rows of floats that are held in registers: the innermost loop of products with
+ * sparse coefficients. It is compiled where it is included, for each instruction set
  * (common/base/dispatch.h). */
 #ifndef COMMON_KERNEL_ADD_ROWS_H
 #define COMMON_KERNEL_ADD_ROWS_H
@@ -7,17 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ADD_ROWS_FLOATS = 64 }; /* of a sum: four of the longest vectors */
+enum { ADD_ROWS_FLOATS = 64 }; /* floats of one sum: four of the longest vectors */
 
 typedef float add_rows_vector __attribute__((vector_size(64), may_alias));
 
-/* A row, by its place in a list, and what it is taken times. */
+/* A row, by its position in a list, and its weight. */
 struct row_times {
     uint32_t at;
     float by;
 };
 
-/* sum (ADD_ROWS_FLOATS) += by row[at][first..] of the n entries, in their order. All these are
+/* sum (ADD_ROWS_FLOATS) += by row[at][first..] for the n entries, in their order. All arrays are
  * aligned to 64 bytes. */
 static inline __attribute__((always_inline)) void add_rows(float *sum,
                                                            const struct row_times *entry, size_t n,

@@ -1,3 +1,5 @@
+/* Blocks and products of columns of the kernel matrix. Columns are computed by several threads,
+ * tile by tile, and stored in slots; the slots that were used longest ago are reused first. */
 #include "common/kernel/column_cache.h"
 
 #include "common/base/array.h"
@@ -13,38 +15,40 @@
 #include <string.h>
 
 enum {
-    TILE_COLUMNS = FEW_COLUMNS,   /* columns that are multiplied at once, */
-    TILE_ROWS = 512,              /* over so many rows: their tile stays in cache, in which */
-    TILE_STRIDE = TILE_ROWS + 16, /* rows of it have places of their own; */
-    MOST_COLUMNS = 1024,          /* that are computed at once, */
-    SQUARE_TASKS = 16,            /* of a square in so many tasks or more */
-    SLAB_BYTES = 64 << 20         /* columns are kept in blocks of about so much */
+    TILE_COLUMNS = FEW_COLUMNS, /* columns of a tile; one product multiplies so many */
+    TILE_ROWS = 512,            /* rows of a tile, so that it fits into the second-level cache */
+    TILE_STRIDE =
+        TILE_ROWS +
+        16, /* distance of its columns: padded, so that they do not compete for cache sets */
+    MAX_COLUMNS = 1024,    /* columns that one call of the kernel computes */
+    MIN_SQUARE_TASKS = 16, /* minimum number of tasks of a square block */
+    SLAB_BYTES = 64 << 20  /* columns are allocated in slabs of about this size */
 };
 
 static const uint32_t NONE = UINT32_MAX;
 
-/* A place for a column. */
+/* Room for one cached column. */
 struct slot {
-    uint32_t number, row; /* its own; of the column that it has */
-    uint64_t used;        /* number of the call that used it last */
+    uint32_t number, row; /* its own number; the row whose column it holds */
+    uint64_t used;        /* number of the call that last used it */
 };
 
 struct columns {
     const struct problem *problem;
     size_t n;
-    uint32_t *data_row; /* (n) row of the gram of each row */
-    uint32_t *slot_of;  /* (n) or NONE */
-    size_t n_slots, most_slots, slots_per_slab;
-    struct slot *slot; /* (most_slots) */
-    float **slab;      /* (most_slots / slots_per_slab + 1) */
+    uint32_t *data_row; /* (n) row of the Gram matrix for each row of the problem */
+    uint32_t *slot_of;  /* (n) slot of each column, or NONE */
+    size_t n_slots, max_slots, slots_per_slab;
+    struct slot *slot; /* (max_slots) */
+    float **slab;      /* (max_slots / slots_per_slab + 1) */
     uint64_t calls;
 };
 
 static int allocate(struct columns *columns, struct error *err) {
-    size_t slabs = columns->most_slots / columns->slots_per_slab + 1;
+    size_t slabs = columns->max_slots / columns->slots_per_slab + 1;
     columns->data_row = memory_array(columns->n, sizeof *columns->data_row, "kernel columns", err);
     columns->slot_of = memory_array(columns->n, sizeof *columns->slot_of, "kernel columns", err);
-    columns->slot = memory_array(columns->most_slots, sizeof *columns->slot, "kernel columns", err);
+    columns->slot = memory_array(columns->max_slots, sizeof *columns->slot, "kernel columns", err);
     columns->slab = memory_zeros(slabs, sizeof *columns->slab, "kernel columns", err);
     return columns->data_row && columns->slot_of && columns->slot && columns->slab ? 0 : -1;
 }
@@ -58,7 +62,7 @@ int columns_create(struct columns **columns, const struct problem *problem, size
     size_t bytes = (problem->n + 1) * sizeof(float);
     made->problem = problem;
     made->n = problem->n;
-    made->most_slots = gram_is_whole(problem->gram) ? 0 : smaller(cache_bytes / bytes, problem->n);
+    made->max_slots = gram_is_whole(problem->gram) ? 0 : smaller(cache_bytes / bytes, problem->n);
     made->slots_per_slab = bytes < SLAB_BYTES ? SLAB_BYTES / bytes : 1;
     if (allocate(made, err) < 0) {
         columns_free(made);
@@ -87,46 +91,49 @@ void columns_free(struct columns *columns) {
 }
 
 void columns_limit(struct columns *columns, size_t cache_bytes) {
-    size_t most = cache_bytes / ((columns->n + 1) * sizeof(float));
-    if (most >= columns->most_slots) {
+    size_t max_slots = cache_bytes / ((columns->n + 1) * sizeof(float));
+    if (max_slots >= columns->max_slots) {
         return;
     }
-    /* whole slabs: what is left of one stays */
-    size_t slabs = (most + columns->slots_per_slab - 1) / columns->slots_per_slab;
-    columns->most_slots = most;
-    for (size_t s = most; s < columns->n_slots; s++) {
+    /* only whole slabs are freed */
+    size_t slabs = (max_slots + columns->slots_per_slab - 1) / columns->slots_per_slab;
+    columns->max_slots = max_slots;
+    for (size_t s = max_slots; s < columns->n_slots; s++) {
         columns->slot_of[columns->slot[s].row] = NONE;
     }
     for (size_t s = slabs; s * columns->slots_per_slab < columns->n_slots; s++) {
         free(columns->slab[s]);
         columns->slab[s] = NULL;
     }
-    columns->n_slots = smaller(columns->n_slots, most);
+    columns->n_slots = smaller(columns->n_slots, max_slots);
 }
 
 /* ---- work by threads ---- */
 
-/* Of a worker. */
+/* Buffers of one worker. */
 struct helper {
     struct kernel_scratch *scratch;
-    float *tile; /* (TILE_COLUMNS, TILE_ROWS of TILE_STRIDE), for products; 0 where none is yet, for
-                    few_coefficients reads beyond what there is */
+    float *tile; /* (TILE_COLUMNS, TILE_ROWS with stride TILE_STRIDE), for products; zeroed at
+                 first, for few_coefficients_multiply reads past the last column */
     float *sums; /* (TILE_ROWS, k), or (k, TILE_ROWS) */
     struct error error;
 };
 
-/* What a call does with columns rows[0..m). */
+/* Arguments of the tasks of one call, on columns rows[0..m). */
 struct work {
     struct columns *columns;
     const uint32_t *rows;
     size_t m;
-    const uint32_t *data_rows; /* (m) square: rows of the gram */
-    float *block;              /* (m, m of stride) square */
+    const uint32_t *data_rows; /* (m) square: rows of the Gram matrix */
+    float *block;              /* (m, m with stride `stride`) square */
     size_t stride;
     const float *b; /* (m, k) product */
     size_t k;
-    struct few_coefficients *few; /* those of b; NULL: most are not 0 */
-    const uint32_t *at, *at_data; /* (n_at) product: rows, those of the gram; at NULL: all */
+    struct few_coefficients
+        *few; /* the non-zero coefficients of b; NULL: b is multiplied as a dense matrix */
+    const uint32_t *at,
+        *at_data; /* (n_at) product: rows of the result, and the same in the Gram matrix; at
+                     NULL: all rows */
     size_t n_at;
     double *out;           /* (n, k) product */
     struct helper *helper; /* (workers) */
@@ -156,7 +163,7 @@ static int make_helpers(struct work *work, size_t n, struct error *err) {
     return work->helper ? 0 : -1;
 }
 
-/* Runs a task for each `size` of n items, and reports what a worker could not do. */
+/* Runs a task for each `size` of n items, and returns the error of a worker, if any. */
 static int run(struct work *work, size_t n, size_t size, threads_task task, struct error *err) {
     struct threads *threads = work->columns->problem->threads;
     size_t workers = threads_count(threads);
@@ -174,10 +181,10 @@ static int run(struct work *work, size_t n, size_t size, threads_task task, stru
     return status;
 }
 
-/* out[a] = the column rows[a], a < m <= MOST_COLUMNS, at the rows of `z`. */
+/* out[a] = column rows[a] at the rows of `z`, a < m <= MAX_COLUMNS. */
 static int compute(struct work *work, const uint32_t *rows, size_t m, struct kernel_side z,
                    float *const *out, struct helper *helper) {
-    uint32_t index[MOST_COLUMNS];
+    uint32_t index[MAX_COLUMNS];
     for (size_t a = 0; a < m; a++) {
         index[a] = work->columns->data_row[rows[a]];
     }
@@ -198,7 +205,7 @@ static struct kernel_side side(const struct columns *columns, size_t from, size_
                                 .n = to - from};
 }
 
-/* ---- columns that are kept ---- */
+/* ---- cached columns ---- */
 
 static float *slot_values(const struct columns *columns, size_t slot) {
     return columns->slab[slot / columns->slots_per_slab] +
@@ -213,8 +220,8 @@ static int compare_use(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Makes a list of the slots that the call at hand does not use, those longest out of use first. The
- * caller frees it. */
+/* Lists the slots that the current call does not use, least recently used first. The caller frees
+ * the list. */
 static struct slot *list_idle(const struct columns *columns, size_t *n, struct error *err) {
     struct slot *idle = memory_array(columns->n_slots, sizeof *idle, "kernel columns", err);
     *n = 0;
@@ -229,11 +236,11 @@ static struct slot *list_idle(const struct columns *columns, size_t *n, struct e
     return idle;
 }
 
-/* One more slot, with its memory. */
+/* Adds a slot, and its slab if that is not allocated yet. */
 static int add_slot(struct columns *columns, struct error *err) {
     size_t slab = columns->n_slots / columns->slots_per_slab;
     if (!columns->slab[slab]) {
-        size_t n = smaller(columns->most_slots - columns->n_slots, columns->slots_per_slab);
+        size_t n = smaller(columns->max_slots - columns->n_slots, columns->slots_per_slab);
         columns->slab[slab] = memory_array(n, columns->n * sizeof(float), "kernel columns", err);
         if (!columns->slab[slab]) {
             return -1;
@@ -244,8 +251,8 @@ static int add_slot(struct columns *columns, struct error *err) {
     return 0;
 }
 
-/* Gives slots to those of the columns that have none, as long as there are any, and lists them in
- * fresh (m). */
+/* Assigns slots to the columns that have none, as long as slots are available, and lists these
+ * columns in fresh (m). */
 static int take_slots(struct columns *columns, const uint32_t *rows, size_t m, uint32_t *fresh,
                       size_t *n_fresh, struct error *err) {
     columns->calls++;
@@ -264,7 +271,7 @@ static int take_slots(struct columns *columns, const uint32_t *rows, size_t m, u
         if (columns->slot_of[rows[a]] != NONE) {
             continue;
         }
-        if (columns->n_slots < columns->most_slots) {
+        if (columns->n_slots < columns->max_slots) {
             status = add_slot(columns, err);
         } else if (next < n_idle) {
             columns->slot_of[idle[next].row] = NONE;
@@ -287,9 +294,9 @@ static void fetch_task(void *argument, size_t task, size_t worker) {
     struct work *work = argument;
     const struct columns *columns = work->columns;
     size_t from = task * TILE_ROWS, to = smaller(from + TILE_ROWS, columns->n);
-    for (size_t first = 0; first < work->m && !atomic_load(&work->failed); first += MOST_COLUMNS) {
-        size_t m = smaller(work->m - first, MOST_COLUMNS);
-        float *out[MOST_COLUMNS];
+    for (size_t first = 0; first < work->m && !atomic_load(&work->failed); first += MAX_COLUMNS) {
+        size_t m = smaller(work->m - first, MAX_COLUMNS);
+        float *out[MAX_COLUMNS];
         for (size_t a = 0; a < m; a++) {
             out[a] = slot_values(columns, columns->slot_of[work->rows[first + a]]) + from;
         }
@@ -300,7 +307,7 @@ static void fetch_task(void *argument, size_t task, size_t worker) {
     }
 }
 
-/* Computes those of the columns that are not kept and for which there is room. */
+/* Computes the columns that are not cached, as far as slots are available. */
 static int fetch(struct columns *columns, const uint32_t *rows, size_t m, struct error *err) {
     uint32_t *fresh = memory_array(m, sizeof *fresh, "kernel columns", err);
     struct work work = {.columns = columns, .rows = fresh};
@@ -312,12 +319,13 @@ static int fetch(struct columns *columns, const uint32_t *rows, size_t m, struct
     return status;
 }
 
-/* ---- the square ---- */
+/* ---- square blocks ---- */
 
-/* Rows of a task: many, for what a tile makes ready of the other side's, but not too few tasks. */
+/* Rows of a task: many, since a tile packs the rows of the other side once; but at least
+ * MIN_SQUARE_TASKS tasks for large m. */
 static size_t square_rows(size_t m) {
-    size_t rows = m / SQUARE_TASKS / TILE_COLUMNS * TILE_COLUMNS;
-    return smaller(larger(rows, TILE_COLUMNS), MOST_COLUMNS);
+    size_t rows = m / MIN_SQUARE_TASKS / TILE_COLUMNS * TILE_COLUMNS;
+    return smaller(larger(rows, TILE_COLUMNS), MAX_COLUMNS);
 }
 
 static void square_task(void *argument, size_t task, size_t worker) {
@@ -326,8 +334,8 @@ static void square_task(void *argument, size_t task, size_t worker) {
     const struct gram *gram = columns->problem->gram;
     size_t rows = square_rows(work->m), m = work->m, first = task * rows;
     size_t end = smaller(first + rows, m), n_missing = 0;
-    uint32_t missing[MOST_COLUMNS];
-    float *out[MOST_COLUMNS];
+    uint32_t missing[MAX_COLUMNS];
+    float *out[MAX_COLUMNS];
     for (size_t a = first; a < end; a++) {
         float *row = work->block + a * work->stride;
         uint32_t slot = columns->slot_of[work->rows[a]];
@@ -366,11 +374,11 @@ int columns_square(struct columns *columns, const uint32_t *rows, size_t m, floa
     return status;
 }
 
-/* ---- the product ---- */
+/* ---- products ---- */
 
-/* values (to - from) = a column that is kept, at the rows of a task. */
-static void gather(const struct work *work, const float *column, size_t from, size_t to,
-                   float *values) {
+/* values (to - from) = a cached column at the rows of a task. */
+static void copy_column(const struct work *work, const float *column, size_t from, size_t to,
+                        float *values) {
     if (!work->at) {
         memcpy(values, column + from, (to - from) * sizeof *values);
         return;
@@ -380,15 +388,16 @@ static void gather(const struct work *work, const float *column, size_t from, si
     }
 }
 
-/* Adds the tile's products with the rows of b from `first` on, m of them. */
+/* Adds the products of a tile with rows first..first + m of b. */
 static void add_products(const struct work *work, size_t first, size_t m, size_t from, size_t to,
                          const struct helper *helper) {
-    size_t k = work->k, across = k, along = 1; /* of a sum, to the next row's and output's */
+    size_t k = work->k, row_stride = k,
+           output_stride = 1; /* distance in `sums` to the next row, and to the next output */
     if (work->few) {
         few_coefficients_multiply(work->few, first / TILE_COLUMNS, helper->tile, TILE_STRIDE,
                                   to - from, helper->sums, TILE_ROWS);
-        across = 1;
-        along = TILE_ROWS;
+        row_stride = 1;
+        output_stride = TILE_ROWS;
     } else {
         cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(to - from), (int)k, (int)m, 1,
                     helper->tile, TILE_STRIDE, work->b + first * k, (int)k, 0, helper->sums,
@@ -397,7 +406,7 @@ static void add_products(const struct work *work, size_t first, size_t m, size_t
     for (size_t i = from; i < to; i++) {
         double *row = work->out + (work->at ? work->at[i] : i) * k;
         for (size_t c = 0; c < k; c++) {
-            row[c] += (double)helper->sums[(i - from) * across + c * along];
+            row[c] += (double)helper->sums[(i - from) * row_stride + c * output_stride];
         }
     }
 }
@@ -418,7 +427,7 @@ static void multiply_task(void *argument, size_t task, size_t worker) {
             uint32_t row = work->rows[first + a], slot = columns->slot_of[row];
             float *values = helper->tile + a * TILE_STRIDE;
             if (slot != NONE) {
-                gather(work, slot_values(columns, slot), from, to, values);
+                copy_column(work, slot_values(columns, slot), from, to, values);
             } else {
                 missing[n_missing] = row;
                 out[n_missing++] = values;

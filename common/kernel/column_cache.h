@@ -1,11 +1,11 @@
-/* Columns of the kernel matrix for solvers that move many coefficients before they look at all
- * scores again: computed in tiles by all threads when they are first multiplied, kept as float
- * where there is room, those that are longest out of use forgotten first.
+/* A cache of columns of the kernel matrix, in float, for solvers that change many coefficients
+ * before they evaluate all scores again. Columns are computed in tiles by all threads when they are
+ * first multiplied, and stored while there is room; the least recently used ones are dropped first.
  *
- * Where the gram keeps the whole matrix, everything is taken from there and nothing is kept here.
- * Rows are numbers 0..n of the problem. No result depends on the number of threads; the last bits
- * of float values do on what is kept, and so on the memory there is. After an error
- * there is nothing to do but columns_free. */
+ * If the Gram matrix is cached as a whole, all values are read from it and nothing is stored here.
+ * Rows are numbers 0..n-1 of the problem. No result depends on the number of threads; the last bits
+ * of float values depend on what is cached, and so on the memory given. After an error only
+ * columns_free may be called. */
 #ifndef COMMON_KERNEL_COLUMN_CACHE_H
 #define COMMON_KERNEL_COLUMN_CACHE_H
 
@@ -17,27 +17,29 @@
 
 struct columns;
 
-/* Columns of the matrix of problem's rows; problem (borrowed) has a gram and outlives them.
- * cache_bytes bounds what is kept. The caller frees. */
+/* Creates an empty cache of the columns of problem (borrowed), which has a Gram matrix. cache_bytes
+ * bounds the stored values. The caller calls columns_free. */
 int columns_create(struct columns **columns, const struct problem *problem, size_t cache_bytes,
                    struct error *err);
 void columns_free(struct columns *columns);
 
-/* Gives back memory: keeps no more than cache_bytes from now on. */
+/* Reduces the size of the cache to cache_bytes, if it is larger. */
 void columns_limit(struct columns *columns, size_t cache_bytes);
 
-/* block (m, m of stride) = the matrix at rows[0..m), as float; what is between its rows stays. */
+/* block (m, m), with rows `stride` apart, = the matrix at rows[0..m), in float. The padding between
+ * rows is not written. */
 int columns_square(struct columns *columns, const uint32_t *rows, size_t m, float *block,
                    size_t stride, struct error *err);
 
-/* out (n, k) row-major += the columns rows[0..m), all different, times b (m, k); at rows
- * at[0..n_at), which ascend, alone, if `at` is not NULL. b is rounded to float, unless the gram has
- * the whole matrix in double; sums are in float over some hundred entries, beyond in double. */
+/* out (n, k) row-major += the columns rows[0..m), all different, times b (m, k); only at rows
+ * at[0..n_at), in ascending order, if `at` is not NULL. b is rounded to float, unless the Gram
+ * matrix is cached as a whole in double; sums are in float over some hundred entries, and in double
+ * beyond. */
 int columns_multiply(struct columns *columns, const uint32_t *rows, size_t m, const double *b,
                      size_t k, const uint32_t *at, size_t n_at, double *out, struct error *err);
 
-/* The most that columns_multiply may be off by, over the sum of |b| |k| of each output, beside what
- * kernel values in float are. */
+/* Rounding-error bound of columns_multiply, relative to the sum of |b| |k| of each output; the
+ * rounding of the kernel values to float is not included. */
 double columns_rounding(const struct columns *columns);
 
 #endif

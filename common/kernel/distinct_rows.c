@@ -17,12 +17,12 @@ int distinct_find(struct distinct *distinct, const struct data *data, struct err
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
-        uint32_t twin = distinct->place[i]; /* a row before this one has its place already */
-        if (twin == i) {
-            distinct->row[distinct->m] = twin;
+        uint32_t first = distinct->place[i]; /* an earlier row, whose number is known */
+        if (first == i) {
+            distinct->row[distinct->m] = first;
             distinct->place[i] = (uint32_t)distinct->m++;
         } else {
-            distinct->place[i] = distinct->place[twin];
+            distinct->place[i] = distinct->place[first];
         }
     }
     return 0;

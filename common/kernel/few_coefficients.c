@@ -1,3 +1,5 @@
+/* Sparse coefficients, grouped by tile and output. A product costs one multiply-add for each
+ * non-zero coefficient and row of the tile. */
 #include "common/kernel/few_coefficients.h"
 
 #include "common/base/dispatch.h"
@@ -8,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of all that those which are not 0 may be: at this one they take .5 to .8 of the time of
- * BLAS, for 3 to 101 outputs. */
-static const double FEW = 0.6;
+/* Coefficients are treated as sparse if at most this part is non-zero: at .6 the product takes .5
+ * to .8 of the time of BLAS, for 3 to 101 outputs. */
+static const double MAX_DENSITY = 0.6;
 
 struct few_coefficients {
     size_t k;
-    struct row_times *entry; /* of each tile and output those that are not 0 */
-    size_t *start;           /* (tiles, k), and the end, where in */
+    struct row_times *entry; /* the non-zero coefficients of each tile and output */
+    size_t *start;           /* (tiles, k), and the end: where they begin in `entry` */
 };
 
 static int list_entries(struct few_coefficients *few, const float *b, size_t m, size_t n_entries,
@@ -48,7 +50,7 @@ int few_coefficients_create(struct few_coefficients **few, const float *b, size_
         n_entries += b[j] != 0;
     }
     *few = NULL;
-    if ((double)n_entries > FEW * (double)m * (double)k) {
+    if ((double)n_entries > MAX_DENSITY * (double)m * (double)k) {
         return 0;
     }
     struct few_coefficients *made = memory_zeros(1, sizeof *made, "products", err);

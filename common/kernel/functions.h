@@ -1,5 +1,5 @@
-/* Kernel functions of rows of sums, vectorised: included by block.h once for each type, with
- * REAL and the constants that go with it defined. Not a header for anybody else.
+/* Kernel functions of rows of sums, vectorised. tiles.h includes this file once for each type, with
+ * REAL and its constants defined; private to tiles.h.
  *
  * exp: u = n ln 2 + r, |r| <= ln(2)/2; exp(u) = 2^n exp(r), exp(r) by Taylor's series. The largest
  * errors seen are 1 ulp for exp, and 1.5 (float) and 3 ulp (double) for tanh. */
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { FUNCTION_VALUES = 256 }; /* most values of one call of power_row */
+enum { MAX_ROW_VALUES = 256 }; /* maximum number of values of one call */
 
 static inline BITS bits_of(REAL value) {
     BITS bits;
@@ -63,10 +63,10 @@ DISPATCH static void tanh_row(const REAL *dot, size_t n, REAL gamma, REAL coef0,
     }
 }
 
-/* out = (gamma dot + coef0)^degree; n <= FUNCTION_VALUES */
+/* out = (gamma dot + coef0)^degree; n <= MAX_ROW_VALUES */
 DISPATCH static void power_row(const REAL *dot, size_t n, REAL gamma, REAL coef0, int degree,
                                REAL *restrict out) {
-    REAL base[FUNCTION_VALUES];
+    REAL base[MAX_ROW_VALUES];
     for (size_t i = 0; i < n; i++) {
         base[i] = gamma * dot[i] + coef0;
         out[i] = 1;
@@ -85,8 +85,8 @@ DISPATCH static void power_row(const REAL *dot, size_t n, REAL gamma, REAL coef0
     }
 }
 
-/* |x - z|^2 from products, or |x - z|_1 from overlaps, and norms; NaN where it is too small a part
- * of them to be trusted. */
+/* The distance |x - z|^2 from products, or |x - z|_1 from overlaps, and the norms; NaN if
+ * cancellation leaves too few accurate bits (KERNEL_NEAR). */
 DISPATCH static void distance_row(const REAL *dot, size_t n, REAL x_norm, const REAL *z_norm,
                                   REAL *restrict out) {
     for (size_t i = 0; i < n; i++) {
@@ -103,7 +103,7 @@ DISPATCH static void inverse_row(REAL *v, size_t n, REAL factor) {
     }
 }
 
-/* tanimoto of products, minmax of minima. Two zero rows, and norms that overflow, give NaN here. */
+/* tanimoto from products, minmax from minima. Two zero rows, and norms that overflow, give NaN. */
 DISPATCH static void ratio_row(const REAL *dot, size_t n, REAL x_norm, const REAL *z_norm,
                                REAL *restrict out) {
     for (size_t i = 0; i < n; i++) {
@@ -112,8 +112,8 @@ DISPATCH static void ratio_row(const REAL *dot, size_t n, REAL x_norm, const REA
     }
 }
 
-/* No exponent is all ones. Integers, since compilers leave a sum over comparisons of floats scalar.
- */
+/* True if no exponent is all ones. In integer arithmetic, since compilers do not vectorise a
+ * reduction over comparisons of floats. */
 DISPATCH static bool all_finite(const REAL *v, size_t n) {
     const BITS ones = (BITS)(2 * EXPONENT_BIAS + 1) << MANTISSA_BITS;
     BITS bad = 0;

@@ -1,5 +1,6 @@
-/* The kernel matrix as the methods see it: that of panels.h, or where equal rows are taken together
- * that of the distinct ones with products gathered before and spread behind it. */
+/* The Gram matrix: a wrapper of panels.h that can replace the matrix of all rows by that of the
+ * distinct rows. With P the 0-1 matrix of which row is which distinct row (distinct_rows.h), K B =
+ * P K_m (P'B). */
 #include "common/kernel/gram.h"
 
 #include "common/base/memory.h"
@@ -13,12 +14,12 @@
 #include <string.h>
 
 struct gram {
-    struct panels *panels; /* of all rows, or of the distinct ones */
-    struct merged *merged; /* NULL: of all */
+    struct panels *panels;               /* the matrix of all rows, or of the distinct rows */
+    struct distinct_rows *distinct_rows; /* NULL: the matrix of all rows */
 };
 
-/* What is known besides of a matrix of distinct rows. */
-struct merged {
+/* The rows, if the matrix is that of the distinct rows. */
+struct distinct_rows {
     struct kernel_rows rows; /* all */
     struct distinct distinct;
     struct data data; /* the distinct ones */
@@ -27,16 +28,16 @@ struct merged {
 /* ---- creation ---- */
 
 int gram_create(struct gram **gram, const struct kernel *kernel, const struct data *data,
-                size_t cache_bytes, bool wide, struct threads *threads, struct error *err) {
-    return gram_create_spread(gram, kernel, data, cache_bytes, wide, NULL, threads, err);
+                size_t cache_bytes, bool is_double, struct threads *threads, struct error *err) {
+    return gram_create_spread(gram, kernel, data, cache_bytes, is_double, NULL, threads, err);
 }
 
 int gram_create_spread(struct gram **gram, const struct kernel *kernel, const struct data *data,
-                       size_t cache_bytes, bool wide, struct cluster *cluster,
+                       size_t cache_bytes, bool is_double, struct cluster *cluster,
                        struct threads *threads, struct error *err) {
     struct gram *g = memory_zeros(1, sizeof *g, "kernel matrix", err);
-    if (!g ||
-        panels_create(&g->panels, kernel, data, cache_bytes, wide, cluster, threads, err) < 0) {
+    if (!g || panels_create(&g->panels, kernel, data, cache_bytes, is_double, cluster, threads,
+                            err) < 0) {
         free(g);
         return -1;
     }
@@ -45,26 +46,28 @@ int gram_create_spread(struct gram **gram, const struct kernel *kernel, const st
 }
 
 int gram_create_distinct(struct gram **gram, const struct kernel *kernel, const struct data *data,
-                         struct distinct *distinct, size_t cache_bytes, bool wide,
+                         struct distinct *distinct, size_t cache_bytes, bool is_double,
                          struct cluster *cluster, struct threads *threads, struct error *err) {
     struct gram *g = memory_zeros(1, sizeof *g, "kernel matrix", err);
-    struct merged *merged = g ? memory_zeros(1, sizeof *merged, "kernel matrix", err) : NULL;
-    if (!merged) {
+    struct distinct_rows *distinct_rows =
+        g ? memory_zeros(1, sizeof *distinct_rows, "kernel matrix", err) : NULL;
+    if (!distinct_rows) {
         free(g);
         distinct_free(distinct);
         return -1;
     }
-    merged->distinct = *distinct;
+    distinct_rows->distinct = *distinct;
     *distinct = (struct distinct){0};
-    g->merged = merged;
-    if (kernel_rows_create(&merged->rows, kernel, data, err) < 0 ||
-        data_subset(data, merged->distinct.row, merged->distinct.m, &merged->data, err) < 0 ||
-        panels_create(&g->panels, kernel, &merged->data, cache_bytes, wide, cluster, threads, err) <
-            0) {
+    g->distinct_rows = distinct_rows;
+    if (kernel_rows_create(&distinct_rows->rows, kernel, data, err) < 0 ||
+        data_subset(data, distinct_rows->distinct.row, distinct_rows->distinct.m,
+                    &distinct_rows->data, err) < 0 ||
+        panels_create(&g->panels, kernel, &distinct_rows->data, cache_bytes, is_double, cluster,
+                      threads, err) < 0) {
         gram_free(g);
         return -1;
     }
-    merged->rows.cluster = cluster;
+    distinct_rows->rows.cluster = cluster;
     *gram = g;
     return 0;
 }
@@ -74,11 +77,11 @@ void gram_free(struct gram *gram) {
         return;
     }
     panels_free(gram->panels);
-    if (gram->merged) {
-        kernel_rows_free(&gram->merged->rows);
-        data_free(&gram->merged->data);
-        distinct_free(&gram->merged->distinct);
-        free(gram->merged);
+    if (gram->distinct_rows) {
+        kernel_rows_free(&gram->distinct_rows->rows);
+        data_free(&gram->distinct_rows->data);
+        distinct_free(&gram->distinct_rows->distinct);
+        free(gram->distinct_rows);
     }
     free(gram);
 }
@@ -88,36 +91,36 @@ size_t gram_size(const struct gram *gram) {
 }
 
 const struct kernel_rows *gram_rows(const struct gram *gram) {
-    return gram->merged ? &gram->merged->rows : panels_rows(gram->panels);
+    return gram->distinct_rows ? &gram->distinct_rows->rows : panels_rows(gram->panels);
 }
 
 const struct distinct *gram_distinct(const struct gram *gram) {
-    return gram->merged ? &gram->merged->distinct : NULL;
+    return gram->distinct_rows ? &gram->distinct_rows->distinct : NULL;
 }
 
 bool gram_is_wide(const struct gram *gram) {
-    return panels_is_wide(gram->panels);
+    return panels_is_double(gram->panels);
 }
 
 size_t gram_kept_bytes(const struct gram *gram) {
-    return panels_kept_bytes(gram->panels);
+    return panels_cached_bytes(gram->panels);
 }
 
 bool gram_is_whole(const struct gram *gram) {
-    return panels_is_whole(gram->panels);
+    return panels_is_cached(gram->panels);
 }
 
 /* ---- products ---- */
 
-/* K B, B and out (n, k) of all rows of the panels. */
+/* Computes out = K B, B and out (n, k), n the number of rows of the panels. */
 typedef int multiply_function(const struct panels *panels, const double *b, size_t k, double *out,
                               const void *context, struct threads *threads, struct error *err);
 
-/* out (n, k) = K B at rows[0..n), NULL: all, by way of the distinct ones. */
-static int multiply_merged(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
-                           size_t k, double *out, multiply_function *multiply, const void *context,
-                           struct threads *threads, struct error *err) {
-    const struct distinct *distinct = &gram->merged->distinct;
+/* out (n, k) = K B at rows[0..n) (NULL: all rows), through the matrix of the distinct rows. */
+static int multiply_distinct(const struct gram *gram, const uint32_t *rows, size_t n,
+                             const double *b, size_t k, double *out, multiply_function *multiply,
+                             const void *context, struct threads *threads, struct error *err) {
+    const struct distinct *distinct = &gram->distinct_rows->distinct;
     double *sums = memory_array(distinct->m, 2 * k * sizeof *sums, "products", err);
     int status = -1;
     if (sums) {
@@ -144,7 +147,8 @@ static int multiply_exactly(const struct panels *panels, const double *b, size_t
     return kernel_scores(panels_rows(panels), panels_rows(panels), b, k, out, threads, err);
 }
 
-/* The bounds of the scores' errors where the sum of each is off by *(double *)units units. */
+/* Rounding-error bounds of scores whose kernel values have *(double *)units more errors of one
+ * unit. */
 static int bound_errors(const struct panels *panels, const double *size, size_t k, double *error,
                         const void *units, struct threads *threads, struct error *err) {
     struct kernel_rounding rounding;
@@ -160,27 +164,27 @@ static int multiply_columns(const struct panels *panels, const double *b, size_t
 
 int gram_product(const struct gram *gram, const double *b, double *out, struct threads *threads,
                  struct error *err) {
-    return gram->merged ? multiply_merged(gram, NULL, gram_size(gram), b, 1, out, multiply_one,
-                                          NULL, threads, err)
-                        : panels_product(gram->panels, b, out, threads, err);
+    return gram->distinct_rows ? multiply_distinct(gram, NULL, gram_size(gram), b, 1, out,
+                                                   multiply_one, NULL, threads, err)
+                               : panels_product(gram->panels, b, out, threads, err);
 }
 
 int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double *s,
                       struct threads *threads, struct error *err) {
-    return gram->merged ? multiply_merged(gram, NULL, gram_size(gram), b, k, s, multiply_exactly,
-                                          NULL, threads, err)
-                        : multiply_exactly(gram->panels, b, k, s, NULL, threads, err);
+    return gram->distinct_rows ? multiply_distinct(gram, NULL, gram_size(gram), b, k, s,
+                                                   multiply_exactly, NULL, threads, err)
+                               : multiply_exactly(gram->panels, b, k, s, NULL, threads, err);
 }
 
 int gram_rounding_scores(const struct gram *gram, double units, const double *size, size_t k,
                          double *error, struct threads *threads, struct error *err) {
-    return gram->merged ? multiply_merged(gram, NULL, gram_size(gram), size, k, error, bound_errors,
-                                          &units, threads, err)
-                        : bound_errors(gram->panels, size, k, error, &units, threads, err);
+    return gram->distinct_rows ? multiply_distinct(gram, NULL, gram_size(gram), size, k, error,
+                                                   bound_errors, &units, threads, err)
+                               : bound_errors(gram->panels, size, k, error, &units, threads, err);
 }
 
-/* Numbers the distinct rows among rows[0..n): place (n) that of each, at those rows; returns how
- * many. seen (distinct rows) */
+/* Numbers the distinct rows among rows[0..n): position[i] (n) is the number of row i, at[] lists
+ * the distinct rows by number. Returns how many there are. seen (distinct rows) is work space. */
 static size_t list_distinct(const struct distinct *distinct, const uint32_t *rows, size_t n,
                             uint32_t *place, uint32_t *at, uint32_t *seen) {
     size_t m = 0;
@@ -199,21 +203,22 @@ static size_t list_distinct(const struct distinct *distinct, const uint32_t *row
 int gram_precise_scores(const struct gram *gram, const uint32_t *rows, size_t n, const struct dd *b,
                         size_t k, struct dd *s, struct threads *threads, struct error *err) {
     const struct kernel_rows *own = panels_rows(gram->panels);
-    size_t m = n, seen = gram->merged ? gram->merged->distinct.m : 0;
+    size_t m = n, seen = gram->distinct_rows ? gram->distinct_rows->distinct.m : 0;
     uint32_t *at = memory_array(2 * n + seen, sizeof *at, "rows", err), *place = at ? at + n : NULL;
-    struct dd *sums = gram->merged ? memory_zeros(n, 2 * k * sizeof *sums, "products", err) : NULL;
-    int status = at && (sums || !gram->merged) ? 0 : -1;
-    if (status == 0 && !gram->merged) {
+    struct dd *sums =
+        gram->distinct_rows ? memory_zeros(n, 2 * k * sizeof *sums, "products", err) : NULL;
+    int status = at && (sums || !gram->distinct_rows) ? 0 : -1;
+    if (status == 0 && !gram->distinct_rows) {
         for (size_t i = 0; i < n; i++) {
             at[i] = rows ? rows[i] : (uint32_t)i;
         }
         status = kernel_precise_scores(own, at, n, b, k, s, threads, err);
     } else if (status == 0) {
-        m = list_distinct(&gram->merged->distinct, rows, n, place, at, place + n);
+        m = list_distinct(&gram->distinct_rows->distinct, rows, n, place, at, place + n);
         gram_aggregate_dd(place, n, k, b, sums);
         status = kernel_precise_scores(own, at, m, sums, k, sums + n * k, threads, err);
     }
-    for (size_t i = 0; status == 0 && gram->merged && i < n; i++) {
+    for (size_t i = 0; status == 0 && gram->distinct_rows && i < n; i++) {
         memcpy(s + i * k, sums + (n + place[i]) * k, k * sizeof *s);
     }
     free(at);
@@ -221,23 +226,25 @@ int gram_precise_scores(const struct gram *gram, const uint32_t *rows, size_t n,
     return status;
 }
 
-/* Coefficients of equal rows are summed up, each sum within 3 u^2 of its result. */
+/* The aggregation of coefficients over duplicates adds a relative error of at most 3 u^2 for each
+ * sum. */
 double gram_precise_rounding(const struct gram *gram, size_t n, size_t m) {
     const double sum = 3 * 0x1p-106;
-    size_t equal = gram->merged ? gram_size(gram) - gram->merged->distinct.m : 0;
+    size_t equal = gram->distinct_rows ? gram_size(gram) - gram->distinct_rows->distinct.m : 0;
     return kernel_precise_rounding(panels_rows(gram->panels), m) +
            sum * (double)(equal < n ? equal : n);
 }
 
 double gram_precise_work(const struct gram *gram, size_t n, size_t m, size_t k) {
-    size_t most = gram->merged ? gram->merged->distinct.m : n;
-    return kernel_precise_work(gram_rows(gram), n < most ? n : most, m < most ? m : most, k);
+    size_t max_rows = gram->distinct_rows ? gram->distinct_rows->distinct.m : n;
+    return kernel_precise_work(gram_rows(gram), n < max_rows ? n : max_rows,
+                               m < max_rows ? m : max_rows, k);
 }
 
 int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
                   size_t k, double *out, struct threads *threads, struct error *err) {
-    return gram->merged
-               ? multiply_merged(gram, rows, n, b, k, out, multiply_columns, NULL, threads, err)
+    return gram->distinct_rows
+               ? multiply_distinct(gram, rows, n, b, k, out, multiply_columns, NULL, threads, err)
                : panels_products(gram->panels, rows, n, b, k, out, threads, err);
 }
 
@@ -247,10 +254,10 @@ double gram_products_rounding(void) {
 
 int gram_merge(const struct gram *gram, const uint32_t *rows, size_t n, double *b,
                struct error *err) {
-    if (!gram->merged) {
+    if (!gram->distinct_rows) {
         return 0;
     }
-    const struct distinct *distinct = &gram->merged->distinct;
+    const struct distinct *distinct = &gram->distinct_rows->distinct;
     double *sum = memory_array(distinct->m, sizeof *sum, "coefficients", err);
     if (!sum) {
         return -1;
@@ -259,7 +266,7 @@ int gram_merge(const struct gram *gram, const uint32_t *rows, size_t n, double *
     for (size_t i = 0; i < n; i++) {
         double *own = sum + distinct->place[rows ? rows[i] : i];
         b[i] = *own;
-        *own = 0; /* what is left for the others */
+        *own = 0; /* the coefficient of the other duplicates */
     }
     free(sum);
     return 0;
@@ -270,15 +277,15 @@ int gram_merge(const struct gram *gram, const uint32_t *rows, size_t n, double *
 typedef int block_function(const struct panels *panels, const uint32_t *i, size_t n_i,
                            const uint32_t *j, size_t n_j, double *block, struct error *err);
 
-/* The block, by the rows' places among the distinct ones where these are what is kept. */
+/* The block, with row numbers mapped to distinct rows if the matrix is that of these. */
 static int take_block(const struct gram *gram, block_function *take, const uint32_t *i, size_t n_i,
                       const uint32_t *j, size_t n_j, double *block, struct error *err) {
-    if (!gram->merged) {
+    if (!gram->distinct_rows) {
         return take(gram->panels, i, n_i, j, n_j, block, err);
     }
     uint32_t *rows = memory_array(n_i + n_j, sizeof *rows, "rows of a block", err);
     for (size_t r = 0; rows && r < n_i + n_j; r++) {
-        rows[r] = gram->merged->distinct.place[r < n_i ? i[r] : j[r - n_i]];
+        rows[r] = gram->distinct_rows->distinct.place[r < n_i ? i[r] : j[r - n_i]];
     }
     int status = rows ? take(gram->panels, rows, n_i, rows + n_i, n_j, block, err) : -1;
     free(rows);
@@ -299,7 +306,7 @@ bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_
     if (!gram_is_whole(gram)) {
         return false;
     }
-    const uint32_t *place = gram->merged ? gram->merged->distinct.place : NULL;
+    const uint32_t *place = gram->distinct_rows ? gram->distinct_rows->distinct.place : NULL;
     panels_row(gram->panels, place ? place[i] : i, j, n, place, row);
     return true;
 }

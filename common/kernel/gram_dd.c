@@ -1,3 +1,4 @@
+/* Compiled without contraction, see dd.h. */
 #include "common/kernel/gram_dd.h"
 
 #include "common/double_double/dd.h"

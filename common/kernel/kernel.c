@@ -1,4 +1,4 @@
-/* Rows made ready for a kernel, single values, and the scratch of threads. */
+/* Rows prepared for a kernel (their norms), and the buffers of threads. */
 #include "common/kernel/kernel.h"
 
 #include "common/base/memory.h"
@@ -11,26 +11,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double MOST_WHOLE = 1 << FLT_MANT_DIG; /* whole numbers up to it are floats */
+static const double MAX_INTEGER = 1 << FLT_MANT_DIG; /* floats represent all integers up to this */
 
-/* Rows whose sums are made side by side: each waits for its own last addition only. */
-enum { ABREAST = 4 };
+/* Rows summed at the same time, so that an addition does not wait for the one before it. */
+enum { INTERLEAVED = 4 };
 
-/* norm[r] = the sum of the n[r] values of a row, squared or their sizes, from the first on. */
+/* norm[r] = the sum of the squares or magnitudes of the n[r] values of row r, in order. */
 static void row_norms(enum kernel_norms norms, const float *const *value, const size_t *n,
                       double *norm) {
     size_t all = n[0];
-    for (size_t r = 0; r < ABREAST; r++) {
+    for (size_t r = 0; r < INTERLEAVED; r++) {
         all = n[r] < all ? n[r] : all;
         norm[r] = 0;
     }
     for (size_t k = 0; k < all; k++) {
-        for (size_t r = 0; r < ABREAST; r++) {
+        for (size_t r = 0; r < INTERLEAVED; r++) {
             double v = (double)value[r][k];
             norm[r] += norms == KERNEL_SQUARES ? v * v : fabs(v);
         }
     }
-    for (size_t r = 0; r < ABREAST; r++) {
+    for (size_t r = 0; r < INTERLEAVED; r++) {
         for (size_t k = all; k < n[r]; k++) {
             double v = (double)value[r][k];
             norm[r] += norms == KERNEL_SQUARES ? v * v : fabs(v);
@@ -38,7 +38,7 @@ static void row_norms(enum kernel_norms norms, const float *const *value, const 
     }
 }
 
-/* Refuses a value below 0 among the n of a row. */
+/* Fails if one of the n values of a row is negative. */
 static int check_positive(const struct kernel_rows *rows, size_t row, const float *value, size_t n,
                           struct error *err) {
     const struct data *data = rows->data;
@@ -54,7 +54,7 @@ static int check_positive(const struct kernel_rows *rows, size_t row, const floa
     return 0;
 }
 
-static bool is_whole(const float *value, size_t n) {
+static bool is_integer(const float *value, size_t n) {
     for (size_t k = 0; k < n; k++) {
         if (value[k] != truncf(value[k])) {
             return false;
@@ -63,10 +63,11 @@ static bool is_whole(const float *value, size_t n) {
     return true;
 }
 
-/* The values of rows i and on, as many as there are, which is returned; the rest are empty. */
-static size_t take_abreast(const struct data *data, size_t i, const float **value, size_t *n) {
-    size_t m = smaller(data->n_rows - i, ABREAST);
-    for (size_t r = 0; r < ABREAST; r++) {
+/* Sets value and n to those of up to INTERLEAVED rows from row i on, and returns how many there
+ * are; the rest are empty. */
+static size_t take_rows(const struct data *data, size_t i, const float **value, size_t *n) {
+    size_t m = smaller(data->n_rows - i, INTERLEAVED);
+    for (size_t r = 0; r < INTERLEAVED; r++) {
         struct stored_row stored = data_stored(data, r < m ? i + r : i);
         value[r] = stored.value;
         n[r] = r < m ? stored.n : 0;
@@ -75,31 +76,31 @@ static size_t take_abreast(const struct data *data, size_t i, const float **valu
 }
 
 void kernel_squares(const struct data *data, double *square) {
-    for (size_t i = 0; i < data->n_rows; i += ABREAST) {
-        const float *value[ABREAST];
-        size_t n[ABREAST], m = take_abreast(data, i, value, n);
-        double norm[ABREAST];
+    for (size_t i = 0; i < data->n_rows; i += INTERLEAVED) {
+        const float *value[INTERLEAVED];
+        size_t n[INTERLEAVED], m = take_rows(data, i, value, n);
+        double norm[INTERLEAVED];
         row_norms(KERNEL_SQUARES, value, n, norm);
         memcpy(square + i, norm, m * sizeof *norm);
     }
 }
 
-/* The norms of all rows, and whether they are what the kernel takes. */
-static int look_at_rows(struct kernel_rows *rows, struct error *err) {
+/* Computes the norms of all rows, and fails for values that the kernel does not accept. */
+static int find_norms(struct kernel_rows *rows, struct error *err) {
     const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
     const struct data *data = rows->data;
     rows->whole = true;
-    for (size_t i = 0; i < data->n_rows; i += ABREAST) {
-        const float *value[ABREAST];
-        size_t n[ABREAST], m = take_abreast(data, i, value, n);
-        double norm[ABREAST];
+    for (size_t i = 0; i < data->n_rows; i += INTERLEAVED) {
+        const float *value[INTERLEAVED];
+        size_t n[INTERLEAVED], m = take_rows(data, i, value, n);
+        double norm[INTERLEAVED];
         row_norms(entry->norms, value, n, norm);
         for (size_t r = 0; r < m; r++) {
             if (entry->positive && check_positive(rows, i + r, value[r], n[r], err) < 0) {
                 return -1;
             }
             rows->norm[i + r] = norm[r];
-            rows->whole = rows->whole && norm[r] <= MOST_WHOLE && is_whole(value[r], n[r]);
+            rows->whole = rows->whole && norm[r] <= MAX_INTEGER && is_integer(value[r], n[r]);
         }
     }
     return 0;
@@ -117,7 +118,7 @@ int kernel_rows_create(struct kernel_rows *rows, const struct kernel *kernel,
         return 0;
     }
     rows->norm = memory_array(data->n_rows, sizeof *rows->norm, "norms of rows", err);
-    if (!rows->norm || look_at_rows(rows, err) < 0) {
+    if (!rows->norm || find_norms(rows, err) < 0) {
         kernel_rows_free(rows);
         return -1;
     }

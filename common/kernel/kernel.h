@@ -6,11 +6,13 @@
  *   tanimoto <x,z> / (|x|^2 + |z|^2 - <x,z>);
  *   minmax (|x|_1 + |z|_1 - |x-z|_1) / (|x|_1 + |z|_1 + |x-z|_1) = sum min / sum max;
  *   laplacian exp(-gamma |x-z|_1); rational 1 / (1 + gamma |x-z|_1).
- * tanimoto and minmax are 1 for two zero rows and 0 when one of the two is zero; minmax wants
- * values >= 0. Most are x'z by BLAS, then a function of it and of the rows' norms.
  *
- * Adding a kernel: a row in table.inc, its plain reference in table.c, the bound of its rounding in
- * rounding.c, and its function in functions.h unless one that is there does. */
+ * tanimoto and minmax are 1 for two zero rows, and 0 if one of the two is zero; minmax needs values
+ * >= 0. Most kernels are computed from x'z, by BLAS, and the norms of the rows.
+ *
+ * Adding a kernel: a row in table.inc, a case in kernel_value (table.c) and in kernel_rounding
+ * (rounding.c), and a function in functions.h and kernel_dd.c unless one of those that are there
+ * fits. */
 #ifndef COMMON_KERNEL_KERNEL_H
 #define COMMON_KERNEL_KERNEL_H
 
@@ -23,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* By their numbers: LIBSVM's, then ours. A kernel is a row of table.inc. */
+/* The numbers of the kernels: those of LIBSVM, then ours. A kernel is a row of table.inc. */
 enum kernel_type {
 #define KERNEL(number, ...) KERNEL_##number,
 #include "common/kernel/table.inc"
@@ -36,55 +38,55 @@ struct kernel {
     double coef0;
 };
 
-/* The names of the types and their formulas, in order, NULL at the end. */
+/* The names of the kernels and their formulas, in order of their numbers, ended by NULL. */
 extern const char *const kernel_names[], *const kernel_formulas[];
 
-/* The parameters that a kernel has, as a sum of these. */
+/* The parameters of a kernel, as a bit mask. */
 enum { KERNEL_DEGREE = 1, KERNEL_GAMMA = 2, KERNEL_COEF0 = 4 };
 unsigned kernel_parameters(enum kernel_type type);
 
-/* Whether LIBSVM's model files have the kernel, by the same name. */
+/* True if the model files of LIBSVM have the kernel, by the same name. */
 bool kernel_in_libsvm(enum kernel_type type);
 
-/* True if the kernel with these parameters is positive semidefinite on all rows that it takes;
- * false if that is not known, and has to be found out from the matrix (doc/mathematics.md,
- * "Kernels"). */
+/* True if the kernel with these parameters is positive semidefinite for all rows that it accepts;
+ * false if that is not known and must be tested on the matrix (doc/mathematics.md, "Kernels"). */
 bool kernel_definite(const struct kernel *kernel);
 
-/* One side of a kernel evaluation: rows with what the kernel needs of each (norms). Borrows
- * data. */
+/* One side of a kernel evaluation: rows, with the norms that the kernel needs. Borrows data. */
 struct kernel_rows {
     const struct kernel *kernel;
     const struct data *data;
-    double *norm;            /* (n_rows): |x|^2 or |x|_1; NULL for precomputed; owned */
-    struct cluster *cluster; /* whose ranks all have these rows, and share what is computed of them
-                                against themselves; NULL: none */
-    bool whole;              /* values are whole numbers, and norms at most 2^24: sums over two
-                                such rows are exact in float, in any order */
+    double *norm; /* (n_rows): |x|^2 or |x|_1; NULL for precomputed; owned */
+    struct cluster
+        *cluster; /* processes that all have these rows, and share the work on products of these
+                    with themselves; NULL: none */
+    bool whole;   /* values are integers and norms at most 2^24: sums over two such rows are exact
+                  in float, in any order */
 };
 
-/* Prepares the rows of data. Refuses values that the kernel does not take, and for precomputed a
- * row without serial. The caller calls kernel_rows_free. */
+/* Prepares the rows of data. Fails for values that the kernel does not accept and, if it is
+ * precomputed, for a row without serial number. The caller calls kernel_rows_free. */
 int kernel_rows_create(struct kernel_rows *rows, const struct kernel *kernel,
                        const struct data *data, struct error *err);
 void kernel_rows_free(struct kernel_rows *rows);
 
-/* square (n_rows) = |x|^2 of each row of data, as the norms of a kernel that takes them. */
+/* square (n_rows) = |x|^2 of each row of data, the same bits as the norms of a kernel of products.
+ */
 void kernel_squares(const struct data *data, double *square);
 
-/* Whether sums over two such rows are a matrix product, by BLAS: x'z of dense rows. */
+/* True if sums over two such rows are a matrix product by BLAS: x'z of dense rows. */
 bool kernel_rows_by_blas(const struct kernel_rows *rows);
 
-/* k(x_i, z_j) in double, one pair at a time: the plain reference that the blocks are tested
- * against. For precomputed: value number serial(z_j) of row x_i. */
+/* k(x_i, z_j) in double, one pair at a time: the plain reference for the blocks. precomputed: value
+ * number serial(z_j) of row x_i. */
 double kernel_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z, size_t j);
 
-/* block[r * stride + c] = k(x_{x_first + r}, z_{z_first + c}) for r < n_x, c < n_z, in single or in
+/* block[r * stride + c] = k(x_{x_first + r}, z_{z_first + c}) for r < n_x, c < n_z, in single or
  * double precision. The two sides may have different numbers of features. rbf, laplacian and
  * rational are exactly 1 for identical rows; rbf and laplacian are 0 where they are below the
  * smallest normal number; tanimoto and minmax are exactly 1 for a row and itself. Entries whose
- * sums overflow float are done in double. `scratch` belongs to the calling thread and is made by
- * kernel_scratch_create; NULL is not allowed. */
+ * sums overflow float are computed in double. `scratch` holds buffers of the calling thread, from
+ * kernel_scratch_create; it may not be NULL. */
 struct kernel_scratch;
 int kernel_scratch_create(struct kernel_scratch **scratch, struct error *err);
 void kernel_scratch_free(struct kernel_scratch *scratch);
@@ -101,18 +103,19 @@ int kernel_block_listed(const struct kernel_rows *x, const uint32_t *i, size_t n
                         struct error *err);
 
 /* scores (n_x, n_outputs) row-major = K coefficients, K = k(x_i, z_j) evaluated in double and not
- * kept, coefficients (z's rows, n_outputs) row-major. When x and z are the same rows object each
- * block is used for both of its halves. The result does not depend on the number of threads. Rows
- * of z whose coefficients are all 0 are left out; when x and z are different objects, the scores of
- * a row depend, to the bit, on that row and the rows with coefficients only. Of rows with a cluster
- * against themselves all ranks get all scores, each for a share of the work; all ranks. */
+ * stored, coefficients (rows of z, n_outputs) row-major. If x and z are the same object, K is
+ * symmetric and each block is computed once. The result does not depend on the number of threads.
+ * Rows of z whose coefficients are all 0 are skipped; if x and z are different objects, the bits of
+ * the scores of a row depend only on that row and the rows with coefficients. If x and z are the
+ * same object and have a cluster, the call is collective: each process does a part of the work, and
+ * all get all scores. */
 int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                   const double *coefficients, size_t n_outputs, double *scores,
                   struct threads *threads, struct error *err);
 
-/* The same of rows x against themselves, at rows at[0..n_at) alone, which ascend: scores (x's rows,
- * n_outputs) are written there. If these are all rows with coefficients, and perhaps others, each
- * block of those with coefficients is used for both of its halves. The last bits depend on `at`. */
+/* The same for rows x with themselves, only at rows at[0..n_at), in ascending order: scores (rows
+ * of x, n_outputs) are written there. If these include all rows with coefficients, each block of
+ * those is computed once. The last bits depend on `at`. */
 int kernel_scores_at(const struct kernel_rows *x, const double *coefficients, size_t n_outputs,
                      const uint32_t *at, size_t n_at, double *scores, struct threads *threads,
                      struct error *err);

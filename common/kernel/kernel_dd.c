@@ -1,12 +1,14 @@
-/* Scores of a kernel expansion in double-double, a block of rows a task.
+/* Scores of a kernel expansion in double-double; a task is a block of rows.
  *
- * Values of features are floats: their products and, as sums of two doubles, their differences are
- * exact. Sums of these are LANES running sums, each a double and beside it the sum of what that
- * lost, of which a sum of m terms is within (m u)^2 of the sum of their sizes, u = 2^-53 (Ogita,
- * Rump, Oishi, "Accurate sum and dot product", SIAM J. Scientific Computing 26, 2005, Sum2 and
- * Dot2). Distances are summed up as they stand: nothing cancels, however large features are. What
- * follows is arithmetic of dd.h, each operation within 2^-100 of its result, in loops over a row's
- * values.
+ * Values of features are floats: products of two are exact in double, and differences are exact as
+ * sums of two doubles. Their sums over the features are LANES running sums, each with a
+ * compensation that sums the rounding errors: a sum of m terms is within (m u)^2 of the sum of the
+ * magnitudes, u = 2^-53 (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Scientific
+ * Computing 26, 2005, Sum2 and Dot2). Distances are sums of differences, without cancellation
+ * however large the features are. All else is arithmetic of dd.h, with relative errors of at most
+ * 2^-100, in loops over the values of a row.
+ *
+ * Cost: n m d double-double operations for n rows, m rows with coefficients and d features.
  *
  * Compiled without contraction, see dd.h. */
 #include "common/kernel/kernel_dd.h"
@@ -28,15 +30,15 @@ typedef int64_t masks __attribute__((vector_size(64)));
 typedef float floats __attribute__((vector_size(32)));
 
 struct running {
-    lanes sum, lost;
+    lanes sum, error;
 };
 
-/* Adds p + e, where e is small beside p. A vector that is handed over, or returned, would have
- * another ABI without AVX-512. */
+/* Adds p + e, where e is small compared to p. Vectors are passed by pointer: by value they would
+ * have another ABI without AVX-512. */
 static inline __attribute__((always_inline)) void add(struct running *r, const lanes *p,
                                                       const lanes *e) {
     lanes s = r->sum + *p, v = s - r->sum;
-    r->lost += ((r->sum - (s - v)) + (*p - v)) + *e;
+    r->error += ((r->sum - (s - v)) + (*p - v)) + *e;
     r->sum = s;
 }
 
@@ -46,10 +48,10 @@ static inline __attribute__((always_inline)) void load(const float *from, lanes 
     *to = __builtin_convertvector(f, lanes);
 }
 
-/* What is summed up over the features of two rows. */
+/* The terms that are summed over the features of two rows. */
 enum sum { PRODUCTS, MINIMA, SQUARES, ABSOLUTES };
 
-/* Of LANES features of two rows u and v. */
+/* Adds the terms of LANES features of two rows. */
 static inline __attribute__((always_inline)) void
 add_features(enum sum kind, const float *u_at, const float *v_at, struct running *r) {
     const lanes none = {0};
@@ -60,7 +62,8 @@ add_features(enum sum kind, const float *u_at, const float *v_at, struct running
         term = u * v;
         add(r, &term, &none);
     } else if (kind == MINIMA) {
-        for (size_t l = 0; l < LANES; l++) { /* a choice of vectors is too much for gcc's clones */
+        for (size_t l = 0; l < LANES;
+             l++) { /* gcc cannot compile a selection of vectors in clones */
             term[l] = u[l] < v[l] ? u[l] : v[l];
         }
         add(r, &term, &none);
@@ -71,7 +74,7 @@ add_features(enum sum kind, const float *u_at, const float *v_at, struct running
             term = (lanes)((masks)t ^ sign);
             rest = (lanes)((masks)e ^ sign);
             add(r, &term, &rest);
-        } else { /* t = high + low, of 26 and 27 bits: but the last product is exact */
+        } else { /* t = high + low, of 26 and 27 bits: all products are exact but low * low */
             lanes high = (lanes)((masks)t & ~(int64_t)0x7ffffff), low = t - high;
             term = high * high;
             rest = low * low + 2 * t * e;
@@ -91,7 +94,7 @@ static inline __attribute__((always_inline)) struct dd sum_features(enum sum kin
     }
     struct dd sum = {0, 0};
     for (size_t l = 0; l < LANES; l++) {
-        sum = dd_add(sum, dd_two_sum(r.sum[l], r.lost[l]));
+        sum = dd_add(sum, dd_two_sum(r.sum[l], r.error[l]));
     }
     return sum;
 }
@@ -128,9 +131,9 @@ static inline struct dd horner(struct dd x, struct dd sum) {
     return dd_multiply(x, dd_add((struct dd){1, 0}, sum));
 }
 
-/* exp(a), -700 < a <= 0, within 2^-90 of itself: a = n ln 2 + 64 x, |x| < 0.0055, exp(x) - 1 by
- * Taylor's series up to x^11, of which the terms from x^6 on are below 2^-47 of the first, and
- * doubled back six times by e -> 2 e + e^2. */
+/* exp(a), -700 < a <= 0, with a relative error of at most 2^-90: a = n ln 2 + 64 x, |x| < 0.0055;
+ * exp(x) - 1 by the Taylor series up to x^11, of which terms from x^6 on are below 2^-47 of the
+ * first and are summed in double; then doubled six times by e -> 2 e + e^2. */
 static inline struct dd exponential(struct dd a) {
     const double log2_e = 0x1.71547652b82fep+0, round = 0x1.8p52;
     double n = (a.hi * log2_e + round) - round;
@@ -157,7 +160,7 @@ static inline struct dd exponential(struct dd a) {
     return scaled(dd_add((struct dd){1, 0}, e), power);
 }
 
-/* exp(-t), t >= 0; 0 where that is below 10^-304. */
+/* exp(-t), t >= 0; 0 if it is below 10^-304. */
 static inline struct dd decay_of(struct dd t) {
     const double far = 699;
     struct dd e = exponential((struct dd){t.hi < far ? -t.hi : -far, t.hi < far ? -t.lo : 0});
@@ -174,7 +177,7 @@ struct row_values {
     struct dd x_norm;
     const struct dd *z_norm; /* (n) */
     size_t n;
-    struct dd *value; /* (n) the sums; then what the kernel's function makes of them */
+    struct dd *value; /* (n) in: the sums; out: the kernel values */
 };
 
 DISPATCH static void power_values(const struct row_values *row) {
@@ -248,36 +251,38 @@ static void apply_function(enum kernel_function function, const struct row_value
 
 /* ---- rows ---- */
 
-/* What is known of the rows. */
-struct precise {
+/* The rows, and how their kernel values are computed. */
+struct evaluation {
     const struct kernel_rows *rows;
     enum sum kind;
     enum kernel_function function;
-    size_t width; /* of a line: as many features as two rows have, a multiple of LANES */
-    struct dd
-        *norm; /* (rows) of those that are asked for, where the function wants it; else NULL */
+    size_t width;    /* size of a buffer: the maximum number of features of two rows together, a
+                  multiple of LANES */
+    struct dd *norm; /* (rows) norms of the rows in `at`, if the function needs them; else NULL */
 };
 
-/* What a thread works with. */
+/* The buffers of a thread. */
 struct worker {
-    float *u, *v; /* (width) the features of two rows */
+    float *u, *v; /* (width) the features of two rows, aligned */
     struct dd value[COLUMNS], norm[COLUMNS];
-    double *sum, *lost; /* (k) */
+    double *sum, *error; /* (k) */
 };
 
-static struct precise look_at(const struct kernel_rows *rows) {
+static struct evaluation plan_evaluation(const struct kernel_rows *rows) {
     const struct kernel_entry *entry = &kernel_table[rows->kernel->type];
     bool distance = entry->function == FUNCTION_DECAY || entry->function == FUNCTION_INVERSE;
     enum sum kind = entry->sums == KERNEL_MINIMA     ? MINIMA
                     : entry->sums == KERNEL_OVERLAPS ? ABSOLUTES
                     : distance                       ? SQUARES
                                                      : PRODUCTS;
-    size_t most = data_longest_row(rows->data), both = rows->data->row_start ? 2 * most : most;
-    return (struct precise){rows, kind, entry->function, (both + LANES - 1) / LANES * LANES, NULL};
+    size_t longest = data_longest_row(rows->data),
+           both = rows->data->row_start ? 2 * longest : longest;
+    return (struct evaluation){rows, kind, entry->function, (both + LANES - 1) / LANES * LANES,
+                               NULL};
 }
 
-/* Features of rows i and j side by side, of sparse rows those of either; returns how many, filled
- * up with zeros to LANES. */
+/* Aligns the features of rows i and j: of sparse rows, those that either has. Returns the number of
+ * features, padded with zeros to a multiple of LANES. */
 static size_t align(const struct data *data, size_t i, size_t j, struct worker *worker) {
     size_t n = data->n_features;
     if (!data->row_start) {
@@ -299,9 +304,10 @@ static size_t align(const struct data *data, size_t i, size_t j, struct worker *
     return n;
 }
 
-static struct dd sum_of(const struct precise *precise, size_t i, size_t j, struct worker *worker) {
-    size_t n = align(precise->rows->data, i, j, worker);
-    switch (precise->kind) {
+static struct dd sum_of(const struct evaluation *evaluation, size_t i, size_t j,
+                        struct worker *worker) {
+    size_t n = align(evaluation->rows->data, i, j, worker);
+    switch (evaluation->kind) {
     case PRODUCTS:
         return sum_products(worker->u, worker->v, n);
     case MINIMA:
@@ -314,66 +320,67 @@ static struct dd sum_of(const struct precise *precise, size_t i, size_t j, struc
     return sum_absolutes(worker->u, worker->v, n);
 }
 
-/* The worker's first n values, at most COLUMNS: those of row i and rows j[0..n). */
-static void evaluate(const struct precise *precise, size_t i, const uint32_t *j, size_t n,
+/* Sets the first n values of the worker, n <= COLUMNS, to those of row i and rows j[0..n). */
+static void evaluate(const struct evaluation *evaluation, size_t i, const uint32_t *j, size_t n,
                      struct worker *worker) {
-    const struct kernel_rows *rows = precise->rows;
+    const struct kernel_rows *rows = evaluation->rows;
     const struct dd none = {0, 0};
     for (size_t c = 0; c < n; c++) {
         size_t other = j[c], later = i > other ? i : other;
-        /* of two stored values, which should be equal, the gram takes the later row's */
+        /* a precomputed matrix is symmetric up to rounding; the Gram matrix has the value of the
+         * later row */
         worker->value[c] = rows->kernel->type == KERNEL_PRECOMPUTED
                                ? (struct dd){kernel_value(rows, later, rows, i + other - later), 0}
-                               : sum_of(precise, i, other, worker);
-        worker->norm[c] = precise->norm ? precise->norm[other] : none;
+                               : sum_of(evaluation, i, other, worker);
+        worker->norm[c] = evaluation->norm ? evaluation->norm[other] : none;
     }
-    const struct row_values row = {rows->kernel, precise->norm ? precise->norm[i] : none,
+    const struct row_values row = {rows->kernel, evaluation->norm ? evaluation->norm[i] : none,
                                    worker->norm, n, worker->value};
-    apply_function(precise->function, &row);
+    apply_function(evaluation->function, &row);
 }
 
 /* ---- work ---- */
 
 struct work {
-    struct precise precise;
+    struct evaluation evaluation;
     const uint32_t *at; /* (n) */
     size_t n, k;
     const double
-        *K; /* (n, n), from which `rest` is how far values are; NULL: scores are asked for */
+        *K; /* (n, n) kernel values in double, for kernel_precise_rest; NULL: scores are computed */
     double *rest;
-    uint32_t *used; /* (m) rows with coefficients, */
+    uint32_t *used; /* (m) rows with coefficients */
     size_t m;
-    double *high, *low; /* (m, k) and these */
+    double *high, *low; /* (m, k) high and low parts of the coefficients */
     struct dd *s;
-    size_t first_task; /* of this rank */
+    size_t first_task; /* of this process */
     size_t n_workers;
     struct worker *workers;
 };
 
 static int open_work(struct work *work, struct threads *threads, struct error *err) {
-    const struct kernel_rows *rows = work->precise.rows;
+    const struct kernel_rows *rows = work->evaluation.rows;
     work->n_workers = threads_count(threads);
     work->workers = memory_zeros(work->n_workers, sizeof *work->workers, "kernel values", err);
     for (size_t w = 0; w < work->n_workers; w++) {
         struct worker *worker = work->workers ? &work->workers[w] : NULL;
-        size_t width = work->precise.width;
+        size_t width = work->evaluation.width;
         if (!worker ||
             !(worker->u = memory_array(width, 2 * sizeof *worker->u, "kernel values", err)) ||
             !(worker->sum = memory_array(work->k, 2 * sizeof *worker->sum, "scores", err))) {
             return -1;
         }
         worker->v = worker->u + width;
-        worker->lost = worker->sum + work->k;
+        worker->error = worker->sum + work->k;
     }
-    if (work->precise.function != FUNCTION_RATIO) {
+    if (work->evaluation.function != FUNCTION_RATIO) {
         return 0;
     }
     struct dd *norm = memory_array(rows->data->n_rows, sizeof *norm, "norms", err);
     for (size_t a = 0; norm && a < work->n; a++) {
         size_t i = work->at[a];
-        norm[i] = sum_of(&work->precise, i, i, work->workers);
+        norm[i] = sum_of(&work->evaluation, i, i, work->workers);
     }
-    work->precise.norm = norm;
+    work->evaluation.norm = norm;
     return norm ? 0 : -1;
 }
 
@@ -383,7 +390,7 @@ static void close_work(struct work *work) {
         free(work->workers[w].sum);
     }
     free(work->workers);
-    free(work->precise.norm);
+    free(work->evaluation.norm);
     free(work->used);
     free(work->high);
     free(work->low);
@@ -394,20 +401,20 @@ static void close_work(struct work *work) {
 /* sum + lost (k) += value * (high + low) */
 DISPATCH static void add_products(struct dd value, const double *restrict high,
                                   const double *restrict low, size_t k, double *restrict sum,
-                                  double *restrict lost) {
+                                  double *restrict error) {
     for (size_t o = 0; o < k; o++) {
         double p = value.hi * high[o], s = sum[o] + p, v = s - sum[o];
         double rest = fma(value.hi, high[o], -p) + (value.hi * low[o] + value.lo * high[o]);
-        lost[o] += ((sum[o] - (s - v)) + (p - v)) + rest;
+        error[o] += ((sum[o] - (s - v)) + (p - v)) + rest;
         sum[o] = s;
     }
 }
 
-/* s (k) += the worker's sums, which begin again: they lose the less the fewer terms they have. */
-static void take_sums(struct worker *worker, size_t k, struct dd *s) {
+/* s (k) += the sums of the worker, which are reset: sums of fewer terms have smaller errors. */
+static void flush_sums(struct worker *worker, size_t k, struct dd *s) {
     for (size_t o = 0; o < k; o++) {
-        s[o] = dd_add(s[o], dd_two_sum(worker->sum[o], worker->lost[o]));
-        worker->sum[o] = worker->lost[o] = 0;
+        s[o] = dd_add(s[o], dd_two_sum(worker->sum[o], worker->error[o]));
+        worker->sum[o] = worker->error[o] = 0;
     }
 }
 
@@ -417,24 +424,24 @@ static void score_rows(void *argument, size_t number, size_t which) {
     size_t first = (work->first_task + number) * ROWS, k = work->k;
     for (size_t a = first; a < first + ROWS && a < work->n; a++) {
         memset(worker->sum, 0, k * sizeof *worker->sum);
-        memset(worker->lost, 0, k * sizeof *worker->lost);
+        memset(worker->error, 0, k * sizeof *worker->error);
         for (size_t c = 0; c < work->m; c += COLUMNS) {
             size_t n = work->m - c < COLUMNS ? work->m - c : COLUMNS;
-            evaluate(&work->precise, work->at[a], work->used + c, n, worker);
+            evaluate(&work->evaluation, work->at[a], work->used + c, n, worker);
             for (size_t j = 0; j < n; j++) {
                 size_t from = (c + j) * k;
                 add_products(worker->value[j], work->high + from, work->low + from, k, worker->sum,
-                             worker->lost);
+                             worker->error);
                 if ((j + 1) % TERMS == 0 || j + 1 == n) {
-                    take_sums(worker, k, work->s + a * k);
+                    flush_sums(worker, k, work->s + a * k);
                 }
             }
         }
     }
 }
 
-/* The rows with coefficients. */
-static int take_coefficients(struct work *work, const struct dd *b, struct error *err) {
+/* Lists the rows with coefficients, and copies these. */
+static int copy_coefficients(struct work *work, const struct dd *b, struct error *err) {
     size_t n = work->n, k = work->k;
     work->used = memory_array(n, sizeof *work->used, "coefficients", err);
     work->high = memory_array(n, k * sizeof *work->high, "coefficients", err);
@@ -460,13 +467,13 @@ static int take_coefficients(struct work *work, const struct dd *b, struct error
 int kernel_precise_scores(const struct kernel_rows *rows, const uint32_t *at, size_t n,
                           const struct dd *b, size_t k, struct dd *s, struct threads *threads,
                           struct error *err) {
-    struct work work = {.precise = look_at(rows), .at = at, .n = n, .k = k, .s = s};
+    struct work work = {.evaluation = plan_evaluation(rows), .at = at, .n = n, .k = k, .s = s};
     size_t tasks = (n + ROWS - 1) / ROWS;
     size_t ranks = cluster_size(rows->cluster), rank = cluster_rank(rows->cluster);
     int status =
-        open_work(&work, threads, err) < 0 || take_coefficients(&work, b, err) < 0 ? -1 : 0;
+        open_work(&work, threads, err) < 0 || copy_coefficients(&work, b, err) < 0 ? -1 : 0;
     if (status == 0) {
-        memset(s, 0, n * k * sizeof *s); /* what is none's of this rank counts as 0 in the sum */
+        memset(s, 0, n * k * sizeof *s); /* rows of other processes count as 0 in the sum */
         work.first_task = tasks * rank / ranks;
         threads_run(threads, tasks * (rank + 1) / ranks - work.first_task, score_rows, &work);
         cluster_sum(rows->cluster, &s->hi, 2 * n * k);
@@ -475,14 +482,14 @@ int kernel_precise_scores(const struct kernel_rows *rows, const uint32_t *at, si
     return status;
 }
 
-/* ---- what double lacks ---- */
+/* ---- errors of values in double ---- */
 
 static void find_rest(void *argument, size_t a, size_t which) {
     struct work *work = argument;
     struct worker *worker = &work->workers[which];
     for (size_t c = 0; c < work->n; c += COLUMNS) {
         size_t n = work->n - c < COLUMNS ? work->n - c : COLUMNS, from = a * work->n + c;
-        evaluate(&work->precise, work->at[a], work->at + c, n, worker);
+        evaluate(&work->evaluation, work->at[a], work->at + c, n, worker);
         for (size_t j = 0; j < n; j++) {
             struct dd value = worker->value[j];
             work->rest[from + j] = (value.hi - work->K[from + j]) + value.lo;
@@ -492,7 +499,8 @@ static void find_rest(void *argument, size_t a, size_t which) {
 
 int kernel_precise_rest(const struct kernel_rows *rows, const uint32_t *at, size_t n,
                         const double *K, double *rest, struct threads *threads, struct error *err) {
-    struct work work = {.precise = look_at(rows), .at = at, .n = n, .k = 1, .K = K, .rest = rest};
+    struct work work = {
+        .evaluation = plan_evaluation(rows), .at = at, .n = n, .k = 1, .K = K, .rest = rest};
     int status = open_work(&work, threads, err);
     if (status == 0) {
         threads_run(threads, n, find_rest, &work);
@@ -503,25 +511,26 @@ int kernel_precise_rest(const struct kernel_rows *rows, const uint32_t *at, size
 
 /* ---- bounds ---- */
 
-/* In units of u^2, of the sum of sizes: a lane's p terms lose p / u at most, and with the small
- * parts of squares, 10 / u, what they lose is added up in p + 1 roundings; one term loses nothing.
- * The 8 lanes put together lose 24, and squares 24 more. Of |x||z|, as kernel_rounding has it, a
- * polynomial is off by `degree` times that and 8 of its base and 10 of its own products; of the
- * others a ratio a / (s - a), |a| <= s / 2, by 5 times that and 30, a decay by t exp(-t) < 1 times
- * that and the 2^-90 of the exponential, as tanh is. A score's sums of TERMS products lose TERMS +
- * 2 of 1 / u, added up in TERMS + 1 roundings, and 7; and 3 whenever two of them are put
- * together. */
+/* The bound, derived in units of u^2 relative to the sum of magnitudes. A lane of p terms loses at
+ * most p / u, or with the low parts of squares 10 / u, which are themselves summed with p + 1
+ * roundings; a single term loses nothing. Adding the 8 lanes adds 24, and for squares 24 more.
+ * Relative to |x||z| (kernel_rounding), a polynomial has `degree` times that error, 8 from its base
+ * and 10 from its products. A ratio a / (s - a), |a| <= s / 2, has 5 times that and 30; exp(-t) has
+ * t exp(-t) < 1 times that and the 2^-90 of the exponential, and tanh likewise. The sums of TERMS
+ * products in a score lose TERMS + 2 times 1 / u, summed with TERMS + 1 roundings, and 7; and 3 for
+ * each addition of two of them. */
 double kernel_precise_rounding(const struct kernel_rows *rows, size_t m) {
     const double unit = 0x1p-106, exponential = 0x1p-88;
-    struct precise precise = look_at(rows);
+    struct evaluation evaluation = plan_evaluation(rows);
     enum kernel_type type = rows->kernel->type;
-    double terms = (double)(precise.width / LANES) * (precise.kind == SQUARES ? 2 : 1);
+    double terms = (double)(evaluation.width / LANES) * (evaluation.kind == SQUARES ? 2 : 1);
     double sums =
-        (terms > 1 ? (terms + 1) * (terms + 10) : 0) + (precise.kind == SQUARES ? 48 : 24);
+        (terms > 1 ? (terms + 1) * (terms + 10) : 0) + (evaluation.kind == SQUARES ? 48 : 24);
     double blocks = (double)m / TERMS + (double)m / COLUMNS + 2;
     double score = (TERMS + 1) * (TERMS + 2) + 7 + 3 * blocks;
-    bool powers = precise.function == FUNCTION_POWER;
-    bool exponentials = precise.function == FUNCTION_DECAY || precise.function == FUNCTION_TANH;
+    bool powers = evaluation.function == FUNCTION_POWER;
+    bool exponentials =
+        evaluation.function == FUNCTION_DECAY || evaluation.function == FUNCTION_TANH;
     double value = powers                       ? fmax(1, rows->kernel->degree) * (sums + 18) * unit
                    : type == KERNEL_PRECOMPUTED ? 0
                                                 : (8 * sums + 32) * unit;
@@ -529,7 +538,7 @@ double kernel_precise_rounding(const struct kernel_rows *rows, size_t m) {
 }
 
 double kernel_precise_work(const struct kernel_rows *rows, size_t n, size_t m, size_t k) {
-    const double value = 200, output = 1; /* measured, as are the features' */
+    const double value = 200, output = 1; /* measured, as are the costs of a feature */
     double feature = rows->data->row_start ? 10 : 0.7;
     double length = (double)data_values(rows->data) / fmax(1, (double)rows->data->n_rows);
     return (double)n * (double)m * (value + feature * length + output * (double)k);

@@ -1,8 +1,9 @@
-/* What the rooms of the kernel share; those that keep kernel values include it too.
+/* Tiles of kernel values: the interface between the modules of common/kernel, and of those that
+ * store kernel values.
  *
- * A tile is a part of a kernel matrix between two lists of rows. It is computed as x'z (or the sum
- * of minima) into a scratch that stays in cache, and from there by the kernel's function into the
- * rows of the output, wherever these lie. */
+ * A tile is the part of a kernel matrix between two lists of rows. Its sums (of products, minima or
+ * overlaps of features) are computed into a buffer that stays in cache, and from there by the
+ * function of the kernel into the rows of the output, wherever these are. */
 #ifndef COMMON_KERNEL_KERNEL_PRIVATE_H
 #define COMMON_KERNEL_KERNEL_PRIVATE_H
 
@@ -12,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* n rows: index[0..n), or first, first + 1, ... when index is NULL. */
+/* n rows: index[0..n), or first, first + 1, ... if index is NULL. */
 struct kernel_side {
     const struct kernel_rows *rows;
     const uint32_t *index;
@@ -25,12 +26,12 @@ static inline size_t kernel_side_row(const struct kernel_side *side, size_t i) {
 
 struct kernel_tile {
     struct kernel_side x, z;
-    /* `lower`: row r gets its columns c with z_at + c <= x_at + r only. */
+    /* lower: row r has only the columns c with z_at + c <= x_at + r */
     bool lower;
     size_t x_at, z_at;
 };
 
-/* Number of columns that row r of the tile gets. */
+/* The number of columns of row r of the tile. */
 static inline size_t kernel_tile_columns(const struct kernel_tile *tile, size_t r) {
     if (!tile->lower) {
         return tile->z.n;
@@ -40,40 +41,41 @@ static inline size_t kernel_tile_columns(const struct kernel_tile *tile, size_t 
     return columns < tile->z.n ? columns : tile->z.n;
 }
 
-/* out[r][c] = k(x_r, z_c). The value of an entry does not depend on which other rows x holds, but
- * for the last bits of dense rows in float. */
+/* out[r][c] = k(x_r, z_c). An entry does not depend on which other rows x has, except in the last
+ * bits for dense rows in float. */
 int kernel_tile_float(const struct kernel_tile *tile, float *const *out,
                       struct kernel_scratch *scratch, struct error *err);
 int kernel_tile_double(const struct kernel_tile *tile, double *const *out,
                        struct kernel_scratch *scratch, struct error *err);
 
-/* out[r][c] = the sum of row x_r and z_c that the kernel is made of (table.inc). */
+/* out[r][c] = the sum over the features of x_r and z_c that the kernel is a function of
+ * (table.inc). */
 int kernel_sums_float(const struct kernel_tile *tile, float *const *out,
                       struct kernel_scratch *scratch, struct error *err);
 
-/* What a thread's scratch holds. */
+/* The buffers of a thread. */
 enum kernel_buffer {
-    KERNEL_OUT,      /* row pointers of the output */
-    KERNEL_SUM,      /* x'z of the tile at hand */
-    KERNEL_X,        /* packed rows of x */
-    KERNEL_Z,        /* packed rows of z, or their panel */
-    KERNEL_NORM,     /* norms of z in the type of the tile */
-    KERNEL_SLOT,     /* 1 + slot of each feature of the range at hand; all 0 between uses */
-    KERNEL_FEATURE,  /* feature of each slot */
-    KERNEL_HITS,     /* non-zeros of a row of x that have a slot */
-    KERNEL_X_CURSOR, /* where each row of x stands */
-    KERNEL_Z_CURSOR,
-    KERNEL_WHOLE,      /* sums of whole numbers, */
-    KERNEL_WHOLE_ROW,  /* a row of them as double, */
+    KERNEL_OUT,        /* row pointers of the output */
+    KERNEL_SUM,        /* sums of the current tile */
+    KERNEL_X,          /* packed rows of x */
+    KERNEL_Z,          /* packed rows of z, or their panel */
+    KERNEL_NORM,       /* norms of z in the type of the tile */
+    KERNEL_SLOT,       /* 1 + slot of each feature of the current range; all 0 between uses */
+    KERNEL_FEATURE,    /* feature of each slot */
+    KERNEL_HITS,       /* non-zeros of a row of x that have a slot */
+    KERNEL_X_CURSOR,   /* current position in each row of x, */
+    KERNEL_Z_CURSOR,   /* and of z */
+    KERNEL_WHOLE,      /* sums of integers, in float, */
+    KERNEL_WHOLE_ROW,  /* a row of them in double, */
     KERNEL_WHOLE_NORM, /* and norms of z */
     KERNEL_BUFFERS
 };
 
-/* A buffer of at least count items. Contents are undefined, but a new KERNEL_SLOT is all 0. */
+/* A buffer for at least count items. Its contents are undefined, but a new KERNEL_SLOT is all 0. */
 void *kernel_scratch_get(struct kernel_scratch *scratch, enum kernel_buffer buffer, size_t count,
                          size_t size, struct error *err);
 
-/* n scratches, for the workers of a pool. */
+/* Buffers for each of n workers. */
 struct kernel_scratch **kernel_scratch_array(size_t n, struct error *err);
 void kernel_scratch_array_free(struct kernel_scratch **scratch, size_t n);
 

@@ -1,3 +1,5 @@
+/* Products with X and its transpose. Each costs one multiply-add for each stored value and output.
+ */
 #include "common/kernel/linear.h"
 
 #include "common/base/dispatch.h"
@@ -11,16 +13,19 @@
 #include <string.h>
 
 enum {
-    TASK_ROWS = 256, /* rows of a task of scores: with COLUMNS, in cache for all outputs */
+    TASK_ROWS =
+        256, /* rows of a task of scores: with COLUMNS, they stay in cache for all outputs */
     COLUMNS = 512,
-    NARROW = 64,
-    LANES = 8,    /* of a vector of doubles */
-    MANY = LANES, /* dense rows and outputs that are taken row by row, as sparse ones */
-    VECTORS = 4,  /* of scores of a row, that stay in registers */
-    AHEAD = 8,    /* features of a sparse row whose weights are asked for */
-    TOGETHER = 4, /* features of a sparse row, whose weights are added to few scores in one go */
-    CHUNKS = 64,  /* most parts of the adjoint's sum */
-    CHUNK_VALUES = 1 << 15 /* and fewest stored values of each */
+    MAX_SHORT_ROW = 64,
+    LANES = 8, /* doubles of a vector */
+    MIN_OUTPUTS_BY_ROW =
+        LANES,    /* from so many outputs on, short dense rows are multiplied row by row, as sparse
+                  ones */
+    VECTORS = 4,  /* vectors of scores of a row, in registers */
+    PREFETCH = 8, /* the weights of features so far ahead in a sparse row are prefetched */
+    TOGETHER = 4, /* features of a sparse row that are added to few scores at a time */
+    MAX_CHUNKS = 64,           /* maximum number of chunks of a transposed product */
+    MIN_CHUNK_VALUES = 1 << 15 /* minimum number of stored values of a chunk */
 };
 
 /* ---- scores ---- */
@@ -30,8 +35,9 @@ struct scores {
     const double *w;
     size_t n_weights, n_outputs;
     double *scores;
-    bool sizes;         /* |X| takes the place of X; of one output */
-    const uint32_t *at; /* (n_rows) the rows, of one output; NULL: all rows of x */
+    bool sizes; /* |X| is multiplied, not X; one output */
+    const uint32_t
+        *at; /* (n_rows) the rows whose scores are computed, one output; NULL: all rows of x */
     size_t n_rows;
 };
 
@@ -39,10 +45,10 @@ static size_t row_of(const struct scores *s, size_t i) {
     return s->at ? s->at[i] : i;
 }
 
-/* Room for the sizes of a block's values. */
+/* The magnitudes of a block of values. */
 typedef float block_sizes[VECTOR_ROWS][COLUMNS];
 
-/* Rows become the sizes of their first n <= COLUMNS values. */
+/* Replaces the rows by the magnitudes of their first n <= COLUMNS values. */
 DISPATCH static void take_sizes(const float **row, size_t n, block_sizes room) {
     for (size_t k = 0; k < VECTOR_ROWS; k++) {
         for (size_t c = 0; c < n; c++) {
@@ -52,9 +58,9 @@ DISPATCH static void take_sizes(const float **row, size_t n, block_sizes room) {
     }
 }
 
-/* scores[i * stride] += columns first..first + n of dense row i, times w (n), for the task's rows.
- * Sizes are those of at most COLUMNS. The last rows of a block are filled up with copies of its
- * first, so that every row is summed in the same order whatever its neighbours. */
+/* scores[i * stride] += columns first..first + n of dense row i times w (n), for rows begin..end; n
+ * <= COLUMNS for magnitudes. A last block of fewer rows is padded with copies of its first row, so
+ * that every row is summed in the same order whatever its neighbours. */
 static void dense_block(const struct scores *s, size_t begin, size_t end, size_t first, size_t n,
                         const double *w, double *scores, size_t stride) {
     const struct vector_float *vector = vector_float();
@@ -77,10 +83,11 @@ static void dense_block(const struct scores *s, size_t begin, size_t end, size_t
 }
 
 typedef double lanes __attribute__((vector_size(8 * LANES)));
-typedef double loose __attribute__((vector_size(8 * LANES), may_alias, aligned(8)));
+typedef double unaligned __attribute__((vector_size(8 * LANES), may_alias, aligned(8)));
 
-/* out (m) = the values times so many outputs of their features' weights, which are n_outputs apart,
- * by `vectors`. The last ends with the last output: what two have comes to the same in both. */
+/* out (m) = the values of a row times the weights of m outputs, for a constant number of vectors;
+ * the weights of a feature are n_outputs apart. The last vector ends with the last output: outputs
+ * that two vectors cover get the same value from both. */
 static inline __attribute__((always_inline)) void score_vectors(struct stored_row x,
                                                                 const double *w, size_t n_outputs,
                                                                 size_t m, size_t vectors,
@@ -92,19 +99,19 @@ static inline __attribute__((always_inline)) void score_vectors(struct stored_ro
     }
     for (size_t t = 0; t < x.n; t++) {
         const double *of = w + (x.column ? x.column[t] : t) * n_outputs;
-        for (size_t v = 0; x.column && t + AHEAD < x.n && v < vectors; v++) {
-            __builtin_prefetch(w + x.column[t + AHEAD] * n_outputs + from[v]);
+        for (size_t v = 0; x.column && t + PREFETCH < x.n && v < vectors; v++) {
+            __builtin_prefetch(w + x.column[t + PREFETCH] * n_outputs + from[v]);
         }
         for (size_t v = 0; v < vectors; v++) {
-            sum[v] += (double)x.value[t] * *(const loose *)(of + from[v]);
+            sum[v] += (double)x.value[t] * *(const unaligned *)(of + from[v]);
         }
     }
     for (size_t v = 0; v < vectors; v++) {
-        *(loose *)(out + from[v]) = sum[v];
+        *(unaligned *)(out + from[v]) = sum[v];
     }
 }
 
-/* The same of n_outputs below LANES, of a sparse row. */
+/* The same for fewer than LANES outputs and a sparse row. */
 static inline __attribute__((always_inline)) void score_few(struct stored_row x, const double *w,
                                                             size_t n_outputs, double *out) {
     size_t t = 0;
@@ -128,7 +135,7 @@ static inline __attribute__((always_inline)) void score_few(struct stored_row x,
     }
 }
 
-/* out (n_outputs) = the values times their features' weights, which are rows of w. */
+/* out (n_outputs) = the values of a row times the weights of their features, rows of w. */
 DISPATCH static void score_row(struct stored_row x, const double *w, size_t n_outputs,
                                double *restrict out) {
     if (n_outputs < LANES) {
@@ -164,7 +171,7 @@ static void dense_scores(const struct scores *s, size_t begin, size_t end) {
         }
         return;
     }
-    if (n < NARROW && m >= MANY) {
+    if (n < MAX_SHORT_ROW && m >= MIN_OUTPUTS_BY_ROW) {
         for (size_t i = begin; i < end; i++) {
             struct stored_row row = {s->x->value + i * s->x->n_features, NULL, n};
             score_row(row, s->w, m, s->scores + i * m);
@@ -184,9 +191,9 @@ static void dense_scores(const struct scores *s, size_t begin, size_t end) {
     }
 }
 
-/* w'x of the values at .. stop of a row. */
+/* w'x for the stored values at .. stop of a row. */
 static double sparse_dot(const struct data *x, uint64_t at, uint64_t stop, const double *w) {
-    double even = 0, odd = 0; /* two chains of additions wait for each other less */
+    double even = 0, odd = 0; /* two independent chains of additions */
     for (; at + 2 <= stop; at += 2) {
         even += (double)x->value[at] * w[x->column[at]];
         odd += (double)x->value[at + 1] * w[x->column[at + 1]];
@@ -197,7 +204,7 @@ static double sparse_dot(const struct data *x, uint64_t at, uint64_t stop, const
     return even + odd;
 }
 
-/* The same of the values' sizes. */
+/* The same with the magnitudes of the values. */
 static double sparse_size(const struct data *x, uint64_t at, uint64_t stop, const double *w) {
     double part[TOGETHER] = {0};
     for (; at + TOGETHER <= stop; at += TOGETHER) {
@@ -211,7 +218,7 @@ static double sparse_size(const struct data *x, uint64_t at, uint64_t stop, cons
     return (part[0] + part[1]) + (part[2] + part[3]);
 }
 
-/* Where the columns below n_weights of a row end. */
+/* The end of the columns below n_weights of a row. */
 static uint64_t sparse_end(const struct data *x, size_t row, size_t n_weights) {
     uint64_t at = x->row_start[row], stop = x->row_start[row + 1];
     while (stop > at && x->column[stop - 1] >= n_weights) {
@@ -271,12 +278,12 @@ void linear_scores_at(const struct data *x, const double *w, size_t n_weights, c
 struct adjoint {
     const struct data *x;
     const double *r;
-    bool sizes; /* |X| takes the place of X */
+    bool sizes; /* |X| is multiplied, not X */
     size_t n_chunks;
     double *partial; /* (n_chunks, n_features) */
 };
 
-/* First row of a chunk: chunks hold about the same number of stored values. */
+/* The first row of a chunk: chunks have about equal numbers of stored values. */
 static size_t chunk_start(const struct adjoint *a, size_t chunk) {
     size_t n = a->x->n_rows;
     if (!a->x->row_start) {
@@ -296,7 +303,7 @@ static size_t chunk_start(const struct adjoint *a, size_t chunk) {
     return chunk == a->n_chunks ? n : low;
 }
 
-/* w += VECTOR_ROWS dense rows, by their weights. */
+/* w += VECTOR_ROWS dense rows times their weights. */
 static void add_rows(const struct adjoint *a, const float *const *row, const double *weight,
                      double *w) {
     const struct vector_float *vector = vector_float();
@@ -317,7 +324,7 @@ static void add_rows(const struct adjoint *a, const float *const *row, const dou
     }
 }
 
-/* Rows with r = 0 are passed over: the others are taken VECTOR_ROWS at a time. */
+/* Rows with r = 0 are skipped: the others are added VECTOR_ROWS at a time. */
 static void dense_adjoint(const struct adjoint *a, size_t first, size_t end, double *w) {
     size_t width = a->x->n_features, n = 0;
     const float *row[VECTOR_ROWS];
@@ -364,14 +371,14 @@ static void adjoint_task(void *argument, size_t chunk, size_t worker) {
     }
 }
 
-/* The partial sums take at most 4 bytes a stored value, or 1 MiB; and as they are added up by one
- * thread, no more are made than shortens the way with as many threads: values / chunks + chunks *
- * width is least. */
+/* The partial sums take at most 4 bytes for each stored value, or 1 MiB. They are added by one
+ * thread, so the number of chunks is that which minimises values / chunks + chunks * width, the
+ * time with as many threads. */
 static size_t choose_chunks(const struct data *x) {
     size_t values = data_values(x), width = x->n_features;
     size_t room = values / 2 > (1 << 17) ? values / 2 : 1 << 17; /* in doubles */
-    size_t chunks = smaller(values / CHUNK_VALUES, width ? room / width : 1);
-    chunks = smaller(chunks, smaller(x->n_rows, CHUNKS));
+    size_t chunks = smaller(values / MIN_CHUNK_VALUES, width ? room / width : 1);
+    chunks = smaller(chunks, smaller(x->n_rows, MAX_CHUNKS));
     while (chunks > 1 && (double)chunks * (double)chunks * (double)width > (double)values) {
         chunks--;
     }

@@ -1,6 +1,8 @@
-/* The kernel matrix in panels of rows: building it, products with it, its entries. panels_rows.h
- * makes here, twice, the part that depends on the entries' type. Over 500 lines, for all of it is
- * about how one struct lays entries out, which nobody else sees. */
+/* The lower triangle of a kernel matrix: computing it, products with it, its entries. panels_rows.h
+ * is included twice, for entries in float and in double. A product with one column costs n^2 / 2
+ * multiply-adds for each of the two triangles, summed in double; one with k columns costs k times
+ * that by BLAS, with sums of PRODUCT_COLUMNS entries in the type of the entries. Over 500 lines,
+ * since all of it depends on how the entries are stored, which is private to this file. */
 #include "common/kernel/panels.h"
 
 #include "common/base/memory.h"
@@ -15,61 +17,72 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows are stored in groups of GROUP, of equal length: 1 + the last row's number, up to GROUP. */
+/* Rows are stored in groups of GROUP rows of equal length: the number of columns up to the end of
+ * the group. */
 enum {
     GROUP = 16,
-    TILE_ROWS = 1024, /* most rows of a tile computed at once: it stays in the second-level cache */
+    TILE_ROWS = 1024, /* maximum rows of a tile: it stays in the second-level cache */
     TILE_COLUMNS = 256,
-    PRODUCT_COLUMNS = 512,    /* of a piece of a many-column product, summed in the entries' type */
-    RUN = 512,                /* b is searched for zeros in pieces of this length */
-    TASK_ENTRIES = 1 << 16,   /* a product is cut into tasks of at least so many entries, */
-    TASKS = 32,               /* at most this many; both are fixed so that sums are */
-    SERIAL_ENTRIES = 1 << 19, /* below, waking other threads takes longer than it saves */
-    PRODUCT_CELLS = 1 << 23   /* of the partial sums of a many-column product */
+    PRODUCT_COLUMNS =
+        512,   /* columns of a piece of a product with k columns, which is summed in the type of
+                the entries */
+    RUN = 512, /* b is searched for zeros in pieces of this length */
+    MIN_TASK_ENTRIES = 1 << 16, /* minimum entries of a task of a product, */
+    MAX_TASKS =
+        32, /* and maximum number of tasks: both are constants, so that the sums do not depend on
+               the number of threads */
+    MIN_PARALLEL_ENTRIES =
+        1 << 19, /* products with fewer entries are computed by one thread: waking others takes
+                  longer than it saves */
+    MAX_PARTIAL_SUMS = 1 << 23 /* maximum number of partial sums of a product with k columns */
 };
 
-/* Columns first..end, in which b is or is not zero. */
+/* Columns first..end, in which b is zero, or not zero in each piece of RUN. */
 struct run {
     size_t first, end;
     bool zero;
 };
 
-/* Of a worker. Made at first use. */
+/* Buffers of one worker, allocated at first use. */
 struct helper {
-    void *work; /* (GROUP + PRODUCT_COLUMNS, k) sums of a product with k columns */
-    void *tile; /* (TILE_ROWS, TILE_COLUMNS) entries that are recomputed, */
-    struct kernel_scratch *scratch; /* by this */
+    void *work; /* (GROUP + PRODUCT_COLUMNS, k) sums, in the type of the entries, of a product with
+                 k columns */
+    void *tile; /* (TILE_ROWS, TILE_COLUMNS) recomputed entries */
+    struct kernel_scratch *scratch; /* buffers of the kernel */
     struct error error;
 };
 
 struct panels {
     struct kernel_rows rows;
-    bool wide;
-    size_t first, kept; /* rows first..kept are in entries; first is start[own] */
-    void *entries;      /* float, double if wide */
+    bool is_double;
+    size_t first, end_cached; /* rows first..end_cached are in `entries`; first is start[own] */
+    void *entries;            /* float or double */
     size_t n_tasks;
-    size_t own, own_end;     /* tasks of this rank */
-    size_t start[TASKS + 1]; /* rows of the tasks of a product, multiples of GROUP but the last */
+    size_t own, own_end; /* tasks of this process: own..own_end */
+    size_t start
+        [MAX_TASKS +
+         1]; /* first row of each task of a product, multiples of GROUP, and the number of rows */
 };
 
-/* A product at work: with one column, in double, or with k, in the entries' type. */
+/* A product in progress: with one column, in double, or with k columns, in the type of the entries.
+ */
 struct product {
     const struct panels *panels;
     size_t k;
-    const double *vector; /* (n) the one column; NULL: */
-    void *b;              /* (n, k) the columns */
-    struct run *runs;     /* (n_runs) of the one column */
+    const double *vector; /* (n) the one column; NULL: there are k, in b */
+    void *b;              /* (n, k) the columns, in the type of the entries */
+    struct run *runs;     /* (n_runs) zero and non-zero pieces of the one column */
     size_t n_runs;
-    bool *used; /* (groups of rows) whether the columns are not zero there */
+    bool *used; /* (groups of rows) true if the columns are not all zero there */
     size_t n_tasks;
-    const size_t *start;   /* (n_tasks + 1) rows of the tasks */
-    bool serial;           /* one task after the other, in one place */
-    double *partial;       /* (n_tasks, n, k) */
+    const size_t *start;   /* (n_tasks + 1) first row of each task, and the end */
+    bool serial;           /* one thread runs all tasks, in one partial array */
+    double *partial;       /* (n_tasks, n, k); (n, k) if serial */
     struct helper *helper; /* (workers) */
     atomic_bool failed;
 };
 
-/* Computing the rows that are kept. */
+/* Computing the cached rows. */
 struct build {
     const struct panels *panels;
     struct {
@@ -81,7 +94,8 @@ struct build {
     atomic_bool failed;
 };
 
-/* Entries before row r: those of whole groups, GROUP rows of GROUP, 2 GROUP, ..., then of rows. */
+/* Number of entries before row r: those of whole groups, of GROUP rows of length GROUP, 2 GROUP,
+ * ..., and of the rows of its group before it. */
 static size_t row_offset(size_t r) {
     size_t group = r / GROUP;
     return GROUP * GROUP * (group * (group + 1) / 2) + r % GROUP * GROUP * (group + 1);
@@ -96,7 +110,8 @@ static bool any_nonzero(const double *b, size_t first, size_t end) {
     return false;
 }
 
-/* Whether the columns of a product are not zero in rows first..end, first a multiple of GROUP. */
+/* True if the columns of a product are not all zero in rows first..end, first a multiple of GROUP.
+ */
 static bool any_used(const struct product *product, size_t first, size_t end) {
     for (size_t r = first; r < end; r += GROUP) {
         if (product->used[r / GROUP]) {
@@ -106,9 +121,9 @@ static bool any_used(const struct product *product, size_t first, size_t end) {
     return false;
 }
 
-/* Makes what a task needs, with `computes` for entries that are not kept. */
+/* Allocates the buffers of a worker; `computes`: also those for entries that are not cached. */
 static int prepare_helper(const struct product *product, struct helper *helper, bool computes) {
-    size_t entry = product->panels->wide ? sizeof(double) : sizeof(float);
+    size_t entry = product->panels->is_double ? sizeof(double) : sizeof(float);
     struct error *err = &helper->error;
     if (!product->vector && !helper->work) {
         helper->work =
@@ -148,24 +163,24 @@ static bool row_is_zero(const struct data *data, size_t i) {
     return k == row.n;
 }
 
-/* A serial number is that of a column, or where the last columns are zeros that no row stores, of a
- * row. There may be more columns yet than either if rows were taken out of a larger matrix: the row
- * of such a column is zero too. */
+/* A serial number is that of a column or, where the last columns are all zero and not stored, of a
+ * row. If rows were selected from a larger matrix, a serial number may be larger than both: its
+ * column is zero in these rows, and its row must be zero too. */
 static int check_serials(const struct data *data, struct error *err) {
-    size_t most = larger(data->n_features, data->n_rows);
+    size_t max_serial = larger(data->n_features, data->n_rows);
     for (size_t i = 0; i < data->n_rows; i++) {
         uint64_t serial = data->serial[i];
-        if (serial == 0 || (serial > most && !row_is_zero(data, i))) {
+        if (serial == 0 || (serial > max_serial && !row_is_zero(data, i))) {
             return error_set(err, ERROR_RUNTIME,
                              "precomputed kernel: row %zu: serial number %llu: must be 1..%zu",
-                             i + 1, (unsigned long long)serial, most);
+                             i + 1, (unsigned long long)serial, max_serial);
         }
     }
     return 0;
 }
 
-/* Only the lower half is used: the file must have the same in the upper one, up to the rounding of
- * its decimals. */
+/* Only the lower triangle is used: the upper one must be the same, up to the rounding of the
+ * decimals in the file. */
 static int check_symmetric(const struct kernel_rows *rows, struct error *err) {
     size_t n = rows->data->n_rows;
     for (size_t i = 0; i < n; i++) {
@@ -187,20 +202,21 @@ static int check_symmetric(const struct kernel_rows *rows, struct error *err) {
     return 0;
 }
 
-/* The end of as many rows from `first` on as fit, in whole groups, at most of rows up to `end`. */
+/* The end of the rows from `first` on that fit into the cache, in whole groups, at most `end`. */
 static size_t rows_that_fit(size_t first, size_t end, size_t cache_bytes, size_t entry) {
-    size_t kept = first, before = row_offset(first);
-    while (kept < end && row_offset(kept + GROUP) - before <= cache_bytes / entry) {
-        kept += GROUP;
+    size_t fitting = first, before = row_offset(first);
+    while (fitting < end && row_offset(fitting + GROUP) - before <= cache_bytes / entry) {
+        fitting += GROUP;
     }
-    return smaller(kept, end);
+    return smaller(fitting, end);
 }
 
-/* Tasks of equal numbers of entries. */
+/* Divides the rows into tasks of about equal numbers of entries, and the tasks among the processes.
+ */
 static void plan_tasks(struct panels *panels) {
     double n = (double)panels->rows.data->n_rows;
-    double tasks = floor(n * n / 2 / TASK_ENTRIES);
-    panels->n_tasks = tasks < 1 ? 1 : tasks > TASKS ? TASKS : (size_t)tasks;
+    double tasks = floor(n * n / 2 / MIN_TASK_ENTRIES);
+    panels->n_tasks = tasks < 1 ? 1 : tasks > MAX_TASKS ? MAX_TASKS : (size_t)tasks;
     for (size_t t = 0; t < panels->n_tasks; t++) {
         double row = n * sqrt((double)t / (double)panels->n_tasks);
         panels->start[t] = (size_t)row / GROUP * GROUP;
@@ -212,14 +228,15 @@ static void plan_tasks(struct panels *panels) {
     panels->first = panels->start[panels->own];
 }
 
-/* Lists the tiles: columns by columns, so that each meets as many rows as possible. */
+/* Lists the tiles, by columns and within these by rows: consecutive tiles share the rows of one
+ * side. */
 static int plan_tiles(struct build *build, struct error *err) {
-    size_t first = build->panels->first, kept = build->panels->kept;
-    build->tile_rows = kept - first > 8 * TILE_ROWS ? TILE_ROWS : TILE_ROWS / 2;
+    size_t first = build->panels->first, end = build->panels->end_cached;
+    build->tile_rows = end - first > 8 * TILE_ROWS ? TILE_ROWS : TILE_ROWS / 2;
     for (int pass = 0; pass < 2; pass++) {
         build->n_tiles = 0;
-        for (size_t c = 0; c < kept; c += TILE_COLUMNS) {
-            for (size_t r = larger(c, first); r < kept; r += build->tile_rows) {
+        for (size_t c = 0; c < end; c += TILE_COLUMNS) {
+            for (size_t r = larger(c, first); r < end; r += build->tile_rows) {
                 if (build->tile) {
                     build->tile[build->n_tiles].r = r;
                     build->tile[build->n_tiles].c = c;
@@ -237,15 +254,15 @@ static int plan_tiles(struct build *build, struct error *err) {
     return 0;
 }
 
-static int build_kept(struct panels *panels, struct threads *threads, struct error *err) {
+static int build_cached(struct panels *panels, struct threads *threads, struct error *err) {
     size_t workers = threads_count(threads);
     struct build build = {.panels = panels,
                           .scratch = kernel_scratch_array(workers, err),
                           .error = memory_zeros(workers, sizeof *build.error, "errors", err)};
     int status = build.scratch && build.error ? plan_tiles(&build, err) : -1;
     if (status == 0) {
-        threads_run(threads, build.n_tiles, panels->wide ? double_build_task : float_build_task,
-                    &build);
+        threads_run(threads, build.n_tiles,
+                    panels->is_double ? double_build_task : float_build_task, &build);
         for (size_t w = 0; w < workers; w++) {
             if (build.error[w].kind != ERROR_NONE) {
                 *err = build.error[w];
@@ -260,14 +277,14 @@ static int build_kept(struct panels *panels, struct threads *threads, struct err
 }
 
 int panels_create(struct panels **panels, const struct kernel *kernel, const struct data *data,
-                  size_t cache_bytes, bool wide, struct cluster *cluster, struct threads *threads,
-                  struct error *err) {
+                  size_t cache_bytes, bool is_double, struct cluster *cluster,
+                  struct threads *threads, struct error *err) {
     struct panels *g = memory_zeros(1, sizeof *g, "kernel matrix", err);
     if (!g) {
         return -1;
     }
-    size_t entry = wide ? sizeof(double) : sizeof(float);
-    g->wide = wide;
+    size_t entry = is_double ? sizeof(double) : sizeof(float);
+    g->is_double = is_double;
     if (kernel_rows_create(&g->rows, kernel, data, err) < 0 ||
         (kernel->type == KERNEL_PRECOMPUTED &&
          (check_serials(data, err) < 0 || check_symmetric(&g->rows, err) < 0))) {
@@ -276,10 +293,11 @@ int panels_create(struct panels **panels, const struct kernel *kernel, const str
     }
     g->rows.cluster = cluster;
     plan_tasks(g);
-    g->kept = rows_that_fit(g->first, g->start[g->own_end], cache_bytes, entry);
-    size_t end = larger(row_offset((g->kept + GROUP - 1) / GROUP * GROUP), row_offset(g->first));
+    g->end_cached = rows_that_fit(g->first, g->start[g->own_end], cache_bytes, entry);
+    size_t end =
+        larger(row_offset((g->end_cached + GROUP - 1) / GROUP * GROUP), row_offset(g->first));
     g->entries = memory_array(end - row_offset(g->first), entry, "kernel matrix", err);
-    if (!g->entries || build_kept(g, threads, err) < 0) {
+    if (!g->entries || build_cached(g, threads, err) < 0) {
         panels_free(g);
         return -1;
     }
@@ -300,8 +318,8 @@ size_t panels_size(const struct panels *panels) {
     return panels->rows.data->n_rows;
 }
 
-bool panels_is_wide(const struct panels *panels) {
-    return panels->wide;
+bool panels_is_double(const struct panels *panels) {
+    return panels->is_double;
 }
 
 const struct kernel_rows *panels_rows(const struct panels *panels) {
@@ -310,7 +328,7 @@ const struct kernel_rows *panels_rows(const struct panels *panels) {
 
 /* ---- products ---- */
 
-/* Cuts 0..n into runs of pieces in which b is all zero, or is not. */
+/* Divides 0..n into runs of pieces in which b is all zero, or not. Returns the number of runs. */
 static size_t find_runs(const double *b, size_t n, struct run *runs) {
     size_t n_runs = 0;
     for (size_t first = 0; first < n; first += RUN) {
@@ -325,13 +343,13 @@ static size_t find_runs(const double *b, size_t n, struct run *runs) {
     return n_runs;
 }
 
-/* Whether a row is kept that is asked for here: of a spread matrix each rank has others, and all
- * are to see the same entries. */
-static bool is_kept(const struct panels *panels, size_t row) {
-    return !panels->rows.cluster && row < panels->kept;
+/* True if the row is cached and may be read: if the matrix is distributed, each process caches
+ * other rows, and all must see the same entries, so that none is read. */
+static bool is_cached(const struct panels *panels, size_t row) {
+    return !panels->rows.cluster && row < panels->end_cached;
 }
 
-/* partial[0..start[task + 1]) = what the rows of a task give. */
+/* partial[0..start[task + 1]) (., k) = the contribution of the rows of a task to the product. */
 static void multiply_task(void *argument, size_t task, size_t worker) {
     struct product *product = argument;
     struct helper *helper = &product->helper[worker];
@@ -341,20 +359,21 @@ static void multiply_task(void *argument, size_t task, size_t worker) {
     }
     memset(partial, 0, product->start[task + 1] * product->k * sizeof *partial);
     if (!atomic_load(&product->failed) &&
-        (product->panels->wide ? double_multiply_task : float_multiply_task)(product, task, helper,
-                                                                             partial) < 0) {
+        (product->panels->is_double ? double_multiply_task
+                                    : float_multiply_task)(product, task, helper, partial) < 0) {
         atomic_store(&product->failed, true);
     }
 }
 
-/* total (n, k) = the sums of the tasks, added in order, with or without threads. */
+/* total (n, k) = the sum of the contributions of all tasks, added in their order, so that it does
+ * not depend on the number of threads. */
 static int run_product(struct product *product, double *total, struct threads *threads,
                        struct error *err) {
     const struct panels *panels = product->panels;
     size_t n = panels_size(panels), cells = n * product->k, workers = threads_count(threads);
-    bool whole = panels->kept == panels->start[panels->own_end];
-    product->serial =
-        workers == 1 || product->n_tasks == 1 || (whole && n * n / 2 * product->k < SERIAL_ENTRIES);
+    bool whole = panels->end_cached == panels->start[panels->own_end];
+    product->serial = workers == 1 || product->n_tasks == 1 ||
+                      (whole && n * n / 2 * product->k < MIN_PARALLEL_ENTRIES);
     product->partial = memory_array(product->serial ? 1 : product->n_tasks, cells * sizeof(double),
                                     "partial products", err);
     product->helper = memory_zeros(workers, sizeof *product->helper, "workspace", err);
@@ -414,13 +433,13 @@ int panels_product(const struct panels *panels, const double *b, double *out,
     return status;
 }
 
-/* Fills b and used from the rows' B. */
+/* Fills b and `used` from B (n, k), whose row i is that of rows[i]. */
 static void take_columns(struct product *product, const uint32_t *rows, size_t n, const double *b) {
     size_t k = product->k;
     for (size_t i = 0; i < n; i++) {
         size_t row = rows ? rows[i] : i;
         for (size_t o = 0; o < k; o++) {
-            if (product->panels->wide) {
+            if (product->panels->is_double) {
                 ((double *)product->b)[row * k + o] = b[i * k + o];
             } else {
                 ((float *)product->b)[row * k + o] = (float)b[i * k + o];
@@ -433,14 +452,16 @@ static void take_columns(struct product *product, const uint32_t *rows, size_t n
 int panels_products(const struct panels *panels, const uint32_t *rows, size_t n, const double *b,
                     size_t k, double *out, struct threads *threads, struct error *err) {
     size_t size = panels_size(panels), groups = (size + GROUP - 1) / GROUP;
-    /* as many tasks together as make the partial sums fit: depends on the sizes only */
-    size_t fit = PRODUCT_CELLS / (size * k + 1), tasks = smaller(larger(fit, 1), panels->n_tasks);
-    size_t start[TASKS + 1];
+    /* tasks are merged until the partial sums are at most MAX_PARTIAL_SUMS; depends on the sizes
+     * only */
+    size_t fit = MAX_PARTIAL_SUMS / (size * k + 1),
+           tasks = smaller(larger(fit, 1), panels->n_tasks);
+    size_t start[MAX_TASKS + 1];
     for (size_t t = 0; t <= tasks; t++) {
         start[t] = panels->start[t * panels->n_tasks / tasks];
     }
     struct product product = {.panels = panels, .k = k, .n_tasks = tasks, .start = start};
-    product.b = memory_zeros(groups * GROUP * k, panels->wide ? sizeof(double) : sizeof(float),
+    product.b = memory_zeros(groups * GROUP * k, panels->is_double ? sizeof(double) : sizeof(float),
                              "products", err);
     product.used = memory_zeros(groups, sizeof(bool), "products", err);
     double *total = memory_array(size, k * sizeof *total, "products", err);
@@ -460,7 +481,7 @@ int panels_products(const struct panels *panels, const uint32_t *rows, size_t n,
 
 /* ---- entries ---- */
 
-/* Entries of rows that are not kept, computed in double. */
+/* block (n_i, n_j) = the entries at rows i and columns j, computed in double. */
 static int compute_block(const struct panels *panels, const uint32_t *i, size_t n_i,
                          const uint32_t *j, size_t n_j, double *block, struct error *err) {
     struct kernel_scratch *scratch;
@@ -480,23 +501,24 @@ static int compute_block(const struct panels *panels, const uint32_t *i, size_t 
 
 int panels_block(const struct panels *panels, const uint32_t *i, size_t n_i, const uint32_t *j,
                  size_t n_j, double *block, struct error *err) {
-    bool kept = true;
+    bool all_cached = true;
     for (size_t r = 0; r < n_i; r++) {
-        kept = kept && is_kept(panels, i[r]);
+        all_cached = all_cached && is_cached(panels, i[r]);
     }
     for (size_t c = 0; c < n_j; c++) {
-        kept = kept && is_kept(panels, j[c]);
+        all_cached = all_cached && is_cached(panels, j[c]);
     }
-    if (!kept && compute_block(panels, i, n_i, j, n_j, block, err) < 0) {
+    if (!all_cached && compute_block(panels, i, n_i, j, n_j, block, err) < 0) {
         return -1;
     }
     for (size_t r = 0; r < n_i; r++) {
         for (size_t c = 0; c < n_j; c++) {
             size_t row = larger(i[r], j[c]), column = smaller(i[r], j[c]);
-            if (is_kept(panels, row)) {
+            if (is_cached(panels, row)) {
                 size_t at = row_offset(row) + column;
-                block[r * n_j + c] = panels->wide ? ((const double *)panels->entries)[at]
-                                                  : (double)((const float *)panels->entries)[at];
+                block[r * n_j + c] = panels->is_double
+                                         ? ((const double *)panels->entries)[at]
+                                         : (double)((const float *)panels->entries)[at];
             }
         }
     }
@@ -506,27 +528,27 @@ int panels_block(const struct panels *panels, const uint32_t *i, size_t n_i, con
 int panels_block_exact(const struct panels *panels, const uint32_t *i, size_t n_i,
                        const uint32_t *j, size_t n_j, double *block, struct error *err) {
     bool given = panels->rows.kernel->type == KERNEL_PRECOMPUTED; /* in float */
-    return panels->wide || given ? panels_block(panels, i, n_i, j, n_j, block, err)
-                                 : compute_block(panels, i, n_i, j, n_j, block, err);
+    return panels->is_double || given ? panels_block(panels, i, n_i, j, n_j, block, err)
+                                      : compute_block(panels, i, n_i, j, n_j, block, err);
 }
 
-size_t panels_kept_bytes(const struct panels *panels) {
-    return (row_offset(panels->kept) - row_offset(panels->first)) *
-           (panels->wide ? sizeof(double) : sizeof(float));
+size_t panels_cached_bytes(const struct panels *panels) {
+    return (row_offset(panels->end_cached) - row_offset(panels->first)) *
+           (panels->is_double ? sizeof(double) : sizeof(float));
 }
 
-bool panels_is_whole(const struct panels *panels) {
-    return !panels->rows.cluster && panels->kept == panels_size(panels);
+bool panels_is_cached(const struct panels *panels) {
+    return !panels->rows.cluster && panels->end_cached == panels_size(panels);
 }
 
 void panels_row(const struct panels *panels, uint32_t i, const uint32_t *j, size_t n,
-                const uint32_t *place, float *row) {
+                const uint32_t *position, float *row) {
     const float *entries = panels->entries;
-    const double *wide = panels->entries;
+    const double *doubles = panels->entries;
     for (size_t c = 0; c < n; c++) {
-        uint32_t other = place ? place[j[c]] : j[c];
+        uint32_t other = position ? position[j[c]] : j[c];
         size_t at = row_offset(larger(i, other)) + smaller(i, other);
-        row[c] = panels->wide ? (float)wide[at] : entries[at];
+        row[c] = panels->is_double ? (float)doubles[at] : entries[at];
     }
 }
 

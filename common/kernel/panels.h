@@ -1,8 +1,7 @@
-/* The lower half of a kernel matrix in panels of rows, as float or double: the matrix of gram.h,
- * row by row of its data. Panels that fit into the given memory are computed once and kept, the
- * others are recomputed block by block at each product: a product reads every row once, for which
- * any cache that forgets the least recently used row would forget each row just before it is
- * needed. */
+/* The lower triangle of a symmetric kernel matrix, in float or double, cached as far as memory is
+ * given: the storage behind gram.h. The first rows are computed once and cached; the others are
+ * recomputed tile by tile in each product. A product reads every row once, so a least-recently-used
+ * cache would drop each row just before it is needed again. */
 #ifndef COMMON_KERNEL_PANELS_H
 #define COMMON_KERNEL_PANELS_H
 
@@ -18,28 +17,29 @@
 
 struct panels;
 
-/* Builds the matrix of `data`'s rows (borrowed, with kernel, for the life of the panels), over the
- * ranks of a cluster (NULL: none), as gram_create_spread says. The caller calls panels_free. */
+/* Builds the matrix of the rows of `data` (borrowed, with kernel, for the life of the panels),
+ * distributed over the processes of a cluster (NULL: none), see gram_create_spread. is_double:
+ * entries are double, not float. The caller calls panels_free. */
 int panels_create(struct panels **panels, const struct kernel *kernel, const struct data *data,
-                  size_t cache_bytes, bool wide, struct cluster *cluster, struct threads *threads,
-                  struct error *err);
+                  size_t cache_bytes, bool is_double, struct cluster *cluster,
+                  struct threads *threads, struct error *err);
 void panels_free(struct panels *panels);
 
-/* Number of rows, and the prepared rows. */
+/* The number of rows, and the rows prepared for the kernel. */
 size_t panels_size(const struct panels *panels);
 const struct kernel_rows *panels_rows(const struct panels *panels);
 
-/* True if the entries are double. */
-bool panels_is_wide(const struct panels *panels);
+/* True if entries are stored in double. */
+bool panels_is_double(const struct panels *panels);
 
-/* Bytes of the entries that are kept, and whether all are, here. */
-size_t panels_kept_bytes(const struct panels *panels);
-bool panels_is_whole(const struct panels *panels);
+/* Bytes of the cached entries, and whether this process caches all entries. */
+size_t panels_cached_bytes(const struct panels *panels);
+bool panels_is_cached(const struct panels *panels);
 
-/* row[c] = the entry at row i and column j[c], or place[j[c]] where that is not NULL, c < n, of a
- * matrix that is whole. */
+/* row[c] = the entry at row i and column j[c] (position[j[c]] if position is not NULL), c < n, of a
+ * matrix that is cached as a whole. */
 void panels_row(const struct panels *panels, uint32_t i, const uint32_t *j, size_t n,
-                const uint32_t *place, float *row);
+                const uint32_t *position, float *row);
 
 /* As gram_product, gram_products, gram_block and gram_block_exact. */
 int panels_product(const struct panels *panels, const double *b, double *out,

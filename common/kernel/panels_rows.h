@@ -1,12 +1,13 @@
-/* The parts of panels.c that depend on the type of the entries: included there once for float and
- * once for double, with REAL, TILE, VECTOR and NAME(x) defined. Not a header for anybody else. */
+/* The parts of panels.c that depend on the type of the entries. panels.c includes this file for
+ * float and for double, with REAL, TILE, VECTOR, GEMM and NAME(x) defined. Private to panels.c. */
 
-/* The first entry of row r, which is kept, or next to the last that is. */
+/* The first entry of row r, which is cached, or the end of the cached rows. */
 static REAL *NAME(row)(const struct panels *panels, size_t r) {
     return (REAL *)panels->entries + (row_offset(r) - row_offset(panels->first));
 }
 
-/* Computes columns first..first + n of rows r_first..r_first + n_r into out. */
+/* out[i][c] = entry (r_first + i, first + c), i < n_r, c < n, as far as it is in the lower
+ * triangle. */
 static int NAME(compute)(const struct panels *panels, size_t r_first, size_t n_r, size_t first,
                          size_t n, REAL *const *out, struct kernel_scratch *scratch,
                          struct error *err) {
@@ -18,8 +19,9 @@ static int NAME(compute)(const struct panels *panels, size_t r_first, size_t n_r
     return TILE(&tile, out, scratch, err);
 }
 
-/* Of a product with one column: what columns first..end of up to VECTOR_ROWS rows from r on give to it;
- * row[k] points at the entry of column `first`. r and first are multiples of VECTOR_ROWS. */
+/* The contribution of columns first..end of up to VECTOR_ROWS rows from r on to a product with one
+ * column; row[k] points at the entry of column `first`. r and first are multiples of VECTOR_ROWS.
+ */
 static void NAME(multiply_rows)(const struct product *product, size_t r, size_t first, size_t end,
                                 const REAL *const *row, double *partial) {
     const double *b = product->vector;
@@ -28,11 +30,13 @@ static void NAME(multiply_rows)(const struct product *product, size_t r, size_t 
     double weight[VECTOR_ROWS] = {0}, dot[VECTOR_ROWS] = {0};
     bool axpy = false;
     for (size_t k = 0; k < VECTOR_ROWS; k++) {
-        at[k] = row[k < n ? k : 0]; /* beside the last row: its weight is 0, its sum not used */
+        at[k] = row
+            [k < n ? k
+                   : 0]; /* rows after the last one: their weights are 0, their sums are not used */
         weight[k] = k < n ? b[r + k] : 0;
         axpy = axpy || weight[k] != 0;
     }
-    size_t before = smaller(end, r); /* columns on which all these rows have entries */
+    size_t before = smaller(end, r); /* columns in which all these rows have entries */
     for (size_t i = 0; i < product->n_runs; i++) {
         size_t from = larger(product->runs[i].first, first);
         size_t to = smaller(product->runs[i].end, before);
@@ -63,9 +67,9 @@ static void NAME(multiply_rows)(const struct product *product, size_t r, size_t 
     }
 }
 
-/* Of a product with k columns: what columns first..end of `n` rows from r on give to it; the rows lie
- * `stride` apart from `tile` on, which holds column `first`. Row numbers beyond the tile's own columns
- * are below the diagonal, but for the last GROUP columns of a group. */
+/* The contribution of columns first..end of `n` rows from r on to a product with k columns; the
+ * rows are `stride` apart, from `tile` on, which holds column `first`. All columns of the tile are
+ * below the diagonal, but for the last GROUP columns of a group. */
 static void NAME(multiply_columns)(const struct product *product, size_t r, size_t n,
                                    const REAL *tile, size_t stride, size_t first, size_t end,
                                    double *partial, REAL *work) {
@@ -101,7 +105,7 @@ static void NAME(multiply_columns)(const struct product *product, size_t r, size
     }
 }
 
-/* The same of either product, for up to GROUP rows. */
+/* The same for either kind of product, and up to GROUP rows. */
 static void NAME(multiply_group)(const struct product *product, size_t r, size_t n,
                                  const REAL *tile, size_t stride, size_t first, size_t end,
                                  double *partial, void *work) {
@@ -118,12 +122,12 @@ static void NAME(multiply_group)(const struct product *product, size_t r, size_t
     }
 }
 
-/* What the rows of a task give: those that are kept, then the others, tile by tile. */
+/* The contribution of the rows of a task: first the cached rows, then the others, tile by tile. */
 static int NAME(multiply_task)(struct product *product, size_t task, struct helper *helper,
                                double *partial) {
     const struct panels *panels = product->panels;
     size_t start = product->start[task], stop = product->start[task + 1];
-    size_t middle = larger(start, smaller(stop, panels->kept));
+    size_t middle = larger(start, smaller(stop, panels->end_cached));
     if (prepare_helper(product, helper, middle < stop) < 0) {
         return -1;
     }
@@ -157,12 +161,12 @@ static int NAME(multiply_task)(struct product *product, size_t task, struct help
     return 0;
 }
 
-/* Computes one tile of the rows that are kept. */
+/* Computes one tile of the cached rows. */
 static void NAME(build_task)(void *argument, size_t task, size_t worker) {
     struct build *build = argument;
     const struct panels *panels = build->panels;
     size_t first = build->tile[task].r, c = build->tile[task].c;
-    size_t n_r = smaller(panels->kept - first, build->tile_rows);
+    size_t n_r = smaller(panels->end_cached - first, build->tile_rows);
     size_t n = smaller(first + n_r - c, TILE_COLUMNS);
     REAL *out[TILE_ROWS];
     for (size_t k = 0; k < n_r; k++) {

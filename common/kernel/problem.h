@@ -1,4 +1,4 @@
-/* What every solver is given, whatever the family. */
+/* The training problem that is passed to the solvers of all families. */
 #ifndef COMMON_KERNEL_PROBLEM_H
 #define COMMON_KERNEL_PROBLEM_H
 
@@ -12,24 +12,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Training rows. Linear: all rows of `data`, gram NULL. Kernel: rows[0..n) of the gram's rows (a
- * fold shares the whole matrix); data is then the gram's data, and labels are data's. */
+/* Training rows. Linear: all rows of `data`, gram NULL. Kernel: rows[0..n) of the rows of the Gram
+ * matrix, which folds share; data is then the data of the Gram matrix, and labels are those of
+ * data. */
 struct problem {
     struct cluster
-        *cluster; /* linear: over its ranks the rows are spread, data has this one's; NULL:
-                                all rows are here */
+        *cluster; /* linear: the processes over which the rows are distributed; data has the rows
+                    of this process. NULL: all rows are here */
     struct cluster
-        *starts; /* linear, all rows are here, as on each of its ranks, which make the same
-                               calls: to them go the starts of a fit that has several. NULL: none */
+        *starts; /* linear, all rows on each of these processes, which make the same calls: they
+                   share the starts of a fit with several starts. NULL: none */
     const struct data *data;
     const struct gram *gram;
     const uint32_t *rows; /* (n) row numbers of data; NULL: all, n = data->n_rows */
     size_t n;
     struct threads *threads;
-    size_t cache_bytes; /* that the solver may use for rows of the kernel matrix */
-    bool unsolved;      /* it is late whenever it is solved: solvers make ready only w = 0 */
-    double constant;    /* value of one more feature of every row, which score maps and rows of the
-                           matrix take in; 0: none, or the solver's own affair */
+    size_t cache_bytes; /* cache size for rows of the kernel matrix */
+    bool unsolved;      /* no time is left: solvers prepare only the zero solution, w = 0 */
+    double constant; /* value of a constant feature, which score maps and caches of kernel rows add
+                     to every row; 0: none, or the solver adds it itself */
 };
 
 /* One coefficient of a product of two training rows (pair features): value of rows u < v. */

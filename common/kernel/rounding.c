@@ -1,3 +1,4 @@
+/* Rounding-error bounds of kernel values, by the definitions of the kernels. */
 #include "common/kernel/rounding.h"
 
 #include "common/kernel/table.h"
@@ -24,12 +25,12 @@ static double largest_norm(const struct kernel_rows *rows) {
     return largest;
 }
 
-/* A norm of n terms is off by n - 1 units, twice what two rows share by n - 1 of no more than the sum of
- * the norms, and the three are put together with three roundings. exp(-gamma d) is off by that many
- * units of the sum of the norms, unless more than 33 bits cancel: then the distance is summed up from
- * differences. The slope of 1 / (1 + gamma d) in gamma d, 1 / (1 + gamma d)^2, is at most that of the
- * exponential where that is largest, and at most 1 / (4 gamma d): the same bound holds, with three
- * roundings. */
+/* Derivation for distances: a norm of n terms has n - 1 rounding errors, twice the sum of products
+ * or overlaps n - 1 of at most the sum of the norms, and combining the three has three. exp(-gamma
+ * d) has that many errors relative to gamma times the sum of the norms, unless more than 33 bits
+ * cancel: then the distance is summed from differences. The derivative of 1 / (1 + gamma d) with
+ * respect to gamma d is at most that of the exponential, where that is largest, and at most 1 / (4
+ * gamma d): the same bound holds, with three more roundings. */
 double kernel_rounding(const struct kernel_rows *rows) {
     const struct kernel *kernel = rows->kernel;
     double terms = (double)data_longest_row(rows->data), cancelled = 0;
@@ -54,8 +55,9 @@ double kernel_rounding(const struct kernel_rows *rows) {
     return 0;
 }
 
-/* The reach of a row with that norm; precomputed: `norm` is the largest value. */
-static double reach_of(const struct kernel *kernel, double norm) {
+/* The feature-norm bound of a row with this norm; precomputed: `norm` is the largest magnitude of a
+ * value. */
+static double norm_bound_of(const struct kernel *kernel, double norm) {
     switch (kernel_table[kernel->type].function) {
     case FUNCTION_PLAIN:
         return sqrt(norm);
@@ -71,10 +73,10 @@ static double reach_of(const struct kernel *kernel, double norm) {
     return 1;
 }
 
-void kernel_reach(const struct kernel_rows *rows, double *reach) {
+void kernel_reach(const struct kernel_rows *rows, double *norm_bound) {
     double largest = rows->norm ? 0 : largest_value(rows->data);
     for (size_t i = 0; i < rows->data->n_rows; i++) {
-        reach[i] = reach_of(rows->kernel, rows->norm ? rows->norm[i] : largest);
+        norm_bound[i] = norm_bound_of(rows->kernel, rows->norm ? rows->norm[i] : largest);
     }
 }
 
@@ -92,25 +94,26 @@ void kernel_rounding_open(struct kernel_rounding *rounding, const struct kernel_
     }
 }
 
-/* Bounds of what a value k of two rows with these norms is off by: one for each way to make values
- * of sums. */
+/* The norms of two rows. The functions below bound the error of their kernel value k, one for each
+ * kind of function. */
 struct pair_norms {
     double x, z;
 };
 
-/* |x| |z|, at least. */
+/* An upper bound of |x| |z|. */
 static double largest_product(struct pair_norms norms) {
     return sqrt(norms.x) * sqrt(norms.z) * (1 + 1e-12);
 }
 
-/* What gamma x'z + coef0 is off by. */
+/* The error of gamma x'z + coef0. */
 static double base_error(const struct kernel_rounding *rounding, struct pair_norms norms) {
     const struct kernel *kernel = rounding->rows->kernel;
     double product = fabs(kernel->gamma) * largest_product(norms);
     return ((rounding->terms + 4) * product + 3 * fabs(kernel->coef0)) * UNIT;
 }
 
-/* b^d, b = k^(1/d), with b off by `off`: (|b| + off)^d - |b|^d <= d off (|b| + off)^(d - 1). */
+/* b^d, b = k^(1/d), if b has an error of at most `off`: (|b| + off)^d - |b|^d <= d off (|b| +
+ * off)^(d - 1). */
 static double power_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
                           double k) {
     double degree = rounding->rows->kernel->degree, off = base_error(rounding, norms);
@@ -118,8 +121,8 @@ static double power_entry(const struct kernel_rounding *rounding, struct pair_no
     return degree * off * pow(base + off, fmax(degree - 1, 0)) + 2 * degree * UNIT * fabs(k);
 }
 
-/* a / (s - a), |a| <= s / 2: a sum of n terms of one sign is n - 1 units off, and so is s; s - a is
- * at least s / 2, and so 3 n units off. */
+/* a / (s - a), |a| <= s / 2: a sum of n terms of one sign has n - 1 relative errors, and so has s;
+ * s - a is at least s / 2, and so has 3 n. */
 static double ratio_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
                           double k) {
     double terms = rounding->rows->whole ? 1 : rounding->terms, units = 3 * terms + 8;
@@ -129,17 +132,17 @@ static double ratio_entry(const struct kernel_rounding *rounding, struct pair_no
     return (units * fabs(k) + terms * shared) * UNIT;
 }
 
-/* gamma d of an entry is t, off by `shared` units of that of the norms; where it is less than
- * KERNEL_NEAR of them and summed up as it stands by `direct` units of itself. Which of the two it
- * was is not known within 2 of that border, where the first is the more. exp(-t) is then off by
- * exp(part) - 1 of itself, and 1 / (1 + t) by less. What came out as 0 is below exp(-708), but for
- * the error of that exponent. */
+/* With t = gamma d: its error is `shared` units relative to gamma times the sum of the norms or, if
+ * d is below KERNEL_NEAR times that sum and summed from differences, `direct` units of t itself.
+ * Within a factor of 2 of that border either is possible, and the first is the larger. exp(-t) then
+ * has a relative error of exp(part) - 1, and 1 / (1 + t) a smaller one. A value that is 0 was below
+ * exp(-708), up to the error of the exponent. */
 static double decay_entry(const struct kernel_rounding *rounding, struct pair_norms norms,
                           double k) {
     const struct kernel *kernel = rounding->rows->kernel;
     const double near = KERNEL_NEAR, zero = 708;
-    /* two norms, what is shared twice, and their sums; the differences of up to twice as many
-     * features, and of their squares; three of the exponent */
+    /* two norms, the shared sum twice, and their additions; differences of up to twice as many
+     * features and their squares; three for the exponent */
     double shared = 2 * rounding->terms + 10, direct = 2 * rounding->terms + 8;
     double sum = kernel->gamma * (norms.x + norms.z), part = shared * UNIT * sum;
     if (!(k > 0)) {
@@ -147,7 +150,7 @@ static double decay_entry(const struct kernel_rounding *rounding, struct pair_no
                                      : fmin(part, shared * UNIT * 2 / near * zero);
         return fmin(exp(part - zero), 1);
     }
-    if (k > 1 - near * sum) { /* it may be */
+    if (k > 1 - near * sum) { /* the distance may have been summed from differences */
         bool decays = kernel_table[kernel->type].function == FUNCTION_DECAY;
         double t = k >= 1 ? 0 : decays ? -log(k) : 1 / k - 1;
         part = t < near / 2 * sum ? direct * UNIT * t : part;
@@ -155,7 +158,7 @@ static double decay_entry(const struct kernel_rounding *rounding, struct pair_no
     return k * (expm1(part) + 8 * UNIT);
 }
 
-/* What a value of x'z, or of a function of it or of a distance, is off by. */
+/* The error of a kernel value k. */
 static double entry_error(const struct kernel_rounding *rounding, struct pair_norms norms,
                           double k) {
     const struct kernel *kernel = rounding->rows->kernel;
@@ -178,7 +181,7 @@ static double entry_error(const struct kernel_rounding *rounding, struct pair_no
 void kernel_rounding_entries(const struct kernel_rounding *rounding, size_t row,
                              const uint32_t *column, size_t n, double *value) {
     const struct kernel_rows *rows = rounding->rows;
-    const double up = 1 + 0x1p-20; /* sums of bounds are rounded, too */
+    const double up = 1 + 0x1p-20; /* covers the rounding of sums of bounds */
     for (size_t c = 0; c < n; c++) {
         double k = value[c];
         struct pair_norms norms = {rows->norm ? rows->norm[row] : 0,
@@ -190,27 +193,29 @@ void kernel_rounding_entries(const struct kernel_rounding *rounding, size_t row,
 
 /* ---- values in float ---- */
 
-/* What the bounds need of a row's values that are not 0. */
+/* Properties of the non-zero values of rows. */
 struct values {
     double terms;
-    float least, smallest; /* of all rows so far: value, and size of one */
+    float smallest_value,
+        smallest_size; /* smallest value, and smallest magnitude, of all rows so far */
 };
 
-static void look_at_row(const struct data *data, size_t i, struct values *values) {
+static void add_row(const struct data *data, size_t i, struct values *values) {
     struct stored_row row = data_stored(data, i);
     values->terms = 0;
     for (size_t k = 0; k < row.n; k++) {
         float value = row.value[k], size = fabsf(value);
         values->terms += value != 0;
-        values->least = value < values->least ? value : values->least;
-        values->smallest = value != 0 && size < values->smallest ? size : values->smallest;
+        values->smallest_value = value < values->smallest_value ? value : values->smallest_value;
+        values->smallest_size =
+            value != 0 && size < values->smallest_size ? size : values->smallest_size;
     }
 }
 
-/* exp(-gamma d): d is off by a unit for each term of what two rows share, and by 6 for their norms,
- * times the norms' sum; gamma d by 3 units of its own, with gamma d < 88 where the value is not 0;
- * exp by 8, see decay_rounding. 1 / (1 + gamma d) is off by less. Products and gamma may underflow.
- * Cancelled distances are computed in double. */
+/* exp(-gamma d): d has one error for each term of the shared sum, and 6 for the norms, relative to
+ * the sum of the norms; gamma d has 3 more of its own, with gamma d < 88 where the value is not 0;
+ * exp has 8 (see kernel_rounding). 1 / (1 + gamma d) has fewer. Products and gamma may underflow.
+ * Distances that cancel are computed in double. */
 static double decay_float(const struct kernel_rows *rows, double terms, double norms) {
     double gamma = rows->kernel->gamma, exponent = gamma * norms;
     double units = 8 + (terms + 6) * exponent + 3 * fmin(2 * exponent, 88);
@@ -219,20 +224,21 @@ static double decay_float(const struct kernel_rows *rows, double terms, double n
 
 bool kernel_rounding_float(const struct kernel_rows *rows, double *relative) {
     enum kernel_function function = kernel_table[rows->kernel->type].function;
-    const double most = 0.01;
-    const float smallest = 0x1p-60F; /* whose products are normal numbers */
+    const double max_relative = 0.01;
+    const float smallest_size = 0x1p-60F; /* products of such values are normal numbers */
     bool decays = function == FUNCTION_DECAY || function == FUNCTION_INVERSE;
     if (!decays && function != FUNCTION_RATIO) {
         return false;
     }
     double largest = largest_norm(rows);
-    struct values values = {.smallest = INFINITY};
+    struct values values = {.smallest_size = INFINITY};
     for (size_t i = 0; i < rows->data->n_rows; i++) {
-        look_at_row(rows->data, i, &values);
+        add_row(rows->data, i, &values);
         double part = decays ? decay_float(rows, values.terms, rows->norm[i] + largest)
                              : (6 * values.terms + 20) * FLT_EPSILON / 2;
-        part *= 1 + 2 * most; /* exp(t) - 1 is more than t, and errors have errors */
-        relative[i] = part < most ? part : (double)INFINITY;
+        part *= 1 + 2 * max_relative; /* exp(t) - 1 > t, and the bounds themselves have errors */
+        relative[i] = part < max_relative ? part : (double)INFINITY;
     }
-    return decays || (values.least >= 0 && values.smallest >= smallest); /* else sums cancel */
+    return decays || (values.smallest_value >= 0 &&
+                      values.smallest_size >= smallest_size); /* otherwise sums may cancel */
 }

@@ -1,5 +1,5 @@
-/* How far a kernel value that is evaluated in double may be from the true one: what a certificate
- * pays for. */
+/* Rounding-error bounds of kernel values in double and float, which certificates add to their
+ * bounds. */
 #ifndef COMMON_KERNEL_ROUNDING_H
 #define COMMON_KERNEL_ROUNDING_H
 
@@ -9,44 +9,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* reach (rows->data->n_rows) gets numbers with |k(x_i, x_j)| <= reach_i reach_j. */
-void kernel_reach(const struct kernel_rows *rows, double *reach);
+/* norm_bound (n_rows) gets numbers b with |k(x_i, x_j)| <= b_i b_j, that is sqrt(k(x, x)) for a
+ * positive semidefinite kernel. */
+void kernel_reach(const struct kernel_rows *rows, double *norm_bound);
 
-/* The factor f for which kernel_block_double and kernel_scores are within f reach_i reach_j of
- * k(x_i, x_j). Values of the features are taken as they are held; the linear kernel's norms are not
- * looked at. Sources: standard model of rounding (Higham, "Accuracy and stability of numerical
- * algorithms", 2002, sections 2 and 3), with |x'z| <= |x| |z|, x'z <= (|x|^2 + |z|^2) / 2 and
- * exp(-v) v <= 1/e. */
+/* The factor f such that values of kernel_block_double and kernel_scores are within f b_i b_j of
+ * k(x_i, x_j), b the norm bounds. The float values of the features are taken as exact; the norms of
+ * the linear kernel are not used. Source: the standard model of rounding (Higham, "Accuracy and
+ * stability of numerical algorithms", 2002, sections 2 and 3), with |x'z| <= |x| |z|, x'z <= (|x|^2
+ * + |z|^2) / 2 and exp(-v) v <= 1/e. */
 double kernel_rounding(const struct kernel_rows *rows);
 
-/* The same entry by entry, which may be far less: where a value is next to 0, or of rows that are
- * equal. */
+/* Bounds for each entry, which may be far smaller: for values near 0, and for equal rows. */
 struct kernel_rounding {
     const struct kernel_rows *rows;
-    double terms;  /* the longest row */
-    double units;  /* of each value, besides */
-    bool positive; /* no value of a feature is below 0 */
+    double terms;  /* length of the longest row */
+    double units;  /* additional roundings of each value */
+    bool positive; /* no feature value is negative */
 };
 
-/* Makes it ready. `units`: roundings that whoever uses a value adds to it. */
+/* Initialises the bounds. units: number of roundings that the caller adds to each value. */
 void kernel_rounding_open(struct kernel_rounding *rounding, const struct kernel_rows *rows,
                           double units);
 
-/* value (n): k(x_row, x_column[c]) as evaluated in double become bounds of how far each is off. */
+/* value (n): in, k(x_row, x_column[c]) evaluated in double; out, bounds of their errors. */
 void kernel_rounding_entries(const struct kernel_rounding *rounding, size_t row,
                              const uint32_t *column, size_t n, double *value);
 
-/* error (rows, n_outputs) = the sums over j of size (rows, n_outputs) at j, 0 or more, times what
- * value (i, j) may be off by. As kernel_scores does it: what that says of threads and clusters
- * holds here. */
+/* error (rows, n_outputs) = the sum over j of size (rows, n_outputs) at j, 0 or more, times the
+ * bound of value (i, j). Computed as kernel_scores: the same holds for threads and clusters. */
 int kernel_rounding_scores(const struct kernel_rounding *rounding, const double *size,
                            size_t n_outputs, double *error, struct threads *threads,
                            struct error *err);
 
-/* Values in float: relative (rows->data->n_rows) gets numbers r with |~k(x_i, x_j) - k(x_i, x_j)|
- * <= r_i k(x_i, x_j) + FLT_MIN for all j and what kernel_block_float makes of them, INFINITY for a
- * row that has none below 1%. k is in [0, 1]. Returns false for kernels, or values, of which it
- * knows none. */
+/* Bounds for values in float: relative (n_rows) gets numbers r with |~k(x_i, x_j) - k(x_i, x_j)| <=
+ * r_i k(x_i, x_j) + FLT_MIN for all j, ~k from kernel_block_float; INFINITY for a row without a
+ * bound below 1%. Only for k in [0, 1]: returns false for other kernels, and for values for which
+ * no bound is known. */
 bool kernel_rounding_float(const struct kernel_rows *rows, double *relative);
 
 #endif

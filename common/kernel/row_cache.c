@@ -1,3 +1,5 @@
+/* A least-recently-used cache of kernel rows: a doubly linked list over the rows, most recent
+ * first. A row costs n kernel values when it is not in the cache. */
 #include "common/kernel/row_cache.h"
 
 #include "common/base/memory.h"
@@ -7,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint32_t NONE = UINT32_MAX; /* no row */
+static const uint32_t NONE = UINT32_MAX; /* stands for no row */
 
-/* How large a copy of the data may be, as a part of the cache, beside which it is. */
-static const double ORDERED_PART = 0.25;
+/* A copy of the data in the current order may take at most this part of the cache size. */
+static const double MAX_COPY_PART = 0.25;
 
-/* A row that is kept: in the list from the most to the least recently used. */
+/* A cached row, linked to the rows used just after and just before it. */
 struct row {
     float *value; /* (length), or NULL */
     size_t length;
@@ -25,15 +27,16 @@ struct rows {
     struct kernel_rows own; /* of a linear problem */
     const struct kernel_rows *source;
     size_t n;
-    uint32_t *order;    /* (n) row of the problem in each place */
-    uint32_t *data_row; /* (n) row of the source in each place */
+    uint32_t *order;    /* (n) row of the problem at each position */
+    uint32_t *data_row; /* (n) row of the source at each position */
     struct row *row;    /* (n) by row of the problem */
     uint32_t first, last;
-    size_t used, most; /* values that are kept, and that may be */
-    size_t n_kept;
+    size_t used, max_used; /* number of values cached, and its maximum */
+    size_t n_cached;
     float *whole; /* (n) work */
-    bool orders;  /* dense rows for products are fastest as they lie, each in its place: */
-    struct data ordered_data; /* its values at first use */
+    bool copies;  /* copies dense rows into the current order: products read them fastest one after
+                   the other */
+    struct data ordered_data; /* the copy; values are allocated at first use */
     struct kernel_rows ordered;
     struct kernel_scratch *scratch;
 };
@@ -58,7 +61,7 @@ int rows_create(struct rows **rows, const struct problem *problem, size_t cache_
     made->problem = problem;
     made->n = problem->n;
     made->first = made->last = NONE;
-    made->most = cache_bytes / sizeof(float);
+    made->max_used = cache_bytes / sizeof(float);
     made->kernel.type = KERNEL_LINEAR;
     int status = 0;
     if (problem->gram) {
@@ -72,9 +75,9 @@ int rows_create(struct rows **rows, const struct problem *problem, size_t cache_
         return -1;
     }
     const struct data *data = made->source->data;
-    made->orders = !data->row_start &&
+    made->copies = !data->row_start &&
                    kernel_table[made->source->kernel->type].sums == KERNEL_PRODUCTS &&
-                   (double)made->n * data->n_features <= ORDERED_PART * (double)made->most;
+                   (double)made->n * data->n_features <= MAX_COPY_PART * (double)made->max_used;
     for (size_t i = 0; i < made->n; i++) {
         made->order[i] = (uint32_t)i;
         made->data_row[i] = problem->rows ? problem->rows[i] : (uint32_t)i;
@@ -103,13 +106,13 @@ void rows_free(struct rows *rows) {
 
 /* ---- the list ---- */
 
-static void unlink_row(struct rows *rows, uint32_t id) {
+static void list_remove(struct rows *rows, uint32_t id) {
     struct row *row = &rows->row[id];
     *(row->before == NONE ? &rows->first : &rows->row[row->before].after) = row->after;
     *(row->after == NONE ? &rows->last : &rows->row[row->after].before) = row->before;
 }
 
-static void link_first(struct rows *rows, uint32_t id) {
+static void list_add_first(struct rows *rows, uint32_t id) {
     struct row *row = &rows->row[id];
     row->before = NONE;
     row->after = rows->first;
@@ -117,19 +120,19 @@ static void link_first(struct rows *rows, uint32_t id) {
     rows->first = id;
 }
 
-static void forget(struct rows *rows, uint32_t id) {
+static void drop(struct rows *rows, uint32_t id) {
     struct row *row = &rows->row[id];
-    unlink_row(rows, id);
+    list_remove(rows, id);
     rows->used -= row->length;
-    rows->n_kept--;
+    rows->n_cached--;
     free(row->value);
     *row = (struct row){0};
 }
 
 /* ---- values ---- */
 
-/* Copies the rows in the first `length` places there. */
-static void put_in_order(struct rows *rows, size_t length) {
+/* Copies the rows at the first `length` positions into `ordered_data`. */
+static void copy_in_order(struct rows *rows, size_t length) {
     const struct kernel_rows *source = rows->source;
     size_t d = source->data->n_features;
     for (size_t p = 0; p < length; p++) {
@@ -152,11 +155,11 @@ static int make_ordered(struct rows *rows, struct error *err) {
         kernel_rows_free(&rows->ordered);
         return -1;
     }
-    put_in_order(rows, rows->n);
+    copy_in_order(rows, rows->n);
     return 0;
 }
 
-/* Values first..end of the row in place i, without the constant feature's. */
+/* Computes values first..end of the row at position i, without the constant feature. */
 static int compute(struct rows *rows, size_t i, size_t first, size_t end, float *value,
                    struct error *err) {
     const struct gram *gram = rows->problem->gram;
@@ -167,7 +170,7 @@ static int compute(struct rows *rows, size_t i, size_t first, size_t end, float 
     }
     struct kernel_tile tile = {.x = {rows->source, NULL, rows->data_row[i], 1},
                                .z = {rows->source, columns, 0, n}};
-    if (rows->orders) {
+    if (rows->copies) {
         if (!rows->ordered_data.value && make_ordered(rows, err) < 0) {
             return -1;
         }
@@ -182,30 +185,30 @@ const float *rows_get(struct rows *rows, size_t i, size_t length, struct error *
     struct row *row = &rows->row[id];
     size_t have = row->length;
     if (row->value) {
-        unlink_row(rows, id);
-        link_first(rows, id);
+        list_remove(rows, id);
+        list_add_first(rows, id);
     }
     if (row->value && have >= length) {
         return row->value;
     }
-    /* make room, but not at the cost of the last rows asked for */
-    while (rows->n_kept >= ROWS_LEAST + (row->value != NULL) && rows->last != id &&
-           rows->used + length - have > rows->most) {
-        forget(rows, rows->last);
+    /* drop least recently used rows, but not the last MIN_CACHED_ROWS */
+    while (rows->n_cached >= MIN_CACHED_ROWS + (row->value != NULL) && rows->last != id &&
+           rows->used + length - have > rows->max_used) {
+        drop(rows, rows->last);
     }
     float *value = memory_resize(row->value, length, sizeof *value, "a kernel row", err);
     if (!value) {
         return NULL;
     }
     if (!row->value) {
-        rows->n_kept++;
-        link_first(rows, id);
+        rows->n_cached++;
+        list_add_first(rows, id);
     }
     row->value = value;
     rows->used += length - have;
     row->length = length;
     if (compute(rows, i, have, length, value + have, err) < 0) {
-        forget(rows, id);
+        drop(rows, id);
         return NULL;
     }
     float square = (float)(rows->problem->constant * rows->problem->constant);
@@ -239,13 +242,13 @@ int rows_reorder(struct rows *rows, const uint32_t *from, size_t length, struct 
     permute(rows->data_row, from, length, work);
     free(work);
     if (rows->ordered_data.value) {
-        put_in_order(rows, length);
+        copy_in_order(rows, length);
     }
     for (uint32_t id = rows->first, next; id != NONE; id = next) {
         struct row *row = &rows->row[id];
         next = row->after;
         if (row->length < length) {
-            forget(rows, id);
+            drop(rows, id);
             continue;
         }
         for (size_t a = 0; a < length; a++) {

@@ -1,10 +1,10 @@
-/* Rows of the kernel matrix for solvers that move one or two coefficients at a time: computed when
- * they are asked for, kept as float, the least recently used forgotten first.
+/* A least-recently-used cache of rows of the kernel matrix, in float, for solvers that change one
+ * or two coefficients in an iteration (SMO, coordinate ascent).
  *
- * The columns stand in an order that the solver may change, so that it can shrink: the columns in
- * use come first, and only those are computed, kept and moved. Rows are found by their place in the
- * same order. Values come from the gram where it keeps the whole matrix, else from the kernel; a
- * problem without gram has the linear kernel. */
+ * The columns stand in an order that the solver may change, for shrinking: the columns in use come
+ * first, and only these are computed and stored. Rows are found by their position in the same
+ * order. Values come from the Gram matrix if it is cached as a whole, else from the kernel; a
+ * problem without Gram matrix has the linear kernel. */
 #ifndef COMMON_KERNEL_ROW_CACHE_H
 #define COMMON_KERNEL_ROW_CACHE_H
 
@@ -16,24 +16,25 @@
 
 struct rows;
 
-/* However small the cache, so many of the last rows asked for are there. */
-enum { ROWS_LEAST = 4 };
+/* The rows of the last MIN_CACHED_ROWS requests stay in the cache, however small it is. */
+enum { MIN_CACHED_ROWS = 4 };
 
-/* Rows and columns of problem (borrowed), in its order. cache_bytes bounds the values that are
- * kept. The caller frees. */
+/* Creates an empty cache of the rows of problem (borrowed), in the order of its rows. cache_bytes
+ * bounds the stored values. The caller calls rows_free. */
 int rows_create(struct rows **rows, const struct problem *problem, size_t cache_bytes,
                 struct error *err);
 void rows_free(struct rows *rows);
 
-/* The first `length` values of the row in place i, or NULL with err set. They stay until
- * ROWS_LEAST more rows were asked for, or the order is changed. */
+/* The first `length` values of the row at position i, or NULL with err set. They are valid until
+ * MIN_CACHED_ROWS more rows have been requested, or the order is changed. */
 const float *rows_get(struct rows *rows, size_t i, size_t length, struct error *err);
 
-/* diagonal (n) = k(x_i, x_i) in double, in the order at hand. */
+/* diagonal (n) = k(x_i, x_i) in double, in the current order. */
 void rows_diagonal(const struct rows *rows, double *diagonal);
 
-/* Changes the order: what stood in place from[a] comes to place a, a < length; from is a
- * permutation of 0..length-1. Rows that are kept with at least so many values are kept. */
+/* Changes the order: the row at position from[a] moves to position a, a < length; from is a
+ * permutation of 0..length-1. Cached rows with at least `length` values stay in the cache, the
+ * others are dropped. */
 int rows_reorder(struct rows *rows, const uint32_t *from, size_t length, struct error *err);
 
 #endif

@@ -1,11 +1,12 @@
-/* Scores of a kernel expansion, in double, from kernel tiles that are not kept.
+/* Scores of a kernel expansion, in double, from kernel tiles that are not stored.
  *
- * Rows of z without a coefficient are left out. Against other rows, tasks are blocks of rows of x.
- * Against itself, the rows are put in a list, those with coefficients first, m of n: only the
- * entries below the diagonal of the first m columns of that list are computed, each used for the
- * scores of its row and of its column. Tasks are blocks of that triangle, whose sums are added up
- * in the order of the tasks. Where not all rows are asked for, the others are not in the list; if
- * some with coefficients are among these, tasks are blocks of the rows asked for. */
+ * Rows of z without coefficients are skipped. For different x and z a task is a block of rows of x.
+ * For x = z the rows are put in a list, the m with coefficients first, n in all: only the entries
+ * below the diagonal in the first m columns of that list are computed, and each is used for the
+ * scores of its row and of its column. A task is then a block of that triangle, and the partial
+ * sums are added in the order of the tasks. If only some rows are requested, the list has only
+ * these; if some rows with coefficients are not among them, tasks are blocks of the requested rows.
+ */
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/kernel/kernel_private.h"
@@ -20,13 +21,16 @@
 enum {
     ROWS = 256,
     MANY_ROWS = 1024,
-    FEW = 2048,         /* rows of which tasks have ROWS, for there to be some; */
-    MANY_OUTPUTS = 128, /* so they have for more, whose sums are large */
-    WAITING = 2 /* tasks of each thread whose sums may wait for those before them, or more, */
+    FEW = 2048, /* up to so many rows, and for more than MANY_OUTPUTS outputs, whose partial sums
+                 are large, tasks have ROWS rows; else MANY_ROWS */
+    MANY_OUTPUTS = 128,
+    WAITING =
+        2 /* partial sums per thread that may wait for those of earlier tasks; more if they take
+             at most WAITING_BYTES */
 };
-static const size_t WAITING_BYTES = (size_t)64 << 20; /* if they are no larger than that */
+static const size_t WAITING_BYTES = (size_t)64 << 20;
 
-/* Rows first..end of the list and columns `column`..column_end. */
+/* Rows first..end and columns column..column_end of the list. */
 struct task_block {
     size_t first, end, column, column_end;
 };
@@ -35,22 +39,24 @@ struct scores {
     const struct kernel_rows *x, *z;
     const double *coefficients;
     size_t n_outputs;
-    double *scores, *listed; /* by row of x; by place in `at`, where it is not NULL nor `twice` */
-    const uint32_t *at;      /* (n_at) rows of x that are asked for; NULL: all */
+    double *scores,
+        *listed; /* by row of x; by position in `at`, if that is not NULL and not `symmetric` */
+    const uint32_t *at; /* (n_at) requested rows of x; NULL: all */
     size_t n_at;
-    struct tile_coefficients *ordered; /* of list[0..m) */
-    uint32_t *list; /* rows of z with coefficients; then, if `twice`, the others */
-    size_t m, n;    /* of list: with coefficients, all */
-    bool twice;     /* x is z: use both halves */
+    struct tile_coefficients *ordered; /* the coefficients of list[0..m) */
+    uint32_t *list; /* rows of z with coefficients; then, if `symmetric`, the other rows */
+    size_t m, n;    /* length of the list: rows with coefficients, and all */
+    bool symmetric; /* x is z, and both triangles are used */
     size_t tasks, rows_per_task;
-    const struct kernel_rounding *rounding; /* bounds take the values' place; NULL: the values */
-    struct cluster *cluster;                /* that shares the tasks; NULL: none */
-    size_t own, own_end;                    /* tasks of this rank */
-    struct task_block *block;               /* (tasks), if `twice` */
-    struct task_sums *sums;                 /* (n, n_outputs), if `twice` */
-    struct kernel_scratch **scratch;        /* of the workers */
-    double **tile;                          /* of the workers: rows of TILE_STRIDE */
-    struct error *error;                    /* of the workers */
+    const struct kernel_rounding
+        *rounding; /* error bounds of the values are multiplied, not the values; NULL: the values */
+    struct cluster *cluster;         /* processes that share the tasks; NULL: none */
+    size_t own, own_end;             /* tasks of this process: own..own_end */
+    struct task_block *block;        /* (tasks), if `symmetric` */
+    struct task_sums *sums;          /* (n, n_outputs), if `symmetric` */
+    struct kernel_scratch **scratch; /* of the workers */
+    double **tile;                   /* of the workers: rows of TILE_STRIDE */
+    struct error *error;             /* of the workers */
     atomic_bool failed;
 };
 
@@ -64,7 +70,8 @@ static void fail(struct scores *s) {
     atomic_store(&s->failed, true);
 }
 
-/* The tile's values, or the bounds of what they are off by, filled up with 0 to whole chunks. */
+/* Computes the values of the tile, or their error bounds, and pads the rows with 0 to whole chunks.
+ */
 static int compute(const struct scores *s, const struct kernel_tile *tile, double *const *out,
                    size_t worker) {
     size_t n = tile->z.n, end = (n + TILE_CHUNK - 1) / TILE_CHUNK * TILE_CHUNK;
@@ -81,12 +88,12 @@ static int compute(const struct scores *s, const struct kernel_tile *tile, doubl
     return 0;
 }
 
-/* Where the scores of the rows asked for go, in their order. */
+/* The array of the scores of the requested rows, in the order of the request. */
 static double *in_order(const struct scores *s) {
     return s->at ? s->listed : s->scores;
 }
 
-/* Scores of a block of the rows of x that are asked for. */
+/* Task: scores of a block of the requested rows of x. */
 static void score_rows(void *argument, size_t number, size_t worker) {
     struct scores *s = argument;
     size_t task = s->own + number, first = task * s->rows_per_task, n = s->n_at - first;
@@ -107,8 +114,8 @@ static void score_rows(void *argument, size_t number, size_t worker) {
     }
 }
 
-/* Takes the diagonal of the whole matrix, and all that is beyond it, out of a tile: out[r], list
- * row x_at + r, is 0 there. An entry of the diagonal is used once, here. */
+/* Adds the diagonal entries of the whole matrix in a tile to the sums of their rows, where each
+ * counts once, and sets them and all entries right of them to 0: out[r] is list row x_at + r. */
 static void use_diagonal(const struct scores *s, const struct kernel_tile *tile, double *const *out,
                          double *rows) {
     for (size_t r = 0; r < tile->x.n; r++) {
@@ -120,7 +127,7 @@ static void use_diagonal(const struct scores *s, const struct kernel_tile *tile,
     }
 }
 
-/* rows, columns = the sums of the block's entries for their rows and for their columns. */
+/* rows, columns = the sums over the entries of the block for their rows and for their columns. */
 static int sum_block(struct scores *s, const struct task_block *block, size_t worker, double *rows,
                      double *columns) {
     double *out[ROWS];
@@ -150,7 +157,7 @@ static int sum_block(struct scores *s, const struct task_block *block, size_t wo
     return 0;
 }
 
-static void score_twice(void *argument, size_t number, size_t worker) {
+static void score_triangle(void *argument, size_t number, size_t worker) {
     struct scores *s = argument;
     const struct task_block *block = &s->block[s->own + number];
     size_t k = s->n_outputs;
@@ -166,7 +173,7 @@ static void score_twice(void *argument, size_t number, size_t worker) {
     task_sums_close(s->sums, number, sums, range);
 }
 
-static void gather(const struct scores *s) {
+static void copy_scores(const struct scores *s) {
     const double *sums = task_sums_all(s->sums);
     size_t k = s->n_outputs;
     for (size_t i = 0; i < s->n; i++) {
@@ -202,12 +209,12 @@ static int make_list(struct scores *s, struct error *err) {
             s->list[s->n++] = (uint32_t)i;
         }
     }
-    s->twice = s->x == s->z && n_used == s->m;
+    s->symmetric = s->x == s->z && n_used == s->m;
     return 0;
 }
 
-/* The blocks of the triangle, by their rows and, of the same rows, by their columns; only counts
- * them where `block` is NULL. */
+/* Lists the blocks of the triangle, by rows and within these by columns; only counts them if
+ * `block` is NULL. */
 static size_t list_blocks(const struct scores *s, struct task_block *block) {
     size_t n = 0;
     for (size_t first = 0; first < s->n; first += s->rows_per_task) {
@@ -223,9 +230,9 @@ static size_t list_blocks(const struct scores *s, struct task_block *block) {
     return n;
 }
 
-/* Decides on the tasks; depends on the sizes only. */
+/* Chooses the tasks; depends only on the sizes. */
 static int plan(struct scores *s, struct error *err) {
-    if (!s->twice) {
+    if (!s->symmetric) {
         s->rows_per_task = s->n_at < 16 * MANY_ROWS ? ROWS : MANY_ROWS;
         s->tasks = (s->n_at + s->rows_per_task - 1) / s->rows_per_task;
         return 0;
@@ -240,12 +247,12 @@ static int plan(struct scores *s, struct error *err) {
     return 0;
 }
 
-/* Takes this rank's share of the tasks; what is none's of its rows counts as 0 in the sum. */
+/* Selects the tasks of this process; rows of other processes count as 0 in the sum. */
 static void share(struct scores *s) {
     size_t ranks = cluster_size(s->cluster), rank = cluster_rank(s->cluster);
     s->own = s->tasks * rank / ranks;
     s->own_end = s->tasks * (rank + 1) / ranks;
-    if (s->cluster && !s->twice) {
+    if (s->cluster && !s->symmetric) {
         memset(in_order(s), 0, s->n_at * s->n_outputs * sizeof *s->scores);
     }
 }
@@ -260,7 +267,7 @@ static int prepare(struct scores *s, size_t workers, struct error *err) {
         plan(s, err) < 0) {
         return -1;
     }
-    size_t rows = s->twice ? ROWS : s->rows_per_task; /* of a tile */
+    size_t rows = s->symmetric ? ROWS : s->rows_per_task; /* rows of a tile */
     for (size_t w = 0; w < workers; w++) {
         s->tile[w] = memory_array(rows * TILE_STRIDE, sizeof *s->tile[w], "kernel tile", err);
         if (!s->tile[w]) {
@@ -270,22 +277,22 @@ static int prepare(struct scores *s, size_t workers, struct error *err) {
     return 0;
 }
 
-/* The rank's part of the scores. */
+/* Computes the part of this process of the scores. */
 static int run(struct scores *s, struct threads *threads, struct error *err) {
     size_t workers = threads_count(threads);
     int status = prepare(s, workers, err);
     if (status == 0) {
         share(s);
-        if (s->twice) {
+        if (s->symmetric) {
             size_t block = (s->rows_per_task + TILE_COLUMNS) * s->n_outputs;
-            size_t most = WAITING_BYTES / sizeof(double) / block;
-            most = most > WAITING * workers ? most : WAITING * workers;
+            size_t max_blocks = WAITING_BYTES / sizeof(double) / block;
+            max_blocks = max_blocks > WAITING * workers ? max_blocks : WAITING * workers;
             status = task_sums_create(&s->sums, s->n * s->n_outputs, s->own_end - s->own, block,
-                                      most, err);
+                                      max_blocks, err);
         }
     }
     if (status == 0) {
-        threads_run(threads, s->own_end - s->own, s->twice ? score_twice : score_rows, s);
+        threads_run(threads, s->own_end - s->own, s->symmetric ? score_triangle : score_rows, s);
         for (size_t w = 0; w < workers; w++) {
             if (s->error[w].kind != ERROR_NONE) {
                 *err = s->error[w];
@@ -293,8 +300,8 @@ static int run(struct scores *s, struct threads *threads, struct error *err) {
             }
         }
     }
-    if (status == 0 && s->twice) {
-        gather(s);
+    if (status == 0 && s->symmetric) {
+        copy_scores(s);
     }
     for (size_t w = 0; s->tile && w < workers; w++) {
         free(s->tile[w]);
@@ -309,7 +316,7 @@ static int run(struct scores *s, struct threads *threads, struct error *err) {
     return status;
 }
 
-/* Of all rows of x. */
+/* Computes the scores of all rows of x. */
 static int run_all(struct scores *s, struct threads *threads, struct error *err) {
     if (run(s, threads, err) < 0) {
         return -1;
@@ -361,7 +368,7 @@ int kernel_scores_at(const struct kernel_rows *x, const double *coefficients, si
                        .cluster = x->cluster};
     int status = listed ? run(&s, threads, err) : -1;
     size_t bytes = n_outputs * sizeof *scores;
-    for (size_t a = 0; status == 0 && s.twice && a < n_at; a++) {
+    for (size_t a = 0; status == 0 && s.symmetric && a < n_at; a++) {
         memcpy(listed + a * n_outputs, scores + at[a] * n_outputs, bytes);
     }
     if (status == 0) {

@@ -1,4 +1,4 @@
-/* The kernels' plain references, and the table compiled. */
+/* The plain references of the kernels, and table.inc compiled into arrays. */
 #include "common/kernel/table.h"
 
 #include <math.h>
@@ -6,12 +6,12 @@
 
 /* ---- plain references ---- */
 
-/* Over all features of rows x and z: the sums of what one looks at. */
+/* Sums over all features of two rows; each kernel uses one of them. */
 struct sums {
-    double product;     /* x_k z_k */
-    double square;      /* (x_k - z_k)^2 */
-    double distance;    /* |x_k - z_k| */
-    double least, most; /* min(x_k, z_k), max(x_k, z_k) */
+    double product;        /* x_k z_k */
+    double square;         /* (x_k - z_k)^2 */
+    double distance;       /* |x_k - z_k| */
+    double minima, maxima; /* min(x_k, z_k), max(x_k, z_k) */
 };
 
 static struct sums sums_of(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
@@ -35,12 +35,12 @@ static struct sums sums_of(const struct kernel_rows *x, size_t i, const struct k
         sums.product += u * v;
         sums.square += (u - v) * (u - v);
         sums.distance += fabs(u - v);
-        sums.least += u < v ? u : v;
-        sums.most += u < v ? v : u;
+        sums.minima += u < v ? u : v;
+        sums.maxima += u < v ? v : u;
     }
 }
 
-/* Value number `serial` (from 1) of row x; 0 where nothing is stored. */
+/* Value number `serial` of row x, counted from 1; 0 if it is not stored. */
 static double stored_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
                            size_t j) {
     const struct data *data = x->data;
@@ -93,7 +93,7 @@ double kernel_value(const struct kernel_rows *x, size_t i, const struct kernel_r
         all = x->norm[i] + z->norm[j] - sums.product;
         return all > 0 ? sums.product / all : 1;
     case KERNEL_MINMAX:
-        return sums.most > 0 ? sums.least / sums.most : 1;
+        return sums.maxima > 0 ? sums.minima / sums.maxima : 1;
     case KERNEL_LAPLACIAN:
         return exp(-kernel->gamma * sums.distance);
     case KERNEL_RATIONAL:

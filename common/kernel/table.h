@@ -1,4 +1,5 @@
-/* What the rest of this room knows of each kernel: its row of table.inc, compiled. */
+/* The rows of table.inc as an array: the properties of each kernel, for the modules of
+ * common/kernel. */
 #ifndef COMMON_KERNEL_TABLE_H
 #define COMMON_KERNEL_TABLE_H
 
@@ -11,13 +12,14 @@ enum kernel_sums { KERNEL_PRODUCTS, KERNEL_MINIMA, KERNEL_OVERLAPS, KERNEL_STORE
 enum kernel_norms { KERNEL_NONE, KERNEL_SQUARES, KERNEL_ABSOLUTES };
 enum kernel_definiteness { DEFINITE_ALWAYS, DEFINITE_COEF0, DEFINITE_UNKNOWN };
 
-/* |x - z|^2, or |x - z|_1, below this part of the norms' sum is summed up anew from differences, in
- * both precisions: what products leave of more has 10 bits in float, 39 in double. (With 20 bits
- * scores at C = 10^5 were off by .05 where features have units over ten decades.) */
+/* Distances |x - z|^2 or |x - z|_1 below this part of the sum of the norms are summed up from
+ * differences, in both precisions: a larger distance from products still has 10 accurate bits in
+ * float, 39 in double. (At 2^-20, scores at C = 10^5 were off by .05 for features in units over ten
+ * decades.) */
 #define KERNEL_NEAR 0x1p-14
 
-/* What turns the sums s of a row x and a row z, and the sum of their norms, into a kernel value. What
- * comes out infinite or undefined is done again by kernel_value. */
+/* The function of the sum s of two rows (enum kernel_sums) and of the sum of their norms that gives
+ * the kernel value. Infinite or undefined results are computed again by kernel_value. */
 enum kernel_function {
     FUNCTION_PLAIN,   /* s */
     FUNCTION_POWER,   /* (gamma s + coef0)^degree */

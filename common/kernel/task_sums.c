@@ -1,3 +1,5 @@
+/* Sums over parallel tasks in the order of the tasks: a mutex guards the sums and a list of spare
+ * blocks. */
 #include "common/kernel/task_sums.h"
 
 #include "common/base/array.h"
@@ -7,7 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* What a task has handed in. */
+/* The partial sums of a closed task. */
 struct part {
     bool closed;
     double *block;
@@ -15,30 +17,30 @@ struct part {
 };
 
 struct task_sums {
-    size_t n_tasks, block, most;
+    size_t n_tasks, block, max_blocks;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t added;
-    double *all; /* of the tasks before `next` */
+    double *all; /* sums of the tasks before `next` */
     size_t next, n_blocks;
     struct part *part; /* (n_tasks) */
-    double **spare;    /* (most) blocks that nobody uses, n_spare */
+    double **spare;    /* (max_blocks) blocks not in use, n_spare of them */
     size_t n_spare;
 };
 
-int task_sums_create(struct task_sums **sums, size_t n, size_t n_tasks, size_t block, size_t most,
-                     struct error *err) {
+int task_sums_create(struct task_sums **sums, size_t n, size_t n_tasks, size_t block,
+                     size_t max_blocks, struct error *err) {
     struct task_sums *made = memory_zeros(1, sizeof *made, "partial scores", err);
     if (!made) {
         return -1;
     }
     made->n_tasks = n_tasks;
     made->block = block;
-    made->most = most;
+    made->max_blocks = max_blocks;
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->added, NULL);
     made->all = memory_zeros(n, sizeof *made->all, "scores", err);
     made->part = memory_zeros(n_tasks, sizeof *made->part, "partial scores", err);
-    made->spare = memory_array(most, sizeof *made->spare, "partial scores", err);
+    made->spare = memory_array(max_blocks, sizeof *made->spare, "partial scores", err);
     if (!made->all || !made->part || !made->spare) {
         task_sums_free(made);
         return -1;
@@ -65,7 +67,7 @@ void task_sums_free(struct task_sums *sums) {
 double *task_sums_open(struct task_sums *sums, size_t task, struct error *err) {
     double *block = NULL;
     pthread_mutex_lock(&sums->mutex);
-    while (sums->n_blocks >= sums->most && task != sums->next) {
+    while (sums->n_blocks >= sums->max_blocks && task != sums->next) {
         pthread_cond_wait(&sums->added, &sums->mutex);
     }
     sums->n_blocks++;
@@ -76,7 +78,7 @@ double *task_sums_open(struct task_sums *sums, size_t task, struct error *err) {
     return block ? block : memory_array(sums->block, sizeof *block, "partial scores", err);
 }
 
-/* Adds what `next` has handed in, and keeps its block for others. */
+/* Adds the partial sums of task `next`, and keeps its block for reuse. */
 static void add_next(struct task_sums *sums) {
     struct part *part = &sums->part[sums->next++];
     const double *from = part->block;
@@ -85,7 +87,7 @@ static void add_next(struct task_sums *sums) {
         from += part->range[r].n;
     }
     sums->n_blocks--;
-    if (part->block && sums->n_spare < sums->most) {
+    if (part->block && sums->n_spare < sums->max_blocks) {
         sums->spare[sums->n_spare++] = part->block;
     } else {
         free(part->block);

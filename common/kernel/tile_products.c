@@ -1,3 +1,5 @@
+/* Products of tiles with dense or sparse coefficients. BLAS is not used: the sums of a row would
+ * depend on the number of rows, and few outputs would be slow. */
 #include "common/kernel/tile_products.h"
 
 #include "common/base/dispatch.h"
@@ -9,15 +11,15 @@
 #include <string.h>
 
 enum {
-    ROWS = 4, /* of a dense product, by a vector or two */
+    ROWS = 4, /* rows by one or two vectors of a dense product */
     LANES = 8,
-    VECTORS = 4, /* of a sparse one */
+    VECTORS = 4, /* vectors of a sparse product */
     STRIP = VECTORS * LANES,
-    OUTPUTS = 32, /* whose sums over a strip stay in cache */
-    TURN = 5      /* coefficients of a row, that turning its tile takes as long as */
+    OUTPUTS = 32,      /* outputs whose sums over a strip stay in cache */
+    TRANSPOSE_COST = 5 /* transposing a row of a tile takes as long as so many coefficients */
 };
 
-/* A coefficient that is not 0, of a row of a chunk of the list and an output of a group. */
+/* A non-zero coefficient: its row within a chunk of the list, and its output within a group. */
 struct entry {
     uint16_t row, output;
     double value;
@@ -25,27 +27,28 @@ struct entry {
 
 struct tile_coefficients {
     size_t m, k;
-    size_t width;  /* 1, or k, filled up with 0 to a vector or pairs of vectors */
-    double *dense; /* (m, width), or */
+    size_t width;  /* 1, or k padded with zeros to one vector or to pairs of vectors */
+    double *dense; /* (m, width) dense coefficients; NULL: sparse */
     size_t chunks;
-    size_t *start;       /* (groups of outputs, chunks), and the end, where in */
-    struct entry *entry; /* those of a chunk and group ascend by output; NULL: dense */
+    size_t *start; /* (groups of outputs, chunks), and the end: where each begins in `entry` */
+    struct entry *entry; /* those of a chunk and group in ascending order of outputs; NULL: dense */
 };
 
 typedef double lanes __attribute__((vector_size(64), may_alias));
 
 /* ---- dense ---- */
 
-/* out (n, n_outputs) += A B, A (n, m) with entry (i, t) at i * across + t * along, B (m, width)
- * with rows padded to whole vectors: ROWS rows by `vectors` vectors at a time stay in registers. */
+/* out (n, n_outputs) += A B, A (n, m) with entry (i, t) at i * row_stride + t * column_stride, B
+ * (m, width) with rows padded to whole vectors. ROWS rows by `vectors` vectors of sums are held in
+ * registers. */
 static inline __attribute__((always_inline)) void
-multiply_strips(const double *a, size_t across, size_t along, const double *b, size_t n, size_t m,
-                size_t width, size_t n_outputs, size_t vectors, double *out) {
+multiply_strips(const double *a, size_t row_stride, size_t column_stride, const double *b, size_t n,
+                size_t m, size_t width, size_t n_outputs, size_t vectors, double *out) {
     for (size_t i = 0; i < n; i += ROWS) {
         size_t strip = n - i < ROWS ? n - i : ROWS;
-        const double *row[ROWS]; /* those beyond n are the last again, and go nowhere */
+        const double *row[ROWS]; /* rows beyond n repeat the last one; their sums are not used */
         for (size_t r = 0; r < ROWS; r++) {
-            row[r] = a + (i + (r < strip ? r : strip - 1)) * across;
+            row[r] = a + (i + (r < strip ? r : strip - 1)) * row_stride;
         }
         for (size_t o = 0; o < width; o += vectors * LANES) {
             lanes sum[ROWS][2] = {{{0}}};
@@ -53,7 +56,7 @@ multiply_strips(const double *a, size_t across, size_t along, const double *b, s
                 const lanes *at = (const lanes *)(b + t * width + o);
                 for (size_t r = 0; r < ROWS; r++) {
                     for (size_t v = 0; v < vectors; v++) {
-                        sum[r][v] += row[r][t * along] * at[v];
+                        sum[r][v] += row[r][t * column_stride] * at[v];
                     }
                 }
             }
@@ -67,29 +70,31 @@ multiply_strips(const double *a, size_t across, size_t along, const double *b, s
     }
 }
 
-DISPATCH static void multiply(const double *a, size_t across, size_t along, const double *b,
-                              size_t n, size_t m, size_t width, size_t n_outputs, double *out) {
+DISPATCH static void multiply(const double *a, size_t row_stride, size_t column_stride,
+                              const double *b, size_t n, size_t m, size_t width, size_t n_outputs,
+                              double *out) {
     if (width == LANES) {
-        multiply_strips(a, across, along, b, n, m, width, n_outputs, 1, out);
+        multiply_strips(a, row_stride, column_stride, b, n, m, width, n_outputs, 1, out);
     } else {
-        multiply_strips(a, across, along, b, n, m, width, n_outputs, 2, out);
+        multiply_strips(a, row_stride, column_stride, b, n, m, width, n_outputs, 2, out);
     }
 }
 
-/* Of one output: out (n) += A b, A (n, m) with rows TILE_STRIDE apart; with `along` (m), which gets
- * += A'w too, w (used) the weights of the first rows. */
+/* The same for one output: out (n) += A b, A (n, m) with rows TILE_STRIDE apart; if out_columns (m)
+ * is not NULL, out_columns += A'w too, w (used) the weights of the first rows. */
 static void multiply_one(const double *a, const double *b, size_t n, size_t m, double *out,
-                         const double *w, size_t used, double *along) {
+                         const double *w, size_t used, double *out_columns) {
     const struct vector_double *vector = vector_double();
     for (size_t i = 0; i < n; i += VECTOR_ROWS) {
-        const double *row[VECTOR_ROWS]; /* those beyond n are the last again, and go nowhere */
+        const double
+            *row[VECTOR_ROWS]; /* rows beyond n repeat the last one; their sums are not used */
         double weight[VECTOR_ROWS] = {0}, dot[VECTOR_ROWS] = {0};
         for (size_t r = 0; r < VECTOR_ROWS; r++) {
             row[r] = a + (i + r < n ? i + r : n - 1) * TILE_STRIDE;
-            weight[r] = along && i + r < used ? w[i + r] : 0;
+            weight[r] = out_columns && i + r < used ? w[i + r] : 0;
         }
-        if (along && i < used) {
-            vector->both(row, m, b, weight, dot, along);
+        if (out_columns && i < used) {
+            vector->both(row, m, b, weight, dot, out_columns);
         } else {
             vector->dot(row, m, b, dot);
         }
@@ -101,7 +106,8 @@ static void multiply_one(const double *a, const double *b, size_t n, size_t m, d
 
 /* ---- sparse ---- */
 
-/* sum (OUTPUTS, STRIP) += the chunk's entries times its rows' values, `stride` apart. */
+/* sum (OUTPUTS, STRIP) += the entries of a chunk times the values of their rows, which are `stride`
+ * apart. */
 static inline __attribute__((always_inline)) void
 add_entries(const struct entry *entry, size_t n, const double *value, size_t stride, double *sum) {
     for (size_t e = 0; e < n;) {
@@ -118,11 +124,12 @@ add_entries(const struct entry *entry, size_t n, const double *value, size_t str
     }
 }
 
-/* out (n, k) += A C as tile_multiply has it or, if `across`, A'C for A (m, n), C from `at` on. */
+/* out (n, k) += A C as in tile_multiply or, if `transpose`, A'C with A (m, n), C from position `at`
+ * on. */
 DISPATCH static void multiply_sparse(const struct tile_coefficients *c, const double *a,
-                                     bool across, size_t n, size_t at, size_t m, double *out) {
+                                     bool transpose, size_t n, size_t at, size_t m, double *out) {
     double sum[OUTPUTS * STRIP] __attribute__((aligned(64)));
-    double turned[TILE_CHUNK * STRIP] __attribute__((aligned(64)));
+    double transposed[TILE_CHUNK * STRIP] __attribute__((aligned(64)));
     for (size_t i = 0; i < n; i += STRIP) {
         size_t strip = n - i < STRIP ? n - i : STRIP;
         for (size_t first = 0; first < c->k; first += OUTPUTS) {
@@ -131,19 +138,20 @@ DISPATCH static void multiply_sparse(const struct tile_coefficients *c, const do
             memset(sum, 0, outputs * STRIP * sizeof *sum);
             for (size_t t = 0; t < m; t += TILE_CHUNK, start++) {
                 const struct entry *entry = c->entry + start[0];
-                if (across) {
+                if (transpose) {
                     add_entries(entry, start[1] - start[0], a + t * TILE_STRIDE + i, TILE_STRIDE,
                                 sum);
                     continue;
                 }
                 size_t rows = m - t < TILE_CHUNK ? m - t : TILE_CHUNK;
-                for (size_t l = 0; l < STRIP; l++) { /* beyond n: the last again, for nobody */
+                for (size_t l = 0; l < STRIP;
+                     l++) { /* rows beyond n repeat the last one and are not used */
                     const double *row = a + (i + (l < strip ? l : strip - 1)) * TILE_STRIDE + t;
                     for (size_t r = 0; r < rows; r++) {
-                        turned[r * STRIP + l] = row[r];
+                        transposed[r * STRIP + l] = row[r];
                     }
                 }
-                add_entries(entry, start[1] - start[0], turned, STRIP, sum);
+                add_entries(entry, start[1] - start[0], transposed, STRIP, sum);
             }
             for (size_t l = 0; l < strip; l++) {
                 double *to = out + (i + l) * c->k + first;
@@ -207,7 +215,7 @@ int tile_coefficients_create(struct tile_coefficients **coefficients, const doub
             n_entries += values[list[t] * k + o] != 0;
         }
     }
-    bool sparse = k > 1 && n_entries + TURN * m < m * made->width;
+    bool sparse = k > 1 && n_entries + TRANSPOSE_COST * m < m * made->width;
     int status = sparse ? make_sparse(made, values, list, n_entries, err)
                         : make_dense(made, values, list, err);
     if (status < 0) {
@@ -241,17 +249,18 @@ void tile_multiply(const struct tile_coefficients *c, const double *tile, size_t
 }
 
 void tile_multiply_both(const struct tile_coefficients *c, const double *tile, size_t n, size_t at,
-                        size_t columns, double *out, size_t first, size_t used, double *along) {
+                        size_t columns, double *out, size_t first, size_t used,
+                        double *out_columns) {
     if (c->k == 1) {
         multiply_one(tile, c->dense + at, n, columns, out, used > 0 ? c->dense + first : NULL, used,
-                     along);
+                     out_columns);
         return;
     }
     tile_multiply(c, tile, n, at, columns, out);
     if (c->entry) {
-        multiply_sparse(c, tile, true, columns, first, used, along);
+        multiply_sparse(c, tile, true, columns, first, used, out_columns);
     } else {
         const double *own = c->dense + (used > 0 ? first * c->width : 0);
-        multiply(tile, 1, TILE_STRIDE, own, columns, used, c->width, c->k, along);
+        multiply(tile, 1, TILE_STRIDE, own, columns, used, c->width, c->k, out_columns);
     }
 }

@@ -1,15 +1,15 @@
-/* Kernel tiles: the text of float.c and double.c, which define REAL and the constants
- * that go with it. Not a header for anybody else.
+/* Kernel tiles. tiles_float.c and tiles_double.c include this file, with REAL and the constants of
+ * the type defined; private to them.
  *
- * 1. Sums s of products, minima or overlaps (table.inc). Dense rows go through BLAS. When a side is
- * sparse, a
- *    block of z rows is laid out as a dense panel over the features that occur in it, and each
- *    non-zero of x meets all lanes of its slot (vector.h); features are taken in ranges, so that
- *    the table from feature to slot stays in cache however many features there are. That is as
- *    fast as BLAS on the same rows made dense when 60% of the values are there, and ahead below.
- * 2. The kernel's function of the sums, a row of the tile at a time while it is in cache.
- * 3. Entries that came out infinite, undefined or (distances) mostly cancelled are done again,
- *    exactly, by kernel_value: zero rows, identical rows, values whose squares overflow REAL. */
+ * 1. Sums of products, minima or overlaps (table.inc). Dense rows go through BLAS. If a side is
+ *    sparse, a block of z rows is laid out as a dense panel over the features that occur in it, and
+ *    each non-zero of x meets all lanes of its slot (vector.h). Features are taken in ranges, so
+ *    that the table from feature to slot stays in cache for any number of features. That is as fast
+ *    as BLAS on the same rows made dense if 60% of the values are non-zero, and faster below.
+ * 2. The function of the kernel, a row of the tile at a time while its sums are in cache.
+ * 3. Entries that are infinite or undefined, or whose distance mostly cancelled, are computed again
+ *    by kernel_value: those of zero rows, identical rows, and values whose squares overflow REAL.
+ */
 
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
@@ -23,16 +23,16 @@
 #include <string.h>
 
 enum {
-    X_TILE = 256,              /* rows of x in one tile of sums, */
-    Z_TILE = FUNCTION_VALUES,  /* and of z: a multiple of LANES */
-    PACK_ROWS = 16,            /* packed rows of x are filled up to a multiple of this */
-    PACK_COLUMNS = 1024,       /* and hold so many features at a time */
-    RANGE = 1 << 18,           /* features that have a place in the table of slots at once */
-    PANEL_BYTES = 1 << 20,     /* a panel larger than this is narrowed, down to LANES rows of z */
-    PANEL_BYTES_MOST = 4 << 20 /* and then its range of features is */
+    X_TILE = 256,             /* rows of x in one block of sums, */
+    Z_TILE = MAX_ROW_VALUES,  /* and of z: a multiple of LANES */
+    PACK_ROWS = 16,           /* packed rows of x are padded to a multiple of this */
+    PACK_COLUMNS = 1024,      /* features that are packed at a time */
+    RANGE = 1 << 18,          /* features in the table of slots at a time */
+    PANEL_BYTES = 1 << 20,    /* a larger panel gets fewer rows of z, down to LANES; */
+    MAX_PANEL_BYTES = 4 << 20 /* one that is then still larger than this gets fewer features */
 };
 
-/* A tile at work. */
+/* A tile in progress. */
 struct work {
     const struct kernel_tile *tile;
     REAL *const *out;
@@ -40,18 +40,18 @@ struct work {
     const REAL *z_norm; /* (z.n) */
     REAL *sum;          /* (X_TILE, Z_TILE) */
     size_t k;           /* features that both sides have */
-    bool sums;          /* `out` gets the sums */
+    bool sums;          /* out gets the sums, not the kernel values */
 };
 
 /* ---- functions of the sums ---- */
 
-/* Entry (r, c) of the tile belongs to one row twice. */
+/* True if the two rows of entry (r, c) are one row. */
 static bool same_row(const struct kernel_tile *tile, size_t r, size_t c) {
     return tile->x.rows->data == tile->z.rows->data &&
            kernel_side_row(&tile->x, r) == kernel_side_row(&tile->z, c);
 }
 
-/* Turns sums for columns first..first + n of row r into kernel values. */
+/* Computes the kernel values of columns first..first + n of row r from their sums. */
 static void finish_row(const struct work *work, size_t r, size_t first, size_t n, const REAL *dot) {
     const struct kernel_tile *tile = work->tile;
     const struct kernel *kernel = tile->x.rows->kernel;
@@ -96,13 +96,13 @@ DISPATCH static void pack_rows(const struct kernel_side *side, size_t first, siz
     }
 }
 
-/* sum (n_x, Z_TILE) = x'z by one call, rows as they lie in the data. */
+/* sum (n_x, Z_TILE) = x'z by one call of BLAS, without copying rows. */
 static void multiply_direct(const struct work *work, size_t x_first, size_t n_x, size_t z_first,
                             size_t n_z) {
     const struct data *x = work->tile->x.rows->data, *z = work->tile->z.rows->data;
     const float *a = x->value + (work->tile->x.first + x_first) * x->n_features;
     const float *b = z->value + (work->tile->z.first + z_first) * z->n_features;
-    /* const void *: in double this function is compiled, but never called */
+    /* const void *: in double this function compiles, but is never called */
     if (n_x == 1) {
         GEMV(CblasRowMajor, CblasNoTrans, (blasint)n_z, (blasint)work->k, 1, (const void *)b,
              (blasint)z->n_features, (const void *)a, 1, 0, work->sum, 1);
@@ -113,14 +113,14 @@ static void multiply_direct(const struct work *work, size_t x_first, size_t n_x,
          work->sum, Z_TILE);
 }
 
-/* The same through packed copies; those of z's rows are taken as they are if `z_packed`. Rows of x
- * are filled up with zeros, so that BLAS treats each alike whatever their number. */
+/* The same with packed copies of the rows; `z_packed`: those of z are packed already. Rows of x are
+ * padded with zeros, so that BLAS treats each row alike whatever their number. */
 static int multiply_packed(const struct work *work, size_t x_first, size_t n_x, size_t z_first,
                            size_t n_z, bool z_packed, struct error *err) {
     size_t filled = (n_x + PACK_ROWS - 1) / PACK_ROWS * PACK_ROWS;
-    size_t most = smaller(work->k, PACK_COLUMNS);
-    REAL *a = kernel_scratch_get(work->scratch, KERNEL_X, X_TILE * most, sizeof *a, err);
-    REAL *b = kernel_scratch_get(work->scratch, KERNEL_Z, Z_TILE * most, sizeof *b, err);
+    size_t columns_packed = smaller(work->k, PACK_COLUMNS);
+    REAL *a = kernel_scratch_get(work->scratch, KERNEL_X, X_TILE * columns_packed, sizeof *a, err);
+    REAL *b = kernel_scratch_get(work->scratch, KERNEL_Z, Z_TILE * columns_packed, sizeof *b, err);
     if (!a || !b) {
         return -1;
     }
@@ -174,19 +174,19 @@ static int dense_tile(struct work *work, struct error *err) {
 
 /* ---- sums where a side is sparse, and those that are not of products ---- */
 
-/* The panel of a block of z rows over a range of features. */
+/* The dense panel of a block of z rows over a range of features. */
 struct panel {
-    size_t first, n, n_panels; /* z rows; pieces of LANES rows */
-    size_t most;               /* slots that it may have */
+    size_t first, n, n_panels; /* first row of z, number of rows, and of groups of LANES rows */
+    size_t max_slots;          /* maximum number of slots */
     size_t from, to;           /* the range */
-    size_t next;               /* first feature of the next range; SIZE_MAX: there is none */
+    size_t next;               /* first feature of the next range; SIZE_MAX: none */
     uint32_t n_slots;
     uint32_t *slot, *feature;
     REAL *value;      /* (n_panels, n_slots, LANES) */
-    uint64_t *cursor; /* (n): where the sparse rows stand */
+    uint64_t *cursor; /* (n) current position in each sparse row */
 };
 
-/* Smallest feature at or after `from` in the block, SIZE_MAX if none. */
+/* The smallest feature at or after `from` in the block; SIZE_MAX if there is none. */
 static size_t next_feature(const struct work *work, const struct panel *panel, size_t from) {
     const struct data *z = work->tile->z.rows->data;
     size_t next = SIZE_MAX;
@@ -203,15 +203,15 @@ static size_t next_feature(const struct work *work, const struct panel *panel, s
     return next < work->k ? next : SIZE_MAX;
 }
 
-static void forget_slots(struct panel *panel) {
+static void clear_slots(struct panel *panel) {
     for (uint32_t s = 0; s < panel->n_slots; s++) {
         panel->slot[panel->feature[s] - panel->from] = 0;
     }
     panel->n_slots = 0;
 }
 
-/* Gives a slot to each feature of [from, to) that row j of the block has; false: there are more
- * than may be. */
+/* Assigns a slot to each feature in [from, to) of row j of the block; false if there are more than
+ * max_slots. */
 static bool add_slots(const struct work *work, struct panel *panel, size_t j) {
     const struct data *z = work->tile->z.rows->data;
     size_t row = kernel_side_row(&work->tile->z, panel->first + j);
@@ -224,7 +224,7 @@ static bool add_slots(const struct work *work, struct panel *panel, size_t j) {
             break;
         }
         if ((dense ? dense[at] : z->value[at]) != 0 && panel->slot[column - panel->from] == 0) {
-            if (panel->n_slots == panel->most) {
+            if (panel->n_slots == panel->max_slots) {
                 return false;
             }
             panel->feature[panel->n_slots++] = (uint32_t)column;
@@ -234,7 +234,7 @@ static bool add_slots(const struct work *work, struct panel *panel, size_t j) {
     return true;
 }
 
-/* Writes row j's values into the panel and moves its cursor past the range. */
+/* Writes the values of row j into the panel and moves its cursor past the range. */
 static void fill_lane(const struct work *work, struct panel *panel, size_t j) {
     const struct data *z = work->tile->z.rows->data;
     size_t row = kernel_side_row(&work->tile->z, panel->first + j);
@@ -263,8 +263,8 @@ static void fill_panel(const struct work *work, struct panel *panel) {
     for (size_t j = 0; j < panel->n;) {
         if (add_slots(work, panel, j)) {
             j++;
-        } else { /* half the range; one no longer than `most` always fits */
-            forget_slots(panel);
+        } else { /* halve the range; a range of at most max_slots features always fits */
+            clear_slots(panel);
             panel->to = panel->from + (panel->to - panel->from) / 2;
             j = 0;
         }
@@ -315,7 +315,7 @@ static sums_function *sums_loop(enum kernel_sums sums) {
                                    : VECTOR()->product;
 }
 
-/* Adds the range's part to the sums of rows x_first..x_first + n_x. */
+/* Adds the contribution of the range to the sums of rows x_first..x_first + n_x. */
 static void add_range(const struct work *work, const struct panel *panel, size_t x_first,
                       size_t n_x, uint64_t *cursor, HIT *hits) {
     const struct kernel_tile *tile = work->tile;
@@ -340,8 +340,8 @@ static void set_cursors(const struct kernel_side *side, size_t first, size_t n, 
     }
 }
 
-/* Number of z rows from `first` on that one panel takes: as many as leave it in cache when their
- * features are all different, but no less than LANES. */
+/* The number of z rows, from `first` on, of one panel: as many as leave it in cache if all their
+ * features are different, but at least LANES. */
 static size_t panel_rows(const struct work *work, size_t first) {
     const struct data *z = work->tile->z.rows->data;
     size_t rows = Z_TILE;
@@ -358,16 +358,17 @@ static size_t panel_rows(const struct work *work, size_t first) {
     }
 }
 
-/* All rows of x against the panel's block of z rows. */
+/* Computes the entries of all rows of x and the block of z rows of the panel. */
 static int sparse_block(const struct work *work, struct panel *panel, struct error *err) {
     const struct kernel_tile *tile = work->tile;
     uint64_t *x_cursor =
         kernel_scratch_get(work->scratch, KERNEL_X_CURSOR, X_TILE, sizeof *x_cursor, err);
-    HIT *hits = kernel_scratch_get(work->scratch, KERNEL_HITS, panel->most + 1, sizeof *hits, err);
+    HIT *hits =
+        kernel_scratch_get(work->scratch, KERNEL_HITS, panel->max_slots + 1, sizeof *hits, err);
     if (!x_cursor || !hits) {
         return -1;
     }
-    bool kept = false; /* the panel holds all that the block has */
+    bool complete = false; /* the panel holds all features of the block */
     for (size_t x_first = 0; x_first < tile->x.n; x_first += X_TILE) {
         size_t n_x = smaller(tile->x.n - x_first, X_TILE);
         if (kernel_tile_columns(tile, x_first + n_x - 1) <= panel->first) {
@@ -375,16 +376,16 @@ static int sparse_block(const struct work *work, struct panel *panel, struct err
         }
         memset(work->sum, 0, n_x * Z_TILE * sizeof *work->sum);
         set_cursors(&tile->x, x_first, n_x, x_cursor);
-        if (kept) {
+        if (complete) {
             add_range(work, panel, x_first, n_x, x_cursor, hits);
         } else {
             set_cursors(&tile->z, panel->first, panel->n, panel->cursor);
             panel->next = next_feature(work, panel, 0);
             for (bool first = true; panel->next != SIZE_MAX; first = false) {
-                forget_slots(panel);
+                clear_slots(panel);
                 fill_panel(work, panel);
                 add_range(work, panel, x_first, n_x, x_cursor, hits);
-                kept = first && panel->next == SIZE_MAX;
+                complete = first && panel->next == SIZE_MAX;
             }
         }
         for (size_t r = 0; r < n_x; r++) {
@@ -395,7 +396,7 @@ static int sparse_block(const struct work *work, struct panel *panel, struct err
             }
         }
     }
-    forget_slots(panel);
+    clear_slots(panel);
     return 0;
 }
 
@@ -412,12 +413,12 @@ static int sparse_tile(struct work *work, struct error *err) {
     for (; panel.first < tile->z.n; panel.first += panel.n) {
         panel.n = panel_rows(work, panel.first);
         panel.n_panels = (panel.n + LANES - 1) / LANES;
-        panel.most = smaller(smaller(RANGE, work->k),
-                             PANEL_BYTES_MOST / (panel.n_panels * LANES * sizeof(REAL)));
-        panel.feature = kernel_scratch_get(work->scratch, KERNEL_FEATURE, panel.most,
+        panel.max_slots = smaller(smaller(RANGE, work->k),
+                                  MAX_PANEL_BYTES / (panel.n_panels * LANES * sizeof(REAL)));
+        panel.feature = kernel_scratch_get(work->scratch, KERNEL_FEATURE, panel.max_slots,
                                            sizeof *panel.feature, err);
-        panel.value = kernel_scratch_get(work->scratch, KERNEL_Z,
-                                         panel.most * panel.n_panels * LANES, sizeof(REAL), err);
+        panel.value = kernel_scratch_get(
+            work->scratch, KERNEL_Z, panel.max_slots * panel.n_panels * LANES, sizeof(REAL), err);
         if (!panel.feature || !panel.value || sparse_block(work, &panel, err) != 0) {
             return -1;
         }
@@ -443,7 +444,7 @@ static void set_norms(const struct kernel_tile *tile, REAL *z_norm) {
     }
 }
 
-/* out[r] (columns of the tile's row r) = k(x_r, z_c), or their sums. Fails for lack of memory. */
+/* out[r] (columns of row r of the tile) = k(x_r, z_c), or their sums. Fails for lack of memory. */
 static int compute_tile(const struct kernel_tile *tile, bool sums, REAL *const *out,
                         struct kernel_scratch *scratch, struct error *err) {
     const struct data *x = tile->x.rows->data, *z = tile->z.rows->data;
@@ -464,8 +465,7 @@ static int compute_tile(const struct kernel_tile *tile, bool sums, REAL *const *
     return dense ? dense_tile(&work, err) : sparse_tile(&work, err);
 }
 
-/* kernel_block_float, kernel_block_double (kernel.h): block (n_x, n_z), rows `stride` apart, = k of
- * rows x_first.. and z_first.. . Fails for lack of memory. */
+/* kernel_block_float and kernel_block_double, see kernel.h. */
 int BLOCK(const struct kernel_rows *x, size_t x_first, size_t n_x, const struct kernel_rows *z,
           size_t z_first, size_t n_z, REAL *block, size_t stride, struct kernel_scratch *scratch,
           struct error *err) {

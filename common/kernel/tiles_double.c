@@ -1,4 +1,4 @@
-/* Kernel tiles in double precision (block.h). */
+/* Kernel tiles in double precision: the constants of the type for tiles.h. */
 #include "common/kernel/kernel_private.h"
 
 #define REAL double
@@ -21,8 +21,8 @@
 #define ROUND 0x1.8p52
 #define MANTISSA_BITS 52
 #define EXPONENT_BIAS 1023
-#define EXP_LOWEST -708.39   /* exp(EXP_LOWEST) is just over the smallest normal number ... */
-#define EXP_LEAST 2.240e-308 /* ... and just under this, below which we give 0 */
+#define EXP_LOWEST -708.39   /* exp(EXP_LOWEST) is above the smallest normal number ... */
+#define EXP_LEAST 2.240e-308 /* ... and is below this; smaller values become 0 */
 #define TANH_END 38.2        /* 2|x| from which tanh is 1 in this precision */
 /* (exp(r) - 1 - r) / r^2 for |r| <= ln(2)/2: Taylor up to r^13 leaves 5e-18, a 20th of an ulp. */
 #define EXP_TAIL(r)                                                                                \
@@ -38,7 +38,7 @@
 
 #include "common/kernel/tiles.h"
 
-/* n rows of the side from `first` on. */
+/* Rows first..first + n of a side. */
 static struct kernel_side part_of(const struct kernel_side *side, size_t first, size_t n) {
     struct kernel_side part = *side;
     part.index = side->index ? side->index + first : NULL;
@@ -47,9 +47,9 @@ static struct kernel_side part_of(const struct kernel_side *side, size_t first, 
     return part;
 }
 
-/* Rows of whole numbers: their sums are exact in float, at twice the speed. */
-static int whole_tile(const struct kernel_tile *tile, double *const *out,
-                      struct kernel_scratch *scratch, struct error *err) {
+/* Rows of integers: their sums are exact in float, and twice as fast as in double. */
+static int integer_tile(const struct kernel_tile *tile, double *const *out,
+                        struct kernel_scratch *scratch, struct error *err) {
     double *norm = kernel_scratch_get(scratch, KERNEL_WHOLE_NORM, tile->z.n, sizeof *norm, err);
     double *row = kernel_scratch_get(scratch, KERNEL_WHOLE_ROW, Z_TILE, sizeof *row, err);
     float *sums = kernel_scratch_get(scratch, KERNEL_WHOLE, X_TILE * Z_TILE, sizeof *sums, err);
@@ -89,6 +89,6 @@ static int whole_tile(const struct kernel_tile *tile, double *const *out,
 int kernel_tile_double(const struct kernel_tile *tile, double *const *out,
                        struct kernel_scratch *scratch, struct error *err) {
     return tile->x.rows->whole && tile->z.rows->whole
-               ? whole_tile(tile, out, scratch, err)
+               ? integer_tile(tile, out, scratch, err)
                : compute_tile(tile, false, out, scratch, err);
 }

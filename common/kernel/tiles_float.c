@@ -1,4 +1,4 @@
-/* Kernel tiles in single precision (block.h). */
+/* Kernel tiles in single precision: the constants of the type for tiles.h. */
 #include "common/kernel/kernel_private.h"
 
 #define REAL float
@@ -21,8 +21,8 @@
 #define ROUND 0x1.8p23F
 #define MANTISSA_BITS 23
 #define EXPONENT_BIAS 127
-#define EXP_LOWEST -87.33F   /* exp(EXP_LOWEST) is just over the smallest normal number ... */
-#define EXP_LEAST 1.184e-38F /* ... and just under this, below which we give 0 */
+#define EXP_LOWEST -87.33F   /* exp(EXP_LOWEST) is above the smallest normal number ... */
+#define EXP_LEAST 1.184e-38F /* ... and is below this; smaller values become 0 */
 #define TANH_END 18.1F       /* 2|x| from which tanh is 1 in this precision */
 /* (exp(r) - 1 - r) / r^2 for |r| <= ln(2)/2: Taylor up to r^7 leaves 6e-9, a tenth of an ulp. */
 #define EXP_TAIL(r)                                                                                \

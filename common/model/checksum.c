@@ -1,3 +1,4 @@
+/* CRC-32 by zlib. */
 #include "common/model/checksum.h"
 
 #include <inttypes.h>
@@ -5,9 +6,9 @@
 #include <zlib.h>
 
 uint32_t model_checksum_add(uint32_t checksum, const char *bytes, size_t n) {
-    const size_t most = UINT32_MAX / 2; /* zlib counts in uInt */
+    const size_t max_bytes = UINT32_MAX / 2; /* zlib counts in uInt */
     while (n > 0) {
-        size_t part = n < most ? n : most;
+        size_t part = n < max_bytes ? n : max_bytes;
         checksum = (uint32_t)crc32(checksum, (const unsigned char *)bytes, (uInt)part);
         bytes += part;
         n -= part;

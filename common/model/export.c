@@ -1,5 +1,6 @@
-/* Models for other programs: LIBSVM's epsilon_svr and LIBLINEAR's L2R_L2LOSS_SVR print the score
- * itself as their prediction. Numbers are written so that they read back to the same bits. */
+/* Export to the model formats of LIBSVM (epsilon_svr) and LIBLINEAR (L2R_L2LOSS_SVR), whose
+ * programs print the score itself as their prediction. Numbers are written so that they read back
+ * to the same bits. */
 #include "common/data/decimal.h"
 #include "common/model/label_line.h"
 #include "common/model/model.h"
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LIBLINEAR counts features in an int, and a gigabyte of zeros is no model. */
-static const uint32_t FEATURES_MOST = 1 << 28;
+/* LIBLINEAR counts features in an int; larger models would be gigabytes of zeros. */
+static const uint32_t MAX_FEATURES = 1 << 28;
 
 int model_export_check(const struct kernel *kernel, enum scale_kind scale, bool libsvm,
                        struct error *err) {
@@ -30,16 +31,16 @@ int model_export_check(const struct kernel *kernel, enum scale_kind scale, bool 
 }
 
 int model_export_check_width(uint32_t n_features, struct error *err) {
-    return n_features <= FEATURES_MOST
+    return n_features <= MAX_FEATURES
                ? 0
                : error_set(err, ERROR_RUNTIME,
                            "--liblinear: that format lists the weights of all features up to the "
                            "largest index, and %u are too many: over %u",
-                           n_features, FEATURES_MOST);
+                           n_features, MAX_FEATURES);
 }
 
-/* *folded becomes a linear model, unscaled, with the scores that `model` has for rows scaled as it
- * says: w_j (x_j - shift_j) factor_j, summed. It owns weights and bias only. */
+/* *folded = a linear model for unscaled rows with the same scores: the sum of w_j (x_j - shift_j)
+ * factor_j. It owns only weights and bias. */
 static int fold_scale(const struct model *model, struct model *folded, struct error *err) {
     const struct scale *scale = &model->scale;
     size_t n = model->n_outputs, columns = model->n_columns;
@@ -71,7 +72,7 @@ static int fold_scale(const struct model *model, struct model *folded, struct er
     return 0;
 }
 
-/* Writes the model, or with a scaling by column what fold_scale makes of it. */
+/* Writes the model or, if it has a scaling by column, the result of fold_scale. */
 static int write_folded(const struct model *model, struct output *output,
                         int (*write)(const struct model *model, struct output *output,
                                      struct error *err),
@@ -129,7 +130,7 @@ static int write_libsvm(const struct model *model, struct output *output, struct
     output_format(output, "nr_class 2\ntotal_sv %zu\nrho ", n);
     output_number(output, model->bias ? -model->bias[0] : 0);
     output_format(output, "\nSV\n");
-    if (model->weights) { /* one support vector, w itself */
+    if (model->weights) { /* one support vector: w */
         output_format(output, "1");
         for (size_t c = 0; c < model->n_columns; c++) {
             size_t index = model->columns.at ? model->columns.at[c] : c;
@@ -142,7 +143,7 @@ static int write_libsvm(const struct model *model, struct output *output, struct
     for (size_t i = 0; !model->weights && i < n; i++) {
         output_number(output, model->coefficients[i * model->n_outputs]);
         put_vector(output, &model->vectors, i);
-        output_format(output, " \n"); /* svm-predict wants a blank before the end of a line */
+        output_format(output, " \n"); /* svm-predict needs a blank before the end of a line */
     }
     return output_flush(output, err);
 }
@@ -151,7 +152,7 @@ int model_write_libsvm(const struct model *model, struct output *output, struct 
     return write_folded(model, output, write_libsvm, err);
 }
 
-/* A line of weights of all classes; weight NULL: they are 0. */
+/* Writes a line with the weights of n classes; weight NULL: zeros. */
 static void put_classes(struct output *output, const double *weight, size_t n) {
     for (size_t c = 0; c < n; c++) {
         output_number(output, weight ? weight[c] : 0);
@@ -160,7 +161,7 @@ static void put_classes(struct output *output, const double *weight, size_t n) {
     output_write(output, "\n", 1);
 }
 
-/* LIBLINEAR reads labels as ints: 1, not +1 or 1.0. */
+/* Writes the labels as integers, as LIBLINEAR reads them: 1, not +1 or 1.0. */
 static int put_labels(struct output *output, const struct model *model, struct error *err) {
     struct labels labels;
     if (label_line_read(&labels, model, err) < 0) {
@@ -192,7 +193,7 @@ static int write_classes(const struct model *model, struct output *output, struc
     for (uint32_t j = 0; j < model->n_features; j++) {
         put_classes(output, model_weights_of(model, j, &place), n);
     }
-    if (model->bias) { /* the weights of a last feature of value 1 */
+    if (model->bias) { /* the weights of an additional last feature of value 1 */
         put_classes(output, model->bias, n);
     }
     return output_flush(output, err);
@@ -208,7 +209,7 @@ static int write_liblinear(const struct model *model, struct output *output, str
     for (uint32_t j = 0; j < model->n_features; j++) {
         put_classes(output, model_weights_of(model, j, &place), 1);
     }
-    if (model->bias) { /* the weight of a last feature of value 1 */
+    if (model->bias) { /* the weight of an additional last feature of value 1 */
         put_classes(output, model->bias, 1);
     }
     return output_flush(output, err);

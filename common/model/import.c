@@ -1,7 +1,9 @@
-/* LIBLINEAR's models of several classes by Crammer and Singer (-s 4):
+/* Import of LIBLINEAR's models of several classes by Crammer and Singer (-s 4):
+ *
  *   solver_type MCSVM_CS / nr_class K / label L1 .. LK / nr_feature D / bias B / w
+ *
  * and a line of K weights for each feature, with one more, of a feature of value B, if B >= 0. As
- * with our own models nothing is believed: memory grows with the lines that are really there. */
+ * for our own models the header is not trusted: memory grows with the lines that are read. */
 #include "common/model/import.h"
 
 #include "common/base/memory.h"
@@ -16,7 +18,7 @@ bool model_import_is(const struct model_lines *in) {
     return strncmp(in->line, "solver_type ", strlen("solver_type ")) == 0;
 }
 
-/* Drops the CR of a line that ends in CR LF, as such models may. */
+/* Removes the CR of a line that ends in CR LF. */
 static void drop_cr(struct model_lines *in) {
     if (in->length > 0 && in->line[in->length - 1] == '\r') {
         in->line[--in->length] = '\0';
@@ -31,7 +33,7 @@ static int next_line(struct model_lines *in, struct error *err) {
     return 0;
 }
 
-/* The value of this line, which must have the key. */
+/* The value of the current line, which must have the key. */
 static const char *value_of(const struct model_lines *in, const char *key, struct error *err) {
     size_t length = strlen(key);
     if (strncmp(in->line, key, length) != 0 || in->line[length] != ' ') {
@@ -57,7 +59,7 @@ static int read_number(struct model_lines *in, const char *key, double low, doub
                : model_lines_fail(in, "not a number in range", text, err);
 }
 
-/* Labels with a blank behind each become our line. */
+/* Reads the line of labels, a blank after each, and adds it as a line of our format. */
 static int read_labels(struct model_lines *in, struct model *model, struct error *err) {
     if (next_line(in, err) < 0) {
         return -1;
@@ -105,7 +107,7 @@ static int read_weights(struct model_lines *in, struct model *model, double bias
 
 int model_import(struct model_lines *in, struct model *model, struct error *err) {
     static const char formulation[] = "cs";
-    drop_cr(in); /* of the first line, which has been read */
+    drop_cr(in); /* of the first line, which was read by the caller */
     const char *type = value_of(in, "solver_type", err);
     if (!type) {
         return -1;

@@ -1,4 +1,4 @@
-/* Models that other programs have trained. */
+/* Reading of models of other programs. */
 #ifndef COMMON_MODEL_IMPORT_H
 #define COMMON_MODEL_IMPORT_H
 
@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
-/* Whether this first line is one of LIBLINEAR. */
+/* True if the first line, in `in`, is one of LIBLINEAR. */
 bool model_import_is(const struct model_lines *in);
 
-/* Reads LIBLINEAR's model from its first line on, see model_read_classes. */
+/* Reads a LIBLINEAR model whose first line is in `in`, see model_read_classes. */
 int model_import(struct model_lines *in, struct model *model, struct error *err);
 
 #endif

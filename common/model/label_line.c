@@ -1,3 +1,4 @@
+/* Writing and strict reading of the line. */
 #include "common/model/label_line.h"
 
 #include "common/base/memory.h"
@@ -30,7 +31,7 @@ int label_line_write(const struct labels *labels, struct model *model, struct er
     return status;
 }
 
-static int read_number(struct labels *labels, const struct model *model, size_t expected,
+static int read_labels(struct labels *labels, const struct model *model, size_t expected,
                        struct error *err) {
     *labels = (struct labels){0};
     const char *at = model_value(model, LABELS_KEY);
@@ -42,7 +43,7 @@ static int read_number(struct labels *labels, const struct model *model, size_t 
             labels_free(labels);
             return -1;
         }
-        whole = length > 0 && number == n; /* not seen before */
+        whole = length > 0 && number == n; /* all labels are different */
         at += length;
         if (*at == ' ') {
             whole = whole && at[1] != '\0';
@@ -57,9 +58,9 @@ static int read_number(struct labels *labels, const struct model *model, size_t 
 }
 
 int label_line_read(struct labels *labels, const struct model *model, struct error *err) {
-    return read_number(labels, model, model->n_outputs, err);
+    return read_labels(labels, model, model->n_outputs, err);
 }
 
 int label_line_read_pair(struct labels *labels, const struct model *model, struct error *err) {
-    return read_number(labels, model, model->n_outputs == 1 ? 2 : model->n_outputs, err);
+    return read_labels(labels, model, model->n_outputs == 1 ? 2 : model->n_outputs, err);
 }

@@ -1,3 +1,4 @@
+/* Lines are collected from blocks of the decompressed file. */
 #include "common/model/lines.h"
 
 #include "common/base/memory.h"
@@ -13,9 +14,9 @@ enum { BLOCK_BYTES = 1 << 16 };
 
 struct model_source {
     struct source *source;
-    size_t at, end;          /* of block: bytes not used yet */
-    size_t capacity;         /* of the line */
-    char block[BLOCK_BYTES]; /* plain bytes */
+    size_t at, end;          /* block[at .. end) is not consumed yet */
+    size_t capacity;         /* capacity of the line */
+    char block[BLOCK_BYTES]; /* decompressed bytes */
 };
 
 int model_lines_fail(const struct model_lines *lines, const char *what, const char *found,
@@ -24,7 +25,7 @@ int model_lines_fail(const struct model_lines *lines, const char *what, const ch
                      what, found ? ": " : "", found ? found : "");
 }
 
-/* Of path, or where `bytes` is not NULL of these. */
+/* Opens path or, if `bytes` is not NULL, these. */
 static int open_lines(struct model_lines *lines, const char *path, const void *bytes, size_t size,
                       struct error *err) {
     *lines = (struct model_lines){.path = path, .what = "model"};
@@ -66,13 +67,13 @@ static int append(struct model_lines *lines, const char *bytes, size_t n, struct
     return 0;
 }
 
-/* Takes this line, with its newline, into the checksum. */
+/* Adds the current line, with its newline, to the checksum. */
 static void add_to_checksum(struct model_lines *lines) {
     lines->line[lines->length] = '\n';
     lines->checksum = model_checksum_add(lines->checksum, lines->line, lines->length + 1);
 }
 
-/* Whether anything follows this line: 1, 0, or -1 with err set. */
+/* Returns 1 if anything follows the current line, 0 if not, or -1 with err set. */
 static int model_lines_more(struct model_lines *lines, struct error *err) {
     struct model_source *source = lines->source;
     if (source->at == source->end) {

@@ -1,3 +1,4 @@
+/* Lines, columns and scores of a model in memory. */
 #include "common/model/model.h"
 
 #include "common/base/memory.h"
@@ -36,7 +37,7 @@ void model_free(struct model *model) {
     *model = (struct model){0};
 }
 
-/* ---- the family's own lines ---- */
+/* ---- lines of the family ---- */
 
 int model_add(struct model *model, struct error *err, const char *key, const char *format, ...) {
     va_list arguments;

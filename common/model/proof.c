@@ -1,3 +1,4 @@
+/* Writing and strict reading of proofs. */
 #include "common/model/proof.h"
 
 #include "common/base/memory.h"
@@ -158,7 +159,7 @@ static int add_value(struct proof *proof, const struct proof_value *value, struc
     return 0;
 }
 
-/* A:VALUE or A:B:VALUE at *at, after which *at stands. */
+/* Parses A:VALUE or A:B:VALUE at *at, and advances *at. */
 static int parse_value(const struct model_lines *in, const char **at, struct proof_value *value,
                        struct error *err) {
     const char *from = *at, *end = in->line + in->length;

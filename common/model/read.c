@@ -1,5 +1,5 @@
-/* Text to models. Everything is checked, nothing is believed: memory grows with the lines that are
- * really there, and the last line must hold the number of body lines and the CRC of all before. */
+/* Reading of models. The text is not trusted: memory grows with the lines that are read, and the
+ * last line must have the number of body lines and the CRC of all text before. */
 #include "common/model/read_private.h"
 
 #include "common/base/memory.h"
@@ -40,7 +40,7 @@ static int append_pair(struct model *model, struct pair_coefficient pair, struct
     return 0;
 }
 
-/* Skips the one blank that must stand at `at`. */
+/* Skips one blank, which must be at `at`; NULL if it is not there. */
 static const char *blank(const char *at) {
     return at && *at == ' ' ? at + 1 : NULL;
 }
@@ -64,7 +64,7 @@ int model_read_numbers(const struct model_lines *in, size_t n, double **array, s
     return 0;
 }
 
-/* Numbers never begin with a letter: a line that does ends a table. */
+/* True if the line begins with a letter, which ends a table: numbers do not. */
 static bool at_word(const struct model_lines *in) {
     return in->line[0] >= 'A' && in->line[0] <= 'z';
 }
@@ -73,8 +73,8 @@ static bool at_end(const struct model_lines *in) {
     return strncmp(in->line, "end ", 4) == 0;
 }
 
-/* INDEX: at *rest, above the indices before and not above the model's; becomes number `line` of the
- * indices. */
+/* Parses INDEX: at *rest, which must be above all earlier indices and not above n_features of the
+ * model; stores it as number `line` of the indices. */
 static int parse_index(const struct model_lines *in, const struct model *model, uint32_t **indices,
                        uint64_t line, const char **rest, struct error *err) {
     uint64_t index = 0, before = line > 0 ? (*indices)[line - 1] + (uint64_t)1 : 0;
@@ -90,12 +90,12 @@ static int parse_index(const struct model_lines *in, const struct model *model, 
     return 0;
 }
 
-/* Lines of numbers. */
+/* A table of numbers. */
 struct table {
-    size_t n;        /* numbers a line; 0: as many as stand there, */
-    uint64_t *end;   /* and how many there are up to the end of each */
+    size_t n;        /* numbers of a line; 0: any number */
+    uint64_t *end;   /* (lines) if n is 0: how many numbers there are up to the end of each line */
     double *number;  /* (used) */
-    uint32_t *index; /* of each line, where it is in front */
+    uint32_t *index; /* (lines) the index of each line, if lines begin with it */
     size_t used;
     uint64_t lines;
 };
@@ -106,7 +106,7 @@ static void table_free(struct table *table) {
     free(table->index);
 }
 
-/* Reads lines up to the next word; with `indices` each has its index in front. */
+/* Reads lines up to the next word; `indices`: each begins with its index. */
 static int read_table(struct model_lines *in, const struct model *model, struct table *table,
                       bool indices, struct error *err) {
     if (model_read_grow(&table->number, 0, sizeof(double), err) <
@@ -137,7 +137,7 @@ static int read_table(struct model_lines *in, const struct model *model, struct 
     }
 }
 
-/* A table as read_table does; `sparse`: with indices, which become the model's columns. */
+/* Reads a table; `sparse`: with indices, which become the columns of the model. */
 static int read_columns(struct model_lines *in, struct model *model, bool sparse,
                         struct table *table, struct error *err) {
     if (read_table(in, model, table, sparse, err) < 0) {
@@ -149,7 +149,7 @@ static int read_columns(struct model_lines *in, struct model *model, bool sparse
     return sparse ? indices_take(&model->columns, at, (size_t)table->lines, err) : 0;
 }
 
-static int take_factors(struct scale *scale, const struct table *table, struct error *err) {
+static int store_factors(struct scale *scale, const struct table *table, struct error *err) {
     scale->shift = memory_array(scale->n, sizeof(double), "scaling", err);
     scale->factor = memory_array(scale->n, sizeof(double), "scaling", err);
     if (!scale->shift || !scale->factor) {
@@ -162,33 +162,36 @@ static int take_factors(struct scale *scale, const struct table *table, struct e
     return 0;
 }
 
-/* Whether these are the knots of a feature, as ranks.h says. */
-static bool are_knots(const struct knot *knot, size_t n) {
-    bool good = n > 0 && knot[0].rank == 0 && knot[n - 1].rank == (n > 1);
+/* True if these are valid breakpoints of a feature, see quantiles.h. */
+static bool are_breakpoints(const struct breakpoint *breakpoint, size_t n) {
+    bool good = n > 0 && breakpoint[0].quantile == 0 && breakpoint[n - 1].quantile == (n > 1);
     for (size_t k = 0; k < n; k++) {
-        good = good && isfinite(knot[k].value) &&
-               (k == 0 || (knot[k].value > knot[k - 1].value && knot[k].rank >= knot[k - 1].rank));
+        good = good && isfinite(breakpoint[k].value) &&
+               (k == 0 || (breakpoint[k].value > breakpoint[k - 1].value &&
+                           breakpoint[k].quantile >= breakpoint[k - 1].quantile));
     }
     return good;
 }
 
-static int take_knots(const struct model_lines *in, struct ranks *ranks, const struct table *table,
-                      uint32_t n, struct error *err) {
-    ranks->n = n;
-    ranks->start = memory_array((size_t)n + 1, sizeof *ranks->start, "scaling", err);
-    ranks->knot = memory_array(table->used / 2, sizeof *ranks->knot, "scaling", err);
-    if (!ranks->start || !ranks->knot) {
+static int store_breakpoints(const struct model_lines *in, struct quantiles *quantiles,
+                             const struct table *table, uint32_t n, struct error *err) {
+    quantiles->n = n;
+    quantiles->start = memory_array((size_t)n + 1, sizeof *quantiles->start, "scaling", err);
+    quantiles->breakpoint =
+        memory_array(table->used / 2, sizeof *quantiles->breakpoint, "scaling", err);
+    if (!quantiles->start || !quantiles->breakpoint) {
         return -1;
     }
     for (size_t k = 0; k < table->used / 2; k++) {
-        ranks->knot[k] =
-            (struct knot){(float)table->number[2 * k], (float)table->number[2 * k + 1]};
+        quantiles->breakpoint[k] =
+            (struct breakpoint){(float)table->number[2 * k], (float)table->number[2 * k + 1]};
     }
-    ranks->start[0] = 0;
+    quantiles->start[0] = 0;
     for (size_t j = 0; j < n; j++) {
-        size_t first = (size_t)ranks->start[j], end = (size_t)(table->end[j] / 2);
-        ranks->start[j + 1] = end;
-        if (table->end[j] % 2 != 0 || !are_knots(ranks->knot + first, end - first)) {
+        size_t first = (size_t)quantiles->start[j], end = (size_t)(table->end[j] / 2);
+        quantiles->start[j + 1] = end;
+        if (table->end[j] % 2 != 0 ||
+            !are_breakpoints(quantiles->breakpoint + first, end - first)) {
             char what[64];
             snprintf(what, sizeof what, "line %zu of the scaling: not values with their ranks",
                      j + 1);
@@ -198,12 +201,12 @@ static int take_knots(const struct model_lines *in, struct ranks *ranks, const s
     return 0;
 }
 
-/* The lines of a scaling that was fitted to training rows: `shift factor`, or knots. */
+/* Reads the lines of a scaling that was fitted to training rows: `shift factor`, or breakpoints. */
 static int read_scaling(struct model_lines *in, struct model *model, uint64_t *lines,
                         struct error *err) {
     struct scale *scale = &model->scale;
-    bool knots = scale->kind == SCALE_QUANTILE;
-    bool expected = knots || scale_kind_affine(scale->kind);
+    bool breakpoints = scale->kind == SCALE_QUANTILE;
+    bool expected = breakpoints || scale_kind_affine(scale->kind);
     bool sparse = strcmp(in->line, "scaling sparse") == 0;
     if (expected != (sparse || strcmp(in->line, "scaling") == 0)) {
         return model_lines_fail(in, "the body does not fit the scaling", in->line, err);
@@ -211,7 +214,7 @@ static int read_scaling(struct model_lines *in, struct model *model, uint64_t *l
     if (!expected) {
         return 0;
     }
-    struct table table = {.n = knots ? 0 : 2};
+    struct table table = {.n = breakpoints ? 0 : 2};
     int status = read_columns(in, model, sparse, &table, err);
     *lines += table.lines;
     if (status == 0 && table.lines > UINT32_MAX) {
@@ -219,8 +222,8 @@ static int read_scaling(struct model_lines *in, struct model *model, uint64_t *l
     }
     if (status == 0) {
         scale->n = (uint32_t)table.lines;
-        status = knots ? take_knots(in, &scale->ranks, &table, scale->n, err)
-                       : take_factors(scale, &table, err);
+        status = breakpoints ? store_breakpoints(in, &scale->quantiles, &table, scale->n, err)
+                             : store_factors(scale, &table, err);
     }
     if (status == 0 && scale->query_means > 0 && (sparse || scale->n != scale->query_means)) {
         status =
@@ -230,8 +233,8 @@ static int read_scaling(struct model_lines *in, struct model *model, uint64_t *l
     return status;
 }
 
-/* Lists are gone without where all weights take this little. */
-static const double FEW_WEIGHTS = 1 << 22;
+/* If all weights take at most this many doubles, no list of columns is used. */
+static const double MAX_EXPANDED_WEIGHTS = 1 << 22;
 
 static int read_weights(struct model_lines *in, struct model *model, uint64_t *lines,
                         struct error *err) {
@@ -256,12 +259,12 @@ static int read_weights(struct model_lines *in, struct model *model, uint64_t *l
         return status > 0 ? model_lines_fail(in, "a weight of a feature without scaling", NULL, err)
                           : status;
     }
-    bool few = (double)model->n_features * (double)model->n_outputs <= FEW_WEIGHTS;
+    bool few = (double)model->n_features * (double)model->n_outputs <= MAX_EXPANDED_WEIGHTS;
     return status == 0 && (few || scale_by_column(&model->scale)) ? model_expand(model, err)
                                                                   : status;
 }
 
-/* Reads `index:value` ... from `at` to the end of the line as the next row of the vectors. */
+/* Parses `index:value` ... from `at` to the end of the line as the next support vector. */
 static int parse_vector(const struct model_lines *in, struct data *data, const char *at,
                         bool precomputed, bool first, struct error *err) {
     const char *end = in->line + in->length;
@@ -346,7 +349,7 @@ static int read_vectors(struct model_lines *in, struct model *model, bool pairs,
     return 0;
 }
 
-/* Gives the vectors the columns of the scaling. */
+/* Maps the support vectors to the columns of the scaling. */
 static int align_vectors(const struct model_lines *in, struct model *model, struct error *err) {
     size_t n = data_values(&model->vectors);
     if (data_select(&model->vectors, &model->columns, err) < 0) {
@@ -390,7 +393,8 @@ static int read_kernel_body(struct model_lines *in, struct model *model, bool pa
                              : data_make_dense(&model->vectors, model->n_features, false, err);
 }
 
-/* The body that the line announces. Pairs of rows have support vectors with every kernel. */
+/* Reads the body that begins with the current line. Models of pairs have support vectors with every
+ * kernel. */
 static int read_body(struct model_lines *in, struct model *model, uint64_t *lines,
                      struct error *err) {
     bool linear = model->kernel.type == KERNEL_LINEAR, pairs = strcmp(in->line, "SV pairs") == 0;
@@ -416,7 +420,7 @@ static int read_all(struct model_lines *in, struct model *model, const char *fam
     return status < 0 ? -1 : model_lines_end(in, lines, err);
 }
 
-/* Reads from lines that were opened, or `opened` < 0: could not be. */
+/* Reads a model from lines that the caller has opened; opened < 0: that failed. */
 static int read_lines(struct model_lines *in, int opened, struct model *model, const char *family,
                       const char *const *own_keys, bool classes, struct error *err) {
     *model = (struct model){0};

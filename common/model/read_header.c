@@ -1,4 +1,4 @@
-/* The header of a model: its first line, and keys up to the body. */
+/* Reading of the header of a model: its first line, and the keys up to the body. */
 #include "common/model/read_private.h"
 
 #include "common/base/memory.h"
@@ -9,22 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEGREE = 1 << 20, MOST_OUTPUTS = 1 << 24 };
+enum { MAX_DEGREE = 1 << 20, MAX_OUTPUTS = 1 << 24 };
 
 static int parse_double(const struct model_lines *in, const char *text, double *value,
                         struct error *err) {
     return number_parse_whole(text, value) ? 0 : model_lines_fail(in, "not a number", text, err);
 }
 
-/* A whole number up to `most`; 0 if this fails. */
-static int parse_whole(const struct model_lines *in, const char *text, double most, uint64_t *value,
+/* Parses an integer up to max; 0 on failure. */
+static int parse_whole(const struct model_lines *in, const char *text, double max, uint64_t *value,
                        struct error *err) {
     double number = 0;
     *value = 0;
     if (parse_double(in, text, &number, err) < 0) {
         return -1;
     }
-    if (!(number >= 0 && number <= most && number == floor(number))) {
+    if (!(number >= 0 && number <= max && number == floor(number))) {
         return model_lines_fail(in, "not a whole number in range", text, err);
     }
     *value = (uint64_t)number;
@@ -48,7 +48,7 @@ int model_read_number(double **array, size_t n, double value, struct error *err)
     return 0;
 }
 
-/* The numbers of a value, with one blank between. */
+/* Parses the numbers of a value, separated by single blanks. */
 static int parse_list(const struct model_lines *in, const char *text, double **list, size_t *n,
                       struct error *err) {
     const char *at = text, *end = in->line + in->length;
@@ -67,7 +67,7 @@ static int parse_list(const struct model_lines *in, const char *text, double **l
     }
 }
 
-/* *place = where the word is in the list; `what` it is in errors. */
+/* *place = the position of the word in the list; `what`: the error if it is not there. */
 static int parse_name(const struct model_lines *in, const char *text, const char *const *names,
                       const char *what, size_t *place, struct error *err) {
     for (*place = 0; names[*place]; ++*place) {
@@ -111,26 +111,26 @@ static const unsigned required = 1U << KEY_FORMULATION | 1U << KEY_COST | 1U << 
                                  1U << KEY_ROWS | 1U << KEY_FEATURES | 1U << KEY_PRIMAL |
                                  1U << KEY_DUAL | 1U << KEY_GAP | 1U << KEY_ITERATIONS;
 
-/* What the header has given so far. */
+/* What was read so far. */
 struct header {
     unsigned seen; /* keys */
-    size_t n_bias; /* numbers in the model's bias */
+    size_t n_bias; /* number of values of the bias */
 };
 
-/* Up to which doubles hold every whole number. */
-static const double MOST_WHOLE = 0x1p53;
+/* Doubles hold every integer up to this. */
+static const double MAX_WHOLE = 0x1p53;
 
-/* The largest whole number of a key; 0: its value is none. */
+/* The maximum of a key whose value is an integer; 0 for other keys. */
 static double largest_whole(enum key key) {
     switch (key) {
     case KEY_DEGREE:
-        return MOST_DEGREE;
+        return MAX_DEGREE;
     case KEY_FEATURES:
         return UINT32_MAX;
     case KEY_OUTPUTS:
-        return MOST_OUTPUTS;
+        return MAX_OUTPUTS;
     default:
-        return key == KEY_ROWS || key == KEY_ITERATIONS ? MOST_WHOLE : 0;
+        return key == KEY_ROWS || key == KEY_ITERATIONS ? MAX_WHOLE : 0;
     }
 }
 
@@ -204,7 +204,7 @@ static int parse_common(const struct model_lines *in, struct model *model, struc
     return model_lines_fail(in, "an unknown key", text, err);
 }
 
-/* One `key value` line, which it takes apart in place. */
+/* Parses one `key value` line, in place. */
 static int parse_header_line(struct model_lines *in, struct model *model, const char *const *own,
                              struct header *header, struct error *err) {
     char *value = strchr(in->line, ' ');
@@ -237,7 +237,7 @@ static int parse_header_line(struct model_lines *in, struct model *model, const 
     return status;
 }
 
-/* A single 0 says that there is none. */
+/* Checks the bias: a single 0 means that there is none. */
 static int check_bias(const struct model_lines *in, struct model *model,
                       const struct header *header, struct error *err) {
     bool none = header->n_bias == 0 || (header->n_bias == 1 && model->bias[0] == 0);
@@ -250,7 +250,7 @@ static int check_bias(const struct model_lines *in, struct model *model,
                : model_lines_fail(in, "the bias does not fit the number of outputs", NULL, err);
 }
 
-/* The lines with which a body may begin. */
+/* True for the lines with which a body may begin. */
 static bool is_body(const char *line) {
     static const char *const words[] = {"scaling", "scaling sparse", "w", "w sparse",
                                         "SV",      "SV pairs",       NULL};

@@ -1,4 +1,4 @@
-/* for text that zlib does not write to */
+/* The sink compresses with zlib. ZLIB_CONST: zlib does not write to its input. */
 #define ZLIB_CONST
 #include "common/model/sink.h"
 

@@ -1,5 +1,5 @@
-/* Where models and proofs are written: text that counts its checksum (checksum.h) on the way to a
- * file, as gzip where the file's name ends in ".gz". */
+/* Output of models and proofs: text whose checksum (checksum.h) is computed on its way to a file,
+ * which is gzip if its name ends in ".gz". */
 #ifndef COMMON_MODEL_SINK_H
 #define COMMON_MODEL_SINK_H
 
@@ -11,15 +11,17 @@
 
 struct model_sink;
 
-/* Borrows output. *text is where the caller writes until model_sink_end, which reports failures. */
+/* Opens a sink on output, which is borrowed. The caller writes to *text until model_sink_end, which
+ * reports failures. */
 int model_sink_open(struct model_sink **sink, struct output *output, struct output **text,
                     struct error *err);
 
-/* Adds the last line, `lines` of the body before it; flushes, does not commit, and frees the sink,
- * also when it fails. *checksum (NULL: unwanted) gets that of all text before the last line. */
+/* Writes the last line, with the number of lines of the body; flushes but does not commit, and
+ * frees the sink, also on failure. *checksum (may be NULL) gets the checksum of all text before the
+ * last line. */
 int model_sink_end(struct model_sink *sink, uint64_t lines, uint32_t *checksum, struct error *err);
 
-/* The same of text that has its last line already: nothing is added. */
+/* The same for text that has its last line already. */
 int model_sink_close(struct model_sink *sink, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Models to text: ours, with its closing checksum, and the exports for other programs. */
+/* Writing of models in our format. */
 #include "common/model/model.h"
 
 #include "common/base/number.h"
@@ -33,11 +33,11 @@ static void put_number_line(struct output *out, const char *key, double value) {
     output_write(out, "\n", 1);
 }
 
-/* The stored values of a row, each after a blank unless the line is empty so far. */
+/* Writes the non-zero values of a row, each after a blank, but the first if the line is empty. */
 static void put_row(struct output *out, const struct data *data, size_t row, bool empty) {
     if (data->serial) {
         output_format(out, "%s0:%" PRIu64, empty ? "" : " ", data->serial[row]);
-        return; /* all that a precomputed kernel needs of it */
+        return; /* a precomputed kernel needs nothing else */
     }
     struct stored_row stored = data_stored(data, row);
     for (size_t k = 0; k < stored.n; k++) {
@@ -53,7 +53,7 @@ static void put_row(struct output *out, const struct data *data, size_t row, boo
     }
 }
 
-/* One line of n numbers. */
+/* Writes n numbers, separated by blanks. */
 static void put_numbers(struct output *out, const double *number, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (i > 0) {
@@ -118,19 +118,19 @@ static void put_header(struct output *out, const struct model *model, const char
     }
 }
 
-/* The knots of a feature: its values with their ranks. */
-static void put_knots(struct output *out, const struct ranks *ranks, size_t c) {
-    for (uint64_t k = ranks->start[c]; k < ranks->start[c + 1]; k++) {
-        if (k > ranks->start[c]) {
+/* Writes the breakpoints of a feature: values with their quantiles. */
+static void put_breakpoints(struct output *out, const struct quantiles *quantiles, size_t c) {
+    for (uint64_t k = quantiles->start[c]; k < quantiles->start[c + 1]; k++) {
+        if (k > quantiles->start[c]) {
             output_write(out, " ", 1);
         }
-        put_float(out, ranks->knot[k].value);
+        put_float(out, quantiles->breakpoint[k].value);
         output_write(out, " ", 1);
-        put_float(out, ranks->knot[k].rank);
+        put_float(out, quantiles->breakpoint[k].quantile);
     }
 }
 
-/* Returns the number of lines, here and below. */
+/* Writes the scaling. Returns the number of lines, as do put_weights and put_body. */
 static uint64_t put_scaling(struct output *out, const struct model *model) {
     const struct scale *scale = &model->scale;
     if (!scale_by_column(scale)) {
@@ -145,7 +145,7 @@ static uint64_t put_scaling(struct output *out, const struct model *model) {
             double line[2] = {scale->shift ? scale->shift[j] : 0, scale->factor[j]};
             put_numbers(out, line, 2);
         } else {
-            put_knots(out, &scale->ranks, j);
+            put_breakpoints(out, &scale->quantiles, j);
         }
         output_write(out, "\n", 1);
     }
@@ -161,17 +161,17 @@ static bool is_zero(const double *row, size_t n) {
     return true;
 }
 
-/* Bytes of "INDEX:". */
+/* The length of "INDEX:". */
 static size_t index_length(uint32_t index) {
     size_t length = 2;
-    for (uint64_t most = 9; index + (uint64_t)1 > most; most = 10 * most + 9) {
+    for (uint64_t largest = 9; index + (uint64_t)1 > largest; largest = 10 * largest + 9) {
         length++;
     }
     return length;
 }
 
-/* Whether only rows that are not 0 are written, with their indices: where most are 0, and it makes
- * the file smaller. Scaling by column with a list wants the list. */
+/* True if only non-zero rows are written, with their indices: if most rows are 0 and the file
+ * becomes smaller, or if a scaling by column has a list of columns. */
 static bool is_sparse(const struct model *model) {
     size_t n = model->n_outputs, rows = 0, more = strlen(" sparse");
     if (model->columns.at && scale_by_column(&model->scale)) {

@@ -1,6 +1,6 @@
-/* Fuzz target: the files beside a training file, of folds and of weights of rows, of any bytes are
- * read or refused with a message; what is read is what a plain reader finds there. The first byte
- * is the number of training rows. */
+/* Fuzz target: files of folds and of row weights with arbitrary bytes are read or refused with a
+ * message; the result is compared with a plain reader. The first byte is the number of training
+ * rows. */
 #define _GNU_SOURCE /* memfd_create */
 #include "common/data/row_weights.h"
 #include "driver/folds.h"
@@ -14,9 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 enum { MOST_ROWS = 64 };
 
-/* Number `row` of the lines of text, which ends with a zero, as strtod has it; false if there is
- * none, or if its bytes are not all of a number that is spelled without signs and letters but one
- * exponent. */
+/* The number in line `row` of the text, which ends with a zero byte, parsed by strtod; false if
+ * there is none, or if the line is not a number without signs and letters except one exponent. */
 static bool plain_number(const char *text, size_t row, double *number) {
     for (; row > 0; row--) {
         const char *newline = strchr(text, '\n');
@@ -34,7 +33,7 @@ static bool plain_number(const char *text, size_t row, double *number) {
     return *end == '\n' || *end == '\0';
 }
 
-/* True if the first n lines are whole numbers below 2^64: larger ones are words. */
+/* True if the first n lines are integers below 2^64: larger ones are words. */
 static bool all_digits(const char *text, size_t n) {
     for (; n > 0; n--) {
         size_t digits = strspn(text, "0123456789");
@@ -49,8 +48,8 @@ static bool all_digits(const char *text, size_t n) {
     return true;
 }
 
-/* Two rows are in the same fold exactly if they have the same number, and folds ascend with it;
- * where not all are numbers, folds are those of words. */
+/* Two rows are in the same fold exactly if they have the same number, and folds ascend with it; if
+ * not all lines are numbers, folds are those of words. */
 static void check_folds(const struct folds *folds, const char *text) {
     fuzz_demand(folds->n >= 2 && folds->n <= folds->n_rows);
     if (!all_digits(text, folds->n_rows)) {
@@ -60,7 +59,7 @@ static void check_folds(const struct folds *folds, const char *text) {
         fuzz_demand(folds->fold[i] < folds->n);
         for (size_t j = 0; j < i; j++) {
             double a, b;
-            /* beyond 2^53 doubles do not tell whole numbers apart */
+            /* above 2^53 doubles do not distinguish integers */
             if (plain_number(text, i, &a) && plain_number(text, j, &b) && a < 0x1p53 &&
                 b < 0x1p53) {
                 fuzz_demand((a < b) == (folds->fold[i] < folds->fold[j]));

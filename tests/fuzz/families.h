@@ -1,4 +1,4 @@
-/* The families, as a byte of an input chooses them. */
+/* The families, selected by a byte of the input. */
 #ifndef TESTS_FUZZ_FAMILIES_H
 #define TESTS_FUZZ_FAMILIES_H
 

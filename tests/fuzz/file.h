@@ -1,4 +1,5 @@
-/* Bytes of a fuzz target as files that can be opened by a path, and what targets demand. */
+/* The input of a fuzz target as files that can be opened by a path, and the properties that all
+ * targets check. */
 #ifndef TESTS_FUZZ_FILE_H
 #define TESTS_FUZZ_FILE_H
 
@@ -20,13 +21,13 @@ static inline void fuzz_demand(bool condition) {
     }
 }
 
-/* What every call that can fail keeps: 0, or -1 and a text. */
+/* Checks a call that can fail: it returns 0, or -1 with a text. */
 static inline void fuzz_demand_told(int status, const struct error *err) {
     fuzz_demand(status == 0 || (status == -1 && err->kind != ERROR_NONE && err->text[0] != '\0'));
 }
 
-/* Puts the bytes into a file in memory (FUZZ_FILES a process, used again) and its path into
- * path. */
+/* Writes the bytes to a file in memory (FUZZ_FILES of them in a process, reused) and its path to
+ * `path`. */
 static inline void fuzz_file(size_t number, const uint8_t *bytes, size_t size,
                              char path[FUZZ_PATH]) {
     static int opened[FUZZ_FILES]; /* 1 more than the descriptor; 0: not yet */
@@ -40,9 +41,9 @@ static inline void fuzz_file(size_t number, const uint8_t *bytes, size_t size,
     snprintf(path, FUZZ_PATH, "/proc/self/fd/%d", file);
 }
 
-/* The same for a model or proof without its last line: gets one that is right, with the number of
- * lines of its body and the checksum, which is returned. `begins` tells the lines with which parts
- * of the body begin. */
+/* The same for a model or proof without its last line: adds a valid one, with the number of lines
+ * of its body and the checksum, which is returned. `begins` recognises the lines that begin parts
+ * of the body. */
 uint32_t fuzz_file_closed(size_t number, const uint8_t *bytes, size_t size,
                           bool (*begins)(const char *line, size_t length), char path[FUZZ_PATH]);
 

@@ -1,10 +1,9 @@
-/* Fuzz target: whole small fits, any bytes as options and rows. A fit ends with a model or one
- * line; of a certified model D <= P, its proof is not refuted (svm-check's room shares no
- * arithmetic with the solvers), and every solver of the family brackets the same optimum. Rows are
- * predicted too.
- *
- * The first byte chooses the family (and, divided by their number, the other solver), the first
- * line behind it has the options with blanks between, the rest are rows. */
+/* Fuzz target: small complete fits, with arbitrary bytes as options and rows. A fit ends with a
+ * model or a one-line error; a certified model has D <= P, its proof is not refuted (svm-check
+ * shares no arithmetic with the solvers), and the bounds of every solver of the family contain the
+ * same optimum. Rows are predicted, too. The first byte selects the family and, divided by their
+ * number, the second solver; the first line after it has the options, separated by blanks; the rest
+ * are rows. */
 #define _GNU_SOURCE /* memfd_create */
 #include "check/check.h"
 #include "common/base/output.h"
@@ -30,7 +29,7 @@ static void clean(void) {
     rmdir(folder);
 }
 
-/* Once: a folder in memory for the outputs, and silence on standard output. */
+/* Once: creates a folder in memory for the outputs, and silences standard output. */
 static void start(void) {
     static bool started;
     if (!started) {
@@ -44,18 +43,18 @@ static void start(void) {
     }
 }
 
-/* What the trainer is asked. */
+/* The command line of the trainer. */
 struct request {
     const struct family *family;
     char *word[MOST_WORDS]; /* (n_words) */
     int n_words;
     char *rows;         /* path */
-    const char *solver; /* NULL: as the words have it */
+    const char *solver; /* NULL: as in the words */
     bool proof;
 };
 
-/* Whether the words may be tried: no other files, which would be this machine's, and no sweeps or
- * limits that take long by intent. */
+/* True if the words may be run: no other files, which would be those of this machine, and no sweeps
+ * or limits that are slow by design. */
 static bool is_small(const struct options *options) {
     double fits = (double)options->n_points;
     for (size_t i = 0; i < options->n; i++) {
@@ -72,8 +71,8 @@ static bool is_small(const struct options *options) {
            !options_given(options, "version");
 }
 
-/* 1: a model was written; 0: the rows or options were refused, or no model was asked for; -1: not
- * tried. */
+/* 1: a model was written; 0: the rows or options were refused, or no model was requested; -1: not
+ * run. */
 static int train(const struct request *request, size_t *n_points) {
     char *argv[MOST_WORDS + 16] = {"fuzz"};
     int argc = 1;
@@ -115,13 +114,13 @@ static int train(const struct request *request, size_t *n_points) {
             train_run(request->family, &options, "fuzz", &silence, NULL, NULL, NULL, &end, &err);
     }
     fuzz_demand_told(status, &err);
-    if (!end.running) { /* else they are the solver's that goes on */
+    if (!end.running) { /* otherwise they are those of the solver that continues */
         options_free(&options);
     }
     return status == 0 && access(model_path, R_OK) == 0;
 }
 
-/* The bounds of the model that train has written; false if it claims none. */
+/* The bounds of the model that was written; false if it claims none. */
 static bool bounds(const struct predictor *predictor, double *dual, double *primal) {
     struct model model = {0};
     struct error err = {.kind = ERROR_NONE, .text = ""};
@@ -159,7 +158,7 @@ static void check_proof(const char *rows) {
     }
 }
 
-/* Fits as asked, then with another solver, then for the proof. */
+/* Fits as requested, then with another solver, then for the proof. */
 static void try_fits(struct request *request, size_t choice) {
     const struct predictor *predictor = fuzz_predictors[choice % FUZZ_FAMILIES];
     double dual, primal, other_dual, other_primal;

@@ -1,5 +1,5 @@
-/* Fuzz target: rows of any bytes are read or refused with a message, whole and block by block
- * alike; the first byte chooses how labels are read, and whether several threads read the whole. */
+/* Fuzz target: arbitrary bytes as rows are read or refused with a message, equally as a whole and
+ * block by block. The first byte selects how labels are read, and whether several threads read. */
 #define _GNU_SOURCE /* memfd_create */
 #include "common/data/input.h"
 #include "tests/fuzz/file.h"
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* What every reader of data relies on. */
+/* Checks the invariants of struct data. */
 static void check(const struct data *data) {
     for (size_t i = 0; i < data->n_rows; i++) {
         if (!data->row_start) {

@@ -1,6 +1,6 @@
-/* Fuzz target: a model file of any bytes is loaded or refused with a message, of any family: its
- * own and those of LIBLINEAR. Since its checksum refuses nearly all that a fuzzer makes, the right
- * last line is added. The first byte chooses the family. */
+/* Fuzz target: arbitrary bytes as a model file of any family, or of LIBLINEAR, are loaded or
+ * refused with a message. The checksum would refuse nearly all inputs of a fuzzer, so the correct
+ * last line is added. The first byte selects the family. */
 #define _GNU_SOURCE /* memfd_create */
 #include "common/model/model.h"
 #include "tests/fuzz/families.h"
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     }
     const struct predictor *predictor = fuzz_predictors[(bytes[0] & 0x7f) % FUZZ_FAMILIES];
     char path[FUZZ_PATH];
-    if (bytes[0] & 0x80) { /* as it is: LIBLINEAR's have no last line */
+    if (bytes[0] & 0x80) { /* unchanged: models of LIBLINEAR have no last line */
         fuzz_file(0, bytes + 1, size - 1, path);
     } else {
         fuzz_file_closed(0, bytes + 1, size - 1, fuzz_begins_model, path);

@@ -1,5 +1,5 @@
-/* Fuzz target: number_parse agrees with strtod on what it accepts, whatever the bytes, and what
- * number_format writes reads back to the same bits. */
+/* Fuzz target: number_parse equals strtod on everything that it accepts, and the output of
+ * number_format reads back to the same bits. */
 #include "common/base/number.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-    /* exactly as long as the input, so that the sanitizer sees a read beyond it */
+    /* exactly as long as the input, so that the sanitizer detects a read past it */
     char *text = malloc(size + 1), *copy = malloc(size + 1);
     if (!text || !copy) {
         abort();

@@ -1,6 +1,6 @@
-/* Fuzz target: a command line of any words is taken or refused as misuse, by the options of any
- * trainer or predictor; what is taken is within its bounds at every point of the sweep. The first
- * byte chooses the program, each zero byte ends a word. */
+/* Fuzz target: arbitrary words as command line of any trainer or predictor are accepted or refused
+ * as a usage error; accepted values are within their bounds at every point of the sweep. The first
+ * byte selects the program, each zero byte ends a word. */
 #define _GNU_SOURCE /* memfd_create */
 #include "driver/options.h"
 #include "driver/predict.h"
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 enum { MOST_WORDS = 64, MOST_POINTS = 1000 };
 
-/* The words, each as long as it is, so that the sanitizer sees a read beyond it. */
+/* The words, each exactly as long as it is, so that the sanitizer detects a read past it. */
 struct line {
     int argc;
     char *argv[MOST_WORDS + 2];
@@ -32,7 +32,7 @@ static void split(struct line *line, const uint8_t *bytes, size_t size) {
     line->argv[line->argc] = NULL;
 }
 
-/* What is said of an option's value at a point, against what its table says of it. */
+/* Compares the value of an option at a point with its row in the table. */
 static void check_value(struct point point, const struct option *option) {
     const struct option_spec *spec = &option->spec;
     if (option->n == 0 || spec->kind == OPTION_FLAG || spec->kind == OPTION_WINDOW) {

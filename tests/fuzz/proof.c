@@ -1,7 +1,7 @@
-/* Fuzz target: svm-check on any bytes as training file, model and proof says what it found or
- * refuses them with a message. The first byte chooses the family; then come the three, with a zero
- * byte between. Model and proof get the last line that is right, and the proof the first lines,
- * which say that it is of these rows and this model: else there would be nothing to check. */
+/* Fuzz target: svm-check, with arbitrary bytes as training file, model and proof, reports a verdict
+ * or refuses them with a message. The first byte selects the family; the three files follow,
+ * separated by zero bytes. Model and proof get the correct last line, and the proof the correct
+ * first lines, which identify the rows and the model: otherwise nothing would be checked. */
 #define _GNU_SOURCE /* memfd_create */
 #include "check/check.h"
 #include "common/base/output.h"
@@ -26,7 +26,7 @@ static void start(void) {
     }
 }
 
-/* The proof's file: the first lines that belong to rows and model, and the bytes. */
+/* The proof: the first lines for these rows and this model, then the bytes. */
 static void put_proof(const struct family *family, const struct data *data, uint32_t model,
                       const uint8_t *bytes, size_t size, char path[FUZZ_PATH]) {
     char *text = malloc(size + 256);

@@ -1,12 +1,13 @@
-/* A fuzz target run on files, without a fuzzer: `TARGET-replay FILE...`; what it demands and does
- * not get ends it. Prints how many there were. */
+/* Runs a fuzz target on files, without a fuzzer: `TARGET-replay FILE...`. A violated property ends
+ * the program. Prints the number of files. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* The bytes of a file, as long as it is, so that a sanitizer sees a read beyond it. */
+/* The bytes of a file in a block of exactly its length, so that a sanitizer detects a read past it.
+ */
 static uint8_t *read_file(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
     if (!file || fseek(file, 0, SEEK_END) < 0) {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Lines of the body, as the last line counts them: without those that begin its parts. */
+/* The number of lines of the body, as in the last line: without those that begin its parts. */
 static size_t body_lines(const char *text, size_t size,
                          bool (*begins)(const char *line, size_t length)) {
     size_t lines = 0;

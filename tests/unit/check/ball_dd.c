@@ -1,4 +1,4 @@
-/* Balls hold what they should: constants, inverses of one another, and exact sums. */
+/* Balls contain the exact results: constants, inverse functions, and exact sums. */
 #include "check/ball.h"
 #include "common/base/random.h"
 #include "tests/unit/check.h"
@@ -8,8 +8,8 @@ static bool holds(struct ball a, struct dd value) {
     return fabs(off.hi) <= a.r + 0x1p-104 * fabs(value.hi);
 }
 
-/* |radius| is no more than a part of the value: a ball that holds everything would prove
- * nothing. */
+/* The radius is at most a part of the value: a ball that contains everything would prove nothing.
+ */
 static bool is_small(struct ball a) {
     return a.r <= 1e-24 * fabs(a.m.hi);
 }
@@ -18,7 +18,7 @@ static double uniform(struct random *random, double size) {
     return size * (2 * random_unit(random) - 1);
 }
 
-/* |found| is the ball from low to high, up to next to nothing. */
+/* `found` is the ball from low to high, up to a tiny error. */
 static bool spans(struct ball found, double low, double high) {
     double size = 1e-9 * (1 + high - low);
     return ball_low(found) <= low && ball_low(found) > low - size && ball_high(found) >= high &&
@@ -29,7 +29,7 @@ static struct ball ball_between(double low, double high) {
     return (struct ball){{(low + high) / 2, 0}, (high - low) / 2};
 }
 
-/* Balls that hold two others reach from end to end, and no farther. */
+/* Balls that contain two others extend from end to end, and no further. */
 static void test_ends(void) {
     const double end[] = {-3, -1, 0, 2, 7};
     enum { ENDS = sizeof end / sizeof end[0] };
@@ -55,14 +55,14 @@ static wide exactly(struct dd a) {
     return (wide)a.hi + (wide)a.lo;
 }
 
-/* A whole number of some 55 bits, of which a double keeps all but the last two. */
+/* An integer of about 55 bits, of which a double holds all but the last two. */
 static struct ball whole(struct random *random) {
     double hi = 4 * floor(uniform(random, 0x1p53)), lo = floor(uniform(random, 2) + 0.5);
     return (struct ball){dd_two_sum(hi, lo), 0};
 }
 
-/* Sums of products, against whole numbers: within their radius, which is 3 u^2 of what the
- * partial sums are and 5 u^2 of the products. */
+/* Sums of products, against integers: within their radius, which is 3 u^2 of the partial sums and 5
+ * u^2 of the products. */
 static void test_sums(struct random *random) {
     enum { TERMS = 300 };
     for (int i = 0; i < 200; i++) {

@@ -1,4 +1,4 @@
-/* Sizes that no memory holds are refused, and limits of control groups are known. */
+/* Sizes beyond any memory are refused, and limits of control groups are known. */
 #define _GNU_SOURCE /* mkdtemp */
 #include "common/base/memory.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Sizes that do not fit are refused, not wrapped around. */
+/* Sizes that overflow are refused, not wrapped around. */
 static void check_sizes(void) {
     struct error err = {0};
     void *none = memory_array(SIZE_MAX / 4, 8, "items", &err);
@@ -22,7 +22,7 @@ static void check_sizes(void) {
     CHECK(!none && strstr(err.text, " for a name"), "a text without room for its end");
 }
 
-/* ---- what is free ---- */
+/* ---- available memory ---- */
 
 static char place[4096];
 
@@ -40,7 +40,7 @@ static void put_folder(const char *name) {
     CHECK(mkdir(path, 0700) == 0, "%s", path);
 }
 
-/* Control groups as Linux shows them, of both versions, in a folder of our own. */
+/* Control groups in the form of Linux, of both versions, in a folder of the test. */
 static void check_groups(void) {
     char list[2 * sizeof place];
     const char *temporary = getenv("TMPDIR");
@@ -74,7 +74,7 @@ static void check_groups(void) {
     put("memory/c/memory.usage_in_bytes", "1096\n");
     put("memory/c/memory.stat", "inactive_file 5\ntotal_inactive_file 96\n");
     CHECK(available_in_groups(list, place, &most) == 3096 && most == 4096, "of version 1");
-    put("list", "4:memory:/elsewhere\nnonsense\n"); /* a container that sees its own root only */
+    put("list", "4:memory:/elsewhere\nnonsense\n"); /* a container that sees only its own root */
     put("memory/memory.limit_in_bytes", "2048\n");
     put("memory/memory.usage_in_bytes", "48\n");
     CHECK(available_in_groups(list, place, &most) == 2000 && most == 2048,

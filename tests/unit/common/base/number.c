@@ -1,4 +1,5 @@
-/* number_parse against strtod bit for bit, number_format against the shortest that printf finds. */
+/* number_parse against strtod, bit for bit, and number_format against the shortest decimal found by
+ * printf. */
 #define _POSIX_C_SOURCE 200809L /* strtok_r */
 #include "common/base/number.h"
 
@@ -44,8 +45,8 @@ static uint64_t bits_of(double value) {
     return bits;
 }
 
-/* Compares with strtod; the text is parsed in a block of exactly its length, so that the sanitizers
- * see a read beyond it. */
+/* Compares with strtod; the text is parsed in a block of exactly its length, so that sanitizers
+ * detect a read past it. */
 static void check_parse(const char *text) {
     size_t length = strlen(text);
     char *exact = malloc(length ? length : 1);
@@ -104,7 +105,7 @@ static void check_random_text(void) {
     puts("ok: parse equals strtod on random digit strings");
 }
 
-/* The exact middle of two doubles, and a digit more or less far behind. */
+/* The exact midpoint of two doubles, and a digit more or less far after it. */
 static void check_halfway(void) {
     char text[2400];
     for (int i = 0; i < ROUNDS / 40; i++) {
@@ -128,19 +129,19 @@ static void check_halfway(void) {
         while (*last == '0') {
             last--;
         }
-        char saved = *last; /* one less in the last digit that counts: below the middle */
+        char saved = *last; /* one less in the last significant digit: below the midpoint */
         if (*last != '.') {
             (*last)--;
             check_parse(text);
             *last = saved;
         }
-        memset(e, '0', 900); /* and a 1 far behind: above */
+        memset(e, '0', 900); /* and a 1 far after it: above */
         size_t far = random_below(900);
         e[far] = '1';
         snprintf(e + 900, 16, "%s", tail);
         check_parse(text);
     }
-    for (uint64_t i = 0; i < 3000; i++) { /* integers around middles that fit into 64 bits */
+    for (uint64_t i = 0; i < 3000; i++) { /* integers near midpoints that fit into 64 bits */
         uint64_t middle = (UINT64_C(1) << 53) * 2 + 1 + 4 * random_below(1000000);
         for (int d = -1; d <= 1; d++) {
             snprintf(text, sizeof text, "%" PRIu64, middle + (uint64_t)d);
@@ -206,7 +207,7 @@ static void check_long_text(void) {
     puts("ok: parse equals strtod on a million digits");
 }
 
-/* Counts the digits that matter: without sign, point, exponent, leading and trailing zeros. */
+/* Counts the significant digits: without sign, point, exponent, leading and trailing zeros. */
 static int significant(const char *text) {
     int count = 0, last = 0;
     for (; *text && *text != 'e'; text++) {

@@ -1,5 +1,6 @@
-/* Parts of random files, plain and gzip, for one to many ranks: put together they are the file,
- * line for line; rows of a query are together, and of plain files each line is its rank's. */
+/* Byte ranges of random files, plain and gzip, for one to many processes: together they are the
+ * file, line for line; rows of a query stay together, and of plain files each line belongs to the
+ * right process. */
 #include "common/data/lines.h"
 #include "tests/unit/check.h"
 
@@ -13,14 +14,14 @@
 enum { MOST_TEXT = 1 << 20, MOST_LINES = 4096 };
 
 struct line {
-    size_t first; /* byte of the text */
-    int query;    /* the number of its qid, 0 without; -1: no row */
+    size_t first; /* offset in the text */
+    int query;    /* number of its qid, 0 if it has none; -1: not a row */
 };
 
 struct file {
     char text[MOST_TEXT];
     size_t length;
-    struct line line[MOST_LINES + 1]; /* a last one at the end */
+    struct line line[MOST_LINES + 1]; /* the end of the text */
     size_t n;
 };
 
@@ -38,7 +39,7 @@ static void put(struct file *file, const char *text) {
     file->length += length;
 }
 
-/* The same few queries, each spelled in many ways. */
+/* A few queries, each with many spellings. */
 static void put_row(struct file *file, int query) {
     static const char *const spelled[][4] = {
         {"", "qid:0", "\tqid:+0 ", "qid:0.0"},
@@ -49,7 +50,7 @@ static void put_row(struct file *file, int query) {
     put(file, labels[draw(4)]);
     put(file, spelled[query][draw(4)]);
     for (unsigned k = draw(4); k > 0; k--) {
-        put(file, k % 2 ? " 1:2.5" : " 7:1 9:2"); /* indices need not be in order here */
+        put(file, k % 2 ? " 1:2.5" : " 7:1 9:2"); /* indices need not ascend here */
     }
     if (draw(6) == 0) {
         put(file, query % 2 ? "# qid:2" : " # 5:5 qid:Eawag");
@@ -80,7 +81,7 @@ static int put_line(struct file *file, int query, bool rare) {
     return query;
 }
 
-/* Runs of queries, one row or hundreds long, among lines that are none. */
+/* Runs of queries, of one row to hundreds, among lines that are not rows. */
 static void make(struct file *file, unsigned lines, bool rare) {
     int query = (int)draw(4);
     unsigned run = 1 + draw(6);
@@ -98,7 +99,7 @@ static void make(struct file *file, unsigned lines, bool rare) {
     if (draw(2) == 0 && file->length > 0) {
         file->length--; /* no newline at the end */
         if (file->n > 0 && file->line[file->n - 1].first == file->length) {
-            file->n--; /* of an empty line nothing is left */
+            file->n--; /* an empty line would vanish */
         }
     }
     file->line[file->n] = (struct line){file->length, -1};
@@ -124,9 +125,9 @@ static void write_file(const struct file *file, const char *path, bool gzip) {
     }
 }
 
-/* The rank of each line of a plain file, by the rule: that in whose range of bytes it begins, or
- * the first row of its query's run, but lines before the first row of a rank are the rank's before
- * it. */
+/* The process of each line of a plain file by the rule: that whose range has its first byte, or the
+ * first byte of the run of its query; lines before the first row of a process belong to the process
+ * before it. */
 static void assign(const struct file *file, size_t n, bool queries, size_t *rank) {
     size_t r = 0, of_run = 0;
     int last = -1;
@@ -152,7 +153,7 @@ static void assign(const struct file *file, size_t n, bool queries, size_t *rank
     }
 }
 
-/* Reads part r and compares it with the text from line *at on, which becomes the line behind it. */
+/* Reads range r and compares it with the text from line *at on, which becomes the line after it. */
 static size_t read_part(const struct file *file, const char *path, size_t r, size_t n, bool queries,
                         size_t at, struct threads *threads) {
     const struct lines_part part = {r, n, queries};

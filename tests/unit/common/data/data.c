@@ -1,4 +1,4 @@
-/* Rows in memory: sparse to dense in place, subsets, parts, single rows. */
+/* Rows in memory: conversion in place, subsets, views, single rows. */
 #include "common/data/data.h"
 #include "common/base/memory.h"
 #include "tests/unit/compute.h"
@@ -9,7 +9,7 @@ static size_t below(size_t n) {
     return random_below(&state, n);
 }
 
-/* Sparse rows with about percent/100 of the values, and the same as a matrix of doubles. */
+/* Sparse rows with about percent/100 of the values, and the same rows as a matrix of doubles. */
 static struct data random_sparse(size_t n_rows, uint32_t width, size_t percent,
                                  enum data_labels labels, double **matrix) {
     struct data data = {.n_rows = n_rows, .labels = labels};
@@ -62,7 +62,7 @@ static struct data random_sparse(size_t n_rows, uint32_t width, size_t percent,
     return data;
 }
 
-/* All rows of data, or those chosen, against the matrix. */
+/* Compares all rows of data, or the selected ones, with the matrix. */
 static void check_rows(const struct data *data, const double *matrix, uint32_t width,
                        const uint32_t *rows) {
     size_t wide = (size_t)width + 7;
@@ -91,7 +91,7 @@ static void check_make_dense(void) {
         bool force = below(2);
         uint32_t result = wider > data.n_features ? wider : data.n_features;
         bool smaller = 2 * data_values(&data) > n_rows * result;
-        /* a block of exactly the values, so that the sanitizers see a step beyond it */
+        /* a block of exactly this size, so that sanitizers detect an access past it */
         float *value = memory_resize(data.value, data_values(&data), sizeof *value, "", &err);
         data.value = value ? value : data.value;
         MUST(data_make_dense(&data, wider, force, &err));
@@ -114,7 +114,7 @@ static void check_make_dense(void) {
     puts("ok: sparse rows made dense in place, dense rows made wider");
 }
 
-/* What stands beside the values of row k of `some` and of row r of all data. */
+/* Compares the labels and other arrays of row k of `some` and row r of all data. */
 static bool same_row(const struct data *some, size_t k, const struct data *data, size_t r) {
     bool same = some->query[k] == data->query[r] && some->serial[k] == data->serial[r] &&
                 some->weight[k] == data->weight[r];
@@ -140,7 +140,7 @@ static void check_subset(void) {
         struct data data = random_sparse(n_rows, width, 50, labels, &matrix);
         uint32_t *rows = sample_array(n_rows, sizeof *rows);
         for (uint32_t r = 0; r < n_rows; r++) {
-            if (below(2)) { /* kept, at a random place */
+            if (below(2)) { /* stored, at a random position */
                 size_t place = below(++n);
                 rows[n - 1] = rows[place];
                 rows[place] = r;

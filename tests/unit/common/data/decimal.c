@@ -1,4 +1,5 @@
-/* Numbers as texts against integers of 128 bits, in many spellings; and what is none. */
+/* Decimal numbers against integers of 128 bits, in many spellings; and texts that are not numbers.
+ */
 #include "common/data/decimal.h"
 
 #include "common/base/random.h"
@@ -12,7 +13,7 @@ enum { TEXT = 96, NUMBERS = 4000 };
 
 __extension__ typedef __int128 wide;
 
-/* A number as an integer times 10^-12: what is compared with. */
+/* The reference: an integer times 10^-12. */
 struct number {
     wide units;
     char text[TEXT];
@@ -33,7 +34,7 @@ static void spell(struct random *random, char *text, bool negative, uint64_t dig
     for (uint64_t zeros = below(random, 4); zeros > 0; zeros--) {
         *out++ = '0';
     }
-    int shift = exponent; /* the point stands behind the digits; move it to the left */
+    int shift = exponent; /* the point is after the digits; move it to the left */
     int before = (int)below(random, (uint64_t)n + 1);
     snprintf(mantissa, sizeof mantissa, "%.*s", before, body);
     out += snprintf(out, TEXT, "%s", mantissa);
@@ -41,7 +42,7 @@ static void spell(struct random *random, char *text, bool negative, uint64_t dig
     if (point) {
         *out++ = '.';
         for (uint64_t zeros = before == 0 ? below(random, 3) : 0; zeros > 0; zeros--, shift++) {
-            *out++ = '0'; /* they move the digits, and do not count themselves */
+            *out++ = '0'; /* leading zeros, which are not counted */
         }
         out += snprintf(out, TEXT, "%s", body + before);
         shift += n - before;
@@ -99,7 +100,7 @@ static void check_pairs(void) {
     printf("ok: spellings of numbers compare as the numbers do\n");
 }
 
-/* Numbers are one name, by which spelling they are looked for. */
+/* A number is one name, by whatever spelling it is looked up. */
 static void check_names(void) {
     struct random random;
     struct names names = {0};
@@ -146,7 +147,7 @@ static void check_words(void) {
                decimal_hash(&decimal) == decimal_hash(&zero));
     CHECK_TRUE(!names_equal("nan", "NaN") && !names_equal("0x10", "16") &&
                !names_equal("1", "one") && !names_equal("1", "1x"));
-    /* two neighbours that no double tells apart */
+    /* two numbers that doubles do not distinguish */
     CHECK_TRUE(!names_equal("9007199254740993", "9007199254740992") &&
                !names_equal("1e999999999", "1e999999998"));
     printf("ok: what is no number is a word\n");

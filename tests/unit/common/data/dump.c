@@ -103,7 +103,7 @@ static void tell(void *context, const struct error *err) {
     fprintf(stderr, "%s\n", err->text);
 }
 
-/* Errors are told by rank 0, and all ranks come to the same. */
+/* Process 0 prints errors, and all end in the same way. */
 static int dump_ranks(const char *path, const struct input_format *format, bool queries,
                       const char *name, struct error *err) {
     struct cluster *cluster;
@@ -127,7 +127,7 @@ static int dump_ranks(const char *path, const struct input_format *format, bool 
     return status;
 }
 
-/* Reads argv[1] as the words behind it say and prints its rows. */
+/* Reads argv[1] as the words after it say, and prints its rows. */
 static int dump(int argc, char **argv, struct error *err) {
     struct input_format format = {0};
     bool stream = false, head_only = false, held = false, queries = false;

@@ -1,6 +1,6 @@
-/* Ways to inflate gzip against one another and against what was packed: members with every field
- * that a header can have, whole, cut anywhere, with changed bits, input and room given in pieces of
- * any size; and files of members that say how long they are, by one thread and by several. */
+/* Decompressors against one another and against the original text: members with every header field,
+ * whole, truncated anywhere, with changed bits, with input and output space in pieces of any size;
+ * and files of members of known length, by one thread and by several. */
 #define _GNU_SOURCE
 #define ZLIB_CONST
 #include "common/data/gzip.h"
@@ -60,16 +60,16 @@ static size_t header_length(unsigned fields) {
     return length + (fields & 16 ? 2 : 0);
 }
 
-/* ---- Engines -------------------------------------------------------------------------------- */
+/* ---- Decompressors -------------------------------------------------------------------------- */
 
 struct inflated {
     unsigned char text[TEXT + 1];
-    size_t length, left; /* left: bytes behind the end */
+    size_t length, left; /* left: bytes after the end */
     enum gzip_status status;
 };
 
-static void inflate_all(const struct gzip_engine *engine, const unsigned char *in, size_t n_in,
-                        bool pieces, struct inflated *to) {
+static void inflate_all(const struct gzip_decompressor *engine, const unsigned char *in,
+                        size_t n_in, bool pieces, struct inflated *to) {
     struct error err;
     void *inflater = engine->open(&err);
     CHECK(inflater, "%s", err.text);
@@ -94,8 +94,8 @@ static void inflate_all(const struct gzip_engine *engine, const unsigned char *i
 
 enum changed { NOTHING, HEADER, BODY };
 
-/* The fastest engine says what zlib does. Where a bit is changed, it may see the damage later, or,
- * in a body (a code of which nothing is used, say), find the text right. */
+/* The fastest decompressor agrees with zlib. If a bit was changed, it may detect the damage later
+ * or, in the compressed data (an unused code, say), find the text correct. */
 static void check_same(const unsigned char *packed, size_t length, enum changed changed,
                        const unsigned char *text, size_t text_length) {
     static struct inflated zlib, fastest;
@@ -116,7 +116,7 @@ static void test_engines(void) {
     static unsigned char text[TEXT], packed[PACKED], out[TEXT + 1];
     unsigned char extra[] = {'B', 'C', 2, 0, 7, 7};
     struct error err;
-    const struct gzip_engine *engines[] = {&gzip_zlib, gzip_fastest()};
+    const struct gzip_decompressor *engines[] = {&gzip_zlib, gzip_fastest()};
     void *inflater[] = {engines[0]->open(&err), engines[1]->open(&err)};
     for (unsigned round = 0; round < 200; round++) {
         size_t length = draw_text(text);
@@ -124,7 +124,7 @@ static void test_engines(void) {
         size_t n = pack(text, length, fields, extra, packed);
         check_same(packed, n, NOTHING, text, length);
         for (size_t e = 0; e < 2 && fields == 2 && length > 0; e++) {
-            const struct gzip_engine *engine = engines[e];
+            const struct gzip_decompressor *engine = engines[e];
             CHECK_TRUE(engine->whole(inflater[e], packed, n, out, length));
             CHECK_TRUE(memcmp(out, text, length) == 0);
             CHECK_TRUE(!engine->whole(inflater[e], packed, n, out, length + 1));
@@ -149,8 +149,8 @@ static void test_engines(void) {
 
 enum { MEMBERS = 400, FILE_BYTES = MEMBERS * 8192 };
 
-/* Members most of which say how long they are, one in 100 of these wrongly, and zeros at the
- * end. */
+/* Members most of which have their length in the header, one in 100 of these a wrong one, and zeros
+ * at the end. */
 static size_t make_file(unsigned char *file, size_t n_members) {
     static unsigned char text[TEXT], packed[PACKED];
     size_t n = 0;
@@ -172,7 +172,7 @@ static size_t make_file(unsigned char *file, size_t n_members) {
     return n + zeros;
 }
 
-/* Both read the same, and fail at the same read with the same words. */
+/* Both read the same bytes, and fail at the same read with the same message. */
 static bool read_both(const unsigned char *file, size_t n, struct threads *threads) {
     static char text[2][1 << 17];
     struct source *alone, *shared;
@@ -213,9 +213,9 @@ static void test_members(void) {
     printf("ok: several threads read what one does\n");
 }
 
-/* ---- Members alone: which are taken, and how far both stretches move ---- */
+/* ---- Single members: which are accepted, and how far both pointers advance ---- */
 
-/* A member of `length` equal letters that says how long it is, and is `off` longer than that. */
+/* A member of `length` equal letters with its length in the header, plus `off`. */
 static size_t pack_told(unsigned char letter, size_t length, size_t off, unsigned char *packed) {
     static unsigned char text[1 << 18];
     unsigned char extra[] = {'B', 'C', 2, 0, 0, 0};
@@ -226,8 +226,8 @@ static size_t pack_told(unsigned char letter, size_t length, size_t off, unsigne
     return n;
 }
 
-/* Has n bytes with room for n_out of text unpacked: of these n_in and so many bytes are to be
- * taken. */
+/* Decompresses n bytes with space for n_out of text: n_in and this many bytes must be consumed and
+ * written. */
 static void check_taken(struct members *members, const unsigned char *in, size_t n, size_t n_out,
                         size_t n_in, const unsigned char *text, size_t length) {
     static unsigned char out[1 << 18];
@@ -257,15 +257,15 @@ static void test_members_alone(void) {
     }
     check_taken(members, in, at[3], ROOM, at[3], text, ends[3]);
     check_taken(members, in, at[3], ends[3], at[3], text, ends[3]);
-    check_taken(members, in, at[3], ends[3] - 1, at[2], text, ends[2]); /* no room for the last */
-    check_taken(members, in, at[3] - 1, ROOM, at[2], text, ends[2]);    /* nor is it whole */
+    check_taken(members, in, at[3], ends[3] - 1, at[2], text, ends[2]); /* no space for the last */
+    check_taken(members, in, at[3] - 1, ROOM, at[2], text, ends[2]);    /* and it is incomplete */
     check_taken(members, in, at[2] + 17, ROOM, at[2], text, ends[2]);
     check_taken(members, in, at[2], ROOM, at[2], text, ends[2]);
     for (size_t bytes = 0; bytes < at[1]; bytes++) {
         check_taken(members, in, bytes, ROOM, 0, text, 0);
     }
     static const size_t marks[] = {0,  1,  2,  3,  10,
-                                   11, 12, 13, 14, 15}; /* what says that it is one */
+                                   11, 12, 13, 14, 15}; /* the field with the length */
     for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) {
         in[at[2] + marks[k]] ^= 64;
         CHECK_TRUE(!members_begin(in + at[2], at[3] - at[2]));
@@ -277,7 +277,7 @@ static void test_members_alone(void) {
     check_taken(members, in, at[3], ROOM, at[2], text, ends[2]);
     in[at[2] - 6] ^= 1;
     check_taken(members, in, at[3], ROOM, at[1], text, ends[1]);
-    /* a text beyond 2^16, none at all, and lengths that cannot be */
+    /* a text above 2^16, an empty one, and impossible lengths */
     size_t n = pack_told('x', LARGEST + 1, 0, in);
     check_taken(members, in, n, ROOM, 0, text, 0);
     n = pack_told('x', 0, 0, in);
@@ -285,7 +285,7 @@ static void test_members_alone(void) {
     n = pack_told('x', 5, 0, in);
     in[16] = in[17] = 0;
     check_taken(members, in, n, ROOM, 0, text, 0);
-    /* a member of more than 2^8 bytes, and than 2^14, whose length has two bytes */
+    /* members of more than 2^8 and 2^14 bytes, whose length has two bytes */
     for (size_t length = 600; length <= sizeof noise; length += sizeof noise - 600) {
         unsigned char extra[] = {'B', 'C', 2, 0, 0, 0};
         for (size_t i = 0; i < length; i++) {
@@ -296,7 +296,7 @@ static void test_members_alone(void) {
         in[17] = (unsigned char)((n - 1) >> 8);
         check_taken(members, in, n, ROOM, n, noise, length);
     }
-    /* no more than so many at once */
+    /* no more than this many in one batch */
     size_t own = pack_told('a', 1, 0, in);
     for (size_t m = 1; m <= MOST; m++) {
         memcpy(in + m * own, in, own);
@@ -311,7 +311,7 @@ static void test_members_alone(void) {
 
 /* ---- Sources ---- */
 
-/* What lies beyond all files is no place, and nothing is read once reading is cancelled. */
+/* Offsets beyond any file are refused, and nothing is read after cancellation. */
 static void test_source(void) {
     struct source *source;
     struct error err;

@@ -1,4 +1,4 @@
-/* Lists of the indices that occur, against sorting; and rows that are held by them. */
+/* Lists of the indices that occur, against sorting; and compact rows. */
 #include "common/data/indices.h"
 #include "common/data/data.h"
 #include "tests/unit/compute.h"
@@ -32,8 +32,8 @@ static size_t sort_once(uint32_t *column, size_t n) {
     return kept;
 }
 
-/* Columns in two parts, of `bits` bits, in clusters where that is asked for, with the largest there
- * is among them. */
+/* Columns in two arrays, of `bits` bits, in clusters if requested, including the largest possible.
+ */
 static void check_list(size_t n, unsigned bits, bool clusters) {
     static uint32_t column[MOST], sorted[MOST];
     struct error err;
@@ -85,7 +85,7 @@ static void check_few(void) {
     for (uint32_t i = 0; i < MOST; i++) {
         column[i] = i;
     }
-    CHECK_TRUE(indices_few(column, 499, 999, &err) == 0);   /* not worth a list */
+    CHECK_TRUE(indices_few(column, 499, 999, &err) == 0);   /* too few columns for a list */
     CHECK_TRUE(indices_few(column, 999, 2000, &err) == 1);  /* fewer than half */
     CHECK_TRUE(indices_few(column, 1000, 2000, &err) == 0); /* half */
     CHECK_TRUE(indices_few(column, 1, UINT32_MAX, &err) == 1);
@@ -96,7 +96,7 @@ static void check_few(void) {
     puts("ok: few indices are told from many");
 }
 
-/* Rows of three values each at random columns, the last row's last value at the largest. */
+/* Rows of three values each at random columns; the last value of the last row is at the largest. */
 static struct data make_rows(size_t n, uint32_t largest) {
     struct data data = {.n_rows = n, .n_features = largest, .labels = DATA_NUMBER};
     data.row_start = sample_array(n + 1, sizeof *data.row_start);
@@ -140,7 +140,7 @@ static void check_rows(bool dense) {
     data_free(&same);
 }
 
-/* Rows 1 .. 6 in a line each, as columns 1, 4 and 9 see them. */
+/* Rows 1 .. 6 in one line each, restricted to columns 1, 4 and 9. */
 static void check_select(bool dense) {
     struct error err;
     static const uint32_t wanted[] = {1, 4, 9};

@@ -1,5 +1,5 @@
-/* Ranks that read a file's parts, or a file each: all of its rows, once, and a bad line by its
- * number in the file. */
+/* Processes that read byte ranges of a file, or one file each: together they have all rows once,
+ * and an error has its line number in the whole file. */
 #define _POSIX_C_SOURCE 200809L /* barriers */
 #include "common/data/input.h"
 #include "tests/unit/ranks.h"
@@ -11,9 +11,9 @@ enum { LINES = 60 };
 
 struct reading {
     const char *path;
-    bool whole;                /* each rank reads all of it, as a file of its own */
+    bool whole;                /* each process reads it all, as a file of its own */
     size_t bad;                /* the line, from 1; 0: none */
-    size_t n_rows[RANKS_MOST]; /* of each rank */
+    size_t n_rows[RANKS_MOST]; /* by process */
     size_t n_lines[RANKS_MOST];
     bool told[RANKS_MOST];
 };

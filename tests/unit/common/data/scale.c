@@ -1,4 +1,4 @@
-/* Scaling: columns after it are what they should be, training rows and others. */
+/* Scaling: columns have the required properties, of training rows and others. */
 #include "common/data/scale.h"
 #include "tests/unit/compute.h"
 
@@ -71,7 +71,7 @@ static void test_columns(enum scale_kind kind, bool sparse) {
         if (kind == SCALE_MINMAX) {
             CHECK(c < 2 ? low == 0 && high == 0 : low == -1 && high == 1,
                   "minmax column %u: %g to %g", c, low, high);
-        } else if (centred) { /* values of a few units rounded to float */
+        } else if (centred) { /* values of order 1 rounded to float */
             CHECK(fabs(sum) < 1e-6 && fabs(sd - (c > 1)) < 1e-6, "%s column %u: mean %g, sd %g",
                   scale_names[kind], c, sum, sd);
         } else {
@@ -85,7 +85,7 @@ static void test_columns(enum scale_kind kind, bool sparse) {
     data_free(&train);
 }
 
-/* What the arrays say is what is done, whichever form the rows have and however many features. */
+/* The map of the arrays is applied, for dense and sparse rows and any number of features. */
 static void test_other_rows(enum scale_kind kind, bool train_sparse) {
     struct data train = training(train_sparse), done;
     struct scale scale;
@@ -115,9 +115,9 @@ static void test_other_rows(enum scale_kind kind, bool train_sparse) {
     data_free(&train);
 }
 
-/* By counting: (values below v + half of those equal to v), so that the least has 0 and the
- * greatest 1. */
-static double rank_by_counts(const double *value, size_t n, double v) {
+/* The quantile by counting: (values below v + half of those equal to v), scaled so that the
+ * smallest has 0 and the largest 1. */
+static double quantile_by_counts(const double *value, size_t n, double v) {
     double below = 0, equal = 0, least = 0, greatest = 0, low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < n; i++) {
         low = fmin(low, value[i]);
@@ -133,8 +133,8 @@ static double rank_by_counts(const double *value, size_t n, double v) {
     return low < high ? (below + equal / 2 - least / 2) / range : 0;
 }
 
-/* Few distinct values: ranks are exact; shift is taken off the values, so that zeros may not be
- * least. */
+/* Few distinct values: quantiles are exact; shift is subtracted from the values, so that zeros may
+ * not be smallest. */
 static void test_quantile(bool sparse, float shift) {
     struct data train = training(sparse), data;
     struct scale scale;
@@ -152,13 +152,13 @@ static void test_quantile(bool sparse, float shift) {
             value[i] = row[c];
         }
         for (size_t i = 0; i < 400; i++) {
-            double rank = rank_by_counts(value, 400, value[i]);
+            double rank = quantile_by_counts(value, 400, value[i]);
             data_row_dense(&data, i, 12, row);
             CHECK(row[c] == (double)(float)rank, "column %u: %g has rank %g, not %g", c, value[i],
                   row[c], rank);
         }
-        CHECK(ranks_of(&scale.ranks, c, -1e30) == 0, "below the least");
-        CHECK(ranks_of(&scale.ranks, c, 1e30) == (rank_by_counts(value, 400, 1e30) > 0),
+        CHECK(quantiles_of(&scale.quantiles, c, -1e30) == 0, "below the least");
+        CHECK(quantiles_of(&scale.quantiles, c, 1e30) == (quantile_by_counts(value, 400, 1e30) > 0),
               "above the greatest");
     }
     data_free(&data);
@@ -172,7 +172,7 @@ static void test_quantile(bool sparse, float shift) {
     data_free(&train);
 }
 
-/* Many distinct values, and one that many rows have: few knots, and no rank far off. */
+/* Many distinct values, and a frequent one: few breakpoints, and small errors. */
 static void test_many_values(void) {
     enum { N = 6000 };
     struct data train = {.n_rows = N, .n_features = 1, .value = sample_array(N, sizeof(float))};
@@ -183,51 +183,55 @@ static void test_many_values(void) {
         train.value[i] = i % 5 == 1 ? -train.value[i] : train.value[i];
         value[i] = (double)train.value[i];
     }
-    struct ranks ranks;
+    struct quantiles quantiles;
     struct error err;
-    MUST(ranks_fit(&ranks, &train, &err));
-    CHECK(ranks.start[1] > RANKS_STEPS / 2 && ranks.start[1] <= 2 * RANKS_STEPS + 2, "%u knots",
-          (unsigned)ranks.start[1]);
+    MUST(quantiles_fit(&quantiles, &train, &err));
+    CHECK(quantiles.start[1] > QUANTILE_STEPS / 2 && quantiles.start[1] <= 2 * QUANTILE_STEPS + 2,
+          "%u breakpoints", (unsigned)quantiles.start[1]);
     double most = 0;
     for (size_t i = 0; i < N; i += 7) {
-        double rank = ranks_of(&ranks, 0, value[i]);
-        most = fmax(most, fabs(rank - rank_by_counts(value, N, value[i])));
-        CHECK(ranks_of(&ranks, 0, value[i] * (1 + 1e-9)) >= rank || value[i] < 0, "it descends");
+        double rank = quantiles_of(&quantiles, 0, value[i]);
+        most = fmax(most, fabs(rank - quantile_by_counts(value, N, value[i])));
+        CHECK(quantiles_of(&quantiles, 0, value[i] * (1 + 1e-9)) >= rank || value[i] < 0,
+              "it descends");
     }
-    CHECK(most > 0 && most <= 1.0 / RANKS_STEPS, "off by %g", most);
-    for (uint64_t k = 1; k < ranks.start[1]; k++) {
-        const struct knot *low = &ranks.knot[k - 1], *high = &ranks.knot[k];
-        CHECK(low->value < high->value && low->rank <= high->rank, "order of the knots");
+    CHECK(most > 0 && most <= 1.0 / QUANTILE_STEPS, "off by %g", most);
+    for (uint64_t k = 1; k < quantiles.start[1]; k++) {
+        const struct breakpoint *low = &quantiles.breakpoint[k - 1],
+                                *high = &quantiles.breakpoint[k];
+        CHECK(low->value < high->value && low->quantile <= high->quantile,
+              "order of the breakpoints");
         double middle = ((double)low->value + (double)high->value) / 2;
-        double rank = ((double)low->rank + (double)high->rank) / 2;
-        CHECK(fabs(ranks_of(&ranks, 0, middle) - rank) < 1e-12, "between two knots");
+        double rank = ((double)low->quantile + (double)high->quantile) / 2;
+        CHECK(fabs(quantiles_of(&quantiles, 0, middle) - rank) < 1e-12, "between two breakpoints");
     }
-    CHECK(ranks_of(&ranks, 0, (double)-INFINITY) == 0 && ranks_of(&ranks, 0, (double)INFINITY) == 1,
+    CHECK(quantiles_of(&quantiles, 0, (double)-INFINITY) == 0 &&
+              quantiles_of(&quantiles, 0, (double)INFINITY) == 1,
           "outside");
-    ranks_free(&ranks);
+    quantiles_free(&quantiles);
     data_free(&train);
     free(value);
 }
 
-/* All values of 2 RANKS_STEPS rows are knots, and about half of those of one row more. */
+/* All values of 2 QUANTILE_STEPS rows are breakpoints, and about half of those of one row more. */
 static void test_last_whole(void) {
-    enum { N = 2 * RANKS_STEPS };
+    enum { N = 2 * QUANTILE_STEPS };
     float value[N + 1];
     for (size_t i = 0; i <= N; i++) {
         value[i] = (float)((i * 5) % (N + 1)); /* all different: N + 1 is 27 * 19 */
     }
     for (size_t n = N; n <= N + 1; n++) {
         struct data train = {.n_rows = n, .n_features = 1, .value = value};
-        struct ranks ranks;
+        struct quantiles quantiles;
         struct error err;
-        MUST(ranks_fit(&ranks, &train, &err));
-        CHECK(ranks.start[1] == (n == N ? N : RANKS_STEPS + 1), "%zu rows: %u knots", n,
-              (unsigned)ranks.start[1]);
-        ranks_free(&ranks);
+        MUST(quantiles_fit(&quantiles, &train, &err));
+        CHECK(quantiles.start[1] == (n == N ? N : QUANTILE_STEPS + 1), "%zu rows: %u breakpoints",
+              n, (unsigned)quantiles.start[1]);
+        quantiles_free(&quantiles);
     }
 }
 
-/* Values next to one another are told apart, and -0 is 0. */
+/* Neighbouring floats are distinguished, and -0 is 0. */
 static void test_neighbours(void) {
     enum { N = 64 };
     float value[N], signs[] = {0, -0.0F, 1, 0, -0.0F};
@@ -235,36 +239,38 @@ static void test_neighbours(void) {
         value[i] = 1 + (float)(i * 37 % N) * FLT_EPSILON;
     }
     struct data train = {.n_rows = N, .n_features = 1, .value = value};
-    struct ranks ranks;
+    struct quantiles quantiles;
     struct error err;
-    CHECK(ranks_fit(&ranks, &train, &err) == 0 && ranks.start[1] == N, "neighbours");
+    CHECK(quantiles_fit(&quantiles, &train, &err) == 0 && quantiles.start[1] == N, "neighbours");
     for (size_t i = 0; i < N; i++) {
         float rank = (float)(i * 37 % N) / (N - 1);
-        CHECK(ranks_of(&ranks, 0, (double)value[i]) == (double)rank, "rank of value %zu", i);
+        CHECK(quantiles_of(&quantiles, 0, (double)value[i]) == (double)rank, "rank of value %zu",
+              i);
     }
-    ranks_free(&ranks);
+    quantiles_free(&quantiles);
     train.n_rows = 5;
     train.value = signs;
-    CHECK(ranks_fit(&ranks, &train, &err) == 0 && ranks.start[1] == 2, "-0 and 0 are different");
-    ranks_free(&ranks);
+    CHECK(quantiles_fit(&quantiles, &train, &err) == 0 && quantiles.start[1] == 2,
+          "-0 and 0 are different");
+    quantiles_free(&quantiles);
 }
 
-/* Of sparse rows one has no value of the second feature, which lies between the others' two. */
+/* One sparse row has no value of the second feature, and 0 is between the values of the others. */
 static void test_one_zero(void) {
     uint64_t start[] = {0, 2, 4, 5};
     uint32_t column[] = {0, 1, 0, 1, 0};
     float value[] = {5, -1, 6, 3, 7};
     struct data train = {
         .n_rows = 3, .n_features = 2, .row_start = start, .column = column, .value = value};
-    struct ranks ranks;
+    struct quantiles quantiles;
     struct error err;
-    MUST(ranks_fit(&ranks, &train, &err));
+    MUST(quantiles_fit(&quantiles, &train, &err));
     for (int k = 0; k < 3; k++) {
         double v = k == 2 ? 3 : k - 1;
-        CHECK(ranks_of(&ranks, 1, v) == k / 2., "the only zero: %g has rank %g", v,
-              ranks_of(&ranks, 1, v));
+        CHECK(quantiles_of(&quantiles, 1, v) == k / 2., "the only zero: %g has rank %g", v,
+              quantiles_of(&quantiles, 1, v));
     }
-    ranks_free(&ranks);
+    quantiles_free(&quantiles);
 }
 
 static void test_rows(void) {
@@ -321,7 +327,7 @@ int main(void) {
     test_last_whole();
     test_one_zero();
     test_neighbours();
-    printf("ok: quantile gives ranks, by all values or by knots\n");
+    printf("ok: quantile gives ranks, by all values or by breakpoints\n");
     test_rows();
     printf("ok: l2, none, and values that do not fit\n");
     return 0;

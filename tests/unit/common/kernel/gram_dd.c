@@ -1,4 +1,4 @@
-/* The kernel matrix and its products against the plain sums, whatever is kept of it. */
+/* The Gram matrix and its products against plain sums, for any part of it that is cached. */
 #include "common/double_double/dd.h"
 #include "common/kernel/gram.h"
 #include "common/kernel/kernel_dd.h"
@@ -13,7 +13,7 @@ static const struct kernel kernels[] = {{KERNEL_LINEAR, 0, 0, 0},
                                         {KERNEL_MINMAX, 0, 0, 0},
                                         {KERNEL_LAPLACIAN, 0, .05, 0}};
 
-/* b with no, few, blocks of, or only non-zero values. */
+/* b with no, few, blocks of, or only non-zero values */
 static void fill(double *b, size_t n, int pattern, struct random *random) {
     for (size_t i = 0; i < n; i++) {
         bool on = pattern == 0   ? true
@@ -32,7 +32,7 @@ static double entry_error(bool wide) {
     return 300 * (wide ? 0x1p-53 : 0x1p-24);
 }
 
-/* Products, and entries, of a matrix against those of kernel_value. */
+/* Products and entries of a matrix against those of kernel_value. */
 static void check_matrix(const struct gram *gram, bool wide, struct threads **pool) {
     struct error err;
     size_t n = gram_size(gram);
@@ -80,7 +80,7 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
         some[n_some] = (uint32_t)r;
         n_some += r % 3 != 1;
     }
-    for (int all = 0; all < 2; all++) { /* of some rows, and of all */
+    for (int all = 0; all < 2; all++) { /* for some rows, and for all */
         size_t m = all ? n : n_some;
         for (size_t c = 0; c < COLUMNS; c++) {
             fill(b, m, (int)c, &random);
@@ -98,7 +98,7 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
                 sum += term;
                 size += fabs(term);
             }
-            /* coefficients are rounded too, and sums of 512 terms are in the entries' type */
+            /* coefficients are rounded, too, and sums of 512 terms are in the type of the entries */
             CHECK(fabs(sums[e] - sum) <= 2 * entry_error(wide) * size,
                   "n %zu kernel %d: product of many columns: %.17g, should be %.17g", n,
                   kernel->type, sums[e], sum);
@@ -146,7 +146,7 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
     free(again);
 }
 
-/* Sizes around groups of rows, tasks and tiles; `part` of the matrix is kept. */
+/* Sizes near multiples of groups of rows, tasks and tiles; `part` of the matrix is cached. */
 static void test_products(size_t n, bool sparse, bool wide, double part,
                           const struct kernel *kernel, struct threads **pool) {
     struct error err;
@@ -160,12 +160,12 @@ static void test_products(size_t n, bool sparse, bool wide, double part,
     data_free(&data);
 }
 
-/* The row that row i is equal to. */
+/* The row that row i equals. */
 static size_t original(size_t i, size_t m) {
     return i < m ? i : (i * i + i / 3) % m;
 }
 
-/* n rows of which the last ones repeat the first m, in turn and out of it. */
+/* n rows of which the last ones repeat the first m, in order and not. */
 static struct data repeated_rows(size_t n, size_t m, bool sparse) {
     struct error err;
     struct data data = sample_data(n, 30, .4, SAMPLE_COUNTS, false, false, n);
@@ -176,7 +176,7 @@ static struct data repeated_rows(size_t n, size_t m, bool sparse) {
     return data;
 }
 
-/* Bounds of errors are those of all rows, however equal rows are taken. */
+/* Error bounds are the same whether duplicates are aggregated or not. */
 static void check_errors(const struct gram *gram, struct threads **pool) {
     size_t n = gram_size(gram);
     struct error err;
@@ -200,7 +200,7 @@ static void check_errors(const struct gram *gram, struct threads **pool) {
     free(error);
 }
 
-/* Scores in double-double are those of all rows, too, of all and of some of them. */
+/* So are scores in double-double, for all rows and for some. */
 static void check_precise(const struct gram *gram, struct threads **pool) {
     size_t n = gram_size(gram), some = n / 2;
     const struct dd none = {0, 0};

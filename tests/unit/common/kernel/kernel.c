@@ -1,5 +1,5 @@
 /* Kernel blocks in both precisions against kernel_value, and kernel_value against formulas. One
- * file, though a long one: every kernel goes through the same cases. */
+ * long file: every kernel is tested on the same cases. */
 #include "common/kernel/kernel.h"
 #include "common/base/threads.h"
 #include "common/kernel/rounding.h"
@@ -49,7 +49,7 @@ static void compare(const struct data *a, const struct data *b, const struct ker
     MUST(kernel_rows_create(&x, kernel, a, &err));
     MUST(kernel_rows_create(&z, kernel, b, &err));
     const struct kernel_rows *other = a == b ? &x : &z;
-    /* rows and columns that begin inside, a stride with room that must stay as it was */
+    /* rows and columns that do not begin at 0; the padding of the stride must not change */
     size_t x_first = a->n_rows / 5, n_x = a->n_rows - x_first;
     size_t z_first = b->n_rows / 7, n_z = b->n_rows - z_first, stride = n_z + 3;
     float *narrow = sample_array(n_x * stride, sizeof *narrow);
@@ -58,7 +58,7 @@ static void compare(const struct data *a, const struct data *b, const struct ker
     CHECK(kernel_block_double(&x, x_first, n_x, other, z_first, n_z, wide, stride, scratch, &err) ==
               0,
           "%s", err.text);
-    /* sums of whole numbers are taken from float: they are those of double, to the bit */
+    /* sums of integers are computed in float: they equal those in double, to the bit */
     if (x.whole && other->whole) {
         double *plain = sample_array(n_x * stride, sizeof *plain);
         struct kernel_rows plain_x = x, plain_z = *other;
@@ -69,7 +69,7 @@ static void compare(const struct data *a, const struct data *b, const struct ker
               "%s: kernel %d of whole numbers: sums in float are not exact", what, kernel->type);
         free(plain);
     }
-    /* what certificates take for how far a value may be off; the reference may be so too */
+    /* the rounding-error bounds of certificates; the reference may have the same error */
     double *relative = sample_array(a->n_rows, sizeof *relative);
     bool known = a == b && kernel_rounding_float(&x, relative);
     double *x_reach = sample_array(a->n_rows, sizeof *x_reach);
@@ -81,7 +81,7 @@ static void compare(const struct data *a, const struct data *b, const struct ker
     kernel_reach(&x, x_reach);
     kernel_reach(other, z_reach);
     size_t k = a->n_features < b->n_features ? a->n_features : b->n_features;
-    /* of many entries some, in every row and column */
+    /* a sample of the entries, in every row and column */
     size_t every = n_x * n_z * (a->n_features < 10000 ? a->n_features : 10000) > 1000000 ? 7 : 1;
     for (size_t r = 0; r < n_x; r++) {
         for (size_t c = 0; c < stride; c++) {
@@ -171,7 +171,7 @@ static void test_blocks(void) {
             struct data b = sample_data(shape->n + 9, shape->width_b, shape->density, shape->values,
                                         forms & 2, true, 20 + s);
             for (int k = 0; k < KERNELS; k++) {
-                /* large shapes test how tiles are put together: the ways to sum are enough */
+                /* large shapes test how tiles are composed: the kinds of sums suffice */
                 bool sums = k == 0 || kernels[k].type == KERNEL_MINMAX ||
                             kernels[k].type == KERNEL_LAPLACIAN ||
                             kernels[k].type == KERNEL_RATIONAL;
@@ -187,8 +187,8 @@ static void test_blocks(void) {
     }
     printf("ok: blocks of dense and sparse rows, float and double, equal kernel_value\n");
 
-    /* Many more features than the table of slots has places; rows so long that a panel must take
-     * them in parts; and nearly 2^32 features. */
+    /* Many more features than the table of slots has; rows so long that a panel takes them in
+     * parts; and nearly 2^32 features. */
     struct data wide = sample_data(340, 3000000, 1e-5, SAMPLE_COUNTS, true, true, 30);
     struct data longer = sample_data(70, 40000, .3, SAMPLE_COUNTS, true, true, 31);
     struct data widest = sample_data(60, UINT32_MAX, 2e-8, SAMPLE_COUNTS, true, true, 32);
@@ -209,7 +209,7 @@ static void test_blocks(void) {
     kernel_scratch_free(scratch);
 }
 
-/* Whether the matrix of all rows has a Cholesky factor, but for rounding. */
+/* True if the matrix of all rows has a Cholesky factor, up to rounding. */
 static bool has_factor(const struct kernel *kernel, const struct data *data) {
     struct error err;
     struct kernel_rows rows;
@@ -239,8 +239,8 @@ static bool has_factor(const struct kernel *kernel, const struct data *data) {
     return positive;
 }
 
-/* What is said to be positive semidefinite is, on rows of both signs too; of the others a matrix is
- * shown that is not. */
+/* Kernels declared positive semidefinite are, also on rows of both signs; for the others there is a
+ * counterexample. */
 static void test_definite(void) {
     static const struct {
         struct kernel kernel;
@@ -290,7 +290,8 @@ static void test_definite(void) {
     printf("ok: kernels are positive semidefinite as the table says\n");
 }
 
-/* Rows are whole up to sums of 2^24, which float has, and not beyond, nor with a part. */
+/* Rows count as integers up to sums of 2^24, which float represents, and not above, nor with a
+ * fraction. */
 static void test_whole(void) {
     static const struct {
         float value[3];

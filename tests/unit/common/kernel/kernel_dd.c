@@ -1,4 +1,4 @@
-/* Kernel values and scores in double-double against balls, which hold the true ones. */
+/* Kernel values and scores in double-double against ball arithmetic. */
 #include "common/kernel/kernel_dd.h"
 
 #include "check/ball.h"
@@ -69,7 +69,7 @@ static struct ball true_value(const struct kernel *kernel, const double *x, cons
     return ball_of(NAN);
 }
 
-/* Whether a is within `off` of a number of the ball, which is not much wider than that. */
+/* True if a is within `off` of a number of the ball, whose radius is not much larger. */
 static bool within(struct dd a, struct ball b, double off) {
     struct ball d = ball_subtract(ball_dd(a), b);
     return d.r < INFINITY && fabs(d.m.hi) <= off + d.r && d.r <= 1e3 * off + 1e-250;
@@ -93,7 +93,7 @@ static void open_scene(struct scene *scene, const struct kernel *kernel, bool sp
     enum sample_values values = positive ? SAMPLE_COUNTS : size > 1 ? SAMPLE_NEAR : SAMPLE_SIGNED;
     scene->data = sample_data(ROWS, WIDTH, .5, values, sparse, true, seed);
     for (size_t v = 0; v < data_values(&scene->data); v++) {
-        /* differences of values so far apart are no doubles */
+        /* differences of such different values are not doubles */
         scene->data.value[v] *= (float)(size > 1 && v % 3 == 0 ? 1e-9 : size);
     }
     MUST(kernel_rows_create(&scene->rows, kernel, &scene->data, &err));
@@ -152,7 +152,7 @@ static void check_scores(struct scene *scene, const char *what, size_t threads) 
     }
 }
 
-/* Values, as what a matrix of doubles lacks of them. */
+/* Values, as the remainder of a matrix of doubles. */
 static void check_rest(const struct scene *scene, const char *what) {
     struct error err;
     double K[AT * AT], rest[AT * AT], f = kernel_precise_rounding(&scene->rows, 0);
@@ -168,7 +168,7 @@ static void check_rest(const struct scene *scene, const char *what) {
     }
 }
 
-/* Of an empty sum, and of stored values, of which the later row's counts. */
+/* The empty sum, and stored values, where that of the later row counts. */
 static void check_stored(void) {
     static float values[] = {4, 1, 2, /**/ 1.5F, 3, -1, /**/ 2, -1, 5};
     static uint64_t serial[] = {1, 2, 3};

@@ -1,4 +1,4 @@
-/* The kernels that every test of them goes through. */
+/* The kernels of all tests of kernels. */
 #ifndef TESTS_UNIT_COMMON_KERNEL_KERNELS_H
 #define TESTS_UNIT_COMMON_KERNEL_KERNELS_H
 

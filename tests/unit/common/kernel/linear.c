@@ -1,4 +1,4 @@
-/* Linear operators and the vector loops below them, against plain loops. */
+/* Products with the data matrix, and the vector loops that they use, against plain loops. */
 #include "common/kernel/linear.h"
 #include "common/base/vector.h"
 #include "tests/unit/compute.h"
@@ -7,7 +7,7 @@
 
 enum { POOLS = 3, WIDE = 80 };
 
-/* Sums of so many terms in any order, of these sizes. */
+/* Bound of the difference of two sums of so many terms in any order, of these magnitudes. */
 static void check_sums(const char *what, size_t n, const double *found, const double *sum,
                        const double *size, size_t terms) {
     for (size_t j = 0; j < n; j++) {
@@ -114,8 +114,8 @@ static void test_shape(size_t n, uint32_t width, double density, bool sparse,
     data_free(&x);
 }
 
-/* Every version of a loop against a plain one, for floats and doubles; n around the vectors'
- * lengths, and rows that are not aligned. */
+/* Every version of a loop against a plain one, for floats and doubles; n near multiples of the
+ * vector lengths, and rows that are not aligned. */
 #define TEST_ROWS(type)                                                                            \
     static void test_rows_##type(const struct vector_##type *vector, size_t n) {                   \
         struct random random;                                                                      \
@@ -153,7 +153,7 @@ TEST_ROWS(double)
 
 enum { PRODUCT, MINIMUM, OVERLAP, LOOPS, SLOTS = 13, PANELS = 3, HITS = 7 };
 
-/* What a loop adds up of a hit a and a lane b. */
+/* The term of a hit a and a lane b. */
 static double term(int loop, double a, double b) {
     return loop == PRODUCT   ? a * b
            : loop == MINIMUM ? fmin(a, b)

@@ -1,12 +1,12 @@
-/* Few columns and a diagonal in place of a kernel matrix: they have its trace, nothing is left
- * where there are as many as its rank, and threads change nothing. */
+/* Low-rank approximations of a kernel matrix by columns and a diagonal: they have its trace, the
+ * remainder vanishes when the number of columns is the matrix rank, and threads change nothing. */
 #include "common/kernel/low_rank.h"
 
 #include "tests/unit/compute.h"
 
 enum { N = 700, ROWS = 660, K = 3, MOST = 192 };
 
-/* The entries that the columns and the diagonal have. */
+/* The entries of the approximation. */
 static double entry(const struct low_rank *low, size_t i, size_t j) {
     const double *a = low->L + i * low->width, *b = low->L + j * low->width;
     double sum = i == j ? low->rest[i] : 0;

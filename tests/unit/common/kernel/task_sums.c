@@ -1,5 +1,5 @@
-/* Sums over tasks are those of a plain loop, to the bit, in whatever order threads close tasks, of
- * which those wait that would hold more blocks than may be. */
+/* Sums over tasks equal those of a plain loop, to the bit, in whatever order threads close tasks;
+ * tasks wait while too many blocks are in use. */
 #include "common/kernel/task_sums.h"
 #include "common/base/random.h"
 #include "common/base/threads.h"
@@ -12,21 +12,21 @@
 
 enum { N = 9, BLOCK = 5, TASKS = 40, MOST = 2, THREADS = 4 };
 
-/* Numbers of all sizes: their sum depends on the order. */
+/* Numbers of very different magnitudes: their sum depends on the order. */
 static double term(size_t task, size_t j) {
     struct random random;
     random_start(&random, task, j);
     return ldexp(random_unit(&random) - 0.5, (int)(task * 7 % 50));
 }
 
-/* Parts of a block, that may be none, apart or not. */
+/* Ranges of a block, which may be empty, disjoint or not. */
 static void ranges(size_t task, struct task_range range[2]) {
     size_t n = task % (BLOCK + 1);
     range[0] = (struct task_range){task * 3 % (N - BLOCK), n / 2};
     range[1] = (struct task_range){task * 5 % (N - BLOCK), n - n / 2};
 }
 
-/* Every seventh task has no block in the end. */
+/* Every seventh task closes without a block. */
 static bool is_empty(size_t task) {
     return task % 7 == 3;
 }
@@ -67,7 +67,7 @@ static void compare(const struct task_sums *sums, const double *expected) {
     }
 }
 
-/* Side by side. */
+/* Runs the tasks in parallel. */
 struct run {
     struct task_sums *sums;
     atomic_int open, most;
@@ -83,7 +83,7 @@ static void work(void *argument, size_t task, size_t worker) {
     while (open > most && !atomic_compare_exchange_weak(&run->most, &most, open)) {
     }
     fill(task, block);
-    struct timespec some = {0, task % 5 == 0 ? 3000000 : 100000}; /* the others catch up */
+    struct timespec some = {0, task % 5 == 0 ? 3000000 : 100000}; /* wait for the others */
     nanosleep(&some, NULL);
     atomic_fetch_sub(&run->open, 1);
     close_task(run->sums, task, block);

@@ -1,5 +1,5 @@
-/* Models: written and read back they are the same to the bit, and score the same. Damage is
- * tried in tamper. */
+/* Models are the same to the bit after writing and reading, and score the same. Damage is tested in
+ * tamper. */
 #define _GNU_SOURCE
 #include "common/model/model.h"
 #include "driver/fit.h"
@@ -12,7 +12,7 @@ static const char *const own_keys[] = {"labels", "threshold", NULL};
 
 static char path[600];
 
-/* Makes the header of a model by hand. */
+/* Fills the header of a model. */
 static void fill(struct model *model, enum kernel_type type, const struct data *data) {
     *model = (struct model){.cost = 0.1,
                             .kernel = {type, 3, 1.0 / 3, -0.25},
@@ -71,7 +71,7 @@ static void check_header(const struct model *model, const struct model *back) {
     CHECK(model_number(back, "labels", 7, &threshold, &err) == -1, "text as number");
 }
 
-/* The model of a random solution goes out and in. */
+/* Writes and reads the model of a random solution. */
 static void check_round_trip(enum kernel_type type, size_t n_outputs, bool sparse,
                              enum scale_kind scaling, const char *name) {
     struct error err;
@@ -79,7 +79,8 @@ static void check_round_trip(enum kernel_type type, size_t n_outputs, bool spars
     struct data test = sample_data(20, 9, sparse ? .3 : 1, SAMPLE_COUNTS, sparse, true, 6);
     struct model model, back;
     for (size_t i = 0; i < data.n_rows && !sparse; i++) {
-        data.value[i * data.n_features + 2] = 4; /* of which the ranks have one knot */
+        data.value[i * data.n_features + 2] = 4; /* a constant feature: the quantiles have one
+                                                    breakpoint */
     }
     fill(&model, type, &data);
     MUST(scale_fit(&model.scale, scaling, &data, NULL, &err));

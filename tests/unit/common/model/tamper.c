@@ -1,10 +1,11 @@
-/* A model of rank that was damaged: every cut, every changed byte, and damage behind a right
+/* Damaged models of rank: every truncation, every changed byte, and damage with a corrected
  * checksum.
  *
- *   tamper MODEL COPY    COPY: a file to write
+ *   tamper MODEL COPY      COPY: a file to write
  *
  * The first two must be refused with a reason. The last (numbers replaced by others, checksum
- * made right again) may be refused or accepted, but never crash, hang or take absurd memory. */
+ * corrected) may be refused or accepted, but must not crash, hang or take absurd amounts of memory.
+ */
 #define _GNU_SOURCE
 #include "common/model/model.h"
 #include "families/shared/tables.h"
@@ -93,7 +94,7 @@ static void check_changes(const char *path, char *bytes, size_t size) {
     }
 }
 
-/* Room that the line takes at most, with the NUL: callers leave as much behind the model. */
+/* Maximum length of the line, with the NUL: callers allocate that much after the model. */
 enum { END_LINE = 64 };
 
 /* Writes at bytes[size) the checksum line `end` of the original, for new bytes before it. */
@@ -148,7 +149,7 @@ static void check_signed(const char *path, const char *bytes, size_t size) {
             taken += loads(path, damaged, n, &err);
         }
     }
-    for (size_t k = 0; k < 12; k++) { /* the count of the last line itself */
+    for (size_t k = 0; k < 12; k++) { /* the number of lines in the last line itself */
         memcpy(damaged, bytes, end);
         size_t n = sign(damaged, end, numbers[k]);
         bool same = strcmp(numbers[k], rows) == 0;
