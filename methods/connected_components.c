@@ -1,3 +1,4 @@
+/* Union-find over blocks of the kernel matrix, which threads compute. */
 #include "methods/connected_components.h"
 
 #include "common/base/memory.h"
@@ -12,16 +13,17 @@
 #include <string.h>
 
 enum {
-    ROWS = 64, /* that are looked at together, */
-    COLUMNS = 1024
+    ROWS = 64,     /* of a block of kernel values */
+    COLUMNS = 1024 /* of a block */
 };
-static const double NOTHING = 0x1p-40;
+/* Kernel values up to this, relative to the diagonal, are negligible. */
+static const double NEGLIGIBLE = 0x1p-40;
 
-/* Components so far: a forest, the roots of which are the smallest rows (union by number, with the
- * paths halved, is as good as any here). */
+/* The components so far, as a forest whose roots are the smallest rows (union by index with path
+ * halving). */
 struct search {
     const struct problem *problem;
-    size_t first, n_rows;            /* the rows at hand, beside columns from their first on */
+    size_t first, n_rows;            /* the current rows; columns start at the first of them */
     uint32_t *all;                   /* (n) rows of the gram */
     double *size;                    /* (n) sqrt(K_ii) */
     float *block;                    /* (workers, ROWS, COLUMNS) */
@@ -54,8 +56,8 @@ static void join(struct search *search, uint32_t i, uint32_t j) {
     search->largest = search->count[root] > search->largest ? search->count[root] : search->largest;
 }
 
-/* Joins the rows at hand with a block of columns. */
-static void look(void *argument, size_t task, size_t worker) {
+/* Task: joins the current rows with a block of columns. */
+static void join_block(void *argument, size_t task, size_t worker) {
     struct search *search = argument;
     size_t n = search->problem->n, column = search->first + task * COLUMNS;
     size_t m = smaller(COLUMNS, n - column);
@@ -70,11 +72,11 @@ static void look(void *argument, size_t task, size_t worker) {
         *search->err = err;
     }
     for (size_t r = 0; status == 0 && r < search->n_rows; r++) {
-        double size = NOTHING * search->size[search->first + r];
+        double size = NEGLIGIBLE * search->size[search->first + r];
         for (size_t c = 0; c < m; c++) {
-            double least = size * search->size[column + c];
-            bool apart = fabs((double)block[r * m + c]) <= least; /* not what is not a number */
-            if (!apart || (least > 0 && least < (double)FLT_MIN)) {
+            double threshold = size * search->size[column + c];
+            bool negligible = fabs((double)block[r * m + c]) <= threshold; /* false for NaN */
+            if (!negligible || (threshold > 0 && threshold < (double)FLT_MIN)) {
                 join(search, (uint32_t)(search->first + r), (uint32_t)(column + c));
             }
         }
@@ -101,12 +103,12 @@ static int find_components(struct search *search, const struct monitor *monitor,
         }
         search->first = i;
         search->n_rows = smaller(ROWS, n - i);
-        threads_run(search->problem->threads, (n - i + COLUMNS - 1) / COLUMNS, look, search);
+        threads_run(search->problem->threads, (n - i + COLUMNS - 1) / COLUMNS, join_block, search);
     }
     return search->status;
 }
 
-/* Components in the order of their first rows. */
+/* Lists the components in the order of their first rows. */
 static int list_parts(struct search *search, size_t together, struct parts *parts,
                       struct error *err) {
     size_t n = search->problem->n, end = 0;
@@ -117,7 +119,7 @@ static int list_parts(struct search *search, size_t together, struct parts *part
         free(part);
         return -1;
     }
-    /* start[p + 1] is where the next row of part p goes, at first where the part begins */
+    /* start[p + 1] is the index of the next row of part p, initially that of its first row */
     for (size_t i = 0, first = 0; i < n; i++) {
         if (search->parent[i] == i) {
             if (end == 0 || end - first + search->count[i] > together) {

@@ -1,6 +1,7 @@
-/* Parts of a kernel matrix whose rows have next to nothing to do with those of other parts: of rbf,
- * where features in large units hold most rows far apart, or of rows that share no feature. What is
- * a sum over the rows, but for |f|^2, is then a problem of its own on each of them. */
+/* Connected components of a kernel matrix: sets of rows whose kernel values with all other rows are
+ * negligible. They occur with rbf if features in large units separate most rows, and for rows
+ * without common features. A problem whose terms besides |f|^2 are a sum over rows decomposes into
+ * one problem per component. Union-find; cost: up to n^2 / 2 kernel values. */
 #ifndef METHODS_CONNECTED_COMPONENTS_H
 #define METHODS_CONNECTED_COMPONENTS_H
 
@@ -11,24 +12,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* row[start[p]] ... row[start[p + 1] - 1], ascending, are those of part p, numbers of the problem's
- * rows. */
+/* n parts, each a component or the union of several: row[start[p]] ... row[start[p + 1] - 1],
+ * ascending, are the problem's rows of part p. */
 struct parts {
     size_t n;
     size_t *start;
     uint32_t *row;
 };
 
-/* Most rows of a component. */
+/* The largest number of rows of a component. */
 enum { PARTS_LARGEST = 8192 };
 
-/* The connected components of the problem's rows, two of which are joined where |K_ij|, in float,
- * is above 2^-40 sqrt(K_ii K_jj); components that follow one another are one part while it has no
- * more than `together` rows. n is 0 where one component has more than half of the rows, or more
- * than PARTS_LARGEST: that is seen soon. Of a problem with a kernel matrix and no constant feature,
- * all of whose rows are here; takes up to n^2 / 2 kernel values, and returns 1, with n = 0, where
- * the monitor says that it is late. Values that float has too few digits for count as above. The
- * caller calls parts_free. Fails for lack of memory. */
+/* Finds the connected components of the problem's rows. Rows i and j are connected if |K_ij|, in
+ * float, is above 2^-40 sqrt(K_ii K_jj), or if that bound is below the range of float. Successive
+ * components are merged into one part of at most `together` rows. n is 0 if one component has more
+ * than half of the rows, or more than PARTS_LARGEST; the search then ends early. The problem has a
+ * kernel matrix, no constant feature, and all rows in this process. Returns 0; 1 with n = 0 if the
+ * monitor's deadline has passed; -1 with err set when memory is short. The caller ends with
+ * parts_free. */
 int parts_find(struct parts *parts, const struct problem *problem, size_t together,
                const struct monitor *monitor, struct error *err);
 void parts_free(struct parts *parts);

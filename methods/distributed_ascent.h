@@ -1,10 +1,11 @@
-/* Rounds of block ascent by ranks (Lee & Chang, "Distributed block-diagonal approximation methods
- * for regularized empirical risk minimization", 2017): each rank takes steps in blocks of its own
- * rows from the weights that all have, as if the others stood still; the sum of the steps is then
- * searched along for the best point of the dual, which is a parabola there. Where the steps of
- * ranks run into one another that point is a part of the way only; so each counts on the others to
- * go along with it, and takes what its steps do to the weights, and to their own scores, for
- * `factor` times what it is. */
+/* Distributed dual block-coordinate ascent in communication rounds (Lee & Chang, "Distributed
+ * block-diagonal approximation methods for regularized empirical risk minimization", 2017). In each
+ * round every process takes coordinate steps over its own rows from the common weights, ignoring
+ * the steps of the others. A line search along the sum of all steps follows, in which the dual is a
+ * parabola. If the steps of processes conflict, only a part of the sum is taken; to avoid that,
+ * each process multiplies the effect of its steps on the weights and scores by `factor`, as if the
+ * others took the same steps. Cost of a round: the products of its steps and one sum of the weights
+ * over processes. */
 #ifndef METHODS_DISTRIBUTED_ASCENT_H
 #define METHODS_DISTRIBUTED_ASCENT_H
 
@@ -15,31 +16,31 @@
 
 struct rounds {
     struct cluster *cluster;
-    size_t parts, repeats; /* rounds of a sweep, or sweeps of a round: one of them is 1 */
-    double work;           /* products of a round, on the rank that has most */
-    double factor;         /* from 1 to the number of ranks */
-    double momentum;       /* of rounds_ahead: 1 at first and after steps that went too far */
+    size_t parts, repeats; /* rounds per sweep, or sweeps per round: one of them is 1 */
+    double work;           /* products of a round, on the process with the most */
+    double factor;         /* from 1 to the number of processes */
+    double momentum;       /* of rounds_ahead: 1 initially and after a step that went too far */
 };
 
-/* Rounds such that sums of `weights` numbers over ranks cost little beside them, for sweeps of
- * `sweep` products on this rank; else as small as may be, for ranks then know best what the others
- * do. All ranks. */
+/* Plans rounds for sweeps of `sweep` products on this process: as short as possible, so that
+ * processes see one another's steps early, but long enough that the sum of `weights` numbers over
+ * processes costs little. All processes call it. */
 void rounds_plan(struct rounds *rounds, struct cluster *cluster, double sweep, double weights);
 
-/* Whether `ranks` ranks by rounds come sooner to an optimum than one process that has all rows, of
- * so many values, and `weights` numbers to sum. (With several outputs, both are those of one.) */
+/* Whether `ranks` processes with communication rounds reach an optimum sooner than one process with
+ * all rows, which have `values` values, for sums of `weights` numbers. (Both are per output.) */
 bool rounds_pay(double ranks, double values, double weights);
 
-/* How far to go, 0 .. 1, along a step with slope and curvature (second derivative of -D) of the
- * dual; the factor becomes what would have made that the whole step, by and by. */
+/* The step length, 0 .. 1, along a direction with the given slope and curvature (second derivative
+ * of -D) of the dual. Adapts the factor towards the one with which the full step is optimal. */
 double rounds_go(struct rounds *rounds, double slope, double curvature);
 
-/* How many times the last round's way to start ahead of where that ended: 0, and more from round to
- * round, up to 1, as long as steps are taken whole (Nesterov, "A method of solving a convex
- * programming problem with convergence rate O(1/k^2)", 1983). Once a round. */
+/* The extrapolation coefficient, as a multiple of the last round's step: 0 at first, growing from
+ * round to round towards 1 while full steps are taken (Nesterov, "A method of solving a convex
+ * programming problem with convergence rate O(1/k^2)", 1983). Called once per round. */
 double rounds_ahead(struct rounds *rounds);
 
-/* The rows of part p of a sweep over n: *first .. return value. */
+/* The rows of part `part` of a sweep over n rows: *first .. return value - 1. */
 static inline size_t rounds_part(const struct rounds *rounds, size_t n, size_t part,
                                  size_t *first) {
     size_t rows = n / rounds->parts;

@@ -1,3 +1,4 @@
+/* The bracket and its tangent model. */
 #include "methods/line_search.h"
 
 #include "common/base/array.h"
@@ -7,10 +8,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MOST_STEPS = 100 };
+enum { MAX_TRIALS = 100 };
 
-static const double GAIN = 1e-3;  /* what is left to gain, relative to what is gained */
-static const double NARROW = 0.1; /* how far the minimum may be, where slopes alone tell of it */
+static const double GAIN =
+    1e-3; /* possible decrease, relative to the decrease so far, at which it ends */
+static const double NARROW =
+    0.1; /* relative width of the bracket that derivatives alone determine */
 
 struct point {
     double theta, value, slope, offset; /* of R */
@@ -38,8 +41,8 @@ static struct point evaluate(const struct linesearch *search, double theta) {
     return point;
 }
 
-/* The minimum over [low, high] of the quadratic and the larger of the two tangents. Returns where,
- * and the bound there in *bound. */
+/* Minimises the quadratic plus the larger of the two tangents over [low, high]. Returns the
+ * minimiser; *bound: the minimum. */
 static double model_minimum(const struct linesearch *search, const struct point *low,
                             const struct point *high, double *bound) {
     double rise = high->slope - low->slope;
@@ -73,7 +76,7 @@ struct linesearch_result linesearch_minimise(const struct linesearch *search, do
     struct point high = {.theta = INFINITY};
     double start = primal(search, &low);
     double theta = search->first;
-    for (int step = 0; step < MOST_STEPS; step++) {
+    for (int step = 0; step < MAX_TRIALS; step++) {
         last = evaluate(search, theta);
         if (primal(search, &last) <= primal(search, &best)) {
             best = last;
@@ -89,17 +92,18 @@ struct linesearch_result linesearch_minimise(const struct linesearch *search, do
         }
         double bound;
         double kink = model_minimum(search, &low, &high, &bound);
-        double gained = start - primal(search, &best), left = primal(search, &best) - bound;
-        bool blind = tolerance == 0 && !(gained > 0);
-        if (blind ? high.theta - low.theta <= NARROW * high.theta
-                  : left <= fmax(tolerance, GAIN * gained) || high.theta - low.theta <= 0) {
+        double decrease = start - primal(search, &best), possible = primal(search, &best) - bound;
+        bool by_slope = tolerance == 0 && !(decrease > 0);
+        if (by_slope
+                ? high.theta - low.theta <= NARROW * high.theta
+                : possible <= fmax(tolerance, GAIN * decrease) || high.theta - low.theta <= 0) {
             break;
         }
-        /* the secant of the slope serves smooth stretches, the tangents' model serves kinks: take
-         * them in turn */
+        /* The secant is best for smooth parts of R, the tangent model for kinks: alternate. */
         double slope_low = primal_slope(search, &low), slope_high = primal_slope(search, &high);
         double secant = low.theta - slope_low * (high.theta - low.theta) / (slope_high - slope_low);
-        kink = blind ? 0.5 * (low.theta + high.theta) : kink; /* of values, which are rounding */
+        kink = by_slope ? 0.5 * (low.theta + high.theta)
+                        : kink; /* differences of values are rounding errors */
         double next = step % 2 ? kink : secant;
         double edge = 0.02 * (high.theta - low.theta);
         theta = fmin(fmax(next, low.theta + edge), high.theta - edge);

@@ -1,5 +1,5 @@
-/* The exact minimum of 1/2 |f + theta h|^2 + C R(s + theta d) over theta >= 0, by values and
- * slopes of R alone. */
+/* Line search: the exact minimum of 1/2 |f + theta h|^2 + C R(s + theta d) over theta >= 0, from
+ * values and directional derivatives of the convex risk R. */
 #ifndef METHODS_LINE_SEARCH_H
 #define METHODS_LINE_SEARCH_H
 
@@ -10,13 +10,13 @@
 
 struct linesearch {
     const struct risk *risk;
-    struct cluster *cluster; /* over whose ranks the scores are spread; NULL: none */
+    struct cluster *cluster; /* processes over which the scores are distributed; NULL: one */
     double cost;
     const double *s, *d;           /* (n) scores at 0 and their direction */
     double norm, mixed, curvature; /* |f|^2, <f, h>, |h|^2 */
     double value, slope;           /* R and R' = g'd at theta = 0, known on entry */
-    double first;                  /* where to look first, > 0 */
-    double *trial, *g;             /* (n) work; on return scores and subgradient at theta */
+    double first;                  /* first trial, > 0 */
+    double *trial, *g;             /* (n) on return: scores and subgradient at theta */
 };
 
 struct linesearch_result {
@@ -25,13 +25,13 @@ struct linesearch_result {
     double offset; /* of the subgradient in g */
 };
 
-/* Brackets the minimum between two points, and shrinks the bracket. Below, R is bounded by its
- * tangents at the two ends, which meet at a kink: when R does reach that bound the minimum is found
- * exactly, for no breakpoint is left in between. Otherwise the slope's secant, kept off the ends,
- * gives the next point. Ends also when the bound shows that no more is left to gain than
- * `tolerance`, or than a thousandth of what is gained. theta = 0 if nothing is; but with a
- * tolerance of 0, where all that can be gained is rounding of the values, it is as far as slopes,
- * which know more of it, are below 0, within a tenth. */
+/* Brackets the minimum and shrinks the bracket. The tangents at its two ends are a lower bound of
+ * R, with a kink where they meet. If R attains that bound, the minimum is exact, since no
+ * breakpoint remains in the bracket. Trials alternate between the minimum of this model and the
+ * secant of the derivative. Ends if the bound allows a decrease of at most `tolerance`, or of a
+ * thousandth of the decrease so far. theta = 0 if nothing decreases. With a tolerance of 0, where
+ * the possible decrease is below the rounding errors of the values, theta is the largest one with a
+ * negative derivative, within a tenth, because derivatives are more accurate there. */
 struct linesearch_result linesearch_minimise(const struct linesearch *search, double tolerance);
 
 #endif

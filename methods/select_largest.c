@@ -1,3 +1,4 @@
+/* Radix select by 8 bits. */
 #include "methods/select_largest.h"
 
 #include <math.h>
@@ -5,15 +6,14 @@
 
 enum { BITS = 8, BINS = 1 << BITS, WORD = 64 };
 
-/* Rows that may yet have their share, or not: order[low..high). Those before have it, those behind
- * do not. */
+/* The undecided rows, order[low..high). Rows before are selected, rows after are not. */
 struct range {
     const double *value;
     uint32_t *order;
     size_t low, high;
 };
 
-/* Whole numbers in the order of the values. */
+/* Maps a value to an integer, preserving the order. */
 static uint64_t key_of(double x) {
     const uint64_t sign = (uint64_t)1 << (WORD - 1);
     double value = x + 0.0; /* no -0 */
@@ -26,8 +26,8 @@ static size_t bin_of(const struct range *range, size_t i, int shift) {
     return (size_t)(key_of(range->value[range->order[i]]) >> shift) & (BINS - 1);
 }
 
-/* Puts the rows in bins from `first` on before those of the bin below it, and these before all
- * others: only these are left in the range. */
+/* Partitions the range: rows in bins from `first` on, then those of bin first - 1, then the others.
+ * Only the second ones remain in the range. */
 static void narrow(struct range *range, int shift, size_t first) {
     size_t above = range->low, end = range->high;
     for (size_t i = above; i < end;) {
@@ -47,11 +47,12 @@ static void narrow(struct range *range, int shift, size_t first) {
     range->high = end;
 }
 
-/* Of equals: ranks in their order, the one that takes the last of *left found by bisection. */
-static void share_out(struct cluster *cluster, const double *share, struct range *range,
-                      double *left) {
+/* Distributes *left over equal values, processes in their order. The process that takes the last of
+ * it is found by bisection. */
+static void distribute_among_equals(struct cluster *cluster, const double *share,
+                                    struct range *range, double *left) {
     size_t rank = cluster_rank(cluster), low = 0, high = cluster_size(cluster) - 1;
-    double own = 0, before = 0; /* shares of ranks before `low` */
+    double own = 0, before = 0; /* shares of processes before `low` */
     for (size_t i = range->low; i < range->high; i++) {
         own += share[range->order[i]];
     }
@@ -98,8 +99,9 @@ size_t select_largest(struct cluster *cluster, const double *value, const double
         *last = cluster_largest(cluster, own);
     }
     if (rows_left > 1) {
-        share_out(cluster, share, &range, left);
-    } else if (range.low == range.high) { /* the one row is elsewhere, or there is none */
+        distribute_among_equals(cluster, share, &range, left);
+    } else if (range.low ==
+               range.high) { /* the one row belongs to another process, or there is none */
         *left = 0;
     }
     return range.low;

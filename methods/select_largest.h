@@ -1,4 +1,5 @@
-/* The rows with the largest values, where the rows are spread over ranks. */
+/* Selection of the rows with the largest values, with the rows distributed over processes: a radix
+ * select. */
 #ifndef METHODS_SELECT_LARGEST_H
 #define METHODS_SELECT_LARGEST_H
 
@@ -7,18 +8,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the rows of all ranks, in the order of their values from the largest down, those with a share
- * of `amount` in all: puts those of this rank's rows order[0..n) that have their whole share first,
- * and returns their number. *left is what the next one of this rank has of its share: not 0 on one
- * rank at most. Among equals ranks come in their order. value and share are by row; share >= 0.
+/* Selects rows in descending order of `value` until their shares sum to `amount`. The rows are
+ * those of all processes; order[0..n) lists this process's. Moves its rows that are selected with
+ * their whole share to the front of order, and returns their number. *left: the selected fraction
+ * of the share of the next row in order, not 0 on at most one process. Among equal values processes
+ * come in their order. value and share are indexed by row; share >= 0.
  *
- * *last (NULL: unwanted) is the value of the first row that has not its whole share, on all ranks
- * the same; -INFINITY if all have theirs.
+ * *last (may be NULL): the value of the first row that is not selected with its whole share, the
+ * same on all processes; -INFINITY if all are.
  *
- * Values are looked at as whole numbers of 64 bits in the same order, 8 bits at a time from the
- * top: each time one sum of what shares and rows the 256 values of these bits have. So the choice
- * does not depend on how rows are spread, but among equals and for rounding of sums of shares. All
- * ranks. */
+ * Values are mapped to 64-bit integers in the same order and compared 8 bits at a time from the
+ * top, with one sum over processes of the shares and row counts of 256 bins. So the selection does
+ * not depend on the distribution of rows, except among equal values and for rounding of sums of
+ * shares. Cost: O(n) and at most 8 sums. All processes call it. */
 size_t select_largest(struct cluster *cluster, const double *value, const double *share,
                       double amount, uint32_t *order, size_t n, double *left, double *last);
 

@@ -5,7 +5,8 @@
  *
  * Only files named *_dd.c, and those of check/, include this header: the Makefile compiles them
  * without contraction, since a fused product and sum would break the error-free transformations
- * below. Callers keep magnitudes away from underflow. */
+ * below. Callers avoid
+ * magnitudes near underflow. */
 #ifndef COMMON_DOUBLE_DOUBLE_DD_H
 #define COMMON_DOUBLE_DOUBLE_DD_H
 
@@ -15,7 +16,7 @@
 #include <math.h>
 
 #if FLT_EVAL_METHOD != 0
-#error "double-double arithmetic wants doubles that are evaluated as doubles"
+#error "double-double arithmetic requires FLT_EVAL_METHOD 0: doubles evaluated as doubles"
 #endif
 
 /* a + b exactly. */
@@ -60,7 +61,7 @@ static inline struct dd dd_divide(struct dd a, struct dd b) {
     return dd_add(dd_quick_sum(q, r), (struct dd){rest.hi / b.hi, 0});
 }
 
-/* The root of a > 0, by a step of Newton's from that of a.hi. */
+/* The square root of a > 0, by one Newton step from that of a.hi. */
 static inline struct dd dd_root(struct dd a) {
     double root = sqrt(a.hi);
     struct dd rest = dd_add(a, dd_negative(dd_two_product(root, root)));

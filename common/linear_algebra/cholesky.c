@@ -1,3 +1,4 @@
+/* Factorisations and solutions, blocked for several threads. */
 #include "common/linear_algebra/cholesky.h"
 
 #include "common/base/memory.h"
@@ -11,12 +12,13 @@
 #include <string.h>
 
 enum {
-    BLOCK = 256,      /* columns of L that are finished at once, */
-    TASK_ROWS = 512,  /* and rows of what is left that one task takes them off, unless */
-    SERIAL = 1 << 23, /* so few products take no longer than to wake other threads */
-    TILE = 64         /* rows and columns that are mirrored at once */
+    BLOCK = 256,      /* columns of L that are computed together */
+    TASK_ROWS = 512,  /* rows of the remaining matrix that one task updates */
+    SERIAL = 1 << 23, /* fewer products than this run on one thread */
+    TILE = 64         /* rows and columns of a tile that is mirrored */
 };
 
+/* The first ridge, the factor to the next, and the largest. */
 static const double RIDGE_FIRST = 1e-15, RIDGE_GROWTH = 100, RIDGE_MAX = 1e-3;
 
 /* LAPACK, column-major: its upper half is our lower one. */
@@ -37,7 +39,7 @@ int cholesky_factor(double *A, size_t n) {
     return info == 0 ? 0 : -1;
 }
 
-/* ---- with a ridge ---- */
+/* ---- regularised ---- */
 
 double cholesky_next_ridge(double ridge) {
     double next = ridge > 0 ? RIDGE_GROWTH * ridge : RIDGE_FIRST;
@@ -56,12 +58,12 @@ void cholesky_mirror(double *A, size_t n, bool up) {
     }
 }
 
-/* Copies the rows of A's lower half, without the diagonal, to where rows of the upper half have as
- * much room, row j to n - 1 - j; or back. */
-static void keep_rows(double *A, size_t n, bool back) {
+/* Saves the strict lower triangle of A in the strict upper one, row j in row n - 1 - j; or with
+ * `back` restores it. */
+static void save_lower(double *A, size_t n, bool back) {
     for (size_t j = 1; j < n; j++) {
-        double *row = A + j * n, *kept = A + (n - 1 - j) * n + n - j;
-        memcpy(back ? row : kept, back ? kept : row, j * sizeof *A);
+        double *row = A + j * n, *saved = A + (n - 1 - j) * n + n - j;
+        memcpy(back ? row : saved, back ? saved : row, j * sizeof *A);
     }
 }
 
@@ -69,14 +71,14 @@ int cholesky_regularised(double *A, size_t n, double *diagonal) {
     for (size_t i = 0; i < n; i++) {
         diagonal[i] = A[i * n + i];
     }
-    keep_rows(A, n, false);
+    save_lower(A, n, false);
     double ridge = 0;
     while (cholesky_factor(A, n) < 0) {
         ridge = cholesky_next_ridge(ridge);
         if (ridge == INFINITY) {
             return -1;
         }
-        keep_rows(A, n, true);
+        save_lower(A, n, true);
         for (size_t i = 0; i < n; i++) {
             A[i * n + i] = diagonal[i] * (1 + ridge);
         }
@@ -86,10 +88,10 @@ int cholesky_regularised(double *A, size_t n, double *diagonal) {
 
 /* ---- by blocks ---- */
 
-/* A block of columns of L, and what it is taken off. */
+/* A block of columns of L, and the matrix or solution that it updates. */
 struct block {
-    double *A;            /* (n, n), or */
-    const double *L;      /* of a solution */
+    double *A;            /* (n, n) of a factorisation */
+    const double *L;      /* (n, n) of a solution */
     size_t n, first, end; /* columns of the block, and rows of its diagonal part */
     double *X;            /* (n, k) of a solution */
     size_t k;
@@ -99,15 +101,14 @@ static size_t row_tasks(size_t rows) {
     return (rows + TASK_ROWS - 1) / TASK_ROWS;
 }
 
-/* Runs a task for some rows each of `rows`, which take `each` products for a column of the
- * block. */
+/* Runs a task over `rows` rows, each of which takes `each` products per column of the block. */
 static void run_rows(struct threads *threads, struct block *block, size_t rows, size_t each,
                      threads_task task) {
     double products = (double)rows * (double)(block->end - block->first) * (double)each;
     threads_run(products < SERIAL ? NULL : threads, row_tasks(rows), task, block);
 }
 
-/* Rows of L below the diagonal part. */
+/* Task: rows of L below the diagonal block. */
 static void divide_rows(void *argument, size_t task, size_t worker) {
     const struct block *block = argument;
     size_t n = block->n, row = block->end + task * TASK_ROWS, rows = smaller(TASK_ROWS, n - row);
@@ -117,7 +118,7 @@ static void divide_rows(void *argument, size_t task, size_t worker) {
                 (int)n, block->A + row * n + block->first, (int)n);
 }
 
-/* What is left of the matrix at some rows: the longest first. */
+/* Task: updates rows of the remaining matrix (the Schur complement), the longest rows first. */
 static void reduce_rows(void *argument, size_t task, size_t worker) {
     const struct block *block = argument;
     size_t n = block->n, first = block->first, end = block->end;
@@ -151,7 +152,7 @@ int cholesky_factor_blocks(double *A, size_t n, struct threads *threads) {
     return 0;
 }
 
-/* Takes the solution at the block's rows off those below it; */
+/* Task of forward substitution: subtracts the block's solution from the rows below it. */
 static void forward_rows(void *argument, size_t task, size_t worker) {
     const struct block *block = argument;
     size_t n = block->n, row = block->end + task * TASK_ROWS;
@@ -162,7 +163,7 @@ static void forward_rows(void *argument, size_t task, size_t worker) {
                 block->X + block->first * block->k, k, 1, block->X + row * block->k, k);
 }
 
-/* or, by L', off those above it. */
+/* Task of back substitution with L': subtracts it from the rows above it. */
 static void backward_rows(void *argument, size_t task, size_t worker) {
     const struct block *block = argument;
     size_t n = block->n, row = task * TASK_ROWS;
@@ -174,7 +175,7 @@ static void backward_rows(void *argument, size_t task, size_t worker) {
                 k, 1, block->X + row * block->k, k);
 }
 
-/* The block's own rows. */
+/* Solves the block's own rows. */
 static void solve_block(const struct block *block, enum CBLAS_TRANSPOSE half) {
     size_t n = block->n, first = block->first;
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, half, CblasNonUnit, (int)(block->end - first),
@@ -198,7 +199,7 @@ void cholesky_solve_columns(const double *L, size_t n, double *X, size_t k,
     }
 }
 
-/* ---- whole ---- */
+/* ---- one thread ---- */
 
 void cholesky_solve(const double *L, size_t n, double *x) {
     if (n > 0) {

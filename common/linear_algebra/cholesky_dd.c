@@ -1,9 +1,10 @@
+/* Row-oriented factorisations. Compiled without contraction, see common/double_double/dd.h. */
 #include "common/linear_algebra/cholesky_dd.h"
 
 #include "common/double_double/dd.h"
 
 double cholesky_precise_work(size_t n) {
-    const double each = 8; /* a product and its sum */
+    const double each = 8; /* nanoseconds of a multiply-add */
     double side = (double)n;
     return each * side * side * (side / 6 + 1);
 }
@@ -54,7 +55,7 @@ static void swap(struct dd *a, struct dd *b) {
     *b = was;
 }
 
-/* Rows and columns k and p > k change places, in the lower half. */
+/* Exchanges rows and columns k and p > k in the lower half. */
 static void exchange(struct dd *A, size_t n, size_t k, size_t p, uint32_t *pivot) {
     for (size_t j = 0; j < k; j++) {
         swap(A + k * n + j, A + p * n + j);
@@ -71,7 +72,7 @@ static void exchange(struct dd *A, size_t n, size_t k, size_t p, uint32_t *pivot
     pivot[p] = was;
 }
 
-/* The diagonal from k on is what the columns before k leave of it. */
+/* At step k the diagonal from k on is that of the Schur complement. */
 size_t cholesky_precise_pivoted(struct dd *A, size_t n, const double *least, uint32_t *pivot) {
     for (size_t i = 0; i < n; i++) {
         pivot[i] = (uint32_t)i;

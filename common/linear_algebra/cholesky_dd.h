@@ -1,5 +1,5 @@
-/* Positive definite systems in double-double: for matrices of which double keeps no digit of what
- * is small. Some 50 times slower than LAPACK. */
+/* Cholesky factorisations in double-double, for matrices whose condition number exceeds the
+ * precision of double. About 50 times slower than LAPACK. */
 #ifndef COMMON_LINEAR_ALGEBRA_CHOLESKY_DD_H
 #define COMMON_LINEAR_ALGEBRA_CHOLESKY_DD_H
 
@@ -9,19 +9,19 @@
 
 struct dd; /* common/double_double/dd.h */
 
-/* About how many nanoseconds a factorisation of n rows takes. */
+/* The estimated nanoseconds of a factorisation of n rows. */
 double cholesky_precise_work(size_t n);
 
 /* Factors A (n, n), symmetric, row-major with its lower half set, in place: A = L L', L in the
- * lower half. False where A is not numerically positive definite; it is then spoilt. */
+ * lower half. False if A is not numerically positive definite; it is then overwritten. */
 bool cholesky_precise_factor(struct dd *A, size_t n);
 
 /* Solves L L' x = b in place: x (n) holds b on entry. */
 void cholesky_precise_solve(const struct dd *L, size_t n, struct dd *x);
 
-/* The same with the largest diagonal entry left in front: P'A P = L L', row i of L at A's row i for
- * row pivot[i] (n) of the matrix; entries right of the diagonal are to be taken as 0. L has the
- * returned number of columns: then no row is left whose diagonal entry is over its `least` (n). */
+/* Factorisation with complete pivoting: P'A P = L L'. Row i of L is stored in A's row i and belongs
+ * to row pivot[i] (n) of the matrix; entries right of the diagonal stand for 0. Returns the number
+ * of columns of L; no remaining row has a diagonal entry above its `least` (n). */
 size_t cholesky_precise_pivoted(struct dd *A, size_t n, const double *least, uint32_t *pivot);
 
 #endif

@@ -1,3 +1,4 @@
+/* Removal by Givens rotations. */
 #include "common/linear_algebra/cholesky_update.h"
 
 #include "common/base/array.h"
@@ -15,8 +16,8 @@ extern void dpotrf_(const char *half, const int *n, double *a, const int *lda, i
 int factor_reserve(struct factor *factor, size_t n, struct error *err) {
     if (n > factor->room) {
         factor_free(factor);
-        factor->U = memory_array(n, n * sizeof(double), "a face", err);
-        factor->work = memory_array(n, sizeof(double), "a face", err);
+        factor->U = memory_array(n, n * sizeof(double), "a factor", err);
+        factor->work = memory_array(n, sizeof(double), "a factor", err);
         if (!factor->U || !factor->work) {
             return -1;
         }
@@ -77,7 +78,7 @@ void factor_drop(struct factor *factor, size_t r) {
         U[i * n + r] = 0;
     }
     U[r * n + r] = 1;
-    /* what the row had brought into the rows behind it */
+    /* Add the row's contribution to the rows after it, a rank-one update by rotations. */
     for (size_t i = r + 1; i < n; i++) {
         if (x[i] == 0) {
             continue;

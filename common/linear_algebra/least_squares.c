@@ -1,3 +1,4 @@
+/* QR by LAPACK, or Cholesky where the condition number permits. */
 #include "common/linear_algebra/least_squares.h"
 
 #include "common/base/arrays.h"
@@ -18,17 +19,18 @@ extern void dgeqrf_(const int *m, const int *n, double *a, const int *lda, doubl
 extern void dpocon_(const char *half, const int *n, const double *a, const int *lda,
                     const double *norm, double *condition, double *work, int *whole, int *info);
 
-/* 1 / condition of a sum that is factored as it is: a refinement then gains three digits. */
-static const double LEAST_CONDITION = 1e-12;
+/* The least reciprocal condition number with which the sum is factored: each refinement then gains
+ * three digits. */
+static const double MIN_RECIPROCAL_CONDITION = 1e-12;
 
-/* A row, or a column, by its largest entry. */
+/* A row or column with its largest entry, for sorting. */
 struct place {
     double size;
     size_t at;
 };
 
 struct stacked {
-    size_t rows, n; /* rows: those of E too */
+    size_t rows, n; /* rows: those of E included */
     size_t ones;
     bool refined;
     bool summed;   /* R is (n, n), row-major: the Cholesky factor of the sum, in its lower half */
@@ -89,7 +91,7 @@ double *stacked_row(struct stacked *stacked, size_t i) {
     return stacked->A + i * stacked->n;
 }
 
-/* Largest first; of equals the first. */
+/* Descending by size, then ascending by index. */
 static int compare(const void *a, const void *b) {
     const struct place *one = a, *other = b;
     if (one->size != other->size) {
@@ -98,7 +100,7 @@ static int compare(const void *a, const void *b) {
     return one->at < other->at ? -1 : one->at > other->at;
 }
 
-/* R = A with its rows by size, and where these are sorted but once, its columns. */
+/* R = A with its rows sorted by size, and its columns if `refined`. */
 static void sort(struct stacked *stacked) {
     size_t rows = stacked->rows, n = stacked->n;
     struct place *row = stacked->place, *column = row + rows;
@@ -125,9 +127,9 @@ static void sort(struct stacked *stacked) {
     }
 }
 
-/* The sum in R, with columns of length 1; `norm`: the largest sum of a column. False if that is not
- * finite, or columns are 0. */
-static bool add_up(struct stacked *stacked, double *norm) {
+/* R = A'A + E with columns scaled to length 1; *norm: its 1-norm. False if it is not finite or a
+ * column is 0. */
+static bool form_sum(struct stacked *stacked, double *norm) {
     size_t n = stacked->n;
     double *R = stacked->R, *scale = stacked->scale, *sum = stacked->x;
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)(stacked->rows - stacked->ones),
@@ -156,12 +158,12 @@ static bool add_up(struct stacked *stacked, double *norm) {
 static bool factor_sum(struct stacked *stacked) {
     double norm, condition = 0;
     int order = (int)stacked->n, info;
-    if (!add_up(stacked, &norm) || cholesky_factor(stacked->R, stacked->n) < 0) {
+    if (!form_sum(stacked, &norm) || cholesky_factor(stacked->R, stacked->n) < 0) {
         return false;
     }
     dpocon_("U", &order, stacked->R, &order, &norm, &condition, stacked->work, stacked->pivot,
             &info);
-    return info == 0 && condition >= LEAST_CONDITION;
+    return info == 0 && condition >= MIN_RECIPROCAL_CONDITION;
 }
 
 int stacked_factor(struct stacked *stacked) {

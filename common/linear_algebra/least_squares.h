@@ -1,8 +1,8 @@
-/* Least-squares systems (A'A + E) x = r, E = diag(1, ..., 1, 0, ..., 0), by the rows of A: where
- * rows differ in size by many orders, the sum has lost the small ones in rounding, and its Cholesky
- * factor is not theirs. Householder's method with columns by size and rows in descending order
- * keeps each row to the precision of its own (Cox & Higham, "Stability of Householder QR
- * factorization for weighted least squares problems", 1998). */
+/* Regularised least-squares systems (A'A + E) x = r, E = diag(1, ..., 1, 0, ..., 0), by a QR
+ * factorisation of A. If the sizes of rows differ by many orders of magnitude, the rounded sum A'A
+ * loses the small ones. The Householder method with columns sorted by size and rows in descending
+ * order has a small backward error in each row, relative to that row (Cox & Higham, "Stability of
+ * Householder QR factorization for weighted least squares problems", 1998). */
 #ifndef COMMON_LINEAR_ALGEBRA_LEAST_SQUARES_H
 #define COMMON_LINEAR_ALGEBRA_LEAST_SQUARES_H
 
@@ -13,21 +13,21 @@
 
 struct stacked;
 
-/* Room for A (rows, n), all 0, and the first `ones` <= n entries 1 of E; rows + ones >= n > 0.
- * refined: what stacked_solve finds is refined by the caller, so that the sum itself, with columns
- * of length 1, is factored where its condition is below 10^12 (three times faster), and elsewhere
- * columns are sorted by their size before the first of them is taken, not again by what is left of
- * them (less than the theory asks for, two to three times faster from a thousand columns on). The
- * caller ends with stacked_free. */
+/* Allocates A (rows, n), all 0, and E with its first `ones` <= n entries 1; rows + ones >= n > 0.
+ * refined: the caller applies iterative refinement to solutions. Then A'A + E, with columns scaled
+ * to length 1, is factored itself if its condition number is below 10^12 (three times faster).
+ * Otherwise columns are sorted once by size, without further pivoting (less than the theory
+ * requires, two to three times faster from a thousand columns on). Returns -1 with err set if
+ * memory is short or sizes too large. The caller ends with stacked_free. */
 int stacked_create(struct stacked **stacked, size_t rows, size_t n, size_t ones, bool refined,
                    struct error *err);
 void stacked_free(struct stacked *stacked);
 
-/* Row i (n) of A, for the caller to fill, in any order; the next one follows it. What is there
- * stays. */
+/* Row i (n) of A, which the caller fills, in any order; row i + 1 follows it. Factorisations keep
+ * A. */
 double *stacked_row(struct stacked *stacked, size_t i);
 
-/* Factors A'A + E. Returns 0, or -1 where it is singular to the last digit or A is not finite. */
+/* Factors A'A + E. Returns 0, or -1 if it is numerically singular or A is not finite. */
 int stacked_factor(struct stacked *stacked);
 
 /* x (n) = (A'A + E)^-1 x. */

@@ -1,3 +1,4 @@
+/* The calls of LAPACK. */
 #include "common/linear_algebra/svd.h"
 
 #include "common/base/memory.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LAPACK, column-major: what it is given is A', whose left factor is our right one. */
+/* LAPACK is column-major: it sees A', whose left factor is our right one. */
 extern void dgesdd_(const char *job, const int *m, const int *n, double *a, const int *lda,
                     double *s, double *u, const int *ldu, double *vt, const int *ldvt, double *work,
                     const int *lwork, int *iwork, int *info);
@@ -38,7 +39,7 @@ int svd_thin(const double *A, size_t m, size_t n, double *U, double *s, double *
     if (m > INT_MAX || n > INT_MAX) {
         return error_set(err, ERROR_RUNTIME, "a matrix of %zu x %zu is too large", m, n);
     }
-    if (!all_finite(A, m * n)) { /* LAPACK may not come back from these */
+    if (!all_finite(A, m * n)) { /* LAPACK may not terminate on these */
         return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
     }
     int rows = (int)n, columns = (int)m, least = (int)k, query = -1, info = 0;
@@ -69,7 +70,7 @@ static void multiply(const double *A, const double *B, size_t m, size_t k, size_
                 (int)n, 0, C, (int)n);
 }
 
-/* With L = U1 diag(s1) V1' and R = U2 diag(s2) V2' all that is left is the small matrix
+/* With L = U1 diag(s1) V1' and R = U2 diag(s2) V2', it remains to decompose the small matrix
  * diag(s1) V1' U2 diag(s2). */
 int svd_product(const double *L, const double *R, size_t m, size_t k, size_t n, size_t r, double *U,
                 double *s, double *Vt, struct error *err) {
@@ -92,7 +93,7 @@ int svd_product(const double *L, const double *R, size_t m, size_t k, size_t n, 
         status = svd_thin(core, a, b, Uc, sc, Vct, err);
     }
     if (status == 0) {
-        for (size_t i = 0; i < a; i++) { /* the first r of c columns, closed up */
+        for (size_t i = 0; i < a; i++) { /* keep the first r of c columns */
             memmove(Uc + i * r, Uc + i * c, r * sizeof *Uc);
         }
         multiply(U1, Uc, m, a, r, U);
@@ -104,7 +105,7 @@ int svd_product(const double *L, const double *R, size_t m, size_t k, size_t n, 
 }
 
 int least_eigenvalue(double *A, size_t n, double *least, struct error *err) {
-    enum { WORK = 26, INDEX = 10 }; /* numbers a row that LAPACK wants */
+    enum { WORK = 26, INDEX = 10 }; /* work numbers per row that LAPACK requires */
     *least = (double)NAN;
     if (n == 0 || n > INT_MAX / WORK || !all_finite(A, n * n)) {
         return 0;

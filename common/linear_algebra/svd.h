@@ -1,4 +1,4 @@
-/* Singular values, and the least eigenvalue, by LAPACK. Matrices are row-major. */
+/* Singular value decompositions and the smallest eigenvalue, by LAPACK. Matrices are row-major. */
 #ifndef COMMON_LINEAR_ALGEBRA_SVD_H
 #define COMMON_LINEAR_ALGEBRA_SVD_H
 
@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* A (m, n) = U diag(s) V', k = min(m, n): U (m, k), s (k) descending, Vt (k, n). A stays as it is.
- * Fails for lack of memory, for sides over 2^31 - 1, and if A is not finite. */
+/* A (m, n) = U diag(s) V', k = min(m, n): U (m, k), s (k) descending, Vt (k, n). A is not
+ * changed. Fails if memory is short, a side is above 2^31 - 1, or A is not finite. */
 int svd_thin(const double *A, size_t m, size_t n, double *U, double *s, double *Vt,
              struct error *err);
 
@@ -16,8 +16,8 @@ int svd_thin(const double *A, size_t m, size_t n, double *U, double *s, double *
 int svd_product(const double *L, const double *R, size_t m, size_t k, size_t n, size_t r, double *U,
                 double *s, double *Vt, struct error *err);
 
-/* The least eigenvalue of A (n, n), symmetric, which is spoilt; NaN if it is not found. Returns -1
- * for lack of memory only. */
+/* *least: the smallest eigenvalue of A (n, n), symmetric, which is overwritten; NaN if it is not
+ * found. Returns -1 only if memory is short. */
 int least_eigenvalue(double *A, size_t n, double *least, struct error *err);
 
 #endif
