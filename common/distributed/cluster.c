@@ -1,11 +1,11 @@
-/* One process: there is nothing to join. */
+/* The functions of cluster.h for a build without MPI, with one process. */
 #include "common/distributed/cluster.h"
 
 #include "common/base/memory.h"
 
 #include <string.h>
 
-#pragma GCC diagnostic ignored "-Wunused-parameter" /* there is nothing to exchange */
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* nothing is exchanged */
 
 int cluster_open(struct cluster **cluster, void (*tell)(void *context, const struct error *err),
                  void *context, struct error *err) {
@@ -38,7 +38,7 @@ void cluster_broadcast(struct cluster *cluster, void *bytes, size_t n, size_t fr
 
 int cluster_gather(struct cluster *cluster, const void *own, size_t n, char **all, size_t *start,
                    struct error *err) {
-    *all = memory_array(n, 1, "what all ranks have", err);
+    *all = memory_array(n, 1, "the data of all processes", err);
     if (!*all) {
         return -1;
     }

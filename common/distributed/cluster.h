@@ -1,10 +1,11 @@
-/* Several processes, "ranks", that work on one run: what MPI is for, and all that knows it. A build
- * without it (make without MPI=1) has the same functions for the one process that there is; NULL
- * stands for that too, so code is written once, and who has one process passes NULL.
+/* Communication between the processes of a distributed run, by MPI. Only this module calls MPI. A
+ * build without it (make without MPI=1) has the same functions for one process. A NULL cluster also
+ * stands for one process, so the same code runs in both cases.
  *
- * Ranks run the same program on rows of their own and stay in step: they make the same calls marked
- * "all ranks", in the same order, and what these give is the same on all, to the last bit. So what
- * is decided by it is decided alike. Only one thread of a rank at a time may make such calls. */
+ * Every process runs the same program on its own rows. Functions marked "all processes" are
+ * collective: all processes call them in the same order, one thread of each at a time, and their
+ * results are the same on all processes, to the last bit. So all processes make the same
+ * decisions. */
 #ifndef COMMON_DISTRIBUTED_CLUSTER_H
 #define COMMON_DISTRIBUTED_CLUSTER_H
 
@@ -16,34 +17,35 @@
 
 struct cluster;
 
-/* Joins the ranks that were started together (mpirun, srun). *cluster becomes NULL where there is
- * one. Before anything else of MPI; `tell` is called on rank 0, on any thread, once and before the
- * job ends, with the first error that a rank has come to by itself (cluster_fail). All ranks. */
+/* Connects the processes that were launched together (mpirun, srun). *cluster becomes NULL if there
+ * is one. Call it before anything else of MPI. `tell` is called at most once, on process 0, on any
+ * thread, before the job is aborted, with the first error that a process reported (cluster_fail).
+ * Returns -1 with err set if MPI does not start or memory is short. All processes. */
 int cluster_open(struct cluster **cluster, void (*tell)(void *context, const struct error *err),
                  void *context, struct error *err);
 
-/* Leaves them, when all are here. NULL is allowed. All ranks. */
+/* Disconnects after a barrier. NULL is allowed. All processes. */
 void cluster_close(struct cluster *cluster);
 
-/* How many ranks, and which one this is; 1 and 0 for NULL. */
+/* The number of processes, and the MPI rank of this one; 1 and 0 for NULL. */
 size_t cluster_size(const struct cluster *cluster);
 size_t cluster_rank(const struct cluster *cluster);
 
-/* True for rank 0, which alone speaks and writes. */
+/* True for process 0, the only one that prints and writes files. */
 static inline bool cluster_leads(const struct cluster *cluster) {
     return cluster_rank(cluster) == 0;
 }
 
-/* x (n) becomes the sum, or the maximum, over ranks. The order of summation is a tree that is fixed
- * by the number of ranks. All ranks, with the same n. */
+/* x (n) becomes the sum, or the maximum, over processes. The order of summation depends only on the
+ * number of processes. All processes, with the same n. */
 void cluster_sum(struct cluster *cluster, double *x, size_t n);
 void cluster_max(struct cluster *cluster, double *x, size_t n);
 
-/* The same of the lower half of A (n, n), row-major, with the diagonal; what is above it becomes
- * undefined, if there are several ranks. All ranks, with the same n. */
+/* The sum of the lower half of A (n, n), row-major, with the diagonal; with several processes the
+ * upper half becomes undefined. All processes, with the same n. */
 void cluster_sum_lower(struct cluster *cluster, double *A, size_t n);
 
-/* The sum, or the maximum, of one number over ranks. All ranks. */
+/* The sum, or the maximum, of one number over processes. All processes. */
 static inline double cluster_total(struct cluster *cluster, double x) {
     cluster_sum(cluster, &x, 1);
     return x;
@@ -53,8 +55,8 @@ static inline double cluster_largest(struct cluster *cluster, double x) {
     return x;
 }
 
-/* x (n, at most CLUSTER_LONGS) becomes the sum over ranks, with an error as of double, each rank's
- * part as it is. All ranks, with the same n. */
+/* x (n, at most CLUSTER_LONGS) becomes the sum over processes, by sums of high and low parts in
+ * double. All processes, with the same n. */
 enum { CLUSTER_LONGS = 3 };
 static inline void cluster_sum_long(struct cluster *cluster, long double *x, size_t n) {
     double part[2 * CLUSTER_LONGS];
@@ -68,86 +70,87 @@ static inline void cluster_sum_long(struct cluster *cluster, long double *x, siz
     }
 }
 
-/* The sum of counts below 2^53 in all. All ranks. */
+/* The sum of counts, below 2^53. All processes. */
 static inline size_t cluster_count(struct cluster *cluster, size_t n) {
     return cluster ? (size_t)cluster_total(cluster, (double)n) : n;
 }
 
-/* True if it is on one rank at least. All ranks. */
+/* True if `is` is true on at least one process. All processes. */
 static inline bool cluster_any(struct cluster *cluster, bool is) {
     return cluster ? cluster_largest(cluster, is) > 0 : is;
 }
 
-/* True if the number is the same on all ranks. All ranks. */
+/* True if the number is the same on all processes. All processes. */
 static inline bool cluster_same(struct cluster *cluster, double x) {
     return -cluster_largest(cluster, -x) == cluster_largest(cluster, x);
 }
 
-/* bytes (n) become those of rank `from`. All ranks, with the same n and from. */
+/* bytes (n) become those of process `from`. All processes, with the same n and from. */
 void cluster_broadcast(struct cluster *cluster, void *bytes, size_t n, size_t from);
 
-/* *all becomes what all ranks have, own (n bytes, its own n on each rank), in order of rank: that
- * of rank r is at start[r] .. start[r + 1]. start (size + 1) is the caller's, as *all is, which it
- * frees. -1 for lack of memory, which the caller may not hide from the others. All ranks. */
+/* Allgather of byte strings: *all becomes the concatenation of `own` (n bytes, n differs between
+ * processes) in order of MPI rank; process r's bytes are at start[r] .. start[r + 1]. start (size +
+ * 1) belongs to the caller, who frees *all. Returns -1 with err set when memory is short; the
+ * caller must then report it to the other processes. All processes. */
 int cluster_gather(struct cluster *cluster, const void *own, size_t n, char **all, size_t *start,
                    struct error *err);
 
-/* After work that each rank has done for itself: 0 if it came to status 0 on all; else -1, with the
- * error of the first rank that failed. All ranks. */
+/* Combines the status of work that each process did on its own: 0 if it is 0 on all; else -1, with
+ * the error of the first process that failed. All processes. */
 int cluster_agree(struct cluster *cluster, int status, struct error *err);
 
-/* How many ranks this one's machine has, itself counted; 1 for NULL. */
+/* The number of processes on this one's machine, itself included; 1 for NULL. */
 size_t cluster_neighbours(const struct cluster *cluster);
 
-/* Threads for this rank: the processors of its affinity mask, each divided by the ranks of its
- * machine that have it in theirs, and 1 at least. 0 for NULL: as threads_create takes it. */
+/* The number of threads for this process: the processors of its affinity mask, each divided by the
+ * number of processes of its machine that have it in theirs, at least 1. 0 for NULL, the default of
+ * threads_create. */
 size_t cluster_threads(const struct cluster *cluster);
 
-/* A list of n tasks: its number, and how far it is taken, as far as this rank knows. */
+/* A list of n tasks: its number, and how many are assigned, as far as this process knows. */
 struct cluster_tasks {
     size_t list, n, taken;
 };
 
-/* A new list of n tasks, none of them taken. All ranks. */
+/* A new list of n tasks, none of them assigned. All processes. */
 struct cluster_tasks cluster_deal(struct cluster *cluster, size_t n);
 
-/* The next task that no rank has taken yet, or n if there is none. Each rank for itself, as often
- * as it is free, by one thread at a time. */
+/* Assigns the next task of the list to this process: its number, or n if none remains. Not
+ * collective; by one thread of a process at a time. */
 size_t cluster_take(struct cluster *cluster, struct cluster_tasks *tasks);
 
-/* From now on rank 0 takes what cluster_post sends it, until cluster_settle: hear(context, bytes,
- * n) is called there, on a thread of its own, for one message at a time, those of a rank in their
- * order. If it fails, the job ends. All ranks; what is given is for rank 0. */
+/* Starts to receive messages on process 0, until cluster_settle: hear(context, bytes, n) is called
+ * there, on a separate thread, for one message of cluster_post at a time, those of one process in
+ * order. If it fails, the job is aborted. All processes; the arguments are used by process 0. */
 void cluster_hear(struct cluster *cluster,
                   int (*hear)(void *context, const char *bytes, size_t n, struct error *err),
                   void *context);
 
-/* Sends n bytes to rank 0, which hears them soon. Each rank but 0 for itself, on any thread. */
+/* Sends n bytes to process 0. Not collective; from every process but 0, on any thread. */
 void cluster_post(struct cluster *cluster, const void *bytes, size_t n);
 
-/* Waits until all ranks are here, without keeping a processor busy, and rank 0 has heard all that
- * was posted. All ranks. */
+/* A barrier that does not occupy a processor, after which process 0 has received all messages. All
+ * processes. */
 void cluster_settle(struct cluster *cluster);
 
-/* Ends the job: this rank cannot go on, and the others would wait for it. The error is told by rank
- * 0, and its kind becomes the exit code. Does not return, but for NULL. */
+/* Aborts the job, because this process cannot continue and the others would wait for it. Process 0
+ * reports the error, whose kind becomes the exit code. Does not return, except for NULL. */
 void cluster_fail(struct cluster *cluster, const struct error *err);
 
-/* Asks for an end: a handler of signals may. Whether this rank has been asked; others may know
- * nothing of it. */
+/* Requests a stop; may be called in a signal handler. cluster_asked: whether this process has been
+ * requested to stop; the other processes may not know of it. */
 void cluster_ask(struct cluster *cluster);
 bool cluster_asked(const struct cluster *cluster);
 
-/* What this rank has sent or received in sums, maxima, broadcasts and gatherings: how many, their
- * bytes, each counted once, and the seconds that they took, with those of waiting for other
- * ranks. */
+/* The traffic of this process in sums, maxima, broadcasts and allgathers: their number, their
+ * bytes, each counted once, and their seconds, the time of waiting for other processes included. */
 struct cluster_traffic {
     uint64_t exchanges, bytes;
     double seconds;
 };
 struct cluster_traffic cluster_traffic(const struct cluster *cluster);
 
-/* What has come since it was `before`. */
+/* The traffic since it was `before`. */
 static inline struct cluster_traffic cluster_traffic_since(const struct cluster *cluster,
                                                            struct cluster_traffic before) {
     struct cluster_traffic now = cluster_traffic(cluster);

@@ -1,8 +1,8 @@
-/* The ranks of MPI (make MPI=1); takes the place of cluster.c, and over NULL does what that does.
+/* The functions of cluster.h by MPI (make MPI=1), in place of cluster.c.
  *
- * Besides the exchanges that all ranks make in step, rank 0 has a thread that listens: to ranks
- * that have failed, which the others may never hear of, for they wait for it; to ranks that are
- * free and ask for a task; and to what ranks post of tasks that they have done. */
+ * Besides collective operations there is a listener thread on process 0. It receives errors of
+ * processes that have failed, for which the others would wait for ever; requests for tasks; and
+ * messages. */
 #define _GNU_SOURCE /* for nanosleep, sched_getaffinity */
 #include "common/distributed/cluster.h"
 
@@ -20,34 +20,35 @@
 
 enum { TAG_FAILED = 1, TAG_TAKE, TAG_TASK, TAG_POST, TAG_REST };
 
-/* Numbers of one call of MPI, which counts in int. */
-static const size_t MOST = (size_t)1 << 27;
+/* The largest number of items of one MPI call, whose counts are int. */
+static const size_t MAX_COUNT = (size_t)1 << 27;
 
+/* The interval of polling, and how long a process waits for the job to be aborted. */
 static const double LISTEN_SECONDS = 0.002, PATIENCE_SECONDS = 10;
 
 struct cluster {
-    MPI_Comm together, apart; /* in step, and with the listener */
+    MPI_Comm together, apart; /* for collective operations; for the listener */
     size_t size, rank, neighbours, threads;
-    size_t n_dealt; /* lists of tasks */
+    size_t n_dealt; /* number of task lists */
     struct cluster_traffic traffic;
     void (*tell)(void *context, const struct error *err);
     void *context;
     atomic_flag told;
     atomic_bool asked;
-    pthread_t listener; /* of rank 0 */
+    pthread_t listener; /* of process 0 */
     atomic_bool leaving;
-    pthread_mutex_t mutex; /* guards what follows */
-    uint64_t *taken;       /* (n_lists) tasks of each list that have been handed out */
+    pthread_mutex_t mutex; /* guards the members down to `heard` */
+    uint64_t *taken;       /* (n_lists) number of assigned tasks of each list */
     size_t n_lists;
     pthread_cond_t heard_more;
     int (*hear)(void *context, const char *bytes, size_t n, struct error *err);
     void *hear_context;
-    uint64_t heard;         /* messages */
-    pthread_mutex_t asking; /* who asks for a task or posts is alone in it */
-    uint64_t posted;        /* messages of this rank; guarded by it */
+    uint64_t heard;         /* messages received */
+    pthread_mutex_t asking; /* held by a thread that requests a task or sends */
+    uint64_t posted;        /* messages sent by this process; guarded by `asking` */
 };
 
-/* Launchers say so in the environment. A program that was started by itself leaves MPI alone. */
+/* Whether a launcher started this process, by its environment. Otherwise MPI is not initialised. */
 static bool launched(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE",
                                         "MPI_LOCALNRANKS"};
@@ -59,20 +60,20 @@ static bool launched(void) {
     return false;
 }
 
-static void rest(double seconds) {
+static void pause_seconds(double seconds) {
     struct timespec time = {.tv_sec = (time_t)seconds,
                             .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))};
     nanosleep(&time, NULL);
 }
 
-/* ---- rank 0's listener ---- */
+/* ---- the listener of process 0 ---- */
 
 static void end_job(struct cluster *cluster, const struct error *err) {
     if (!atomic_flag_test_and_set(&cluster->told)) {
         cluster->tell(cluster->context, err);
         MPI_Abort(cluster->together, (int)err->kind);
     }
-    rest(PATIENCE_SECONDS);
+    pause_seconds(PATIENCE_SECONDS);
     MPI_Abort(cluster->together, (int)err->kind);
 }
 
@@ -82,7 +83,7 @@ static void hear_failure(struct cluster *cluster, int rank) {
     end_job(cluster, &err);
 }
 
-/* The next task of a list, on rank 0. */
+/* The next task of a list, on process 0. */
 static uint64_t next_task(struct cluster *cluster, uint64_t list) {
     struct error err;
     pthread_mutex_lock(&cluster->mutex);
@@ -107,17 +108,17 @@ static void hand_out(struct cluster *cluster, int rank) {
     MPI_Send(&task, 1, MPI_UINT64_T, rank, TAG_TASK, cluster->apart);
 }
 
-/* A message of any length: how long it is, then its bytes in parts. */
+/* Receives a message of any length: first its length, then its bytes in parts. */
 static void hear_message(struct cluster *cluster, int rank) {
     struct error err;
     uint64_t n;
     MPI_Recv(&n, 1, MPI_UINT64_T, rank, TAG_POST, cluster->apart, MPI_STATUS_IGNORE);
-    char *bytes = memory_array((size_t)n, 1, "what a rank has found", &err);
+    char *bytes = memory_array((size_t)n, 1, "a message of a process", &err);
     if (!bytes) {
         end_job(cluster, &err);
     }
-    for (size_t first = 0; first < n; first += MOST) {
-        int part = (int)(n - first < MOST ? n - first : MOST);
+    for (size_t first = 0; first < n; first += MAX_COUNT) {
+        int part = (int)(n - first < MAX_COUNT ? n - first : MAX_COUNT);
         MPI_Recv(bytes + first, part, MPI_BYTE, rank, TAG_REST, cluster->apart, MPI_STATUS_IGNORE);
     }
     pthread_mutex_lock(&cluster->mutex);
@@ -141,7 +142,7 @@ static void *listen_to_ranks(void *argument) {
         int here;
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, cluster->apart, &here, &status);
         if (!here) {
-            rest(LISTEN_SECONDS);
+            pause_seconds(LISTEN_SECONDS);
         } else if (status.MPI_TAG == TAG_FAILED) {
             hear_failure(cluster, status.MPI_SOURCE);
         } else if (status.MPI_TAG == TAG_POST) {
@@ -153,14 +154,14 @@ static void *listen_to_ranks(void *argument) {
     return NULL;
 }
 
-/* ---- joining and leaving ---- */
+/* ---- connection ---- */
 
 static int start_listener(struct cluster *cluster, struct error *err) {
     return cluster->rank > 0 ? 0 : threads_start(&cluster->listener, listen_to_ranks, cluster, err);
 }
 
-/* Who else is on this machine, and which processors it has for this rank. */
-static void look_around(struct cluster *cluster) {
+/* Finds the processes of this machine, and the processors for this one. */
+static void count_local_processes(struct cluster *cluster) {
     MPI_Comm machine;
     int size, own[CPU_SETSIZE], ranks[CPU_SETSIZE];
     double processors = 0;
@@ -215,7 +216,7 @@ int cluster_open(struct cluster **cluster, void (*tell)(void *context, const str
     pthread_cond_init(&made->heard_more, NULL);
     MPI_Comm_dup(MPI_COMM_WORLD, &made->together);
     MPI_Comm_dup(MPI_COMM_WORLD, &made->apart);
-    look_around(made);
+    count_local_processes(made);
     if (start_listener(made, err) < 0) {
         free(made);
         return -1;
@@ -224,9 +225,9 @@ int cluster_open(struct cluster **cluster, void (*tell)(void *context, const str
     return 0;
 }
 
-/* Until all are here. Collective calls keep a processor busy while they wait, which may be for
+/* A barrier that polls. Blocking collective calls occupy a processor while they wait, possibly for
  * hours. */
-static void wait_for_all(struct cluster *cluster) {
+static void barrier(struct cluster *cluster) {
     MPI_Request request;
     MPI_Ibarrier(cluster->together, &request);
     for (int here = 0;;) {
@@ -234,7 +235,7 @@ static void wait_for_all(struct cluster *cluster) {
         if (here) {
             return;
         }
-        rest(LISTEN_SECONDS);
+        pause_seconds(LISTEN_SECONDS);
     }
 }
 
@@ -242,7 +243,7 @@ void cluster_close(struct cluster *cluster) {
     if (!cluster) {
         return;
     }
-    wait_for_all(cluster);
+    barrier(cluster);
     if (cluster->rank == 0) {
         atomic_store(&cluster->leaving, true);
         pthread_join(cluster->listener, NULL);
@@ -273,7 +274,7 @@ size_t cluster_threads(const struct cluster *cluster) {
     return cluster ? cluster->threads : 0;
 }
 
-/* ---- in step ---- */
+/* ---- collective operations ---- */
 
 static void count(struct cluster *cluster, size_t bytes, double start) {
     cluster->traffic.exchanges++;
@@ -281,11 +282,11 @@ static void count(struct cluster *cluster, size_t bytes, double start) {
     cluster->traffic.seconds += MPI_Wtime() - start;
 }
 
-/* All ranks get the very same bytes: the standard of MPI requires it (5.9.6, All-Reduce). */
+/* All processes get identical bytes, as the MPI standard requires (5.9.6, All-Reduce). */
 static void reduce(struct cluster *cluster, double *x, size_t n, MPI_Op operation) {
     double start = MPI_Wtime();
-    for (size_t first = 0; first < n; first += MOST) {
-        int part = (int)(n - first < MOST ? n - first : MOST);
+    for (size_t first = 0; first < n; first += MAX_COUNT) {
+        int part = (int)(n - first < MAX_COUNT ? n - first : MAX_COUNT);
         MPI_Allreduce(MPI_IN_PLACE, x + first, part, MPI_DOUBLE, operation, cluster->together);
     }
     count(cluster, n * sizeof *x, start);
@@ -301,8 +302,7 @@ void cluster_sum_lower(struct cluster *cluster, double *A, size_t n) {
     if (!cluster) {
         return;
     }
-    size_t packed =
-        0; /* row i has i entries before the diagonal: none of the next is overwritten */
+    size_t packed = 0; /* row i moves down by at most its offset: no unread entry is overwritten */
     for (size_t i = 0; i < n; i++) {
         memmove(A + packed, A + i * n, (i + 1) * sizeof *A);
         packed += i + 1;
@@ -321,8 +321,8 @@ void cluster_max(struct cluster *cluster, double *x, size_t n) {
 }
 
 static void broadcast(struct cluster *cluster, void *bytes, size_t n, size_t from) {
-    for (size_t first = 0; first < n; first += MOST) {
-        int part = (int)(n - first < MOST ? n - first : MOST);
+    for (size_t first = 0; first < n; first += MAX_COUNT) {
+        int part = (int)(n - first < MAX_COUNT ? n - first : MAX_COUNT);
         MPI_Bcast((char *)bytes + first, part, MPI_BYTE, (int)from, cluster->together);
     }
 }
@@ -335,16 +335,16 @@ void cluster_broadcast(struct cluster *cluster, void *bytes, size_t n, size_t fr
     }
 }
 
-/* What all ranks have, of which `all` has this rank's already. */
+/* Fills `all`, which already contains this process's bytes. */
 static int gather(struct cluster *cluster, char *all, const size_t *start, struct error *err) {
     size_t size = cluster->size, total = start[size];
-    if (total > MOST) { /* more than one call may name */
+    if (total > MAX_COUNT) { /* too large for one call */
         for (size_t r = 0; r < size; r++) {
             broadcast(cluster, all + start[r], start[r + 1] - start[r], r);
         }
         return 0;
     }
-    int *n = memory_array(size, 2 * sizeof *n, "what all ranks have", err), *first = n + size;
+    int *n = memory_array(size, 2 * sizeof *n, "the data of all processes", err), *first = n + size;
     if (!n) {
         return -1;
     }
@@ -372,7 +372,7 @@ int cluster_gather(struct cluster *cluster, const void *own, size_t n, char **al
         total += part;
     }
     start[size] = total;
-    *all = memory_array(total, 1, "what all ranks have", err);
+    *all = memory_array(total, 1, "the data of all processes", err);
     if (!*all) {
         return -1;
     }
@@ -394,16 +394,17 @@ int cluster_agree(struct cluster *cluster, int status, struct error *err) {
     if (!cluster) {
         return status;
     }
-    double well = status < 0 ? -(double)cluster->rank : -(double)cluster->size; /* the first */
-    cluster_max(cluster, &well, 1);
-    if (well == -(double)cluster->size) {
+    double first_failed =
+        status < 0 ? -(double)cluster->rank : -(double)cluster->size; /* the first failure wins */
+    cluster_max(cluster, &first_failed, 1);
+    if (first_failed == -(double)cluster->size) {
         return 0;
     }
-    cluster_broadcast(cluster, err, sizeof *err, (size_t)-well);
+    cluster_broadcast(cluster, err, sizeof *err, (size_t)-first_failed);
     return -1;
 }
 
-/* ---- each rank for itself ---- */
+/* ---- operations of one process ---- */
 
 struct cluster_tasks cluster_deal(struct cluster *cluster, size_t n) {
     return (struct cluster_tasks){.list = cluster ? cluster->n_dealt++ : 0, .n = n};
@@ -432,7 +433,7 @@ void cluster_hear(struct cluster *cluster,
         cluster->hear_context = context;
         cluster->heard = cluster->posted = 0;
         pthread_mutex_unlock(&cluster->mutex);
-        wait_for_all(cluster);
+        barrier(cluster);
     }
 }
 
@@ -440,8 +441,8 @@ void cluster_post(struct cluster *cluster, const void *bytes, size_t n) {
     uint64_t length = n;
     pthread_mutex_lock(&cluster->asking);
     MPI_Send(&length, 1, MPI_UINT64_T, 0, TAG_POST, cluster->apart);
-    for (size_t first = 0; first < n; first += MOST) {
-        int part = (int)(n - first < MOST ? n - first : MOST);
+    for (size_t first = 0; first < n; first += MAX_COUNT) {
+        int part = (int)(n - first < MAX_COUNT ? n - first : MAX_COUNT);
         MPI_Send((const char *)bytes + first, part, MPI_BYTE, 0, TAG_REST, cluster->apart);
     }
     cluster->posted++;
@@ -452,7 +453,7 @@ void cluster_settle(struct cluster *cluster) {
     if (!cluster) {
         return;
     }
-    wait_for_all(cluster);
+    barrier(cluster);
     size_t posted = cluster_count(cluster, (size_t)cluster->posted);
     pthread_mutex_lock(&cluster->mutex);
     while (cluster->rank == 0 && cluster->heard < posted) {
@@ -467,7 +468,7 @@ void cluster_fail(struct cluster *cluster, const struct error *err) {
     }
     if (cluster->rank > 0) {
         MPI_Send(err, (int)sizeof *err, MPI_BYTE, 0, TAG_FAILED, cluster->apart);
-        rest(PATIENCE_SECONDS);
+        pause_seconds(PATIENCE_SECONDS);
         MPI_Abort(cluster->together, (int)err->kind);
     }
     end_job(cluster, err);

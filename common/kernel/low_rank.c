@@ -1,3 +1,4 @@
+/* Randomly pivoted Cholesky factorisation by blocks, and systems by the Woodbury formula. */
 #include "common/kernel/low_rank.h"
 
 #include "common/base/arrays.h"
@@ -13,15 +14,15 @@
 #include <string.h>
 
 enum {
-    BLOCK = 64,  /* pivots that are taken together */
+    BLOCK = 64,  /* pivots that are processed together */
     CHUNK = 512, /* rows of a task */
-    PARTS = 16   /* sums over rows that are added up in their order */
+    PARTS = 16   /* partial sums over rows, added in a fixed order */
 };
 
-/* A pivot of a block is taken while the others leave it this part of the largest. */
-static const double LEAST_PIVOT = 1e-3;
+/* A pivot of a block is used if the others leave it at least this fraction of the largest. */
+static const double MIN_PIVOT = 1e-3;
 
-enum { RANDOM_STREAM = 12 }; /* tells this use of the seed from others */
+enum { RANDOM_STREAM = 12 }; /* of the seed, different from all other uses */
 
 static size_t n_chunks(const struct low_rank *low) {
     return (low->n + CHUNK - 1) / CHUNK;
@@ -38,13 +39,14 @@ struct growth {
     uint32_t index[BLOCK]; /* of the gram */
     size_t m;
     double *own; /* (m, rank) rows of L at the pivots */
-    double *T;   /* (BLOCK, BLOCK) lower triangle: K at the pivots, less what L has, is T T' */
+    double *T;   /* (BLOCK, BLOCK) lower triangle: the Schur complement at the pivots is T T' */
     double *K;   /* (n, BLOCK) columns of K */
     struct error *error; /* of the workers */
     atomic_bool failed;
 };
 
-/* Up to BLOCK different rows, by chance, in ascending order. */
+/* Draws up to BLOCK different rows, in ascending order, with probabilities proportional to rest
+ * (stratified). */
 static void draw(struct growth *growth, double total, struct random *random) {
     const struct low_rank *low = growth->low;
     double at[BLOCK], sum = 0;
@@ -66,7 +68,7 @@ static void draw(struct growth *growth, double total, struct random *random) {
 }
 
 /* own = the rows of L at the pivots. */
-static void take_own(struct growth *growth) {
+static void copy_pivot_rows(struct growth *growth) {
     const struct low_rank *low = growth->low;
     for (size_t a = 0; a < growth->m; a++) {
         memcpy(growth->own + a * low->rank, low->L + growth->pivot[a] * low->width,
@@ -74,7 +76,7 @@ static void take_own(struct growth *growth) {
     }
 }
 
-/* K (rows first .. first + n, m) less what L has of it. */
+/* K (n, m) -= L own': the Schur complement at n rows. */
 static void subtract(const struct growth *growth, size_t n, const double *L, size_t width,
                      double *K) {
     const struct low_rank *low = growth->low;
@@ -84,12 +86,12 @@ static void subtract(const struct growth *growth, size_t n, const double *L, siz
     }
 }
 
-/* The triangle of those pivots that the others leave something of, which alone are kept. */
+/* Computes T, and removes the pivots that the others leave too small an entry. */
 static int factor_pivots(struct growth *growth, struct error *err) {
-    size_t m = growth->m, kept;
+    size_t m = growth->m, n_used;
     uint32_t order[BLOCK], pivot[BLOCK], index[BLOCK];
     double most = 0;
-    take_own(growth);
+    copy_pivot_rows(growth);
     if (gram_block_exact(growth->gram, growth->index, m, growth->index, m, growth->T, err) < 0) {
         return -1;
     }
@@ -97,22 +99,22 @@ static int factor_pivots(struct growth *growth, struct error *err) {
     for (size_t a = 0; a < m; a++) {
         most = fmax(most, growth->T[a * m + a]);
     }
-    if (cholesky_pivoted(growth->T, m, LEAST_PIVOT * most, &kept, order, err) < 0) {
+    if (cholesky_pivoted(growth->T, m, MIN_PIVOT * most, &n_used, order, err) < 0) {
         return -1;
     }
-    for (size_t a = 0; a < kept; a++) {
+    for (size_t a = 0; a < n_used; a++) {
         pivot[a] = growth->pivot[order[a]];
         index[a] = growth->index[order[a]];
-        memmove(growth->T + a * kept, growth->T + a * m, kept * sizeof *growth->T);
+        memmove(growth->T + a * n_used, growth->T + a * m, n_used * sizeof *growth->T);
     }
-    memcpy(growth->pivot, pivot, kept * sizeof *pivot);
-    memcpy(growth->index, index, kept * sizeof *index);
-    growth->m = kept;
-    take_own(growth);
+    memcpy(growth->pivot, pivot, n_used * sizeof *pivot);
+    memcpy(growth->index, index, n_used * sizeof *index);
+    growth->m = n_used;
+    copy_pivot_rows(growth);
     return 0;
 }
 
-/* The new columns at some rows. */
+/* Task: the new columns at some rows. */
 static void extend(void *argument, size_t task, size_t worker) {
     struct growth *growth = argument;
     struct low_rank *low = growth->low;
@@ -155,7 +157,7 @@ static int grow(struct growth *growth, const struct low_rank_goal *goal, struct 
         if (growth->m > 0 && factor_pivots(growth, err) < 0) {
             return -1;
         }
-        if (growth->m == 0) { /* rounding is all that is left */
+        if (growth->m == 0) { /* the Schur complement is only rounding */
             return 0;
         }
         threads_run(low->threads, n_chunks(low), extend, growth);
@@ -205,7 +207,7 @@ double low_rank_bytes(size_t n, const struct low_rank_goal *goal) {
 int low_rank_create(struct low_rank *low, const struct gram *gram, const uint32_t *rows, size_t n,
                     const double *diagonal, const struct low_rank_goal *goal,
                     struct threads *threads, struct error *err) {
-    size_t width = goal->most + 1; /* a column for a constant */
+    size_t width = goal->most + 1; /* one more for a constant */
     *low = (struct low_rank){.n = n, .width = width, .k = goal->k, .threads = threads};
     const struct array_part parts[] = {{&low->L, n * width},
                                        {&low->rest, n},
@@ -258,7 +260,7 @@ void low_rank_add(struct low_rank *low, double constant) {
 
 /* ---- systems ---- */
 
-/* Some rows of L' inverse L, up to the diagonal's block. */
+/* Task: some rows of L' diag(inverse) L, up to the diagonal block. */
 static void multiply_block(void *argument, size_t task, size_t worker) {
     const struct low_rank *low = argument;
     size_t first = task * BLOCK, m = smaller(BLOCK, low->rank - first);
@@ -291,7 +293,7 @@ int low_rank_factor(struct low_rank *low, double ridge) {
     return cholesky_factor(low->M, low->rank);
 }
 
-/* A solution at work. */
+/* A solution in progress. */
 struct solving {
     const struct low_rank *low;
     double *B; /* (n, k) */
@@ -301,7 +303,7 @@ static size_t part_start(const struct solving *solving, size_t part) {
     return solving->low->n * part / PARTS;
 }
 
-/* B = inverse B, and their part of L'B, at some rows. */
+/* Task: B = diag(inverse) B at some rows, and their part of L'B. */
 static void project(void *argument, size_t part, size_t worker) {
     (void)worker;
     const struct solving *solving = argument;
@@ -318,8 +320,8 @@ static void project(void *argument, size_t part, size_t worker) {
                 low->part + part * low->rank * k, (int)k);
 }
 
-/* B -= inverse L sum, at some rows. */
-static void take_off(void *argument, size_t chunk, size_t worker) {
+/* Task: B -= diag(inverse) L sum at some rows. */
+static void subtract_correction(void *argument, size_t chunk, size_t worker) {
     (void)worker;
     const struct solving *solving = argument;
     const struct low_rank *low = solving->low;
@@ -352,5 +354,5 @@ void low_rank_solve(const struct low_rank *low, double *B) {
     for (size_t j = 0; j < size; j++) {
         low->part[j] = (float)low->sum[j];
     }
-    threads_run(low->threads, n_chunks(low), take_off, &solving);
+    threads_run(low->threads, n_chunks(low), subtract_correction, &solving);
 }
