@@ -1,13 +1,13 @@
-/* Random and degenerate problems, solved by the programs and by a plain interior point, and
- * compared; what the programs prove, svm-check has to verify.
+/* Solves random and degenerate problems by the programs and by an independent interior-point
+ * method, and compares the results. svm-check must accept the proofs.
  *
- *   adversary BIN FOLDER seeds FIRST COUNT [FAMILY]  trials FIRST .. FIRST + COUNT - 1
- *   adversary BIN FOLDER hunt FIRST COUNT [FAMILY]  the same; those that fail are made small and
- *                                           left in FOLDER/failed
- *   adversary BIN FOLDER replay FILE...     trials from files
- *   adversary BIN FOLDER show FIRST COUNT [FAMILY]  a line for each trial: what is claimed and true
+ *   adversary BIN FOLDER seeds FIRST COUNT [FAMILY]  runs trials FIRST .. FIRST + COUNT - 1
+ *   adversary BIN FOLDER hunt FIRST COUNT [FAMILY]   the same; reduces those that fail and writes them
+ *                                                    to FOLDER/failed
+ *   adversary BIN FOLDER replay FILE...              runs trials from files
+ *   adversary BIN FOLDER show FIRST COUNT [FAMILY]   one line per trial: claimed and reference bounds
  *
- * BIN: the programs; FOLDER: for files. Fails if a trial does. */
+ * BIN: folder of the programs; FOLDER: for files. Exits with 1 if a trial fails. */
 #define _POSIX_C_SOURCE 200809L /* mkdir */
 
 #include "tests/optima/shrink.h"
@@ -27,7 +27,7 @@ static bool bad(const struct judgement *judgement) {
     return judgement->verdict > REFUSED;
 }
 
-/* Makes a trial that fails small, and leaves it in a file. */
+/* Reduces a failing trial and writes it to a file. */
 static void keep(struct trial *trial, const char *bin, const char *folder, const char *seed,
                  struct judgement *judgement) {
     char name[600];
@@ -39,27 +39,27 @@ static void keep(struct trial *trial, const char *bin, const char *folder, const
     tell(trial, name, judgement);
 }
 
-/* What became of a family's trials. */
-struct tally {
+/* Counts of the verdicts of a family's trials. */
+struct counts {
     unsigned long trials, failed, refused, uncertified, proven, unproven, untold;
 };
 
-static void count(const struct judgement *judgement, struct tally *tally) {
+static void count(const struct judgement *judgement, struct counts *counts) {
     bool bounds = judgement->verdict == GOOD && !judgement->uncertified;
-    tally->trials++;
-    tally->failed += bad(judgement);
-    tally->refused += judgement->verdict == REFUSED;
-    tally->uncertified += judgement->uncertified;
-    tally->proven += bounds && !judgement->unproven;
-    tally->unproven += bounds && judgement->unproven;
-    tally->untold += judgement->untold;
+    counts->trials++;
+    counts->failed += bad(judgement);
+    counts->refused += judgement->verdict == REFUSED;
+    counts->uncertified += judgement->uncertified;
+    counts->proven += bounds && !judgement->unproven;
+    counts->unproven += bounds && judgement->unproven;
+    counts->untold += judgement->untold;
 }
 
-/* A line for each family, which tests/optima/run adds up over processes, and one for all. */
-static bool report(const struct tally *tally, uint64_t first) {
+/* Prints one line per family, which tests/optima/run sums over processes, and one for all. */
+static bool report(const struct counts *counts, uint64_t first) {
     unsigned long trials = 0, failed = 0;
     for (int f = 0; f < FAMILIES; f++) {
-        const struct tally *own = &tally[f];
+        const struct counts *own = &counts[f];
         trials += own->trials;
         failed += own->failed;
         if (own->trials > 0) {
@@ -76,7 +76,7 @@ static bool report(const struct tally *tally, uint64_t first) {
 
 static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64_t n,
                      const char *family, bool hunt) {
-    struct tally tally[FAMILIES] = {0};
+    struct counts counts[FAMILIES] = {0};
     for (uint64_t seed = first; seed < first + n; seed++) {
         struct trial trial;
         struct judgement judgement;
@@ -87,7 +87,7 @@ static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64
             continue;
         }
         judge(&trial, bin, folder, &judgement);
-        count(&judgement, &tally[trial.family]);
+        count(&judgement, &counts[trial.family]);
         if (bad(&judgement)) {
             tell(&trial, name, &judgement);
             if (hunt) {
@@ -95,7 +95,7 @@ static int run_seeds(const char *bin, const char *folder, uint64_t first, uint64
             }
         }
     }
-    return report(tally, first);
+    return report(counts, first);
 }
 
 static int replay(const char *bin, const char *folder, int n, char **names) {

@@ -7,7 +7,7 @@
 
 /* ---- one point ---- */
 
-/* Scores (n, k) and their errors (n), and |f|^2 with its error. */
+/* Scores (n, k) with error bounds (n), and |f|^2 with its error bound. */
 struct scores {
     num *s, *off;
     num norm, norm_off;
@@ -18,7 +18,7 @@ static struct scores scores_create(const struct task *task) {
     return (struct scores){s, s + task->n * task->k, n_of(0), n_of(0)};
 }
 
-/* s = K b. */
+/* Scores K b. */
 static struct scores scores_of(const struct task *task, const num *b) {
     size_t n = task->n, k = task->k;
     struct scores v = scores_create(task);
@@ -38,8 +38,8 @@ static struct scores scores_of(const struct task *task, const num *b) {
     return v;
 }
 
-/* The same of a model: what it adds to the scores for the constant feature is what is written, for
- * rows whose kernel values are 0 are left out of a model. */
+/* Scores of a model. The constant feature contributes the bias that is written in the model, since
+ * a model omits rows whose kernel values are 0. */
 static struct scores scores_of_model(const struct task *task, const num *b, const num *bias) {
     struct scores v = scores_of(task, b);
     size_t n = task->n, k = task->k;
@@ -58,8 +58,8 @@ static struct scores scores_of_model(const struct task *task, const num *b, cons
     return v;
 }
 
-/* The same of weights of features (n_features, k). With a constant feature the bias is its part,
- * and counts. */
+/* Scores of weights of features (n_features, k). With a constant feature the bias is its
+ * contribution, and part of the norm. */
 static struct scores scores_of_weights(const struct task *task, const num *w, const num *bias) {
     size_t n = task->n, k = task->k, d = task->trial->n_features;
     struct scores v = scores_create(task);
@@ -88,7 +88,7 @@ static struct scores scores_of_weights(const struct task *task, const num *w, co
     return v;
 }
 
-/* off (n): errors of the scores. */
+/* The primal; off (n): errors of the scores. */
 static num primal_of(const struct task *task, const struct scores *v, const num *off,
                      const num *bias, int direction) {
     num moved[MAX_VARIABLES], sign = n_of(direction);
@@ -102,11 +102,11 @@ static num primal_of(const struct task *task, const struct scores *v, const num 
 
 /* ---- a dual point ---- */
 
-/* What the interior point's watch has; the task comes first (task.h, `more`). */
+/* The context of the interior-point method; the task comes first (task.h, `more`). */
 struct search {
     const struct task *task;
     num lower, upper, priced;
-    int idle;          /* iterates that brought nothing */
+    int idle;          /* iterates without progress */
     num *a, *b, *move; /* (m), (n k), (m) */
 };
 
@@ -131,7 +131,8 @@ static void clip(const struct task *task, num *a) {
     }
 }
 
-/* The nearest point that meets the equations, distances measured by the room that entries have. */
+/* Projects a onto the equations, with distances relative to the distance of entries from their
+ * bounds. */
 static void balance(const struct search *search, num *a) {
     const struct task *task = search->task;
     size_t q = task->equal, m = task->m;
@@ -163,7 +164,7 @@ static void balance(const struct search *search, num *a) {
     }
 }
 
-/* What the sums that should be 0 are, times how much the dual may gain by that: the multipliers y
+/* The penalty of the residuals of the equations: their absolute values times the multipliers y
  * (NULL: unknown, 0). */
 static num imbalance(const struct task *task, const num *a, const num *y) {
     num sum = n_of(0);
@@ -184,8 +185,8 @@ static num imbalance(const struct task *task, const num *a, const num *y) {
     return sum;
 }
 
-/* Makes the point a feasible, if it can be, and b its coefficients; returns what the dual loses
- * beside its linear and squared terms. */
+/* Makes the point a feasible if possible, and b its coefficients. Returns the terms of the dual
+ * besides linear and squared ones. */
 static num repair(const struct search *search, const num *y) {
     const struct task *task = search->task;
     num *a = search->a, *b = search->b;
@@ -206,9 +207,9 @@ static num repair(const struct search *search, const num *y) {
     return lost;
 }
 
-/* Distances by norms, as blocks of kernels have them, and tanh of small sums, are known less well
- * than their values say: how much. */
-static real roughness(const struct trial *trial) {
+/* The factor by which errors exceed the rounding of the values: distances from norms, as blocks of
+ * kernels compute them, and tanh of small sums, are less accurate. */
+static real error_factor(const struct trial *trial) {
     real gamma = trial_option(trial, GAMMA), most = 0;
     bool absolute = trial_is(trial, KERNEL, LAPLACIAN) || trial_is(trial, KERNEL, RATIONAL);
     for (size_t i = 0; i < trial->n; i++) {
@@ -223,10 +224,10 @@ static real roughness(const struct trial *trial) {
     return distance || trial_is(trial, KERNEL, SIGMOID) ? 1 + 2 * gamma * most : 1;
 }
 
-/* In place of the errors here, those that double would have to pay for by bounds a priori: of an
- * entry of the matrix, its parts' magnitudes, and sqrt(K_ii K_jj) or more. */
-static void price(const struct task *task, const num *b, struct scores *v) {
-    const real rough = task->trial->family == SMM ? 1 : roughness(task->trial);
+/* Replaces the error bounds by the a priori bounds of double: of an entry of the matrix, from the
+ * magnitudes of its terms, and sqrt(K_ii K_jj) or more. */
+static void use_bounds_of_double(const struct task *task, const num *b, struct scores *v) {
+    const real rough = task->trial->family == SMM ? 1 : error_factor(task->trial);
     const num own = n_of(4096 * DBL_EPSILON * rough), wider = n_of(16 * DBL_EPSILON / N_EPSILON);
     size_t n = task->n, k = task->k;
     num least = n_of(trial_is(task->trial, KERNEL, SIGMOID));
@@ -265,8 +266,8 @@ static num dual_of(const struct task *task, const num *a, const struct scores *v
     return n_minus(value, n_of(N_ROUNDING), n_add(magnitude, squares));
 }
 
-/* The dual norm of smm with the nuclear norm, in place of the coefficients'. */
-static void take_lowered(const struct task *task, const num *a, struct scores *v) {
+/* Replaces |f|^2 by the dual norm of smm with the nuclear norm. */
+static void use_dual_norm(const struct task *task, const num *a, struct scores *v) {
     num w[MAX_FEATURES];
     smm_lowered(task, a, w);
     v->norm = n_of(0);
@@ -296,11 +297,11 @@ static bool watch(void *context, const num *x, const num *y) {
     num primal = primal_of(task, &v, v.off, bias, 1), norm = v.norm;
     search->upper = n_compare(primal, upper) < 0 ? primal : upper;
     if (task->matrix) {
-        take_lowered(task, a, &v);
+        use_dual_norm(task, a, &v);
     }
     search->lower = n_maximum(lower, dual_of(task, a, &v, lost));
     if (!N_WIDE) {
-        price(task, search->b, &v);
+        use_bounds_of_double(task, search->b, &v);
         num dual = dual_of(task, a, &v, lost);
         v.norm = norm;
         num gap = n_subtract(primal_of(task, &v, v.off, bias, 1), dual);
@@ -320,7 +321,7 @@ num bracket_of_point(const struct task *task, const num *a) {
     num lost = repair(&search, NULL);
     struct scores v = scores_of(task, search.b);
     if (task->matrix) {
-        take_lowered(task, search.a, &v);
+        use_dual_norm(task, search.a, &v);
     }
     num dual = n_finite(lost) ? dual_of(task, search.a, &v, lost) : n_of(0);
     free(v.s);
@@ -340,7 +341,7 @@ static void set_start(const struct task *task, const num *h, num *x) {
     }
 }
 
-/* h = basis'(K x I) basis + squares. */
+/* h = basis'(K x I) basis + squares, the Hessian of the dual. */
 static void set_hessian(const struct task *task, num *h) {
     size_t m = task->m, n = task->n, k = task->k;
     num *image = n_zeros(n * k * m);
@@ -367,7 +368,7 @@ static void set_hessian(const struct task *task, num *h) {
     free(image);
 }
 
-/* Those of the family, and of single variables. */
+/* Sets the bounds of the family and of single variables. Returns their number. */
 static size_t set_bounds(const struct task *task, struct bound *bound) {
     size_t m = task->n_bounds;
     memcpy(bound, task->bound, m * sizeof *bound);
@@ -411,8 +412,8 @@ static void solve(struct search *search) {
     free(memory);
 }
 
-/* A matrix that is positive semidefinite but for the rounding here is made so. A row that is 0 has
- * no part in that, and stays: its coefficients may be as large as the cost. */
+/* Shifts the diagonal of a matrix that is positive semidefinite up to rounding. Zero rows are not
+ * shifted, because their coefficients may be as large as the cost. */
 static bool make_definite(struct task *task) {
     size_t n = task->n;
     num trace = n_of(0);
@@ -463,8 +464,8 @@ bool bracket_find(const struct trial *trial, struct bracket *bracket) {
 
 /* ---- models ---- */
 
-/* Adds the pairs' coefficients to those of the task's pairs (n_pairs); false where one is none of
- * these. */
+/* Adds the coefficients of the model's pairs to those of the task's pairs (n_pairs). False if one
+ * is not among these. */
 static bool add_pairs(const struct task *task, const struct answer *answer, num *b) {
     bool all = true;
     for (size_t p = 0; p < answer->n_pairs; p++) {

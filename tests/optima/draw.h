@@ -1,4 +1,4 @@
-/* Random numbers of the makers of trials. */
+/* Random numbers for the generators of trials. */
 #ifndef TESTS_OPTIMA_DRAW_H
 #define TESTS_OPTIMA_DRAW_H
 

@@ -1,4 +1,4 @@
-/* Trials by seed: degenerate ones more often than not. */
+/* Generates trials from seeds, mostly degenerate ones. */
 #include "tests/optima/draw.h"
 #include "tests/optima/trial.h"
 
@@ -9,7 +9,7 @@ static double uniform(uint64_t *state, double low, double high) {
     return low + (high - low) * (double)(next(state) >> 11) * 0x1p-53;
 }
 
-/* 10^low to 10^high; half of them powers of ten. */
+/* A number from 10^low to 10^high; half of them are powers of ten. */
 static double decades(uint64_t *state, int low, int high) {
     if (one_in(state, 2)) {
         return pow(10, low + (int)below(state, (unsigned)(high - low + 1)));
@@ -48,8 +48,8 @@ static double value_of(uint64_t *state, enum style style, size_t feature) {
     }
 }
 
-/* Rows that are zero, copies of others, nearly copies, multiples; features that are constant. */
-static void spoil(uint64_t *state, struct trial *trial) {
+/* Makes some rows zero, copies, near copies or multiples of others, and some features constant. */
+static void degenerate(uint64_t *state, struct trial *trial) {
     for (size_t i = 0; i < trial->n; i++) {
         size_t from = below(state, (unsigned)trial->n);
         double times = one_in(state, 3) ? -1 : one_in(state, 2) ? 2 : 1 + 0x1p-20;
@@ -77,7 +77,7 @@ static void make_rows(uint64_t *state, struct trial *trial) {
         }
     }
     if (!one_in(state, 4)) {
-        spoil(state, trial);
+        degenerate(state, trial);
     }
     for (size_t i = 0; i < trial->n; i++) {
         for (size_t j = 0; trial_is(trial, KERNEL, MINMAX) && j < trial->n_features; j++) {
@@ -86,8 +86,7 @@ static void make_rows(uint64_t *state, struct trial *trial) {
     }
 }
 
-/* A matrix for the kernel that is in the file: of inner products, of an rbf, or anything
- * symmetric. */
+/* Fills the matrix of a precomputed kernel: of inner products, of an rbf, or any symmetric one. */
 static void make_matrix(uint64_t *state, struct trial *trial) {
     double k[MAX_ROWS][MAX_ROWS];
     unsigned kind = below(state, 4);
@@ -129,7 +128,7 @@ static void choose_kernel(uint64_t *state, struct trial *trial) {
     }
 }
 
-/* Of labels, or queries, that occur. */
+/* Chooses weights of labels, or queries, that occur. */
 static void choose_weights(uint64_t *state, struct trial *trial, unsigned labels) {
     for (unsigned label = 0; label < labels; label++) {
         bool occurs = false;

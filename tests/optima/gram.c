@@ -1,9 +1,10 @@
+/* Kernel values with error bounds, and the Jacobi eigenvalue method. */
 #include "tests/optima/gram.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums over the features. */
+/* Sums over the features of two rows, of which kernels are functions. */
 struct sums {
     num product, magnitude, squares, square_distance, absolute_distance, least, most;
 };
@@ -32,7 +33,7 @@ static num power(num base, int exponent) {
     return value;
 }
 
-/* k(x_i, x_k), and a bound of its error, in units. */
+/* k(x_i, x_k); *off: a bound of its error, in units of rounding. */
 static num value_of(const struct trial *trial, size_t i, size_t k, num *off) {
     struct sums s = sum_up(trial, i, k);
     num one = n_of(1), gamma = n_of(trial_option(trial, GAMMA));

@@ -1,3 +1,4 @@
+/* Mehrotra's predictor-corrector method with dense matrices. */
 #include "tests/optima/interior.h"
 
 #include <stdio.h>
@@ -48,11 +49,11 @@ void solve_factored(const num *l, size_t n, num *x) {
     }
 }
 
-/* What a run holds: s the bounds' slack, z their multipliers, and the steps of all. */
+/* The iterate: slacks s of the bounds, their multipliers z, and the steps of all variables. */
 struct state {
-    num *s, *z, *ds, *dz, *target; /* (m); target: what s z is to become */
+    num *s, *z, *ds, *dz, *target; /* (m); target: intended values of s z */
     num *gradient;                 /* (n) of the objective */
-    num *residual;                 /* (n) of stationarity: gradient + G'z + E'y */
+    num *residual;                 /* (n) residual of stationarity: gradient + G'z + E'y */
     num *matrix;                   /* (n, n) H + G'(z/s)G, then its factor */
     num *dx;                       /* (n) */
     num *image, *schur, *dy;       /* (equal, n) matrix^-1 E', (equal, equal), (equal) */
@@ -85,7 +86,7 @@ static void differentiate(const struct program *p, struct state *v) {
     }
 }
 
-/* The matrix of the Newton system and its factor; the residual of the stationarity. */
+/* Computes the Newton matrix and its factor, and the residual of stationarity. */
 static void prepare(const struct program *p, struct state *v) {
     memcpy(v->residual, v->gradient, p->n * sizeof *v->residual);
     for (size_t b = 0; b < p->m; b++) {
@@ -121,7 +122,7 @@ static void prepare(const struct program *p, struct state *v) {
     factor(v->schur, p->equal);
 }
 
-/* The step that is to make s z the target. */
+/* The Newton step towards s z = target. */
 static void newton(const struct program *p, struct state *v) {
     for (size_t i = 0; i < p->n; i++) {
         v->dx[i] = n_negative(v->residual[i]);
@@ -155,7 +156,7 @@ static num limit_step(num step, num at, num change) {
     return falls ? n_minimum(step, n_negative(n_divide(at, change))) : step;
 }
 
-/* The longest step that keeps s and z above 0, at most 1. */
+/* The longest step, at most 1, that keeps s and z positive. */
 static num longest(const struct program *p, const struct state *v) {
     num step = n_of(1);
     for (size_t b = 0; b < p->m; b++) {
@@ -173,7 +174,7 @@ static num complementarity(const struct program *p, const struct state *v, num s
     return n_divide(sum, n_of((long double)p->m));
 }
 
-/* Slacks at the start, and multipliers of a height that suits the gradient. */
+/* Initialises the slacks, and the multipliers with the size of the gradient. */
 static void begin(struct program *p, struct state *v) {
     num height = n_of(0), least = n_of(N_LEAST);
     differentiate(p, v);

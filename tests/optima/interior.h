@@ -1,4 +1,4 @@
-/* A plain interior-point method for small dense convex programs,
+/* A primal-dual interior-point method for small dense convex programs,
  *
  *     min over x of  1/2 x'Hx - c'x + more(x)   with   Gx <= h,  Ex = 0,
  *
@@ -23,25 +23,26 @@ struct program {
     num *c;             /* (n) */
     struct bound *bound;
     num *e; /* (equal, n) */
-    num *x; /* (n) a start at which all bounds hold strictly; becomes the solution */
+    num *x; /* (n) on entry strictly feasible for the bounds; on return the solution */
     num *y; /* (equal) multipliers of the equations */
 
-    /* Adds what more(x) has to the gradient (n) and the Hessian (n, n); NULL: nothing. */
+    /* Adds the gradient (n) and the Hessian (n, n) of more(x); NULL: there is no such term. */
     void (*more)(const void *context, const num *x, num *gradient, num *hessian);
 
-    /* Sees each iterate; true: good enough. */
+    /* Called with each iterate. Returns true to stop. */
     bool (*watch)(void *context, const num *x, const num *y);
     void *context;
 };
 
-/* A <- L with A = LL' (n, n); pivots lost in rounding become infinite: the solution has 0 there. */
+/* A <- L with A = LL' (n, n). A pivot that is only rounding becomes infinite; the solution is 0
+ * there. */
 void factor(num *a, size_t n);
 
-/* x (n) <- the solution y of LL'y = x, for L of factor. */
+/* x (n) <- the solution y of LL'y = x, with L from factor. */
 void solve_factored(const num *l, size_t n, num *x);
 
-/* Goes from program->x until `watch` has enough, or rounding or 200 steps end it; x and y are then
- * the last iterate. Ends the program where there is no memory. */
+/* Iterates from program->x until `watch` returns true, rounding stops it, or 200 iterations; x and
+ * y are then the last iterate. Exits if memory is short. */
 void interior_solve(struct program *program);
 
 #endif

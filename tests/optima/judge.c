@@ -1,3 +1,4 @@
+/* The judge in long double. */
 #include "tests/optima/judge.h"
 
 #include "tests/optima/bracket.h"
@@ -10,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Costs and products of costs are rounded to double by the programs, one or two times: the problem
- * itself is known no better than that. */
+/* The programs round costs and products of costs to double once or twice, so the problem itself is
+ * only known to this relative accuracy. */
 static const real TINY = 8 * DBL_EPSILON;
 
-/* Kernels that float does not hold, or that let scores grow without bound. */
+/* Whether kernel values exceed the range of float, or scores are unbounded. */
 static bool overflows(const struct trial *trial, const struct bracket *bracket) {
     real k[MAX_ROWS * MAX_ROWS], off[MAX_ROWS * MAX_ROWS], most = 0;
     gram_fill(trial, k, off);
@@ -24,8 +25,7 @@ static bool overflows(const struct trial *trial, const struct bracket *bracket) 
     return most > 1e30L || !bracket->known;
 }
 
-/* Pair features keep two kernel matrices of the rows in the cache, and there is room for
- * neither. */
+/* Whether the cache is too small for pair features, which store two kernel matrices of the rows. */
 static bool starved(const struct trial *trial) {
     double bytes = 2 * (double)(trial->n * trial->n) * sizeof(double);
     return trial_is(trial, PAIR_FEATURES, 1) && trial->given[CACHE] &&
@@ -41,8 +41,8 @@ static bool rightly_refused(const struct trial *trial, const char *line,
 
 /* ---- certificates ---- */
 
-/* Of a kernel that may be indefinite: the matrix over the rows with coefficients must be definite,
- * up to what rounding of its entries hides. */
+/* For kernels that may be indefinite: whether the matrix over the rows with coefficients is
+ * positive semidefinite, up to rounding of its entries. */
 static bool used_definite(const struct trial *trial, const struct answer *answer) {
     real k[MAX_ROWS * MAX_ROWS], off[MAX_ROWS * MAX_ROWS], part[MAX_ROWS * MAX_ROWS], trace = 0;
     size_t used[MAX_ROWS], m = 0;
@@ -105,7 +105,7 @@ static void judge_bounds(const struct trial *trial, const struct answer *answer,
     }
 }
 
-/* ---- what is said ---- */
+/* ---- stop reasons ---- */
 
 static bool blames_rounding(const char *reason) {
     return strstr(reason, "rounding") || strstr(reason, "precision");
@@ -116,8 +116,9 @@ static bool gives_up(const char *reason) {
            strstr(reason, "progress is slow");
 }
 
-/* Of a fit that ended early: where a gap of epsilon is left when the errors of double are paid for,
- * neither rounding nor the method is a reason, unless the user has named the method. */
+/* Judges the reason of a fit that ended early. If a gap of epsilon is possible with the
+ * rounding-error bounds of double, neither rounding nor the solver is a valid reason, unless the
+ * user chose the solver. */
 static void judge_reason(const struct trial *trial, const struct bracket *bracket,
                          struct judgement *judgement) {
     const char *reason = judgement->reason;

@@ -1,7 +1,7 @@
 #include "tests/optima/task.h"
 
 static num loss(const struct task *task, const num *s, const num *off, const num *bias) {
-    bool is_free = trial_is(task->trial, FREE_BIAS, 1); /* else it is in s */
+    bool is_free = trial_is(task->trial, FREE_BIAS, 1); /* otherwise s includes it */
     num sum = n_of(0);
     for (size_t p = 0; p < task->n_pairs; p++) {
         const struct pair *pair = &task->pair[p];
@@ -16,34 +16,34 @@ static num loss(const struct task *task, const num *s, const num *off, const num
     return sum;
 }
 
-/* Of a free bias, the alphas of a pair of labels are a flow from the one to the other, and what
- * flows must come back: pairs of labels without a way back have alpha = 0, and the bias sets them
- * apart. */
-static void find_ways(const struct task *task, bool way[MAX_LABELS][MAX_LABELS]) {
+/* With a free bias, the alphas of a pair of labels are a flow between them, and flow is conserved.
+ * So pairs of labels that lie on no cycle have alpha = 0, and the bias separates them. reachable:
+ * the labels that flow can reach. */
+static void find_reachable(const struct task *task, bool reachable[MAX_LABELS][MAX_LABELS]) {
     for (size_t p = 0; p < task->n_pairs; p++) {
-        way[task->pair[p].better][task->pair[p].worse] = true;
+        reachable[task->pair[p].better][task->pair[p].worse] = true;
     }
     for (size_t via = 0; via < task->k; via++) {
         for (size_t a = 0; a < task->k; a++) {
             for (size_t b = 0; b < task->k; b++) {
-                way[a][b] |= way[a][via] && way[via][b];
+                reachable[a][b] |= reachable[a][via] && reachable[via][b];
             }
         }
     }
 }
 
-static void set_apart(struct task *task, bool way[MAX_LABELS][MAX_LABELS]) {
+static void set_apart(struct task *task, bool reachable[MAX_LABELS][MAX_LABELS]) {
     for (size_t round = 0; round < task->k; round++) {
         for (size_t a = 0; a < task->k; a++) {
             for (size_t b = 0; b < task->k; b++) {
-                if (way[a][b] && !way[b][a] && task->above[a] <= task->above[b]) {
+                if (reachable[a][b] && !reachable[b][a] && task->above[a] <= task->above[b]) {
                     task->above[a] = task->above[b] + 1;
                 }
             }
         }
         for (size_t a = 0; a < task->k; a++) {
             for (size_t b = 0; b < task->k; b++) {
-                if (way[a][b] && way[b][a] && task->above[a] < task->above[b]) {
+                if (reachable[a][b] && reachable[b][a] && task->above[a] < task->above[b]) {
                     task->above[a] = task->above[b];
                 }
             }
@@ -51,7 +51,7 @@ static void set_apart(struct task *task, bool way[MAX_LABELS][MAX_LABELS]) {
     }
 }
 
-/* The multipliers are those of the equations of the labels but the last. */
+/* The bias is given by the multipliers of the equations of all labels except the last. */
 static void find_bias(const struct task *task, const num *y, const num *s, const num *off,
                       num *bias) {
     num most = n_of(1);
@@ -86,17 +86,18 @@ static void list_pairs(struct task *task) {
 }
 
 bool ml_task(struct task *task) {
-    bool way[MAX_LABELS][MAX_LABELS] = {{false}}, is_free = trial_is(task->trial, FREE_BIAS, 1);
+    bool reachable[MAX_LABELS][MAX_LABELS] = {{false}},
+         is_free = trial_is(task->trial, FREE_BIAS, 1);
     bool squared = trial_is(task->trial, LOSS, 1);
     task_allocate(task, task->trial->n, task_labels(task));
     list_pairs(task);
-    find_ways(task, way);
+    find_reachable(task, reachable);
     if (is_free) {
-        set_apart(task, way);
+        set_apart(task, reachable);
     }
     for (size_t p = 0; p < task->n_pairs; p++) {
         const struct pair *pair = &task->pair[p];
-        if (!is_free || way[pair->worse][pair->better]) {
+        if (!is_free || reachable[pair->worse][pair->better]) {
             size_t v = task_variable(task, 1, square_of(task, pair->cost),
                                      squared ? INFINITY : pair->cost, 0);
             task_entry(task, pair->row, pair->better, v, 1);

@@ -1,5 +1,5 @@
-/* The numbers of the judges, by the same functions: long double, or with OPTIMA_WIDE those of
- * wide/number.h. */
+/* The arithmetic of the judges: long double, or with OPTIMA_WIDE the 640-bit numbers of
+ * wide/number.h, with the same functions. */
 #ifndef TESTS_OPTIMA_NUMBER_H
 #define TESTS_OPTIMA_NUMBER_H
 
@@ -10,7 +10,7 @@
 
 typedef long double real;
 
-/* Allocates zeros; ends the program where there is no memory. */
+/* Allocates zeros. Exits if memory is short. */
 void *zeros(size_t count, size_t size);
 
 #ifdef OPTIMA_WIDE
@@ -35,13 +35,13 @@ typedef real num;
 #define n_compare(a, b) (((a) > (b)) - ((a) < (b)))
 #define n_zeros(n) ((num *)zeros(n, sizeof(num)))
 enum { N_WIDE = 0 };
-#define N_EPSILON LDBL_EPSILON           /* of an operation */
-#define N_UNIT (64 * LDBL_EPSILON)       /* what a sum is off by, of its terms' magnitudes */
-#define N_ROUNDING (4096 * LDBL_EPSILON) /* the same, generously */
-#define N_LOST (4 * LDBL_EPSILON)        /* a pivot is lost, of what it was */
-#define N_BALANCED 1e-12L                /* an equation holds, of its terms' magnitudes */
-#define N_ENOUGH 1e-14L                  /* bounds have met, of the upper one */
-#define N_LEAST 1e-30L                   /* a height that is not 0 */
+#define N_EPSILON LDBL_EPSILON           /* relative error of an operation */
+#define N_UNIT (64 * LDBL_EPSILON)       /* error of a sum, relative to its terms' magnitudes */
+#define N_ROUNDING (4096 * LDBL_EPSILON) /* the same, with a margin */
+#define N_LOST (4 * LDBL_EPSILON)        /* relative size of a pivot that is only rounding */
+#define N_BALANCED 1e-12L /* residual of an equation, relative to its terms' magnitudes */
+#define N_ENOUGH 1e-14L   /* gap at which bounds are equal, relative to the upper one */
+#define N_LEAST 1e-30L    /* smallest nonzero multiplier at the start */
 #endif
 
 static inline bool n_positive(num a) {

@@ -3,13 +3,13 @@
 
 #include <stdlib.h>
 
-/* The target, which is a grade where C counts for NDCG: none is below 0. */
+/* The target. With NDCG costs it is a grade, not below 0. */
 static double target_of(const struct trial *trial, size_t row) {
     return trial_is(trial, COST_PER, 2) ? fmax(0, trial->target[row]) : trial->target[row];
 }
 
-/* The mean of 1 / log2(1 + place) over the places of the row's grade in the best order of its
- * query. */
+/* The mean of 1 / log2(1 + position) over the positions of the row's grade in the best ordering of
+ * its query. */
 static real discount_of(const struct trial *trial, size_t row) {
     size_t above = 0, equal = 0;
     real sum = 0;
@@ -24,8 +24,8 @@ static real discount_of(const struct trial *trial, size_t row) {
     return sum / (real)equal;
 }
 
-/* What NDCG, with gains 2^g - 1, loses when the two rows swap places. */
-static real worth_of(const struct trial *trial, size_t better, size_t worse) {
+/* The loss of NDCG, with gains 2^g - 1, when two rows exchange positions. */
+static real ndcg_loss(const struct trial *trial, size_t better, size_t worse) {
     real ideal = 0, gain[2] = {exp2l(target_of(trial, better)), exp2l(target_of(trial, worse))};
     for (size_t i = 0; i < trial->n; i++) {
         if (trial->query[i] == trial->query[better]) {
@@ -35,7 +35,7 @@ static real worth_of(const struct trial *trial, size_t better, size_t worse) {
     return (gain[0] - gain[1]) * (discount_of(trial, better) - discount_of(trial, worse)) / ideal;
 }
 
-/* How many targets of the row's query, each counted once, are below its own. */
+/* The number of distinct targets of the row's query below its own. */
 static size_t rank_of(const struct trial *trial, size_t row) {
     size_t below = 0;
     for (size_t i = 0; i < trial->n; i++) {
@@ -70,7 +70,7 @@ static void list_pairs(struct task *task) {
         weight = trial_is(trial, COST_PER, 1) ? weight / count : weight;
         task->pair[p].cost = trial_option(trial, COST) * weight;
         if (trial_is(trial, COST_PER, 2)) {
-            task->pair[p].cost *= worth_of(trial, task->pair[p].better, task->pair[p].worse);
+            task->pair[p].cost *= ndcg_loss(trial, task->pair[p].better, task->pair[p].worse);
         }
     }
 }

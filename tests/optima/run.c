@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LIMIT = 30, NAME = 500, WORDS = 100 }; /* seconds: no trial needs a tenth of one */
-#define OBEYED "15"                           /* seconds, of a solver that is named */
+enum { LIMIT = 30, NAME = 500, WORDS = 100 }; /* seconds; no trial needs a tenth of one */
+#define OBEYED "15"                           /* seconds, --max-time of a chosen solver */
 
 static void read_file(const char *path, char *text, size_t size) {
     FILE *file = fopen(path, "r");
@@ -22,7 +22,7 @@ static void read_file(const char *path, char *text, size_t size) {
     }
 }
 
-/* The command as words; the text is cut up. */
+/* Splits the command into words, in place. */
 static void split(char *text, char **words) {
     char *rest, *word = strtok_r(text, " \n", &rest);
     size_t n = 0;
@@ -75,9 +75,9 @@ static void read_header(struct answer *answer, const char *line) {
     }
 }
 
-/* The row of the trial that a support vector is: the first equal one that is not taken, if there is
- * one, for sums of coefficients would be rounded; else the first, which gives the same function.
- * taken (MAX_ROWS): none where NULL. */
+/* The row of the trial that equals a support vector: the first one that is not yet used, since sums
+ * of coefficients would be rounded; if there is none, the first, which gives the same function.
+ * taken (MAX_ROWS): used rows; may be NULL. */
 static size_t find_row(const struct trial *trial, const char *text, const bool *taken) {
     double x[MAX_FEATURES] = {0};
     char *end;
@@ -107,7 +107,7 @@ static size_t find_row(const struct trial *trial, const char *text, const bool *
     return first;
 }
 
-/* Numbers of a model are the shortest digits of a double, which is what they stand for. */
+/* Reads the body of a model. Its numbers are shortest decimal representations of doubles. */
 static void read_body(const struct trial *trial, struct answer *answer, FILE *file) {
     char line[4096];
     size_t row = 0, k = 0;
@@ -137,8 +137,8 @@ static void read_body(const struct trial *trial, struct answer *answer, FILE *fi
     answer->complete = true;
 }
 
-/* Support vectors, a line `pairs`, and a line of two of their numbers and a coefficient for each
- * pair. */
+/* Reads a model of pairs: support vectors, a line `pairs`, and a line of two row numbers and a
+ * coefficient per pair. */
 static void read_pairs(const struct trial *trial, struct answer *answer, FILE *file) {
     char line[4096];
     size_t row[MAX_ROWS * MAX_ROWS], n = 0;
@@ -202,7 +202,7 @@ static void write_weights(const struct trial *trial, const char *path) {
     }
 }
 
-/* Conditional gradients keep no dual point. */
+/* Conditional gradient stores no dual point. */
 static bool has_proof(const struct trial *trial) {
     return trial->family == SMM || trial->family == ML || !trial->given[SOLVER] ||
            trial_option(trial, SOLVER) != 3;
@@ -258,8 +258,8 @@ void run_program(const struct trial *trial, const char *bin, const char *folder,
         words[n++] = "--proof";
         words[n++] = proof;
     }
-    /* A solver that is named goes on as long as its dual rises, which may be for hours: it is to
-     * obey a limit. With none named another takes over, and there is an end. */
+    /* A chosen solver runs as long as its dual increases, possibly for hours, so it gets a time
+     * limit. The default policy always ends. */
     if (trial->given[SOLVER]) {
         words[n++] = "--max-time";
         words[n++] = OBEYED;

@@ -1,3 +1,4 @@
+/* Greedy reduction: each change is kept if the trial still fails in the same way. */
 #include "tests/optima/shrink.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@ struct hunt {
     struct judgement *judgement;
 };
 
-/* Takes the changed trial if it fails as before. */
+/* Accepts the changed trial if it fails as before. */
 static bool keep(const struct hunt *hunt, struct trial *trial, const struct trial *changed) {
     struct judgement judgement;
     judge(changed, hunt->bin, hunt->folder, &judgement);
@@ -52,7 +53,7 @@ static bool shrink_options(const struct hunt *hunt, struct trial *trial) {
     return (trial->row_weights && keep(hunt, trial, &changed)) || any;
 }
 
-/* Fewer digits. */
+/* Rounds to fewer decimal digits. */
 static double rounded(double value, int digits) {
     double unit = value != 0 ? pow(10, floor(log10(fabs(value))) - digits + 1) : 1;
     return digits == 0 ? 0 : (double)(float)(rint(value / unit) * unit);
@@ -82,7 +83,7 @@ static bool shrink_numbers(const struct hunt *hunt, struct trial *trial) {
 
 void shrink(struct trial *trial, const char *bin, const char *folder, struct judgement *judgement) {
     struct hunt hunt = {bin, folder, judgement};
-    bool any = judgement->verdict != HUNG; /* each try takes the whole limit of time */
+    bool any = judgement->verdict != HUNG; /* each attempt takes the whole time limit */
     for (int round = 0; any && round < 4; round++) {
         any = shrink_rows(&hunt, trial);
         any |= shrink_options(&hunt, trial);

@@ -13,8 +13,8 @@ static num loss(const struct task *task, const num *s, const num *off, const num
     return sum;
 }
 
-/* For the hinge: the loss is piecewise linear in the bias, with a kink for each row; for the square
- * the multiplier is as good as the point. */
+/* Hinge: the loss is piecewise linear in the bias, with a breakpoint per row, and the best one is
+ * found. Squared hinge: the multiplier, as accurate as the point. */
 static void find_bias(const struct task *task, const num *y, const num *s, const num *off,
                       num *bias) {
     bias[0] = y[0];
@@ -30,8 +30,8 @@ static void find_bias(const struct task *task, const num *y, const num *s, const
 
 /* ---- the nuclear norm ---- */
 
-/* Singular values and vectors of W (r, c) from the eigenvalues of (0 W; W' 0): each value twice,
- * with both signs. value (r + c), vector (r + c, r + c) as columns. */
+/* Singular values and vectors of W (r, c) from the eigenvalues of (0 W; W' 0), which are the
+ * singular values with both signs. value (r + c), vector (r + c, r + c) as columns. */
 static void decompose(const num *w, size_t r, size_t c, num *value, num *vector) {
     size_t n = r + c;
     num *a = n_zeros(n * n);
@@ -88,8 +88,7 @@ void smm_lowered(const struct task *task, const num *a, num *w) {
     free(value);
 }
 
-/* Of the lowered values' derivative: how G = U g(L) U' moves with the matrix, by the divided
- * differences of g. */
+/* The divided difference of soft thresholding g, which gives the derivative of G = U g(L) U'. */
 static num divided(num a, num b, real tau) {
     num apart = n_subtract(a, b), size = n_add(n_absolute(a), n_absolute(b));
     if (n_compare(n_absolute(apart), n_multiply(n_of(1e-12L), size)) > 0) {
@@ -98,8 +97,9 @@ static num divided(num a, num b, real tau) {
     return n_of(n_compare(n_absolute(a), n_of(tau)) > 0);
 }
 
-/* 1/2 |lowered matrix|^2: gradient <Z_i, lowered>, Hessian <Z_i, derivative along Z_j>, with Z_i =
- * y_i X_i; in the eigenvectors' coordinates the derivative is a product by entries. */
+/* The term 1/2 |G|^2 of the soft-thresholded matrix G: gradient <Z_i, G>, Hessian <Z_i, derivative
+ * of G along Z_j>, with Z_i = y_i X_i. In the eigenvectors' coordinates the derivative is an
+ * entrywise product. */
 static void add_lowered(const void *context, const num *a, num *gradient, num *hessian) {
     const struct task *task = *(const struct task *const *)context;
     size_t r = task->trial->matrix_rows, c = task->trial->n_features / r, n = r + c, m = task->m;

@@ -13,7 +13,7 @@ static bool is_quantile(enum formulation f) {
     return f == PATMAT || f == PATMAT_NP;
 }
 
-/* The mean of the highest: the largest sum p_j z_j, sum p = 1, 0 <= p_j <= cap_j. */
+/* The mean of the highest scores: max sum p_j z_j over sum p = 1, 0 <= p_j <= cap_j. */
 static num highest_mean(const struct task *task, const num *z) {
     bool taken[MAX_ROWS] = {false};
     num left = n_of(1), sum = n_of(0);
@@ -30,8 +30,8 @@ static num highest_mean(const struct task *task, const num *z) {
     return sum;
 }
 
-/* The t with sum m_j l(theta (z_j - t)) = budget: Newton's steps from the left stay on the left,
- * but for rounding. */
+/* The t with sum m_j l(theta (z_j - t)) = budget, by Newton's method from the left, whose iterates
+ * stay on the left up to rounding. */
 static num quantile(const struct task *task, const num *z) {
     bool squared = trial_is(task->trial, LOSS, 1);
     num t = n_of(INFINITY), theta = n_of(task->theta), one = n_of(1);
@@ -82,7 +82,8 @@ static num loss(const struct task *task, const num *s, const num *off, const num
 
 /* ---- the dual ---- */
 
-/* Caps: towards the point with beta as the caps are, which has room, as far as is needed. */
+/* Makes beta feasible for its caps: moves towards the interior point with beta proportional to the
+ * caps, as far as necessary. */
 static num finish_mean(const struct task *task, num *a) {
     num *beta = a + task->n_positive, sum = n_of(0), share = sum;
     real caps = 0;
@@ -120,7 +121,7 @@ static num finish_quantile(const struct task *task, num *a) {
     return n_divide(cost, n_of(task->theta));
 }
 
-/* The square's quantile: sqrt(B sum beta^2 / m) / theta = min over d > 0 of
+/* The quantile with the squared hinge: sqrt(B sum beta^2 / m) / theta = min over d > 0 of
  * (B d + sum beta^2 / (m d)) / (2 theta). */
 static void add_cone(const void *context, const num *a, num *gradient, num *hessian) {
     const struct task *task = *(const struct task *const *)context;
@@ -150,7 +151,7 @@ static void add_alphas(struct task *task) {
     }
 }
 
-/* The variable on which caps depend, and the caps. */
+/* Adds the variable on which caps depend, and the caps. */
 static void add_level(struct task *task, bool quantile) {
     bool squared = trial_is(task->trial, LOSS, 1);
     task->level = task_variable(task,
@@ -167,7 +168,7 @@ static void add_level(struct task *task, bool quantile) {
         bound->factor[1] = quantile ? -task->theta * task->multiple[j] : -task->cap[j];
     }
     real most = 0;
-    for (size_t j = 0; j < task->n_top; j++) { /* a start that has room */
+    for (size_t j = 0; j < task->n_top; j++) { /* a strictly feasible start */
         real cap = quantile ? task->theta * task->multiple[j] : task->cap[j];
         most = fmaxl(most, task->start[task->n_positive + j] / cap);
     }
@@ -205,7 +206,7 @@ static void add_betas(struct task *task) {
     task->more = is_quantile(f) && trial_is(task->trial, LOSS, 1) ? add_cone : NULL;
 }
 
-/* All beta at their caps: alphas less that mean. */
+/* All beta are at their caps: the basis is that of alphas minus that mean. */
 static void fix_betas(struct task *task) {
     for (size_t j = 0; j < task->n_top; j++) {
         for (size_t i = 0; i < task->n_positive; i++) {
@@ -254,7 +255,7 @@ static void take_rows(struct task *task) {
     }
     real tau = trial_option(trial, TAU), places = f == PUSH_K ? trial_option(trial, TOP_K) : 1;
     if (f == TAU_FPL || f == MEAN_K) {
-        /* of doubles, as the programs have it: more digits may be on another side of a half */
+        /* in double, like the programs: more digits may round a half differently */
         places = fmaxl(1, (real)rint((double)tau * (double)total));
     }
     places = fminl(places, f == PUSH ? 1 : total);
@@ -269,7 +270,7 @@ static void take_rows(struct task *task) {
     task->fixed = caps <= 1 + 1e-12L;
 }
 
-/* One with a weight above 0: J may be all rows. */
+/* Whether a negative row has a positive weight; J may be all rows. */
 static bool has_negative(const struct task *task) {
     bool any = false;
     for (size_t j = 0; j < task->n_top; j++) {

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* strtok_r */
 
+/* Reading, writing and reduction of trials. */
 #include "tests/optima/trial.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 
 const char *const family_name[FAMILIES] = {"rank", "top", "mc", "ml", "smm"};
 
-/* In the order of the options; GAP_HIGH has none. */
+/* Names in the order of the options; GAP_HIGH has no name of its own. */
 static const char *const name[OPTIONS] = {
     "formulation", "cost",          "lambda",    "loss",    "kernel", "degree", "gamma",
     "coef0",       "bias",          "free-bias", "epsilon", "solver", "cache",  "threads",
@@ -40,7 +41,7 @@ bool trial_is(const struct trial *trial, enum option option, double value) {
     return trial_option(trial, option) == value;
 }
 
-/* How the number of a label is written. */
+/* The text of a label. */
 static const char *label_text(const struct trial *trial, unsigned label) {
     static const char *const binary[] = {"-1", "1"};
     static const char *const many[] = {"1", "2", "3", "4", "5", "6"};
@@ -120,7 +121,7 @@ int trial_write(const struct trial *trial, const char *path) {
 
 /* ---- reading ---- */
 
-/* The label that the text begins with, up to its end or a colon. */
+/* Reads the label at the start of a text, up to its end or a colon. */
 static bool read_label_number(const struct trial *trial, const char *text, unsigned *number) {
     for (unsigned label = 0; label < (trial->family == TOP ? 2 : MAX_LABELS); label++) {
         const char *known = label_text(trial, label);
@@ -171,7 +172,7 @@ static bool read_option(struct trial *trial, const char *word, const char *value
 
 static bool read_command(struct trial *trial, char *line) {
     char *rest, *word = strtok_r(line, " \n", &rest);
-    word = word ? strtok_r(NULL, " \n", &rest) : NULL; /* behind the # */
+    word = word ? strtok_r(NULL, " \n", &rest) : NULL; /* after the # */
     bool known = false;
     for (int f = 0; word && f < FAMILIES; f++) {
         if (strncmp(word, "svm-", 4) == 0 &&
@@ -182,7 +183,7 @@ static bool read_command(struct trial *trial, char *line) {
     }
     while (known && (word = strtok_r(NULL, " \n", &rest))) {
         if (strncmp(word, "--", 2) != 0) {
-            continue; /* -q, the file */
+            continue; /* -q and the file */
         }
         char *value = strcmp(word, "--free-bias") == 0 ? word : strtok_r(NULL, " \n", &rest);
         if (!value || !read_option(trial, word + 2, value)) {
@@ -246,7 +247,7 @@ bool trial_read(struct trial *trial, const char *path) {
     return good;
 }
 
-/* ---- taking out ---- */
+/* ---- reduction ---- */
 
 void trial_drop_row(struct trial *trial, size_t i) {
     size_t left = trial->n - i - 1;

@@ -1,5 +1,5 @@
-/* A trial: a small training file and the options that a program is called with, made up by a seed,
- * or read from a file whose first line is the command. */
+/* A trial: a small training file and the options of a program, generated from a seed or read from a
+ * file whose first line is the command. */
 #ifndef TESTS_OPTIMA_TRIAL_H
 #define TESTS_OPTIMA_TRIAL_H
 
@@ -24,7 +24,7 @@ enum kernel {
     RATIONAL
 };
 
-/* Options, all with a number; choices have theirs. */
+/* Options, all with numerical values; choices are numbered. */
 enum option {
     FORMULATION,
     COST,
@@ -61,8 +61,8 @@ struct trial {
     double option[OPTIONS];
     bool weighted[MAX_LABELS]; /* -w of the label, or query, with that number */
     double label_weight[MAX_LABELS];
-    size_t matrix_rows; /* smm: of a matrix; n_features is a multiple */
-    bool row_weights;   /* top: weight is written to a file */
+    size_t matrix_rows; /* smm: rows of a matrix; n_features is a multiple */
+    bool row_weights;   /* top: `weight` is written to a file */
 
     size_t n, n_features;
     double x[MAX_ROWS][MAX_FEATURES]; /* floats; precomputed: the matrix (n, n) */
@@ -75,26 +75,26 @@ struct trial {
 
 extern const char *const family_name[FAMILIES];
 
-/* The value of an option, given or by default. */
+/* The value of an option, given or default. */
 double trial_option(const struct trial *trial, enum option option);
 bool trial_is(const struct trial *trial, enum option option, double value);
 
-/* Features up to the last that is not 0 in all rows: what the file has. */
+/* The width of the file: features up to the last that is nonzero in some row. */
 size_t trial_width(const struct trial *trial);
 
-/* Writes the command, for a training file and a file of row weights of these names. */
+/* Writes the command, with the names of the training file and the file of row weights. */
 void trial_command(const struct trial *trial, const char *rows, const char *weights, FILE *file);
 
 /* Writes the training file: a comment with the command, then the rows. */
 int trial_write(const struct trial *trial, const char *path);
 
-/* Reads such a file. False, with a line on stderr, if it is none. */
+/* Reads such a file. False, with a line on stderr, if it is not one. */
 bool trial_read(struct trial *trial, const char *path);
 
-/* Makes up the trial of a seed. */
+/* Generates the trial of a seed. */
 void trial_generate(struct trial *trial, uint64_t seed);
 
-/* Takes a row or feature out. */
+/* Removes a row or feature. */
 void trial_drop_row(struct trial *trial, size_t i);
 void trial_drop_feature(struct trial *trial, size_t j);
 

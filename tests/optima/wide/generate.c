@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-/* 10^low to 10^high; half of them powers of ten. */
+/* A number from 10^low to 10^high; half of them are powers of ten. */
 static double decades(uint64_t *state, int low, int high) {
     int whole = low + (int)below(state, (unsigned)(high - low + 1));
     double part = one_in(state, 2) ? 0 : (double)(next(state) >> 11) * 0x1p-53;
@@ -91,7 +91,7 @@ static double largest_square(const struct trial *trial) {
     return fmax(most, 1e-80);
 }
 
-/* gamma by the size of the rows, so that kernels do not all overflow or come to 0. */
+/* Chooses gamma by the norms of the rows, so that not all kernel values overflow or vanish. */
 static void choose_kernel(uint64_t *state, struct trial *trial) {
     double square = largest_square(trial), size = sqrt(square);
     bool distance = trial_is(trial, KERNEL, LAPLACIAN) || trial_is(trial, KERNEL, RATIONAL);
@@ -106,7 +106,7 @@ static void choose_kernel(uint64_t *state, struct trial *trial) {
     }
 }
 
-/* A cost anywhere, one that a double just holds, or one that suits the rows. */
+/* A cost from the whole range, at the limit of double, or of the scale of the rows. */
 static double cost_of(uint64_t *state, const struct trial *trial) {
     static const double ends[] = {5e-324, 1e-310, 1e-300, 1e-280, 1e280, 1e300, DBL_MIN, 1e-45};
     if (one_in(state, 12)) {
@@ -117,7 +117,7 @@ static double cost_of(uint64_t *state, const struct trial *trial) {
                               : decades(state, -4, 6);
 }
 
-/* Whether any row left has the label, or query, of a weight. */
+/* Whether a row has the label, or query, of a weight. */
 static bool occurs(const struct trial *trial, unsigned label) {
     bool any = false;
     for (size_t i = 0; i < trial->n; i++) {

@@ -1,6 +1,6 @@
-/* The judge of trials whose numbers span many decades: what is claimed is compared with bounds in
- * 640 bits. A dual bound is false if it is above the primal of any function that is found: of the
- * model itself, of an interior point in 640 bits, of other fits of the same problem. */
+/* The judge of trials whose numbers cover many decades, with reference bounds in 640 bits. A dual
+ * bound is false if it is above the primal of some function: the model itself, the solution of the
+ * interior-point method in 640 bits, or another fit of the same problem. */
 #include "tests/optima/judge.h"
 
 #include "tests/optima/bracket.h"
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Costs and products of costs are rounded to double by the programs, one or two times: the problem
- * itself is known no better than that. */
+/* The programs round costs and products of costs to double once or twice, so the problem itself is
+ * only known to this relative accuracy. */
 static const double TINY = 8 * DBL_EPSILON;
 
 enum { CHECK_UNKNOWN = 3 }; /* svm-check's exit code for CANNOT TELL */
@@ -23,13 +23,13 @@ void judge_generate(struct trial *trial, uint64_t seed) {
     wide_generate(trial, seed);
 }
 
-/* A refusal is one line that says why. */
+/* Whether a refusal is a single line with a reason. */
 static bool is_one_line(const char *said) {
     const char *end = strchr(said, '\n');
     return strncmp(said, "svm-", 4) == 0 && end && end[1] == '\0';
 }
 
-/* How far a claim is beyond a number, relatively to the number. */
+/* The relative excess of a claim over a limit. */
 static double excess(double claim, num limit) {
     return n_double(n_divide(n_subtract(n_of(claim), limit), n_absolute(limit)));
 }
@@ -38,7 +38,7 @@ static num scaled(num a, double factor) {
     return n_multiply(a, n_of(factor));
 }
 
-/* The upper bound of the optimum from fits with other options. */
+/* An upper bound of the optimum, from fits with other options. */
 static num best_of_others(const struct trial *trial, const char *bin, const char *folder,
                           num upper) {
     static const double epsilons[] = {1e-6, 1e-12, 1e-1};

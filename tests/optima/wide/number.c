@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* MPFR's view of a number, whose limbs it does not change. */
+/* A read-only MPFR view of a number. */
 static mpfr_ptr view(mpfr_ptr x, const num *a) {
     mp_limb_t *limb;
     memcpy(&limb, &(const mp_limb_t *){a->limb}, sizeof limb);
@@ -10,7 +10,7 @@ static mpfr_ptr view(mpfr_ptr x, const num *a) {
     return x;
 }
 
-/* A view of a result to be, and its end. */
+/* An MPFR view of a result, and its completion. */
 static mpfr_ptr open_result(mpfr_ptr x, num *result) {
     mpfr_custom_init(result->limb, NUMBER_BITS);
     mpfr_custom_init_set(x, MPFR_ZERO_KIND, 0, NUMBER_BITS, result->limb);

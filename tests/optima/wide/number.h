@@ -1,6 +1,5 @@
-/* Numbers of 640 bits, passed by value, on MPFR (https://www.mpfr.org). Every operation rounds to
- * nearest, so that a result is off by 2^-640 of itself at most; the exponents have no limit that a
- * trial reaches. */
+/* Numbers of 640 bits, passed by value, by MPFR (https://www.mpfr.org). Every operation rounds to
+ * nearest, with a relative error of at most 2^-640. No trial reaches the limits of exponents. */
 #ifndef TESTS_OPTIMA_WIDE_NUMBER_H
 #define TESTS_OPTIMA_WIDE_NUMBER_H
 
@@ -28,7 +27,7 @@ num n_root(num a);
 num n_exponential(num a);
 num n_tangent(num a); /* hyperbolic */
 
-/* -1, 0 or 1; 0 also where one is NaN. */
+/* -1, 0 or 1; 0 also if one is NaN. */
 int n_compare(num a, num b);
 bool n_finite(num a);
 num n_maximum(num a, num b);
@@ -38,11 +37,11 @@ num n_minimum(num a, num b);
 num n_plus(num a, num b, num c);
 num n_minus(num a, num b, num c);
 
-/* The nearest double; for messages, and for what needs no more. */
+/* The nearest double. */
 double n_double(num a);
 
 enum { N_WIDE = 1 };
-/* As tests/optima/number.h has them. */
+/* As in tests/optima/number.h. */
 #define N_EPSILON 0x1p-606L
 #define N_UNIT 0x1p-600L
 #define N_ROUNDING 0x1p-500L
@@ -51,7 +50,7 @@ enum { N_WIDE = 1 };
 #define N_ENOUGH 1e-22L
 #define N_LEAST 1e-600L
 
-/* (n) zeros; the caller frees. Ends the program where there is no memory. */
+/* (n) zeros; the caller frees. Exits if memory is short. */
 num *n_zeros(size_t n);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The variable of a row's number A; m: a number that follows from others, or is another
- * problem's. */
+/* The variable of number A of a row; m: a number that follows from others or belongs to another
+ * problem. */
 static size_t variable_of(const struct task *task, size_t number, size_t row, size_t a) {
     const struct trial *trial = task->trial;
     if (trial->family == SMM) {
@@ -34,7 +34,7 @@ static size_t variable_of(const struct task *task, size_t number, size_t row, si
     return task->m;
 }
 
-/* A line of a row: `ROW A:VALUE ...`. */
+/* Reads the line of a row: `ROW A:VALUE ...`. */
 static void read_row(const struct task *task, size_t number, const char *line, num *a) {
     char *end;
     size_t row = strtoul(line, &end, 10) - 1;
@@ -47,7 +47,7 @@ static void read_row(const struct task *task, size_t number, const char *line, n
     }
 }
 
-/* top: the sum of the alphas is a variable, on which caps depend. */
+/* top: sets the variable on which caps depend, the sum of the alphas. */
 static void set_level(const struct task *task, num *a) {
     num sum = n_of(0);
     for (size_t i = 0; i < task->n_positive; i++) {
@@ -58,7 +58,7 @@ static void set_level(const struct task *task, num *a) {
     }
 }
 
-/* a (m) of the task's dual variables, of problem `number` of the trial; false where there are
+/* Reads a (m), the task's dual variables of problem `number` of the trial. False if there are
  * none. */
 static bool read_point(const struct task *task, size_t number, const char *path, num *a) {
     const struct trial *trial = task->trial;
