@@ -1,9 +1,10 @@
-# mc and ml over ranks: objectives of one process within their gaps, and what is told of all rows.
+# mc and ml over processes: objectives agree with those of one process within their gaps, and reports cover all
+# rows.
 bats_require_minimum_version 1.5.0
 load helper
 load cluster
 
-# classes N: rows of four classes in six features, the first one rare, so that few ranks have it.
+# classes N: prints rows of four classes in six features. The first class is rare, so that few processes have it.
 classes() {
     awk -v n="$1" 'BEGIN {
         srand(3)
@@ -16,7 +17,7 @@ classes() {
     }'
 }
 
-# sets N: rows with some of five labels in seven features; one row has none, one has all.
+# sets N: prints rows with some of five labels in seven features; one row has none, one has all.
 sets() {
     awk -v n="$1" 'BEGIN {
         srand(5)
@@ -33,8 +34,9 @@ sets() {
     }'
 }
 
-# answers PROGRAM RANKS GAP OPTIONS: on these numbers of ranks fits to that gap whose bounds and those of
-# one process enclose one number. Without memory for the rows of others, which mc would bring together.
+# answers PROGRAM RANKS GAP OPTIONS: checks that fits on these numbers of processes to that gap, and the fit of one
+# process, have intersecting intervals of bounds. Without memory for the rows of other processes, which mc would
+# otherwise gather.
 answers() {
     local program=$1 numbers=$2 gap=$3 n
     shift 3
@@ -59,14 +61,14 @@ answers() {
     done
 }
 
-@test "cluster: mc that ranks take longer to share is rank 0's, and the model of one process" {
+@test "cluster: mc that processes would solve more slowly runs on process 0, with the model of one process" {
     classes 300 >data.svm
     whole 3 svm-mc-train -B 1 -w 1:3 --scale std
     assert_equal "$(header ranks report)" ''
     grep -q '^svm-mc-train: note: rank 0 made the fit' said
     ranks 2 svm-mc-train --solver newton data.svm model >report # is worth it
     assert_equal "$(header ranks report)" 2
-    # columns of which few occur
+    # few of the columns occur
     awk 'NR < 40 { print $1, 1 + NR % 3 ":1", 90000 * (1 + NR % 20) ":" NR / 9 }' data.svm >wide.svm
     mv wide.svm data.svm
     whole 3 svm-mc-train
@@ -74,7 +76,7 @@ answers() {
     whole 5 svm-mc-train -s cs
 }
 
-@test "cluster: mc by each solver, and to a small gap" {
+@test "cluster: mc with each solver, and with a small gap" {
     classes 300 >data.svm
     answers svm-mc-train 4 1e-7 -c 30
     answers svm-mc-train 2 1e-3 --solver bcd
@@ -82,7 +84,7 @@ answers() {
     answers svm-mc-train 3 1e-4 -w 1:7 -B 1
 }
 
-@test "cluster: mc, more weights than any system is for, and many classes" {
+@test "cluster: mc with too many weights for a linear system, and many classes" {
     classes 400 | awk '{ printf "%s", $0; for (j = 0; j < 10; j++) printf " %d:%s", 10 + (NR * 31 + j * 97) % 200 + 200 * j, .3; print "" }' >data.svm
     answers svm-mc-train 3 1e-3 -s ww -B .5
     awk 'NR <= 250 { $1 = 1 + NR % 70; print }' data.svm >many.svm
@@ -91,7 +93,7 @@ answers() {
     answers svm-mc-train 3 1e-2 -s cs
 }
 
-@test "cluster: ml, both losses, each bias and solver" {
+@test "cluster: ml with both losses, each bias and each solver" {
     local l
     sets 150 >data.svm
     for l in 0 1; do
@@ -104,7 +106,7 @@ answers() {
     answers svm-ml-train 2 1e-5 --solver interior
 }
 
-@test "cluster: ml, thresholds and counts are of the rows of all ranks" {
+@test "cluster: ml: thresholds and counts are those of the rows of all processes" {
     local t
     sets 90 >data.svm
     for t in ew global scut; do
@@ -113,12 +115,12 @@ answers() {
             "$(header rows-without-labels plain) $(header rows-with-all-labels plain)"
         svm-ml-predict -q data.svm plain.model plain.out
         svm-ml-predict -q data.svm 3.model 3.out
-        # sums over rows may differ in their last digits, and a set at the threshold with them
+        # sums over rows may differ in the last digits, and so may sets at the threshold
         [ "$(cut -f1 plain.out | diff - <(cut -f1 3.out) | grep -c '^>')" -le 1 ] || fail "--threshold $t"
     done
 }
 
-@test "cluster: mc and ml with more ranks than rows, and ranks without rows that count" {
+@test "cluster: mc and ml with more processes than rows, and processes without relevant rows" {
     printf '1 1:1\n2 2:1\n3 1:-1\n' >data.svm
     answers svm-mc-train 4 1e-6 -B 1
     answers svm-mc-train 5 1e-6 --solver newton
@@ -128,14 +130,14 @@ answers() {
     answers svm-ml-train 6 1e-6 --solver interior
 }
 
-@test "cluster: kernels of mc and ml are not spread, and say so" {
+@test "cluster: mc and ml refuse to distribute kernels" {
     classes 20 >data.svm
     on_ranks 2 misused svm-mc-train -t 2 data.svm model
     grep -q 'fits of mc to kernels' err || fail "$(<err)"
     on_ranks 2 misused svm-ml-train -t 2 data.svm model
 }
 
-@test "cluster: mc and ml have no model where there is nothing to learn" {
+@test "cluster: mc and ml write no model if there is nothing to learn" {
     printf '1 1:1\n1 2:1\n1 1:1\n' >data.svm
     on_ranks 2 refused svm-mc-train -q data.svm model
     printf '1 1:1\n1 2:1\n1 1:1\n' >data.svm
@@ -143,7 +145,7 @@ answers() {
     [ ! -e model ]
 }
 
-# in_time PROGRAM OPTIONS: a fit of seconds ends by a limit of far less, however fast or loaded the machine is.
+# in_time PROGRAM OPTIONS: checks that a fit of seconds ends by a far smaller time limit, on any machine.
 in_time() {
     ranks 2 "$@" -q -j 1 -c 1e4 -e 1e-9 --solver bcd --max-time .2 data.svm model >report 2>said ||
         fail "$(<said) $(<"$tmp/mpirun.said")"
@@ -151,14 +153,14 @@ in_time() {
     awk -v p="$(header primal report)" -v d="$(header dual report)" 'BEGIN { exit !(p != "" && d >= 0 && d <= p) }'
 }
 
-@test "cluster: mc and ml stop in time on all ranks, with a true gap" {
+@test "cluster: mc and ml stop at the time limit on all processes, with a true gap" {
     classes 20000 >data.svm
     in_time svm-mc-train -m 1e-6 -s ova
     sets 5000 >data.svm
     in_time svm-ml-train
 }
 
-@test "cluster: mc and ml, real data" {
+@test "cluster: mc and ml on real data" {
     real mc/letter.train.svm.gz
     zcat "$real" | sed -n 1,1500p >data.svm
     answers svm-mc-train 2 1e-3

@@ -1,9 +1,9 @@
-# RankSVM over ranks: the answer of one process, and what happens when a rank fails.
+# RankSVM over processes: the results equal those of one process, and failures end the job.
 bats_require_minimum_version 1.5.0
 load helper
 load cluster
 
-# queries N ROWS: that many queries of about so many rows, of five features.
+# queries N ROWS: prints N queries of about ROWS rows with five features.
 queries() {
     awk -v n="$1" -v rows="$2" 'BEGIN {
         srand(7)
@@ -19,8 +19,8 @@ queries() {
     }'
 }
 
-# answers RANKS OPTIONS: on each of these numbers of ranks the answer of the plain program, its objective to
-# `agreement`, by default 1e-10.
+# answers RANKS OPTIONS: checks on each of these numbers of processes that the result equals that of the serial
+# program, the objective up to `agreement`, by default 1e-10.
 answers() {
     local numbers=$1 n
     shift
@@ -37,7 +37,7 @@ answers() {
     done
 }
 
-@test "cluster: the linear kernel by each method and loss has the objective of one process" {
+@test "cluster: the linear kernel has the objective of one process, with each method and loss" {
     queries 40 20 >data.svm
     answers '1 2 3 4' -l 0 -e 1e-6
     answers '2 4' -l 1 -e 1e-6
@@ -49,40 +49,40 @@ answers() {
     answers 3 -l 1 --cost-per gain
 }
 
-@test "cluster: conjugate gradients, of more features than a Hessian is for" {
+@test "cluster: conjugate gradients, with too many features for a Hessian" {
     queries 20 12 | awk '{ printf "%s", $0; for (j = 0; j < 30; j++) printf " %d:%s", 10 + NR % 97 + 97 * j, (j + NR) % 3 - .5; print "" }' >data.svm
-    # rounding, which differs with the sums over ranks, may decide whether one more step of conjugate
-    # gradients is taken: objectives agree within the gap asked for
+    # the rounding of sums over processes may decide whether conjugate gradients take one more step, so
+    # objectives agree only within the target gap
     agreement=1e-6 answers 2 -l 1 -e 1e-6
     answers 3 -l 0
 }
 
-@test "cluster: kernels, kept whole, in part and not at all" {
+@test "cluster: kernel matrices that are stored fully, partly and not at all" {
     queries 50 30 >data.svm
     answers '2 4' -t 2 -g .5
     answers 3 -t 1 -d 2 -l 1 -m 1 -e 1e-5
     answers 2 -t 5 -m .01
 }
 
-@test "cluster: ranks without rows, and without pairs" {
+@test "cluster: processes without rows, and without pairs" {
     queries 3 6 >data.svm
     printf '1 qid:8 1:1\n1 qid:8 2:1\n' >>data.svm
     answers 4 -e 1e-6
     answers 3 -t 2
 }
 
-@test "cluster: all rows of one query stay on one rank" {
+@test "cluster: all rows of one query are on one process" {
     queries 1 60 >data.svm
     answers 2 -l 1
 }
 
-@test "cluster: of a pair nowhere, all ranks hear" {
+@test "cluster: an error that there are no pairs ends all processes" {
     printf '1 qid:1 1:1\n1 qid:1 1:2\n1 qid:2 1:3\n1 qid:2 1:4\n' >data.svm
     on_ranks 2 refused svm-rank-train data.svm model
     grep -q 'no preference pair' err || fail "$(<err)"
 }
 
-@test "cluster: what is not spread says so" {
+@test "cluster: options that cannot be distributed are refused" {
     queries 3 6 >data.svm
     on_ranks 2 misused svm-rank-train --pair-features exterior data.svm model
     on_ranks 2 misused svm-rank-train --pairs .5 data.svm model
@@ -95,7 +95,7 @@ answers() {
     on_ranks 2 misused svm-check data.svm model proof
 }
 
-@test "cluster: an error is told once, with its exit code, and the old model stays" {
+@test "cluster: an error is reported once, with its exit code, and the old model is kept" {
     queries 20 10 >data.svm
     echo old >model
     on_ranks 3 misused svm-rank-train -c x data.svm model
@@ -107,7 +107,7 @@ answers() {
     assert_equal "$(<model)" old
 }
 
-# A run that would go on for minutes, in the background, as $job.
+# Starts a run that would take minutes, in the background, as $job.
 long_run() {
     queries 60 120 >data.svm
     echo old >model
@@ -122,12 +122,12 @@ long_run() {
     fail 'no iteration in ten seconds'
 }
 
-# The processes of the run's ranks.
+# The process ids of the run.
 rank_processes() {
     ps -e -o pid=,args= | awk -v bin="$bin" '$2 ~ /svm-rank-train$/ && /--step diminishing/ && !/mpirun/ { print $1 }'
 }
 
-@test "cluster: SIGTERM to any rank ends all in step, with the model so far and its gap" {
+@test "cluster: SIGTERM to any process ends all together, with the current model and its gap" {
     long_run
     kill -TERM "$(rank_processes | tail -1)"
     wait "$job"
@@ -136,7 +136,7 @@ rank_processes() {
     grep -q '^gap = ' out
 }
 
-@test "cluster: a rank that is killed ends the job, and the old model stays" {
+@test "cluster: a killed process ends the job, and the old model is kept" {
     long_run
     local status=0
     kill -KILL "$(rank_processes | tail -1)"
@@ -148,7 +148,7 @@ rank_processes() {
     refute_output --partial '.tmp'
 }
 
-@test "cluster: --max-time ends all ranks with a model" {
+@test "cluster: --max-time ends all processes with a model" {
     queries 60 120 >data.svm
     ranks 2 svm-rank-train -j 1 -q --solver fw --step diminishing -e 1e-12 --max-time 1 data.svm model \
         >out 2>err

@@ -1,10 +1,10 @@
-# What ranks read: disjoint parts of one file, or a file each, as one process would have read them.
+# Input of several processes: disjoint parts of one file, or one file each, with the rows that one process reads.
 bats_require_minimum_version 1.5.0
 load helper
 load cluster
 
-# same_rows FORMAT [RANKS]: file.svm on that many ranks is held as one process holds it, row for row, with
-# its names, width and first comment.
+# same_rows FORMAT [RANKS]: checks that file.svm is stored on that many processes as in one process, row for row,
+# with its names, width and first comment.
 same_rows() {
     local format=$1 n
     "$bin/tests/unit/common/data/dump" file.svm "$format" held >one
@@ -16,19 +16,19 @@ same_rows() {
     done
 }
 
-# primal FILE: of a report.
+# primal FILE: prints the primal of a report.
 primal() {
     awk '$1 == "primal" { print $3 }' "$1"
 }
 
-# same_optimum REPORT REPORT: to 1e-10; other parts of the rows are other orders of summation.
+# same_optimum REPORT REPORT: checks equality to 1e-10; other distributions of rows have other orders of summation.
 same_optimum() {
     awk -v a="$(primal "$1")" -v b="$(primal "$2")" \
         'BEGIN { d = a - b; exit !(a > 0 && d * d <= 1e-20 * a * a) }' ||
         fail "$1: $(primal "$1"), $2: $(primal "$2")"
 }
 
-# same_fit N ARGUMENTS: svm-rank-train on N ranks and alone: one optimum, and one header but for it.
+# same_fit N ARGUMENTS: checks that svm-rank-train has the same optimum and header on N processes as on one.
 same_fit() {
     local n=$1
     shift
@@ -39,7 +39,7 @@ same_fit() {
         "$(grep -E '^(rows|features|groups|pairs|scale) ' one.model | sort)"
 }
 
-# queries [N]: rows of N queries, of 1 to 300 rows, with comments, blank lines and words as qids among them.
+# queries [N]: prints N queries of 1 to 300 rows, with comments, blank lines and words as qids.
 queries() {
     awk -v n="${1:-12}" 'BEGIN {
         srand(3)
@@ -59,7 +59,7 @@ queries() {
     }'
 }
 
-@test "cluster: rows of ranks are held as those of one process, plain and gzip" {
+@test "cluster: rows are stored as in one process, plain and gzip" {
     local queries=yes
     queries >file.svm
     same_rows number
@@ -71,7 +71,7 @@ queries() {
     same_rows number
 }
 
-@test "cluster: a byte order mark is no text of any rank, plain and gzip" {
+@test "cluster: a byte order mark is skipped by all processes, plain and gzip" {
     local queries=yes whole
     { printf '\xef\xbb\xbf'; queries; } >file.svm
     same_rows number '2 3 5 7'
@@ -82,7 +82,7 @@ queries() {
     assert_equal "$(<one)" "$whole"
     queries >plain.svm
     "$bin/tests/unit/common/data/dump" plain.svm number held | cmp - one
-    # short files, whose ranks begin within the mark
+    # short files, of which processes start within the mark
     for rows in '1 1:1\n' '1 1:1\n2 1:2\n' ''; do
         # shellcheck disable=SC2059 # a format on purpose
         printf "\xef\xbb\xbf$rows" >file.svm
@@ -91,7 +91,7 @@ queries() {
     done
 }
 
-@test "cluster: few columns, dense rows and sparse ones are held alike on all ranks" {
+@test "cluster: few columns, dense rows and sparse rows have the same storage on all processes" {
     awk 'BEGIN { for (i = 0; i < 90; i++) print i % 3, "1:" i, "2:0", "3:1" }' >file.svm
     same_rows number 3
     printf '1 2:1\n1 1:1 2:0 3:1 4:4\n' >>file.svm
@@ -102,14 +102,14 @@ queries() {
     same_rows number 3
 }
 
-@test "cluster: labels have the numbers and spellings of one process" {
+@test "cluster: labels have the same numbers and spellings as in one process" {
     awk 'BEGIN { split("1 b +1 a 1.0 c", name); for (i = 0; i < 60; i++) print name[1 + int(i / 11)], "1:" i }' >file.svm
     same_rows name
     awk 'BEGIN { for (i = 0; i < 60; i++) print (i % 4 ? "w" int(i / 9) ",x" : ""), "1:" i }' >file.svm
     same_rows set
 }
 
-@test "cluster: fewer rows than ranks, one row, one long line, no newline at the end" {
+@test "cluster: fewer rows than processes, one row, one long line, no final newline" {
     local queries=yes
     printf '1 qid:1 1:1\n2 qid:1 1:2' >file.svm
     same_rows number '2 5'
@@ -121,7 +121,7 @@ queries() {
     same_rows number '2 4'
 }
 
-@test "cluster: a query longer than many parts is one rank's" {
+@test "cluster: a query that is longer than several parts belongs to one process" {
     local queries=yes
     awk 'BEGIN { print "1 qid:0 1:1"; for (i = 0; i < 500; i++) print i, "qid:7 1:" i; print "1 qid:9 1:1" }' >file.svm
     same_rows number '3 7'
@@ -129,7 +129,7 @@ queries() {
     same_rows number 3
 }
 
-@test "cluster: the first bad line is told once, by its number in the file" {
+@test "cluster: the first bad line is reported once, by its number in the file" {
     local line n
     for line in 1 200; do
         queries | sed "${line}s/.*/1 qid:1 1:x/; \$s/.*/1 1:y/" >bad.svm
@@ -143,7 +143,7 @@ queries() {
     grep -q 'bad.svm.gz:200:11: value is not a number' err || fail "$(<err)"
 }
 
-@test "cluster: files without rows and what cannot be shared out are refused" {
+@test "cluster: files without rows, and files that cannot be divided, are refused" {
     : >empty
     printf '# only\n\n' >comments
     on_ranks 3 refused svm-rank-train empty model
@@ -160,7 +160,7 @@ queries() {
     grep -q 'cut.gz: truncated gzip data' err
 }
 
-@test "cluster: a query in two places is an error that says so" {
+@test "cluster: a query whose rows are not adjacent is an error" {
     { queries 6; echo '1 qid:5 1:1'; } >data.svm
     svm-rank-train -q data.svm model >out
     for n in 2 4; do
@@ -172,7 +172,7 @@ queries() {
     grep -q 'query system-3 is in two places' err || fail "$(<err)"
 }
 
-@test "cluster: a file for each rank: %d is its number" {
+@test "cluster: one file per process, whose number replaces %d" {
     queries 12 >data.svm
     awk '$1 != "#" && $2 ~ /^qid:/ { q = $2; sub(/qid:(system-)?\+?/, "", q); n = int((q - 1) / 4) } { print >"part." n + 0 ".svm" }' data.svm
     same_fit 3 data.svm
@@ -201,7 +201,7 @@ queries() {
     cmp plain.model model
 }
 
-@test "cluster: each scaling is that of all rows" {
+@test "cluster: each kind of scaling uses all rows" {
     local scale
     queries >data.svm
     { sed 1d data.svm | head -200 | sed '/ qid:.*:/s/$/ 2000:3/'; printf '1 qid:z 7000:-2\n2 qid:z 9:1\n'; } >sparse.svm
@@ -213,14 +213,14 @@ queries() {
     grep -q -e '--scale quantile is not for rows spread over ranks' err
 }
 
-@test "cluster: weights of queries are known if some rank has the query" {
+@test "cluster: weights of queries are accepted if any process has the query" {
     queries >data.svm
     same_fit 3 -e 1e-6 -w 11:3 -w system-3:2.5 data.svm
     on_ranks 3 misused svm-rank-train -w 77:3 data.svm model
     on_ranks 3 misused svm-rank-train -w system-77:3 data.svm model
 }
 
-@test "cluster: real systems on ranks have the optimum of one process" {
+@test "cluster: real data have the optimum of one process" {
     real rank/report_desc.train.svm.gz
     same_fit 2 -l 1 -e 1e-2 --scale std "$real"
     gunzip -c "$real" >plain.svm
@@ -229,16 +229,16 @@ queries() {
     same_fit 3 "$real"
 }
 
-@test "cluster: a rank's memory is that of its part" {
+@test "cluster: the memory of a process is that of its part" {
     local alone most
     [ -x /usr/bin/time ] || skip 'no /usr/bin/time'
     svm-generate ltr --rows 60000 --queries 300 --seed 2 --output data.svm
     /usr/bin/time -f %M svm-rank-train -q -j 1 --max-iter 1 data.svm model >out 2>alone
     alone=$(tail -1 alone)
-    # each rank appends its line to a file: on one stderr they would come in pieces, mixed
+    # each process appends its line to a file, since lines on one stderr could be interleaved
     ranks 4 /usr/bin/time -a -o peaks -f %M svm-rank-train -q -j 1 --max-iter 1 data.svm model >out
     [ "$(wc -l <peaks)" -eq 4 ] || fail "not four lines: $(<peaks)"
     most=$(sort -n peaks | tail -1)
-    # 31 MiB of rows, of which a rank is to be spared more than a half; the rest is the program
+    # 31 MiB of rows, of which a process should save more than half; the rest is the program
     [ "$most" -lt $((alone - 16000)) ] || fail "$most KiB, alone $alone"
 }

@@ -1,14 +1,14 @@
-# What ranks tell each other: counted, and reported.
+# The communication between processes is counted and reported.
 
 load helper
 load cluster
 
-# value NAME FILE: that of a line of the report.
+# value NAME FILE: prints the value of a line of the report.
 value() {
     sed -n "s/^$1 = //p" "$2"
 }
 
-@test "cluster: the report of ranks ends with what they exchanged, unless quiet" {
+@test "cluster: the report ends with the traffic between processes, unless quiet" {
     ranks 3 svm-rank-train -j 1 "$root/datasets/rank.train" model >out
     assert_equal "$(tail -n 5 out | cut -d= -f1 | tr -d '\n')" \
         'solve-seconds ranks exchanges exchanged-bytes exchange-seconds '

@@ -1,9 +1,9 @@
-# Fits that are dealt to ranks, and what starts programs on a cluster.
+# Fits that are assigned to processes, and the scripts that start programs on a cluster.
 
 load helper
 load cluster
 
-@test "cluster: without mpirun the build with MPI is as the plain one" {
+@test "cluster: without mpirun the build with MPI behaves like the serial one" {
     svm-rank-train "$root/datasets/rank.train" model >out
     grep -q '^gap = ' out
     mpirun -n 1 svm-rank-train "$root/datasets/rank.train" model.1 >out.1
@@ -12,20 +12,20 @@ load cluster
     misused svm-rank-train --no-such-option
 }
 
-@test "cluster: a mistake is told once, and ends all ranks with its exit code" {
+@test "cluster: a usage error is reported once, and ends all processes with its exit code" {
     on_ranks 3 refused svm-rank-train no-such-file
     on_ranks 3 misused svm-rank-train --no-such-option
     holds . out err mpirun.said
 }
 
-# unlike ARGUMENTS [: ARGUMENTS]: programs and arguments of two processes of one job, which are told once to be
-# unlike.
+# unlike ARGUMENTS [: ARGUMENTS]: runs two processes of one job with different commands, and checks that the
+# difference is reported once.
 unlike() {
     on_ranks 1 misused "$@"
     assert_equal "$(<err)" 'svm-rank-train: processes were started with different options or file names: all but --threads and --cache must be the same: try --help'
 }
 
-@test "cluster: processes with different commands are told once, before they wait for one another" {
+@test "cluster: processes with different commands are an error, reported once and before they wait" {
     svm-generate ltr --rows 200 --output data.svm
     local train=(svm-rank-train -q data.svm model)
     unlike "${train[@]}" -c 1 : -n 1 "${train[@]}" -c 10
@@ -39,12 +39,12 @@ unlike() {
     unlike "${train[@]}" : -n 1 svm-rank-train -q data.svm another
     unlike "${train[@]}" : -n 1 svm-rank-train -q
     on_ranks 1 misused "${train[@]}" : -n 1 svm-rank-predict data.svm model
-    # what may be each machine's own
+    # options that may differ between machines
     ranks 1 "${train[@]}" -j 2 : -n 1 "${train[@]}" -j 1 -m 300
     assert_file_exists model
 }
 
-@test "cluster: processes that read other rows by the same name, each all of them, are told once" {
+@test "cluster: processes whose files of the same name have different rows are an error, reported once" {
     mkdir other
     svm-generate ltr --rows 200 --features 9 --queries 5 --output data.svm
     svm-generate ltr --rows 200 --features 9 --queries 5 --seed 2 --output other/data.svm
@@ -64,7 +64,7 @@ unlike() {
     ranks 1 "${train[@]}" : -n 1 -wdir "$tmp/other" "${train[@]}" >report
 }
 
-@test "cluster: a pipe is refused before it is opened, where all would read it" {
+@test "cluster: a pipe that all processes would read is refused before it is opened" {
     mkfifo pipe
     svm-generate ltr --rows 200 --output data.svm
     for command in 'pipe model' '-v 3 pipe' '-t rbf pipe model' '-v 3 --fold-file pipe data.svm'; do
@@ -72,21 +72,21 @@ unlike() {
         on_ranks 3 refused svm-rank-train -q $command
         assert_equal "$(<err)" 'svm-rank-train: pipe: a pipe: ranks read regular files'
     done
-    # one process alone would read this one, if somebody wrote to it
+    # a single process would read this one, if it had a writer
     cp data.svm part.0
     mkfifo part.1
     on_ranks 2 refused svm-rank-train -q part.%d model
     assert_equal "$(<err)" 'svm-rank-train: part.1: a pipe: ranks read regular files'
 }
 
-# rows_of NAME SEED: a training file of the family, small.
+# rows_of NAME SEED: prints a small training file of the family.
 rows_of() {
     svm-generate "$1" --seed "$2" --rows 160 --output "$1.svm"
 }
 
-# same NAME ARGUMENTS: the trainer on 3 ranks, or those of $counts, does what it does as one process: the
-# table but for its last two columns, the model, and the log but for its seconds and the order of fits. Lines of reports that
-# tell seconds are left out, as are those of progress.
+# same NAME ARGUMENTS: checks that the trainer on 3 processes, or on the numbers in $counts, has the output of one
+# process: the table except its last two columns, the model, and the log except its seconds and the order of fits. Lines of
+# reports with seconds, and progress lines, are ignored.
 same() {
     local n
     for n in 1 ${counts:-3}; do
@@ -111,7 +111,7 @@ same() {
     rm -f model.? log.?
 }
 
-@test "cluster: tables of sweeps, their logs and models are those of one process" {
+@test "cluster: tables of sweeps, their logs and models equal those of one process" {
     cp "$root/datasets/rank.train" rank.svm
     counts='2 3 4' same svm-rank-train -j 1 -c .01,.02,.05,.1,.2,.5,1,2,5,10,20 -v 3 --log log rank.svm model
     same svm-rank-train -j 1 -t 2 -g .01,1 -c .1,1,10 -v 3 --log log rank.svm model
@@ -125,7 +125,7 @@ same() {
     same svm-ml-train -q -c .1,1 -v 3 ml.svm model
 }
 
-@test "cluster: folds of a calibration are dealt, and the model is that of one process" {
+@test "cluster: folds of a calibration are distributed, and the model equals that of one process" {
     cp "$root/datasets/rank.train" rank.svm
     same svm-rank-train -b 1 rank.svm model
     rows_of mc 2
@@ -136,7 +136,7 @@ same() {
     svm-check mc.svm model proof
 }
 
-@test "cluster: shards and --resume, begun by one process and ended by ranks, and the other way round" {
+@test "cluster: --shard and --resume, started by one process and finished by several, and vice versa" {
     rows_of mc 3
     sweep() {
         "$@" -q -t 2 -g .01,.1,1 -c 1,10 -v 3 mc.svm
@@ -153,13 +153,13 @@ same() {
     head -3 table | cmp - <(head -3 whole) # as they stand there, with their seconds
     cmp <(timeless whole) <(timeless table)
     assert_equal "$(sort begun | timeless)" "$(sort whole | timeless)"
-    # a table of other rows is refused by all, once
+    # a table of other rows is refused, once
     rows_of mc 4
     on_ranks 3 refused svm-mc-train -q -t 2 -g .01,.1,1 -c 1,10 -v 3 --resume begun mc.svm
     assert_file_contains err 'begun:2: a row of other data'
 }
 
-@test "cluster: what fails in the fit to a fold, or before it, is told once and leaves no file" {
+@test "cluster: a failure in the fit of a fold, or before it, is reported once and leaves no file" {
     rows_of mc 5
     on_ranks 3 misused svm-mc-train -v 3 - # each rank reads all rows
     on_ranks 3 refused svm-mc-train -v 500 mc.svm
@@ -172,7 +172,7 @@ same() {
     [ ! -e model ] && [ ! -e log ]
 }
 
-@test "cluster: SIGTERM ends a sweep in one line, and --resume goes on with its rows" {
+@test "cluster: SIGTERM ends a sweep with one line, and --resume continues it" {
     svm-generate mc --seed 6 --rows 300 --output mc.svm
     sweep=(-q -j 1 -t 2 -g '.01,.03,.1,.3' -c '1,2,5,10' -v 4 --resume "$tmp/rows" mc.svm)
     ranks 3 svm-mc-train "${sweep[@]}" >out 2>err 3>&- &
@@ -193,7 +193,7 @@ same() {
     assert_equal "$(sort rows)" "$(sort table)"
 }
 
-@test "cluster: a limit of time ends all fits, and what there was time for is chosen from" {
+@test "cluster: a time limit ends all fits, and the best of the finished ones is chosen" {
     rows_of mc 7
     ranks 3 svm-mc-train -q -j 1 -t 2 -g .01,1 -c 1,1000 -e 1e-12 -v 4 --max-time 2 mc.svm model \
         >table 2>err || fail "$(<err)"
@@ -201,7 +201,7 @@ same() {
     assert_exists model
 }
 
-@test "cluster: tasks are taken once, what is posted is heard once, processors are shared" {
+@test "cluster: tasks are assigned once, messages are received once, processors are shared" {
     unit common/distributed/cluster
     assert_output 'ok: 1 ranks, 0 threads'
     for n in 2 3 5; do
@@ -214,8 +214,8 @@ same() {
 
 # ---- doc/cluster.md ----
 
-# scripts: those of doc/cluster.md, by the names in their second lines, and programs that stand in for
-# Slurm's: sbatch runs a script at once, for each task of an array, and srun as many ranks as it asks for.
+# scripts: extracts the scripts of doc/cluster.md, named by their second lines, and writes substitutes of Slurm's
+# programs: sbatch runs a script at once, for each task of an array, and srun the requested number of processes.
 scripts() {
     awk '/^    #!\/bin\/sh/ { inside = 1; name = "" }
         !/^    / && NF { inside = 0 }
@@ -248,7 +248,7 @@ EOF
     PATH=$tmp/slurm:$PATH
 }
 
-@test "cluster: the scripts of doc/cluster.md work as they stand, and give one table and one model" {
+@test "cluster: the scripts of doc/cluster.md work unchanged, and give one table and one model" {
     scripts
     svm-generate mc --seed 9 --rows 160 --output train.svm
     svm-mc-train -q -v 5 -t rbf -c 2^-1:2^3:x4 -g 2^-7:2^-1:x8 train.svm one >whole
@@ -270,7 +270,7 @@ EOF
     near "$(header primal report)" "$(header primal alone)" 1e-3
 }
 
-@test "cluster: GNU parallel makes the parts of a table on the hosts of a list" {
+@test "cluster: GNU parallel computes the parts of a table on the hosts of a list" {
     parallel --version 2>/dev/null | grep -q '^GNU parallel' || skip 'no GNU parallel'
     scripts
     svm-generate mc --seed 9 --rows 160 --output train.svm

@@ -1,10 +1,10 @@
-# Classification at the top over ranks: the answer of one process.
+# Classification at the top over processes: the results equal those of one process.
 bats_require_minimum_version 1.5.0
 load helper
 load cluster
 
-# rows N: that many of five features in steps of 1/2, so that scores are often equal; a third is positive,
-# and these come last.
+# rows N: prints N rows of five features in steps of 1/2, so that scores are often equal. A third of them is
+# positive; these are last.
 rows() {
     awk -v n="$1" 'BEGIN {
         srand(11)
@@ -16,7 +16,7 @@ rows() {
     }'
 }
 
-# same RANKS OPTIONS: interior points, which take the same steps on ranks as in one process.
+# same RANKS OPTIONS: checks that the interior-point method takes the same steps as in one process.
 same() {
     local n=$1 name
     shift
@@ -31,7 +31,7 @@ same() {
     within "$(header gap report)" 0 1e-5
 }
 
-@test "cluster: each convex formulation and loss has the objective of one process" {
+@test "cluster: top has the objective of one process, with each convex formulation and loss" {
     rows 90 >data.svm
     same 2 -s toppush -e 1e-6
     same 3 -s toppush -l 1 -c 10 -e 1e-6
@@ -43,7 +43,7 @@ same() {
     same 3 -s svm -l 1 -B 1 -e 1e-6
 }
 
-@test "cluster: planes cut by all ranks, interior points behind them, rows visited in rounds" {
+@test "cluster: cutting planes, the interior-point fallback, and coordinate descent in rounds" {
     rows 90 >data.svm
     bounds svm-top-train 2 -s toppushk --solver bundle
     bounds svm-top-train 3 -s patmat
@@ -51,7 +51,7 @@ same() {
     bounds svm-top-train 2 -s svm --solver cd -m 1e-6 -l 1 -B 1
 }
 
-@test "cluster: svm by coordinate descent is rank 0's where ranks take longer to share it" {
+@test "cluster: svm by coordinate descent runs on process 0 if several processes would be slower" {
     rows 90 >data.svm
     ranks 3 svm-top-train -s svm --solver cd -m 1e-6 data.svm model >report # no rank has room for all
     assert_equal "$(header ranks report)" 3
@@ -64,7 +64,7 @@ same() {
     whole 2 svm-top-train -s svm
 }
 
-@test "cluster: classes and weights are those of all ranks, some of which have no row" {
+@test "cluster: classes and weights are those of all processes, some without rows" {
     rows 9 >data.svm
     same 4 -s toppushk -k 2 -w 1:2.5 -w -1:.7 -e 1e-6
     same 2 -s topmeank --tau 1 -e 1e-6 # beta has no inside
@@ -76,7 +76,7 @@ same() {
     near "$(header primal report)" "$(header primal plain)" 1e-10
 }
 
-@test "cluster: starts of grill go to whoever is free, and the best is that of one process" {
+@test "cluster: starts of grill are assigned to idle processes, and the best equals that of one process" {
     rows 90 >data.svm
     whole 3 svm-top-train -s grill
     assert_equal "$(header iterations report) $(header ranks report)" "$(header iterations plain) 3"
@@ -95,7 +95,7 @@ same() {
     cmp plain.model model
 }
 
-@test "cluster: weights of rows, of which each rank takes those of its rows" {
+@test "cluster: each process uses the weights of its own rows" {
     rows 90 >data.svm
     awk '{ print NR % 4 / 2 }' data.svm >weights
     same 3 -s tau-fpl --tau .2 --row-weights weights -e 1e-6
@@ -109,14 +109,14 @@ same() {
     on_ranks 2 misused svm-top-train --row-weights - data.svm model
 }
 
-@test "cluster: what of classification at the top is not spread says so" {
+@test "cluster: options of top that cannot be distributed are refused" {
     rows 9 >data.svm
     on_ranks 2 misused svm-top-train --solver smo data.svm model
     grep -q 'fits by --solver smo are not spread over ranks' err
     on_ranks 2 misused svm-top-train -t 2 data.svm model
 }
 
-@test "cluster: what only all rows tell wrong is told once" {
+@test "cluster: an error that depends on all rows is reported once" {
     rows 9 >data.svm
     on_ranks 3 refused svm-top-train -s toppushk -k 7 data.svm model
     grep -q 'K is 7, but there are only 6 negatives' err || fail "$(<err)"
@@ -125,7 +125,7 @@ same() {
     grep -q 'no positive row' err || fail "$(<err)"
 }
 
-@test "cluster: real data at the top, to a gap of 1e-6" {
+@test "cluster: top on real data, to a gap of 1e-6" {
     real top/ionosphere.svm.gz
     ln -s "$real" data.svm
     same 2 -s toppush -e 1e-6

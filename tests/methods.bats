@@ -1,27 +1,27 @@
-# What solvers have in common (solvers/methods), below the programs.
+# Unit tests of what all solvers share (fit, methods, common/linear_algebra).
 
 load helper
 
-@test "policies: an algorithm has one row in the table of its family, with its words" {
+@test "policies: each algorithm has one row in the table of its family, with its texts" {
     unit fit/policy
 }
 
-@test "monitors: what stands before a monitor drops nothing of it, neither limits nor time" {
+@test "monitors: wrapped monitors keep their limits of iterations and time" {
     unit fit/monitor
 }
 
-@test "factors by blocks: exact ones of whole numbers, to the bit for any threads" {
+@test "blocked Cholesky factors of integer matrices are exact, for any number of threads" {
     unit common/linear_algebra/cholesky
 }
 
-@test "certificates: both bounds, and what is paid for rounding, are those of plain sums" {
+@test "certificates: both bounds and their rounding-error bounds equal those of plain sums" {
     unit fit/certify
 }
 
-@test "certificates: what counts as equal, what is added to a diagonal, and what a solution says" {
+@test "certificates: constant scores, diagonal shifts, and the bounds that a solution reports" {
     unit fit/conclude
 }
 
-@test "columns and a diagonal in place of a kernel matrix have its trace, and its entries where it is smooth" {
+@test "low-rank surrogates of kernel matrices have their trace, and the entries of smooth kernels" {
     unit common/kernel/low_rank
 }

@@ -1,4 +1,4 @@
-# What a smaller gap costs: never a larger primal.
+# A smaller target gap never gives a larger primal.
 
 load helper
 
@@ -6,8 +6,8 @@ setup() {
     cd "$tmp" || exit 1
 }
 
-# scattered FAMILY SEED: 8 to 19 rows of two or three features, one of them large, with labels of the
-# family.
+# scattered FAMILY SEED: prints 8 to 19 random rows of two or three features, one of them large, with labels of
+# the family.
 scattered() {
     awk -v family="$1" -v seed="$2" '
         function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
@@ -26,8 +26,8 @@ scattered() {
         }'
 }
 
-# descends FAMILY ARGUMENTS: the primal of fits of `rows` does not increase from gap to smaller gap,
-# but for the rounding of its own evaluation.
+# descends FAMILY ARGUMENTS: checks that the primal of fits of `rows` does not increase from one target gap to the
+# next smaller one, up to the rounding of its evaluation.
 descends() {
     local family=$1 e last=
     shift

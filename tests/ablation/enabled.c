@@ -1,5 +1,5 @@
-/* The ablation links this in place of fit/policy_enabled.c: the row
- * of a policy that DUALSVM_WITHOUT names, as FAMILY:ALGORITHM, is disabled. */
+/* Replaces fit/policy_enabled.c in the programs of `make ablation`: disables the policy row that the environment
+ * variable DUALSVM_WITHOUT names, as FAMILY:ALGORITHM. */
 #include "fit/policy.h"
 
 #include <stdlib.h>
