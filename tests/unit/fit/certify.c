@@ -1,5 +1,5 @@
-/* The door of all certificates (fit/certify.h) against plain sums: both bounds, and
- * what they pay for rounding. By one process, and over ranks. */
+/* Compares the bounds and rounding-error bounds of certificates (fit/certify.h) with
+ * straightforward sums, in one process and over several. */
 #define _GNU_SOURCE
 #include "fit/certify.h"
 
@@ -12,15 +12,16 @@
 
 #include <float.h>
 
-enum { N = 14, D = 5, MOST_K = 3, BLOCK = 4 };
+enum { N = 14, D = 5, MAX_K = 3, BLOCK = 4 };
 
-/* A certificate is made once, then with errors by entries, then in double-double. */
-enum { LOOKS = 3 };
+/* The loss is evaluated with a priori bounds, with entrywise bounds, and in double-double. */
+enum { EVALUATIONS = 3 };
 
 static const double unit = DBL_EPSILON / 2;
-static const double plain_off = N * 64 * (double)LDBL_EPSILON; /* plain sums, themselves */
+static const double reference_error =
+    N * 64 * (double)LDBL_EPSILON; /* error of the reference sums */
 
-/* A problem, two functions on it, and what is demanded of them. */
+/* A problem, two functions on it, and the expected values. */
 struct scene {
     struct data data;
     struct gram *gram;
@@ -32,17 +33,17 @@ struct scene {
     double constant;
     double x[N][D], reach[N], factor; /* rows */
     long double K[N][N];              /* their kernel, without the constant feature */
-    double w[2][N * MOST_K], bias[2][MOST_K], error[N], exact_error[N];
-    /* what `loss` is to find, and did */
-    long double s[N][MOST_K];
-    double off[LOOKS][N], told[2];
-    size_t next, block, looks; /* looks: how often it was asked for all rows */
+    double w[2][N * MAX_K], bias[2][MAX_K], error[N], exact_error[N];
+    /* expected arguments of `loss`, and the loss that it returned */
+    long double s[N][MAX_K];
+    double off[EVALUATIONS][N], returned[2];
+    size_t next, block, evaluations; /* next: expected first row; evaluations of all rows */
 };
 
-/* ---- the plain side ---- */
+/* ---- reference values ---- */
 
-/* The scores of f, and what they may be off by, as certify.h says. */
-struct plain {
+/* |f|^2 and the error bounds of the scores of f, by the formulas of certify.h. */
+struct reference {
     double norm, rounding, largest, squares;
     double factor;
 };
@@ -51,8 +52,8 @@ static double weight_of(const struct scene *scene, int which, size_t j, size_t c
     return scene->w[which][j * scene->k + c];
 }
 
-/* Of a row's features, the largest weight of each. */
-static double plain_reach(const struct scene *scene, int which, size_t i) {
+/* sum_j |x_ij| max_c |w_jc|, plus the constant feature. */
+static double reference_reach(const struct scene *scene, int which, size_t i) {
     double sum = 0, last = 0;
     for (size_t j = 0; j < D; j++) {
         double most = 0;
@@ -67,20 +68,20 @@ static double plain_reach(const struct scene *scene, int which, size_t i) {
     return sum + last;
 }
 
-static struct plain plain_linear(const struct scene *scene, int which, bool errors,
-                                 double norm_error) {
-    struct plain plain = {.factor = scene->factor + 2 * unit};
+static struct reference reference_linear(const struct scene *scene, int which, bool errors,
+                                         double norm_error) {
+    struct reference reference = {.factor = scene->factor + 2 * unit};
     double last = 0, most = 0;
     for (size_t j = 0; j < D * scene->k; j++) {
-        plain.norm += scene->w[which][j] * scene->w[which][j];
+        reference.norm += scene->w[which][j] * scene->w[which][j];
     }
     for (size_t c = 0; c < scene->k && scene->constant > 0; c++) {
         double b = scene->bias[which][c] / scene->constant;
-        plain.norm += b * b;
+        reference.norm += b * b;
         most = fmax(most, fabs(b));
     }
-    plain.rounding = (double)(D + scene->k + 4) * unit * plain.norm +
-                     (2 * sqrt(plain.norm) + norm_error) * norm_error;
+    reference.rounding = (double)(D + scene->k + 4) * unit * reference.norm +
+                         (2 * sqrt(reference.norm) + norm_error) * norm_error;
     for (size_t j = 0; j < D && errors; j++) {
         double off = 0, largest = 0;
         for (size_t i = 0; i < N; i++) {
@@ -89,16 +90,16 @@ static struct plain plain_linear(const struct scene *scene, int which, bool erro
         for (size_t c = 0; c < scene->k; c++) {
             largest = fmax(largest, fabs(weight_of(scene, which, j, c)));
         }
-        plain.rounding += off * (2 * largest + off);
+        reference.rounding += off * (2 * largest + off);
     }
     for (size_t i = 0; i < N && errors; i++) {
         last += scene->error[i] * scene->constant;
     }
-    plain.rounding += last * (2 * most + last);
-    return plain;
+    reference.rounding += last * (2 * most + last);
+    return reference;
 }
 
-static long double plain_score(const struct scene *scene, int which, size_t i, size_t c) {
+static long double reference_score(const struct scene *scene, int which, size_t i, size_t c) {
     long double s = scene->gram && scene->constant > 0 ? 0 : scene->bias[which][c];
     for (size_t j = 0; j < (scene->gram ? N : D); j++) {
         long double square = (long double)scene->constant * (long double)scene->constant;
@@ -108,8 +109,8 @@ static long double plain_score(const struct scene *scene, int which, size_t i, s
     return s;
 }
 
-/* e (N) = what each score may be off by, entry by entry, where `other` is evaluated with it. */
-static void plain_entries(const struct scene *scene, int which, int other, double *e) {
+/* e (N) = entrywise error bounds of the scores, if `other` is evaluated together with it. */
+static void reference_entries(const struct scene *scene, int which, int other, double *e) {
     struct kernel_rounding rounding;
     double size[2][N] = {{0}}, used[2] = {0}, sum = 0;
     const int both[2] = {which, other};
@@ -141,21 +142,21 @@ static void plain_entries(const struct scene *scene, int which, int other, doubl
     }
 }
 
-/* entries (N): what scores are off by; NULL: by factor and reach. precise: |f|^2 is off by a last
- * rounding. */
-static struct plain plain_kernel(const struct scene *scene, int which, bool errors,
-                                 const double *entries, bool precise) {
-    struct plain plain = {0};
+/* entries (N): error bounds of the scores; NULL: from factor and norm bounds. precise: the error of
+ * |f|^2 is one final rounding. */
+static struct reference reference_kernel(const struct scene *scene, int which, bool errors,
+                                         const double *entries, bool precise) {
+    struct reference reference = {0};
     double size = 0, error = 0, by_entries = 0;
     size_t used = 0;
-    double column[MOST_K] = {0};
+    double column[MAX_K] = {0};
     for (size_t i = 0; i < N; i++) {
         bool any = false;
         for (size_t c = 0; c < scene->k; c++) {
             double b = weight_of(scene, which, i, c);
-            double s = (double)plain_score(scene, which, i, c);
+            double s = (double)reference_score(scene, which, i, c);
             s -= scene->constant > 0 ? 0 : scene->bias[which][c];
-            plain.norm += b * s;
+            reference.norm += b * s;
             size += fabs(b * s);
             column[c] += fabs(b) * scene->reach[i];
             by_entries += entries ? fabs(b) * entries[i] : INFINITY;
@@ -164,20 +165,21 @@ static struct plain plain_kernel(const struct scene *scene, int which, bool erro
         used += any;
         error += errors ? scene->error[i] * scene->reach[i] : 0;
     }
-    plain.factor = scene->factor + (double)(used + 8) * unit;
+    reference.factor = scene->factor + (double)(used + 8) * unit;
     for (size_t c = 0; c < scene->k; c++) {
-        plain.rounding += plain.factor * column[c] * column[c];
-        plain.largest = fmax(plain.largest, column[c]);
+        reference.rounding += reference.factor * column[c] * column[c];
+        reference.largest = fmax(reference.largest, column[c]);
     }
-    plain.rounding = fmin(plain.rounding, by_entries);
-    plain.rounding += precise ? unit * plain.norm : (double)(N * scene->k + 2) * unit * size;
+    reference.rounding = fmin(reference.rounding, by_entries);
+    reference.rounding +=
+        precise ? unit * reference.norm : (double)(N * scene->k + 2) * unit * size;
     double k = (double)scene->k;
-    plain.rounding += k * error * (2 * sqrt(plain.norm + plain.rounding) + k * error);
-    plain.largest += error;
-    return plain;
+    reference.rounding += k * error * (2 * sqrt(reference.norm + reference.rounding) + k * error);
+    reference.largest += error;
+    return reference;
 }
 
-/* ---- the loss: sum |s|, and the scores are those that are due ---- */
+/* ---- the loss: sum |s|; it checks the scores and their errors ---- */
 
 static int loss(void *context, size_t first, size_t n, const double *s, const double *error,
                 double *value, double *rounding, struct error *err) {
@@ -186,8 +188,8 @@ static int loss(void *context, size_t first, size_t n, const double *s, const do
     *value = *rounding = 0;
     if (first == 0) {
         scene->next = 0;
-        scene->looks++;
-        scene->told[0] = scene->told[1] = 0;
+        scene->evaluations++;
+        scene->returned[0] = scene->returned[1] = 0;
     }
     CHECK(first == scene->next, "rows from %zu, not %zu", first, scene->next);
     CHECK(n == (scene->block && scene->block < N - first ? scene->block : N - first),
@@ -196,25 +198,25 @@ static int loss(void *context, size_t first, size_t n, const double *s, const do
     for (size_t i = 0; i < n; i++) {
         for (size_t c = 0; c < scene->k; c++) {
             double off = (double)fabsl((long double)s[i * scene->k + c] - scene->s[first + i][c]);
-            CHECK(off <= error[i] + plain_off, "row %zu, score %zu: off by %g, not %g", first + i,
-                  c, off, error[i]);
+            CHECK(off <= error[i] + reference_error, "row %zu, score %zu: off by %g, not %g",
+                  first + i, c, off, error[i]);
             *value += fabs(s[i * scene->k + c]);
         }
-        double expected = scene->off[scene->looks - 1][first + i];
-        CHECK(near(error[i], expected, 1e-7), "look %zu, row %zu: error %g, not %g", scene->looks,
-              first + i, error[i], expected);
+        double expected = scene->off[scene->evaluations - 1][first + i];
+        CHECK(near(error[i], expected, 1e-7), "evaluation %zu, row %zu: error %g, not %g",
+              scene->evaluations, first + i, error[i], expected);
     }
     for (size_t i = 0; i < n; i++) {
         *rounding += 3 * error[i];
     }
-    scene->told[0] += *value;
-    scene->told[1] += *rounding + unit * scene->told[0];
+    scene->returned[0] += *value;
+    scene->returned[1] += *rounding + unit * scene->returned[0];
     return 0;
 }
 
 /* ---- scenes ---- */
 
-/* size: of the errors of coefficients, and of exact scores. */
+/* size: of the errors of coefficients and of exact scores. */
 static void open_scene(struct scene *scene, size_t k, bool sparse, double constant, bool kernel,
                        double size, struct random *random) {
     struct error err;
@@ -277,40 +279,41 @@ static void close_scene(struct scene *scene) {
     data_free(&scene->data);
 }
 
-/* What f's loss is to be told at the look numbered `look` from 0, and that it was not yet asked. */
-static void expect(struct scene *scene, size_t look, const struct plain *f, const double *entries,
-                   const double *exact_error) {
+/* Sets the expected arguments of f's loss at evaluation `evaluation` from 0, and resets the
+ * count. */
+static void expect(struct scene *scene, size_t evaluation, const struct reference *f,
+                   const double *entries, const double *exact_error) {
     double most_bias = 0;
-    scene->looks = 0;
+    scene->evaluations = 0;
     for (size_t c = 0; c < scene->k; c++) {
         most_bias = fmax(most_bias, fabs(scene->bias[0][c]));
     }
     for (size_t i = 0; i < N; i++) {
-        double most = 0, *off = &scene->off[look][i];
+        double most = 0, *off = &scene->off[evaluation][i];
         for (size_t c = 0; c < scene->k; c++) {
-            scene->s[i][c] = plain_score(scene, 0, i, c);
+            scene->s[i][c] = reference_score(scene, 0, i, c);
             most = fmax(most, fabs((double)scene->s[i][c]));
         }
-        double reach = scene->gram ? scene->reach[i] * f->largest : plain_reach(scene, 0, i);
+        double reach = scene->gram ? scene->reach[i] * f->largest : reference_reach(scene, 0, i);
         *off = entries ? fmin(entries[i], f->factor * reach) : f->factor * reach;
         *off += 6 * unit * (most + most_bias);
         *off += exact_error ? exact_error[i] : 0;
     }
 }
 
-/* Both bounds of f and g, against plain sums. */
+/* Checks both bounds of f and g. */
 static void check_scene(struct scene *scene, bool same, bool exact, double norm_error) {
     struct error err;
     bool kernel = scene->gram, given = exact && kernel;
     norm_error = kernel ? 0 : norm_error;
-    double exact_f[N * MOST_K], exact_g[N * MOST_K], scores[N * MOST_K], largest = 0, most = 0;
-    struct plain plain_f =
-        kernel ? plain_kernel(scene, 0, false, NULL, false) : plain_linear(scene, 0, false, 0);
+    double exact_f[N * MAX_K], exact_g[N * MAX_K], scores[N * MAX_K], largest = 0, most = 0;
+    struct reference reference_f = kernel ? reference_kernel(scene, 0, false, NULL, false)
+                                          : reference_linear(scene, 0, false, 0);
     int which = same ? 0 : 1;
-    struct plain plain_g = kernel ? plain_kernel(scene, which, true, NULL, false)
-                                  : plain_linear(scene, which, true, norm_error);
+    struct reference reference_g = kernel ? reference_kernel(scene, which, true, NULL, false)
+                                          : reference_linear(scene, which, true, norm_error);
     for (size_t i = 0; i < N * scene->k && kernel; i++) {
-        double inner[2] = {0, 0}; /* without what is added */
+        double inner[2] = {0, 0}; /* without bias */
         for (size_t j = 0; j < N; j++) {
             double value = (double)scene->K[i / scene->k][j];
             inner[0] += value * weight_of(scene, 0, j, i % scene->k);
@@ -319,7 +322,7 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
         exact_f[i] = inner[0];
         exact_g[i] = inner[1];
     }
-    double linear = .5 * fmax(plain_f.norm, plain_g.norm) + .25;
+    double linear = .5 * fmax(reference_f.norm, reference_g.norm) + .25;
     const struct certify_function f = {.weights = scene->w[0],
                                        .bias = scene->bias[0],
                                        .exact = given ? exact_f : NULL,
@@ -338,24 +341,25 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
                                           .nothing = 1e6,
                                           .enough = INFINITY};
     struct certificate found;
-    expect(scene, 0, &plain_f, NULL, f.exact_error);
+    expect(scene, 0, &reference_f, NULL, f.exact_error);
     MUST(certify_bounds(scene->certify, scene->k, &f, &g, &family, &found, &err));
-    CHECK(scene->next == N && scene->looks == 1, "%zu rows, %zu looks", scene->next, scene->looks);
-    double value = scene->told[0];
-    CHECK(
-        near(found.primal, .5 * (plain_f.norm + plain_f.rounding) + value + scene->told[1], 1e-12),
-        "primal %g", found.primal);
-    CHECK(fabs(found.dual - fmax(0, linear - .5 * (plain_g.norm + plain_g.rounding))) <=
-              1e-12 * (linear + plain_g.rounding),
+    CHECK(scene->next == N && scene->evaluations == 1, "%zu rows, %zu evaluations", scene->next,
+          scene->evaluations);
+    double value = scene->returned[0];
+    CHECK(near(found.primal,
+               .5 * (reference_f.norm + reference_f.rounding) + value + scene->returned[1], 1e-12),
+          "primal %g", found.primal);
+    CHECK(fabs(found.dual - fmax(0, linear - .5 * (reference_g.norm + reference_g.rounding))) <=
+              1e-12 * (linear + reference_g.rounding),
           "dual %g", found.dual);
-    double paid = scene->told[1] + 7e-15 + .5 * (plain_f.rounding + plain_g.rounding);
+    double paid = scene->returned[1] + 7e-15 + .5 * (reference_f.rounding + reference_g.rounding);
     CHECK(near(found.paid, paid, 1e-9), "paid %.12g, not %.12g", found.paid, paid);
-    CHECK(near(found.norm, sqrt(plain_f.norm), 1e-12), "norm %g", found.norm);
+    CHECK(near(found.norm, sqrt(reference_f.norm), 1e-12), "norm %g", found.norm);
     CHECK(found.certified && !found.flat && !found.worse && found.nothing == 1e6, "flags");
     CHECK(near(found.gap, (found.primal - found.dual) / found.primal, 1e-12), "gap %g", found.gap);
     for (size_t i = 0; i < N; i++) {
         most = fmax(most, scene->off[0][i]);
-        largest = fmax(largest, kernel ? 2 * scene->reach[i] : plain_reach(scene, 0, i));
+        largest = fmax(largest, kernel ? 2 * scene->reach[i] : reference_reach(scene, 0, i));
         for (size_t c = 0; c < scene->k && kernel; c++) {
             CHECK(fabs(scores[i * scene->k + c] - (double)scene->s[i][c]) <= scene->off[0][i],
                   "scores of %zu", i);
@@ -365,49 +369,51 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
     double score;
     MUST(certify_largest_score(scene->certify, scene->k, &f, 2, &score, &err));
     CHECK(near(score, largest, 1e-12), "largest score %g, not %g", score, largest);
-    /* with the errors of entries, which are less, and then next to none, but bounds; the linear
-     * part leaves no gap but rounding */
+    /* With entrywise errors, which are smaller, then with hardly any. The linear part is such that
+     * the gap is due to rounding only. */
     struct certify_family sharper = family;
     struct certificate sharp;
     sharper.enough = 0;
-    sharper.linear = .5 * (plain_f.norm + plain_g.norm) + value;
-    scene->looks = 0;
+    sharper.linear = .5 * (reference_f.norm + reference_g.norm) + value;
+    scene->evaluations = 0;
     if (kernel) {
         double e[2][N], none[N] = {0};
-        plain_entries(scene, 0, which, e[0]);
-        plain_entries(scene, which, 0, e[1]);
-        plain_f = plain_kernel(scene, 0, false, e[0], false);
-        plain_g = plain_kernel(scene, which, true, e[1], false);
-        expect(scene, 1, &plain_f, e[0], f.exact_error);
-        plain_f = plain_kernel(scene, 0, false, none, true);
-        plain_g = plain_kernel(scene, which, true, none, true);
-        expect(scene, 2, &plain_f, none, NULL);
+        reference_entries(scene, 0, which, e[0]);
+        reference_entries(scene, which, 0, e[1]);
+        reference_f = reference_kernel(scene, 0, false, e[0], false);
+        reference_g = reference_kernel(scene, which, true, e[1], false);
+        expect(scene, 1, &reference_f, e[0], f.exact_error);
+        reference_f = reference_kernel(scene, 0, false, none, true);
+        reference_g = reference_kernel(scene, which, true, none, true);
+        expect(scene, 2, &reference_f, none, NULL);
     }
     MUST(certify_bounds(scene->certify, scene->k, &f, &g, &sharper, &sharp, &err));
-    CHECK(scene->looks == (kernel ? LOOKS : 1) && (!kernel || sharp.primal < found.primal),
-          "bounds are not sharper: %zu looks", scene->looks);
-    paid = scene->told[1] + 7e-15 + .5 * (plain_f.rounding + plain_g.rounding);
+    CHECK(scene->evaluations == (kernel ? EVALUATIONS : 1) &&
+              (!kernel || sharp.primal < found.primal),
+          "bounds are not sharper: %zu evaluations", scene->evaluations);
+    paid = scene->returned[1] + 7e-15 + .5 * (reference_f.rounding + reference_g.rounding);
     CHECK(near(sharp.paid, paid, 1e-7), "paid %.12g, not %.12g", sharp.paid, paid);
-    double dual = sharper.linear - .5 * (plain_g.norm + plain_g.rounding);
-    CHECK(fabs(sharp.dual - dual) <= 1e-12 * (sharper.linear + plain_g.rounding),
+    double dual = sharper.linear - .5 * (reference_g.norm + reference_g.rounding);
+    CHECK(fabs(sharp.dual - dual) <= 1e-12 * (sharper.linear + reference_g.rounding),
           "dual %.17g, not %.17g", sharp.dual, dual);
     CHECK(near(sharp.norm, found.norm, 1e-12), "norm %g", sharp.norm);
     for (size_t j = 0; j < N * scene->k && kernel; j++) {
         CHECK(fabs(scores[j] - (double)scene->s[j / scene->k][j % scene->k]) <=
-                  scene->off[2][j / scene->k] + plain_off,
+                  scene->off[2][j / scene->k] + reference_error,
               "sharper score %zu", j);
     }
-    /* as one function: the dual is that of f; and f = 0 where that is better */
+    /* As one function: the dual is that of f; and f = 0 is reported where it is better. */
     struct certify_family better = family;
     better.nothing = 1e-3;
     struct certify_function both = f;
     both.error = scene->error;
     both.exact = both.exact_error = NULL;
-    plain_f = kernel ? plain_kernel(scene, 0, true, NULL, false) : plain_linear(scene, 0, true, 0);
-    expect(scene, 0, &plain_f, NULL, NULL);
+    reference_f = kernel ? reference_kernel(scene, 0, true, NULL, false)
+                         : reference_linear(scene, 0, true, 0);
+    expect(scene, 0, &reference_f, NULL, NULL);
     MUST(certify_bounds(scene->certify, scene->k, &both, NULL, &better, &found, &err));
-    CHECK(fabs(found.dual - fmax(0, linear - .5 * (plain_f.norm + plain_f.rounding))) <=
-              1e-12 * (linear + plain_f.rounding),
+    CHECK(fabs(found.dual - fmax(0, linear - .5 * (reference_f.norm + reference_f.rounding))) <=
+              1e-12 * (linear + reference_f.rounding),
           "dual %g of f", found.dual);
     CHECK(found.worse && found.primal == 1e-3, "worse than nothing, primal %g", found.primal);
 }
@@ -418,8 +424,8 @@ static void check_bounds(void) {
     for (int round = 0; round < 256; round++) {
         struct scene scene;
         double size = round & 128 ? .01 : 1e-15;
-        open_scene(&scene, round & 64 ? MOST_K : 1, round & 4,
-                   round & 8 ? round & 4 ? .75 : 1.5 : 0, round & 16, size, &random);
+        open_scene(&scene, round & 64 ? MAX_K : 1, round & 4, round & 8 ? round & 4 ? .75 : 1.5 : 0,
+                   round & 16, size, &random);
         CHECK(near(certify_factor(scene.certify), scene.factor, 1e-12), "factor %g, not %g",
               certify_factor(scene.certify), scene.factor);
         for (size_t i = 0; i < N; i++) {
@@ -430,10 +436,10 @@ static void check_bounds(void) {
         check_scene(&scene, round & 2, round & 32, .3 * size);
         close_scene(&scene);
     }
-    printf("ok: both bounds and what is paid for rounding are those of plain sums\n");
+    printf("ok: both bounds and their rounding-error bounds equal the reference\n");
 }
 
-/* ---- all rows alike, and overflow ---- */
+/* ---- constant scores, and overflow ---- */
 
 static void check_flat(void) {
     float value[] = {1, 1, 1, 2};
@@ -446,7 +452,7 @@ static void check_flat(void) {
     struct certify_function f = {.weights = w, .bias = &bias};
     MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
     CHECK(found.flat && found.dual == 0 && near(found.primal, .5, 1e-12), "scores 4 and 4");
-    w[1] = 1e-15; /* beyond 4 times what rounding may do: of 4, some 3e-15 */
+    w[1] = 1e-15; /* below 4 times the rounding-error bound, about 3e-15 */
     MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
     CHECK(found.flat, "scores that rounding may have made different");
     w[1] = 1e-12;
@@ -464,7 +470,7 @@ static void check_flat(void) {
     reach[0] = reach[1] = pair[0].other = pair[1].other = 1;
     struct certify *pairs;
     MUST(certify_create(&pairs, &line.problem, &line.map, 0, &err));
-    certify_pairs(pairs, reach, 1e-16, pair); /* scores of rows are none then */
+    certify_pairs(pairs, reach, 1e-16, pair); /* scores are then those of pairs */
     MUST(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err));
     CHECK(!found.flat && certify_factor(pairs) == 1e-16 && certify_reach(pairs) == reach, "pairs");
     w[0] = 0;
@@ -475,7 +481,7 @@ static void check_flat(void) {
     CHECK(certify_bounds(line.certify, 1, &f, NULL, &infinite, &found, &err) < 0,
           "an infinite loss");
     line_close(&line);
-    printf("ok: rows of equal scores are told, and what overflows\n");
+    printf("ok: constant scores and overflow are recognised\n");
 }
 
 /* A linear part of the dual that is too large puts the dual bound above the primal one. */
@@ -512,8 +518,8 @@ static void check_crossed(void) {
     printf("ok: bounds that contradict each other are not certified\n");
 }
 
-/* A bias of kernels that is not what the coefficients make of the constant feature, to double's
- * digits and to more. */
+/* A bias with kernels that differs from the contribution of the constant feature to the
+ * coefficients' sum, in double and in double-double. */
 static void check_bias(void) {
     float value[] = {1, 2};
     struct line line;
@@ -539,12 +545,12 @@ static void check_bias(void) {
               scores[1]);
     }
     line_close(&line);
-    printf("ok: a bias stands for the constant feature, whatever the coefficients sum to\n");
+    printf("ok: a bias replaces the constant feature, regardless of the sum of the coefficients\n");
 }
 
-/* ---- rows that are spread over ranks ---- */
+/* ---- rows distributed over processes ---- */
 
-struct spread {
+struct processes {
     const struct scene *scene;
     size_t ranks;
     struct certificate found;
@@ -564,12 +570,12 @@ static int sum_of_sizes(void *context, size_t first, size_t n, const double *s, 
     return 0;
 }
 
-static void work_rank(struct cluster *cluster, void *context) {
-    struct spread *spread = context;
-    const struct scene *scene = spread->scene;
+static void run_process(struct cluster *cluster, void *context) {
+    struct processes *processes = context;
+    const struct scene *scene = processes->scene;
     struct error err;
     struct data data = scene->data;
-    size_t rank = cluster_rank(cluster), first = ranks_cut(cluster, spread->ranks, &data);
+    size_t rank = cluster_rank(cluster), first = ranks_cut(cluster, processes->ranks, &data);
     size_t n = data.n_rows, k = scene->k;
     const struct problem problem = {.data = &data, .n = n, .cluster = cluster};
     struct score_map map;
@@ -587,27 +593,27 @@ static void work_rank(struct cluster *cluster, void *context) {
     CHECK(found.paid == most && found.primal == cluster_largest(cluster, found.primal) &&
               found.dual == cluster_largest(cluster, found.dual) &&
               found.flat == cluster_any(cluster, found.flat),
-          "rank %zu has another certificate", rank);
+          "process %zu has another certificate", rank);
     MUST(certify_largest_score(certify, k, &f, 2, &score, &err));
     if (rank == 0) {
-        spread->found = found;
-        spread->found.norm = score;
+        processes->found = found;
+        processes->found.norm = score;
     }
     certify_free(certify);
     score_map_free(&map);
 }
 
-static void check_spread(void) {
+static void check_processes(void) {
     struct random random;
     random_start(&random, 4, 0);
     for (int round = 0; round < 48; round++) {
         struct scene scene;
-        open_scene(&scene, round & 1 ? MOST_K : 1, false, round & 2 ? 1.5 : 0, false,
+        open_scene(&scene, round & 1 ? MAX_K : 1, false, round & 2 ? 1.5 : 0, false,
                    round & 4 ? .01 : 1e-15, &random);
-        struct spread one = {.scene = &scene, .ranks = 1}, several = {.scene = &scene};
+        struct processes one = {.scene = &scene, .ranks = 1}, several = {.scene = &scene};
         several.ranks = round & 8 ? 2 : 3;
-        work_rank(NULL, &one);
-        ranks_run(several.ranks, work_rank, &several);
+        run_process(NULL, &one);
+        ranks_run(several.ranks, run_process, &several);
         const struct certificate *a = &one.found, *b = &several.found;
         double norm = 0, rounding = (double)several.ranks * unit;
         for (size_t j = 0; j < D * scene.k; j++) {
@@ -617,7 +623,7 @@ static void check_spread(void) {
             norm += scene.bias[0][c] * scene.bias[0][c] / (scene.constant * scene.constant);
         }
         double paid =
-            a->paid + rounding * (a->primal - .5 * norm); /* for the sum of ranks' losses */
+            a->paid + rounding * (a->primal - .5 * norm); /* for the sum of the processes' losses */
         CHECK(near(b->paid, paid, 1e-11 + (round & 4 ? 0 : 1e-9)), "paid %.14g, not %.14g", b->paid,
               paid);
         CHECK(near(b->primal, a->primal, 1e-13) && near(b->dual, a->dual, 1e-13) &&
@@ -625,7 +631,7 @@ static void check_spread(void) {
               "bounds %g and %g, not %g and %g", b->primal, b->dual, a->primal, a->dual);
         close_scene(&scene);
     }
-    printf("ok: over ranks the bounds are those of all rows\n");
+    printf("ok: over processes the bounds are those of all rows\n");
 }
 
 int main(void) {
@@ -633,6 +639,6 @@ int main(void) {
     check_flat();
     check_crossed();
     check_bias();
-    check_spread();
+    check_processes();
     return 0;
 }

@@ -1,6 +1,6 @@
-/* What certificates are put together of beside the bounds (fit/certify.h): which scores
- * count as equal, by one process and over ranks, what is added to a kernel's diagonal, sums, and
- * what a solution says by them. */
+/* Tests of the other parts of certificates (fit/certify.h): constant scores, in one process and
+ * over several, shifts of a kernel's diagonal, sums of certificates, and the bounds that solutions
+ * report. */
 #define _GNU_SOURCE
 #include "fit/certify.h"
 
@@ -15,9 +15,8 @@
 
 static const double unit = DBL_EPSILON / 2;
 
-/* Whether scores s (n, k) count as equal, where row i's may be off by slack[i]: the scores of
- * features of their own, with two large ones beside them that cancel. *most gets the largest
- * slack. */
+/* Whether scores s (n, k) count as constant, with error bounds from `size`: each row has its own
+ * features, and two large ones that cancel. *most: the largest slack. */
 static bool is_flat(size_t n, size_t k, const double *s, const double *size, double *most) {
     enum { MOST = 3 };
     float value[MOST * 3];
@@ -40,9 +39,9 @@ static bool is_flat(size_t n, size_t k, const double *s, const double *size, dou
     return found.flat;
 }
 
-/* C times the lack of a margin of 1, of scores within 0. */
-static int lack(void *context, size_t first, size_t n, const double *s, const double *error,
-                double *value, double *rounding, struct error *err) {
+/* The hinge loss C max(0, 1 - s) with exact scores. */
+static int hinge_loss(void *context, size_t first, size_t n, const double *s, const double *error,
+                      double *value, double *rounding, struct error *err) {
     (void)first, (void)err;
     *value = *rounding = 0;
     for (size_t i = 0; i < n; i++) {
@@ -52,16 +51,16 @@ static int lack(void *context, size_t first, size_t n, const double *s, const do
     return 0;
 }
 
-/* The certificate of weight w on rows 1 and 2, C of the losses, one number as `added`. */
-static struct certificate lengthened(double w, const double *added, double cost, bool wanted,
-                                     double enough, bool kernel) {
+/* The certificate of weight w on rows 1 and 2, with cost C and bias `added`. */
+static struct certificate scaled(double w, const double *added, double cost, bool wanted,
+                                 double enough, bool kernel) {
     float value[] = {1, 2};
     double b[] = {w, 0};
     struct line line;
     struct certificate found;
     struct error err;
     const struct certify_family family = {.context = &cost,
-                                          .loss = lack,
+                                          .loss = hinge_loss,
                                           .linear = w * w,
                                           .nothing = 2 * cost,
                                           .enough = enough,
@@ -73,29 +72,29 @@ static struct certificate lengthened(double w, const double *added, double cost,
     return found;
 }
 
-/* A margin that is short by d is met by f longer by d, to within the factor between two lengths, if
- * C is large; what is added to scores grows with f. */
+/* With a large C, a margin that is too small by d leads to a scaling factor of 1 + d, up to the
+ * factor between two trials; the bias is scaled with f. */
 static void check_length(void) {
     const double cost = 1e9;
     for (int kernel = 0; kernel < 2; kernel++) {
         for (double d = 1e-11; d < 1e-2; d *= 10) {
-            double more = lengthened(1 - d, NULL, cost, true, 0, kernel).length - 1;
+            double more = scaled(1 - d, NULL, cost, true, 0, kernel).length - 1;
             CHECK(more >= 0.9 * d && more <= 1.4 * d, "kernel %d: %g for %g", kernel, more, d);
             double half = 0.5;
-            more = lengthened(0.5 - d, &half, cost, true, 0, kernel).length - 1;
+            more = scaled(0.5 - d, &half, cost, true, 0, kernel).length - 1;
             CHECK(more >= 0.9 * d && more <= 1.4 * d, "kernel %d: %g for %g, added", kernel, more,
                   d);
         }
-        CHECK_TRUE(lengthened(1.5, NULL, cost, true, 0, kernel).length == 1);
-        CHECK_TRUE(lengthened(1 - 1e-6, NULL, cost, false, 0, kernel).length == 1);
-        CHECK_TRUE(lengthened(1 - 1e-6, NULL, cost, true, 1, kernel).length == 1);
-        CHECK_TRUE(lengthened(0.99, NULL, 0.1, true, 0, kernel).length == 1);
+        CHECK_TRUE(scaled(1.5, NULL, cost, true, 0, kernel).length == 1);
+        CHECK_TRUE(scaled(1 - 1e-6, NULL, cost, false, 0, kernel).length == 1);
+        CHECK_TRUE(scaled(1 - 1e-6, NULL, cost, true, 1, kernel).length == 1);
+        CHECK_TRUE(scaled(0.99, NULL, 0.1, true, 0, kernel).length == 1);
     }
     printf("ok: how much longer a function had better be\n");
 }
 
-/* Scores differ where they do by more than twice what both may be off by: of the first row and any
- * other, in any output. */
+/* Scores are not constant if, in any output, those of the first row and another differ by more than
+ * twice the sum of their error bounds. */
 static void check_equal_scores(void) {
     const double alike[] = {1, 1, 1}, first[] = {64, 1, 1}, last[] = {1, 1, 64};
     double small, large, other, s[6] = {1, 1, 1, 1, 1, 1};
@@ -117,13 +116,13 @@ static void check_equal_scores(void) {
     printf("ok: scores that errors hide are taken for equal, others are not\n");
 }
 
-/* Rows of which those of a rank have equal scores, and of one rank another: by `apart` slacks, in
- * output `which`, on rank `odd`. */
+/* Rows whose scores are constant within each process; those of process `odd` differ by `apart`
+ * slacks in output `which`. */
 struct levels {
     double apart;
     size_t which, odd;
-    bool flat;            /* what came out */
-    bool alone, negative; /* the first row of rank `odd` alone is another; scores are about -1 */
+    bool flat;            /* the result */
+    bool alone, negative; /* only the first row of process `odd` differs; scores are about -1 */
 };
 
 static void work_level(struct cluster *cluster, void *context) {
@@ -169,10 +168,10 @@ static void check_levels(void) {
     printf("ok: scores that differ between ranks are told from those that errors hide\n");
 }
 
-/* ---- pairs of rows of a kernel whose matrix has to be looked at ---- */
+/* ---- pairs of rows with a kernel whose matrix must be checked ---- */
 
-/* What is added to the diagonal raises |f|^2 of pairs, of which nothing else is paid for here. */
-static void check_lift(void) {
+/* The shift of the diagonal raises |f|^2 of pairs; there are no other errors here. */
+static void check_shift(void) {
     enum { ROWS = 3, PAIRS = 4 };
     static const struct certify_pair pairs[PAIRS] = {{0, 1}, {2, 1}, {2, 0}, {1, 0}};
     static const double b[PAIRS] = {1, -2, .5, 3}, none[PAIRS] = {0};
@@ -189,32 +188,33 @@ static void check_lift(void) {
     MUST(gram_create(&gram, &kernel, &data, 1 << 20, true, NULL, &err));
     const struct problem problem = {.data = &data, .gram = gram, .n = ROWS};
     MUST(certify_create(&certify, &problem, &map, 0, &err));
-    double reach[ROWS], shift[ROWS], lift = 0, zero = 0;
+    double reach[ROWS], shift[ROWS], shift_norm = 0, zero = 0;
     bool definite;
     memcpy(reach, certify_reach(certify), sizeof reach);
     CHECK_TRUE(!kernel_definite(&kernel));
     CHECK_TRUE(definite_check(gram_rows(gram), rows, reach, ROWS, &definite, shift, &err) == 0 &&
                definite);
     for (uint32_t i = 0; i < ROWS; i++) {
-        double size = 0; /* of the function's part at the row */
+        double size = 0; /* of the coefficients at the row */
         for (size_t p = 0; p < PAIRS; p++) {
             size += pairs[p].one == i ? fabs(b[p]) * reach[pairs[p].other] : 0;
             size += pairs[p].other == i ? fabs(b[p]) * reach[pairs[p].one] : 0;
-            lift += pairs[p].one == i ? 2 * b[p] * b[p] * shift[i] * shift[pairs[p].other] : 0;
+            shift_norm +=
+                pairs[p].one == i ? 2 * b[p] * b[p] * shift[i] * shift[pairs[p].other] : 0;
         }
-        lift += 2 * shift[i] * size * size;
+        shift_norm += 2 * shift[i] * size * size;
     }
     double *pair_reach = memory_zeros(PAIRS, sizeof *pair_reach, "reach", &err);
     struct certify_pair *pair = memory_array(PAIRS, sizeof *pair, "pairs", &err);
     CHECK_TRUE(pair_reach && pair);
     memcpy(pair, pairs, sizeof pairs);
-    pair_reach[1] = 3; /* of b = -2, and a score of 6 may be off by a sixteenth of that */
+    pair_reach[1] = 3; /* of b = -2; the error bound of a score of 6 is a sixteenth of it */
     certify_pairs(certify, pair_reach, .0625, pair);
-    double paid = lift + .0625 * 36;
+    double paid = shift_norm + .0625 * 36;
     const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
     const struct certify_function f = {.weights = b, .exact = none};
     MUST(certify_bounds(certify, 1, &f, NULL, &family, &found, &err));
-    CHECK(found.certified && lift > 0 && near(found.paid, paid, 1e-12) &&
+    CHECK(found.certified && shift_norm > 0 && near(found.paid, paid, 1e-12) &&
               near(found.primal, .5 * paid, 1e-12),
           "paid %.12g, not %.12g", found.paid, paid);
     certify_free(certify);
@@ -222,7 +222,7 @@ static void check_lift(void) {
     printf("ok: what is added to a kernel's diagonal is paid for, pair by pair\n");
 }
 
-/* ---- sums that are not too small, and what a solution says ---- */
+/* ---- sums rounded upwards, and the bounds that solutions report ---- */
 
 static void check_total(void) {
     struct certify_total total = {0};
@@ -310,7 +310,7 @@ static void check_words(void) {
     printf("ok: sums are not too small, and solutions say what is so\n");
 }
 
-/* Bounds of which one must be false are claimed by nobody: not alone, not joined, not in a sum. */
+/* Contradictory bounds are not certified: not alone, not joined, not in a sum. */
 static void check_contradictions(void) {
     const struct problem problem = {.n = 1};
     struct certificate certificate = {
@@ -364,8 +364,8 @@ static void check_contradictions(void) {
     printf("ok: bounds that contradict each other are not claimed\n");
 }
 
-/* Coefficients that add up to 0, while their sum in double, which is written as the bias, is off by
- * as much as that of so many may be: its square is of |f|^2. */
+/* The coefficients sum to 0, but their sum in double, which is stored as the bias, has the largest
+ * possible rounding error. |f|^2 must include the square of the stored bias. */
 static void check_written_bias(void) {
     enum { ROWS = 600 };
     float value[ROWS];
@@ -393,7 +393,7 @@ int main(void) {
     check_equal_scores();
     check_length();
     check_levels();
-    check_lift();
+    check_shift();
     check_total();
     check_words();
     check_contradictions();

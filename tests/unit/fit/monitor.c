@@ -1,8 +1,8 @@
-/* Monitors before a monitor: each passes on what it is told and asked, but for its own part. */
+/* Monitors that wrap another: each passes on all calls, apart from its own changes. */
 #include "fit/monitor.h"
 #include "tests/unit/compute.h"
 
-/* Remembers what it is told, and stops when it is set to. */
+/* Records its calls, and returns `answer`. */
 struct witness {
     uint64_t iteration, checks;
     double primal, dual;
@@ -29,7 +29,7 @@ static double witness_left(void *context) {
     return ((struct witness *)context)->left;
 }
 
-/* A monitor before the witness, which adds `before` to iterations. */
+/* Checks a monitor that wraps the witness and adds `before` to iterations. */
 static void check_passes(struct witness *witness, const struct monitor *monitor, uint64_t before,
                          const char *what) {
     static const enum stop_reason answers[] = {STOP_REACHED, STOP_ITERATIONS, STOP_TIME,
@@ -70,14 +70,14 @@ int main(void) {
     check_passes(&witness, &chain, 1030, "a chain of three");
     monitor_shared_free(&shared);
 
-    /* a run's own limit is no word of the monitor behind it */
+    /* the limit of a run is not reported as a reason of the wrapped monitor */
     after = monitor_after(&run, &behind, 100, 8);
     CHECK(monitor_check(&after, 7, 3, 2) == 0 && run.said == 0, "stopped before its limit");
     CHECK(monitor_check(&after, 8, 3, 2) == STOP_ITERATIONS && run.said == 0, "no limit");
     witness.answer = STOP_TIME;
     CHECK(monitor_check(&after, 8, 3, 2) == STOP_TIME && run.said == STOP_TIME, "another reason");
 
-    /* which limit of iterations comes first, as the run counts them */
+    /* the smaller limit of iterations applies, in the count of the run */
     const uint64_t most[][4] = {{0, 0, 0, 0},  {0, 8, 5, 8},    {20, 0, 5, 15},
                                 {20, 8, 5, 8}, {20, 18, 5, 15}, {20, 8, 20, 8}};
     for (size_t k = 0; k < sizeof most / sizeof most[0]; k++) {
@@ -87,7 +87,7 @@ int main(void) {
         CHECK(monitor_after(&run, NULL, most[k][2], most[k][1]).most == most[k][1], "limit %zu", k);
     }
 
-    /* a run that ends early is late where no more is left than it needs */
+    /* a run that reserves time ends when only that time remains */
     struct monitor_run ahead;
     struct monitor early = monitor_end_early(&ahead, &behind, 2);
     witness.answer = 0;
@@ -101,6 +101,6 @@ int main(void) {
         CHECK(monitor_check(&early, 1, 3, 2) == STOP_ITERATIONS, "another reason");
     }
 
-    printf("ok: monitors before a monitor\n");
+    printf("ok: wrapped monitors\n");
     return 0;
 }

@@ -1,5 +1,5 @@
-/* The policy tables of all families: printed with --list, a row a line, else checked. Families are
- * added to `policies`. */
+/* The policy tables of all families: with --list prints one row per line, otherwise checks them.
+ * New families are added to `policies`. */
 #include "families/mc/solver/policy.h"
 #include "families/ml/solver/policy.h"
 #include "families/rank/solver/policy.h"
@@ -25,7 +25,7 @@ static void list(const struct policy *policy) {
     }
 }
 
-/* An algorithm has one row, and each row its words. */
+/* Checks that each algorithm has one row, and each row its texts. */
 static void check_table(const struct policy *policy) {
     unsigned seen = 0;
     for (size_t r = 0; r < policy->n_rows; r++) {

@@ -1,5 +1,5 @@
-/* common/distributed/cluster by one process, or under mpirun by several ranks: tasks are taken once
- * each, what ranks post is heard once and whole, and sums are those of all. Rank 0 tells. */
+/* common/distributed/cluster in one process, or under mpirun in several: each task is assigned
+ * once, each message is received once and complete, and sums are totals. Process 0 prints. */
 #include "common/distributed/cluster.h"
 
 #include "tests/unit/check.h"
@@ -9,7 +9,7 @@
 
 enum { TASKS = 200, LONGEST = 300000 };
 
-/* What rank 0 has of the tasks of a list. */
+/* The tasks of a list of which process 0 knows. */
 struct done {
     pthread_mutex_t mutex;
     unsigned times[TASKS];
@@ -21,7 +21,7 @@ static void tell(void *context, const struct error *err) {
     FAIL("%s", err->text);
 }
 
-/* Messages of all lengths, some with nothing behind the number. */
+/* The length of a task's message; some contain only the number. */
 static size_t length_of(size_t task) {
     return sizeof task + (task % 7 == 0 ? LONGEST : task % 3);
 }
@@ -45,7 +45,7 @@ static int hear(void *context, const char *bytes, size_t n, struct error *err) {
     return 0;
 }
 
-/* Takes tasks until there are none, and has rank 0 know of each. */
+/* Takes tasks until none remain, and reports each to process 0. */
 static void work(struct cluster *cluster, struct done *done) {
     static char message[sizeof(size_t) + LONGEST];
     struct cluster_tasks tasks = cluster_deal(cluster, TASKS);
@@ -61,7 +61,7 @@ static void work(struct cluster *cluster, struct done *done) {
             cluster_post(cluster, message, n);
         }
     }
-    CHECK_TRUE(cluster_take(cluster, &tasks) == TASKS); /* for good */
+    CHECK_TRUE(cluster_take(cluster, &tasks) == TASKS); /* and remains empty */
 }
 
 static void test_tasks(struct cluster *cluster) {
@@ -87,7 +87,7 @@ static void test_sums(struct cluster *cluster) {
     CHECK_TRUE(far == size - 1);
 }
 
-/* All ranks of these tests are on one machine. */
+/* All processes of these tests run on one machine. */
 static void test_machine(struct cluster *cluster) {
     size_t threads = cluster_threads(cluster);
     CHECK_TRUE(cluster_neighbours(cluster) == cluster_size(cluster));

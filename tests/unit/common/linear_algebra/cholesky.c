@@ -1,5 +1,5 @@
-/* Factors by blocks, and what they solve, of matrices of whole numbers: every sum is exact, so that
- * factors and solutions are those that the matrices were made of, to the bit. */
+/* Blocked Cholesky factors and solutions of integer matrices. All sums are exact, so factors and
+ * solutions must equal those from which the matrices were computed, to the bit. */
 #include "common/linear_algebra/cholesky.h"
 
 #include "tests/unit/compute.h"
@@ -18,7 +18,8 @@ static double solution_entry(size_t i, size_t c) {
     return (double)((i * 13 + c * 17) % 9) - 4;
 }
 
-/* A (n, n): its lower half L L', above it what is to stay there; B (n, K): A times the solution. */
+/* A (n, n): L L' in the lower half, above it values that must not change; B (n, K): A times the
+ * solution. */
 static void fill(size_t n, double *A, double *B) {
     double *half = sample_array(n * K, sizeof *half);
     for (size_t i = 0; i < n; i++) {
@@ -57,14 +58,15 @@ static void check_size(size_t n, struct threads *const *pool) {
         }
     }
     whole[n * n - 1] -= factor_entry(n - 1, n - 1) * factor_entry(n - 1, n - 1);
-    CHECK(cholesky_factor_blocks(whole, n, NULL) < 0, "%zu rows: a factor of what is singular", n);
+    CHECK(cholesky_factor_blocks(whole, n, NULL) < 0, "%zu rows: a singular matrix has a factor",
+          n);
     free(whole);
     free(A);
     free(B);
 }
 
-/* The factor with a ridge is that of A, nearly: of all ones, which have rank 1, the last of them
- * less something. */
+/* The regularised factor of a nearly singular matrix is close to that of A: all ones, of matrix
+ * rank 1, with the last entry reduced by `least`. */
 static void check_ridge(size_t n, double least) {
     double *A = sample_array(n * n, sizeof *A), *diagonal = sample_array(n, sizeof *diagonal);
     double worst = 0;
@@ -100,6 +102,6 @@ int main(void) {
     for (size_t p = 1; p < POOLS; p++) {
         threads_free(pool[p]);
     }
-    printf("ok: factors by blocks and their solutions, on any number of threads; ridges\n");
+    printf("ok: blocked factors and solutions with any number of threads; regularisation\n");
     return 0;
 }
