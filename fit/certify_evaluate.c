@@ -16,24 +16,27 @@ static int add_row_errors(const struct certify *certify, const double *largest,
     const struct certify_function *f = out->function;
     const struct data *data = certify->problem->data;
     size_t d = certify->map->dimension;
-    double *off = memory_zeros(d, sizeof *off, "a certificate", err), last = 0, most = 0;
-    if (!off || linear_adjoint_sizes(data, f->error, off, certify->problem->threads, err) < 0) {
-        free(off);
+    double *error_by_feature = memory_zeros(d, sizeof *error_by_feature, "a certificate", err),
+           bias_error = 0, max_bias_weight = 0;
+    if (!error_by_feature || linear_adjoint_sizes(data, f->error, error_by_feature,
+                                                  certify->problem->threads, err) < 0) {
+        free(error_by_feature);
         return -1;
     }
     for (size_t i = 0; i < data->n_rows; i++) {
-        last += f->error[i] * certify->constant;
+        bias_error += f->error[i] * certify->constant;
     }
-    cluster_sum(certify->map->cluster, off, d);
-    last = cluster_total(certify->map->cluster, last);
+    cluster_sum(certify->map->cluster, error_by_feature, d);
+    bias_error = cluster_total(certify->map->cluster, bias_error);
     for (size_t j = 0; j < d; j++) {
-        out->rounding += off[j] * (2 * largest[j] + off[j]);
+        out->rounding += error_by_feature[j] * (2 * largest[j] + error_by_feature[j]);
     }
     for (size_t c = 0; c < out->k && f->bias && certify->constant > 0; c++) {
-        most = fmax(most, fabs(f->bias[c]) / certify->constant);
+        max_bias_weight = fmax(max_bias_weight, fabs(f->bias[c]) / certify->constant);
     }
-    out->rounding += last * (2 * most + last) + 3 * ((double)d + 1) * CERTIFY_UNDERFLOW;
-    free(off);
+    out->rounding +=
+        bias_error * (2 * max_bias_weight + bias_error) + 3 * ((double)d + 1) * CERTIFY_UNDERFLOW;
+    free(error_by_feature);
     return 0;
 }
 
@@ -120,9 +123,10 @@ static void correct_bias(const struct certify *certify, struct certify_evaluatio
             sum += f->weights[i * k + c];
             size += fabs(f->weights[i * k + c]);
         }
-        double apart = bias - square * sum, rounding = ((double)n + 4) * CERTIFY_UNIT * size;
-        if (fabs(apart) > square * rounding) { /* else the error factor of the scores covers it */
-            out->norm += bias * (apart / square);
+        double difference = bias - square * sum, rounding = ((double)n + 4) * CERTIFY_UNIT * size;
+        if (fabs(difference) >
+            square * rounding) { /* else the error factor of the scores covers it */
+            out->norm += bias * (difference / square);
             out->summing += fabs(bias) * (rounding + 8 * CERTIFY_UNIT * (fabs(bias) / square));
         }
     }
@@ -140,7 +144,7 @@ static int evaluate_coefficients(const struct certify *certify, const double *s,
     }
     for (size_t i = 0; i < n; i++) {
         bool any = false;
-        double off = f->error ? f->error[i] : 0;
+        double own_error = f->error ? f->error[i] : 0;
         for (size_t c = 0; c < k; c++) {
             double b = f->weights[i * k + c], term = b * s[i * k + c];
             any = any || b != 0;
@@ -148,7 +152,7 @@ static int evaluate_coefficients(const struct certify *certify, const double *s,
             out->norm += term;
             out->summing += ((double)n * (double)k + 2) * CERTIFY_UNIT * fabs(term);
         }
-        out->coefficient_error += off * reach[i];
+        out->coefficient_error += own_error * reach[i];
         used += any;
     }
     correct_bias(certify, out);
@@ -279,10 +283,10 @@ static int add_loss(const struct certify *certify, struct certify_evaluation *of
                     double *error, double loss[2], struct error *err) {
     const struct certify_function *f = of_f->function;
     size_t k = of_f->k;
-    double most_bias = 0, value = 0, rounding = 0;
+    double max_bias = 0, value = 0, rounding = 0;
     bool add = f->bias && (!of_f->s || (certify->constant == 0 && !of_f->biased));
     for (size_t c = 0; f->bias && c < k; c++) {
-        most_bias = fmax(most_bias, fabs(f->bias[c]));
+        max_bias = fmax(max_bias, fabs(f->bias[c]));
     }
     for (size_t i = 0; i < n; i++) {
         double reach =
@@ -293,7 +297,7 @@ static int add_loss(const struct certify *certify, struct certify_evaluation *of
         double largest = array_largest(s + i * k, k);
         error[i] = of_f->factor * reach;
         error[i] = of_f->error ? fmin(error[i], of_f->error[first + i]) : error[i];
-        error[i] += 6 * CERTIFY_UNIT * (largest + most_bias);
+        error[i] += 6 * CERTIFY_UNIT * (largest + max_bias);
         error[i] += ((double)certify->map->dimension + 4) * CERTIFY_UNDERFLOW;
         error[i] += f->exact_error && !of_f->is_dd ? f->exact_error[first + i] : 0;
         if (!isfinite(error[i])) {
@@ -324,23 +328,23 @@ static int reduce_over_processes(struct cluster *cluster, size_t n, struct certi
     }
     /* The largest and, negated, the smallest of the processes' first scores; the slack; whether the
      * scores of one process vary. */
-    double *most = memory_array(k + 1, 2 * sizeof *most, "a certificate", err);
-    if (!most) {
+    double *maxima = memory_array(k + 1, 2 * sizeof *maxima, "a certificate", err);
+    if (!maxima) {
         return -1;
     }
     for (size_t c = 0; c < k; c++) {
-        most[2 * c] = n > 0 ? of_f->first[c] : -INFINITY;
-        most[2 * c + 1] = n > 0 ? -of_f->first[c] : -INFINITY;
+        maxima[2 * c] = n > 0 ? of_f->first[c] : -INFINITY;
+        maxima[2 * c + 1] = n > 0 ? -of_f->first[c] : -INFINITY;
     }
-    most[2 * k] = of_f->slack;
-    most[2 * k + 1] = of_f->varies;
-    cluster_max(cluster, most, 2 * k + 2);
-    of_f->slack = most[2 * k];
-    of_f->varies = most[2 * k + 1] > 0;
+    maxima[2 * k] = of_f->slack;
+    maxima[2 * k + 1] = of_f->varies;
+    cluster_max(cluster, maxima, 2 * k + 2);
+    of_f->slack = maxima[2 * k];
+    of_f->varies = maxima[2 * k + 1] > 0;
     for (size_t c = 0; c < k; c++) {
-        of_f->varies |= most[2 * c] + most[2 * c + 1] > 4 * of_f->slack;
+        of_f->varies |= maxima[2 * c] + maxima[2 * c + 1] > 4 * of_f->slack;
     }
-    free(most);
+    free(maxima);
     cluster_sum(cluster, loss, 2);
     loss[1] += (double)cluster_size(cluster) * CERTIFY_UNIT * (fabs(loss[0]) + loss[1]);
     return 0;

@@ -8,7 +8,7 @@
  *   U = rho (K + rho I)^-1 (Z - W) [- (K + rho I)^-1 1 b'],    V = r U + (1 - r) Z,
  *   z_i = argmin g_i(z) + rho/2 |z - (v_i + w_i)|^2,           W = V + W - Z.
  *
- * with over-relaxation r. One Cholesky factor of K + rho I serves all columns and iterations. The
+ * r is the over-relaxation. One Cholesky factor of K + rho I serves all columns and iterations. The
  * number of iterations depends little on the condition number of K and the scale of the g_i, and
  * hardly on n and k. If K is too large, it is replaced by a low-rank matrix plus a diagonal
  * (low_rank.h), and the optimum is that of this surrogate problem. Z and W are functions of Z + W,

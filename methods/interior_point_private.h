@@ -20,9 +20,10 @@ struct interior {
     double *correction;             /* (n) of a_step */
     /* A step and the second-order terms (products of the predictor's changes) it was computed with,
      * consecutive in memory so that they are copied together. */
-    double *step, *a_step, *a_second, *t_step,
-        *t_second;      /* (dimension), (n) twice, (n_groups) twice */
-    double *saved_step; /* the step before a correction */
+    double *step;              /* (dimension) */
+    double *a_step, *a_second; /* (n) */
+    double *t_step, *t_second; /* (n_groups) */
+    double *saved_step;        /* the step before a correction */
     double *best_w, *best_a;
     double *best_tied;  /* (n) the a of best_w, if the primal is evaluated at A'a */
     bool tied;          /* the primal is evaluated at A'a */

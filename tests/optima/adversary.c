@@ -1,11 +1,11 @@
 /* Solves random and degenerate problems by the programs and by an independent interior-point
  * method, and compares the results. svm-check must accept the proofs.
  *
- *   adversary BIN FOLDER seeds FIRST COUNT [FAMILY]  runs trials FIRST .. FIRST + COUNT - 1
- *   adversary BIN FOLDER hunt FIRST COUNT [FAMILY]   the same; reduces those that fail and writes them
- *                                                    to FOLDER/failed
+ *   adversary BIN FOLDER seeds FIRST COUNT [FAMILY]  runs trials from seed FIRST on
+ *   adversary BIN FOLDER hunt FIRST COUNT [FAMILY]   the same; reduces those that fail and
+ *                                                    writes them to FOLDER/failed
  *   adversary BIN FOLDER replay FILE...              runs trials from files
- *   adversary BIN FOLDER show FIRST COUNT [FAMILY]   one line per trial: claimed and reference bounds
+ *   adversary BIN FOLDER show FIRST COUNT [FAMILY]   prints claimed and reference bounds
  *
  * BIN: folder of the programs; FOLDER: for files. Exits with 1 if a trial fails. */
 #define _POSIX_C_SOURCE 200809L /* mkdir */
