@@ -51,8 +51,8 @@ static size_t row_tasks(const struct splitting *splitting) {
  * 0: no acceleration. Measured for mc on 3,000 rows of letter, ww, C = 1000: 540 iterations with
  * 10, 510 with 20, 690 with 5, 1370 without. */
 static size_t differences(size_t n, size_t k) {
-    size_t room = n / (2 * k);
-    return room < 2 ? 0 : smaller(room, DIFFERENCES);
+    size_t limit = n / (2 * k);
+    return limit < 2 ? 0 : smaller(limit, DIFFERENCES);
 }
 
 bool splitting_fits(size_t n, size_t k, const struct low_rank_goal *low, size_t cache_bytes) {

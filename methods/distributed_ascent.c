@@ -19,13 +19,14 @@ static const double MIN_CHANGE = 0.9, MAX_CHANGE = 1.25;
 static const double TOO_FAR = 0.5;
 
 void rounds_plan(struct rounds *rounds, struct cluster *cluster, double sweep, double weights) {
-    double most = cluster_largest(cluster, sweep), least = fmax(PER_WEIGHT * weights, MIN_PRODUCTS);
-    double parts = fmax(1, fmin(floor(most / least), MAX_PARTS));
-    double repeats = fmax(1, fmin(ceil(least / fmax(most, 1)), MAX_REPEATS));
+    double max_products = cluster_largest(cluster, sweep),
+           min_products = fmax(PER_WEIGHT * weights, MIN_PRODUCTS);
+    double parts = fmax(1, fmin(floor(max_products / min_products), MAX_PARTS));
+    double repeats = fmax(1, fmin(ceil(min_products / fmax(max_products, 1)), MAX_REPEATS));
     *rounds = (struct rounds){.cluster = cluster,
                               .parts = (size_t)parts,
                               .repeats = (size_t)repeats,
-                              .work = most * repeats / parts,
+                              .work = max_products * repeats / parts,
                               .factor = 1,
                               .momentum = 1};
 }
@@ -43,9 +44,9 @@ double rounds_ahead(struct rounds *rounds) {
 
 double rounds_go(struct rounds *rounds, double slope, double curvature) {
     double best = curvature > 0 ? slope / curvature : 1,
-           most = (double)cluster_size(rounds->cluster);
+           max_factor = (double)cluster_size(rounds->cluster);
     double change = best > 0 ? fmin(fmax(1 / best, MIN_CHANGE), MAX_CHANGE) : MAX_CHANGE;
-    rounds->factor = fmin(fmax(rounds->factor * change, 1), most);
+    rounds->factor = fmin(fmax(rounds->factor * change, 1), max_factor);
     rounds->momentum = best < TOO_FAR ? 1 : rounds->momentum;
     return best < 1 ? fmax(best, 0) : 1;
 }

@@ -14,7 +14,7 @@
  * starts near 0, and the residuals vanish with the first full step. */
 static void start(struct interior *in) {
     const struct interior_problem *problem = &in->problem;
-    const double middle = 0.5, room = 0.1, gap = 0.2;
+    const double middle = 0.5, slack = 0.1, gap = 0.2;
     double size = 0;
     for (size_t j = 0; j < problem->n; j++) {
         size += fabs(interior_margin(problem, j)) / in->n_hinges;
@@ -27,7 +27,7 @@ static void start(struct interior *in) {
             in->a[j] = 2 * problem->cost[j] * size;
             in->s[j] = fmax(size - u, 0) + gap * size;
         } else {
-            double root = sqrt(u * u + 4 * room * size * size);
+            double root = sqrt(u * u + 4 * slack * size * size);
             in->xi[in->group[j]] = fmax(in->xi[in->group[j]], (root + u) / 2);
             in->t_step[in->group[j]] += 1;
         }
@@ -142,12 +142,12 @@ static double norm_of(const struct interior *in, const double *w) {
 /* The primal at weights w with scores v. */
 static double primal_of(const struct interior *in, const double *w, const double *v) {
     const struct interior_problem *problem = &in->problem;
-    double loss = 0, most = 0;
+    double loss = 0, largest = 0;
     for (size_t j = 0; j < problem->n; j++) {
-        most = fmax(most, interior_margin(problem, j) - v[j]);
+        largest = fmax(largest, interior_margin(problem, j) - v[j]);
         if (j + 1 == problem->n || in->group[j + 1] != in->group[j]) {
-            loss += problem->cost[in->group[j]] * (problem->squared ? most * most : most);
-            most = 0;
+            loss += problem->cost[in->group[j]] * (problem->squared ? largest * largest : largest);
+            largest = 0;
         }
     }
     return norm_of(in, w) + cluster_total(problem->cluster, loss);
@@ -262,8 +262,8 @@ void interior_evaluate(struct interior *in) {
     if (dual > in->best_dual) {
         in->best_dual = dual;
         for (size_t j = 0; j < n; j++) {
-            double most = problem->squared ? INFINITY : problem->cost[in->group[j]];
-            in->best_a[j] = fmin(in->a[j], most);
+            double upper = problem->squared ? INFINITY : problem->cost[in->group[j]];
+            in->best_a[j] = fmin(in->a[j], upper);
         }
     }
     const double *w;

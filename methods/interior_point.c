@@ -183,8 +183,9 @@ static double longest_step(const struct interior *in, double target, double frac
 static double predict(struct interior *in, double length) {
     bool squared = in->problem.squared;
     const struct interior_term *term = in->problem.term;
-    double ahead = term ? term->predict(term->context, length) : 0, sum = 0;
-    sum += cluster_leads(in->problem.cluster) ? ahead : 0; /* once, since all processes have it */
+    double predicted = term ? term->predict(term->context, length) : 0, sum = 0;
+    sum +=
+        cluster_leads(in->problem.cluster) ? predicted : 0; /* once, since all processes have it */
     for (size_t j = 0; j < in->problem.n; j++) {
         double a = in->a_step[j], s = s_step(in, j, 0);
         sum += (in->a[j] + length * a) * (in->s[j] + length * s);
@@ -280,8 +281,8 @@ static bool iterate(struct interior *in) {
     }
     clear_second_order(in);
     find_step(in, 0);
-    double ahead = predict(in, longest_step(in, 0, 1)) / in->mu;
-    double part = fmin(ahead * ahead * ahead, 1), products = in->mu * in->n_products;
+    double predicted = predict(in, longest_step(in, 0, 1)) / in->mu;
+    double part = fmin(predicted * predicted * predicted, 1), products = in->mu * in->n_products;
     if (in->distance > FAR * products) {
         part = fmax(part, MIN_FACTOR);
     }

@@ -134,9 +134,9 @@ static void centre_rows(const struct row_groups *groups, size_t n, struct dd *A)
 static void transpose(size_t n, struct dd *A) {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < i; j++) {
-            struct dd was = A[i * n + j];
+            struct dd saved = A[i * n + j];
             A[i * n + j] = A[j * n + i];
-            A[j * n + i] = was;
+            A[j * n + i] = saved;
         }
     }
 }
@@ -180,13 +180,13 @@ static void prepare(struct matrix *matrix, const struct row_groups *groups) {
 /* True if K - F F' (n, n) is only rounding. K is work. */
 static bool leaves_nothing(const struct row_features *features, double most, double *K) {
     size_t n = features->n, m = features->m;
-    double left = 0;
+    double residual = 0;
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, (int)m, -1, features->F,
                 (int)m, features->F, (int)m, 1, K, (int)n);
     for (size_t i = 0; i < n * n; i++) {
-        left = fmax(left, fabs(K[i]));
+        residual = fmax(residual, fabs(K[i]));
     }
-    return left <= INDEFINITE * most;
+    return residual <= INDEFINITE * most;
 }
 
 /* Factors A; *definite: whether it is positive semidefinite. */
@@ -437,7 +437,7 @@ static void solve_least_norm(const struct row_features *features, const double *
 static double error_of(const struct row_features *features, const double *w, const double *b,
                        const double *length, double *r, long double *sum) {
     size_t n = features->n, m = features->m;
-    double left = 0, rounding = 0, longest = 0;
+    double residual = 0, rounding = 0, longest = 0;
     for (size_t i = 0; i < n; i++) {
         sum[i] = b[i];
     }
@@ -448,11 +448,11 @@ static double error_of(const struct row_features *features, const double *w, con
     for (size_t i = 0; i < n; i++) {
         double score = cblas_ddot((int)m, features->F + i * m, 1, r, 1);
         double off = DBL_EPSILON * fabs(b[i]) * length[i];
-        left += score * score;
+        residual += score * score;
         rounding += off * off;
         longest = fmax(longest, length[i]);
     }
-    return left + (double)n * rounding * longest * longest;
+    return residual + (double)n * rounding * longest * longest;
 }
 
 /* If groups are centred, which rounds coefficients, and there are many more rows than features:

@@ -153,20 +153,20 @@ static bool run(struct search *search, double tolerance) {
         double value = value_of(search);
         stalled = value > best_value + MIN_RISE * fabs(best_value) ? 0 : stalled + 1;
         best_value = fmax(best_value, value);
-        double mean = array_dot(search->gradient, search->mu, p), spread = 0;
+        double mean = array_dot(search->gradient, search->mu, p), imbalance = 0;
         size_t best = 0;
         for (size_t t = 0; t < p; t++) {
             if (search->gradient[t] > search->gradient[best]) {
                 best = t;
             }
             if (search->mu[t] > 0) {
-                spread = fmax(spread, mean - search->gradient[t]);
+                imbalance = fmax(imbalance, mean - search->gradient[t]);
             }
         }
-        if (search->gradient[best] - mean <= tolerance && spread <= tolerance) {
+        if (search->gradient[best] - mean <= tolerance && imbalance <= tolerance) {
             return true;
         }
-        if (search->is_free[best] && spread <= tolerance) {
+        if (search->is_free[best] && imbalance <= tolerance) {
             return false; /* rounding: the step no longer equalises the gradients */
         }
         search->is_free[best] = true;

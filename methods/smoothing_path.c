@@ -19,18 +19,18 @@ struct schedule {
 };
 
 static int evaluate(struct huber_path *path, struct error *err) {
-    struct huber_point *at = &path->at;
-    if (path->steps->look(path->context, path, at, err) < 0) {
+    struct huber_point *point = &path->at;
+    if (path->steps->look(path->context, path, point, err) < 0) {
         return -1;
     }
-    if (at->dual > path->dual) {
-        path->dual = at->dual;
+    if (point->dual > path->dual) {
+        path->dual = point->dual;
         if (path->steps->keep_dual) {
             path->steps->keep_dual(path->context);
         }
     }
-    if (at->primal < path->primal) {
-        path->primal = at->primal;
+    if (point->primal < path->primal) {
+        path->primal = point->primal;
         path->steps->keep_primal(path->context);
     }
     return 0;
@@ -73,10 +73,10 @@ static int search(struct huber_path *path, struct error *err) {
  * path. *length: the fraction taken. */
 static int move(struct huber_path *path, double from, double *length, struct error *err) {
     const struct huber_pace *pace = path->pace;
-    double to = path->mu, gone = 0;
+    double to = path->mu, moved_so_far = 0;
     for (*length = 1;; *length *= 0.5) {
-        path->steps->move(path->context, *length - gone);
-        gone = *length;
+        path->steps->move(path->context, *length - moved_so_far);
+        moved_so_far = *length;
         path->mu = from + *length * (to - from);
         if (evaluate(path, err) < 0) {
             return -1;
@@ -89,9 +89,9 @@ static int move(struct huber_path *path, double from, double *length, struct err
 
 static int predict(struct huber_path *path, struct schedule *schedule, struct error *err) {
     const struct huber_pace *pace = path->pace;
-    const struct huber_point *at = &path->at;
-    double smoothing = at->primal - at->dual - at->residual; /* proportional to mu */
-    double target_factor = TARGET_FRACTION * path->epsilon * at->primal / smoothing;
+    const struct huber_point *point = &path->at;
+    double smoothing = point->primal - point->dual - point->residual; /* proportional to mu */
+    double target_factor = TARGET_FRACTION * path->epsilon * point->primal / smoothing;
     double band = path->mu, length = 1;
     path->mu = fmax(band * fmin(fmax(schedule->factor, target_factor), pace->most), pace->least);
     if (path->steps->lower(path->context, band, path->mu, err) < 0 ||

@@ -27,13 +27,13 @@ static const size_t MAX_COUNT = (size_t)1 << 27;
 static const double LISTEN_SECONDS = 0.002, PATIENCE_SECONDS = 10;
 
 struct cluster {
-    MPI_Comm together, apart; /* for collective operations; for the listener */
+    MPI_Comm collective, listening; /* for collective operations; for the listener */
     size_t size, rank, neighbours, threads;
     size_t n_dealt; /* number of task lists */
     struct cluster_traffic traffic;
     void (*tell)(void *context, const struct error *err);
     void *context;
-    atomic_flag told;
+    atomic_flag reported;
     atomic_bool asked;
     pthread_t listener; /* of process 0 */
     atomic_bool leaving;
@@ -69,17 +69,18 @@ static void pause_seconds(double seconds) {
 /* ---- the listener of process 0 ---- */
 
 static void end_job(struct cluster *cluster, const struct error *err) {
-    if (!atomic_flag_test_and_set(&cluster->told)) {
+    if (!atomic_flag_test_and_set(&cluster->reported)) {
         cluster->tell(cluster->context, err);
-        MPI_Abort(cluster->together, (int)err->kind);
+        MPI_Abort(cluster->collective, (int)err->kind);
     }
     pause_seconds(PATIENCE_SECONDS);
-    MPI_Abort(cluster->together, (int)err->kind);
+    MPI_Abort(cluster->collective, (int)err->kind);
 }
 
 static void hear_failure(struct cluster *cluster, int rank) {
     struct error err;
-    MPI_Recv(&err, (int)sizeof err, MPI_BYTE, rank, TAG_FAILED, cluster->apart, MPI_STATUS_IGNORE);
+    MPI_Recv(&err, (int)sizeof err, MPI_BYTE, rank, TAG_FAILED, cluster->listening,
+             MPI_STATUS_IGNORE);
     end_job(cluster, &err);
 }
 
@@ -103,23 +104,24 @@ static uint64_t next_task(struct cluster *cluster, uint64_t list) {
 
 static void hand_out(struct cluster *cluster, int rank) {
     uint64_t list;
-    MPI_Recv(&list, 1, MPI_UINT64_T, rank, TAG_TAKE, cluster->apart, MPI_STATUS_IGNORE);
+    MPI_Recv(&list, 1, MPI_UINT64_T, rank, TAG_TAKE, cluster->listening, MPI_STATUS_IGNORE);
     uint64_t task = next_task(cluster, list);
-    MPI_Send(&task, 1, MPI_UINT64_T, rank, TAG_TASK, cluster->apart);
+    MPI_Send(&task, 1, MPI_UINT64_T, rank, TAG_TASK, cluster->listening);
 }
 
 /* Receives a message of any length: first its length, then its bytes in parts. */
 static void hear_message(struct cluster *cluster, int rank) {
     struct error err;
     uint64_t n;
-    MPI_Recv(&n, 1, MPI_UINT64_T, rank, TAG_POST, cluster->apart, MPI_STATUS_IGNORE);
+    MPI_Recv(&n, 1, MPI_UINT64_T, rank, TAG_POST, cluster->listening, MPI_STATUS_IGNORE);
     char *bytes = memory_array((size_t)n, 1, "a message of a process", &err);
     if (!bytes) {
         end_job(cluster, &err);
     }
     for (size_t first = 0; first < n; first += MAX_COUNT) {
         int part = (int)(n - first < MAX_COUNT ? n - first : MAX_COUNT);
-        MPI_Recv(bytes + first, part, MPI_BYTE, rank, TAG_REST, cluster->apart, MPI_STATUS_IGNORE);
+        MPI_Recv(bytes + first, part, MPI_BYTE, rank, TAG_REST, cluster->listening,
+                 MPI_STATUS_IGNORE);
     }
     pthread_mutex_lock(&cluster->mutex);
     int (*hear)(void *context, const char *bytes, size_t n, struct error *err) = cluster->hear;
@@ -140,7 +142,7 @@ static void *listen_to_ranks(void *argument) {
     while (!atomic_load(&cluster->leaving)) {
         MPI_Status status;
         int here;
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, cluster->apart, &here, &status);
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, cluster->listening, &here, &status);
         if (!here) {
             pause_seconds(LISTEN_SECONDS);
         } else if (status.MPI_TAG == TAG_FAILED) {
@@ -166,7 +168,7 @@ static void count_local_processes(struct cluster *cluster) {
     int size, own[CPU_SETSIZE], ranks[CPU_SETSIZE];
     double processors = 0;
     cpu_set_t set;
-    MPI_Comm_split_type(cluster->together, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    MPI_Comm_split_type(cluster->collective, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &size);
     if (sched_getaffinity(0, sizeof set, &set) < 0) {
         CPU_ZERO(&set);
@@ -210,12 +212,12 @@ int cluster_open(struct cluster **cluster, void (*tell)(void *context, const str
     made->rank = (size_t)rank;
     made->tell = tell;
     made->context = context;
-    atomic_flag_clear(&made->told);
+    atomic_flag_clear(&made->reported);
     pthread_mutex_init(&made->mutex, NULL);
     pthread_mutex_init(&made->asking, NULL);
     pthread_cond_init(&made->heard_more, NULL);
-    MPI_Comm_dup(MPI_COMM_WORLD, &made->together);
-    MPI_Comm_dup(MPI_COMM_WORLD, &made->apart);
+    MPI_Comm_dup(MPI_COMM_WORLD, &made->collective);
+    MPI_Comm_dup(MPI_COMM_WORLD, &made->listening);
     count_local_processes(made);
     if (start_listener(made, err) < 0) {
         free(made);
@@ -229,7 +231,7 @@ int cluster_open(struct cluster **cluster, void (*tell)(void *context, const str
  * hours. */
 static void barrier(struct cluster *cluster) {
     MPI_Request request;
-    MPI_Ibarrier(cluster->together, &request);
+    MPI_Ibarrier(cluster->collective, &request);
     for (int here = 0;;) {
         MPI_Test(&request, &here, MPI_STATUS_IGNORE);
         if (here) {
@@ -248,8 +250,8 @@ void cluster_close(struct cluster *cluster) {
         atomic_store(&cluster->leaving, true);
         pthread_join(cluster->listener, NULL);
     }
-    MPI_Comm_free(&cluster->apart);
-    MPI_Comm_free(&cluster->together);
+    MPI_Comm_free(&cluster->listening);
+    MPI_Comm_free(&cluster->collective);
     MPI_Finalize();
     pthread_cond_destroy(&cluster->heard_more);
     pthread_mutex_destroy(&cluster->asking);
@@ -287,7 +289,7 @@ static void reduce(struct cluster *cluster, double *x, size_t n, MPI_Op operatio
     double start = MPI_Wtime();
     for (size_t first = 0; first < n; first += MAX_COUNT) {
         int part = (int)(n - first < MAX_COUNT ? n - first : MAX_COUNT);
-        MPI_Allreduce(MPI_IN_PLACE, x + first, part, MPI_DOUBLE, operation, cluster->together);
+        MPI_Allreduce(MPI_IN_PLACE, x + first, part, MPI_DOUBLE, operation, cluster->collective);
     }
     count(cluster, n * sizeof *x, start);
 }
@@ -323,7 +325,7 @@ void cluster_max(struct cluster *cluster, double *x, size_t n) {
 static void broadcast(struct cluster *cluster, void *bytes, size_t n, size_t from) {
     for (size_t first = 0; first < n; first += MAX_COUNT) {
         int part = (int)(n - first < MAX_COUNT ? n - first : MAX_COUNT);
-        MPI_Bcast((char *)bytes + first, part, MPI_BYTE, (int)from, cluster->together);
+        MPI_Bcast((char *)bytes + first, part, MPI_BYTE, (int)from, cluster->collective);
     }
 }
 
@@ -336,7 +338,8 @@ void cluster_broadcast(struct cluster *cluster, void *bytes, size_t n, size_t fr
 }
 
 /* Fills `all`, which already contains this process's bytes. */
-static int gather(struct cluster *cluster, char *all, const size_t *start, struct error *err) {
+static int allgather_bytes(struct cluster *cluster, char *all, const size_t *start,
+                           struct error *err) {
     size_t size = cluster->size, total = start[size];
     if (total > MAX_COUNT) { /* too large for one call */
         for (size_t r = 0; r < size; r++) {
@@ -352,7 +355,7 @@ static int gather(struct cluster *cluster, char *all, const size_t *start, struc
         n[r] = (int)(start[r + 1] - start[r]);
         first[r] = (int)start[r];
     }
-    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all, n, first, MPI_BYTE, cluster->together);
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all, n, first, MPI_BYTE, cluster->collective);
     free(n);
     return 0;
 }
@@ -364,7 +367,7 @@ int cluster_gather(struct cluster *cluster, const void *own, size_t n, char **al
     start[rank] = n;
     if (cluster) {
         MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, start, (int)sizeof *start, MPI_BYTE,
-                      cluster->together);
+                      cluster->collective);
     }
     for (size_t r = 0; r < size; r++) {
         size_t part = start[r];
@@ -379,7 +382,7 @@ int cluster_gather(struct cluster *cluster, const void *own, size_t n, char **al
     if (n > 0) {
         memcpy(*all + start[rank], own, n);
     }
-    if (cluster && gather(cluster, *all, start, err) < 0) {
+    if (cluster && allgather_bytes(cluster, *all, start, err) < 0) {
         free(*all);
         *all = NULL;
         return -1;
@@ -414,8 +417,8 @@ size_t cluster_take(struct cluster *cluster, struct cluster_tasks *tasks) {
     uint64_t list = tasks->list, task = tasks->taken;
     if (cluster && cluster->rank > 0) {
         pthread_mutex_lock(&cluster->asking);
-        MPI_Send(&list, 1, MPI_UINT64_T, 0, TAG_TAKE, cluster->apart);
-        MPI_Recv(&task, 1, MPI_UINT64_T, 0, TAG_TASK, cluster->apart, MPI_STATUS_IGNORE);
+        MPI_Send(&list, 1, MPI_UINT64_T, 0, TAG_TAKE, cluster->listening);
+        MPI_Recv(&task, 1, MPI_UINT64_T, 0, TAG_TASK, cluster->listening, MPI_STATUS_IGNORE);
         pthread_mutex_unlock(&cluster->asking);
     } else if (cluster) {
         task = next_task(cluster, list);
@@ -440,10 +443,10 @@ void cluster_hear(struct cluster *cluster,
 void cluster_post(struct cluster *cluster, const void *bytes, size_t n) {
     uint64_t length = n;
     pthread_mutex_lock(&cluster->asking);
-    MPI_Send(&length, 1, MPI_UINT64_T, 0, TAG_POST, cluster->apart);
+    MPI_Send(&length, 1, MPI_UINT64_T, 0, TAG_POST, cluster->listening);
     for (size_t first = 0; first < n; first += MAX_COUNT) {
         int part = (int)(n - first < MAX_COUNT ? n - first : MAX_COUNT);
-        MPI_Send((const char *)bytes + first, part, MPI_BYTE, 0, TAG_REST, cluster->apart);
+        MPI_Send((const char *)bytes + first, part, MPI_BYTE, 0, TAG_REST, cluster->listening);
     }
     cluster->posted++;
     pthread_mutex_unlock(&cluster->asking);
@@ -467,9 +470,9 @@ void cluster_fail(struct cluster *cluster, const struct error *err) {
         return;
     }
     if (cluster->rank > 0) {
-        MPI_Send(err, (int)sizeof *err, MPI_BYTE, 0, TAG_FAILED, cluster->apart);
+        MPI_Send(err, (int)sizeof *err, MPI_BYTE, 0, TAG_FAILED, cluster->listening);
         pause_seconds(PATIENCE_SECONDS);
-        MPI_Abort(cluster->together, (int)err->kind);
+        MPI_Abort(cluster->collective, (int)err->kind);
     }
     end_job(cluster, err);
 }

@@ -90,16 +90,16 @@ static void subtract(const struct growth *growth, size_t n, const double *L, siz
 static int factor_pivots(struct growth *growth, struct error *err) {
     size_t m = growth->m, n_used;
     uint32_t order[BLOCK], pivot[BLOCK], index[BLOCK];
-    double most = 0;
+    double largest = 0;
     copy_pivot_rows(growth);
     if (gram_block_exact(growth->gram, growth->index, m, growth->index, m, growth->T, err) < 0) {
         return -1;
     }
     subtract(growth, m, growth->own, growth->low->rank, growth->T);
     for (size_t a = 0; a < m; a++) {
-        most = fmax(most, growth->T[a * m + a]);
+        largest = fmax(largest, growth->T[a * m + a]);
     }
-    if (cholesky_pivoted(growth->T, m, MIN_PIVOT * most, &n_used, order, err) < 0) {
+    if (cholesky_pivoted(growth->T, m, MIN_PIVOT * largest, &n_used, order, err) < 0) {
         return -1;
     }
     for (size_t a = 0; a < n_used; a++) {
@@ -150,10 +150,10 @@ static double sum_of(const double *x, size_t n) {
 static int grow(struct growth *growth, const struct low_rank_goal *goal, struct error *err) {
     struct low_rank *low = growth->low;
     struct random random;
-    double all = sum_of(low->rest, low->n), left = all;
+    double total_trace = sum_of(low->rest, low->n), remaining = total_trace;
     random_start(&random, goal->seed, RANDOM_STREAM);
-    while (low->rank + BLOCK <= goal->most && left > goal->enough * all) {
-        draw(growth, left, &random);
+    while (low->rank + BLOCK <= goal->most && remaining > goal->enough * total_trace) {
+        draw(growth, remaining, &random);
         if (growth->m > 0 && factor_pivots(growth, err) < 0) {
             return -1;
         }
@@ -171,7 +171,7 @@ static int grow(struct growth *growth, const struct low_rank_goal *goal, struct 
             low->rest[growth->pivot[a]] = 0;
         }
         low->rank += growth->m;
-        left = sum_of(low->rest, low->n);
+        remaining = sum_of(low->rest, low->n);
     }
     return 0;
 }
@@ -240,13 +240,13 @@ void low_rank_free(struct low_rank *low) {
 }
 
 double low_rank_left(const struct low_rank *low) {
-    double left = 0, all = 0;
+    double remaining = 0, total_trace = 0;
     for (size_t i = 0; i < low->n; i++) {
         const double *row = low->L + i * low->width;
-        left += low->rest[i];
-        all += low->rest[i] + cblas_ddot((int)low->rank, row, 1, row, 1);
+        remaining += low->rest[i];
+        total_trace += low->rest[i] + cblas_ddot((int)low->rank, row, 1, row, 1);
     }
-    return all > 0 ? left / all : 0;
+    return total_trace > 0 ? remaining / total_trace : 0;
 }
 
 void low_rank_add(struct low_rank *low, double constant) {

@@ -50,9 +50,9 @@ void cholesky_precise_solve(const struct dd *L, size_t n, struct dd *x) {
 }
 
 static void swap(struct dd *a, struct dd *b) {
-    struct dd was = *a;
+    struct dd saved = *a;
     *a = *b;
-    *b = was;
+    *b = saved;
 }
 
 /* Exchanges rows and columns k and p > k in the lower half. */
@@ -67,9 +67,9 @@ static void exchange(struct dd *A, size_t n, size_t k, size_t p, uint32_t *pivot
         swap(A + i * n + k, A + i * n + p);
     }
     swap(A + k * n + k, A + p * n + p);
-    uint32_t was = pivot[k];
+    uint32_t saved = pivot[k];
     pivot[k] = pivot[p];
-    pivot[p] = was;
+    pivot[p] = saved;
 }
 
 /* At step k the diagonal from k on is that of the Schur complement. */
