@@ -280,7 +280,7 @@ static int show_file(const struct batch *batch, const char *test, char *const pa
             return -1;
         }
     } else if (!options_given(prediction->options, "quiet")) {
-        voice_tell(prediction->voice, "%s:", test);
+        output_sink_line(prediction->sink, "%s:", test);
         predict_say_measures(prediction, rows);
     }
     if (!batch->header[QUERIES]) {
@@ -301,7 +301,7 @@ static int tell_failure(struct batch *batch, size_t number, struct error *err) {
     }
     batch->failed[number] = true;
     batch->n_failed++;
-    voice_say(prediction->voice, "%s: %s\n", prediction->program, err->text);
+    output_sink_write(prediction->sink, "%s: %s\n", prediction->program, err->text);
     return 0;
 }
 
@@ -372,15 +372,15 @@ static int report(const struct batch *batch, const char *const *tests, size_t n,
                   struct error *err) {
     const struct prediction *prediction = batch->prediction;
     if (batch->n_skipped > 0 && !options_given(prediction->options, "quiet")) {
-        voice_say(prediction->voice, "%s: %zu of %zu test files were predicted before\n",
-                  prediction->program, batch->n_skipped, n);
+        output_sink_write(prediction->sink, "%s: %zu of %zu test files were predicted before\n",
+                          prediction->program, batch->n_skipped, n);
     }
     if (batch->n_failed == 0) {
         return 0;
     }
     for (size_t i = 0; i < n; i++) {
         if (batch->failed[i]) {
-            voice_tell(prediction->voice, "%s: failed: %s", prediction->program, tests[i]);
+            output_sink_line(prediction->sink, "%s: failed: %s", prediction->program, tests[i]);
         }
     }
     return error_set(err, ERROR_RUNTIME, "%zu of %zu test files failed", batch->n_failed, n);

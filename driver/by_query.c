@@ -20,7 +20,7 @@ struct by_query {
     const struct options *options;
     const struct model *model;
     bool named;          /* a row has a qid */
-    bool paired;         /* labels are numbers */
+    bool numeric_labels; /* labels are numbers */
     struct names names;  /* qids, in the order of their first rows */
     struct query *query; /* (names.n) */
     size_t room;
@@ -109,7 +109,7 @@ static int add_run(struct by_query *queries, const struct data *data, size_t fir
 int by_query_add(struct by_query *queries, const struct data *data, const double *scores,
                  size_t n_scores, struct error *err) {
     queries->named |= data->query != NULL;
-    queries->paired |= data->labels == DATA_NUMBER;
+    queries->numeric_labels |= data->labels == DATA_NUMBER;
     for (size_t first = 0, end; first < data->n_rows; first = end) {
         for (end = first + 1; end < data->n_rows; end++) {
             if (data->query && data->query[end] != data->query[first]) {
@@ -155,7 +155,7 @@ int by_query_write(const struct by_query *queries, const char *path, const struc
         table_name(output, path);
         output_format(output, "\t%s\t%zu", queries->named ? queries->names.name[q] : "",
                       query->n_rows);
-        table_number(output, queries->paired ? count_pairs(query) : (double)NAN);
+        table_number(output, queries->numeric_labels ? count_pairs(query) : (double)NAN);
         for (size_t k = 0; k < n; k++) {
             table_number(output, isnan(file_value[k]) ? (double)NAN : value[k]);
         }

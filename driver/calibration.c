@@ -76,7 +76,7 @@ int calibration_score(struct calibration *calibration, const struct crossval *cr
     struct folds folds = {0};
     struct crossval own = *crossval;
     struct keeping keeping = {calibration, data};
-    int status = by_row     ? folds_by_twin(&folds, data, CALIBRATION_FOLDS, seed, err)
+    int status = by_row     ? folds_by_distinct_row(&folds, data, CALIBRATION_FOLDS, seed, err)
                  : by_query ? folds_by_query(&folds, data, CALIBRATION_FOLDS, seed, err)
                             : folds_by_row(&folds, data, CALIBRATION_FOLDS, seed, err);
     if (status == 0) {

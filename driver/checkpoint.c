@@ -14,46 +14,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct journal {
+struct checkpoint {
     const char *path;
     int fd;
-    char *row;   /* the last one, with its line end */
-    bool headed; /* it has the header somewhere */
+    char *row;   /* the last row added, with its line end */
+    bool headed; /* the file has a header line */
 };
 
-static int fail(const struct journal *journal, const char *what, int number, struct error *err) {
-    return error_set(err, ERROR_RUNTIME, "%s: cannot %s: %s", journal->path, what,
+static int fail(const struct checkpoint *checkpoint, const char *what, int number,
+                struct error *err) {
+    return error_set(err, ERROR_RUNTIME, "%s: cannot %s: %s", checkpoint->path, what,
                      strerror(number));
 }
 
-void journal_close(struct journal *journal) {
-    if (!journal) {
+void checkpoint_close(struct checkpoint *checkpoint) {
+    if (!checkpoint) {
         return;
     }
-    if (journal->fd >= 0) {
-        close(journal->fd);
+    if (checkpoint->fd >= 0) {
+        close(checkpoint->fd);
     }
-    free(journal->row);
-    free(journal);
+    free(checkpoint->row);
+    free(checkpoint);
 }
 
-/* The whole file, with a NUL behind it; the caller frees. */
-static char *read_all(const struct journal *journal, size_t *length, struct error *err) {
+/* Reads the whole file, and adds a NUL; the caller frees. */
+static char *read_all(const struct checkpoint *checkpoint, size_t *length, struct error *err) {
     struct stat status;
-    if (fstat(journal->fd, &status) != 0) {
-        fail(journal, "read", errno, err);
+    if (fstat(checkpoint->fd, &status) != 0) {
+        fail(checkpoint, "read", errno, err);
         return NULL;
     }
     size_t size = (size_t)status.st_size;
     char *text = memory_array(size + 1, 1, "a table", err);
     *length = 0;
     while (text && *length < size) {
-        ssize_t n = read(journal->fd, text + *length, size - *length);
+        ssize_t n = read(checkpoint->fd, text + *length, size - *length);
         if (n < 0 && errno == EINTR) {
             continue;
         }
         if (n < 0) {
-            fail(journal, "read", errno, err);
+            fail(checkpoint, "read", errno, err);
             free(text);
             return NULL;
         }
@@ -68,15 +69,16 @@ static char *read_all(const struct journal *journal, size_t *length, struct erro
     return text;
 }
 
-/* Adds a line by one write; what is interrupted goes on. */
-static int append(const struct journal *journal, const char *text, size_t n, struct error *err) {
+/* Appends a line, by one write unless that is interrupted. */
+static int append(const struct checkpoint *checkpoint, const char *text, size_t n,
+                  struct error *err) {
     while (n > 0) {
-        ssize_t written = write(journal->fd, text, n);
+        ssize_t written = write(checkpoint->fd, text, n);
         if (written < 0 && errno == EINTR) {
             continue;
         }
         if (written < 0) {
-            return fail(journal, "write", errno, err);
+            return fail(checkpoint, "write", errno, err);
         }
         text += written;
         n -= (size_t)written;
@@ -84,27 +86,28 @@ static int append(const struct journal *journal, const char *text, size_t n, str
     return 0;
 }
 
-int journal_add(struct journal *journal, const char *line, struct error *err) {
+int checkpoint_add(struct checkpoint *checkpoint, const char *line, struct error *err) {
     size_t length = strlen(line);
-    free(journal->row);
-    journal->row = memory_array(length + 1, 1, "a row", err);
-    if (!journal->row) {
+    free(checkpoint->row);
+    checkpoint->row = memory_array(length + 1, 1, "a row", err);
+    if (!checkpoint->row) {
         return -1;
     }
-    memcpy(journal->row, line, length);
-    journal->row[length] = '\n';
-    return append(journal, journal->row, length + 1, err);
+    memcpy(checkpoint->row, line, length);
+    checkpoint->row[length] = '\n';
+    return append(checkpoint, checkpoint->row, length + 1, err);
 }
 
-/* True for the header, and for one behind what was torn off: `cat` puts the first line of a table
- * behind the last of the one before. That is dropped. */
+/* Returns whether the line is the header, possibly after the torn end of another file: `cat` puts
+ * the header of a table behind the last line of the previous one. The torn part is dropped. */
 static bool is_header(const char *line, const char *header) {
     size_t length = strlen(line), n = strlen(header);
     return length >= n && strcmp(line + length - n, header) == 0;
 }
 
-/* Takes the lines of text[0..length), which it cuts; *kept gets where the whole lines end. */
-static int take_lines(struct journal *journal, char *text, size_t length, const char *header,
+/* Passes the lines of text[0..length), which it modifies, to `take`; *kept gets the length of all
+ * complete lines. */
+static int take_lines(struct checkpoint *checkpoint, char *text, size_t length, const char *header,
                       const char *(*take)(void *context, const char *line), void *context,
                       size_t *kept, struct error *err) {
     size_t number = 0;
@@ -117,71 +120,71 @@ static int take_lines(struct journal *journal, char *text, size_t length, const 
             end[-1] = '\0';
         }
         bool headed = is_header(line, header);
-        journal->headed |= headed;
+        checkpoint->headed |= headed;
         if (!wrong && *line && *line != '#' && !headed) {
             wrong = take(context, line);
         }
         if (wrong) {
-            return error_set(err, ERROR_RUNTIME, "%s:%zu: %s", journal->path, number, wrong);
+            return error_set(err, ERROR_RUNTIME, "%s:%zu: %s", checkpoint->path, number, wrong);
         }
         line = end + 1;
     }
     *kept = (size_t)(line - text);
-    /* a file of one line that was torn must be ours, too: its header */
+    /* a file that consists of one incomplete line must be the beginning of the header */
     if (*kept == 0 && strncmp(header, text, length) != 0) {
-        return error_set(err, ERROR_RUNTIME, "%s:1: not the table of a sweep", journal->path);
+        return error_set(err, ERROR_RUNTIME, "%s:1: not the table of a sweep", checkpoint->path);
     }
     return 0;
 }
 
-static int begin(struct journal *journal, const char *header,
+static int begin(struct checkpoint *checkpoint, const char *header,
                  const char *(*take)(void *context, const char *line), void *context,
                  struct error *err) {
     size_t length, kept = 0;
-    char *text = read_all(journal, &length, err);
+    char *text = read_all(checkpoint, &length, err);
     if (!text) {
         return -1;
     }
-    int status = take_lines(journal, text, length, header, take, context, &kept, err);
+    int status = take_lines(checkpoint, text, length, header, take, context, &kept, err);
     free(text);
     if (status < 0) {
         return -1;
     }
-    if (kept < length && ftruncate(journal->fd, (off_t)kept) != 0) {
-        return fail(journal, "write", errno, err);
+    if (kept < length && ftruncate(checkpoint->fd, (off_t)kept) != 0) {
+        return fail(checkpoint, "write", errno, err);
     }
-    return journal->headed ? 0 : journal_add(journal, header, err);
+    return checkpoint->headed ? 0 : checkpoint_add(checkpoint, header, err);
 }
 
-static int open_file(struct journal *journal, struct error *err) {
+static int open_file(struct checkpoint *checkpoint, struct error *err) {
     struct stat status;
-    /* a pipe or a device would be opened for ever, or take what is written */
-    if (stat(journal->path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        return error_set(err, ERROR_RUNTIME, "%s: not a regular file", journal->path);
+    /* opening a pipe could block for ever, and a device would consume the rows */
+    if (stat(checkpoint->path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        return error_set(err, ERROR_RUNTIME, "%s: not a regular file", checkpoint->path);
     }
-    journal->fd = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (journal->fd < 0) {
-        return fail(journal, "write", errno, err);
+    checkpoint->fd = open(checkpoint->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (checkpoint->fd < 0) {
+        return fail(checkpoint, "write", errno, err);
     }
-    if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        return error_set(err, ERROR_RUNTIME, "%s: another run has it open", journal->path);
+    if (flock(checkpoint->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        return error_set(err, ERROR_RUNTIME, "%s: another run has it open", checkpoint->path);
     }
     return 0;
 }
 
-int journal_open(struct journal **journal, const char *path, const char *header,
-                 const char *(*take)(void *context, const char *line), void *context,
-                 struct error *err) {
-    struct journal *opened = memory_zeros(1, sizeof *opened, "a table", err);
+int checkpoint_open(struct checkpoint **checkpoint, const char *path, const char *header,
+                    const char *(*take)(void *context, const char *line), void *context,
+                    struct error *err) {
+    struct checkpoint *opened = memory_zeros(1, sizeof *opened, "a table", err);
     if (!opened) {
         return -1;
     }
     opened->path = path;
     opened->fd = -1;
     if (open_file(opened, err) < 0 || begin(opened, header, take, context, err) < 0) {
-        journal_close(opened);
+        checkpoint_close(opened);
         return -1;
     }
-    *journal = opened;
+    *checkpoint = opened;
     return 0;
 }

@@ -1,5 +1,5 @@
-/* A fit of cross-validation: the rows of its fold, the solver, and the scores of what is held
- * out. */
+/* One fit of cross-validation: the rows of its fold, the solver, and the scores of the held-out
+ * rows. */
 #include "driver/crossval_private.h"
 #include "driver/training_data.h"
 
@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A piece at work. */
-struct task {
-    struct round *round;
+/* A fit in progress. */
+struct fit_work {
+    struct kernel_group *kernel_group;
     struct fold *fold;
-    struct piece *piece;
+    struct fit_task *task;
     double *scores; /* (n_held, n_scores) */
 };
 
@@ -32,9 +32,10 @@ void crossval_fold_free(struct fold *fold) {
     fold->tried = false;
 }
 
-/* Copies the fold's rows, and scales them as its training rows say. */
-static int take_data(struct fold *fold, const struct round *round, struct error *err) {
-    const struct crossval *crossval = round->crossval;
+/* Copies the fold's rows, and scales them by a scaling that is fitted to its training rows. */
+static int take_data(struct fold *fold, const struct kernel_group *kernel_group,
+                     struct error *err) {
+    const struct crossval *crossval = kernel_group->crossval;
     if (data_subset(crossval->data, fold->rows + fold->n_held, fold->n_train, &fold->train, err) <
             0 ||
         data_subset(crossval->data, fold->rows, fold->n_held, &fold->held, err) < 0) {
@@ -55,8 +56,9 @@ static int take_data(struct fold *fold, const struct round *round, struct error 
     return status;
 }
 
-static int fold_start(struct fold *fold, const struct round *round, struct error *err) {
-    const struct crossval *crossval = round->crossval;
+static int fold_start(struct fold *fold, const struct kernel_group *kernel_group,
+                      struct error *err) {
+    const struct crossval *crossval = kernel_group->crossval;
     size_t n_rows = crossval->data->n_rows;
     fold->rows = memory_array(n_rows, sizeof fold->rows[0], "a fold", err);
     if (!fold->rows) {
@@ -65,91 +67,92 @@ static int fold_start(struct fold *fold, const struct round *round, struct error
     fold->n_held = folds_rows(crossval->folds, fold->number, true, fold->rows);
     fold->n_train = folds_rows(crossval->folds, fold->number, false, fold->rows + fold->n_held);
     fold->problem.n = fold->n_train;
-    fold->problem.threads = round->inner;
-    fold->problem.cache_bytes = round->cache_bytes / fold->n_pieces;
-    if (round->gram) {
+    fold->problem.threads = kernel_group->inner;
+    fold->problem.cache_bytes = kernel_group->cache_bytes / fold->n_tasks;
+    if (kernel_group->gram) {
         fold->problem.data = crossval->data;
-        fold->problem.gram = round->gram;
+        fold->problem.gram = kernel_group->gram;
         fold->problem.rows = fold->rows + fold->n_held;
         return 0;
     }
-    if (take_data(fold, round, err) < 0) {
+    if (take_data(fold, kernel_group, err) < 0) {
         return -1;
     }
     fold->problem.data = &fold->train;
-    if (fit_wants_gram(crossval->family, crossval->options, &round->kernel)) {
-        struct point point = {crossval->options, crossval->points[round->first_point]};
-        if (fit_gram(&fold->gram, crossval->family, point, &round->kernel, &fold->train, false,
-                     round->cache_bytes, NULL, round->inner, err) < 0) {
+    if (fit_wants_gram(crossval->family, crossval->options, &kernel_group->kernel)) {
+        struct point point = {crossval->options, crossval->points[kernel_group->first_point]};
+        if (fit_gram(&fold->gram, crossval->family, point, &kernel_group->kernel, &fold->train,
+                     false, kernel_group->cache_bytes, NULL, kernel_group->inner, err) < 0) {
             return -1;
         }
         fold->problem.gram = fold->gram;
         fold->problem.cache_bytes =
-            (round->cache_bytes - gram_kept_bytes(fold->gram)) / fold->n_pieces;
+            (kernel_group->cache_bytes - gram_kept_bytes(fold->gram)) / fold->n_tasks;
     }
     return 0;
 }
 
-static int make_scores(struct task *task, size_t n, struct error *err) {
-    task->scores = memory_array(n, sizeof(double), "scores", err);
-    return task->scores ? 0 : -1;
+static int make_scores(struct fit_work *work, size_t n, struct error *err) {
+    work->scores = memory_array(n, sizeof(double), "scores", err);
+    return work->scores ? 0 : -1;
 }
 
-/* Scores from products with the matrix of all rows: coefficients are zero for the held-out rows. */
-static int gram_scores(struct task *task, const struct solution *solution, struct error *err) {
-    const struct fold *fold = task->fold;
-    const struct gram *gram = task->round->gram;
+/* Computes scores by products with the matrix of all rows; the coefficients of held-out rows are
+ * zero. */
+static int gram_scores(struct fit_work *work, const struct solution *solution, struct error *err) {
+    const struct fold *fold = work->fold;
+    const struct gram *gram = work->kernel_group->gram;
     size_t n_outputs = solution->n_outputs, n_rows = gram_size(gram);
     double *coefficient = memory_zeros(n_rows, 2 * sizeof(double), "scores", err);
-    int status = coefficient ? make_scores(task, fold->n_held * n_outputs, err) : -1;
+    int status = coefficient ? make_scores(work, fold->n_held * n_outputs, err) : -1;
     for (size_t k = 0; status == 0 && k < n_outputs; k++) {
         double *product = coefficient + n_rows, bias = solution->bias ? solution->bias[k] : 0;
         for (size_t i = 0; i < fold->n_train; i++) {
             coefficient[fold->problem.rows[i]] = solution->weights[i * n_outputs + k];
         }
-        status = gram_product(gram, coefficient, product, task->round->inner, err);
+        status = gram_product(gram, coefficient, product, work->kernel_group->inner, err);
         for (size_t i = 0; status == 0 && i < fold->n_held; i++) {
-            task->scores[i * n_outputs + k] = product[fold->rows[i]] + bias;
+            work->scores[i * n_outputs + k] = product[fold->rows[i]] + bias;
         }
     }
     free(coefficient);
     return status;
 }
 
-/* Scores as the predictor would compute them. */
-static int predicted_scores(struct task *task, const struct solution *solution, struct model *model,
-                            struct error *err) {
-    struct fold *fold = task->fold;
+/* Computes scores as the predictor does. */
+static int predicted_scores(struct fit_work *work, const struct solution *solution,
+                            struct model *model, struct error *err) {
+    struct fold *fold = work->fold;
     pthread_mutex_lock(&fold->mutex);
     int status = fold->held.n_rows ? 0
-                                   : data_subset(task->round->crossval->data, fold->rows,
+                                   : data_subset(work->kernel_group->crossval->data, fold->rows,
                                                  fold->n_held, &fold->held, err);
     pthread_mutex_unlock(&fold->mutex);
     if (status < 0 || fit_body(model, &fold->problem, solution, err) < 0 ||
         model_prepare(model, err) < 0 ||
-        make_scores(task, fold->n_held * model_n_scores(model), err) < 0) {
+        make_scores(work, fold->n_held * model_n_scores(model), err) < 0) {
         return -1;
     }
-    return model_scores(model, &fold->held, task->scores, task->round->inner, err);
+    return model_scores(model, &fold->held, work->scores, work->kernel_group->inner, err);
 }
 
-/* Scores the held-out rows by a solution, and hands them over. */
-static int score_point(struct task *task, struct point point, double started,
+/* Scores the held-out rows by a solution, and sends the result. */
+static int score_point(struct fit_work *work, struct point point, double started,
                        const struct solution *solution, const struct monitor *monitor,
                        struct error *err) {
-    const struct round *round = task->round;
-    const struct crossval *crossval = round->crossval;
-    const struct fold *fold = task->fold;
+    const struct kernel_group *kernel_group = work->kernel_group;
+    const struct crossval *crossval = kernel_group->crossval;
+    const struct fold *fold = work->fold;
     struct model model;
     bool late;
-    if (fit_header(crossval->family, task->piece->state, point, &round->kernel, &fold->problem,
-                   solution, monitor, &model, &late, err) < 0) {
+    if (fit_header(crossval->family, work->task->state, point, &kernel_group->kernel,
+                   &fold->problem, solution, monitor, &model, &late, err) < 0) {
         return -1;
     }
     model.primal = solution->primal;
     model.dual = solution->dual;
     model.gap = solution->gap;
-    struct crossval_fit fit = {.index = task->piece->next,
+    struct crossval_fit fit = {.index = work->task->next,
                                .fold = fold->number,
                                .fitted = solution->converged || solution->iterations > 0,
                                .converged = solution->converged,
@@ -158,73 +161,74 @@ static int score_point(struct task *task, struct point point, double started,
                                .n = fold->n_held,
                                .n_scores = solution->n_outputs};
     int status;
-    if (round->gram && gram_is_whole(round->gram) && solution->weights) {
-        status = gram_scores(task, solution, err);
+    if (kernel_group->gram && gram_is_whole(kernel_group->gram) && solution->weights) {
+        status = gram_scores(work, solution, err);
     } else {
-        status = predicted_scores(task, solution, &model, err);
+        status = predicted_scores(work, solution, &model, err);
         fit.n_scores = model_n_scores(&model);
     }
     if (status == 0) {
-        fit.scores = task->scores;
+        fit.scores = work->scores;
         fit.seconds = progress_clock() - started;
-        status = crossval_tally_scores(round->tally, &fit, err);
+        status = crossval_send_scores(kernel_group->counter, &fit, err);
     }
-    free(task->scores);
+    free(work->scores);
     model_free(&model);
     return status;
 }
 
-/* Solves the next point of an open piece, and hands over what it gives. */
-static int solve_point(struct task *task, struct point point, struct fit_log *log,
+/* Solves the next point of an open task, and sends the result. */
+static int solve_point(struct fit_work *work, struct point point, struct fit_log *log,
                        struct error *err) {
-    struct round *round = task->round;
-    const struct crossval *crossval = round->crossval;
-    struct piece *piece = task->piece;
+    struct kernel_group *kernel_group = work->kernel_group;
+    const struct crossval *crossval = kernel_group->crossval;
+    struct fit_task *task = work->task;
     struct watch watch =
-        fit_watch(crossval->options, crossval_tally_deadline(round->tally, round->n_workers));
+        fit_watch(crossval->options,
+                  crossval_counter_deadline(kernel_group->counter, kernel_group->n_workers));
     watch.progress = crossval->progress;
-    watch.unshown = true; /* how many fits are done is */
+    watch.hidden = true; /* the number of finished fits is shown instead */
     watch.log = log;
     watch.alone = crossval->cluster;
-    snprintf(watch.place, sizeof watch.place, "%zu\t%zu\t", piece->next + 1, piece->fold + 1);
+    snprintf(watch.place, sizeof watch.place, "%zu\t%zu\t", task->next + 1, task->fold + 1);
     watch_open(&watch);
     struct monitor monitor = watch_monitor(&watch);
     struct solution solution = {0};
-    if (crossval->family->solve(piece->state, point, &monitor, &solution, err) < 0) {
+    if (crossval->family->solve(task->state, point, &monitor, &solution, err) < 0) {
         return -1;
     }
     if (progress_stopped(crossval->progress)) {
         solution_free(&solution);
         return error_set(err, ERROR_STOPPED, "stopped");
     }
-    bool wanted = !crossval->wanted || crossval->wanted[piece->next];
+    bool wanted = !crossval->wanted || crossval->wanted[task->next];
     bool asked = cluster_asked(crossval->cluster), converged = solution.converged;
     int status = asked    ? error_set(err, ERROR_RUNTIME, "ended by a signal")
-                 : wanted ? score_point(task, point, watch.started, &solution, &monitor, err)
+                 : wanted ? score_point(work, point, watch.started, &solution, &monitor, err)
                           : 0;
     solution_free(&solution);
     return status < 0 ? -1
-                      : crossval_tally_count(round->tally, converged,
-                                             log && !log->output ? &log->text : NULL, err);
+                      : crossval_count_fit(kernel_group->counter, converged,
+                                           log && !log->output ? &log->text : NULL, err);
 }
 
-/* Solves the next point of a piece. */
-static int run_point(struct task *task, struct error *err) {
-    struct round *round = task->round;
-    const struct crossval *crossval = round->crossval;
-    struct piece *piece = task->piece;
-    struct point point = {crossval->options, crossval->points[piece->next]};
-    if (!piece->state &&
-        crossval->family->open(&piece->state, &task->fold->problem, point, err) < 0) {
-        piece->state = NULL;
+/* Opens the task's problem if necessary, and solves its next point. */
+static int run_point(struct fit_work *work, struct error *err) {
+    struct kernel_group *kernel_group = work->kernel_group;
+    const struct crossval *crossval = kernel_group->crossval;
+    struct fit_task *task = work->task;
+    struct point point = {crossval->options, crossval->points[task->next]};
+    if (!task->state &&
+        crossval->family->open(&task->state, &work->fold->problem, point, err) < 0) {
+        task->state = NULL;
         return -1;
     }
     struct fit_log gathered, *log = crossval->log;
     if (log && !cluster_leads(crossval->cluster)) {
-        fit_log_gather(&gathered, log->placed);
+        fit_log_gather(&gathered, log->has_positions);
         log = &gathered;
     }
-    int status = solve_point(task, point, log, err);
+    int status = solve_point(work, point, log, err);
     if (log == &gathered) {
         fit_log_close(&gathered);
         free(gathered.text.bytes);
@@ -232,21 +236,21 @@ static int run_point(struct task *task, struct error *err) {
     return status;
 }
 
-int crossval_fit_next(struct round *round, struct piece *piece, struct error *err) {
-    struct fold *fold = &round->fold[piece->fold];
-    if (progress_clock() > in_time_end(round->crossval->end)) {
+int crossval_fit_next(struct kernel_group *kernel_group, struct fit_task *task, struct error *err) {
+    struct fold *fold = &kernel_group->fold[task->fold];
+    if (progress_clock() > timed_task_abandon_time(kernel_group->crossval->end)) {
         return error_set(err, ERROR_STOPPED, "the limit of time is reached");
     }
     pthread_mutex_lock(&fold->mutex);
     if (!fold->tried) {
         fold->tried = true;
-        fold_start(fold, round, &fold->err);
+        fold_start(fold, kernel_group, &fold->err);
     }
     pthread_mutex_unlock(&fold->mutex);
     if (fold->err.kind != ERROR_NONE) {
         *err = fold->err;
         return -1;
     }
-    struct task task = {.round = round, .fold = fold, .piece = piece};
-    return run_point(&task, err);
+    struct fit_work work = {.kernel_group = kernel_group, .fold = fold, .task = task};
+    return run_point(&work, err);
 }

@@ -1,6 +1,6 @@
-/* Cross-validation in its parts: what rounds, folds and pieces are. crossval.c says who does what,
- * crossval_fit.c what a fit is, crossval_tally.c how far all are, and what ranks tell each
- * other. */
+/* The internals of cross-validation: kernel groups, folds and tasks. crossval.c schedules,
+ * crossval_fit.c makes a fit, crossval_progress.c counts fits and exchanges messages between
+ * processes. */
 #ifndef DRIVER_CROSSVAL_PRIVATE_H
 #define DRIVER_CROSSVAL_PRIVATE_H
 
@@ -14,93 +14,97 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Points first..end (indices) of a fold, solved one from the other. Who has it in hands (busy) may
- * change what is below. */
-struct piece {
+/* The points first..end (indices) of a run, of one fold. Fields without a guard belong to the
+ * thread that has set `busy`. */
+struct fit_task {
     size_t fold, first, end;
-    bool own;     /* this rank solves it; guarded by the round's mutex */
-    bool busy;    /* guarded by the round's mutex, as are next and done */
-    size_t next;  /* the point to be solved next */
-    size_t dealt; /* fits of all pieces of all rounds, to the end of this */
+    bool own;    /* assigned to this process; guarded by the group's mutex */
+    bool busy;   /* a thread works on it; guarded by the group's mutex, as are next and done */
+    size_t next; /* the next point to solve */
+    size_t assigned_end; /* number of fits of all tasks of all groups up to the end of this one */
     bool done;
-    void *state; /* the family's, open; NULL before the first point */
+    void *state; /* the family's open problem; NULL before the first point */
 };
 
-/* All folds at the points of one kernel. */
-struct round {
+/* All folds at the points that share a kernel. */
+struct kernel_group {
     const struct crossval *crossval;
-    size_t first_point;  /* index */
-    struct fold *fold;   /* (folds) */
-    struct piece *piece; /* those of points that are solved one from the other side by side */
-    size_t n_pieces;
-    size_t first_left;          /* pieces before it are done, or another rank's */
-    struct cluster_tasks tasks; /* the pieces; guarded by the mutex */
+    size_t first_point;        /* index of the first point */
+    struct fold *fold;         /* (folds) */
+    struct fit_task *fit_task; /* one for each run and fold */
+    size_t n_tasks;
+    size_t first_left;          /* tasks before it are done or another process's */
+    struct cluster_tasks tasks; /* assignment to processes; guarded by the mutex */
     struct kernel kernel;
     struct gram *gram;     /* of all rows, for all folds; NULL: each fold has its own data */
-    struct threads *inner; /* for the work within a fold */
+    struct threads *inner; /* threads within a fit; NULL: one thread */
     size_t n_workers;      /* fits at once */
-    size_t cache_bytes;    /* for the matrix of one fold, or what that of all rows leaves of it */
-    size_t most_open;      /* folds */
+    size_t cache_bytes;    /* for the matrix of one fold, or what the matrix of all rows leaves */
+    size_t max_open;       /* maximum number of open folds */
 
-    pthread_mutex_t mutex; /* guards what follows */
-    size_t n_open;         /* folds that have begun and are not released */
-    struct tally *tally;
+    pthread_mutex_t mutex; /* guards the fields below */
+    size_t n_open;         /* folds that are open */
+    struct fit_counter *counter;
     size_t failed_point, failed_fold; /* of the first fit that failed; SIZE_MAX: none */
-    struct error err;                 /* its own */
+    struct error err;                 /* of that fit */
 };
 
-/* Fits of all rounds. */
-struct tally {
+/* Counts the fits of all groups. */
+struct fit_counter {
     const struct crossval *crossval;
     double started;        /* progress_clock() */
-    size_t n;              /* of all ranks */
-    size_t n_planned;      /* those of the rounds so far */
-    size_t n_unconverged;  /* of earlier runs */
-    pthread_mutex_t mutex; /* guards what follows, and progress */
-    size_t n_done;         /* of all ranks on rank 0, else of this one */
-    size_t n_dealt;        /* those that some rank has taken, as far as this one knows */
-    size_t n_own_left;     /* fits that this one has taken and not ended */
+    size_t n;              /* of all processes */
+    size_t n_planned;      /* fits of the groups so far */
+    size_t n_unconverged;  /* before this run */
+    pthread_mutex_t mutex; /* guards the fields below, and progress */
+    size_t n_done;         /* on process 0: of all processes; otherwise of this one */
+    size_t n_assigned;     /* fits assigned to any process, as far as known here */
+    size_t n_own_left;     /* fits assigned to this process and not finished */
 };
 
-/* Begins the tally of a run, and ends it, when rank 0 has heard of all fits. All ranks. */
-void crossval_tally_open(struct tally *tally, const struct crossval *crossval);
-void crossval_tally_close(struct tally *tally);
+/* Begins the counting of a run, and ends it when process 0 has received all results. Called by all
+ * processes. */
+void crossval_counter_open(struct fit_counter *counter, const struct crossval *crossval);
+void crossval_counter_close(struct fit_counter *counter);
 
-/* This rank takes `own` more fits, or finds that others have; `dealt` of all are taken now. */
-void crossval_tally_take(struct tally *tally, size_t own, size_t dealt);
+/* Records that `own` fits are assigned to this process, and that `dealt` of all fits are
+ * assigned. */
+void crossval_counter_assign(struct fit_counter *counter, size_t own, size_t assigned_end);
 
-/* When a fit that begins now is to end, of those that n_workers of this rank make at once. */
-double crossval_tally_deadline(struct tally *tally, size_t n_workers);
+/* The deadline of a fit that begins now, while n_workers fits of this process run at once. */
+double crossval_counter_deadline(struct fit_counter *counter, size_t n_workers);
 
-/* Has what `scored` makes of a fit told to rank 0. */
-int crossval_tally_scores(struct tally *tally, const struct crossval_fit *fit, struct error *err);
-
-/* Counts a fit of this rank, and has rank 0 say how far all are. `log`: its rows, if rank 0 is
- * another, or NULL. */
-int crossval_tally_count(struct tally *tally, bool converged, const struct text *log,
+/* Sends the bytes that `scored` makes of a fit to process 0. */
+int crossval_send_scores(struct fit_counter *counter, const struct crossval_fit *fit,
                          struct error *err);
 
-/* What the pieces of a fold have in common: made by the first, released by the last. */
+/* Counts a fit of this process on process 0, which shows the progress. `log`: its log rows if this
+ * is not process 0, or NULL. */
+int crossval_count_fit(struct fit_counter *counter, bool converged, const struct text *log,
+                       struct error *err);
+
+/* What the tasks of a fold share: created by the first, released by the last. */
 struct fold {
-    pthread_mutex_t mutex; /* guards the making, and that of held */
+    pthread_mutex_t mutex; /* guards the creation, and that of held */
     bool tried;
-    struct error err; /* of the making */
-    bool open;        /* guarded by the round's mutex, as are the next two */
-    size_t n_left;    /* pieces to be done, by any rank */
-    size_t n_busy;    /* of them those that this rank has taken */
-    size_t n_pieces;  /* with those that nobody wants: what the memory is split by */
+    struct error err; /* of the creation */
+    bool open;        /* guarded by the group's mutex, as are the next two */
+    size_t n_left;    /* tasks to be done, by any process */
+    size_t n_busy;    /* those of them that are assigned to this process */
+    size_t n_tasks;   /* including those without wanted points: the divisor of the memory */
     size_t number;
-    uint32_t *rows; /* all row numbers: n_held that are held out, then n_train */
+    uint32_t *rows; /* all row numbers: n_held held-out rows, then n_train */
     size_t n_held, n_train;
-    struct data train, held; /* copies of those rows, where the data are its own; scaled */
+    struct data train, held; /* copies of those rows, if the fold has its own data; scaled */
     struct gram *gram;       /* of train, or NULL */
     struct problem problem;
 };
 
-/* Solves the next point of a piece, and hands over the scores if that is wanted. */
-int crossval_fit_next(struct round *round, struct piece *piece, struct error *err);
+/* Solves the next point of a task, and sends the scores if they are wanted. */
+int crossval_fit_next(struct kernel_group *kernel_group, struct fit_task *fit_task,
+                      struct error *err);
 
-/* Releases what the pieces of a fold have in common; they can make it again. */
+/* Releases what the tasks of a fold share; they can create it again. */
 void crossval_fold_free(struct fold *fold);
 
 #endif

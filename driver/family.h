@@ -1,5 +1,6 @@
-/* What a program tells the drivers about its family of models: one table for the trainer and one
- * for the predictor. All hooks return 0, or -1 with err set. `state` is the hook's own. */
+/* The interface between the programs and a family of models: one table of hooks for the trainer and
+ * one for the predictor. Every hook that returns an int returns 0, or -1 with err set. `state` is
+ * the hook's own. */
 #ifndef DRIVER_FAMILY_H
 #define DRIVER_FAMILY_H
 
@@ -22,11 +23,12 @@
 
 /* ---- the trainer ---- */
 
-/* Options that only some families have: those in `has` are added to everybody's. */
+/* Options that only some families have. The common options whose flag is in `has` are added to the
+ * family's own. */
 enum {
     FAMILY_LOSS = 1,        /* -l: hinge (0) and squared hinge (1) */
     FAMILY_PROBABILITY = 2, /* -b */
-    FAMILY_WEIGHT = 4,      /* -w, of labels */
+    FAMILY_WEIGHT = 4,      /* -w, weights of labels */
     FAMILY_LIBSVM = 8,      /* --libsvm */
     FAMILY_BIAS = 16,       /* -B */
     FAMILY_LIBLINEAR = 32,  /* --liblinear */
@@ -35,124 +37,133 @@ enum {
     FAMILY_KERNEL = 128,         /* -t, -d, -g, -r, -m; without it the kernel is linear */
     FAMILY_QUERY_FEATURES = 512, /* --query-features */
     FAMILY_SPREAD_GRAM =
-        256 /* no option: of the kernel matrix solvers ask what a spread one gives, which
-                                are products with one vector, and entries (gram_create_spread) */
+        256 /* no option: the solvers use the kernel matrix only through products with one vector
+             * and single entries, which is what a distributed matrix offers (gram_create_spread) */
 };
 
-/* How solvers take the kernel matrix. */
+/* How the solvers of a family access the kernel matrix. */
 enum family_matrix {
-    FAMILY_PRODUCTS, /* products with all of it: as much is kept as there is memory for */
-    FAMILY_ROWS,   /* a row at a time, seldom all: it is kept whole where it is not large, or not at
-                        all */
-    FAMILY_VALUES, /* not as a matrix: nothing is kept, the memory is for the solvers */
-    FAMILY_COLUMNS /* many columns at a time, seldom all: kept whole only where it is small, or
-                        several folds use it */
+    FAMILY_PRODUCTS, /* products with the whole matrix: as much of it is cached as the memory
+                      * allows */
+    FAMILY_ROWS,   /* one row at a time, seldom all rows: the matrix is stored whole if it is small,
+                    * otherwise not at all */
+    FAMILY_VALUES, /* not as a matrix: nothing is cached, the memory is for the solvers */
+    FAMILY_COLUMNS /* many columns at a time, seldom all: the matrix is stored whole only if it is
+                    * small or if several folds use it */
 };
 
-/* What the ranks of a cluster do with a fit to features. */
+/* How the processes of a cluster share a fit to features. */
 enum family_share {
-    FAMILY_APART, /* each has rows of its own, and works on the fit with the others */
-    FAMILY_ALONE, /* rank 0 takes all rows and makes the fit, as one process would */
-    FAMILY_STARTS /* each takes all rows, and starts of the fit go to whoever is free */
+    FAMILY_APART, /* each process has its own rows, and all work on one fit */
+    FAMILY_ALONE, /* process 0 gathers all rows and makes the fit alone */
+    FAMILY_STARTS /* each process gathers all rows, and each restart of the fit is a task for the
+                   * next free process */
 };
 
-/* What it depends on: the rows of all ranks. */
+/* What that choice depends on. The numbers are totals over all processes. */
 struct family_size {
     double rows, values;
-    double features, labels; /* columns that are held; names that occur */
+    double features, labels; /* columns that are stored; distinct label names */
     double ranks;
-    bool room; /* each rank has the memory for all of them */
+    bool room; /* each process has the memory for all rows */
 };
 
-/* Out-of-fold scores, for calibration: rows[0..n) of data, held out by one fold. */
+/* Out-of-fold scores, for calibration: rows[0..n) of data, which one fold holds out. */
 struct held_out {
     const struct data *data;
     uint32_t *rows;
     size_t n;
     double *scores; /* (n, n_scores) row-major */
     size_t n_scores;
-    double norm;          /* |f| of the fit that scored them; 0: not known */
-    const double *fitted; /* (data->n_rows, n_scores) of the model, in which these rows are; only
-                             where calibrate_by_row asks for folds; else NULL */
+    double norm;          /* |f| of the fit that scored them; 0: unknown */
+    const double *fitted; /* (data->n_rows, n_scores) scores by the model that was trained on these
+                           * rows too; only if calibrate_by_row asks for folds, else NULL */
 };
 
 struct family {
-    const char *name;    /* "rank" */
+    const char *name;    /* for example "rank" */
     const char *summary; /* one line for --help */
     unsigned has;
     enum data_labels labels;
-    bool folds_by_query;       /* else by row, stratified by label */
-    enum family_matrix matrix; /* what the solvers ask of the kernel matrix */
-    bool scores_labels;        /* a row has a score for each label of the data, else one or few */
+    bool folds_by_query;       /* folds hold out whole queries; otherwise rows, stratified by
+                                * label */
+    enum family_matrix matrix; /* how the solvers access the kernel matrix */
+    bool scores_labels;        /* a row has one score for each label of the data, otherwise one or a
+                                * few */
     const char *const *formulations; /* names, the default first, ended by NULL */
-    const char *const *solvers;      /* likewise: "auto" */
+    const char *const *solvers;      /* names, "auto" first, ended by NULL */
     const char *const
-        *uncertified; /* formulations whose fits converge by another measure than their
-                                       gap, ended by NULL; NULL: none */
-    const char *const *formulation_meanings, *const *solver_meanings; /* for --help, one each */
-    const struct option_spec *options; /* its own; one with the name of a common option stands in
-                                          its place */
+        *uncertified; /* formulations whose convergence is not measured by the gap, ended by NULL;
+                       * NULL: none */
+    /* for --help, one for each name */
+    const char *const *formulation_meanings, *const *solver_meanings;
+    const struct option_spec *options; /* the family's own; a row with the name of a common option
+                                        * replaces that option */
     size_t n_options;
     const struct measures *measures;
 
-    /* True if the option, of level OPTION_SOLVE or dearer or of the family, means something at the
-     * point: with its formulation, and beside what else is given. May be NULL: all do. */
+    /* Returns whether the option has an effect at the point, with its formulation and the other
+     * options. The option is one of the family's own or has level OPTION_SOLVE or above. May be
+     * NULL: every option has an effect. */
     bool (*applies)(struct point point, const char *option);
-    /* Refuses combinations of options (ERROR_USAGE), before anything is read. May be NULL. */
+    /* Refuses inconsistent options (ERROR_USAGE) before any file is read. May be NULL. */
     int (*check)(const struct options *options, struct error *err);
-    /* True if features are of pairs: the solvers then want a kernel matrix for the linear kernel
-     * too, evaluated where it is needed and never stored (FAMILY_VALUES). May be NULL: never. */
+    /* Returns whether features are of pairs of rows. The solvers then need a kernel matrix for the
+     * linear kernel too. Its entries are evaluated on demand and never stored (FAMILY_VALUES). May
+     * be NULL: never. */
     bool (*pair_features)(const struct options *options);
 
-    /* Refuses (ERROR_USAGE) options whose fit is not spread over the ranks of a cluster. May be
-     * NULL: all fits to features are, and those to kernels with FAMILY_SPREAD_GRAM. */
+    /* Refuses (ERROR_USAGE) options whose fit cannot be distributed over the processes of a
+     * cluster. May be NULL: all fits to features can, and those to kernels with
+     * FAMILY_SPREAD_GRAM. */
     int (*check_spread)(const struct options *options, struct error *err);
 
-    /* How the fit at a point is shared. May be NULL: FAMILY_APART. */
+    /* Chooses how the processes share the fit at a point. May be NULL: FAMILY_APART. */
     enum family_share (*share)(struct point point, const struct family_size *size);
 
-    /* Refuses rows of the training file that the options do not fit. Over a cluster the data has
-     * this rank's rows, and the names of all; all ranks, which must come to the same. May be
-     * NULL. */
+    /* Refuses training rows that are inconsistent with the options. On a cluster, data holds this
+     * process's rows and the label names of all processes; every process calls this hook and must
+     * come to the same result. May be NULL. */
     int (*check_data)(const struct options *options, const struct data *data,
                       struct cluster *cluster, struct error *err);
-    /* The largest index that a row may have, see input_format; context: the options. May be
+    /* Sets the largest index that a row may have, see input_format; context: the options. May be
      * NULL. */
     void (*limit)(const void *options, const char *comment, struct input_limit *limit);
-    /* Refuses data of the wrong shape, or sets *width to the number of features that rows have at
-     * least, also where the file has fewer; over a cluster by what is known of all rows. May be
-     * NULL: what the file has. */
+    /* Refuses data of the wrong shape, or sets *width to the least number of features of a row,
+     * even if the file has fewer. On a cluster it uses what is known of the rows of all processes.
+     * May be NULL: the number of features of the file. */
     int (*width)(const struct options *options, const struct data *data, uint32_t *width,
                  struct error *err);
 
-    /* A problem made ready, solved at points that differ in options of level OPTION_SOLVE only,
-     * each time from the last solution, and closed. */
+    /* Opens a problem; solves it at points that differ only in options of level OPTION_SOLVE, each
+     * time with a warm start from the previous solution; closes it. */
     int (*open)(void **state, const struct problem *problem, struct point point, struct error *err);
     int (*solve)(void *state, struct point point, const struct monitor *monitor,
                  struct solution *solution, struct error *err);
     void (*close)(void *state);
 
-    /* Fits what turns the scores of the last solution into labels, for the header to tell: called
-     * once where a model or predictions are wanted. Where the monitor says that it is late they are
-     * those at hand, 0 if there are none, and *late becomes true. May be NULL: nothing does. */
+    /* Fits the thresholds that turn the scores of the last solution into labels, which `header`
+     * then writes. Called once if a model or predictions are wanted. When the monitor reports that
+     * the deadline has passed, the current thresholds are kept, 0 if there are none, and *late
+     * becomes true. May be NULL: the family has no thresholds. */
     int (*fit_threshold)(void *state, struct point point, const struct monitor *monitor, bool *late,
                          struct error *err);
     /* Adds the family's own lines to the model. May be NULL. */
     int (*header)(const void *state, struct point point, struct model *model, struct error *err);
     /* Writes the family's own `name = value` lines of the report. May be NULL. */
     void (*report)(const void *state, struct point point, struct output *output);
-    /* Writes the file that an option of the family names: the option, and what writes. NULL: there
-     * is none. */
+    /* Writes the file that an option of the family names: the option's name, and the function that
+     * writes. NULL: the family has no such option. */
     const char *extra_option;
     void (*write_extra)(const void *state, struct output *output);
-    /* Writes the proof of the last solution, which is certified (--proof, doc/formats): lines on
-     * what the model does not say of the problem, but for weights of rows and a constant feature,
-     * and the dual point, by row of the problem. */
+    /* Writes the proof of the last solution, which must be certified (--proof, doc/formats): lines
+     * on what the model does not state about the problem, except row weights and a constant
+     * feature, and the dual point, by row of the problem. */
     void (*prove)(const void *state, struct point point, struct proof_writer *proof);
-    /* Adds to the model what -b 1, or options of the family for which `calibrates` is true, ask
-     * for, from the out-of-fold scores of n_folds folds. calibrates may be NULL: none do.
-     * calibrate_by_row: where it is true the folds hold out rows of queries, equal rows together,
-     * else whole queries. */
+    /* Adds to the model what -b 1, or options for which `calibrates` is true, ask for, from the
+     * out-of-fold scores of n_folds folds. calibrates may be NULL: no option does.
+     * calibrate_by_row: if `calibrates` is true, folds hold out rows within queries, equal rows
+     * together; otherwise folds hold out whole queries. */
     bool (*calibrates)(const struct options *options);
     bool calibrate_by_row;
     int (*calibrate)(const struct held_out *folds, size_t n_folds, struct point point,
@@ -161,51 +172,51 @@ struct family {
 
 /* ---- the predictor ---- */
 
-/* The most files that a predictor's options name. */
+/* The maximum number of output files that a predictor's own options name. */
 enum { PREDICTOR_EXTRAS = 3 };
 
 struct predictor {
-    const char *name; /* of the family */
+    const char *name; /* the family's name */
     const char *summary;
     enum data_labels labels;
-    const struct option_spec *options; /* its own */
+    const struct option_spec *options; /* the predictor's own */
     size_t n_options;
     const struct measures *measures;
-    const char *const *model_keys; /* of the family's own lines, ended by NULL */
-    bool imports; /* also reads LIBLINEAR's models of classes, see model_read_classes */
+    const char *const *model_keys; /* keys of the family's own lines of a model, ended by NULL */
+    bool imports; /* also reads LIBLINEAR's multi-class models, see model_read_classes */
 
-    /* Whether add wants the comments of the rows (data's remarks). May be NULL: never. */
+    /* Returns whether `add` needs the comments of the rows (data.remark). May be NULL: never. */
     bool (*wants_remarks)(const struct options *options);
 
-    /* Refuses what the model cannot give. May be NULL. */
+    /* Refuses options that the model does not support. May be NULL. */
     int (*check)(const struct options *options, const struct model *model, struct error *err);
 
-    /* The same as `limit` of struct family, by the model. May be NULL. */
+    /* Like `limit` of struct family; context: the model. May be NULL. */
     void (*limit)(const void *model, const char *comment, struct input_limit *limit);
-    /* Refuses rows, as they were read, that the model does not fit. May be NULL. */
+    /* Refuses rows, as they were read, that do not fit the model. May be NULL. */
     int (*take_rows)(const struct model *model, const struct data *rows, struct error *err);
 
-    /* Predictions of one file: blocks of rows with their scores (rows, model_n_scores), in the
-     * order of the file, are turned into lines of output (NULL: only extra files are wanted). */
+    /* Predicts one file: turns blocks of rows with their scores (rows, model_n_scores), in the
+     * order of the file, into lines of output (NULL: only extra files are wanted). */
     int (*open)(void **state, const struct options *options, const struct model *model,
                 struct error *err);
     int (*add)(void *state, const struct data *rows, const double *scores, struct output *output,
                struct error *err);
-    /* What a row is decided to be by its scores (model_n_scores): the number of its label in the
-     * model's line `labels`; or chosen (labels) true for those that it has. NULL: the family does
-     * not decide so. */
+    /* The decision for a row by its scores (model_n_scores). decide: the number of its label in the
+     * model's line `labels`. choose: chosen (labels) is true for each of its labels. NULL: the
+     * family makes no such decision. */
     size_t (*decide)(const void *state, const double *scores);
     void (*choose)(void *state, const double *scores, bool *chosen);
-    /* p (labels) of a row, where `check` with -b 1 has nothing against the model. NULL: there are
-     * none. */
+    /* p (labels) of a row; only if `check` accepts -b 1 for the model. NULL: the family has no
+     * probabilities. */
     void (*probabilities)(const void *state, const double *scores, double *p);
-    /* The end of the file. May be NULL. */
+    /* Called at the end of the file. May be NULL. */
     int (*finish)(void *state, struct output *output, struct error *err);
-    /* Writes the file that an option of the predictor names, after all rows of the test file: the
-     * options, ended by NULL, and what writes, by the option's number there. NULL: there is
-     * none. */
+    /* Writes a file that an option of the predictor names, after all rows of the test file.
+     * extra_options: the names of those options, ended by NULL; `option` is an index into that
+     * list. NULL: there are none. */
     const char *const *extra_options;
-    /* The option that names a file that is read beside the others. NULL: there is none. */
+    /* The option that names another file to read. NULL: there is none. */
     const char *input_option;
     int (*write_extra)(void *state, size_t option, struct output *output, struct error *err);
     void (*close)(void *state);

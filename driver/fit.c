@@ -7,23 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of more, those rows that a solver asks for are less work and memory than half of all values. */
-enum { MOST_WHOLE_ROWS = 16384 };
+/* With more rows, computing the rows that a solver asks for takes less time and memory than storing
+ * the whole matrix. */
+enum { MAX_STORED_ROWS = 16384 };
 
-/* Where no more than this share of many rows are distinct, the matrix is one of these. Each of its
- * entries serves several: they are in double as if for a tight gap. */
-static const double MOST_DISTINCT = 0.9;
+/* If at most this share of the rows is distinct, the matrix is that of the distinct rows. Each of
+ * its entries stands for several, so they are in double as if for a tight gap. */
+static const double MAX_DISTINCT_SHARE = 0.9;
 
-/* Up to so many rows a matrix costs little more in double, and kernels with large values need it;
- * for gaps tighter than the other up to more. */
-enum { SMALL_ROWS = 3000, MOST_WIDE_ROWS = 8192 };
-static const double WIDE_EPSILON = 1e-4;
+/* Up to SMALL_ROWS rows a matrix in double costs little more, and kernels with large values need
+ * it. For gaps below DOUBLE_EPSILON the bound is MAX_DOUBLE_ROWS. */
+enum { SMALL_ROWS = 3000, MAX_DOUBLE_ROWS = 8192 };
+static const double DOUBLE_EPSILON = 1e-4;
 
-/* Whether a kernel matrix of n_rows rows is held in double, not in float, for a relative gap of
- * epsilon and in cache_bytes: the small ones, and for tight gaps those whose computing does not
- * take too long. Everything that is certified is evaluated in double whatever this says. */
-static bool is_wide(size_t n_rows, double epsilon, size_t cache_bytes) {
-    size_t most = epsilon < WIDE_EPSILON ? MOST_WIDE_ROWS : SMALL_ROWS;
+/* Returns whether a kernel matrix of n_rows rows is stored in double rather than float, for a
+ * relative gap of epsilon within cache_bytes: small matrices, and for tight gaps those that do not
+ * take too long to compute. Certificates are evaluated in double in any case. */
+static bool uses_double(size_t n_rows, double epsilon, size_t cache_bytes) {
+    size_t most = epsilon < DOUBLE_EPSILON ? MAX_DOUBLE_ROWS : SMALL_ROWS;
     double n = (double)n_rows;
     return n_rows <= most && n * n / 2 * sizeof(double) <= (double)cache_bytes;
 }
@@ -58,7 +59,7 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
                                     ? FAMILY_VALUES
                                     : family->matrix;
     bool fits = n * (n + 16) / 2 * sizeof(float) <= (double)cache_bytes;
-    fits = fits && (matrix != FAMILY_ROWS || n <= MOST_WHOLE_ROWS);
+    fits = fits && (matrix != FAMILY_ROWS || n <= MAX_STORED_ROWS);
     if (matrix == FAMILY_VALUES || (matrix != FAMILY_PRODUCTS && !fits) ||
         (matrix == FAMILY_COLUMNS && !for_folds && n > SMALL_ROWS)) {
         return gram_create(gram, kernel, data, 0, false, threads, err);
@@ -69,14 +70,14 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
         if (distinct_find(&distinct, data, err) < 0) {
             return -1;
         }
-        if ((double)distinct.m <= MOST_DISTINCT * n) {
-            bool wide = is_wide(distinct.m, 0, cache_bytes);
+        if ((double)distinct.m <= MAX_DISTINCT_SHARE * n) {
+            bool wide = uses_double(distinct.m, 0, cache_bytes);
             return gram_create_distinct(gram, kernel, data, &distinct, cache_bytes, wide, cluster,
                                         threads, err);
         }
         distinct_free(&distinct);
     }
-    bool wide = is_wide(data->n_rows, point_number(point, "epsilon"), cache_bytes);
+    bool wide = uses_double(data->n_rows, point_number(point, "epsilon"), cache_bytes);
     return gram_create_spread(gram, kernel, data, cache_bytes, wide, cluster, threads, err);
 }
 
@@ -109,15 +110,15 @@ int fit_header(const struct family *family, void *state, struct point point,
 }
 
 struct watch fit_watch(const struct options *options, double deadline) {
-    return (struct watch){.most_iterations =
+    return (struct watch){.max_iterations =
                               (uint64_t)point_number((struct point){options, 0}, "max-iter"),
                           .deadline = deadline,
-                          .given_up = INFINITY};
+                          .abandon_time = INFINITY};
 }
 
 /* ---- the model ---- */
 
-/* Marks the problem rows that the solution uses. */
+/* Sets number[i] = 1 for the problem rows with a nonzero coefficient. */
 static void mark_used(const struct problem *problem, const struct solution *solution,
                       uint32_t *number) {
     for (size_t i = 0; solution->weights && i < problem->n; i++) {
@@ -132,8 +133,8 @@ static void mark_used(const struct problem *problem, const struct solution *solu
     }
 }
 
-/* Takes the used rows and what belongs to them; number (n) 1 for a used row, becomes 1 + its
- * number as support vector; rows (n) is scratch. */
+/* Copies the used rows, and their coefficients or pairs. number (n): 1 for a used row, becomes 1 +
+ * its index as support vector; rows (n): workspace. */
 static int take_vectors(struct model *model, const struct problem *problem,
                         const struct solution *solution, uint32_t *number, uint32_t *rows,
                         struct error *err) {
@@ -174,7 +175,7 @@ static int take_vectors(struct model *model, const struct problem *problem,
     return 0;
 }
 
-/* f = 0: no row is used. The weights need not be those of this kernel. */
+/* A model f = 0 without support vectors. The solution's weights may be those of another kernel. */
 static int empty_body(struct model *model, const struct problem *problem,
                       const struct solution *solution, struct error *err) {
     const char *const what = "coefficients";

@@ -1,5 +1,5 @@
-/* The policy of a fit, the same for a plain one and for those of cross-validation: which kernel and
- * which form of its matrix, which limits, and what of the solution goes into the model. */
+/* What a fit to all rows and a fit of cross-validation have in common: the kernel and the storage
+ * of its matrix, the limits, and the model made of a solution. */
 #ifndef DRIVER_FIT_H
 #define DRIVER_FIT_H
 
@@ -8,42 +8,42 @@
 
 #include <stdint.h>
 
-/* The kernel of a point; its default gamma is 1 / n_features. */
+/* The kernel at a point; the default of gamma is 1 / n_features. */
 struct kernel fit_kernel(const struct family *family, struct point point, uint32_t n_features);
 
-/* True if rows are values of a kernel with the training rows. */
+/* Returns whether rows hold values of a kernel with the training rows. */
 bool fit_precomputed(const struct family *family, const struct options *options);
 
-/* True if the problem is one of a kernel matrix, not of features. */
+/* Returns whether the problem is stated by a kernel matrix rather than by features. */
 bool fit_wants_gram(const struct family *family, const struct options *options,
                     const struct kernel *kernel);
 
-/* Builds the kernel matrix of the data's rows, in double where the gap asked for needs it, and
- * keeps of it what the family's solvers want; the rest of cache_bytes is for them. Of some
- * thousand rows that repeat others it is made of the distinct ones, where solvers take
- * products only (FAMILY_SPREAD_GRAM). `for_folds`: for several of them. Over the ranks of a cluster
- * (of families that have FAMILY_SPREAD_GRAM), or NULL, each keeps its own part. */
+/* Builds the kernel matrix of the data's rows, in double if the target gap needs that, and stores
+ * as much of it as the family's solvers use; the rest of cache_bytes is left to them. If several
+ * thousand rows contain many duplicates and the solvers only form products (FAMILY_SPREAD_GRAM),
+ * the matrix is that of the distinct rows. for_folds: several folds use it. cluster: of families
+ * with FAMILY_SPREAD_GRAM, whose processes store a part of the matrix each; or NULL. */
 int fit_gram(struct gram **gram, const struct family *family, struct point point,
              const struct kernel *kernel, const struct data *data, bool for_folds,
              size_t cache_bytes, struct cluster *cluster, struct threads *threads,
              struct error *err);
 
-/* Fits the thresholds to the last solution of the state, and fills the header of its model: what
- * all families have, and the family's lines. The scale is the caller's. *late: the monitor ended
- * the fit of the thresholds. */
+/* Fits the thresholds to the last solution of the state, and fills the header of its model: the
+ * fields of all families, and the family's own lines. The caller sets the scale. *late: the
+ * deadline ended the fit of the thresholds. */
 int fit_header(const struct family *family, void *state, struct point point,
                const struct kernel *kernel, const struct problem *problem,
                const struct solution *solution, const struct monitor *monitor, struct model *model,
                bool *late, struct error *err);
 
-/* Sets the body and the figures of the model from the solution of `problem` (whose data the model
- * does not keep). Linear weights are lent: the solution must outlive the model. The body is not
- * ready for model_scores, see model_prepare. */
+/* Sets the body and the bounds of the model from the solution of `problem` (whose data are not
+ * referenced afterwards). Linear weights are borrowed: the solution must outlive the model. Before
+ * model_scores the body needs model_prepare. */
 int fit_body(struct model *model, const struct problem *problem, const struct solution *solution,
              struct error *err);
 
-/* The watch of a run of the solver, with the limit of iterations of the options, and this one of
- * time. It is not open. */
+/* A watch for a run of the solver, with the iteration limit of the options and this deadline; not
+ * open yet. */
 struct watch fit_watch(const struct options *options, double deadline);
 
 #endif

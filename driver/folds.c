@@ -132,8 +132,8 @@ int folds_by_query(struct folds *folds, const struct data *data, size_t n, uint6
     return deal(folds, n_queries, n, seed, err);
 }
 
-int folds_by_twin(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
-                  struct error *err) {
+int folds_by_distinct_row(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
+                          struct error *err) {
     size_t n_rows = data->n_rows;
     struct keyed *keys = memory_array(n_rows, sizeof *keys, "equal rows", err);
     if (!keys || allocate(folds, n, n_rows, err) < 0 ||

@@ -29,8 +29,8 @@ int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_
 
 /* Deals out rows as folds_by_query does queries: those that are equal in all features go together.
  * Fewer different rows than folds are an error. */
-int folds_by_twin(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
-                  struct error *err);
+int folds_by_distinct_row(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
+                          struct error *err);
 
 /* Number of distinct queries: 1 if the rows have none. 0 with err set when memory is short. */
 size_t folds_count_queries(const struct data *data, struct error *err);

@@ -18,9 +18,9 @@ bool grid_wanted(const struct options *options) {
     return false;
 }
 
-/* ---- what options mean ---- */
+/* ---- effects of options ---- */
 
-/* The kernel's parameter of that name; 0: it is none. */
+/* The parameter of kernels with that name; 0: none. */
 static unsigned kernel_parameter(const char *name) {
     return strcmp(name, "degree") == 0  ? KERNEL_DEGREE
            : strcmp(name, "gamma") == 0 ? KERNEL_GAMMA
@@ -38,14 +38,14 @@ static bool applies(const struct grid *grid, struct point point, const struct op
     return !grid->family->applies || grid->family->applies(point, name);
 }
 
-/* Parameters have a column: they can vary, or are the kernel; and they have a value. */
+/* Returns whether the option is a column: it can vary, or is the kernel, and it has a value. */
 static bool is_parameter(const struct option *option) {
     const char *name = option->spec.name;
     return (option->spec.level >= OPTION_SOLVE || strcmp(name, "kernel") == 0) &&
            (option->n > 0 || kernel_parameter(name));
 }
 
-/* True if the point is the first of those that differ in nothing that means something. */
+/* Returns whether the point is the first of those that differ only in options without effect. */
 static bool stands(const struct grid *grid, size_t number) {
     const struct options *options = grid->options;
     struct point point = {options, number};
@@ -104,17 +104,16 @@ const char *grid_text(const struct grid *grid, size_t index, size_t column, uint
     if (!applies(grid, point, option)) {
         return "";
     }
-    if (option->n == 0) { /* gamma */
+    if (option->n == 0) { /* gamma's default */
         number_format(n_features ? 1 / (double)n_features : 1, text);
         return text;
     }
     return point_text(point, option, text);
 }
 
-/* ---- what is not used ---- */
+/* ---- options without effect ---- */
 
-/* Writes the formulations of a list to which the option means nothing; false: it means something to
- * all. */
+/* Writes the formulations at which the option has no effect; false if it has one at all of them. */
 static bool list_formulations(const struct grid *grid, const struct option *option, char *what,
                               size_t size) {
     const struct option *formulation = options_find(grid->options, "formulation");
@@ -149,7 +148,7 @@ const struct option *grid_unused(const struct grid *grid, size_t *at, char *what
     return NULL;
 }
 
-/* ---- what points have in common ---- */
+/* ---- comparison of sweeps ---- */
 
 static uint32_t add_text(uint32_t checksum, const char *text) {
     return model_checksum_add(checksum, text, strlen(text) + 1);

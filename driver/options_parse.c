@@ -13,7 +13,7 @@
 #include <strings.h>
 
 /* A sweep of more points, or a list of more values, is a mistyped range. */
-enum { MOST_POINTS = 10000 };
+enum { MAX_POINTS = 10000 };
 
 /* ---- values ---- */
 
@@ -64,9 +64,9 @@ static int out_of_bounds(const struct option *option, const char *text, size_t l
 }
 
 static int append(struct option *option, double value, struct error *err) {
-    if ((double)option->n >= MOST_POINTS) {
+    if ((double)option->n >= MAX_POINTS) {
         return error_set(err, ERROR_USAGE, "option --%s: more than %d values", option->spec.name,
-                         MOST_POINTS);
+                         MAX_POINTS);
     }
     if (memory_grow(&option->number, memory_room(0, option->n), option->n + 1,
                     sizeof *option->number, "option values", err) < 0) {
@@ -108,7 +108,7 @@ static int parse_range(struct option *option, const char *text, size_t length, c
         return refuse(option, "not a range a:b:xF or a:b:+S", text, length, err);
     }
     steps = floor(steps + 1e-9); /* the end counts in spite of rounding */
-    if (!(steps >= 0) || steps >= MOST_POINTS) {
+    if (!(steps >= 0) || steps >= MAX_POINTS) {
         return refuse(option, steps < 0 ? "an empty range" : "a range of too many values", text,
                       length, err);
     }
@@ -178,7 +178,7 @@ static int parse_choice(struct option *option, const char *text, size_t length, 
         size_t used = strlen(what);
         if (*choices[i]) {
             snprintf(what + used, sizeof what - used, "%s %s", i ? "," : "", choices[i]);
-            spelling_try(&spelling, choices[i]);
+            spelling_add(&spelling, choices[i]);
         }
     }
     return error_set(err, ERROR_USAGE, "option --%s: %s: '%.*s'%s", option->spec.name, what,
@@ -312,7 +312,7 @@ static const char *nearest_long(const struct options *options, const char *word,
                                 char hint[SPELLING_HINT]) {
     struct spelling spelling = spelling_of(word, length);
     for (size_t i = 0; i < options->n; i++) {
-        spelling_try(&spelling, options->option[i].spec.name);
+        spelling_add(&spelling, options->option[i].spec.name);
     }
     return spelling_hint(&spelling, "--", hint);
 }
@@ -408,8 +408,8 @@ static int number_points(struct options *options, struct error *err) {
                 continue;
             }
             option->stride = options->n_points;
-            if ((double)options->n_points * (double)option->n > MOST_POINTS) {
-                return error_set(err, ERROR_USAGE, "a sweep of more than %d points", MOST_POINTS);
+            if ((double)options->n_points * (double)option->n > MAX_POINTS) {
+                return error_set(err, ERROR_USAGE, "a sweep of more than %d points", MAX_POINTS);
             }
             options->n_points *= option->n;
         }

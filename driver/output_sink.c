@@ -9,8 +9,8 @@
 
 enum { USUAL_BYTES = 4096 };
 
-void voice_say(const struct voice *voice, const char *format, ...) {
-    if (!voice->write) {
+void output_sink_write(const struct output_sink *sink, const char *format, ...) {
+    if (!sink->write) {
         return;
     }
     char usual[USUAL_BYTES], *text = usual;
@@ -34,15 +34,15 @@ void voice_say(const struct voice *voice, const char *format, ...) {
             length = sizeof usual - 1;
         }
     }
-    voice->write(voice->context, text, (size_t)length);
+    sink->write(sink->context, text, (size_t)length);
     free(longer);
 }
 
-void voice_tell(const struct voice *voice, const char *format, ...) {
+void output_sink_line(const struct output_sink *sink, const char *format, ...) {
     struct error line;
     va_list arguments;
     va_start(arguments, format);
     error_set_list(&line, ERROR_NONE, format, arguments);
     va_end(arguments);
-    voice_say(voice, "%s\n", line.text);
+    output_sink_write(sink, "%s\n", line.text);
 }

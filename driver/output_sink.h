@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct voice {
+struct output_sink {
     /* Takes text[0..length), whole lines or the text of a line that is rewritten, not ended by a
      * zero. Calls do not overlap. NULL: silence. */
     void (*write)(void *context, const char *text, size_t length);
@@ -17,12 +17,12 @@ struct voice {
 
 /* Says a text (printf format) in one call of write. A text of more than some thousand bytes is cut
  * if there is no memory for it. */
-void voice_say(const struct voice *voice, const char *format, ...)
+void output_sink_write(const struct output_sink *sink, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Says a line that has names of files or labels in it: its bytes are shown as those of errors are
  * (see error_set). The line's end is added. */
-void voice_tell(const struct voice *voice, const char *format, ...)
+void output_sink_line(const struct output_sink *sink, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

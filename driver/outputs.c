@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The training file's name and .model, in the current folder. */
+/* The path of the model if none was given: the training file's name and .model, in the current
+ * folder. */
 static int default_model_path(struct outputs *outputs, const char *path, struct error *err) {
     struct text name = {0};
     text_format(&name, "%s.model", run_files_base_name(path));
@@ -19,13 +20,13 @@ static int open_file(struct outputs *outputs, size_t file, const char *path, str
     return output_open(&outputs->file[file], outputs->nowhere ? "/dev/null" : path, err);
 }
 
-/* The options that name outputs, as far as options do. */
+/* The option that names the output; NULL: none. */
 static const char *option_of(size_t file, const struct family *family) {
     static const char *const writes[] = {"libsvm", "liblinear", "log", NULL, "proof"};
     return file == OUTPUTS_EXTRA ? family->extra_option : writes[file];
 }
 
-/* Those that options name; without a model (`fitting`) the log alone. */
+/* Opens the outputs that options name; if no model is wanted (not `fitting`), the log only. */
 static int open_wanted(struct outputs *outputs, const struct family *family,
                        const struct options *options, bool fitting, struct error *err) {
     for (size_t i = 0; i < OUTPUTS_MODEL; i++) {
@@ -48,17 +49,18 @@ static int list_parts(struct run_files *files, const char *path, size_t n, struc
     return status;
 }
 
-/* The names by which a model has standard output for itself. */
+/* Returns whether the model is written to standard output. */
 static bool takes_standard(const char *model) {
     return strcmp(model, "-") == 0 || strcmp(model, "/dev/stdout") == 0;
 }
 
-/* `model` is NULL if none is written. Standard output has the report or the table. */
+/* Lists all files of the run. model: NULL if none is written. Standard output receives the report
+ * or the table. */
 static int list_files(const struct outputs *outputs, struct run_files *files,
                       const struct family *family, const struct options *options, const char *model,
                       struct error *err) {
     static const char *const reads[] = {"fold-file", "validate", "row-weights"};
-    bool taken = model && takes_standard(model); /* then all else goes to standard error */
+    bool taken = model && takes_standard(model); /* then the other results go to standard error */
     if (run_files_read(files, options->operand[0], err) < 0 ||
         list_parts(files, options->operand[0], outputs->n_parts, err) < 0 ||
         run_files_write(files, model, err) < 0 ||
@@ -88,8 +90,8 @@ static int check_files(const struct outputs *outputs, const struct family *famil
     return status;
 }
 
-/* The model or the table has standard output for itself, the model first. What then remains to say
- * is for standard error, but beside a table not if that is to be quiet. */
+/* Standard output is reserved for the model, or else for the table. Other results then go to
+ * standard error, or nowhere beside a table with --quiet. */
 static int open_standard(struct outputs *outputs, bool table, bool quiet, struct error *err) {
     const struct output *model = outputs->file[OUTPUTS_MODEL];
     bool taken = model && output_is_stdout(model);

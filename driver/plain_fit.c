@@ -11,28 +11,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The cluster, if its ranks have rows of their own. */
+/* The cluster if its processes hold rows of their own, else NULL. */
 static struct cluster *rows_spread(const struct plain_fit *fit,
                                    const struct plain_fit_setup *setup) {
     return fit_wants_gram(fit->family, fit->point.options, &fit->kernel) ? NULL : setup->cluster;
 }
 
-/* The cluster whose ranks work on the fit together. */
+/* The cluster whose processes work on the fit together. */
 static struct cluster *sharing(const struct plain_fit_setup *setup) {
     return setup->starts ? setup->alone : setup->cluster;
 }
 
-/* Fits the scaling. Rows that are scaled one by one have been before: that is only noted. */
+/* Fits the scaling, and applies it unless it works row by row: then the rows were scaled before. */
 static int scale_data(struct plain_fit *fit, struct data *data, struct cluster *spread,
                       struct error *err) {
     const struct options *options = fit->point.options;
     if (training_data_fit_scale(&fit->scale, options, data, spread, err) < 0) {
         return -1;
     }
-    return training_data_scale_looks(options) ? scale_apply(&fit->scale, data, err) : 0;
+    return training_data_scale_depends_on_rows(options) ? scale_apply(&fit->scale, data, err) : 0;
 }
 
-/* Makes the kernel matrix, if one is wanted, and opens the problem. */
+/* Computes the kernel matrix if one is needed, and opens the problem. */
 static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *setup,
                         struct error *err) {
     const struct family *family = fit->family;
@@ -63,7 +63,7 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
     return 0;
 }
 
-/* The names of the algorithms that have run. */
+/* Stores the names of the algorithms that ran in the model. */
 static int set_solver(struct plain_fit *fit, struct error *err) {
     char names[ALGORITHM_NAMES];
     if (fit->algorithms == 0) {
@@ -84,7 +84,7 @@ static int make_model(struct plain_fit *fit, const struct monitor *monitor, stru
                : 0;
 }
 
-/* Those that have run on any process that works on the fit. */
+/* The algorithms that ran on any process of the fit. */
 static unsigned all_algorithms(unsigned own, struct cluster *cluster) {
     double ran[N_ALGORITHMS];
     unsigned all = 0;
@@ -98,7 +98,7 @@ static unsigned all_algorithms(unsigned own, struct cluster *cluster) {
     return all;
 }
 
-/* Solves, and makes the model. */
+/* Solves the problem, and makes the model. */
 static int solve(struct plain_fit *fit, const struct plain_fit_setup *setup, struct watch *watch,
                  struct error *err) {
     struct monitor monitor = watch_monitor(watch);
@@ -135,24 +135,24 @@ static struct plain_fit *begin(const struct plain_fit_setup *setup, struct error
     return fit;
 }
 
-/* ---- under a limit of time ---- */
+/* ---- with a time limit ---- */
 
-/* The solver's side of it. */
+/* The arguments of the solver's thread. */
 struct job {
     struct plain_fit *fit;
     struct plain_fit_setup setup;
     struct watch watch;
 };
 
-static bool always_late(void *context) {
+static bool is_always_late(void *context) {
     (void)context;
     return true;
 }
 
-static const struct monitor late_monitor = {.late = always_late};
+static const struct monitor expired_monitor = {.late = is_always_late};
 
-/* f = 0, from a problem of the features alone: no kernel value is needed. */
-static struct plain_fit *fit_nothing(const struct plain_fit_setup *setup, struct error *err) {
+/* The zero solution (w = 0), from a problem without kernel matrix. */
+static struct plain_fit *fit_zero(const struct plain_fit_setup *setup, struct error *err) {
     struct plain_fit *fit = begin(setup, err);
     if (!fit) {
         return NULL;
@@ -166,7 +166,7 @@ static struct plain_fit *fit_nothing(const struct plain_fit_setup *setup, struct
         plain_fit_free(fit);
         return NULL;
     }
-    if (fit->family->solve(fit->state, fit->point, &late_monitor, &fit->solution, err) < 0) {
+    if (fit->family->solve(fit->state, fit->point, &expired_monitor, &fit->solution, err) < 0) {
         fit->solution = (struct solution){0};
         plain_fit_free(fit);
         return NULL;
@@ -198,16 +198,16 @@ static struct job *job_create(struct plain_fit *fit, const struct plain_fit_setu
     job->fit = fit;
     job->setup = *setup;
     job->watch = make_watch(setup, setup->deadline);
-    job->watch.given_up = in_time_end(setup->deadline);
+    job->watch.abandon_time = timed_task_abandon_time(setup->deadline);
     watch_open(&job->watch);
     return job;
 }
 
-/* *fit becomes what it is when it ends, or f = 0, which is ready sooner. What the job still works
- * on is left to it, but the scale. */
+/* Runs the fit in a thread. If it is abandoned, *fit becomes the zero solution, which was computed
+ * before, and takes over the scale; the rest stays with the thread. */
 static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *setup, bool *running,
                        struct error *err) {
-    struct plain_fit *nothing = fit_nothing(setup, err);
+    struct plain_fit *nothing = fit_zero(setup, err);
     struct job *job = nothing ? job_create(*fit, setup, err) : NULL;
     bool ended;
     double start = progress_clock();
@@ -215,7 +215,7 @@ static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *set
         plain_fit_free(nothing);
         return -1;
     }
-    int status = in_time(run_job, job, setup->deadline, &ended, err);
+    int status = timed_task_run(run_job, job, setup->deadline, &ended, err);
     if (!ended) {
         watch_close(&job->watch);
         *running = true;
@@ -223,7 +223,7 @@ static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *set
         nothing->scale = (*fit)->scale;
         *fit = nothing;
         progress_clear(setup->progress);
-        return make_model(nothing, &late_monitor, err);
+        return make_model(nothing, &expired_monitor, err);
     }
     plain_fit_free(nothing);
     free(job);
@@ -244,9 +244,9 @@ static int fit_freely(struct plain_fit *fit, const struct plain_fit_setup *setup
 
 int plain_fit_create(struct plain_fit **made, const struct plain_fit_setup *setup, bool *running,
                      struct error *err) {
-    /* ranks stay in step, or wait for one: none is left to itself */
-    bool limited =
-        in_time_limits(setup->deadline) && !setup->cluster && !setup->alone && !setup->patient;
+    /* processes that make collective calls, or wait for one another, abandon no fit */
+    bool limited = timed_task_is_limited(setup->deadline) && !setup->cluster && !setup->alone &&
+                   !setup->patient;
     struct plain_fit *fit = begin(setup, err);
     int status = fit ? scale_data(fit, setup->data, rows_spread(fit, setup), err) : -1;
     *running = false;

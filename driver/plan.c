@@ -19,7 +19,7 @@ static bool wants_gram(const struct family *family, const struct options *option
     return fit_wants_gram(family, options, &kernel);
 }
 
-/* Refuses what the family does not spread. */
+/* Refuses options whose fit the family cannot distribute. */
 static int check_family_spreads(const struct family *family, const struct options *options,
                                 struct error *err) {
     if (wants_gram(family, options) && !(family->has & FAMILY_SPREAD_GRAM)) {
@@ -29,7 +29,7 @@ static int check_family_spreads(const struct family *family, const struct option
     return family->check_spread ? family->check_spread(options, err) : 0;
 }
 
-/* What one process does alone. */
+/* Refuses options that need a single process. */
 static int check_spread(const struct family *family, const struct options *options,
                         struct error *err) {
     return options_given(options, "proof")
@@ -37,19 +37,19 @@ static int check_spread(const struct family *family, const struct options *optio
                : check_family_spreads(family, options, err);
 }
 
-/* How the work is shared among ranks. */
+/* Decides how the processes share the work. */
 static void share(struct plan *plan, const struct family *family, const struct options *options,
                   const struct cluster *cluster) {
     struct error unheard;
     bool gram = wants_gram(family, options);
     plan->alone =
-        plan->crossing || (calibration_wanted(family, options) &&
-                           !(gram && check_family_spreads(family, options, &unheard) == 0));
+        plan->cross_validating || (calibration_wanted(family, options) &&
+                                   !(gram && check_family_spreads(family, options, &unheard) == 0));
     plan->spread = cluster && !plan->alone && !gram;
 }
 
-/* A file that ranks cannot read. A pipe has its bytes for one reader: the others would wait in
- * open, and so would that one where nobody writes. */
+/* Refuses files that several processes cannot read. A pipe delivers its bytes to one reader only;
+ * the other processes would block in open. */
 static int check_file(const char *path, struct error *err) {
     struct stat status;
     if (strcmp(path, "-") == 0) {
@@ -61,7 +61,7 @@ static int check_file(const char *path, struct error *err) {
     return 0;
 }
 
-/* The same of the training file, or of this rank's part of it. */
+/* Checks the training file, or this process's part of it. */
 static int check_rows(const char *path, const struct cluster *cluster, struct error *err) {
     if (!spread_has_parts(path)) {
         return check_file(path, err);
@@ -89,14 +89,14 @@ static int check_files(const struct plan *plan, const struct options *options,
     return check_rows(options->operand[0], cluster, err);
 }
 
-/* What cannot be asked for together. */
+/* Refuses inconsistent options. */
 static int check_options(const struct plan *plan, const struct family *family,
                          const struct options *options, const struct cluster *cluster,
                          struct error *err) {
     const char *resume = options_text(options, "resume");
     struct kernel kernel = fit_kernel(family, (struct point){options, 0}, 1);
     enum scale_kind scale = (enum scale_kind)options_choice(options, "scale");
-    bool apart = !plan->crossing, shard = options_given(options, "shard");
+    bool apart = !plan->cross_validating, shard = options_given(options, "shard");
     char points[100];
     snprintf(points, sizeof points,
              "%zu points want --folds, --fold-file or --validate to choose by", options->n_points);
@@ -136,15 +136,16 @@ static int check_options(const struct plan *plan, const struct family *family,
     return cluster ? check_files(plan, options, cluster, err) : 0;
 }
 
-static int plan_for_host(struct plan *plan, const struct train_host *host, bool folds,
-                         struct error *err) {
+static int plan_for_application(struct plan *plan, const struct application *host, bool folds,
+                                struct error *err) {
     const struct refusal refusals[] = {
-        {host->crossing && !folds && !host->folds,
+        {host->cross_validating && !folds && !host->folds,
          "cross-validation wants --folds, --fold-file, --validate or folds of the data"},
-        {!host->crossing && folds, "--folds, --fold-file and --validate are for cross-validation"},
+        {!host->cross_validating && folds,
+         "--folds, --fold-file and --validate are for cross-validation"},
         {host->folds && folds, "folds of the data exclude --folds, --fold-file and --validate"},
         {0}};
-    plan->crossing = plan->table = host->crossing;
+    plan->cross_validating = plan->table = host->cross_validating;
     plan->fitting = host->fitting;
     return options_refuse(refusals, err);
 }
@@ -155,7 +156,7 @@ static int plan_for_files(struct plan *plan, const struct options *options, bool
         return error_set(err, ERROR_USAGE, "%s",
                          options->n_operands ? "too many file names" : "no training file");
     }
-    plan->crossing = folds;
+    plan->cross_validating = folds;
     plan->table = folds && (grid_wanted(options) || options_given(options, "resume") ||
                             options_given(options, "shard"));
     plan->fitting = !folds || (plan->table && options->n_operands > 1);
@@ -163,12 +164,12 @@ static int plan_for_files(struct plan *plan, const struct options *options, bool
 }
 
 int plan_make(struct plan *plan, const struct family *family, const struct options *options,
-              const struct train_host *host, const struct cluster *cluster, struct error *err) {
+              const struct application *host, const struct cluster *cluster, struct error *err) {
     bool folds = options_given(options, "folds") || options_given(options, "fold-file") ||
                  options_given(options, "validate");
     *plan = (struct plan){0};
-    if ((host ? plan_for_host(plan, host, folds, err) : plan_for_files(plan, options, folds, err)) <
-        0) {
+    if ((host ? plan_for_application(plan, host, folds, err)
+              : plan_for_files(plan, options, folds, err)) < 0) {
         return -1;
     }
     share(plan, family, options, cluster);

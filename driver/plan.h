@@ -1,4 +1,4 @@
-/* What a run of the trainer is to do: decided from its options, before anything is read. */
+/* What a run of the trainer does, decided from its options before any file is read. */
 #ifndef DRIVER_PLAN_H
 #define DRIVER_PLAN_H
 
@@ -6,17 +6,17 @@
 #include "driver/train.h"
 
 struct plan {
-    bool crossing; /* cross-validation or validation rows */
-    bool table;    /* a sweep: a list was given, or an option that is for a table */
-    bool fitting;  /* a model is wanted */
-    bool spread; /* each rank of a cluster is to have rows of its own: of a fit to features, once */
-    bool alone;  /* all ranks have all rows, and rank 0 fits the model: behind fits to folds, unless
-                    it is to a kernel whose matrix can be spread */
+    bool cross_validating; /* there are folds or validation rows */
+    bool table;            /* a sweep: a list was given, or an option that needs a table */
+    bool fitting;          /* a model is wanted */
+    bool spread; /* each process of a cluster holds rows of its own: for a single fit to features */
+    bool alone;  /* all processes hold all rows, and process 0 fits the model: after fits to folds,
+                  * unless it is a fit to a kernel whose matrix can be distributed */
 };
 
-/* Makes the plan, or refuses what cannot be asked for together (ERROR_USAGE). host: NULL, or whom
- * the options have no files of; cluster: NULL, or whose ranks make the same plan. */
+/* Makes the plan, or refuses inconsistent options (ERROR_USAGE). host: the application, or NULL for
+ * a command line. cluster: NULL, or the processes, which all make the same plan. */
 int plan_make(struct plan *plan, const struct family *family, const struct options *options,
-              const struct train_host *host, const struct cluster *cluster, struct error *err);
+              const struct application *host, const struct cluster *cluster, struct error *err);
 
 #endif

@@ -62,12 +62,12 @@ void predict_say_measures(const struct prediction *prediction, const struct test
         }
         if (prediction->measure[k].row->accuracy && labelled > 0) { /* as LIBSVM says it */
             double right = round(value * labelled);
-            voice_say(prediction->voice, "Accuracy = %g%% (%.0f/%.0f) (classification)\n",
-                      right / labelled * 100, right, labelled);
+            output_sink_write(prediction->sink, "Accuracy = %g%% (%.0f/%.0f) (classification)\n",
+                              right / labelled * 100, right, labelled);
         } else {
             const char *counts = prediction->measure[k].row->counts;
-            voice_say(prediction->voice, "%s = %g%s%s%s\n", prediction->measure[k].name, value,
-                      counts ? " (" : "", counts ? counts : "", counts ? ")" : "");
+            output_sink_write(prediction->sink, "%s = %g%s%s%s\n", prediction->measure[k].name,
+                              value, counts ? " (" : "", counts ? counts : "", counts ? ")" : "");
         }
     }
 }
@@ -93,26 +93,27 @@ static void warn_of_rows(const struct prediction *prediction, const char *path,
                          const struct test_rows *rows) {
     const struct measured_rows *measured = &rows->measured;
     if (measured->unknown > 0) {
-        voice_tell(prediction->voice,
-                   "%s: warning: %s: %zu of %zu rows have labels unknown to the model",
-                   prediction->program, path, measured->unknown, measured->labelled);
+        output_sink_line(prediction->sink,
+                         "%s: warning: %s: %zu of %zu rows have labels unknown to the model",
+                         prediction->program, path, measured->unknown, measured->labelled);
     }
-    if (rows->n_unseen > 0) {
+    if (rows->n_unknown_values > 0) {
         char which[64] = "no training row has their indices";
         if (!model_lists_features(&prediction->model)) {
             snprintf(which, sizeof which, "indices above %" PRIu32,
                      model_largest_index(&prediction->model));
         }
-        voice_say(prediction->voice,
-                  "%s: warning: %s: %" PRIu64 " of %" PRIu64
-                  " values are of features that the model has never seen (%s)\n",
-                  prediction->program, path, rows->n_unseen, rows->n_values, which);
+        output_sink_write(prediction->sink,
+                          "%s: warning: %s: %" PRIu64 " of %" PRIu64
+                          " values are of features that the model has never seen (%s)\n",
+                          prediction->program, path, rows->n_unknown_values, rows->n_values, which);
     }
     if (rows->flat) {
-        voice_tell(prediction->voice,
-                   "%s: warning: %s: all %zu rows have the same score%s: the model tells nothing "
-                   "apart",
-                   prediction->program, path, rows->n, prediction->model.n_outputs > 1 ? "s" : "");
+        output_sink_line(
+            prediction->sink,
+            "%s: warning: %s: all %zu rows have the same score%s: the model tells nothing "
+            "apart",
+            prediction->program, path, rows->n, prediction->model.n_outputs > 1 ? "s" : "");
     }
 }
 
@@ -314,13 +315,10 @@ static int run(struct prediction *prediction, bool *whole, struct error *err) {
 }
 
 int predict_run(const struct predictor *predictor, const struct options *options,
-                const char *program, const struct voice *voice, const struct output_hold *hold,
+                const char *program, const struct output_sink *sink, const struct output_hold *hold,
                 struct error *err) {
-    struct prediction prediction = {.predictor = predictor,
-                                    .options = options,
-                                    .program = program,
-                                    .voice = voice,
-                                    .hold = hold};
+    struct prediction prediction = {
+        .predictor = predictor, .options = options, .program = program, .sink = sink, .hold = hold};
     if (output_open(&prediction.standard, "-", err) < 0) {
         return -1;
     }

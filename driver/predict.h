@@ -11,7 +11,7 @@ int predict_options(struct options *options, const struct predictor *predictor, 
 /* Does what the options, read from a command line, say: predicts and measures one test file or,
  * with --batch, several. `program` is its name in what it says; hold may be NULL, see output.h. */
 int predict_run(const struct predictor *predictor, const struct options *options,
-                const char *program, const struct voice *voice, const struct output_hold *hold,
+                const char *program, const struct output_sink *sink, const struct output_hold *hold,
                 struct error *err);
 
 #endif

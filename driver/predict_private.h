@@ -12,7 +12,7 @@ struct prediction {
     const struct predictor *predictor;
     const struct options *options;
     const char *program;
-    const struct voice *voice;
+    const struct output_sink *sink;
     struct model model;
     struct threads *threads;
     struct measure *measure; /* (n_measures) */

@@ -17,17 +17,18 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double WRITING_SECONDS = 1.5, LONGEST_SECONDS = 1e9;
+static const double WRITING_SECONDS = 1.5, MAX_SECONDS = 1e9;
 
 enum { EXIT_DONE = 0, EXIT_NOT_CONVERGED = 3, NAME_BYTES = 64 };
 
-/* A standard stream that is closed becomes one that fails, lest the next file to be opened take its
- * number; signals end the program as it should; and BLAS leaves threads to us, so
- * that results do not depend on how many it would take. */
+/* Opens closed standard streams so that reading or writing them fails; otherwise the next file that
+ * is opened would get their number. Installs the signal handlers. Limits BLAS to one thread,
+ * because results must not depend on the number of threads. */
 static void start(const char *program) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0) {
-            /* the wrong way round: reading standard input, writing the others fails */
+            /* deliberately the opposite mode: reading standard input fails, writing the others
+             * fails */
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
         }
     }
@@ -40,28 +41,29 @@ static void write_error(void *context, const char *text, size_t length) {
     fwrite(text, 1, length, stderr);
 }
 
-static struct voice standard_error(void) {
-    return (struct voice){.write = write_error, .terminal = isatty(STDERR_FILENO)};
+static struct output_sink standard_error(void) {
+    return (struct output_sink){.write = write_error, .terminal = isatty(STDERR_FILENO)};
 }
 
-/* The limit of time holds also while rows are awaited: at most two seconds after it the program
- * ends. When they are read there is a model, of w = 0 at least, which is waited for. */
+/* The time limit also holds while input is awaited: the program ends at most two seconds after it.
+ * Once all rows are read there is a model, at least w = 0, and the program waits until it is
+ * written. */
 static void start_limit(const struct options *options) {
     double seconds = point_number((struct point){options, 0}, "max-time");
-    if (seconds > 0 && seconds < LONGEST_SECONDS) {
+    if (seconds > 0 && seconds < MAX_SECONDS) {
         signals_limit(seconds + WRITING_SECONDS);
     }
 }
 
-/* Prints the error's one line and returns the exit code. */
+/* Prints the error as one line and returns the exit code. */
 static int failed(const char *program, const struct error *err) {
     fprintf(stderr, "%s: %s%s\n", program, err->text,
             err->kind == ERROR_USAGE ? ": try --help" : "");
     return (int)err->kind;
 }
 
-/* What a rank that fails has rank 0 say. That the ranks are then ended by signals need not be
- * said. */
+/* Process 0 prints the error of a process that fails. The signal that then ends all processes is
+ * not reported. */
 static void tell_failure(void *program, const struct error *err) {
     failed(program, err);
     signals_silence();
@@ -71,7 +73,7 @@ static void ask_end(void *cluster) {
     cluster_ask(cluster);
 }
 
-/* Joins the ranks, if there are others. */
+/* Connects to the other MPI processes, if there are any. */
 static int join(struct cluster **cluster, char *program, struct error *err) {
     if (cluster_open(cluster, tell_failure, program, err) < 0) {
         return -1;
@@ -82,17 +84,17 @@ static int join(struct cluster **cluster, char *program, struct error *err) {
     if (!cluster_leads(*cluster)) {
         signals_silence();
     }
-    cluster_any(*cluster, false); /* none fails before the others are silent */
+    cluster_any(*cluster, false); /* no process may fail before the others are silenced */
     return 0;
 }
 
-/* Standard error, for the rank that speaks. */
-static struct voice voice_of(const struct cluster *cluster) {
-    return cluster_leads(cluster) ? standard_error() : (struct voice){0};
+/* Standard error on process 0; no output on the others. */
+static struct output_sink process_sink(const struct cluster *cluster) {
+    return cluster_leads(cluster) ? standard_error() : (struct output_sink){0};
 }
 
-/* The checksum of what a trainer was started for: its family, all that was given but threads and
- * memory, which may be each machine's own, and the names of files. */
+/* The checksum of the command that started a trainer: its family, all options but threads and
+ * memory, which may differ between machines, and the file names. */
 static uint32_t command_checksum(const char *family, const struct options *options) {
     uint32_t checksum = model_checksum_add(0, family, strlen(family) + 1);
     for (size_t i = 0; i < options->n; i++) {
@@ -119,7 +121,8 @@ static uint32_t command_checksum(const char *family, const struct options *optio
     return checksum;
 }
 
-/* All ranks were started by the same command: then they make the same calls. */
+/* Checks that all processes were started by the same command, so that they make the same collective
+ * calls. */
 static int check_same_command(struct cluster *cluster, const char *family,
                               const struct options *options, struct error *err) {
     return cluster_same(cluster, command_checksum(family, options))
@@ -129,7 +132,7 @@ static int check_same_command(struct cluster *cluster, const char *family,
                            "--threads and --cache must be the same");
 }
 
-/* Says the error, and returns the exit code: on a cluster both are rank 0's affair. */
+/* Prints the error and returns the exit code. On a cluster, process 0 does both. */
 static int failed_together(struct cluster *cluster, const char *program, const struct error *err) {
     cluster_fail(cluster, err);
     return failed(program, err);
@@ -139,7 +142,7 @@ static bool wants_text(const struct options *options) {
     return options_given(options, "help") || options_given(options, "version");
 }
 
-/* --help or --version, on standard output. */
+/* Writes the text of --help or --version to standard output. */
 static int show_text(const struct help *help, struct error *err) {
     struct output *output;
     int status = 0;
@@ -169,7 +172,7 @@ int program_train(int argc, char **argv, const struct family *family) {
     if (join(&cluster, program, &err) < 0) {
         return failed(program, &err);
     }
-    struct voice voice = voice_of(cluster);
+    struct output_sink sink = process_sink(cluster);
     int status = train_options(&options, family, &err);
     status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
     status = status < 0 ? -1 : check_same_command(cluster, family->name, &options, &err);
@@ -182,7 +185,7 @@ int program_train(int argc, char **argv, const struct family *family) {
         if (cluster_leads(cluster)) {
             start_limit(&options);
         }
-        status = !wants_text(&options) ? train_run(family, &options, program, &voice, &signals_hold,
+        status = !wants_text(&options) ? train_run(family, &options, program, &sink, &signals_hold,
                                                    signals_unlimit, cluster, &end, &err)
                  : cluster_leads(cluster) ? show_text(&help, &err)
                                           : 0;
@@ -199,7 +202,7 @@ int program_train(int argc, char **argv, const struct family *family) {
     return code;
 }
 
-/* For programs of one process. Started as several, it ends them. */
+/* Starts a program that runs as one process. Fails if it was started as several. */
 static int start_alone(char *program, struct error *err) {
     struct cluster *cluster;
     start(program);
@@ -217,7 +220,7 @@ static int start_alone(char *program, struct error *err) {
 int program_predict(int argc, char **argv, const struct predictor *predictor) {
     char program[NAME_BYTES];
     snprintf(program, sizeof program, "svm-%s-predict", predictor->name);
-    struct voice voice = standard_error();
+    struct output_sink sink = standard_error();
     struct options options = {0};
     struct error err = {0};
     int status = start_alone(program, &err);
@@ -231,7 +234,7 @@ int program_predict(int argc, char **argv, const struct predictor *predictor) {
                             .measures = predictor->measures};
         status = wants_text(&options)
                      ? show_text(&help, &err)
-                     : predict_run(predictor, &options, program, &voice, &signals_hold, &err);
+                     : predict_run(predictor, &options, program, &sink, &signals_hold, &err);
     }
     options_free(&options);
     return status < 0 ? failed(program, &err) : EXIT_DONE;

@@ -1,5 +1,5 @@
-/* The programs: all that a main does. Nothing else in the tree knows standard error, ends the
- * process or touches signals that other code may own. */
+/* The main functions of the programs. Only this module and signals.h use standard error, end the
+ * process or install signal handlers. */
 #ifndef DRIVER_PROGRAM_H
 #define DRIVER_PROGRAM_H
 
@@ -15,11 +15,11 @@ int program_train(int argc, char **argv, const struct family *family);
 /* Runs svm-FAMILY-predict; returns the exit code. */
 int program_predict(int argc, char **argv, const struct predictor *predictor);
 
-/* Verifies a model: see check/check.h. */
+/* Verifies a model, see check/check.h. */
 typedef int program_verifier(const char *const paths[3], size_t n_threads, struct output *output,
                              int *code, struct error *err);
 
-/* Runs svm-check; returns the exit code, which is that of the verifier where it does not fail. */
+/* Runs svm-check; returns the exit code: the verifier's, unless it fails. */
 int program_check(int argc, char **argv, program_verifier *verify);
 
 #endif

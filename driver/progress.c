@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { MOST_ROW = 256 }; /* bytes of a row of a log */
+enum { MAX_ROW_BYTES = 256 }; /* including the NUL */
 
 static const double TERMINAL_SECONDS = 0.2, PLAIN_SECONDS = 1;
 
@@ -20,10 +20,10 @@ double progress_clock(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void progress_open(struct progress *progress, const struct voice *voice, const char *program,
+void progress_open(struct progress *progress, const struct output_sink *sink, const char *program,
                    bool quiet) {
     *progress = (struct progress){
-        .voice = voice, .program = program, .quiet = quiet, .shown = progress_clock()};
+        .sink = sink, .program = program, .quiet = quiet, .shown = progress_clock()};
     pthread_mutex_init(&progress->mutex, NULL);
 }
 
@@ -32,31 +32,31 @@ void progress_close(struct progress *progress) {
     pthread_mutex_destroy(&progress->mutex);
 }
 
-/* Says the text with what stands before and behind it. */
-static void say(const struct voice *voice, const char *before, const char *between,
+/* Prints the text between a prefix and a suffix. */
+static void say(const struct output_sink *sink, const char *before, const char *between,
                 const char *behind, const char *format, va_list arguments) {
-    struct error shown; /* names of files are shown as errors show them */
+    struct error shown; /* escapes control bytes of file names */
     error_set_list(&shown, ERROR_NONE, format, arguments);
-    voice_say(voice, "%s%s%s%s", before, between, shown.text, behind);
+    output_sink_write(sink, "%s%s%s%s", before, between, shown.text, behind);
 }
 
 static void show(struct progress *progress, double now, const char *format, va_list arguments) {
-    bool terminal = progress->voice->terminal;
+    bool terminal = progress->sink->terminal;
     progress->shown = now;
     progress->unended = terminal;
-    if (terminal) { /* clears what is right of it */
-        say(progress->voice, "", "", "\033[K\r", format, arguments);
+    if (terminal) { /* clear to the end of the line */
+        say(progress->sink, "", "", "\033[K\r", format, arguments);
     } else {
-        say(progress->voice, progress->program, ": ", "\n", format, arguments);
+        say(progress->sink, progress->program, ": ", "\n", format, arguments);
     }
 }
 
 void progress_show(struct progress *progress, const char *format, ...) {
-    if (progress->quiet || progress->listener || !progress->voice->write) {
+    if (progress->quiet || progress->listener || !progress->sink->write) {
         return;
     }
     double now = progress_clock();
-    double pause = progress->voice->terminal ? TERMINAL_SECONDS : PLAIN_SECONDS;
+    double pause = progress->sink->terminal ? TERMINAL_SECONDS : PLAIN_SECONDS;
     va_list arguments;
     va_start(arguments, format);
     pthread_mutex_lock(&progress->mutex);
@@ -69,17 +69,17 @@ void progress_show(struct progress *progress, const char *format, ...) {
 
 static void clear(struct progress *progress) {
     if (progress->unended) {
-        voice_say(progress->voice, "\033[K");
+        output_sink_write(progress->sink, "\033[K");
         progress->unended = false;
     }
 }
 
-/* Says a line that stays. */
+/* Prints a line that is not overwritten. */
 static void stay(struct progress *progress, const char *kind, const char *format,
                  va_list arguments) {
     pthread_mutex_lock(&progress->mutex);
     clear(progress);
-    say(progress->voice, progress->program, kind, "\n", format, arguments);
+    say(progress->sink, progress->program, kind, "\n", format, arguments);
     pthread_mutex_unlock(&progress->mutex);
 }
 
@@ -109,7 +109,7 @@ bool progress_stopped(struct progress *progress) {
     return stopped;
 }
 
-/* Once it has ended the work, the listener hears nothing more. */
+/* The listener is not called again after it has stopped the work. */
 static void tell_listener(struct progress *progress, uint64_t iteration, double primal, double dual,
                           double seconds) {
     const struct listener *listener = progress->listener;
@@ -129,15 +129,15 @@ void progress_clear(struct progress *progress) {
     pthread_mutex_unlock(&progress->mutex);
 }
 
-void fit_log_open(struct fit_log *log, struct output *output, bool placed) {
-    *log = (struct fit_log){.output = output, .placed = placed};
+void fit_log_open(struct fit_log *log, struct output *output, bool has_positions) {
+    *log = (struct fit_log){.output = output, .has_positions = has_positions};
     pthread_mutex_init(&log->mutex, NULL);
     output_format(output, "%siteration\tseconds\tprimal\tdual\tgap\tsolver\n",
-                  placed ? "point\tfold\t" : "");
+                  has_positions ? "point\tfold\t" : "");
 }
 
-void fit_log_gather(struct fit_log *log, bool placed) {
-    *log = (struct fit_log){.placed = placed};
+void fit_log_gather(struct fit_log *log, bool has_positions) {
+    *log = (struct fit_log){.has_positions = has_positions};
     pthread_mutex_init(&log->mutex, NULL);
 }
 
@@ -158,10 +158,10 @@ void fit_log_add(struct fit_log *log, const char *rows, size_t n) {
 static void log_row(const struct watch *watch, uint64_t iteration, double seconds, double primal,
                     double dual) {
     struct fit_log *log = watch->log;
-    char row[MOST_ROW];
+    char row[MAX_ROW_BYTES];
     const char *solver = watch->algorithms ? algorithm_names[watch->algorithm] : "none";
     int n = snprintf(row, sizeof row, "%s%" PRIu64 "\t%.6f\t%.17g\t%.17g\t%.9g\t%s\n",
-                     log->placed ? watch->place : "", iteration, seconds, primal, dual,
+                     log->has_positions ? watch->place : "", iteration, seconds, primal, dual,
                      gap_relative(primal, dual), solver);
     fit_log_add(log, row, (size_t)n);
 }
@@ -174,12 +174,12 @@ static bool late(void *context) {
 
 static double left(void *context) {
     const struct watch *watch = context;
-    return watch->given_up - progress_clock();
+    return watch->abandon_time - progress_clock();
 }
 
 static void tell(struct watch *watch, uint64_t iteration, double primal, double dual) {
     double seconds = progress_clock() - watch->started;
-    if (!isfinite(primal)) { /* there is none yet */
+    if (!isfinite(primal)) { /* no primal point yet */
         return;
     }
     if (watch->log) {
@@ -188,7 +188,7 @@ static void tell(struct watch *watch, uint64_t iteration, double primal, double 
     if (watch->progress) {
         tell_listener(watch->progress, iteration, primal, dual, seconds);
     }
-    if (watch->progress && !watch->unshown) {
+    if (watch->progress && !watch->hidden) {
         progress_show(watch->progress,
                       "iteration %" PRIu64 ", primal %.6g, dual %.6g, gap %.3g, %.1f s", iteration,
                       primal, dual, gap_relative(primal, dual), seconds);
@@ -206,7 +206,7 @@ static enum stop_reason check(void *context, uint64_t iteration, double primal, 
     if (progress_stopped(watch->progress)) {
         return STOP_INTERRUPTED;
     }
-    if (watch->most_iterations && iteration >= watch->most_iterations) {
+    if (watch->max_iterations && iteration >= watch->max_iterations) {
         return STOP_ITERATIONS;
     }
     return closed || late(watch) ? STOP_TIME : 0;
@@ -238,5 +238,5 @@ struct monitor watch_monitor(struct watch *watch) {
                             .late = late,
                             .left = left,
                             .algorithm = set_algorithm,
-                            .most = watch->most_iterations};
+                            .most = watch->max_iterations};
 }

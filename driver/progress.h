@@ -1,5 +1,5 @@
-/* What the user sees while it works, and finds afterwards (--log), and the limits at which a solver
- * is told to stop. */
+/* Progress messages, the log of a fit (--log), and the monitor that applies the limits of
+ * iterations and time to a solver. */
 #ifndef DRIVER_PROGRESS_H
 #define DRIVER_PROGRESS_H
 
@@ -13,99 +13,102 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Somebody in the same process who hears of each check of a solver, one at a time, and may end the
- * work. */
+/* A callback of the application, called for each check of a solver, one at a time. */
 struct listener {
-    /* Returns false to end it. */
+    /* Returns false to stop the work. */
     bool (*hear)(void *context, uint64_t iteration, double primal, double dual, double seconds);
     void *context;
 };
 
 struct progress {
     pthread_mutex_t mutex;
-    const struct listener *listener; /* NULL: none. Else nothing is shown */
-    bool stopped;                    /* by the listener */
-    const struct voice *voice; /* on a terminal one line that is rewritten, up to 5 times a second;
-                                  else a line a second */
-    const char *program;       /* its name, which begins lines that stay */
-    bool quiet;                /* warnings only */
-    bool unended;              /* a line that is rewritten stands there */
-    double shown;              /* when something was shown last */
+    const struct listener *listener; /* NULL: none. With a listener, no progress is shown */
+    bool stopped;                    /* the listener has returned false */
+    const struct output_sink *sink; /* a terminal gets one line that is rewritten, at most 5 times a
+                                     * second; other files a line a second */
+    const char *program;            /* its name, the prefix of lines */
+    bool quiet;                     /* print only warnings */
+    bool unended;                   /* a rewritten line is on the terminal */
+    double shown;                   /* time of the last output */
 };
 
-/* Seconds of a clock that only goes forward. */
+/* Seconds of a monotonic clock. */
 double progress_clock(void);
 
-/* Begins, with voice and program borrowed, and no listener; progress_close clears what stands
- * there. The functions between may be called from several threads. */
-void progress_open(struct progress *progress, const struct voice *voice, const char *program,
+/* Initialises progress without a listener; sink and program are borrowed. progress_close clears the
+ * terminal line. The functions between may be called from several threads. */
+void progress_open(struct progress *progress, const struct output_sink *sink, const char *program,
                    bool quiet);
 void progress_close(struct progress *progress);
 
-/* Shows a text (printf format), if it is time for one. */
+/* Shows a text (printf format), at most as often as stated above. */
 void progress_show(struct progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Says `PROGRAM: warning: TEXT`, also when quiet. */
+/* Prints `PROGRAM: warning: TEXT`, also when quiet. */
 void progress_warn(struct progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Says `PROGRAM: note: TEXT`, unless quiet. */
+/* Prints `PROGRAM: note: TEXT`, unless quiet. */
 void progress_note(struct progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Whether the listener has ended the work. progress may be NULL. */
+/* Returns whether the listener has stopped the work. progress may be NULL. */
 bool progress_stopped(struct progress *progress);
 
-/* Clears the line that stands on a terminal. Before results, which may go there too. */
+/* Clears the rewritten line, before results that may go to the same terminal. */
 void progress_clear(struct progress *progress);
 
-/* --log: a table with a row for each check of a solver. Runs that go on at once share it. */
+/* The table of --log: a row for each check of a solver. Concurrent fits share it. */
 struct fit_log {
-    struct output *output; /* NULL: rows are gathered as text */
-    bool placed;           /* rows begin with a place: the point of a sweep and the fold */
-    pthread_mutex_t mutex; /* guards the output, and what follows */
-    struct text text;      /* the caller's to end */
+    struct output *output; /* NULL: rows are collected in `text` */
+    bool has_positions;    /* rows begin with a position: the point of a sweep and the
+                                   * fold */
+    pthread_mutex_t mutex; /* guards the fields below and writes to output */
+    struct text text;      /* owned by the caller of fit_log_gather */
 };
 
-/* Writes the header; fit_log_close ends it, the output is the caller's. */
-void fit_log_open(struct fit_log *log, struct output *output, bool placed);
+/* Opens a log and writes the header; fit_log_close leaves the output to the caller. */
+void fit_log_open(struct fit_log *log, struct output *output, bool has_positions);
 void fit_log_close(struct fit_log *log);
 
-/* Adds whole rows, n bytes. */
+/* Adds complete rows, n bytes. */
 void fit_log_add(struct fit_log *log, const char *rows, size_t n);
 
-/* Opens a log whose rows are gathered as text, without a header. */
-void fit_log_gather(struct fit_log *log, bool placed);
+/* Opens a log that collects its rows as text, without a header. */
+void fit_log_gather(struct fit_log *log, bool has_positions);
 
-enum { WATCH_PLACE = 48 };
+enum { LOG_POSITION_BYTES = 48 };
 
-/* One run of a solver under watch. */
+/* The monitoring of one run of a solver. */
 struct watch {
-    struct progress *progress; /* NULL: not shown, and nobody listens */
-    bool unshown;              /* the listener hears of it, but it is not shown */
+    struct progress *progress; /* NULL: no progress is shown and no listener is called */
+    bool hidden;               /* progress is not shown, but the listener is called */
     struct fit_log *log;       /* NULL: none */
-    struct cluster *cluster;   /* whose ranks run the solver in step, and stop together; or NULL */
+    struct cluster *cluster;   /* the processes that run the solver together and stop together; or
+                                * NULL */
     struct cluster
-        *alone; /* of which this rank runs the solver alone, and stops if asked to; or NULL */
-    char place[WATCH_PLACE];  /* POINT, tab, FOLD, tab: in a log with places */
-    uint64_t most_iterations; /* 0: no limit */
-    double deadline;          /* of progress_clock(); INFINITY: none */
-    double given_up;          /* of progress_clock(): the run is left to itself; INFINITY: never */
-    enum algorithm algorithm; /* that runs, once ... */
-    unsigned algorithms;      /* ... a bit of those that have run is set */
-    double started;           /* progress_clock() then */
-    pthread_mutex_t mutex;    /* guards what follows */
-    bool closed;              /* nothing is shown or logged any more */
+        *alone; /* the processes of which this one runs the solver alone; it stops on a request to
+                 * end; or NULL */
+    char place[LOG_POSITION_BYTES]; /* "POINT\tFOLD\t", for a log with positions */
+    uint64_t max_iterations;        /* 0: no limit */
+    double deadline;                /* of progress_clock(); INFINITY: none */
+    double abandon_time;            /* of progress_clock(), when the run is abandoned; INFINITY:
+                                   * never */
+    enum algorithm algorithm;       /* the running algorithm, defined if `algorithms` is not 0 */
+    unsigned algorithms;            /* one bit for each algorithm that has run */
+    double started;                 /* progress_clock() at watch_open */
+    pthread_mutex_t mutex;          /* guards the fields below */
+    bool closed;                    /* nothing is shown or logged any more */
 };
 
-/* Begins the watch, whose fields before `started` are set: the clock of what it says starts now.
- * watch_close, from any thread, ends what it says: the solver is told to stop,
- * and if it goes on, nobody hears of it. */
+/* Starts the clock of a watch whose fields before `started` are set. watch_close may be called from
+ * any thread: afterwards the solver is told to stop, and nothing is shown or logged even if it
+ * continues. */
 void watch_open(struct watch *watch);
 void watch_close(struct watch *watch);
 
-/* The monitor of an open watch; both must outlive the run. */
+/* The monitor of an open watch; the watch must outlive the run. */
 struct monitor watch_monitor(struct watch *watch);
 
 #endif

@@ -60,7 +60,7 @@ void report_measures(const struct sweep *sweep, const struct options *options,
     const char *how = options_given(options, "validate") ? "Validation" : "Cross Validation";
     for (size_t k = 0; k < sweep->n_measures; k++) {
         if (isnan(sweep->value[k])) {
-            continue; /* nothing to measure */
+            continue; /* undefined */
         }
         if (sweep->measure[k].row->accuracy) {
             output_format(output, "%s Accuracy = %g%%\n", how, 100 * sweep->value[k]);
@@ -85,11 +85,11 @@ void report_best(const struct sweep *sweep, uint32_t n_features, struct output *
 
 /* ---- notes ---- */
 
-/* Features whose largest values are so many times apart make most methods slow, and most kernels
- * blind to the smaller ones. */
-static const double FAR_APART = 1000;
+/* A larger ratio between the largest values of two features makes most methods slow, and lets most
+ * kernels ignore the smaller feature. */
+static const double MAX_SCALE_RATIO = 1000;
 
-/* Features as large as this cost digits where they are multiplied, as kernels do. */
+/* Products of features of this size lose digits, in kernels in particular. */
 static const double LARGE = 1000;
 
 /* largest (n_features) = the largest |value| of each feature. */
@@ -110,7 +110,7 @@ static void find_largest(const struct data *data, double *largest) {
     }
 }
 
-/* What a scaling would not change, or what knows none. */
+/* Returns whether scaling the features would change the kernel, and none was applied. */
 static bool takes_scales(const struct plain_fit *fit) {
     switch (fit->kernel.type) {
     case KERNEL_PRECOMPUTED:
@@ -132,7 +132,7 @@ static void note_scales(const struct plain_fit *fit, const struct data *data,
     double *largest = memory_zeros(data->n_features, sizeof *largest, "ranges", &unheard);
     if (cluster_any(cluster, !largest)) {
         free(largest);
-        return; /* a note is not worth a failure */
+        return; /* only a note is lost */
     }
     double least = INFINITY, most = 0;
     find_largest(data, largest);
@@ -142,7 +142,7 @@ static void note_scales(const struct plain_fit *fit, const struct data *data,
         least = size > 0 ? fmin(least, size) : least;
         most = fmax(most, size);
     }
-    if (most > FAR_APART * least) {
+    if (most > MAX_SCALE_RATIO * least) {
         output_format(output,
                       "note = features range over %.3g (one) and %.3g (another): --scale std would "
                       "help\n",
@@ -181,7 +181,7 @@ int report_check_proof(const struct family *family, const struct options *option
     return 0;
 }
 
-/* Weights that are not 1 of the rows, and the value of a constant feature. */
+/* Writes the row weights other than 1, and the value of a constant feature. */
 static void write_problem(const struct plain_fit *fit, struct proof_writer *proof) {
     const struct data *data = fit->problem.data;
     double bias = point_number_or(fit->point, "bias", 0);

@@ -11,31 +11,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A regular file is known by device and inode, and a pipe that is written; what is not there by its
- * folder's and its name in it; an open descriptor of a device by its number, all else by its
- * path. */
+/* The identity of a file. A regular file, and a pipe that is written, is identified by device and
+ * inode; a missing file by its folder and its name there; an open descriptor of a device by its
+ * number; anything else by its path. */
 struct run_file {
     char *path;   /* owned */
-    char *target; /* owned: what links lead to, of what is not there, else NULL */
+    char *target; /* of a missing file: the path that symbolic links lead to; owned; else NULL */
     bool written;
-    size_t number; /* in the order in which they were added */
+    size_t number; /* position in the order of addition */
     dev_t device;
     ino_t inode;
-    int descriptor;   /* that is written, -1: none */
-    const char *name; /* of what is not there, or the path; else empty */
+    int descriptor;   /* descriptor that is written, -1: none */
+    const char *name; /* name of a missing file, or the path; else empty */
 };
 
-static void know_by(struct run_file *file, const struct stat *status, const char *name) {
+static void set_identity(struct run_file *file, const struct stat *status, const char *name) {
     file->device = status ? status->st_dev : 0;
     file->inode = status ? status->st_ino : 0;
     file->name = name;
 }
 
-/* What is not there: the folder that it would be in, by links or not, and its name there. */
-static int know_by_folder(struct run_file *file, struct error *err) {
+/* Identifies a missing file by the folder in which links would put it, and its name there. */
+static int identify_by_folder(struct run_file *file, struct error *err) {
     struct stat status;
     if (output_follow(file->path, &file->target) !=
-        0) { /* a circle of links, which nothing opens */
+        0) { /* circular links, which cannot be opened */
         file->target = memory_text(file->path, strlen(file->path), "a file name", err);
     }
     if (!file->target) {
@@ -49,11 +49,11 @@ static int know_by_folder(struct run_file *file, struct error *err) {
     if (slash) {
         slash[1] = first;
     }
-    know_by(file, folder ? &status : NULL, folder && slash ? slash + 1 : file->target);
+    set_identity(file, folder ? &status : NULL, folder && slash ? slash + 1 : file->target);
     return 0;
 }
 
-/* *clashes gets false if the file can clash with none: a device or a pipe that is read. */
+/* *clashes: false for a device or pipe that is read, which conflicts with nothing. */
 static int identify(struct run_file *file, bool *clashes, struct error *err) {
     struct stat status;
     file->descriptor = file->written ? output_descriptor(file->path) : -1;
@@ -63,10 +63,10 @@ static int identify(struct run_file *file, bool *clashes, struct error *err) {
     }
     if (file->descriptor < 0 && (strcmp(file->path, "-") == 0 ? fstat(STDIN_FILENO, &status)
                                                               : stat(file->path, &status)) != 0) {
-        return know_by_folder(file, err);
+        return identify_by_folder(file, err);
     }
     bool single = S_ISREG(status.st_mode) || (file->written && S_ISFIFO(status.st_mode));
-    know_by(file, single ? &status : NULL, single || file->descriptor >= 0 ? "" : file->path);
+    set_identity(file, single ? &status : NULL, single || file->descriptor >= 0 ? "" : file->path);
     *clashes = single || file->written;
     return 0;
 }
@@ -108,18 +108,19 @@ static int compare_identities(const struct run_file *a, const struct run_file *b
     if (a->inode != b->inode) {
         return a->inode < b->inode ? -1 : 1;
     }
-    if (a->inode == 0 && a->descriptor != b->descriptor) { /* of devices */
+    if (a->inode == 0 && a->descriptor != b->descriptor) { /* devices */
         return a->descriptor < b->descriptor ? -1 : 1;
     }
     return strcmp(a->name, b->name);
 }
 
-/* Standard output and standard error may lead to one file: 2>&1 has them take turns. */
+/* Returns whether the two are standard output and standard error, which may lead to one file
+ * (2>&1). */
 static bool are_standard(const struct run_file *a, const struct run_file *b) {
     return a->descriptor == STDOUT_FILENO && b->descriptor == STDERR_FILENO;
 }
 
-/* Of one file the outputs first, by their descriptors. */
+/* Orders by identity; for one file outputs first, by descriptor. */
 static int compare_files(const void *first, const void *second) {
     const struct run_file *a = first, *b = second;
     int order = compare_identities(a, b);
@@ -128,12 +129,13 @@ static int compare_files(const void *first, const void *second) {
     }
     if (order == 0 && a->descriptor != b->descriptor) {
         order =
-            (unsigned)a->descriptor < (unsigned)b->descriptor ? -1 : 1; /* no descriptor: last */
+            /* without a descriptor: last */
+            (unsigned)a->descriptor < (unsigned)b->descriptor ? -1 : 1;
     }
     return order ? order : (a->number > b->number) - (a->number < b->number);
 }
 
-/* The path that tells the user more. */
+/* The path that says more than "-". */
 static const char *either(const char *path, const char *other) {
     return strcmp(path, "-") == 0 ? other : path;
 }

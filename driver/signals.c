@@ -16,10 +16,10 @@
 static const struct {
     int number;
     const char *name; /* NULL: it ends the program without a word */
-} enders[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},
-              {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"}, {SIGPIPE, NULL}};
+} ending_signals[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},
+                      {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"}, {SIGPIPE, NULL}};
 
-enum { N_ENDERS = sizeof enders / sizeof enders[0] };
+enum { N_ENDING_SIGNALS = sizeof ending_signals / sizeof ending_signals[0] };
 enum { FREE, HELD, ENDING };
 
 static char speaker[64]; /* signals come until the process has ended, later than main */
@@ -55,11 +55,11 @@ static void end_by(int number) {
     if (number == SIGALRM) {
         end_by_time();
     }
-    for (size_t i = 0; i < N_ENDERS; i++) {
-        if (enders[i].number == number && enders[i].name) {
+    for (size_t i = 0; i < N_ENDING_SIGNALS; i++) {
+        if (ending_signals[i].number == number && ending_signals[i].name) {
             put(speaker);
             put(": ended by ");
-            put(enders[i].name);
+            put(ending_signals[i].name);
             put("\n");
         }
     }
@@ -118,11 +118,11 @@ void signals_start(const char *program) {
     snprintf(speaker, sizeof speaker, "%s", program);
     struct sigaction action = {.sa_handler = take, .sa_flags = SA_RESTART}, before;
     sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < N_ENDERS; i++) {
-        bool ignored = sigaction(enders[i].number, NULL, &before) == 0 &&
-                       before.sa_handler == SIG_IGN && enders[i].number != SIGPIPE;
+    for (size_t i = 0; i < N_ENDING_SIGNALS; i++) {
+        bool ignored = sigaction(ending_signals[i].number, NULL, &before) == 0 &&
+                       before.sa_handler == SIG_IGN && ending_signals[i].number != SIGPIPE;
         if (!ignored) {
-            sigaction(enders[i].number, &action, NULL);
+            sigaction(ending_signals[i].number, &action, NULL);
         }
     }
     const struct sigaction error = {.sa_handler = SIG_IGN};

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_LETTERS = 40, MOST_WRONG = 3 };
+enum { MAX_LETTERS = 40, MAX_ERRORS = 3 };
 
 struct spelling spelling_of(const char *word, size_t length) {
-    size_t wrong = length / 3 < MOST_WRONG ? length / 3 : MOST_WRONG;
+    size_t wrong = length / 3 < MAX_ERRORS ? length / 3 : MAX_ERRORS;
     return (struct spelling){.word = word, .length = length, .distance = wrong + 1};
 }
 
@@ -22,7 +22,7 @@ static size_t least(size_t a, size_t b) {
 
 /* Of a (n) and b (m), neither longer than MOST_LETTERS. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m) {
-    size_t row[3][MOST_LETTERS + 1]; /* of i - 2, i - 1 and i letters of a, by letters of b */
+    size_t row[3][MAX_LETTERS + 1]; /* of i - 2, i - 1 and i letters of a, by letters of b */
     for (size_t i = 0; i <= n; i++) {
         size_t *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
         now[0] = i;
@@ -41,9 +41,9 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m) {
     return row[n % 3][m];
 }
 
-void spelling_try(struct spelling *spelling, const char *name) {
+void spelling_add(struct spelling *spelling, const char *name) {
     size_t m = strlen(name);
-    if (spelling->length > MOST_LETTERS || m > MOST_LETTERS) {
+    if (spelling->length > MAX_LETTERS || m > MAX_LETTERS) {
         return;
     }
     size_t found = distance(spelling->word, spelling->length, name, m);

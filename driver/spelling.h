@@ -18,7 +18,7 @@ struct spelling spelling_of(const char *word, size_t length);
 /* Takes the name, which is borrowed, if it is nearer than those before it, and near enough: a third
  * of the word's letters, three at most, may be wrong. What counts as one is a letter more, less or
  * other, or two neighbours that changed places (optimal string alignment); case does not count. */
-void spelling_try(struct spelling *spelling, const char *name);
+void spelling_add(struct spelling *spelling, const char *name);
 
 enum { SPELLING_HINT = 80 };
 

@@ -13,32 +13,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the folds of a point have given so far. */
+/* The results of the folds of a point so far. */
 struct point_result {
-    bool mine;      /* it is of the shard */
-    char *line;     /* its row, if that is known */
-    double seconds; /* of all folds */
-    double gap;     /* the largest relative gap of the folds; NaN: one has none */
-    bool fitted;    /* in a fold at least there was time for the solver */
-    size_t n_folds; /* that are done */
+    bool mine;      /* it belongs to the shard */
+    char *line;     /* its row of the table, once known; owned */
+    double seconds; /* sum over the folds */
+    double gap;     /* the largest relative gap of the folds; NaN: a fold has none */
+    bool fitted;    /* in at least one fold the solver had time for an iteration */
+    size_t n_folds; /* finished folds */
 };
 
 struct results {
     struct sweep *sweep;
-    struct crossval own;             /* the caller's, with what is set here */
-    const struct crossval *crossval; /* it */
+    struct crossval own;             /* a copy of the caller's, with the fields set here */
+    const struct crossval *crossval; /* &own */
     const struct sweep_table *table; /* NULL: none */
-    size_t n_unconverged;            /* as fits are counted */
+    size_t n_unconverged;            /* of the fits to folds */
     char *header;
     char run[16]; /* the last cell of each row, with the tab before it */
-    struct journal *journal;
+    struct checkpoint *checkpoint;
     struct point_result *point; /* (grid.n) */
-    bool *wanted;               /* (grid.n) points of the shard that are not known yet */
+    bool *wanted;               /* (grid.n) points of the shard that are not in the checkpoint
+                                 * file */
     pthread_mutex_t mutex;
-    bool left;              /* guarded by the mutex, as what follows: no more fits are taken */
-    size_t n_short;         /* of those that were taken: not converged */
-    double *value, *weight; /* (grid.n, n_folds, n_measures) */
-    size_t n_shown;         /* points whose rows are written */
+    bool left; /* guarded by the mutex, as are the fields below: no more results are
+                             * accepted */
+    size_t n_finished_unconverged; /* of the accepted fits */
+    double *value, *weight;        /* (grid.n, n_folds, n_measures) */
+    size_t n_shown;                /* points whose rows are written */
 };
 
 void sweep_free(struct sweep *sweep) {
@@ -48,7 +50,8 @@ void sweep_free(struct sweep *sweep) {
     *sweep = (struct sweep){0};
 }
 
-/* Marks the points of the shard: consecutive ones, whole runs of them if there are enough. */
+/* Marks the points of the shard: consecutive points, and whole runs of them if there are at least
+ * as many runs as shards. */
 static void mark_shard(struct results *results) {
     const struct sweep *sweep = results->sweep;
     const struct grid *grid = &sweep->grid;
@@ -70,7 +73,7 @@ static void mark_shard(struct results *results) {
 
 /* ---- rows ---- */
 
-/* The header, without a line end; the caller frees. */
+/* The header line without a line end; the caller frees. */
 static char *make_header(const struct sweep *sweep, struct error *err) {
     struct text line = {0};
     text_format(&line, "point");
@@ -85,7 +88,7 @@ static char *make_header(const struct sweep *sweep, struct error *err) {
     return text_end(&line, "a header", err);
 }
 
-/* Begins a row of the point with its number and its columns. */
+/* Adds the point's number and its option columns. */
 static void begin_row(const struct results *results, size_t index, struct text *line) {
     const struct grid *grid = &results->sweep->grid;
     char text[NUMBER_LENGTH];
@@ -95,7 +98,7 @@ static void begin_row(const struct results *results, size_t index, struct text *
     }
 }
 
-/* Adds a tab and a number of so many digits; nothing but the tab for NaN. */
+/* Adds a tab and a number with this number of digits, or only the tab for NaN. */
 static void add_cell(struct text *line, int digits, double value) {
     char cell[NUMBER_LENGTH] = "";
     if (!isnan(value)) {
@@ -109,7 +112,8 @@ static double epsilon_of(const struct sweep *sweep, size_t index) {
     return point_number((struct point){sweep->grid.options, sweep->grid.point[index]}, "epsilon");
 }
 
-/* Adds the gap with as many digits as tell it from epsilon: converged or not is read from it. */
+/* Adds the gap with as many digits as distinguish it from epsilon, because --resume compares the
+ * two. */
 static void add_gap(const struct results *results, size_t index, struct text *line) {
     double gap = results->point[index].gap, epsilon = epsilon_of(results->sweep, index),
            rounded = gap;
@@ -119,7 +123,7 @@ static void add_gap(const struct results *results, size_t index, struct text *li
     add_cell(line, (rounded > epsilon) == (gap > epsilon) ? 3 : 17, gap);
 }
 
-/* The end of n cells, each with the tab before it. */
+/* Skips n cells, each with the tab in front of it. */
 static const char *skip_cells(const char *cell, size_t n) {
     for (; n > 0 && *cell; n--) {
         cell += 1 + strcspn(cell + 1, "\t");
@@ -127,8 +131,8 @@ static const char *skip_cells(const char *cell, size_t n) {
     return cell;
 }
 
-/* Takes the measures and the gap of a row, whose cells behind those of begin_row begin at `cell`:
- * as they stand there. NULL, or what is wrong. */
+/* Reads the measures and the gap of a row from its cells behind the option columns, so that values
+ * are those of the text. Returns NULL, or the reason why the row is invalid. */
 static const char *take_values(const struct results *results, size_t index, const char *cell) {
     const struct sweep *sweep = results->sweep;
     double *value = sweep->value + index * sweep->n_measures;
@@ -154,7 +158,7 @@ static const char *take_values(const struct results *results, size_t index, cons
                : "a row of other data, folds or options than this sweep's";
 }
 
-/* A row of the journal. */
+/* Takes a row of the checkpoint file. */
 static const char *take_row(void *context, const char *line) {
     static const char other[] = "not a row of this sweep", torn[] = "out of memory";
     struct results *results = context;
@@ -188,7 +192,7 @@ static const char *take_row(void *context, const char *line) {
     }
     const char *wrong = take_values(results, index, line + used),
                *twin = results->point[index].line;
-    if (!wrong && twin) { /* joined tables may have a row twice */
+    if (!wrong && twin) { /* joined tables may contain a row twice */
         size_t length = (size_t)(skip_cells(line + used, cells) - line);
         wrong = strncmp(twin, line, length) == 0 ? NULL
                                                  : "another row of this point has other measures";
@@ -199,8 +203,8 @@ static const char *take_row(void *context, const char *line) {
     return wrong;
 }
 
-/* The mean and the standard deviation over the folds of measure k, by what each fold counts, in
- * their order: sums do not depend on who was first. One value has no deviation. */
+/* The weighted mean and standard deviation of measure k over the folds, in the order of the folds,
+ * so that sums do not depend on which finished first. A single value has no deviation. */
 static void average(const struct results *results, size_t index, size_t k, double *mean,
                     double *deviation) {
     size_t n_folds = results->crossval->folds->n, n = results->sweep->n_measures, step = n;
@@ -225,7 +229,7 @@ static void average(const struct results *results, size_t index, size_t k, doubl
     *deviation = counted > 1 && freedom > 0 ? sqrt(spread / freedom) : (double)NAN;
 }
 
-/* The row of a point whose folds are all done: to the lines, and to the journal. */
+/* Makes the row of a point whose folds are done, and adds it to the checkpoint file. */
 static int make_row(struct results *results, size_t index, struct error *err) {
     struct sweep *sweep = results->sweep;
     size_t n_folds = results->crossval->folds->n;
@@ -249,12 +253,12 @@ static int make_row(struct results *results, size_t index, struct error *err) {
     }
     take_values(results, index, line + cells);
     results->point[index].line = line;
-    /* without a fit it is not known what the point is worth: the next run measures it */
+    /* a point without results of all folds is not saved: the next run measures it */
     bool known = results->point[index].fitted && results->point[index].n_folds == n_folds;
-    return results->journal && known ? journal_add(results->journal, line, err) : 0;
+    return results->checkpoint && known ? checkpoint_add(results->checkpoint, line, err) : 0;
 }
 
-/* Writes the rows that can be written now. */
+/* Writes the rows that are known, in the order of the points. */
 static int show_finished(struct results *results, struct error *err) {
     const struct grid *grid = &results->sweep->grid;
     struct output *output = results->table->output;
@@ -293,7 +297,7 @@ static int measure_rows(const struct sweep *sweep, const struct crossval *crossv
     return status;
 }
 
-/* The row of a point, if rows are wanted, or its values, from the folds that are done. */
+/* Makes the row of a point from its finished folds, or without a table its mean values. */
 static int take_point(struct results *results, size_t index, struct error *err) {
     struct sweep *sweep = results->sweep;
     if (results->table) {
@@ -306,13 +310,13 @@ static int take_point(struct results *results, size_t index, struct error *err) 
     return 0;
 }
 
-/* What a fit has given, but for its cells of value and weight. */
+/* The result of a fit, apart from its measures and their weights. */
 struct outcome {
     double gap, seconds;
     bool fitted, converged;
 };
 
-/* Under the mutex. With its last fold the point is known. */
+/* Adds the result of a fit. The last fold completes the point. Called with the mutex held. */
 static int take_fit(struct results *results, size_t index, size_t fold,
                     const struct outcome *outcome, const char *values, struct error *err) {
     size_t n_folds = results->crossval->folds->n, n = results->sweep->n_measures;
@@ -320,16 +324,16 @@ static int take_fit(struct results *results, size_t index, size_t fold,
     struct point_result *point = &results->point[index];
     memcpy(results->value + cell, values, n * sizeof(double));
     memcpy(results->weight + cell, values + n * sizeof(double), n * sizeof(double));
-    results->n_short += !outcome->converged;
-    double *gap = &point->gap; /* none, if a fold has none */
+    results->n_finished_unconverged += !outcome->converged;
+    double *gap = &point->gap; /* NaN if a fold has none */
     *gap = outcome->gap <= *gap || isnan(*gap) ? *gap : outcome->gap;
     point->fitted |= outcome->fitted;
     point->seconds += outcome->seconds;
     return ++point->n_folds == n_folds ? take_point(results, index, err) : 0;
 }
 
-/* Takes the outcome of a fit, its values (n_measures) and their weights. A run that is left to
- * itself ends by the first. */
+/* Takes the bytes of `scored`: the outcome, the values (n_measures) and their weights. After the
+ * run was abandoned, each fit ends here with an error. */
 static int told(void *context, size_t index, size_t fold, const char *bytes, size_t n,
                 struct error *err) {
     struct results *results = context;
@@ -360,7 +364,8 @@ static int scored(void *context, const struct crossval_fit *fit, struct text *by
     return status;
 }
 
-/* The best of the points that there was time for, or of all where it was enough for none. */
+/* Chooses the best point among those with a fit that had time for an iteration, or among all if
+ * there is none. */
 static int choose(const struct results *results, struct error *err) {
     struct sweep *sweep = results->sweep;
     const struct measure *measure = &sweep->measure[sweep->selected];
@@ -414,7 +419,7 @@ static void release(struct results *results) {
     for (size_t i = 0; results->point && i < results->sweep->grid.n; i++) {
         free(results->point[i].line);
     }
-    journal_close(results->journal);
+    checkpoint_close(results->checkpoint);
     free(results->header);
     free(results->value);
     free(results->weight);
@@ -422,22 +427,22 @@ static void release(struct results *results) {
     free(results->wanted);
 }
 
-/* The header, what the journal has, and the rows that can be written at once. */
+/* Writes the header, reads the checkpoint file, and writes the rows that are known. */
 static int open_table(struct results *results, struct error *err) {
     const struct sweep_table *table = results->table;
     uint32_t checksum = grid_checksum(&results->sweep->grid) ^ table->data;
     snprintf(results->run, sizeof results->run, "\t%08" PRIx32, checksum);
     results->header = make_header(results->sweep, err);
     if (!results->header ||
-        (table->resume && journal_open(&results->journal, table->resume, results->header, take_row,
-                                       results, err) < 0)) {
+        (table->resume && checkpoint_open(&results->checkpoint, table->resume, results->header,
+                                          take_row, results, err) < 0)) {
         return -1;
     }
     output_format(table->output, "%s\n", results->header);
     return show_finished(results, err);
 }
 
-/* True if a fit of the formulation converges by its gap. */
+/* Returns whether the convergence of the formulation is measured by the gap. */
 static bool is_certified(const struct sweep *sweep, size_t index) {
     const struct grid *grid = &sweep->grid;
     struct point point = {grid->options, grid->point[index]};
@@ -449,9 +454,9 @@ static bool is_certified(const struct sweep *sweep, size_t index) {
     return !other || !*other;
 }
 
-/* What the journal has: which points are left to do, and which were taken over without their folds
- * having converged. */
-static void take_over(struct results *results) {
+/* Sets which points remain to be done, and counts points of the checkpoint file that had not
+ * converged. */
+static void apply_checkpoint(struct results *results) {
     struct sweep *sweep = results->sweep;
     for (size_t i = 0; i < sweep->grid.n; i++) {
         bool taken = results->point[i].line != NULL;
@@ -459,21 +464,21 @@ static void take_over(struct results *results) {
         results->point[i].fitted = taken;
         if (results->point[i].mine && taken) {
             sweep->n_taken++;
-            sweep->n_taken_short +=
+            sweep->n_resumed_unconverged +=
                 is_certified(sweep, i) && !(results->point[i].gap <= epsilon_of(sweep, i));
         }
     }
 }
 
-/* What is left to the fits that follow: each counts as a point, or as a ninth of all fits where
- * that is more, which is a tenth of the time for one. It has more rows than the fit to a fold, and
- * is what the others are for. */
+/* The number of fits whose time is reserved for the fits that follow: for each of these one per
+ * fold, or a ninth of all fits if that is more, so that a single one gets a tenth of the time. It
+ * has more rows than the fit to a fold, and its model is the purpose of the run. */
 static size_t fits_that_follow(size_t n_after, size_t n_folds, size_t n_fits) {
     size_t ninth = n_fits / 9;
     return n_after * (ninth > n_folds ? ninth : n_folds);
 }
 
-/* What is to be done, and with it what has been: what rank 0 has read all ranks know. */
+/* Determines what remains to be done. Process 0 reads the checkpoint file and tells the others. */
 static int begin(struct results *results, struct error *err) {
     struct cluster *cluster = results->crossval->cluster;
     size_t n = results->sweep->grid.n;
@@ -481,12 +486,12 @@ static int begin(struct results *results, struct error *err) {
     if (results->table && cluster_leads(cluster) && open_table(results, err) < 0) {
         return -1;
     }
-    take_over(results);
+    apply_checkpoint(results);
     cluster_broadcast(cluster, results->wanted, n * sizeof results->wanted[0], 0);
     return 0;
 }
 
-/* What has come out, which rank 0 alone knows. */
+/* Chooses the best point on process 0, and tells the others. */
 static int end(struct results *results, struct error *err) {
     struct sweep *sweep = results->sweep;
     struct cluster *cluster = results->crossval->cluster;
@@ -505,8 +510,8 @@ static int run_fits(void *context, struct error *err) {
     return crossval_run(results->crossval, err);
 }
 
-/* The fits are left to themselves: what is known of a point is that of the folds that are done. */
-static int leave_fits(struct results *results, struct error *err) {
+/* Abandons the unfinished fits: the result of a point is that of its finished folds. */
+static int abandon_fits(struct results *results, struct error *err) {
     struct sweep *sweep = results->sweep;
     int status = 0;
     pthread_mutex_lock(&results->mutex);
@@ -523,18 +528,19 @@ static int leave_fits(struct results *results, struct error *err) {
     return status;
 }
 
-/* Runs the fits, as long as there is time: then those at work are left to themselves, or waited
- * for, and others do not begin. */
+/* Runs the fits until their share of the time has passed. Then no more are started, and those in
+ * progress are abandoned, or awaited if `waits`. */
 static int run_in_time(struct results *results, bool waits, bool *running, struct error *err) {
     struct crossval *own = &results->own;
     double now = progress_clock(), n_fits = (double)crossval_count(own);
     double part = n_fits > 0 ? n_fits / (n_fits + (double)own->n_after) : 1;
     own->end = isfinite(own->end) ? now + part * (own->end - now) : own->end;
     bool ended;
-    int status = in_time(run_fits, results, waits ? (double)INFINITY : own->end, &ended, err);
+    int status =
+        timed_task_run(run_fits, results, waits ? (double)INFINITY : own->end, &ended, err);
     *running = !ended;
     bool late = status < 0 && err->kind == ERROR_STOPPED && !progress_stopped(own->progress);
-    return *running || late ? leave_fits(results, err) : status;
+    return *running || late ? abandon_fits(results, err) : status;
 }
 
 int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
@@ -562,8 +568,8 @@ int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct
         own->n_after = fits_that_follow(crossval->n_after, own->folds->n, *n_fits);
         pthread_mutex_init(&results->mutex, NULL);
         status = run_in_time(results, waits, running, err);
-        *crossval->n_unconverged +=
-            results->left ? sweep->n_left + results->n_short : results->n_unconverged;
+        *crossval->n_unconverged += results->left ? sweep->n_left + results->n_finished_unconverged
+                                                  : results->n_unconverged;
     }
     status = status < 0 ? -1 : end(results, err);
     if (*running) {

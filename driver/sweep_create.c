@@ -1,4 +1,4 @@
-/* A sweep before any work: what its options ask for. */
+/* The options of a sweep, checked before any work. */
 #include "common/base/number.h"
 #include "driver/spelling.h"
 #include "driver/sweep.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* I/N. */
+/* Parses I/N. */
 static int read_shard(struct sweep *sweep, const char *text, struct error *err) {
     const char *end = text + strlen(text), *slash = strchr(text, '/');
     uint64_t number = 0, n = 0;
@@ -45,7 +45,7 @@ int sweep_create(struct sweep *sweep, const struct family *family, const struct 
     for (size_t k = 0; k < sweep->n_measures; k++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", k ? ", " : "", sweep->measure[k].name);
-        spelling_try(&spelling, sweep->measure[k].name);
+        spelling_add(&spelling, sweep->measure[k].name);
     }
     return error_set(err, ERROR_USAGE, "option --select: must be one of %s: '%s'%s", list, name,
                      spelling_hint(&spelling, "", hint));

@@ -149,7 +149,8 @@ static int take_block(struct work *work, struct error *err) {
     const struct test_file *test = work->test;
     size_t n = work->block.n_rows, step = 1 + SCORES / (model_n_scores(test->model) + 1);
     if (!test->rows) {
-        model_count_unseen(test->model, &work->block, &work->rows.n_values, &work->rows.n_unseen);
+        model_count_unseen(test->model, &work->block, &work->rows.n_values,
+                           &work->rows.n_unknown_values);
     }
     if ((test->predictor->take_rows &&
          test->predictor->take_rows(test->model, &work->block, err) < 0) ||

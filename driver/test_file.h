@@ -34,10 +34,10 @@ struct test_file {
 
 /* What was seen of a test file. */
 struct test_rows {
-    struct measured_rows measured; /* zero where the model has no labels */
-    size_t n;                      /* rows */
-    bool flat;                     /* they are several, and all have the same scores */
-    uint64_t n_values, n_unseen;   /* of a file: see model_count_unseen */
+    struct measured_rows measured;       /* zero where the model has no labels */
+    size_t n;                            /* rows */
+    bool flat;                           /* they are several, and all have the same scores */
+    uint64_t n_values, n_unknown_values; /* of a file: see model_count_unseen */
 };
 
 /* Predicts all rows. value (n_measures) gets the measures if they are wanted, NaN where there is

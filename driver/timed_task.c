@@ -15,7 +15,7 @@
 static const double GRACE_SECONDS = 0.5;
 
 /* A deadline that is further than this is none. */
-static const double LONGEST_SECONDS = 1e9;
+static const double MAX_SECONDS = 1e9;
 
 struct job {
     int (*work)(void *context, struct error *err);
@@ -53,18 +53,18 @@ static bool wait_for(struct job *job, double until) {
     return done;
 }
 
-bool in_time_limits(double deadline) {
-    return deadline - progress_clock() < LONGEST_SECONDS;
+bool timed_task_is_limited(double deadline) {
+    return deadline - progress_clock() < MAX_SECONDS;
 }
 
-double in_time_end(double deadline) {
+double timed_task_abandon_time(double deadline) {
     return deadline + GRACE_SECONDS;
 }
 
-int in_time(int (*work)(void *context, struct error *err), void *context, double deadline,
-            bool *ended, struct error *err) {
+int timed_task_run(int (*work)(void *context, struct error *err), void *context, double deadline,
+                   bool *ended, struct error *err) {
     *ended = true;
-    if (!in_time_limits(deadline)) {
+    if (!timed_task_is_limited(deadline)) {
         return work(context, err);
     }
     struct job *job = memory_zeros(1, sizeof *job, "a fit", err);
@@ -84,7 +84,7 @@ int in_time(int (*work)(void *context, struct error *err), void *context, double
         free(job);
         return -1;
     }
-    *ended = wait_for(job, in_time_end(deadline));
+    *ended = wait_for(job, timed_task_abandon_time(deadline));
     if (!*ended) {
         return 0;
     }

@@ -1,6 +1,6 @@
-/* A run of the trainer: its plan, outputs, reading, then cross-validation or a sweep (-v,
- * --fold-file, --validate), then calibration (-b 1) and the fit of a model. Each is a module of its
- * own. */
+/* A run of the trainer: it makes a plan, opens the outputs, reads the rows, then runs
+ * cross-validation or a sweep (-v, --fold-file, --validate), calibration (-b 1) and the fit of a
+ * model. Each step is a module of its own. */
 #include "driver/train.h"
 
 #include "common/base/memory.h"
@@ -25,28 +25,28 @@
 struct training {
     const struct family *family;
     const struct options *options;
-    const struct train_host *host; /* NULL: files are */
+    const struct application *host; /* NULL: input and output are files */
     struct cluster *cluster;
     struct plan plan;
     struct outputs outputs;
-    struct fit_log log; /* has an output if there is one */
+    struct fit_log log; /* output is NULL without --log */
     struct progress progress;
     struct threads *threads;
     size_t cache_bytes;
-    double deadline;        /* of progress_clock(), for all; INFINITY: none */
-    void (*has_rows)(void); /* is called when the rows are read; NULL: nothing is */
-    bool running;           /* a solver goes on: it has all of this but the outputs */
+    double deadline;        /* of progress_clock(), for the whole run; INFINITY: none */
+    void (*has_rows)(void); /* called when the rows have been read; may be NULL */
+    bool running;           /* an abandoned solver still uses all of this except the outputs */
     struct training_data read;
-    enum family_share share; /* of the model's fit, of a cluster */
-    uint32_t table_data;     /* checksum of the rows for the table */
+    enum family_share share; /* how processes share the fit of the model */
+    uint32_t table_data;     /* checksum of the rows, for the table */
     struct sweep sweep;
     struct calibration calibration;
-    size_t n_unconverged; /* fits, with those of folds */
+    size_t n_unconverged; /* including fits to folds */
 };
 
 /* ---- memory ---- */
 
-/* What -m says, or half of the machine's memory, which the ranks of the machine share. */
+/* The size in -m, or half of the machine's memory divided among its processes. */
 static size_t cache_bytes(const struct family *family, const struct options *options,
                           const struct cluster *cluster) {
     const double mebibyte = 1048576;
@@ -60,13 +60,13 @@ static size_t cache_bytes(const struct family *family, const struct options *opt
 
 /* ---- cross-validation, sweep, calibration ---- */
 
-/* Scores of a row, as far as that is known before a fit. */
+/* The number of scores of a row, as an estimate before a fit. */
 static double scores_of_row(const struct training *training) {
     return training->family->scores_labels ? (double)training->read.data.names.n : 1;
 }
 
-/* Seconds that the scores of all rows take, and to look through them, behind the fits to folds: by
- * many labels, with the linear kernel. */
+/* An estimate of the seconds that scoring and measuring all rows take after the fits to folds;
+ * matters for many labels with the linear kernel. */
 static double scoring_seconds(const struct training *training) {
     const double speed = 5e8;
     const struct data *data = &training->read.data;
@@ -76,7 +76,7 @@ static double scoring_seconds(const struct training *training) {
     return (values + 8 * n) * scores_of_row(training) / speed;
 }
 
-/* Refuses what there is no room for before the work is done: the scores of so many rows. */
+/* Fails before the fits if there is no memory for the scores of this number of rows. */
 static int expect_scores(const struct training *training, size_t rows, struct error *err) {
     return memory_expect((double)rows * scores_of_row(training) * sizeof(double),
                          "scores of held-out rows", err);
@@ -84,8 +84,8 @@ static int expect_scores(const struct training *training, size_t rows, struct er
 
 static struct crossval make_crossval(struct training *training) {
     const struct options *options = training->options;
-    bool scale_folds = training_data_scale_looks(options);
-    /* validation rows have the kernel with training rows only */
+    bool scale_folds = training_data_scale_depends_on_rows(options);
+    /* validation rows have kernel values with the training rows only */
     bool rows_only =
         options_given(options, "validate") && fit_precomputed(training->family, options);
     return (struct crossval){.family = training->family,
@@ -104,7 +104,7 @@ static struct crossval make_crossval(struct training *training) {
                              .n_unconverged = &training->n_unconverged};
 }
 
-/* Of the last n_fits, before which `before` had not converged. */
+/* Warns about the last n_fits; `before`: the number of unconverged fits before them. */
 static void warn_of_folds(struct training *training, size_t before, size_t n_fits) {
     progress_clear(&training->progress);
     if (training->n_unconverged > before) {
@@ -113,13 +113,14 @@ static void warn_of_folds(struct training *training, size_t before, size_t n_fit
     }
 }
 
-/* Of the points of a sweep: those taken over count as fits of this run do. */
+/* Warns about the points of a sweep. Points from the checkpoint file count like fits of this
+ * run. */
 static void warn_of_points(struct training *training) {
     const struct sweep *sweep = &training->sweep;
-    if (sweep->n_taken_short > 0) {
+    if (sweep->n_resumed_unconverged > 0) {
         training->n_unconverged++;
         progress_warn(&training->progress, "not converged: %zu of %zu points taken over from %s",
-                      sweep->n_taken_short, sweep->n_taken,
+                      sweep->n_resumed_unconverged, sweep->n_taken,
                       options_text(training->options, "resume"));
     }
     if (sweep->n_left > 0) {
@@ -132,13 +133,13 @@ static void warn_of_points(struct training *training) {
     }
 }
 
-/* After those of a sweep. */
+/* The number of fits after those of a sweep. */
 static size_t fits_after(const struct training *training) {
     bool calibrated = calibration_wanted(training->family, training->options);
     return !training->plan.fitting ? 0 : calibrated ? CALIBRATION_FOLDS + 1 : 1;
 }
 
-/* Options that mean nothing at some of the points. */
+/* Notes options that have no effect at some of the points. */
 static void note_unused(struct training *training) {
     const struct option *option;
     char what[200];
@@ -149,8 +150,8 @@ static void note_unused(struct training *training) {
     }
 }
 
-/* Fits go on with the threads there were: others take their place. */
-static int leave_threads(struct training *training, struct error *err) {
+/* Makes a new thread pool: abandoned fits keep the old one. */
+static int replace_threads(struct training *training, struct error *err) {
     training->running = true;
     training->threads = NULL;
     progress_clear(&training->progress);
@@ -158,13 +159,13 @@ static int leave_threads(struct training *training, struct error *err) {
                                    (size_t)options_number(training->options, "threads"), err);
 }
 
-/* Whether fits to folds that are late are waited for. So they are where the model's fit will change
- * the data, which is where it scales them or validation rows are taken out; by ranks, which stay in
- * step; and where a log has what they say. */
+/* Whether late fits to folds are awaited rather than abandoned: if the model's fit will change the
+ * data (scaling, validation rows), if several processes must make the same calls, or if the fits
+ * write to a log. */
 static bool waits_for_folds(const struct training *training) {
     return training->host || training->cluster || training->log.output ||
            options_given(training->options, "validate") ||
-           training_data_scale_looks(training->options);
+           training_data_scale_depends_on_rows(training->options);
 }
 
 static int cross(struct training *training, struct error *err) {
@@ -175,7 +176,7 @@ static int cross(struct training *training, struct error *err) {
                                       .data = training->table_data};
     struct crossval crossval = make_crossval(training);
     const struct folds *folds = &training->read.folds;
-    size_t held = 0; /* by the first */
+    size_t held = 0; /* rows that the first fold holds out */
     for (size_t i = 0; i < folds->n_rows; i++) {
         held += folds->fold[i] == 0;
     }
@@ -187,7 +188,7 @@ static int cross(struct training *training, struct error *err) {
     if (expect_scores(training, held, err) < 0 ||
         sweep_run(&training->sweep, &crossval, training->plan.table ? &table : NULL, &n_fits,
                   waits_for_folds(training), &running, err) < 0 ||
-        (running && leave_threads(training, err) < 0)) {
+        (running && replace_threads(training, err) < 0)) {
         return -1;
     }
     warn_of_folds(training, 0, n_fits);
@@ -203,7 +204,7 @@ static int cross(struct training *training, struct error *err) {
     return output_flush(results, err);
 }
 
-/* A calibration on a thread of its own. */
+/* A calibration in a thread of its own. */
 struct calibrating {
     struct calibration calibration;
     struct crossval crossval;
@@ -223,16 +224,16 @@ static void warn_of_no_calibration(struct training *training) {
     progress_warn(&training->progress, "no calibration: there was no time for its fits to folds");
 }
 
-/* Where the model's fit will change the data, which is where it scales them, the fits to folds are
- * waited for; and by ranks, which stay in step. */
+/* Fits to folds are awaited if the model's fit will change the data by scaling, and on a
+ * cluster. */
 static int calibrate(struct training *training, struct point point, struct error *err) {
     struct calibrating *calibrating = memory_zeros(1, sizeof *calibrating, "a calibration", err);
     if (!calibrating || expect_scores(training, training->read.data.n_rows, err) < 0) {
         free(calibrating);
         return -1;
     }
-    bool waiting =
-             training->host || training->cluster || training_data_scale_looks(training->options),
+    bool waiting = training->host || training->cluster ||
+                   training_data_scale_depends_on_rows(training->options),
          ended;
     double now = progress_clock(), left = training->deadline - now;
     double part = (double)CALIBRATION_FOLDS / (CALIBRATION_FOLDS + 1);
@@ -241,13 +242,13 @@ static int calibrate(struct training *training, struct point point, struct error
     calibrating->crossval.end = waiting ? (double)INFINITY : now + part * left;
     calibrating->crossval.n_unconverged = &calibrating->n_unconverged;
     calibrating->point = point;
-    int status = in_time(run_calibrating, calibrating,
-                         waiting ? (double)INFINITY : now + part * left, &ended, err);
+    int status = timed_task_run(run_calibrating, calibrating,
+                                waiting ? (double)INFINITY : now + part * left, &ended, err);
     if (!ended) {
         warn_of_no_calibration(training);
-        return leave_threads(training, err);
+        return replace_threads(training, err);
     }
-    if (status < 0 && err->kind == ERROR_STOPPED && !waiting) { /* not all fits have begun */
+    if (status < 0 && err->kind == ERROR_STOPPED && !waiting) { /* some fits were not started */
         warn_of_no_calibration(training);
         free(calibrating);
         return 0;
@@ -262,7 +263,7 @@ static int calibrate(struct training *training, struct point point, struct error
 
 /* ---- the fit of a model ---- */
 
-/* Where nothing is claimed there is nothing to prove: no file then, and a warning. */
+/* Writes the proof. If the gap is not certified, warns and writes no file. */
 static int write_proof(struct training *training, const struct plain_fit *fit, uint32_t checksum,
                        struct error *err) {
     if (!fit->solution.certified || fit->solution.unsolved) {
@@ -277,7 +278,7 @@ static int write_proof(struct training *training, const struct plain_fit *fit, u
                         training->outputs.file[OUTPUTS_PROOF], err);
 }
 
-/* Fits what out-of-fold scores, if there are some, are wanted for. */
+/* Fits probabilities or thresholds to the out-of-fold scores, if there are any. */
 static int add_calibration(struct training *training, struct plain_fit *fit, struct error *err) {
     const struct family *family = training->family;
     struct held_out *folds = training->calibration.fold;
@@ -329,7 +330,7 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
     return status;
 }
 
-/* asked: a rank of those that made it has been asked for an end. */
+/* asked: a process of this fit has received a request to end. */
 static void warn_of_fit(struct training *training, const struct plain_fit *fit, bool asked) {
     const struct solution *solution = &fit->solution;
     char gap[40] = "";
@@ -391,18 +392,19 @@ static int fit_model(struct training *training, struct point point, struct error
 
 /* ---- the run ---- */
 
-/* Reads the rows, or takes the host's. */
+/* Reads the rows, or takes the application's. */
 static int take_rows(struct training *training, struct error *err) {
-    const struct train_host *host = training->host;
+    const struct application *host = training->host;
     return host ? training_data_take(&training->read, host->rows, host->folds, training->family,
-                                     training->options, training->plan.crossing, training->threads,
-                                     err)
-                : training_data_read(
-                      &training->read, training->family, training->options, training->plan.crossing,
-                      training->plan.spread ? training->cluster : NULL, training->threads, err);
+                                     training->options, training->plan.cross_validating,
+                                     training->threads, err)
+                : training_data_read(&training->read, training->family, training->options,
+                                     training->plan.cross_validating,
+                                     training->plan.spread ? training->cluster : NULL,
+                                     training->threads, err);
 }
 
-/* Sees what ranks do with the rows that are spread over them. */
+/* Decides how processes share the fit to distributed rows. */
 static int share_rows(struct training *training, struct error *err) {
     struct cluster *cluster = training->cluster;
     const struct point point = {training->options, 0};
@@ -412,8 +414,9 @@ static int share_rows(struct training *training, struct error *err) {
                : 0;
 }
 
-/* The checksum of the rows, for a table, and for ranks that have each read all rows: files of one
- * name may differ from machine to machine, and then the ranks would not make the same calls. */
+/* Computes a checksum of the rows, for a table, and to compare processes that have each read all
+ * rows: files of the same name may differ between machines, and processes with different rows would
+ * make different collective calls. */
 static int identify_rows(struct training *training, struct error *err) {
     struct cluster *apart = training->read.spread ? NULL : training->cluster;
     if (training->plan.table || apart) {
@@ -428,7 +431,7 @@ static int identify_rows(struct training *training, struct error *err) {
 
 static int work(struct training *training, struct error *err) {
     const struct options *options = training->options;
-    /* the least of any rank: the same decisions come of it */
+    /* the minimum over all processes, so that they make the same decisions */
     double bytes = (double)cache_bytes(training->family, options, training->cluster);
     size_t n_threads = (size_t)options_number(options, "threads");
     training->cache_bytes = (size_t)-cluster_largest(training->cluster, -bytes);
@@ -448,10 +451,10 @@ static int work(struct training *training, struct error *err) {
         return error_set(err, ERROR_RUNTIME, "ended by a signal, before a fit");
     }
     if (training_data_scale_rows(&training->read, options, err) < 0 ||
-        (training->plan.crossing && cross(training, err) < 0)) {
+        (training->plan.cross_validating && cross(training, err) < 0)) {
         return -1;
     }
-    if (training->host && training->plan.crossing && training->host->chosen) {
+    if (training->host && training->plan.cross_validating && training->host->chosen) {
         training->host->chosen(training->host->context, training->sweep.best);
     }
     if (!training->plan.fitting) {
@@ -478,7 +481,8 @@ static int run(struct training *training, struct error *err) {
         return -1;
     }
     if (training->outputs.file[OUTPUTS_LOG]) {
-        fit_log_open(&training->log, training->outputs.file[OUTPUTS_LOG], training->plan.crossing);
+        fit_log_open(&training->log, training->outputs.file[OUTPUTS_LOG],
+                     training->plan.cross_validating);
     }
     return work(training, err) < 0 ? -1 : outputs_commit(&training->outputs, err);
 }
@@ -500,24 +504,26 @@ static void training_free(struct training *training) {
     free(training);
 }
 
-/* Begins a run; NULL without memory. */
+/* Creates a run; NULL if out of memory. */
 static struct training *begin(const struct family *family, const struct options *options,
-                              const char *program, const struct voice *voice, struct error *err) {
+                              const char *program, const struct output_sink *sink,
+                              struct error *err) {
     struct training *training = memory_zeros(1, sizeof *training, "a run", err);
     if (training) {
         training->family = family;
         training->options = options;
         training->deadline = deadline(options);
-        progress_open(&training->progress, voice, program, options_given(options, "quiet"));
+        progress_open(&training->progress, sink, program, options_given(options, "quiet"));
     }
     return training;
 }
 
 int train_run(const struct family *family, const struct options *options, const char *program,
-              const struct voice *voice, const struct output_hold *hold, void (*has_rows)(void),
-              struct cluster *cluster, struct train_end *end, struct error *err) {
+              const struct output_sink *sink, const struct output_hold *hold,
+              void (*has_rows)(void), struct cluster *cluster, struct train_end *end,
+              struct error *err) {
     *end = (struct train_end){0};
-    struct training *training = begin(family, options, program, voice, err);
+    struct training *training = begin(family, options, program, sink, err);
     if (!training) {
         return -1;
     }
@@ -541,9 +547,10 @@ int train_run(const struct family *family, const struct options *options, const 
     return status;
 }
 
-int train_for_host(const struct family *family, const struct options *options,
-                   const struct voice *voice, const struct train_host *host, struct error *err) {
-    struct training *training = begin(family, options, "dualsvm", voice, err);
+int train_for_application(const struct family *family, const struct options *options,
+                          const struct output_sink *sink, const struct application *host,
+                          struct error *err) {
+    struct training *training = begin(family, options, "dualsvm", sink, err);
     if (!training) {
         return -1;
     }

@@ -1,4 +1,4 @@
-/* The trainer of every family: its options, and a run of it. */
+/* The trainer of every family: its options and its run. */
 #ifndef DRIVER_TRAIN_H
 #define DRIVER_TRAIN_H
 
@@ -7,44 +7,47 @@
 #include "driver/plain_fit.h"
 #include "driver/progress.h"
 
-/* The names of the losses of FAMILY_LOSS, NULL at the end. */
+/* The names of the losses of FAMILY_LOSS, ended by NULL. */
 extern const char *const loss_names[];
 
 /* Fills *options with the common options and the family's own. */
 int train_options(struct options *options, const struct family *family, struct error *err);
 
 struct train_end {
-    bool short_of_gap; /* a fit did not reach the gap that was asked for */
-    bool running;      /* a solver passed the limit of time and was left to itself: the caller keeps
-                          the options and the voice for it, and ends the program by _exit */
+    bool short_of_gap; /* a fit did not reach its target gap */
+    bool running;      /* a solver exceeded the time limit and was abandoned: the caller keeps the
+                        * options and the output sink for it, and ends the process by _exit */
 };
 
-/* What a caller in the same process has and wants in place of files and a terminal. */
-struct train_host {
-    const struct data *rows;   /* in place of the training file; borrowed, and left as they are */
-    const struct folds *folds; /* in place of what --folds deals; NULL: as the options say */
-    bool crossing;             /* cross-validation is wanted, */
-    bool fitting;              /* and a model, of all rows; one at least */
-    struct output *table;      /* where the table of a cross-validation goes; borrowed */
+/* What an application that calls the library supplies in place of files and a terminal. */
+struct application {
+    const struct data *rows;   /* in place of the training file; borrowed, not modified */
+    const struct folds *folds; /* in place of --folds; NULL: as the options say */
+    bool cross_validating;     /* cross-validate */
+    bool fitting;              /* fit a model to all rows; at least one of the two is true */
+    struct output *table;      /* receives the table of a cross-validation; borrowed */
     const struct listener *listener;
-    /* Takes the fit of a model, with its calibration, which it may not keep. */
+    /* Receives the fitted model, with its calibration; must not keep pointers to it. */
     int (*fitted)(void *context, const struct plain_fit *fit, struct error *err);
-    /* Says what the best point of a cross-validation is, by its number in the table from 0. May be
+    /* Receives the number of the best point of a cross-validation in the table, from 0. May be
      * NULL. */
     void (*chosen)(void *context, size_t best);
     void *context;
 };
 
-/* Does for a host what the options, which have no operands, say. The voice is told warnings, each
- * in a call. A limit of time holds as far as solvers look at the clock. */
-int train_for_host(const struct family *family, const struct options *options,
-                   const struct voice *voice, const struct train_host *host, struct error *err);
+/* Trains for an application by options without operands. The sink receives each warning in a call
+ * of its own. The time limit holds as far as solvers check the clock. */
+int train_for_application(const struct family *family, const struct options *options,
+                          const struct output_sink *sink, const struct application *host,
+                          struct error *err);
 
-/* Does what the options, read from a command line, say: fits, cross-validates or sweeps. `program`
- * is its name in what it says; hold may be NULL, see output.h. Of a cluster all ranks run it, and
- * the one that leads writes. *end is filled also when it fails. */
+/* Runs the trainer by the options of a command line: a fit, cross-validation or a sweep. `program`
+ * is its name in messages; hold may be NULL, see output.h; has_rows is called when the rows have
+ * been read, or NULL. Called by all processes of a cluster; process 0 writes. *end is filled on
+ * failure too. */
 int train_run(const struct family *family, const struct options *options, const char *program,
-              const struct voice *voice, const struct output_hold *hold, void (*has_rows)(void),
-              struct cluster *cluster, struct train_end *end, struct error *err);
+              const struct output_sink *sink, const struct output_hold *hold,
+              void (*has_rows)(void), struct cluster *cluster, struct train_end *end,
+              struct error *err);
 
 #endif

@@ -109,8 +109,9 @@ static int hold(struct data *data, uint32_t width, bool compact, struct error *e
 
 /* Makes of the rows what a fit wants; given: folds of the caller's, NULL: none. */
 static int prepare(struct training_data *training, const struct spread_rows *rows,
-                   const struct family *family, const struct options *options, bool crossing,
-                   const struct folds *given, struct threads *threads, struct error *err) {
+                   const struct family *family, const struct options *options,
+                   bool cross_validating, const struct folds *given, struct threads *threads,
+                   struct error *err) {
     struct data *data = &training->data;
     struct cluster *spread = training->spread;
     if (data->n_rows > UINT32_MAX - 1) {
@@ -125,8 +126,8 @@ static int prepare(struct training_data *training, const struct spread_rows *row
     }
     training->n_rows = data->n_rows;
     training->n_features = data->n_features;
-    if (crossing && (given ? folds_copy(given, &training->folds, err)
-                           : make_folds(training, family, options, threads, err)) < 0) {
+    if (cross_validating && (given ? folds_copy(given, &training->folds, err)
+                                   : make_folds(training, family, options, threads, err)) < 0) {
         return -1;
     }
     if (options_given(options, "row-weights") &&
@@ -145,13 +146,13 @@ static int prepare(struct training_data *training, const struct spread_rows *row
 }
 
 int training_data_read(struct training_data *training, const struct family *family,
-                       const struct options *options, bool crossing, struct cluster *spread,
+                       const struct options *options, bool cross_validating, struct cluster *spread,
                        struct threads *threads, struct error *err) {
     double start = progress_clock();
     struct spread_rows rows;
     *training = (struct training_data){.spread = spread};
     if (read_rows(training, &rows, family, options, threads, err) < 0 ||
-        prepare(training, &rows, family, options, crossing, NULL, threads, err) < 0) {
+        prepare(training, &rows, family, options, cross_validating, NULL, threads, err) < 0) {
         training_data_free(training);
         return -1;
     }
@@ -161,12 +162,12 @@ int training_data_read(struct training_data *training, const struct family *fami
 
 int training_data_take(struct training_data *training, const struct data *rows,
                        const struct folds *folds, const struct family *family,
-                       const struct options *options, bool crossing, struct threads *threads,
-                       struct error *err) {
+                       const struct options *options, bool cross_validating,
+                       struct threads *threads, struct error *err) {
     const struct spread_rows all = {.n = rows->n_rows};
     *training = (struct training_data){.data = *rows};
     training->data.lent_features = training->data.lent_rows = true;
-    if (prepare(training, &all, family, options, crossing, folds, threads, err) < 0) {
+    if (prepare(training, &all, family, options, cross_validating, folds, threads, err) < 0) {
         training_data_free(training);
         return -1;
     }
@@ -190,7 +191,7 @@ static bool has_query_features(const struct options *options) {
            options_choice(options, "query-features") != 0;
 }
 
-bool training_data_scale_looks(const struct options *options) {
+bool training_data_scale_depends_on_rows(const struct options *options) {
     size_t kind = options_choice(options, "scale");
     return (kind != SCALE_NONE && kind != SCALE_L2) || has_query_features(options);
 }

@@ -24,15 +24,15 @@ struct training_data {
  * (spread_read), and with `crossing`, not spread then, what --folds, --fold-file or --validate say.
  * The caller ends with training_data_free. */
 int training_data_read(struct training_data *training, const struct family *family,
-                       const struct options *options, bool crossing, struct cluster *spread,
+                       const struct options *options, bool cross_validating, struct cluster *spread,
                        struct threads *threads, struct error *err);
 
 /* The same of rows that are there already, with `crossing` and folds that are, too (NULL: as the
  * options say). Both are borrowed until training_data_free, and left as they are. */
 int training_data_take(struct training_data *training, const struct data *rows,
                        const struct folds *folds, const struct family *family,
-                       const struct options *options, bool crossing, struct threads *threads,
-                       struct error *err);
+                       const struct options *options, bool cross_validating,
+                       struct threads *threads, struct error *err);
 
 /* A CRC-32 of what cross-validation sees: the rows as read (those to validate on, too), their
  * weights and their folds. Before any scaling. */
@@ -55,7 +55,7 @@ int training_data_fit_scale(struct scale *scale, const struct options *options,
 
 /* True if the scaling of --scale or what --query-features adds looks at other rows: then it is
  * fitted anew for each fold. */
-bool training_data_scale_looks(const struct options *options);
+bool training_data_scale_depends_on_rows(const struct options *options);
 
 /* How the ranks of a cluster share the fit of a model. Where rows are spread, that is seen when
  * they are read: rows that are few beside what ranks would tell one another go to where they are

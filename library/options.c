@@ -185,7 +185,7 @@ int dualsvm_options_set(dualsvm_options *options, const char *name, const char *
         for (size_t i = 0; i < options->options.n; i++) {
             const struct option_spec *spec = &options->options.option[i].spec;
             if (library_has_option(options, spec)) {
-                spelling_try(&spelling, spec->name);
+                spelling_add(&spelling, spec->name);
             }
         }
         return library_refuse(error, "unknown option: '%.100s'%s", name,

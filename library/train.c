@@ -169,21 +169,22 @@ static int run(struct fitting *fitting, const struct dualsvm_options *options,
                const struct dualsvm_data *data, bool with_model, struct error *err) {
     dualsvm_watch *watch = &fitting->watch;
     const struct listener listener = {hear, watch};
-    const struct voice voice = {.write = watch->message ? say : NULL, .context = watch};
-    struct train_host host = {.rows = &data->data,
-                              .folds = fitting->table && data->folds.n > 0 ? &data->folds : NULL,
-                              .crossing = fitting->table != NULL,
-                              .fitting = with_model,
-                              .listener = watch->progress ? &listener : NULL,
-                              .fitted = fitted,
-                              .chosen = chosen,
-                              .context = fitting};
+    const struct output_sink sink = {.write = watch->message ? say : NULL, .context = watch};
+    struct application host = {.rows = &data->data,
+                               .folds = fitting->table && data->folds.n > 0 ? &data->folds : NULL,
+                               .cross_validating = fitting->table != NULL,
+                               .fitting = with_model,
+                               .listener = watch->progress ? &listener : NULL,
+                               .fitted = fitted,
+                               .chosen = chosen,
+                               .context = fitting};
     if (check_rows(data, options, err) < 0 ||
         (fitting->table && output_open_taker(&host.table, "a table in memory", library_table_take,
                                              fitting->table, err) < 0)) {
         return -1;
     }
-    int status = train_for_host(fitting->family->train, &options->options, &voice, &host, err);
+    int status =
+        train_for_application(fitting->family->train, &options->options, &sink, &host, err);
     output_discard(host.table);
     if (fitting->table && fitting->table->stopped) {
         status = error_set(err, ERROR_STOPPED, "stopped");

@@ -104,7 +104,7 @@ static int train(const struct request *request, size_t *n_points) {
     }
     unlink(model_path);
     unlink(proof_path);
-    static const struct voice silence = {.write = NULL};
+    static const struct output_sink silence = {.write = NULL};
     struct train_end end = {.running = false};
     fuzz_demand(train_options(&options, request->family, &err) == 0);
     int status = options_parse(&options, argc, argv, &err);
@@ -135,7 +135,7 @@ static bool bounds(const struct predictor *predictor, double *dual, double *prim
 
 static void predict(const struct predictor *predictor, char *rows) {
     char *argv[] = {"fuzz", rows, model_path, "/dev/null", "--quiet", "--threads=2", NULL};
-    const struct voice silence = {.write = NULL};
+    const struct output_sink silence = {.write = NULL};
     struct options options = {0};
     struct error err = {.kind = ERROR_NONE, .text = ""};
     fuzz_demand(predict_options(&options, predictor, &err) == 0 &&

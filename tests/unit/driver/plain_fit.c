@@ -79,9 +79,9 @@ int main(void) {
     struct data data = {.n_features = 1};
     struct plain_fit *made;
     struct progress progress;
-    const struct voice voice = {.write = NULL};
+    const struct output_sink sink = {.write = NULL};
     bool running;
-    progress_open(&progress, &voice, "unit", true);
+    progress_open(&progress, &sink, "unit", true);
     MUST(train_options(&options, &family, &err));
     made = fit(&options, &data, 500, &progress, &running);
     CHECK(!running && made->solution.iterations == 7 && made->model.primal == 1,
