@@ -1,9 +1,9 @@
-/* --batch: many test files with one load of the model.
+/* --batch: many test files, one load of the model.
  *
- * Each file is a run of its own: NAME.predict is there whole or not at all. With --skip-existing a
- * second run of the same command does what a first left undone. For its tables to be whole without
- * predicting again, NAME.measures and NAME.queries beside the predictions keep their rows: they are
- * tables of one file, and take their places just before the predictions do. */
+ * The files of each test file are written whole or not at all. With --skip-existing, running the
+ * same command again predicts only the test files whose predictions are missing. So that the tables
+ * are complete nevertheless, NAME.measures and NAME.queries are stored beside the predictions with
+ * the rows of that file; they are put in place just before the predictions. */
 #include "driver/predict_private.h"
 
 #include "common/base/memory.h"
@@ -19,8 +19,8 @@
 
 /* ---- operands ---- */
 
-/* True if a regular file begins as models do that predictors read. What is no file is not touched:
- * it might be a pipe. */
+/* Returns whether a regular file begins like a model. Other files are not opened: reading would
+ * consume the data of a pipe. */
 static bool looks_like_model(const char *path) {
     static const char *const begins[] = {"dualsvm ", "solver_type "};
     struct stat status;
@@ -48,7 +48,7 @@ size_t batch_model(const struct options *options) {
                                                                                               : 0;
 }
 
-/* The test files: (*n) operands, all but the model. */
+/* The test files: the (*n) operands other than the model. */
 static const char *const *batch_tests(const struct options *options, size_t *n) {
     *n = options->n_operands - 1;
     return (const char *const *)options->operand + (batch_model(options) == 0 ? 1 : 0);
@@ -88,7 +88,7 @@ int batch_check_model(const struct options *options, struct error *err) {
     struct stat status;
     if (stat(first, &status) != 0 || !S_ISREG(status.st_mode) || looks_like_model(first) ||
         looks_like_model(last)) {
-        return 0; /* the first may be one that cannot be looked at */
+        return 0; /* the first is a pipe or a device, and may be a model */
     }
     bool there = strcmp(last, "-") == 0 || stat(last, &status) == 0;
     const char *reason = there ? "" : strerror(errno);
@@ -98,11 +98,11 @@ int batch_check_model(const struct options *options, struct error *err) {
                      first, last, *reason ? ": " : "", reason);
 }
 
-/* ---- the files of a test file ---- */
+/* ---- output files ---- */
 
 enum { PREDICTIONS, MEASURES, QUERIES, FILES };
 
-/* DIR/NAME.predict and so on, which the caller frees. */
+/* DIR/NAME.predict, .measures or .queries; the caller frees it. */
 static char *file_path(const struct options *options, const char *test, size_t file,
                        struct error *err) {
     static const char *const suffix[FILES] = {"predict", "measures", "queries"};
@@ -134,7 +134,7 @@ int batch_list_files(const struct options *options, struct run_files *files, str
 
 struct batch {
     struct prediction *prediction;
-    char *header[FILES]; /* of the tables that are kept beside the predictions; NULL: not kept */
+    char *header[FILES]; /* of the tables stored beside the predictions; NULL: not stored */
     size_t n_skipped, n_failed;
     bool *failed; /* (test files) */
 };
@@ -145,7 +145,7 @@ static void free_paths(char *path[FILES]) {
     }
 }
 
-/* Those of FILES that are wanted; the others are NULL. */
+/* Sets the paths of the wanted files; the others are NULL. */
 static int make_paths(const struct batch *batch, const char *test, char *path[FILES],
                       struct error *err) {
     for (size_t i = 0; i < FILES; i++) {
@@ -161,8 +161,8 @@ static int make_paths(const struct batch *batch, const char *test, char *path[FI
     return 0;
 }
 
-/* The whole of a table that was kept, a text that the caller frees; NULL: it is not there, or has
- * not these columns and, if `single`, one row. */
+/* Reads a stored table; the caller frees the text. NULL: it is missing, has another header, or with
+ * `single` not exactly one row. */
 static char *read_kept(const char *path, const char *header, bool single) {
     struct source *source;
     struct error unheard;
@@ -188,8 +188,7 @@ static char *read_kept(const char *path, const char *header, bool single) {
     return text;
 }
 
-/* Writes the rows behind the header of a table that was kept, with the name that the file has
- * now. */
+/* Writes the rows of a stored table, with the current name of the test file. */
 static int write_kept(const char *text, const char *test, struct output *output,
                       struct error *err) {
     const char *row = strchr(text, '\n') + 1;
@@ -204,7 +203,8 @@ static int write_kept(const char *text, const char *test, struct output *output,
     return output_flush(output, err);
 }
 
-/* True if predictions are there, and what the tables have of them, which is then written. */
+/* Sets *skipped to whether predictions and stored tables exist, and writes the rows of these
+ * tables. */
 static int skip(struct batch *batch, const char *test, char *path[FILES], bool *skipped,
                 struct error *err) {
     struct prediction *prediction = batch->prediction;
@@ -226,7 +226,7 @@ static int skip(struct batch *batch, const char *test, char *path[FILES], bool *
     return result;
 }
 
-/* ---- a test file ---- */
+/* ---- one test file ---- */
 
 static void write_row(const struct prediction *prediction, const char *test, size_t n_rows,
                       struct output *output) {
@@ -238,7 +238,7 @@ static void write_row(const struct prediction *prediction, const char *test, siz
     output_format(output, "\n");
 }
 
-/* Opens the outputs of a file; those that fail leave none. */
+/* Opens the outputs of a test file; those that were opened before an error remain in `file`. */
 static int open_files(struct output *file[FILES], char *const path[FILES],
                       char *const header[FILES], struct error *err) {
     for (size_t i = 0; i < FILES; i++) {
@@ -252,7 +252,7 @@ static int open_files(struct output *file[FILES], char *const path[FILES],
     return 0;
 }
 
-/* Predicts a test file into its files, which take their places, the predictions last. */
+/* Predicts a test file and puts its files in place, the predictions last. */
 static int make_files(const struct batch *batch, const char *test, char *const path[FILES],
                       struct test_rows *rows, struct error *err) {
     struct prediction *prediction = batch->prediction;
@@ -270,7 +270,7 @@ static int make_files(const struct batch *batch, const char *test, char *const p
     return predict_end_files(ordered, FILES, status, prediction->hold, err);
 }
 
-/* The rows of the tables, of a file that was just predicted. */
+/* Writes the table rows, or prints the measures, of a file that was just predicted. */
 static int show_file(const struct batch *batch, const char *test, char *const path[FILES],
                      const struct test_rows *rows, struct error *err) {
     struct prediction *prediction = batch->prediction;
@@ -293,7 +293,7 @@ static int show_file(const struct batch *batch, const char *test, char *const pa
     return status;
 }
 
-/* Tells of a file that failed; the error itself if the run is to end with it. */
+/* Records and prints a failure; returns -1 if the run must end. */
 static int tell_failure(struct batch *batch, size_t number, struct error *err) {
     struct prediction *prediction = batch->prediction;
     if (!options_given(prediction->options, "keep-going")) {
@@ -327,7 +327,7 @@ static int take_test(struct batch *batch, size_t number, const char *test, struc
     return status;
 }
 
-/* ---- all of them ---- */
+/* ---- all test files ---- */
 
 static int make_folder(const struct options *options, struct error *err) {
     const char *folder = options_text(options, "output-dir");
@@ -340,7 +340,7 @@ static int make_folder(const struct options *options, struct error *err) {
     return 0;
 }
 
-/* The headers of what is kept; standard output has its own at once. */
+/* Writes the header of the table on standard output, and makes those of the stored tables. */
 static int open_tables(struct batch *batch, struct error *err) {
     const struct prediction *prediction = batch->prediction;
     const struct options *options = prediction->options;
@@ -367,7 +367,7 @@ static int open_tables(struct batch *batch, struct error *err) {
     return output_flush(prediction->standard, err);
 }
 
-/* What the run has left out, and what has failed. */
+/* Prints how many files were skipped, and which have failed. */
 static int report(const struct batch *batch, const char *const *tests, size_t n,
                   struct error *err) {
     const struct prediction *prediction = batch->prediction;

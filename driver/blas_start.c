@@ -9,11 +9,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* OpenBLAS has it, its headers not always. */
+/* Part of OpenBLAS, but not of every version of its header. */
 void openblas_set_num_threads(int n);
 
-/* Before libraries are initialised there is neither memory nor a sanitizer: plain loops and system
- * calls only. */
+/* Before libraries are initialised there is neither malloc nor a sanitizer: only loops and system
+ * calls. */
 #define BARE __attribute__((no_sanitize("address", "undefined")))
 
 BARE static size_t length_of(const char *text) {
@@ -53,12 +53,13 @@ BARE static void check_limits(int argc, char **argv, char **environment) {
 __attribute__((section(".preinit_array"),
                used)) static void (*const before_libraries)(int, char **, char **) = check_limits;
 
-/* The kernels of OpenBLAS for this processor's vectors; NULL: let it choose. By itself it goes by
- * the model's number, and takes SSE's for one that is newer than itself, a quarter as fast. */
+/* The name of the OpenBLAS kernels for this processor's vectors; NULL: OpenBLAS chooses. It chooses
+ * by the model number, and takes the SSE kernels for a processor newer than itself, a quarter as
+ * fast. */
 static char *choose_kernels(void) {
 #if defined(__x86_64__)
     static char wide[] = "SkylakeX", narrow[] = "Haswell";
-    __builtin_cpu_init(); /* nothing has run yet */
+    __builtin_cpu_init(); /* constructors have not run yet */
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl")) {
@@ -71,7 +72,7 @@ static char *choose_kernels(void) {
     return NULL;
 }
 
-/* In place of libc's, for the libraries too: OpenBLAS asks when it is loaded. */
+/* Replaces the function of libc, also for libraries: OpenBLAS calls it when it is loaded. */
 __attribute__((visibility("default"))) char *getenv(const char *name) {
     static char one[] = "1";
     size_t length = strlen(name);
@@ -87,5 +88,5 @@ __attribute__((visibility("default"))) char *getenv(const char *name) {
 }
 
 void blas_start(void) {
-    openblas_set_num_threads(1); /* where it does not ask the environment */
+    openblas_set_num_threads(1); /* for a build of OpenBLAS that does not read the environment */
 }

@@ -10,18 +10,18 @@
 
 struct query {
     size_t n_rows;
-    double *target; /* (n_targets) where labels are numbers */
+    double *target; /* (n_targets) if labels are numbers */
     size_t n_targets, room;
-    void *measures; /* the family's state */
+    void *measures; /* state of the family's measures */
 };
 
 struct by_query {
     const struct measures *measures;
     const struct options *options;
     const struct model *model;
-    bool named;          /* a row has a qid */
+    bool named;          /* some row has a qid */
     bool numeric_labels; /* labels are numbers */
-    struct names names;  /* qids, in the order of their first rows */
+    struct names names;  /* qids in order of first occurrence */
     struct query *query; /* (names.n) */
     size_t room;
 };
@@ -54,7 +54,7 @@ void by_query_free(struct by_query *queries) {
     free(queries);
 }
 
-/* The query of that qid, new if it is. */
+/* Finds the query with this qid, or adds it. */
 static struct query *find_query(struct by_query *queries, const char *name, struct error *err) {
     size_t n = queries->names.n;
     uint32_t number;
@@ -91,7 +91,7 @@ static int keep_targets(struct query *query, const double *target, size_t n, str
     return 0;
 }
 
-/* Rows first..first + n, all of one query. */
+/* Adds rows first..first + n, which belong to one query. */
 static int add_run(struct by_query *queries, const struct data *data, size_t first, size_t n,
                    const double *scores, size_t n_scores, struct error *err) {
     char text[DATA_QUERY_TEXT];
@@ -128,7 +128,7 @@ static int compare_targets(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Pairs with different targets, which it sorts. */
+/* The number of pairs with different targets; sorts the targets. */
 static double count_pairs(struct query *query) {
     double n = (double)query->n_targets, pairs = n > 1 ? n * (n - 1) / 2 : 0;
     if (query->n_targets > 0) {

@@ -14,19 +14,20 @@ bool calibration_by_row(const struct family *family, const struct options *optio
     return family->calibrate_by_row && family->calibrates(options);
 }
 
-/* The scores on their way. */
+/* Where the scores are stored. */
 struct keeping {
     struct calibration *calibration;
     const struct data *data;
 };
 
-/* Of one fold: the numbers n and n_scores, the norm, rows (n) and scores (n, n_scores). */
+/* The result of a fold: the numbers n and n_scores, and the norm; rows (n) and scores (n, n_scores)
+ * follow. */
 struct fold_scores {
     size_t n, n_scores;
     double norm;
 };
 
-/* Keeps copies. */
+/* Stores copies of the rows and scores. */
 static int told(void *context, size_t index, size_t fold, const char *bytes, size_t size,
                 struct error *err) {
     struct keeping *keeping = context;

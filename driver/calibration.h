@@ -1,5 +1,5 @@
-/* Out-of-fold scores, from which a family fits what scores of rows that it was trained on cannot
- * tell: probabilities (-b 1), or a threshold. */
+/* Out-of-fold scores, to which a family fits probabilities (-b 1) or a threshold: the scores of
+ * rows that the model was trained on would be biased. */
 #ifndef DRIVER_CALIBRATION_H
 #define DRIVER_CALIBRATION_H
 
@@ -12,16 +12,16 @@ struct calibration {
     struct held_out fold[CALIBRATION_FOLDS];
 };
 
-/* True if the options ask for what the family's hook calibrate adds to the model. */
+/* Returns whether the options ask for the family's hook calibrate. */
 bool calibration_wanted(const struct family *family, const struct options *options);
 
-/* True if the folds hold out rows, not queries; then the model's scores of all rows are wanted,
- * too. */
+/* Returns whether the folds hold out rows rather than queries; the model's scores of all rows are
+ * then needed too. */
 bool calibration_by_row(const struct family *family, const struct options *options);
 
-/* Scores the rows of crossval->data, each by a fit without its fold, at the point given; the folds,
- * points and context of crossval are not used. All ranks of crossval->cluster: rank 0 has the
- * scores. The caller ends with calibration_free. */
+/* Scores each row of crossval->data by a fit without its fold, at the point given; the folds,
+ * points and context of crossval are ignored. Called by all processes of crossval->cluster: process
+ * 0 gets the scores. The caller ends with calibration_free. */
 int calibration_score(struct calibration *calibration, const struct crossval *crossval,
                       struct point point, struct error *err);
 void calibration_free(struct calibration *calibration);

@@ -13,7 +13,7 @@
 
 enum {
     RANDOM_STREAM = 2, /* tells this use of the seed from others */
-    BATCH = 1 << 16    /* bytes of a fold file at once */
+    BATCH = 1 << 16    /* bytes read at once from a fold file */
 };
 
 static int allocate(struct folds *folds, size_t n, size_t n_rows, struct error *err) {
@@ -38,7 +38,7 @@ size_t folds_rows(const struct folds *folds, size_t fold, bool held_out, uint32_
     return n;
 }
 
-/* ---- numbers of rows, by a key that several may have ---- */
+/* ---- numbering of keys that several rows share ---- */
 
 struct keyed {
     uint64_t key;
@@ -53,8 +53,8 @@ static int compare_keys(const void *a, const void *b) {
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Replaces fold[i], for keys (n_rows) in the hands of the caller, by the number of the key among
- * the distinct keys in ascending order; returns how many there are. */
+/* Sets number[i] to the index of the key of row i among the distinct keys in ascending order, for
+ * keys (n_rows), which are sorted; returns the number of distinct keys. */
 static size_t number_keys(struct keyed *keys, size_t n_rows, uint32_t *number) {
     size_t n = 0;
     qsort(keys, n_rows, sizeof *keys, compare_keys);
@@ -100,7 +100,7 @@ static uint32_t *random_order(size_t n, uint64_t seed, struct error *err) {
     return order;
 }
 
-/* Deals the keys that fold[i] are the numbers of to n folds. */
+/* Assigns keys to n folds at random; fold[i] is the key of row i at first. */
 static int deal(struct folds *folds, size_t n_keys, size_t n, uint64_t seed, struct error *err) {
     uint32_t *order = random_order(n_keys, seed, err);
     if (!order) {
@@ -160,14 +160,15 @@ int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_
         return -1;
     }
     uint32_t *order = random_order(data->n_rows, seed, err);
-    size_t n_labels = data->labels == DATA_NAME ? data->names.n + 1 : 1; /* + 1: no label */
+    /* one more for rows without a label */
+    size_t n_labels = data->labels == DATA_NAME ? data->names.n + 1 : 1;
     size_t *next = order ? memory_zeros(n_labels + 1, sizeof *next, "folds", err) : NULL;
     if (!next) {
         free(order);
         return -1;
     }
-    /* next[label] becomes the place of the label's first row in an order by label: dealing goes on
-     * where the label before has stopped, and folds differ in size by one at most */
+    /* next[label] becomes the position of the label's first row in an order by label. Folds are
+     * assigned in turn along that order, so that their sizes differ by at most one */
     for (size_t i = 0; data->labels == DATA_NAME && i < data->n_rows; i++) {
         uint32_t label = data->label[i];
         next[label == UINT32_MAX ? n_labels : label + (size_t)1]++;
@@ -185,12 +186,13 @@ int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_
     return 0;
 }
 
-/* What stands in the lines of a fold file. */
+/* The contents of a fold file. */
 struct words {
     const struct lines *lines;
-    struct keyed *key;  /* (n_rows) numbers of the words, or what they say if all are numbers */
-    struct names names; /* the words */
-    uint64_t *number;   /* (names.n) what they say; while all are numbers */
+    struct keyed *key;  /* (n_rows) the word of each row by its number, at the end by its value if
+                         * all words are numbers */
+    struct names names; /* the distinct words */
+    uint64_t *number;   /* (names.n) their values; valid while `numbers` */
     size_t room;
     bool numbers;
 };
@@ -214,7 +216,7 @@ static int add_word(struct words *words, const char *word, size_t length, size_t
     return 0;
 }
 
-/* The word of a line; blanks may stand before it. */
+/* Takes the word of a line, after blanks. */
 static int take_word(void *context, size_t row, const char *text, size_t length,
                      struct error *err) {
     struct words *words = context;
@@ -277,9 +279,9 @@ int folds_read(struct folds *folds, const char *path, size_t n_rows, size_t n, u
     return status;
 }
 
-/* ---- held-out rows of another file ---- */
+/* ---- validation rows of another file ---- */
 
-/* Adds m items to the n of the array that `array` is the address of. */
+/* Appends m items to the n of an array; `array` is the address of its pointer. */
 static int append(void *array, size_t n, const void *more, size_t m, size_t size,
                   struct error *err) {
     char *both;
@@ -291,7 +293,7 @@ static int append(void *array, size_t n, const void *more, size_t m, size_t size
     return 0;
 }
 
-/* The same of the starts (n + 1) of n lists and those (m + 1) of m more. */
+/* Appends the starts of m lists (m + 1) to those of n lists (n + 1). */
 static int append_starts(uint64_t **starts, size_t n, const uint64_t *more, size_t m,
                          struct error *err) {
     if (append(starts, n + 1, more + 1, m, sizeof **starts, err) < 0) {
@@ -303,7 +305,7 @@ static int append_starts(uint64_t **starts, size_t n, const uint64_t *more, size
     return 0;
 }
 
-/* The values of both, as CSR: the two may be held in different ways. */
+/* Appends the values; both data become sparse. */
 static int join_values(struct data *data, struct data *held, struct error *err) {
     if (data_make_sparse(data, err) < 0 || data_make_sparse(held, err) < 0) {
         return -1;
@@ -318,7 +320,7 @@ static int join_values(struct data *data, struct data *held, struct error *err) 
     return 0;
 }
 
-/* Labels with names: those of held get the numbers of data's names. */
+/* Appends the labels, renumbered by the names of data. */
 static int join_names(struct data *data, const struct data *held, struct error *err) {
     size_t n = data->n_rows, m = held->n_rows;
     bool sets = data->labels == DATA_SET;
@@ -337,7 +339,7 @@ static int join_names(struct data *data, const struct data *held, struct error *
     return sets ? append_starts(&data->label_start, n, held->label_start, m, err) : 0;
 }
 
-/* The names among the queries of the rows that were added, by their numbers in data. */
+/* Renumbers the named queries of the appended rows by the names of data. */
 static int join_queries(struct data *data, const struct data *held, struct error *err) {
     for (size_t i = 0; i < held->n_rows; i++) {
         uint64_t query = held->query[i];
@@ -354,7 +356,7 @@ static int join_queries(struct data *data, const struct data *held, struct error
     return 0;
 }
 
-/* Rows without a weight weigh 1. */
+/* Appends the row weights; rows without one have weight 1. */
 static int join_weights(struct data *data, const struct data *held, struct error *err) {
     size_t n = data->n_rows, m = held->n_rows;
     if (memory_enlarge(&data->weight, n + m, sizeof(double), "weights of rows", err) < 0) {

@@ -7,10 +7,10 @@
 
 enum { HELP_COLUMN = 26, HELP_WIDTH = 80 };
 
-/* An upper bound of that much only stops slips of the hand; it is not worth a reader's time. */
+/* A larger upper bound only catches typing errors, and is not printed. */
 static const double ANY = 1e6;
 
-/* Where the next word goes: lines are broken before HELP_WIDTH and go on at `indent`. */
+/* The position of the next word: lines are broken before HELP_WIDTH and continue at `indent`. */
 struct page {
     struct output *output;
     size_t column, indent;
@@ -36,7 +36,7 @@ static void write_words(struct page *page, const char *text) {
     }
 }
 
-/* Starts a line with `left`, and goes to `column`, in the next line if left is too long. */
+/* Writes `left`, and moves to `column`, on the next line if left is too long. */
 static void start_entry(struct page *page, const char *left, size_t column) {
     size_t length = strlen(left);
     page->column = page->indent = column;
@@ -48,8 +48,8 @@ static void start_entry(struct page *page, const char *left, size_t column) {
     output_format(page->output, "%*s", (int)(column - length), "");
 }
 
-/* What may be given, as "above 0" or "1 to 1024", to text (of `size`); "" where there are no bounds
- * or the value's name shows all that is possible, as 0|1. */
+/* Writes the bounds to text (`size` bytes), for example "above 0" or "1 to 1024"; "" without
+ * bounds, or if the value's name shows them, such as 0|1. */
 static void describe_range(const struct option_spec *spec, char *text, size_t size) {
     *text = '\0';
     if (!(spec->low < spec->high) || isdigit((unsigned char)*spec->value)) {
@@ -63,7 +63,7 @@ static void describe_range(const struct option_spec *spec, char *text, size_t si
     }
 }
 
-/* The range and the default, in parentheses. */
+/* Writes the bounds and the default, in parentheses. */
 static void write_notes(const struct option_spec *spec, struct page *page) {
     char range[80], notes[200];
     const char *value = spec->initial ? spec->initial : spec->absent;
@@ -111,7 +111,7 @@ static void write_option(const struct option_spec *spec, struct output *output) 
     }
 }
 
-/* The options that take a list, if there are any. */
+/* Writes the list of options that take a list, if there are any. */
 static void write_sweep(const struct options *options, struct output *output) {
     struct page page = {.output = output};
     for (size_t i = 0; i < options->n; i++) {

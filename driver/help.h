@@ -1,5 +1,5 @@
-/* --help: how to call a program, every option with its default, and the measures. README and the
- * manual pages have their lists of options from here, see tools/manual. */
+/* --help: the usage line, every option with its default, and the measures. tools/manual copies the
+ * lists of options into the reference and the manual pages. */
 #ifndef DRIVER_HELP_H
 #define DRIVER_HELP_H
 
@@ -12,7 +12,7 @@ struct help {
     const struct measures *measures; /* NULL: none */
 };
 
-/* Writes all that, in lines of at most 80 columns; the measures are those with these options. */
+/* Writes the help in lines of at most 80 columns; the measures are those of these options. */
 int help_write(const struct help *help, struct output *output, struct error *err);
 
 #endif

@@ -31,7 +31,7 @@ static const struct option_spec *find_spec(const struct options *options,
     return &options_find(options, row->option)->spec;
 }
 
-/* The row and the number of a name with @; NULL: there is none of that name. */
+/* The table row and the parameter of a name NAME@NUMBER; NULL: there is no such measure. */
 static const struct measure_row *parse_name(const struct measures *measures,
                                             const struct options *options, const char *name,
                                             double *at) {
@@ -47,9 +47,9 @@ static const struct measure_row *parse_name(const struct measures *measures,
     return NULL;
 }
 
-/* What --select names, if that has an @, is listed as it is spelled there. */
+/* A name with @ in --select keeps its spelling in the list. */
 struct selected {
-    const struct measure_row *row; /* NULL: nothing with an @ */
+    const struct measure_row *row; /* NULL: --select has no name with @ */
     double at;
     const char *name;
 };
@@ -67,7 +67,7 @@ static int append_number(struct list *list, const struct measure_row *row, doubl
     return append(list, row, at, is_selected ? selected->name : name, err);
 }
 
-/* The measures of rows first..end, which have the same option. */
+/* Adds the measures of rows first..end, which share an option. */
 static int append_numbers(struct list *list, const struct measure_row *first,
                           const struct measure_row *end, const struct options *options,
                           const struct selected *selected, struct error *err) {
@@ -162,7 +162,7 @@ void table_name(struct output *output, const char *name) {
         const char *found = strchr(special, *name);
         if (found) {
             output_format(output, "\\%c", letter[found - special]);
-        } else if (byte < 0x20 || byte == 0x7f) { /* a terminal would obey it */
+        } else if (byte < 0x20 || byte == 0x7f) { /* a terminal would interpret it */
             output_format(output, "\\x%02x", byte);
         } else {
             output_write(output, name, 1);

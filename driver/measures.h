@@ -1,5 +1,6 @@
-/* Measures of predictions, for both programs. A family has a table of them, a row each; here the
- * rows become the measures that the options want, and their values. */
+/* Measures of predictions, for trainers and predictors. Each family has a table with one row for
+ * each measure, or for each measure at several parameters; this module lists the measures that the
+ * options ask for, and evaluates them. */
 #ifndef DRIVER_MEASURES_H
 #define DRIVER_MEASURES_H
 
@@ -13,92 +14,95 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A row of the table: one measure, or one for each number of an option. */
+/* A table row: one measure, or one NAME@NUMBER for each number of an option. */
 struct measure_row {
-    const char *name;   /* the measure's, or what stands before the @ of each; short */
-    const char *option; /* whose numbers stand behind @; NULL: none. Rows one behind the other with
-                           one option take turns */
-    /* What is wrong with a number of the option, as its error says it; NULL: nothing. May be NULL:
-     * the option's bounds are enough. */
+    const char *name;   /* the measure's name, or the part before @; short */
+    const char *option; /* the option with the numbers after @; NULL: none. Consecutive rows with
+                         * the same option alternate in the list */
+    /* Returns what is wrong with a number of the option, as the error message continues, or NULL.
+     * May be NULL: the option's bounds suffice. */
     const char *(*refuse)(double at);
-    bool accuracy; /* printed as LIBSVM prints an accuracy */
+    bool accuracy; /* printed in LIBSVM's format of an accuracy */
     bool lower_is_better;
-    bool predictor_only; /* does not average over folds */
-    const char *counts;  /* a number of what others are averaged over: which, for people; or NULL */
-    int number;          /* the family's, by which its function knows the row */
+    bool predictor_only; /* not averaged over folds */
+    const char *counts;  /* this row is a count over which other measures average; a description of
+                          * what is counted, or NULL */
+    int number;          /* the family's number of the measure */
 };
 
 enum { MEASURE_NAME = 32 };
 
-/* A measure that is wanted. */
+/* A measure that the options ask for. */
 struct measure {
     const struct measure_row *row;
-    double at; /* what stands behind @; 0 where nothing does */
+    double at; /* the number after @; 0 if there is none */
     char name[MEASURE_NAME];
 };
 
-/* Rows that were measured, by their labels. */
+/* Counts of measured rows by their labels. */
 struct measured_rows {
-    size_t labelled; /* have a label, */
-    size_t unknown;  /* have one that the model does not know, */
-    size_t known;    /* have one that it knows */
+    size_t labelled; /* with a label */
+    size_t unknown;  /* with a label that the model does not know */
+    size_t known;    /* with a label that the model knows */
 };
 
-/* A family's measures. Rows are added block by block, and then all values asked for at once.
+/* The measures of a family. Rows are added block by block; then all values are evaluated at once.
  * `state` is the family's own; hooks return 0, or -1 with err set. */
 struct measures {
-    const struct option_spec *options; /* that both programs get with them */
+    const struct option_spec *options; /* options of the measures, added to both programs */
     size_t n_options;
-    const struct measure_row *table; /* the first row is the one that --select has as default */
+    const struct measure_row *table; /* the first row is the default of --select */
     size_t n_table;
-    const char *left_out; /* said where there is nothing to measure; may be NULL */
+    const char *left_out; /* which rows are left out, for the error that there is nothing to
+                           * measure; may be NULL */
 
-    /* model has its header, its body may be missing. */
+    /* model has its header; its body may be missing. */
     int (*create)(void **state, const struct options *options, const struct model *model,
                   struct error *err);
-    /* rows[0..n) of data (NULL: all of them) have scores (n, n_scores) row-major. */
+    /* Adds rows[0..n) of data (NULL: all rows) with scores (n, n_scores) row-major. */
     int (*add)(void *state, const struct data *data, const uint32_t *rows, size_t n,
                const double *scores, size_t n_scores, struct error *err);
-    /* All rows are there: computes what the values of the n measures wanted have in common. May be
+    /* Called once after all rows: computes what the values of the n wanted measures share. May be
      * NULL. */
     int (*finish)(void *state, const struct measure *wanted, size_t n, struct error *err);
-    /* The value, NaN where there is nothing to measure. *weight, 1 before, is what it counts in an
-     * average with others: what it is itself an average over. */
+    /* Returns the value, NaN if it is undefined. *weight, initially 1, gets its weight in an
+     * average over folds: the number of items over which it is itself an average. */
     double (*value)(const void *state, const struct measure *measure, double *weight);
     /* Counts the rows added. NULL: the model has no labels of its own. */
     struct measured_rows (*rows)(const void *state);
     void (*free)(void *state);
 };
 
-/* The measures that the options want, in the order of the table: without those of the predictor
- * only if the options are a trainer's, and with one more at the end if --select names one of a row
- * with an option that its option does not list. The caller frees *list. */
+/* Lists the measures that the options ask for, in the order of the table. For a trainer, measures
+ * of the predictor only are left out, and a measure NAME@NUMBER of --select that its option does
+ * not list is added at the end. The caller frees *list. */
 int measures_list(const struct measures *measures, const struct options *options,
                   struct measure **list, size_t *n, struct error *err);
 
-/* value (n) of the measures in the list, by the rows that were added to the state, and the weight
- * (n, or NULL) of each in an average with others. */
+/* Evaluates the measures of the list on the rows added to the state: value (n), and weight (n, or
+ * NULL) in an average over folds. */
 int measures_values(const struct measures *measures, void *state, const struct measure *list,
                     size_t n, double *value, double *weight, struct error *err);
 
-/* The same without weights, for a predictor: all are NaN if rows have labels of which the model
- * knows none. *rows gets the counts, zero where the model has no labels. */
+/* Evaluates them for a predictor. All values are NaN if rows have labels but the model knows none
+ * of them. *rows gets the counts, zero if the model has no labels. */
 int measures_of_test(const struct measures *measures, void *state, const struct measure *list,
                      size_t n, double *value, struct measured_rows *rows, struct error *err);
 
 /* ---- tables ----
  *
- * Text with tabs between cells and a line a row. An empty cell is a value that there is not. */
+ * Text with one line per row and tabs between cells. An undefined value is an empty cell. */
 
-/* Writes a name, in which tabs, line ends and backslashes become \t, \n, \r and \\, so that a row
- * stays one, and other control characters \x1b. */
+/* Writes a name so that it stays one cell: tab, line feed, carriage return and backslash become \t,
+ * \n, \r and \\, other control characters \x1b. */
 void table_name(struct output *output, const char *name);
 
-/* Writes a tab, and the shortest decimal of value that reads back; nothing if it is not finite. */
+/* Writes a tab, and the shortest decimal that reads back as value; only the tab if value is not
+ * finite. */
 void table_number(struct output *output, double value);
 
-/* The header line of a table: the columns `first` (with tabs between), then the n measures of the
- * list. The caller frees it; NULL with err set when memory is short. */
+/* The header line of a table: the columns `first` (with tabs between them), then the n measures of
+ * the list. The caller frees it; NULL with err set if out of memory. */
 char *table_header(const char *first, const struct measure *list, size_t n, struct error *err);
 
 #endif

@@ -36,7 +36,7 @@ void options_free(struct options *options) {
     *options = (struct options){0};
 }
 
-/* The number of the row of that name; n_rows: there is none. */
+/* The index of the row with that name; n_rows: there is none. */
 static size_t find_row(const struct options *options, const char *name) {
     size_t i = 0;
     while (i < options->n_rows && strcmp(options->option[i].spec.name, name) != 0) {

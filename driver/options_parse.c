@@ -1,5 +1,5 @@
-/* The command line: its words to options and operands, the values of these, checked against the
- * options' specs, and the points of its sweep. */
+/* The parser of the command line: it separates options from operands, parses and checks the values,
+ * and numbers the points of the sweep. */
 #include "driver/options.h"
 
 #include "common/base/memory.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A sweep of more points, or a list of more values, is a mistyped range. */
+/* More points of a sweep, or more values of a list, indicate a mistyped range. */
 enum { MAX_POINTS = 10000 };
 
 /* ---- values ---- */
@@ -24,7 +24,7 @@ static int refuse(const struct option *option, const char *what, const char *tex
                      (int)(length < 100 ? length : 100), text);
 }
 
-/* One value of the grammar [-]digits..., or BASE^EXPONENT. */
+/* Parses a number, or BASE^EXPONENT. */
 static bool options_value(const char *text, size_t length, double *value) {
     const char *end = text + length;
     const char *at = number_parse(text, end, value);
@@ -87,7 +87,7 @@ static int append_checked(struct option *option, double value, const char *text,
     return append(option, value, err);
 }
 
-/* a:b:xF or a:b:+S; `first` is the first colon. */
+/* Parses a:b:xF or a:b:+S; `first` points to the first colon. */
 static int parse_range(struct option *option, const char *text, size_t length, const char *first,
                        struct error *err) {
     const char *end = text + length;
@@ -107,7 +107,7 @@ static int parse_range(struct option *option, const char *text, size_t length, c
     } else {
         return refuse(option, "not a range a:b:xF or a:b:+S", text, length, err);
     }
-    steps = floor(steps + 1e-9); /* the end counts in spite of rounding */
+    steps = floor(steps + 1e-9); /* includes the end in spite of rounding */
     if (!(steps >= 0) || steps >= MAX_POINTS) {
         return refuse(option, steps < 0 ? "an empty range" : "a range of too many values", text,
                       length, err);
@@ -139,8 +139,8 @@ static int parse_number(struct option *option, const char *text, size_t length, 
     return append_checked(option, value, text, length, err);
 }
 
-/* The number of the choice that the text is, in any case, or else of the only one that it begins,
- * by three letters or more; the number of choices (n) where there is none. */
+/* The index of the choice with that name, ignoring case, or of the only choice with that prefix of
+ * at least MIN_LETTERS letters; n: there is none. */
 static size_t find_choice(const char *const *choices, size_t n, const char *text, size_t length) {
     enum { LEAST = 3 };
     size_t found = n, n_found = 0;
@@ -211,7 +211,7 @@ static int compare_numbers(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The comma list of an option of kind NUMBER, COUNT or CHOICE. */
+/* Parses the comma-separated list of an option of kind NUMBER, COUNT or CHOICE. */
 static int parse_list(struct option *option, const char *text, struct error *err) {
     bool list = option->spec.level != OPTION_SINGLE;
     for (const char *item = text;; item++) {
@@ -229,7 +229,7 @@ static int parse_list(struct option *option, const char *text, struct error *err
     if (option->spec.level <= OPTION_SOLVE && option->spec.kind != OPTION_CHOICE) {
         qsort(option->number, option->n, sizeof option->number[0], compare_numbers);
     }
-    size_t kept = 0; /* values given twice count once */
+    size_t kept = 0; /* duplicates count once */
     for (size_t i = 0; i < option->n; i++) {
         size_t j = 0;
         while (j < kept && option->number[j] != option->number[i]) {
@@ -243,7 +243,7 @@ static int parse_list(struct option *option, const char *text, struct error *err
     return 0;
 }
 
-/* Adds the weight that `text` says to an option of kind OPTION_WEIGHTS. The key is borrowed. */
+/* Adds the weight given by `text` to an option of kind OPTION_WEIGHTS. The key is borrowed. */
 static int add_weight(struct option *option, const char *key, size_t key_length, const char *text,
                       struct error *err) {
     double weight;
@@ -261,13 +261,13 @@ static int add_weight(struct option *option, const char *key, size_t key_length,
 }
 
 static int parse_weight(struct option *option, const char *text, struct error *err) {
-    const char *colon = strrchr(text, ':'); /* a query's name may have others */
+    const char *colon = strrchr(text, ':'); /* a key may contain colons */
     return colon ? add_weight(option, text, (size_t)(colon - text), colon + 1, err)
                  : refuse(option, "not a weight KEY:W with W > 0", text, strlen(text), err);
 }
 
-/* Takes `text` (borrowed) as the option's value, in place of what it had; a weight (OPTION_WEIGHTS)
- * is added to those before it. */
+/* Sets the option's value from `text` (borrowed); a weight (OPTION_WEIGHTS) is added to the
+ * previous ones. */
 static int take_value(struct option *option, const char *text, struct error *err) {
     option->text = text;
     option->n = 0;
@@ -289,16 +289,16 @@ static int take_value(struct option *option, const char *text, struct error *err
     return parse_list(option, text, err);
 }
 
-/* ---- words ---- */
+/* ---- arguments ---- */
 
 struct scan {
     struct options *options;
     int argc;
     char **argv;
-    int at; /* the argument being read */
+    int at; /* index of the current argument */
 };
 
-/* The value that follows an option; NULL with err set if the line ends there. */
+/* The argument after an option; NULL with err set if there is none. */
 static const char *next_value(struct scan *scan, const char *shown, struct error *err) {
     if (scan->at + 1 >= scan->argc) {
         error_set(err, ERROR_USAGE, "option %s: its value is missing", shown);
@@ -307,7 +307,7 @@ static const char *next_value(struct scan *scan, const char *shown, struct error
     return scan->argv[++scan->at];
 }
 
-/* hint = spelling_hint's of the long option that is nearest to the word. Returns hint. */
+/* Writes the suggestion of the closest long option into `hint`, see spelling_hint. Returns hint. */
 static const char *nearest_long(const struct options *options, const char *word, size_t length,
                                 char hint[SPELLING_HINT]) {
     struct spelling spelling = spelling_of(word, length);
@@ -360,7 +360,7 @@ static int scan_long(struct scan *scan, const char *name, struct error *err) {
     return value ? take_value(option, value, err) : -1;
 }
 
-/* The letters after a `-`: flags, and at most one option with a value, last. */
+/* Parses the letters after a `-`: flags, and at the end at most one option with a value. */
 static int scan_short(struct scan *scan, const char *letters, struct error *err) {
     for (const char *letter = letters; *letter; letter++) {
         char shown[3] = {'-', *letter, '\0'};
@@ -370,7 +370,7 @@ static int scan_short(struct scan *scan, const char *letters, struct error *err)
                 option = &scan->options->option[i];
             }
         }
-        if (!option) { /* perhaps a long one behind a single dash */
+        if (!option) { /* possibly a long option with a single dash */
             char hint[SPELLING_HINT];
             return error_set(err, ERROR_USAGE, "unknown option: '%s'%s", shown,
                              nearest_long(scan->options, letters, strcspn(letters, "="), hint));
@@ -398,7 +398,8 @@ static int scan_short(struct scan *scan, const char *letters, struct error *err)
     return 0;
 }
 
-/* Numbers the points: cheap levels vary fastest, and within a level what is first in the table. */
+/* Numbers the points: options of lower levels vary faster, and within a level those earlier in the
+ * table. */
 static int number_points(struct options *options, struct error *err) {
     options->n_points = 1;
     for (int level = OPTION_SOLVE; level <= OPTION_KERNEL; level++) {

@@ -1,6 +1,5 @@
-/* Words for the user that are no results: progress, warnings, measures. Who speaks does not know
- * where they go: a program lends its standard error, a library what its caller wants, or
- * nothing. */
+/* Where progress, warnings and measures are printed: a program supplies its standard error, an
+ * application of the library its own function, or nothing. */
 #ifndef DRIVER_OUTPUT_SINK_H
 #define DRIVER_OUTPUT_SINK_H
 
@@ -8,20 +7,20 @@
 #include <stddef.h>
 
 struct output_sink {
-    /* Takes text[0..length), whole lines or the text of a line that is rewritten, not ended by a
-     * zero. Calls do not overlap. NULL: silence. */
+    /* Receives text[0..length), without a NUL: complete lines, or the text of a line that is
+     * rewritten. Calls do not overlap. NULL: the text is dropped. */
     void (*write)(void *context, const char *text, size_t length);
     void *context;
-    bool terminal; /* what is written stands on a terminal: a line can be rewritten */
+    bool terminal; /* the text appears on a terminal, where a line can be rewritten */
 };
 
-/* Says a text (printf format) in one call of write. A text of more than some thousand bytes is cut
- * if there is no memory for it. */
+/* Prints a text (printf format) in one call of write. Beyond 4096 bytes it is cut if memory is
+ * short. */
 void output_sink_write(const struct output_sink *sink, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Says a line that has names of files or labels in it: its bytes are shown as those of errors are
- * (see error_set). The line's end is added. */
+/* Prints a line that may contain names of files or labels, whose bytes are escaped as in errors
+ * (see error_set). Adds the line end. */
 void output_sink_line(const struct output_sink *sink, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,4 +1,4 @@
-/* A run of the predictor: a model, read once, and the test files that it predicts and measures. */
+/* A run of the predictor: it reads the model once, then predicts and measures each test file. */
 #include "driver/predict.h"
 
 #include "common/base/memory.h"
@@ -60,7 +60,7 @@ void predict_say_measures(const struct prediction *prediction, const struct test
         if (isnan(value)) {
             continue;
         }
-        if (prediction->measure[k].row->accuracy && labelled > 0) { /* as LIBSVM says it */
+        if (prediction->measure[k].row->accuracy && labelled > 0) { /* in LIBSVM's format */
             double right = round(value * labelled);
             output_sink_write(prediction->sink, "Accuracy = %g%% (%.0f/%.0f) (classification)\n",
                               right / labelled * 100, right, labelled);
@@ -72,7 +72,7 @@ void predict_say_measures(const struct prediction *prediction, const struct test
     }
 }
 
-/* Measures that were asked for (--metrics) it is an error not to have. */
+/* With --metrics it is an error if no measure is defined. */
 static int write_measures(const struct prediction *prediction, const char *path,
                           struct error *err) {
     size_t shown = 0;
@@ -185,7 +185,7 @@ static int predict_one(struct prediction *prediction, struct error *err) {
     return 0;
 }
 
-/* ---- what is asked for ---- */
+/* ---- checks before any file is opened ---- */
 
 static int check_operands(const struct options *options, struct error *err) {
     if (options->n_operands < 2 || options->n_operands > 3) {
@@ -196,7 +196,7 @@ static int check_operands(const struct options *options, struct error *err) {
     return 0;
 }
 
-/* Options that only --batch has a use for. */
+/* Refuses options that require --batch. */
 static int check_batch_options(const struct options *options, struct error *err) {
     static const char *const of_batch[] = {"output-dir", "keep-going", "skip-existing"};
     for (size_t i = 0; i < sizeof of_batch / sizeof of_batch[0]; i++) {
@@ -207,8 +207,8 @@ static int check_batch_options(const struct options *options, struct error *err)
     return 0;
 }
 
-/* The test file and the model, or those of --batch, and the predictions, extra files, the table of
- * queries and, with --metrics, standard output. */
+/* Lists all files of the run: inputs, predictions, extra files, the table of --by-query and, with
+ * --metrics, standard output. */
 static int list_files(const struct prediction *prediction, struct run_files *files,
                       struct error *err) {
     const struct options *options = prediction->options;

@@ -1,4 +1,4 @@
-/* The predictor of every family: its options, and a run of it. */
+/* The predictor of every family: its options and its run. */
 #ifndef DRIVER_PREDICT_H
 #define DRIVER_PREDICT_H
 
@@ -8,8 +8,8 @@
 /* Fills *options with the predictor's own options, those of its measures, and the common ones. */
 int predict_options(struct options *options, const struct predictor *predictor, struct error *err);
 
-/* Does what the options, read from a command line, say: predicts and measures one test file or,
- * with --batch, several. `program` is its name in what it says; hold may be NULL, see output.h. */
+/* Runs the predictor by the options of a command line: it predicts and measures one test file or,
+ * with --batch, several. `program` is its name in messages; hold may be NULL, see output.h. */
 int predict_run(const struct predictor *predictor, const struct options *options,
                 const char *program, const struct output_sink *sink, const struct output_hold *hold,
                 struct error *err);

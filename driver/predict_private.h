@@ -1,4 +1,4 @@
-/* What a run of the predictor has, for the two ways in which it goes: one test file or --batch. */
+/* The state of a run of the predictor, shared by the run on one test file and by --batch. */
 #ifndef DRIVER_PREDICT_PRIVATE_H
 #define DRIVER_PREDICT_PRIVATE_H
 
@@ -17,45 +17,46 @@ struct prediction {
     struct threads *threads;
     struct measure *measure; /* (n_measures) */
     size_t n_measures;
-    double *value; /* (n_measures) of the last file; NaN: nothing to measure */
+    double *value; /* (n_measures) of the last file; NaN: undefined */
     const struct output_hold *hold;
     struct output *standard;                /* standard output */
-    struct output *file;                    /* of predictions; NULL, as the following: not wanted */
-    struct output *extra[PREDICTOR_EXTRAS]; /* of the predictor's options */
-    struct output *queries;                 /* of --by-query */
+    struct output *file;                    /* predictions; NULL, as those below: not wanted */
+    struct output *extra[PREDICTOR_EXTRAS]; /* files of the predictor's own options */
+    struct output *queries;                 /* table of --by-query */
 };
 
-/* Predicts one file into output (NULL: measures only). With `queries` (NULL: not wanted) writes the
- * rows of --by-query for it. *rows tells what was seen; warnings are said. */
+/* Predicts one file into output (NULL: measures only), and writes its rows of --by-query to
+ * `queries` (NULL: not wanted). *rows gets statistics of the file; warnings are printed. */
 int predict_file(const struct prediction *prediction, const char *path, struct output *output,
                  struct output *queries, struct test_rows *rows, struct error *err);
 
-/* Says the measures of a file, those that there are; an accuracy of rows as LIBSVM's svm-predict
- * says it, with its counts, and what is counted in parentheses. */
+/* Prints the defined measures of a file; an accuracy in the format of LIBSVM's svm-predict with its
+ * counts, and for a count in parentheses what is counted. */
 void predict_say_measures(const struct prediction *prediction, const struct test_rows *rows);
 
-/* Puts outputs in place, or after an error (status -1, which it returns) drops them; NULL in their
- * place. */
+/* Puts outputs in place, or after an error (status -1, which it returns) discards them, and sets
+ * them to NULL. */
 int predict_end_files(struct output **output, size_t n, int status, const struct output_hold *hold,
                       struct error *err);
 
 /* ---- --batch, batch.c ---- */
 
-/* Which of the operands is the model: the first, or where the last looks like one and the first
- * does not, the last. The others are test files, see batch_tests. */
+/* The index of the model among the operands: the first, unless only the last begins like a model.
+ * The others are test files. */
 size_t batch_model(const struct options *options);
 
-/* Refuses test files that would be predicted to one file. */
+/* Refuses test files whose predictions would have the same path. */
 int batch_check(const struct options *options, struct error *err);
 
-/* Refuses a run where neither the first operand, a file, nor the last is a model. */
+/* Refuses a run in which neither the first operand, a regular file, nor the last is a model. */
 int batch_check_model(const struct options *options, struct error *err);
 
-/* Adds what is written for each test file. */
+/* Lists the files that are written for each test file. */
 int batch_list_files(const struct options *options, struct run_files *files, struct error *err);
 
-/* Predicts all test files. With --keep-going files that fail are told of, and the error comes at
- * the end: *whole is then true, the tables are complete but for them. */
+/* Predicts all test files. With --keep-going, failures are printed as they occur, and the error is
+ * returned at the end: *whole is then true, and the tables are complete except for the failed
+ * files. */
 int batch_run(struct prediction *prediction, bool *whole, struct error *err);
 
 #endif

@@ -15,19 +15,19 @@
 
 static const struct {
     int number;
-    const char *name; /* NULL: it ends the program without a word */
+    const char *name; /* NULL: no message is printed */
 } ending_signals[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},
                       {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"}, {SIGPIPE, NULL}};
 
 enum { N_ENDING_SIGNALS = sizeof ending_signals / sizeof ending_signals[0] };
 enum { FREE, HELD, ENDING };
 
-static char speaker[64]; /* signals come until the process has ended, later than main */
+static char speaker[64]; /* static, because signals may arrive after the end of main */
 static atomic_int state = FREE;
-static atomic_int came; /* the last signal that was taken, or 0 */
+static atomic_int came; /* the last signal received, or 0 */
 static atomic_bool silent;
 
-/* What SIGTERM does once; NULL: it ends the program. */
+/* What the first SIGTERM calls; NULL: it ends the program. */
 static void (*_Atomic asking)(void *context);
 static void *asking_context;
 
@@ -43,14 +43,14 @@ static void put(const char *text) {
     }
 }
 
-/* Ends the program with an exit code of its own. */
+/* Ends the program by the time limit, with exit code 1. */
 static void end_by_time(void) {
     put(speaker);
     put(": the limit of time is passed, with nothing to write yet\n");
     _exit(EXIT_FAILURE);
 }
 
-/* Ends the program as if the signal had not been taken, so that who waits for it sees it. */
+/* Ends the program by the default action of the signal, so that the parent process sees it. */
 static void end_by(int number) {
     if (number == SIGALRM) {
         end_by_time();
@@ -72,8 +72,8 @@ static void end_by(int number) {
     raise(number);
 }
 
-/* Ends the program by the signal that came, if there is one, unless files are held or another
- * thread is about to. Who holds looks here when it has released, so that no signal is lost. */
+/* Ends the program by a received signal, unless files are held or another thread is doing it.
+ * release calls this too, so that no signal is lost. */
 static void end_unless_held(void) {
     int expected = FREE, number = atomic_load(&came);
     if (number && atomic_compare_exchange_strong(&state, &expected, ENDING)) {
@@ -81,13 +81,13 @@ static void end_unless_held(void) {
     }
 }
 
-/* What is being put in place is there in time. */
+/* Drops the time limit: the files that are put in place now are in time. */
 static void forget_time(void) {
     int number = SIGALRM;
     atomic_compare_exchange_strong(&came, &number, 0);
 }
 
-/* On any thread. */
+/* The signal handler; it may run on any thread. */
 static void take(int number) {
     void (*ask)(void *context) = number == SIGTERM ? atomic_exchange(&asking, NULL) : NULL;
     if (ask) {

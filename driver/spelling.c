@@ -20,9 +20,10 @@ static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Of a (n) and b (m), neither longer than MOST_LETTERS. */
+/* The optimal string alignment distance of a (n) and b (m), neither longer than MAX_LETTERS. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m) {
-    size_t row[3][MAX_LETTERS + 1]; /* of i - 2, i - 1 and i letters of a, by letters of b */
+    size_t row[3][MAX_LETTERS + 1]; /* distances of prefixes of a with i - 2, i - 1 and i letters,
+                                     * by length of the prefix of b */
     for (size_t i = 0; i <= n; i++) {
         size_t *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
         now[0] = i;

@@ -6,24 +6,23 @@
 #include <string.h>
 
 enum {
-    SCORES = 1 << 19, /* most that are held at once, when a row has fewer */
-    VALUES = 1 << 22  /* about as many of rows in memory go through at once */
+    SCORES = 1 << 19, /* maximum number of scores of a block, unless a row alone has more */
+    VALUES = 1 << 22  /* approximate number of feature values per block of rows in memory */
 };
 
-/* The work on a file. */
+/* The state of a prediction. */
 struct work {
     const struct test_file *test;
-    struct input *input; /* NULL: the rows are in memory, */
-    size_t n_taken;      /* and so many of them have been taken */
-    struct data
-        whole; /* all rows of the file, which features of queries want together; else empty */
+    struct input *input; /* NULL: the rows are in memory */
+    size_t n_taken;      /* number of rows in memory that have been scored */
+    struct data whole;   /* all rows of the file, if query features need them; otherwise empty */
     struct data block;
-    double *scores; /* (rows of the block, n_scores), room for n_room numbers */
+    double *scores; /* (rows of the block, n_scores), allocated for n_room numbers */
     size_t n_room;
     double *first_scores; /* (n_scores) of the file's first row; NULL before it */
     struct test_rows rows;
-    void *lines;    /* the predictor's state; NULL without output */
-    void *measures; /* NULL: not wanted */
+    void *lines;    /* state of the predictor; NULL without output */
+    void *measures; /* state of the measures; NULL: not wanted */
 };
 
 static void close_work(struct work *work) {
@@ -75,7 +74,7 @@ static int open_work(struct work *work, struct error *err) {
                : input_open(&work->input, test->path, &format, test->threads, err);
 }
 
-/* The next rows in place of the block; none are left at the end. */
+/* Replaces the block by the next rows; it is empty at the end. */
 static int next_block(struct work *work, struct error *err) {
     const struct data *rows = work->test->rows ? work->test->rows : &work->whole;
     if (work->input) {
@@ -90,14 +89,14 @@ static int next_block(struct work *work, struct error *err) {
     return work->test->sparse ? data_make_sparse(&work->block, err) : 0;
 }
 
-/* Looks whether some rows (1 at least) have the scores of the file's first. */
+/* Compares the scores of the rows (at least 1) with those of the file's first row. */
 static int compare_scores(struct work *work, size_t n_rows, size_t n_scores, struct error *err) {
     if (!work->first_scores) {
         work->first_scores = memory_array(n_scores, sizeof(double), "scores", err);
         if (!work->first_scores) {
             return -1;
         }
-        if (n_scores > 0) { /* a model of no pairs has none */
+        if (n_scores > 0) { /* a pair model without pairs has no scores */
             memcpy(work->first_scores, work->scores, n_scores * sizeof(double));
         }
         work->rows.flat = true;
@@ -111,7 +110,7 @@ static int compare_scores(struct work *work, size_t n_rows, size_t n_scores, str
     return 0;
 }
 
-/* Scores some rows and hands them on. */
+/* Scores some rows and passes them on. */
 static int take_rows(struct work *work, const struct data *rows, struct error *err) {
     const struct test_file *test = work->test;
     const struct predictor *predictor = test->predictor;
@@ -144,7 +143,7 @@ static int take_rows(struct work *work, const struct data *rows, struct error *e
                : 0;
 }
 
-/* A block in parts of so many rows that their scores stay small, however many a row has. */
+/* Splits a block so that the array of scores stays small regardless of the scores per row. */
 static int take_block(struct work *work, struct error *err) {
     const struct test_file *test = work->test;
     size_t n = work->block.n_rows, step = 1 + SCORES / (model_n_scores(test->model) + 1);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for n more bytes and the NUL. */
+/* Allocates n more bytes and the NUL. */
 static bool reserve(struct text *text, size_t n) {
     struct error unheard;
     if (text->failed ||

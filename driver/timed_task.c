@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* After the deadline, for the certificate of what a solver has. */
+/* Time after the deadline for the certificate of the best iterate. */
 static const double GRACE_SECONDS = 0.5;
 
-/* A deadline that is further than this is none. */
+/* Deadlines further away are treated as none. */
 static const double MAX_SECONDS = 1e9;
 
 struct job {
     int (*work)(void *context, struct error *err);
     void *context;
-    pthread_mutex_t mutex; /* guards what follows */
+    pthread_mutex_t mutex; /* guards the fields below */
     pthread_cond_t ended;
     bool done;
     int status;
@@ -40,7 +40,7 @@ static void *job_main(void *argument) {
     return NULL;
 }
 
-/* Whether the job has ended before that time. */
+/* Waits for the end of the job until that time; returns whether it has ended. */
 static bool wait_for(struct job *job, double until) {
     struct timespec end = {.tv_sec = (time_t)until,
                            .tv_nsec = (long)(1e9 * (until - floor(until)))};

@@ -1,5 +1,5 @@
-/* Work that may not look at the clock: on a thread of its own, which is left to itself when it is
- * late. */
+/* Runs a task that may not check the clock in a thread of its own, which is abandoned after the
+ * deadline. */
 #ifndef DRIVER_TIMED_TASK_H
 #define DRIVER_TIMED_TASK_H
 
@@ -7,15 +7,16 @@
 
 #include <stdbool.h>
 
-/* False for a deadline, a time of progress_clock(), that is INFINITY or next to it. */
+/* Returns whether the deadline, a time of progress_clock(), is finite and less than 30 years
+ * away. */
 bool timed_task_is_limited(double deadline);
 
-/* When work with that deadline is left to itself. */
+/* The time at which a task with that deadline is abandoned. */
 double timed_task_abandon_time(double deadline);
 
-/* Runs work(context) until it ends, or somewhat after a deadline that limits. *ended: it has;
- * then returns what it did, with err set where it failed. Else it goes on, and has its context for
- * ever: returns 0. -1 also where there is no thread to be had, with *ended true. */
+/* Runs work(context) until it ends, or until timed_task_abandon_time. *ended: it has ended, and its
+ * status is returned, with err set if it failed; -1 also if no thread could be started. Otherwise
+ * it continues, and keeps using its context until the process ends; returns 0. */
 int timed_task_run(int (*work)(void *context, struct error *err), void *context, double deadline,
                    bool *ended, struct error *err);
 

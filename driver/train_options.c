@@ -21,8 +21,8 @@ static const char *const scale_meanings[] = {
     "to ranks among the training values, from 0 to 1",
     NULL};
 
-/* What the parameters of kernels are for: the names of the rows of the kernels' table that have
- * them. */
+/* The help texts of the kernel parameters: each lists the kernels of the kernel table that have the
+ * parameter. */
 #define NAME_0(name)
 #define NAME_1(name) " " #name
 static const char degree_help[] = "degree of kernel"
@@ -38,7 +38,7 @@ static const char coef0_help[] = "coef0 of kernel"
 #include "common/kernel/table.inc"
     ;
 
-/* In the order of --help. Within a level the first varies fastest in a sweep: cost. */
+/* In the order of --help. Within a level the first option varies fastest in a sweep: cost. */
 static const struct option_spec common_options[] = {
     OPTION(CHOICE, 's', "formulation", "NAME", "what is minimised", OPEN),
     OPTION(NUMBER, 'c', "cost", "C", "C of the objective: what losses weigh against the norm",
@@ -139,7 +139,7 @@ enum {
     N_LAST = sizeof last_options / sizeof last_options[0]
 };
 
-/* The row of that name among specs[0..n), or NULL. */
+/* The row with that name among specs[0..n), or NULL. */
 static const struct option_spec *find_spec(const struct option_spec *specs, size_t n,
                                            const char *name) {
     for (size_t i = 0; i < n; i++) {
@@ -150,7 +150,8 @@ static const struct option_spec *find_spec(const struct option_spec *specs, size
     return NULL;
 }
 
-/* The common row, or what the family has in its place; with the family's names. */
+/* The common row or the family's replacement, with the family's names of formulations and
+ * solvers. */
 static struct option_spec family_spec(const struct option_spec *common,
                                       const struct family *family) {
     const struct option_spec *own = find_spec(family->options, family->n_options, common->name);

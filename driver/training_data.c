@@ -19,7 +19,7 @@ static struct input_format format_of(const struct family *family, const struct o
                                  .context = options};
 }
 
-/* All rows, or a rank's. */
+/* Reads all rows, or on a cluster this process's part. */
 static int read_rows(struct training_data *training, struct spread_rows *rows,
                      const struct family *family, const struct options *options,
                      struct threads *threads, struct error *err) {
@@ -35,11 +35,12 @@ static int read_rows(struct training_data *training, struct spread_rows *rows,
     return status;
 }
 
-/* Rows to validate on are as the training rows are, whatever their file's first line. */
+/* The arguments of `limit` for validation rows: the first line of the training file holds for them
+ * too. */
 struct held_limit {
     const struct family *family;
     const struct options *options;
-    const char *comment; /* of the training file */
+    const char *comment; /* the first line of the training file */
 };
 
 static void find_held_limit(const void *context, const char *comment, struct input_limit *limit) {
@@ -81,8 +82,8 @@ static int make_folds(struct training_data *training, const struct family *famil
                                   : folds_by_row(folds, &training->data, n, seed, err);
 }
 
-/* Weights of the training rows, a number a line, of which a rank keeps its rows'; validation rows
- * weigh 1. */
+/* Reads the weights of the training rows, one number per line; on a cluster those of this process's
+ * rows. Validation rows have weight 1. */
 static int read_row_weights(struct training_data *training, const struct spread_rows *rows,
                             const char *path, struct error *err) {
     size_t n = training->data.n_rows;
@@ -100,14 +101,14 @@ static int read_row_weights(struct training_data *training, const struct spread_
     return 0;
 }
 
-/* What the rows are held as: compact where few of their indices occur, dense where most of what a
- * row could store is there. Precomputed kernels, and families with a width of their own, mean a
- * column by its number. */
+/* Chooses the storage of the rows: compact if few of the indices occur, dense if most values are
+ * nonzero. Precomputed kernels, and families that set a width, refer to columns by number, and are
+ * not compact. */
 static int hold(struct data *data, uint32_t width, bool compact, struct error *err) {
     return compact && data_compact(data, err) < 0 ? -1 : data_make_dense(data, width, false, err);
 }
 
-/* Makes of the rows what a fit wants; given: folds of the caller's, NULL: none. */
+/* Prepares the rows for a fit. given: folds of the application, or NULL. */
 static int prepare(struct training_data *training, const struct spread_rows *rows,
                    const struct family *family, const struct options *options,
                    bool cross_validating, const struct folds *given, struct threads *threads,
@@ -174,8 +175,7 @@ int training_data_take(struct training_data *training, const struct data *rows,
     return 0;
 }
 
-/* Gives each rank the rows of all, where they are spread. All ranks of `spread`, which becomes
- * NULL. */
+/* Gives each process the rows of all. Called by all processes of `spread`, which becomes NULL. */
 static int training_data_gather(struct training_data *training, struct error *err) {
     if (training->spread && gather_rows(&training->data, training->spread, err) < 0) {
         return -1;
@@ -185,7 +185,7 @@ static int training_data_gather(struct training_data *training, struct error *er
     return 0;
 }
 
-/* Whether rows get features of their queries. */
+/* Returns whether rows get the mean features of their query. */
 static bool has_query_features(const struct options *options) {
     return options_given(options, "query-features") &&
            options_choice(options, "query-features") != 0;
@@ -249,9 +249,9 @@ void training_data_free(struct training_data *training) {
     *training = (struct training_data){0};
 }
 
-/* ---- over ranks ---- */
+/* ---- clusters ---- */
 
-/* Bytes of a row, and of each of its values, with what solvers keep beside them. */
+/* Bytes per row and per value, including the solver's arrays. */
 static const double ROW_BYTES = 64, VALUE_BYTES = 16;
 
 static struct family_size size_of(const struct training_data *read, size_t cache_bytes,

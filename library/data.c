@@ -1,5 +1,4 @@
-/* Data: rows from a file or from arrays, as the reader of files would hold them, so that nothing
- * behind knows where they came from. */
+/* Data: rows from a file or from arrays, stored exactly as the reader of files would store them. */
 #include "library/private.h"
 
 #include "common/base/memory.h"
@@ -10,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Row numbers and columns have 32 bits elsewhere, and one number stands for none. */
+/* Row numbers and columns have 32 bits in the solvers, and one value is reserved for "none". */
 static const size_t MOST = UINT32_MAX - 1;
 
-/* ---- what all have ---- */
+/* ---- creation ---- */
 
-/* Rows without labels. */
+/* Creates labels that are all missing. */
 static int make_labels(struct data *data, enum data_labels labels, struct error *err) {
     size_t n = data->n_rows;
     data->labels = labels;
@@ -56,7 +55,7 @@ void dualsvm_data_free(dualsvm_data *data) {
     if (!data) {
         return;
     }
-    if (data->lent) { /* the rest is ours */
+    if (data->lent) { /* everything else is owned */
         data->data.value = NULL;
     }
     data_free(&data->data);
@@ -124,12 +123,12 @@ int dualsvm_data_read(dualsvm_data **data, const dualsvm_options *options, const
 
 /* ---- arrays ---- */
 
-/* A matrix of the caller's. */
+/* A matrix in arrays of the caller. */
 struct source {
     const void *value;
-    int type; /* of values */
+    int type; /* type of the values */
     size_t rows, columns;
-    size_t stride;             /* dense */
+    size_t stride;             /* of dense rows */
     const void *start, *index; /* CSR; NULL: dense */
     int index_type;
 };
@@ -139,13 +138,13 @@ static double value_at(const struct source *source, size_t k) {
                                          : ((const double *)source->value)[k];
 }
 
-/* Negative numbers become too large. */
+/* Negative numbers become values above every bound. */
 static uint64_t index_at(const struct source *source, const void *array, size_t k) {
     return source->index_type == DUALSVM_INT32 ? (uint64_t)(int64_t)((const int32_t *)array)[k]
                                                : (uint64_t)((const int64_t *)array)[k];
 }
 
-/* Items first .. end of row i, and the column of one. */
+/* The items first .. end of row i, and the column of an item. */
 static size_t row_first(const struct source *source, size_t i) {
     return source->start ? (size_t)index_at(source, source->start, i) : i * source->stride;
 }
@@ -159,14 +158,14 @@ static size_t column_of(const struct source *source, size_t first, size_t k) {
     return source->start ? (size_t)index_at(source, source->index, k) : k - first;
 }
 
-/* What is stored. */
+/* The size of a matrix. */
 struct extent {
-    size_t values;   /* that are not 0, */
-    size_t zeros;    /* that are */
-    size_t features; /* the largest column with a value that is not 0, from 1 */
+    size_t values;   /* nonzero values */
+    size_t zeros;    /* stored zeros */
+    size_t features; /* the largest column with a nonzero value, from 1 */
 };
 
-/* The columns of row i must increase, and be there. */
+/* Checks that the columns of row i increase and are in range. */
 static int check_row(const struct source *source, size_t i, struct error *err) {
     size_t first = row_first(source, i), end = row_end(source, i);
     if (end < first || (source->start && end > index_at(source, source->start, source->rows))) {
@@ -184,7 +183,7 @@ static int check_row(const struct source *source, size_t i, struct error *err) {
     return 0;
 }
 
-/* Looks at all that there is. A value that is 0 in single precision is 0. */
+/* Checks all values, and counts them. A value that rounds to 0 in single precision is 0. */
 static int measure(const struct source *source, struct extent *extent, struct error *err) {
     *extent = (struct extent){0};
     if (source->start && index_at(source, source->start, 0) != 0) {
@@ -213,7 +212,8 @@ static int measure(const struct source *source, struct extent *extent, struct er
     return 0;
 }
 
-/* Whether values can stay where they are, if their rows are to be dense or not. */
+/* Returns whether the caller's array of values can be used in place, given whether rows are stored
+ * dense. */
 static bool lendable(const struct source *source, const struct extent *extent, bool dense) {
     if (source->type != DUALSVM_FLOAT || !source->value) {
         return false;
@@ -236,7 +236,7 @@ static int fill_dense(struct data *data, const struct source *source, struct err
         size_t first = row_first(source, i), end = row_end(source, i);
         for (size_t k = first; k < end; k++) {
             size_t column = column_of(source, first, k);
-            if (column < width) { /* what is beyond is 0 */
+            if (column < width) { /* the columns beyond are 0 */
                 data->value[i * width + column] = (float)value_at(source, k);
             }
         }
@@ -275,8 +275,8 @@ static int fill_sparse(struct data *data, const struct source *source, size_t n_
     return 0;
 }
 
-/* Dense where the drivers would make the rows dense (data_make_dense): where more than half of all
- * is not 0. */
+/* Stores the rows, dense in the same cases as data_make_dense: if more than half of the values are
+ * nonzero. */
 static int take(struct dualsvm_data *data, const struct source *source, unsigned flags,
                 struct error *err) {
     struct extent extent;
@@ -291,7 +291,7 @@ static int take(struct dualsvm_data *data, const struct source *source, unsigned
     data->zeros = extent.values < cells;
     rows->n_features = (uint32_t)extent.features;
     if (data->lent) {
-        /* never written to: whoever changes features makes a copy first (data_own) */
+        /* not modified: code that changes features copies them first (data_own) */
         memcpy(&rows->value, &source->value, sizeof rows->value);
     }
     if (dense) {

@@ -1,4 +1,4 @@
-/* What stands beside the features of rows: labels, queries, weights, folds. */
+/* Labels, queries, weights and folds of rows. */
 #include "library/private.h"
 
 #include "common/base/memory.h"
@@ -10,10 +10,10 @@
 
 /* ---- labels ---- */
 
-/* Labels of rows that are being made. */
+/* New labels while they are set. */
 struct labels_made {
-    struct data data; /* the fields of labels only */
-    size_t n, room;   /* of data.label, sets */
+    struct data data; /* only the fields of labels are used */
+    size_t n, room;   /* of data.label, for sets */
 };
 
 static void drop(struct data *made) {
@@ -23,7 +23,7 @@ static void drop(struct data *made) {
     names_free(&made->names);
 }
 
-/* Puts the labels in place of those that there were. */
+/* Replaces the labels of data. */
 static void replace(struct data *data, struct data *made) {
     struct data old = {.target = data->target,
                        .label = data->label,
@@ -43,7 +43,8 @@ static int allocate(struct labels_made *made, const struct data *data, struct er
         made->data.target = memory_array(n, sizeof *made->data.target, "labels", err);
         return made->data.target ? 0 : -1;
     }
-    bool sets = data->labels == DATA_SET; /* their labels grow, and are not NULL even without one */
+    /* an array of sets grows, and must not be NULL without labels */
+    bool sets = data->labels == DATA_SET;
     made->data.label = memory_array(sets ? 1 : n, sizeof *made->data.label, "labels", err);
     if (sets) {
         made->data.label_start = memory_zeros(n + 1, sizeof *made->data.label_start, "labels", err);
@@ -51,7 +52,7 @@ static int allocate(struct labels_made *made, const struct data *data, struct er
     return made->data.label && (!sets || made->data.label_start) ? 0 : -1;
 }
 
-/* A label that a file could not have where it is one word. */
+/* Refuses a label that a file could not contain as one word. */
 static int check_word(const char *word, size_t length, size_t row, struct error *err) {
     if (length == 0 || *word == '#' || strcspn(word, " \t\r\n:,") < length) {
         return error_set(err, ERROR_RUNTIME, "label of row %zu: not a word: '%.*s'", row + 1,
@@ -60,7 +61,7 @@ static int check_word(const char *word, size_t length, size_t row, struct error 
     return 0;
 }
 
-/* Gives row i a word; in sets it comes to those that the row has. */
+/* Sets the label of a row, or adds it to the row's set. */
 static int add_word(struct labels_made *made, size_t row, const char *word, size_t length,
                     struct error *err) {
     struct data *data = &made->data;
@@ -88,7 +89,7 @@ static int add_word(struct labels_made *made, size_t row, const char *word, size
     return 0;
 }
 
-/* The words of row i, with commas between if it has sets; NULL or nothing: none. */
+/* Adds the words of a row, with commas between them in a set; NULL or "": no label. */
 static int add_words(struct labels_made *made, size_t row, const char *words, struct error *err) {
     struct data *data = &made->data;
     if (!words || !*words) {
@@ -117,7 +118,7 @@ static int add_words(struct labels_made *made, size_t row, const char *words, st
     }
 }
 
-/* Labels row by row, by what add makes of each. */
+/* Sets all labels; `add` makes those of a row. */
 static int set_labels(struct dualsvm_data *data,
                       int (*add)(struct labels_made *made, size_t row, const void *source,
                                  struct error *err),
@@ -172,7 +173,7 @@ int dualsvm_data_set_label_words(dualsvm_data *data, const char *const *label,
                          : library_refuse(error, "no data, or no labels");
 }
 
-/* Numbers of words. */
+/* Labels as indices into a list of names. */
 struct codes {
     const uint64_t *start;
     const uint32_t *label;
@@ -239,7 +240,7 @@ static int take_query_word(struct names *names, const char *word, size_t row, ui
     return 0;
 }
 
-/* Queries by number, or by word. */
+/* Sets queries by number or by word. */
 static int set_queries(dualsvm_data *data, const uint64_t *number, const char *const *word,
                        dualsvm_error *error) {
     if (!data || (!number && !word)) {
@@ -280,7 +281,7 @@ int dualsvm_data_set_query_words(dualsvm_data *data, const char *const *query,
     return set_queries(data, NULL, query, error);
 }
 
-/* ---- weights, folds, numbers of rows ---- */
+/* ---- weights, folds, precomputed kernels ---- */
 
 int dualsvm_data_set_weights(dualsvm_data *data, const double *weight, dualsvm_error *error) {
     if (!data) {
@@ -307,7 +308,7 @@ int dualsvm_data_set_weights(dualsvm_data *data, const double *weight, dualsvm_e
     return 0;
 }
 
-/* Each fold must hold something out. */
+/* Checks that fold numbers are in range, and that each fold holds out a row. */
 static int check_folds(const uint32_t *fold, size_t n_rows, size_t n, struct error *err) {
     bool *seen = n > 0 && n <= n_rows ? memory_zeros(n, sizeof *seen, "folds", err) : NULL;
     if (!seen) {
@@ -339,7 +340,7 @@ int dualsvm_data_set_folds(dualsvm_data *data, const uint32_t *fold, size_t fold
     struct folds made = {0};
     if (fold) {
         uint32_t *lent;
-        memcpy(&lent, &fold, sizeof lent); /* to be copied */
+        memcpy(&lent, &fold, sizeof lent); /* folds_copy only reads it */
         const struct folds given = {.n = folds, .n_rows = data->data.n_rows, .fold = lent};
         if (check_folds(fold, given.n_rows, folds, &err) < 0 ||
             folds_copy(&given, &made, &err) < 0) {

@@ -1,6 +1,5 @@
-/* Models: the text of the file that a program would write, and what is read from it. That a model
- * came from a fit a moment ago or from a file makes no difference: what predicts is always what was
- * read. */
+/* Models: the text of the model file, and the model read from it. A new model is also read back
+ * from its text, so that predictions do not depend on where a model came from. */
 #include "library/private.h"
 
 #include "common/base/memory.h"
@@ -13,9 +12,10 @@
 
 /* ---- the text ---- */
 
-/* A copy of the lines `key value` behind the first, a NUL in place of their ends, and an empty one
- * behind them. All lines before the first of numbers are there; what begins a part of the model
- * stands last, without a blank or as one of three. */
+/* Copies the header, the lines `key value` after the first. The end of each line becomes a NUL, and
+ * an empty line follows. The copy includes all lines before the first that begins with a digit; the
+ * last one may begin the next section, and is then a word without a blank, or "scaling sparse", or
+ * "w sparse". */
 static int take_header(struct dualsvm_model *model, struct error *err) {
     const char *first = memchr(model->text.bytes, '\n', model->text.n);
     const char *end = first, *past = model->text.bytes + model->text.n;
@@ -41,7 +41,7 @@ const char *dualsvm_model_value(const dualsvm_model *model, const char *key) {
     return NULL;
 }
 
-/* The labels, in the order of the model's line. */
+/* Splits the line `labels` of the model. */
 static int take_labels(struct dualsvm_model *model, struct error *err) {
     const char *line = model_value(&model->model, "labels");
     if (!line || model->family->train->labels == DATA_NUMBER) {
@@ -146,7 +146,7 @@ const void *dualsvm_model_bytes(const dualsvm_model *model, size_t *size) {
     return model ? model->text.bytes : NULL;
 }
 
-/* All text of a source. */
+/* Reads all text of a source. */
 static int read_all(struct source *source, struct text *text, struct error *err) {
     enum { BLOCK = 1 << 16 };
     size_t got = BLOCK;
@@ -168,8 +168,8 @@ static bool begins(const struct text *text, const char *with) {
     return text->n >= length && memcmp(text->bytes, with, length) == 0;
 }
 
-/* The family that the first line names, `dualsvm FAMILY 1`, and for LIBLINEAR's models the one that
- * reads them; NULL: neither. */
+/* The family named in the first line, `dualsvm FAMILY 1`, or for a LIBLINEAR model the family that
+ * imports it; NULL: neither. */
 static const struct family_tables *told_family(const struct text *text) {
     for (const struct family_tables *tables = library_families; tables->train; tables++) {
         char line[64];
@@ -181,7 +181,7 @@ static const struct family_tables *told_family(const struct text *text) {
     return NULL;
 }
 
-/* Takes what a source has, and ends it. */
+/* Reads a model from a source; family NULL: any. */
 static int load(dualsvm_model **model, const struct family_tables *family, struct source *source,
                 struct error *err) {
     struct text text = {0};
@@ -197,7 +197,7 @@ static int load(dualsvm_model **model, const struct family_tables *family, struc
     return library_model_create(model, family, source_name(source), &text, err);
 }
 
-/* From a file, or bytes; of the family of that name, NULL: any. */
+/* Loads a model from a file or from bytes; of the named family, NULL: any. */
 static int open_and_load(dualsvm_model **model, const char *family, const char *path,
                          const void *bytes, size_t size, dualsvm_error *error) {
     struct error err = {0};
@@ -228,7 +228,7 @@ int dualsvm_model_from_bytes(dualsvm_model **model, const char *family, const vo
                           : library_refuse(error, "no bytes, or no place for a model");
 }
 
-/* ---- what is asked of them ---- */
+/* ---- accessors ---- */
 
 const char *dualsvm_model_family(const dualsvm_model *model) {
     return model ? model->family->train->name : NULL;

@@ -1,4 +1,4 @@
-/* Options: words as on a command line, which the programs' reader reads. */
+/* Options, stored as the words of a command line, which the parser of the programs reads. */
 #include "library/private.h"
 
 #include "common/base/memory.h"
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Options about a program's own files and words. Who calls a function has their like at hand. */
+/* Options about the output of a program; functions of the library provide the same in other
+ * ways. */
 static const char *const not_of_train[] = {"resume", "shard",   "strict", "quiet",
                                            "log",    "proof",   "libsvm", "liblinear",
                                            "help",   "version", NULL};
@@ -32,7 +33,7 @@ bool library_has_option(const struct dualsvm_options *options, const struct opti
     return !(trains && extra && strcmp(extra, spec->name) == 0);
 }
 
-/* Reads n words, which stay where they are. */
+/* Parses n words, which must outlive the result. */
 static int read_words(struct options *read, const struct dualsvm_options *options, char **word,
                       size_t n, struct error *err) {
     *read = (struct options){0};
@@ -46,7 +47,7 @@ static int read_words(struct options *read, const struct dualsvm_options *option
     return status;
 }
 
-/* Options of n words, which are copied. */
+/* Creates options from n words, which are copied. */
 static int make(struct dualsvm_options **options, const struct family_tables *family, int role,
                 const char *const *word, size_t n, dualsvm_error *error) {
     struct error err = {0};
@@ -109,7 +110,7 @@ void dualsvm_options_free(dualsvm_options *options) {
     free(options);
 }
 
-/* The option of that name or letter; NULL: the library has none. */
+/* The option with that name or letter; NULL: the library has none. */
 static const struct option *find(const struct dualsvm_options *options, const char *name) {
     for (size_t i = 0; i < options->options.n; i++) {
         const struct option *option = &options->options.option[i];
@@ -122,14 +123,14 @@ static const struct option *find(const struct dualsvm_options *options, const ch
     return NULL;
 }
 
-/* True if the word sets that option. */
+/* Returns whether the word sets that option. */
 static bool sets(const char *word, const struct option_spec *spec) {
     size_t length = strlen(spec->name);
     return strncmp(word, "--", 2) == 0 && strncmp(word + 2, spec->name, length) == 0 &&
            (word[2 + length] == '=' || !word[2 + length]);
 }
 
-/* "--NAME=VALUE", or of a flag "--NAME". */
+/* "--NAME=VALUE", or "--NAME" for a flag. */
 static char *make_word(const struct option_spec *spec, const char *value, struct error *err) {
     bool flag = spec->kind == OPTION_FLAG;
     struct text word = {0};
@@ -137,10 +138,10 @@ static char *make_word(const struct option_spec *spec, const char *value, struct
     return text_end(&word, "an option", err);
 }
 
-/* value NULL: the option is not set. What was set stays if the new words cannot be read. */
+/* Sets an option, or with value NULL removes what was set. On an error nothing changes. */
 static int set(struct dualsvm_options *options, const struct option_spec *named, const char *value,
                struct error *err) {
-    const struct option_spec spec = *named; /* the table goes when it is read anew */
+    const struct option_spec spec = *named; /* a copy, since the table is replaced */
     bool keep = value && spec.kind == OPTION_WEIGHTS;
     struct options read;
     char **word = memory_array(options->n_words + 1, sizeof *word, "options", err);

@@ -1,4 +1,4 @@
-/* Predictions: rows of the caller's in place of a test file, arrays in place of lines. */
+/* Prediction of rows in memory to arrays or text. */
 #include "library/private.h"
 
 #include "common/base/blas.h"
@@ -10,17 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads for fewer rows would cost more than they save. */
+/* Starting threads for fewer rows takes longer than it saves. */
 enum { ROWS_OF_THREADS = 256 };
 
-/* A prediction under way. */
+/* The state of a prediction. */
 struct prediction {
     const struct dualsvm_model *model;
     const struct dualsvm_data *data;
-    struct dualsvm_options *own; /* the defaults, where the caller has none */
+    struct dualsvm_options *own; /* defaults, if the caller has no options; owned */
     const struct dualsvm_options *options;
-    struct threads *threads; /* NULL: the caller alone, */
-    size_t callers;          /* who has joined BLAS, or 0 */
+    struct threads *threads; /* NULL: the calling thread only */
+    size_t callers;          /* number of threads registered with BLAS */
 };
 
 static void end(struct prediction *prediction) {
@@ -29,8 +29,8 @@ static void end(struct prediction *prediction) {
     blas_leave(prediction->callers);
 }
 
-/* Begins, or returns -1 with the error filled and nothing to end. probability: set whatever the
- * caller's options say. */
+/* Starts a prediction; `end` releases it. On failure returns -1 with the error filled, and nothing
+ * to release. probability: sets the option of that name. */
 static int begin(struct prediction *prediction, const dualsvm_model *model,
                  const dualsvm_options *options, const dualsvm_data *data, bool probability,
                  dualsvm_error *error) {
@@ -90,7 +90,7 @@ static struct test_file test_of(const struct prediction *prediction) {
                               .sparse = prediction->data->zeros};
 }
 
-/* Refuses what the model cannot give. */
+/* Refuses options that the model does not support. */
 static int check(const struct prediction *prediction, struct error *err) {
     const struct predictor *predictor = prediction->model->family->predict;
     return predictor->check
@@ -100,7 +100,7 @@ static int check(const struct prediction *prediction, struct error *err) {
 
 /* ---- arrays ---- */
 
-/* Where what is predicted goes: one of them. */
+/* The array to fill; exactly one is not NULL. */
 struct arrays {
     const struct dualsvm_model *model;
     double *scores, *probability;
@@ -151,7 +151,7 @@ static int fill(struct prediction *prediction, struct arrays *arrays, struct err
     return status;
 }
 
-/* A prediction to arrays, of which `place` is one; `what` models of some families do not have. */
+/* Predicts to an array, `place`. has: whether models of the family predict `what`. */
 static int predict(const dualsvm_model *model, const dualsvm_options *options,
                    const dualsvm_data *data, struct arrays *arrays, const void *place, bool has,
                    const char *what, dualsvm_error *error) {
@@ -202,7 +202,7 @@ int dualsvm_predict_probabilities(const dualsvm_model *model, const dualsvm_opti
 
 /* ---- text ---- */
 
-/* Who takes it, as an output_taker's context. */
+/* The context of write_part. */
 struct writing {
     dualsvm_write write;
     void *context;
@@ -218,7 +218,7 @@ static int write_part(void *context, const char *bytes, size_t n) {
     return ECANCELED;
 }
 
-/* Where names of rows are asked for, and they have none, none is the name of each. */
+/* If the options need names of rows and there are none, all names are empty. */
 static int name_rows(struct test_file *test, struct data *named, struct error *err) {
     const struct predictor *predictor = test->predictor;
     if (test->rows->remark_start || !predictor->wants_remarks ||
@@ -227,12 +227,12 @@ static int name_rows(struct test_file *test, struct data *named, struct error *e
     }
     *named = data_part(test->rows, 0, test->rows->n_rows);
     named->remark_start = memory_zeros(named->n_rows + 1, sizeof(uint64_t), "names of rows", err);
-    named->remark = (char *)named->remark_start; /* no byte of it is a name's */
+    named->remark = (char *)named->remark_start; /* a non-NULL pointer to no bytes */
     test->rows = named;
     return named->remark_start ? 0 : -1;
 }
 
-/* The lines, and the files that options name; all are put in place together. */
+/* Writes the lines, and the files that options name; all are put in place together. */
 static int write_all(struct prediction *prediction, struct writing *writing, struct error *err) {
     const struct options *options = &prediction->options->options;
     struct test_file test = test_of(prediction);
@@ -291,7 +291,7 @@ int dualsvm_predict_text(const dualsvm_model *model, const dualsvm_options *opti
 /* ---- measures ---- */
 
 struct dualsvm_measures {
-    struct measure *measure; /* (n) those that have a value come first */
+    struct measure *measure; /* (n) those with a value */
     double *value;
     size_t n;
 };

@@ -1,9 +1,8 @@
-/* What the files of the library share: the objects behind the opaque types of dualsvm.h, and its
+/* Internal declarations of the library: the objects behind the opaque types of dualsvm.h, and its
  * errors.
  *
- * This room puts the public interface on what the programs stand on, too. Its functions take what a
- * caller gives to what the driver takes, and what that gives back to objects that stay; nothing is
- * computed here. */
+ * The library translates between the public interface and the driver, which the programs use too.
+ * It computes nothing itself. */
 #ifndef LIBRARY_PRIVATE_H
 #define LIBRARY_PRIVATE_H
 
@@ -14,10 +13,10 @@
 
 /* ---- errors ---- */
 
-/* Hands an error to the caller, who may not want it; returns -1. */
+/* Copies an error to the caller's, which may be NULL; returns -1. */
 int library_fail(dualsvm_error *to, const struct error *from);
 
-/* The same of what is wrong with an argument (printf format). */
+/* Reports an invalid argument (printf format); returns -1. */
 int library_refuse(dualsvm_error *to, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -39,30 +38,31 @@ const struct family_tables *library_family(const char *name, dualsvm_error *erro
 struct dualsvm_options {
     const struct family_tables *family;
     int role;
-    char **word; /* (n_words) as on a command line: "--NAME=VALUE", "--FLAG"; word[0] stands for the
-                    program */
+    char **word; /* (n_words) as on a command line: "--NAME=VALUE", "--FLAG"; word[0] is the
+                  * program's name */
     size_t n_words;
-    struct options options; /* those words, read */
+    struct options options; /* the parsed words */
 };
 
-/* True if the option of the table is one of the library's. */
+/* Returns whether the library offers this option of a program. */
 bool library_has_option(const struct dualsvm_options *options, const struct option_spec *spec);
 
 /* ---- data ---- */
 
 struct dualsvm_data {
     const struct family_tables *family;
-    struct data data;   /* of the family's labels; none are NaN, UINT32_MAX or empty sets */
-    bool lent;          /* its values are the caller's */
-    bool zeros;         /* dense rows have zeros, which rows of a file would not store */
-    struct folds folds; /* none: n is 0 */
+    struct data data;   /* missing labels are NaN, UINT32_MAX or empty sets */
+    bool lent;          /* the array of values belongs to the caller */
+    bool zeros;         /* dense rows contain zeros, which rows of a file would omit */
+    struct folds folds; /* n is 0: none */
 };
 
-/* Data of the family, of n rows without labels, or NULL. The caller ends with dualsvm_data_free. */
+/* Creates data of n rows without labels; NULL on failure. The caller ends with
+ * dualsvm_data_free. */
 struct dualsvm_data *library_data_create(const struct family_tables *family, size_t n,
                                          struct error *err);
 
-/* Fails if data are of another family than what they are used with. */
+/* Fails if the data belong to another family. */
 int library_check_data(const struct dualsvm_data *data, const struct family_tables *family,
                        dualsvm_error *error);
 
@@ -70,18 +70,18 @@ int library_check_data(const struct dualsvm_data *data, const struct family_tabl
 
 struct dualsvm_model {
     const struct family_tables *family;
-    struct text text;   /* the model's file */
-    struct model model; /* which was read from that */
-    char *header;     /* a copy of the text's lines `key value`, a NUL behind each, and one more */
-    char *label_text; /* the line `labels`, a NUL behind each */
+    struct text text;   /* of the model file */
+    struct model model; /* read from text */
+    char *header;     /* the lines `key value` of the text, a NUL after each, then an empty line */
+    char *label_text; /* the line `labels`, a NUL after each label */
     const char **label; /* (n_labels) */
     size_t n_labels;
     dualsvm_report report;
-    struct text lines; /* of the report */
+    struct text lines; /* lines of the report */
 };
 
-/* A model from its text, which becomes the model's own also on failure. `name` is what errors call
- * it. */
+/* Creates a model from its text, which it takes over, also on failure. `name` is its name in error
+ * messages. */
 int library_model_create(struct dualsvm_model **model, const struct family_tables *family,
                          const char *name, struct text *text, struct error *err);
 

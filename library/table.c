@@ -28,7 +28,7 @@ void dualsvm_table_free(dualsvm_table *table) {
     free(table);
 }
 
-/* A line without its end, `n` bytes. */
+/* Adds a line of n bytes, without its end. */
 static int add_line(struct dualsvm_table *table, const char *text, size_t n) {
     struct error unheard;
     if (memory_grow(&table->line, table->room, table->n_lines + 1, sizeof *table->line, "a table",
@@ -84,7 +84,7 @@ size_t dualsvm_table_columns(const dualsvm_table *table) {
     return table ? table->n_columns : 0;
 }
 
-/* A cell of a line; rows have as many as the header. */
+/* A cell of a line; every line has as many cells as the header. */
 static const char *cell(const struct dualsvm_table *table, size_t line, size_t column) {
     const char *at = table->line[line];
     for (; column > 0; column--) {

@@ -1,5 +1,4 @@
-/* Fits, cross-validation and sweeps: the trainer's run, with a caller in place of files and a
- * terminal. */
+/* Fits, cross-validation and sweeps: runs of the trainer for an application. */
 #include "library/private.h"
 #include "library/table.h"
 
@@ -12,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- who is told ---- */
+/* ---- callbacks ---- */
 
 static bool hear(void *context, uint64_t iteration, double primal, double dual, double seconds) {
     const dualsvm_watch *watch = context;
@@ -25,8 +24,7 @@ static bool hear(void *context, uint64_t iteration, double primal, double dual, 
     return watch->progress(watch->context, &progress) == 0;
 }
 
-/* Lines of warnings and notes, without the name in front that a program would say, and without
- * their ends. */
+/* Passes on a warning or a note, without the name of the program and without the line end. */
 static void say(void *context, const char *text, size_t length) {
     const dualsvm_watch *watch = context;
     const char *behind = "dualsvm: ";
@@ -47,7 +45,7 @@ static void say(void *context, const char *text, size_t length) {
     }
 }
 
-/* Each line of a text. */
+/* Passes on each line of a text. */
 static void say_lines(dualsvm_watch *watch, const char *text, size_t n) {
     for (size_t at = 0; at < n;) {
         const char *end = memchr(text + at, '\n', n - at);
@@ -61,12 +59,12 @@ static void say_lines(dualsvm_watch *watch, const char *text, size_t n) {
 
 struct fitting {
     const struct family_tables *family;
-    dualsvm_watch watch;         /* as much as the caller has of it */
+    dualsvm_watch watch;         /* the fields that the caller's struct has */
     struct dualsvm_table *table; /* NULL: none */
-    struct dualsvm_model *model; /* NULL: not yet */
+    struct dualsvm_model *model; /* NULL: not fitted yet */
 };
 
-/* What a function writes to an output, as text. */
+/* Collects what a function writes to an output. */
 static int collect(struct text *bytes, const struct plain_fit *fit,
                    int (*write)(const struct plain_fit *fit, struct output *output,
                                 struct error *err),
@@ -138,7 +136,7 @@ static void chosen(void *context, size_t best) {
 
 /* ---- the run ---- */
 
-/* Rows that cannot be trained on, whatever the options say. */
+/* Refuses rows that cannot be trained on. */
 static int check_rows(const struct dualsvm_data *data, const struct dualsvm_options *options,
                       struct error *err) {
     const struct data *rows = &data->data;
@@ -192,7 +190,7 @@ static int run(struct fitting *fitting, const struct dualsvm_options *options,
     return status;
 }
 
-/* Either place may be NULL: it is not wanted. */
+/* table or model may be NULL: not wanted. */
 static int train(dualsvm_table **table, dualsvm_model **model, const dualsvm_options *options,
                  const dualsvm_data *data, const dualsvm_watch *watch, dualsvm_error *error) {
     if (!options || !data) {

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for n rows of `width` counts in *array, which has room for `old`: the new ones are
- * 0. */
+/* Resizes *array from `old` to n rows of `width` counts; new counts are 0. */
 static int widen(double **array, size_t old, size_t n, size_t width, struct error *err) {
     if (memory_grow(array, old, n, width * sizeof **array, "counts", err) < 0) {
         return -1;
@@ -17,7 +16,7 @@ static int widen(double **array, size_t old, size_t n, size_t width, struct erro
     return 0;
 }
 
-/* Makes room for n labels. `cells`: for their cells too. */
+/* Makes the table large enough for n labels; cells: including the cells. */
 static int reserve(struct confusion *confusion, size_t n, bool cells, struct error *err) {
     size_t old = confusion->room;
     if (n <= old) {
@@ -32,7 +31,7 @@ static int reserve(struct confusion *confusion, size_t n, bool cells, struct err
     return 0;
 }
 
-/* An empty table. Takes the labels, also when it fails. The caller calls confusion_free. */
+/* Releases what the table owns. */
 static void confusion_free(struct confusion *confusion) {
     labels_free(&confusion->labels);
     names_free(&confusion->others);
@@ -61,7 +60,8 @@ static int confusion_create(struct confusion *confusion, struct labels *labels, 
     return 0;
 }
 
-/* Takes in the names that the file has had so far: before its rows are added. */
+/* Updates the numbers of the file's label names; must precede confusion_add for rows with new
+ * names. */
 static int confusion_names(struct confusion *confusion, const struct names *names,
                            struct error *err) {
     if (names->n <= confusion->n_numbers) {
@@ -89,7 +89,8 @@ static int confusion_names(struct confusion *confusion, const struct names *name
     return reserve(confusion, confusion_labels(confusion), confusion->cell, err);
 }
 
-/* Counts a row with the name of that number, UINT32_MAX for a row without label: not counted. */
+/* Counts a row by the number of its label name; UINT32_MAX, a row without a label, is not
+ * counted. */
 static void confusion_add(struct confusion *confusion, uint32_t name, size_t predicted) {
     if (name == UINT32_MAX) {
         return;
@@ -141,7 +142,7 @@ struct measured_rows confusion_rows(const void *state) {
         .labelled = (size_t)(known + unknown), .unknown = (size_t)unknown, .known = (size_t)known};
 }
 
-/* ---- as the state of measures and predictions ---- */
+/* ---- the state of measures and predictions ---- */
 
 static int read_labels(struct labels *labels, bool pair, const struct model *model,
                        struct error *err) {

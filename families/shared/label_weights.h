@@ -1,4 +1,4 @@
-/* Weights of labels, as the option --weight gives them, for every family that has labels. */
+/* Label weights by the option --weight, for every family with labels. */
 #ifndef FAMILIES_SHARED_LABEL_WEIGHTS_H
 #define FAMILIES_SHARED_LABEL_WEIGHTS_H
 
@@ -7,14 +7,14 @@
 #include "common/model/proof.h"
 #include "driver/options.h"
 
-/* A family's check_data: refuses a weight for a label that none of the training rows has. */
+/* Refuses a weight for a label that no training row has; a family's check_data. */
 int label_weights_check(const struct options *options, const struct data *data, struct error *err);
 
-/* weight (data->names.n): 1, or what --weight says of a label. Labels that the names lack, as those
- * of a fold may, have been checked. */
+/* Sets weight (data->names.n) to the label's weight in --weight, or 1. Labels that the names lack,
+ * as those of a fold may, are ignored; label_weights_check has checked them. */
 void label_weights_read(const struct options *options, const struct data *data, double *weight);
 
-/* A family's part of a proof: lines `weight LABEL W` for the labels whose weight is not 1. */
+/* Writes the label weights to a proof: a line `weight LABEL W` for each label in --weight. */
 void label_weights_prove(const struct options *options, struct proof_writer *proof);
 
 #endif

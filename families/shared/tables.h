@@ -1,4 +1,5 @@
-/* The tables of the families, which their trainers, predictors and measures fill. */
+/* The tables of the families, defined by their trainers, predictors and measures. A program passes
+ * its own to driver/program.h. */
 #ifndef FAMILIES_SHARED_TABLES_H
 #define FAMILIES_SHARED_TABLES_H
 
