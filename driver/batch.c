@@ -25,15 +25,15 @@ static bool looks_like_model(const char *path) {
     static const char *const begins[] = {"dualsvm ", "solver_type "};
     struct stat status;
     struct source *source;
-    struct error unheard;
+    struct error ignored;
     char text[16] = "";
     size_t got = 0;
     bool found = false;
     if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
-        source_open(&source, path, &unheard) < 0) {
+        source_open(&source, path, &ignored) < 0) {
         return false;
     }
-    if (source_read(source, text, sizeof text - 1, &got, &unheard) == 0) {
+    if (source_read(source, text, sizeof text - 1, &got, &ignored) == 0) {
         for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
             found |= strncmp(text, begins[i], strlen(begins[i])) == 0;
         }
@@ -116,9 +116,9 @@ static char *file_path(const struct options *options, const char *test, size_t f
 }
 
 int batch_list_files(const struct options *options, struct run_files *files, struct error *err) {
-    bool keeping = options_given(options, "skip-existing");
-    const bool wanted[FILES] = {true, keeping && options_given(options, "metrics"),
-                                keeping && options_given(options, "by-query")};
+    bool score_store = options_given(options, "skip-existing");
+    const bool wanted[FILES] = {true, score_store && options_given(options, "metrics"),
+                                score_store && options_given(options, "by-query")};
     size_t n;
     const char *const *tests = batch_tests(options, &n);
     int status = 0;
@@ -163,18 +163,18 @@ static int make_paths(const struct batch *batch, const char *test, char *path[FI
 
 /* Reads a stored table; the caller frees the text. NULL: it is missing, has another header, or with
  * `single` not exactly one row. */
-static char *read_kept(const char *path, const char *header, bool single) {
+static char *read_stored(const char *path, const char *header, bool single) {
     struct source *source;
-    struct error unheard;
+    struct error ignored;
     struct stat status;
     size_t length = 0, start = strlen(header);
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
-        source_open(&source, path, &unheard) < 0) {
+        source_open(&source, path, &ignored) < 0) {
         return NULL;
     }
     size_t size = (size_t)status.st_size;
-    char *text = memory_array(size + 1, 1, "a table", &unheard);
-    bool good = text && source_read(source, text, size, &length, &unheard) == 0 && length == size &&
+    char *text = memory_array(size + 1, 1, "a table", &ignored);
+    bool good = text && source_read(source, text, size, &length, &ignored) == 0 && length == size &&
                 length >= start && text[length - 1] == '\n' && strncmp(text, header, start) == 0;
     source_close(source);
     if (good) {
@@ -189,8 +189,8 @@ static char *read_kept(const char *path, const char *header, bool single) {
 }
 
 /* Writes the rows of a stored table, with the current name of the test file. */
-static int write_kept(const char *text, const char *test, struct output *output,
-                      struct error *err) {
+static int write_stored(const char *text, const char *test, struct output *output,
+                        struct error *err) {
     const char *row = strchr(text, '\n') + 1;
     while (*row) {
         const char *cells = strchr(row, '\t'), *end = strchr(row, '\n') + 1;
@@ -209,20 +209,20 @@ static int skip(struct batch *batch, const char *test, char *path[FILES], bool *
                 struct error *err) {
     struct prediction *prediction = batch->prediction;
     struct output *table[FILES] = {NULL, prediction->standard, prediction->queries};
-    char *kept[FILES] = {NULL};
+    char *stored[FILES] = {NULL};
     struct stat status;
     *skipped = stat(path[PREDICTIONS], &status) == 0 && S_ISREG(status.st_mode);
     for (size_t i = MEASURES; i < FILES; i++) {
         if (*skipped && batch->header[i]) {
-            kept[i] = read_kept(path[i], batch->header[i], i == MEASURES);
-            *skipped = kept[i] != NULL;
+            stored[i] = read_stored(path[i], batch->header[i], i == MEASURES);
+            *skipped = stored[i] != NULL;
         }
     }
     int result = 0;
     for (size_t i = MEASURES; i < FILES && *skipped && result == 0; i++) {
-        result = kept[i] ? write_kept(kept[i], test, table[i], err) : 0;
+        result = stored[i] ? write_stored(stored[i], test, table[i], err) : 0;
     }
-    free_paths(kept);
+    free_paths(stored);
     return result;
 }
 
@@ -281,20 +281,20 @@ static int show_file(const struct batch *batch, const char *test, char *const pa
         }
     } else if (!options_given(prediction->options, "quiet")) {
         output_sink_line(prediction->sink, "%s:", test);
-        predict_say_measures(prediction, rows);
+        predict_print_measures(prediction, rows);
     }
     if (!batch->header[QUERIES]) {
         return 0;
     }
-    char *kept = read_kept(path[QUERIES], batch->header[QUERIES], false);
-    int status = kept ? write_kept(kept, test, prediction->queries, err)
-                      : error_set(err, ERROR_RUNTIME, "%s: is gone", path[QUERIES]);
-    free(kept);
+    char *stored = read_stored(path[QUERIES], batch->header[QUERIES], false);
+    int status = stored ? write_stored(stored, test, prediction->queries, err)
+                        : error_set(err, ERROR_RUNTIME, "%s: is gone", path[QUERIES]);
+    free(stored);
     return status;
 }
 
 /* Records and prints a failure; returns -1 if the run must end. */
-static int tell_failure(struct batch *batch, size_t number, struct error *err) {
+static int record_failure(struct batch *batch, size_t number, struct error *err) {
     struct prediction *prediction = batch->prediction;
     if (!options_given(prediction->options, "keep-going")) {
         return -1;
@@ -320,7 +320,7 @@ static int take_test(struct batch *batch, size_t number, const char *test, struc
     }
     if (status == 0 && !skipped) {
         status = make_files(batch, test, path, &rows, err) < 0
-                     ? tell_failure(batch, number, err)
+                     ? record_failure(batch, number, err)
                      : show_file(batch, test, path, &rows, err);
     }
     free_paths(path);
@@ -344,7 +344,7 @@ static int make_folder(const struct options *options, struct error *err) {
 static int open_tables(struct batch *batch, struct error *err) {
     const struct prediction *prediction = batch->prediction;
     const struct options *options = prediction->options;
-    bool keeping = options_given(options, "skip-existing");
+    bool score_store = options_given(options, "skip-existing");
     if (options_given(options, "metrics")) {
         char *header = table_header("file\trows", prediction->measure, prediction->n_measures, err);
         if (!header) {
@@ -353,14 +353,14 @@ static int open_tables(struct batch *batch, struct error *err) {
         output_format(prediction->standard, "%s", header);
         batch->header[MEASURES] = header;
     }
-    if (keeping && prediction->queries) {
+    if (score_store && prediction->queries) {
         batch->header[QUERIES] =
             table_header(BY_QUERY_COLUMNS, prediction->measure, prediction->n_measures, err);
         if (!batch->header[QUERIES]) {
             return -1;
         }
     }
-    if (!keeping) {
+    if (!score_store) {
         free(batch->header[MEASURES]);
         batch->header[MEASURES] = NULL;
     }

@@ -76,7 +76,7 @@ static struct query *find_query(struct by_query *queries, const char *name, stru
     return query;
 }
 
-static int keep_targets(struct query *query, const double *target, size_t n, struct error *err) {
+static int add_targets(struct query *query, const double *target, size_t n, struct error *err) {
     size_t wanted = query->n_targets + n;
     if (memory_grow(&query->target, query->room, wanted, sizeof *query->target, "queries", err) <
         0) {
@@ -97,7 +97,7 @@ static int add_run(struct by_query *queries, const struct data *data, size_t fir
     char text[DATA_QUERY_TEXT];
     uint64_t qid = data->query ? data->query[first] : 0;
     struct query *query = find_query(queries, data_query_text(&data->queries, qid, text), err);
-    if (!query || (data->target && keep_targets(query, data->target + first, n, err) < 0)) {
+    if (!query || (data->target && add_targets(query, data->target + first, n, err) < 0)) {
         return -1;
     }
     query->n_rows += n;

@@ -15,7 +15,7 @@ bool calibration_by_row(const struct family *family, const struct options *optio
 }
 
 /* Where the scores are stored. */
-struct keeping {
+struct score_store {
     struct calibration *calibration;
     const struct data *data;
 };
@@ -28,9 +28,9 @@ struct fold_scores {
 };
 
 /* Stores copies of the rows and scores. */
-static int told(void *context, size_t index, size_t fold, const char *bytes, size_t size,
-                struct error *err) {
-    struct keeping *keeping = context;
+static int receive(void *context, size_t index, size_t fold, const char *bytes, size_t size,
+                   struct error *err) {
+    struct score_store *score_store = context;
     struct fold_scores head;
     (void)index;
     (void)size;
@@ -46,13 +46,13 @@ static int told(void *context, size_t index, size_t fold, const char *bytes, siz
     }
     memcpy(rows, bytes, n * sizeof *rows);
     memcpy(scores, bytes + n * sizeof *rows, n * n_scores * sizeof *scores);
-    keeping->calibration->fold[fold] =
-        (struct held_out){keeping->data, rows, n, scores, n_scores, head.norm, NULL};
+    score_store->calibration->fold[fold] =
+        (struct held_out){score_store->data, rows, n, scores, n_scores, head.norm, NULL};
     return 0;
 }
 
-static int scored(void *context, const struct crossval_fit *fit, struct text *bytes,
-                  struct error *err) {
+static int serialize(void *context, const struct crossval_fit *fit, struct text *bytes,
+                     struct error *err) {
     const struct fold_scores head = {fit->n, fit->n_scores, fit->model->norm};
     (void)context;
     (void)err;
@@ -76,7 +76,7 @@ int calibration_score(struct calibration *calibration, const struct crossval *cr
     bool by_query = family->folds_by_query && n_queries >= CALIBRATION_FOLDS;
     struct folds folds = {0};
     struct crossval own = *crossval;
-    struct keeping keeping = {calibration, data};
+    struct score_store score_store = {calibration, data};
     int status = by_row     ? folds_by_distinct_row(&folds, data, CALIBRATION_FOLDS, seed, err)
                  : by_query ? folds_by_query(&folds, data, CALIBRATION_FOLDS, seed, err)
                             : folds_by_row(&folds, data, CALIBRATION_FOLDS, seed, err);
@@ -86,9 +86,9 @@ int calibration_score(struct calibration *calibration, const struct crossval *cr
         own.n_points = 1;
         own.wanted = NULL;
         own.log = NULL;
-        own.scored = scored;
-        own.told = told;
-        own.context = &keeping;
+        own.serialize = serialize;
+        own.receive = receive;
+        own.context = &score_store;
         status = crossval_run(&own, err);
     }
     folds_free(&folds);

@@ -85,11 +85,11 @@ static struct fit_task *next_task(struct kernel_group *kernel_group) {
     struct fit_task *taken = NULL;
     bool assigned_end = kernel_group->crossval->cluster != NULL;
     pthread_mutex_lock(&kernel_group->mutex);
-    while (kernel_group->first_left < kernel_group->n_tasks &&
-           kernel_group->fit_task[kernel_group->first_left].done) {
-        kernel_group->first_left++;
+    while (kernel_group->first_unfinished < kernel_group->n_tasks &&
+           kernel_group->fit_task[kernel_group->first_unfinished].done) {
+        kernel_group->first_unfinished++;
     }
-    for (size_t i = kernel_group->first_left; i < kernel_group->n_tasks; i++) {
+    for (size_t i = kernel_group->first_unfinished; i < kernel_group->n_tasks; i++) {
         struct fit_task *fit_task = &kernel_group->fit_task[i];
         bool may_begin = assigned_end || kernel_group->fold[fit_task->fold].open ||
                          kernel_group->n_open < kernel_group->max_open;
@@ -234,8 +234,8 @@ static size_t count_open(const struct kernel_group *kernel_group) {
     if (!kernel_group->gram) {
         bytes += (double)data_values(data) * (data->row_start ? 8 : 4);
     }
-    double most = (double)crossval->cache_bytes / OPEN_MEMORY_DIVISOR / bytes;
-    size_t n = most < (double)crossval->folds->n ? (size_t)most : crossval->folds->n;
+    double max = (double)crossval->cache_bytes / OPEN_MEMORY_DIVISOR / bytes;
+    size_t n = max < (double)crossval->folds->n ? (size_t)max : crossval->folds->n;
     return n > kernel_group->n_workers ? n : kernel_group->n_workers;
 }
 

@@ -60,10 +60,10 @@ struct crossval {
     /* scored is called once for each fold and wanted point, concurrently by several threads, on the
      * process that made the fit: it appends what process 0 needs to `bytes`. told receives these
      * bytes, unaligned, on process 0, also concurrently. */
-    int (*scored)(void *context, const struct crossval_fit *fit, struct text *bytes,
-                  struct error *err);
-    int (*told)(void *context, size_t index, size_t fold, const char *bytes, size_t n,
-                struct error *err);
+    int (*serialize)(void *context, const struct crossval_fit *fit, struct text *bytes,
+                     struct error *err);
+    int (*receive)(void *context, size_t index, size_t fold, const char *bytes, size_t n,
+                   struct error *err);
     void *context;
 };
 

@@ -189,8 +189,8 @@ static int solve_point(struct fit_work *work, struct point point, struct fit_log
     watch.progress = crossval->progress;
     watch.hidden = true; /* the number of finished fits is shown instead */
     watch.log = log;
-    watch.alone = crossval->cluster;
-    snprintf(watch.place, sizeof watch.place, "%zu\t%zu\t", task->next + 1, task->fold + 1);
+    watch.peers = crossval->cluster;
+    snprintf(watch.position, sizeof watch.position, "%zu\t%zu\t", task->next + 1, task->fold + 1);
     watch_open(&watch);
     struct monitor monitor = watch_monitor(&watch);
     struct solution solution = {0};
@@ -223,15 +223,15 @@ static int run_point(struct fit_work *work, struct error *err) {
         task->state = NULL;
         return -1;
     }
-    struct fit_log gathered, *log = crossval->log;
+    struct fit_log collected, *log = crossval->log;
     if (log && !cluster_leads(crossval->cluster)) {
-        fit_log_gather(&gathered, log->has_positions);
-        log = &gathered;
+        fit_log_collect(&collected, log->has_positions);
+        log = &collected;
     }
     int status = solve_point(work, point, log, err);
-    if (log == &gathered) {
-        fit_log_close(&gathered);
-        free(gathered.text.bytes);
+    if (log == &collected) {
+        fit_log_close(&collected);
+        free(collected.text.bytes);
     }
     return status;
 }

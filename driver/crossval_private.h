@@ -33,7 +33,7 @@ struct kernel_group {
     struct fold *fold;         /* (folds) */
     struct fit_task *fit_task; /* one for each run and fold */
     size_t n_tasks;
-    size_t first_left;          /* tasks before it are done or another process's */
+    size_t first_unfinished;    /* tasks before it are done or another process's */
     struct cluster_tasks tasks; /* assignment to processes; guarded by the mutex */
     struct kernel kernel;
     struct gram *gram;     /* of all rows, for all folds; NULL: each fold has its own data */

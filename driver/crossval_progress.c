@@ -37,7 +37,7 @@ static void count_fit(struct fit_counter *counter, const struct message *message
     pthread_mutex_unlock(&counter->mutex);
 }
 
-static int hear(void *context, const char *bytes, size_t n, struct error *err) {
+static int receive_message(void *context, const char *bytes, size_t n, struct error *err) {
     struct fit_counter *counter = context;
     const struct crossval *crossval = counter->crossval;
     struct message message;
@@ -45,7 +45,7 @@ static int hear(void *context, const char *bytes, size_t n, struct error *err) {
     bytes += sizeof message;
     n -= sizeof message;
     if (message.of_scores) {
-        return crossval->told(crossval->context, message.index, message.fold, bytes, n, err);
+        return crossval->receive(crossval->context, message.index, message.fold, bytes, n, err);
     }
     count_fit(counter, &message, bytes, n);
     return 0;
@@ -54,13 +54,14 @@ static int hear(void *context, const char *bytes, size_t n, struct error *err) {
 /* ---- all processes ---- */
 
 /* Sends a message to process 0, which may be this process. */
-static int tell(struct fit_counter *counter, const struct text *message, struct error *err) {
+static int send_message(struct fit_counter *counter, const struct text *message,
+                        struct error *err) {
     struct cluster *cluster = counter->crossval->cluster;
     if (message->failed) {
         return error_set(err, ERROR_RUNTIME, "out of memory: what a fit has given");
     }
     if (cluster_leads(cluster)) {
-        return hear(counter, message->bytes, message->n, err);
+        return receive_message(counter, message->bytes, message->n, err);
     }
     cluster_post(cluster, message->bytes, message->n);
     return 0;
@@ -72,8 +73,8 @@ int crossval_send_scores(struct fit_counter *counter, const struct crossval_fit 
     const struct message head = {.of_scores = true, .index = fit->index, .fold = fit->fold};
     struct text message = {0};
     text_take(&message, (const char *)&head, sizeof head);
-    int status = crossval->scored(crossval->context, fit, &message, err);
-    status = status < 0 ? -1 : tell(counter, &message, err);
+    int status = crossval->serialize(crossval->context, fit, &message, err);
+    status = status < 0 ? -1 : send_message(counter, &message, err);
     free(message.bytes);
     return status;
 }
@@ -84,7 +85,7 @@ void crossval_counter_open(struct fit_counter *counter, const struct crossval *c
                                     .n_unconverged = *crossval->n_unconverged,
                                     .started = progress_clock()};
     pthread_mutex_init(&counter->mutex, NULL);
-    cluster_hear(crossval->cluster, hear, counter);
+    cluster_hear(crossval->cluster, receive_message, counter);
 }
 
 void crossval_counter_close(struct fit_counter *counter) {
@@ -127,7 +128,7 @@ int crossval_count_fit(struct fit_counter *counter, bool converged, const struct
     if (log && log->n > 0) {
         text_take(&message, log->bytes, log->n);
     }
-    int status = tell(counter, &message, err);
+    int status = send_message(counter, &message, err);
     free(message.bytes);
     return status;
 }

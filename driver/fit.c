@@ -24,9 +24,9 @@ static const double DOUBLE_EPSILON = 1e-4;
  * relative gap of epsilon within cache_bytes: small matrices, and for tight gaps those that do not
  * take too long to compute. Certificates are evaluated in double in any case. */
 static bool uses_double(size_t n_rows, double epsilon, size_t cache_bytes) {
-    size_t most = epsilon < DOUBLE_EPSILON ? MAX_DOUBLE_ROWS : SMALL_ROWS;
+    size_t max_rows = epsilon < DOUBLE_EPSILON ? MAX_DOUBLE_ROWS : SMALL_ROWS;
     double n = (double)n_rows;
-    return n_rows <= most && n * n / 2 * sizeof(double) <= (double)cache_bytes;
+    return n_rows <= max_rows && n * n / 2 * sizeof(double) <= (double)cache_bytes;
 }
 
 struct kernel fit_kernel(const struct family *family, struct point point, uint32_t n_features) {

@@ -46,7 +46,7 @@ static bool is_parameter(const struct option *option) {
 }
 
 /* Returns whether the point is the first of those that differ only in options without effect. */
-static bool stands(const struct grid *grid, size_t number) {
+static bool is_representative(const struct grid *grid, size_t number) {
     const struct options *options = grid->options;
     struct point point = {options, number};
     for (size_t i = 0; i < options->n; i++) {
@@ -78,7 +78,7 @@ int grid_create(struct grid *grid, const struct family *family, const struct opt
         return -1;
     }
     for (size_t p = 0; p < options->n_points; p++) {
-        if (stands(grid, p)) {
+        if (is_representative(grid, p)) {
             grid->point[grid->n++] = p;
         }
     }

@@ -17,7 +17,7 @@ static int default_model_path(struct outputs *outputs, const char *path, struct 
 }
 
 static int open_file(struct outputs *outputs, size_t file, const char *path, struct error *err) {
-    return output_open(&outputs->file[file], outputs->nowhere ? "/dev/null" : path, err);
+    return output_open(&outputs->file[file], outputs->discards ? "/dev/null" : path, err);
 }
 
 /* The option that names the output; NULL: none. */
@@ -106,7 +106,7 @@ static int open_standard(struct outputs *outputs, bool table, bool quiet, struct
 int outputs_open(struct outputs *outputs, const struct family *family,
                  const struct options *options, bool fitting, bool table, struct error *err) {
     *outputs = (struct outputs){
-        .hold = outputs->hold, .nowhere = outputs->nowhere, .n_parts = outputs->n_parts};
+        .hold = outputs->hold, .discards = outputs->discards, .n_parts = outputs->n_parts};
     if (default_model_path(outputs, options->operand[0], err) < 0) {
         return -1;
     }

@@ -22,7 +22,7 @@ enum {
 
 struct outputs {
     const struct output_hold *hold; /* set before outputs_open; NULL: none */
-    bool nowhere;                   /* set before outputs_open: everything is discarded */
+    bool discards;                  /* set before outputs_open: everything is discarded */
     size_t n_parts; /* set before outputs_open: number of files that the training file stands for,
                      * 0: one, itself */
     struct output *file[OUTPUTS_FILES]; /* NULL: not wanted */

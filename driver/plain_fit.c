@@ -12,14 +12,14 @@
 #include <string.h>
 
 /* The cluster if its processes hold rows of their own, else NULL. */
-static struct cluster *rows_spread(const struct plain_fit *fit,
-                                   const struct plain_fit_setup *setup) {
+static struct cluster *rows_cluster(const struct plain_fit *fit,
+                                    const struct plain_fit_setup *setup) {
     return fit_wants_gram(fit->family, fit->point.options, &fit->kernel) ? NULL : setup->cluster;
 }
 
 /* The cluster whose processes work on the fit together. */
-static struct cluster *sharing(const struct plain_fit_setup *setup) {
-    return setup->starts ? setup->alone : setup->cluster;
+static struct cluster *fit_cluster(const struct plain_fit_setup *setup) {
+    return setup->restarts ? setup->peers : setup->cluster;
 }
 
 /* Fits the scaling, and applies it unless it works row by row: then the rows were scaled before. */
@@ -37,24 +37,24 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
                         struct error *err) {
     const struct family *family = fit->family;
     double start = progress_clock();
-    size_t kept_bytes = 0;
+    size_t matrix_bytes = 0;
     if (fit_wants_gram(family, fit->point.options, &fit->kernel)) {
         if (fit_gram(&fit->gram, family, fit->point, &fit->kernel, setup->data, false,
                      setup->cache_bytes, setup->cluster, setup->threads, err) < 0) {
             return -1;
         }
-        kept_bytes = gram_kept_bytes(fit->gram);
+        matrix_bytes = gram_kept_bytes(fit->gram);
         fit->kernel_seconds = progress_clock() - start;
     }
-    fit->problem = (struct problem){.cluster = rows_spread(fit, setup),
-                                    .starts = setup->starts ? setup->alone : NULL,
+    fit->problem = (struct problem){.cluster = rows_cluster(fit, setup),
+                                    .starts = setup->restarts ? setup->peers : NULL,
                                     .data = setup->data,
                                     .gram = fit->gram,
                                     .n = setup->data->n_rows,
                                     .threads = setup->threads,
-                                    .cache_bytes = setup->cache_bytes - kept_bytes};
+                                    .cache_bytes = setup->cache_bytes - matrix_bytes};
     start = progress_clock();
-    fit->traffic = cluster_traffic(sharing(setup));
+    fit->traffic = cluster_traffic(fit_cluster(setup));
     if (family->open(&fit->state, &fit->problem, fit->point, err) < 0) {
         fit->state = NULL;
         return -1;
@@ -108,8 +108,8 @@ static int solve(struct plain_fit *fit, const struct plain_fit_setup *setup, str
         return -1;
     }
     fit->solve_seconds += progress_clock() - start;
-    fit->traffic = cluster_traffic_since(sharing(setup), fit->traffic);
-    fit->algorithms = all_algorithms(watch->algorithms, sharing(setup));
+    fit->traffic = cluster_traffic_since(fit_cluster(setup), fit->traffic);
+    fit->algorithms = all_algorithms(watch->algorithms, fit_cluster(setup));
     progress_clear(setup->progress);
     return make_model(fit, &monitor, err);
 }
@@ -119,8 +119,8 @@ static struct watch make_watch(const struct plain_fit_setup *setup, double deadl
     watch.progress = setup->progress;
     watch.log = setup->log;
     watch.cluster = setup->cluster;
-    watch.alone = setup->alone;
-    snprintf(watch.place, sizeof watch.place, "%zu\t\t", setup->place);
+    watch.peers = setup->peers;
+    snprintf(watch.position, sizeof watch.position, "%zu\t\t", setup->position);
     return watch;
 }
 
@@ -129,7 +129,7 @@ static struct plain_fit *begin(const struct plain_fit_setup *setup, struct error
     if (fit) {
         fit->family = setup->family;
         fit->point = setup->point;
-        fit->n_ranks = cluster_size(sharing(setup));
+        fit->n_ranks = cluster_size(fit_cluster(setup));
         fit->kernel = fit_kernel(setup->family, setup->point, setup->n_features);
     }
     return fit;
@@ -205,27 +205,27 @@ static struct job *job_create(struct plain_fit *fit, const struct plain_fit_setu
 
 /* Runs the fit in a thread. If it is abandoned, *fit becomes the zero solution, which was computed
  * before, and takes over the scale; the rest stays with the thread. */
-static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *setup, bool *running,
+static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *setup, bool *abandoned,
                        struct error *err) {
-    struct plain_fit *nothing = fit_zero(setup, err);
-    struct job *job = nothing ? job_create(*fit, setup, err) : NULL;
+    struct plain_fit *zero = fit_zero(setup, err);
+    struct job *job = zero ? job_create(*fit, setup, err) : NULL;
     bool ended;
     double start = progress_clock();
     if (!job) {
-        plain_fit_free(nothing);
+        plain_fit_free(zero);
         return -1;
     }
     int status = timed_task_run(run_job, job, setup->deadline, &ended, err);
     if (!ended) {
         watch_close(&job->watch);
-        *running = true;
-        nothing->solve_seconds = progress_clock() - start;
-        nothing->scale = (*fit)->scale;
-        *fit = nothing;
+        *abandoned = true;
+        zero->solve_seconds = progress_clock() - start;
+        zero->scale = (*fit)->scale;
+        *fit = zero;
         progress_clear(setup->progress);
-        return make_model(nothing, &expired_monitor, err);
+        return make_model(zero, &expired_monitor, err);
     }
-    plain_fit_free(nothing);
+    plain_fit_free(zero);
     free(job);
     return status;
 }
@@ -242,16 +242,16 @@ static int fit_freely(struct plain_fit *fit, const struct plain_fit_setup *setup
     return solve(fit, setup, &watch, err);
 }
 
-int plain_fit_create(struct plain_fit **made, const struct plain_fit_setup *setup, bool *running,
+int plain_fit_create(struct plain_fit **made, const struct plain_fit_setup *setup, bool *abandoned,
                      struct error *err) {
     /* processes that make collective calls, or wait for one another, abandon no fit */
-    bool limited = timed_task_is_limited(setup->deadline) && !setup->cluster && !setup->alone &&
-                   !setup->patient;
+    bool limited = timed_task_is_limited(setup->deadline) && !setup->cluster && !setup->peers &&
+                   !setup->waits_for_solver;
     struct plain_fit *fit = begin(setup, err);
-    int status = fit ? scale_data(fit, setup->data, rows_spread(fit, setup), err) : -1;
-    *running = false;
+    int status = fit ? scale_data(fit, setup->data, rows_cluster(fit, setup), err) : -1;
+    *abandoned = false;
     if (status == 0) {
-        status = limited ? fit_in_time(&fit, setup, running, err) : fit_freely(fit, setup, err);
+        status = limited ? fit_in_time(&fit, setup, abandoned, err) : fit_freely(fit, setup, err);
     }
     if (status < 0) {
         plain_fit_free(fit);

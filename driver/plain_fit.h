@@ -26,16 +26,16 @@ struct plain_fit_setup {
     struct cluster
         *cluster; /* the processes over which the rows or the kernel matrix are distributed; or
                    * NULL */
-    struct cluster *alone; /* the processes of which this one makes the fit, or some of its
+    struct cluster *peers; /* the processes of which this one makes the fit, or some of its
                             * restarts; or NULL */
-    bool starts;           /* restarts of the fit are tasks for the processes of `alone` */
+    bool restarts;         /* restarts of the fit are tasks for the processes of `alone` */
     struct threads *threads;
     size_t cache_bytes;
-    double deadline; /* of progress_clock(), INFINITY: none */
-    bool patient;    /* the solver is awaited, however late it is */
+    double deadline;       /* of progress_clock(), INFINITY: none */
+    bool waits_for_solver; /* the solver is awaited, however late it is */
     struct progress *progress;
     struct fit_log *log; /* NULL: none */
-    size_t place;        /* number of the point in a log with positions, from 1 */
+    size_t position;     /* number of the point in a log with positions, from 1 */
 };
 
 struct plain_fit {
@@ -58,7 +58,7 @@ struct plain_fit {
 /* Makes a fit. The caller ends with plain_fit_free while the setup's data are still valid.
  * *running, set on failure too: a solver was abandoned and keeps using everything that the setup
  * names, including the thread pool, until the process ends, which must not wait for it. */
-int plain_fit_create(struct plain_fit **fit, const struct plain_fit_setup *setup, bool *running,
+int plain_fit_create(struct plain_fit **fit, const struct plain_fit_setup *setup, bool *abandoned,
                      struct error *err);
 void plain_fit_free(struct plain_fit *fit);
 

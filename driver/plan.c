@@ -40,12 +40,12 @@ static int check_spread(const struct family *family, const struct options *optio
 /* Decides how the processes share the work. */
 static void share(struct plan *plan, const struct family *family, const struct options *options,
                   const struct cluster *cluster) {
-    struct error unheard;
+    struct error ignored;
     bool gram = wants_gram(family, options);
-    plan->alone =
+    plan->replicated =
         plan->cross_validating || (calibration_wanted(family, options) &&
-                                   !(gram && check_family_spreads(family, options, &unheard) == 0));
-    plan->spread = cluster && !plan->alone && !gram;
+                                   !(gram && check_family_spreads(family, options, &ignored) == 0));
+    plan->distributed = cluster && !plan->replicated && !gram;
 }
 
 /* Refuses files that several processes cannot read. A pipe delivers its bytes to one reader only;
@@ -75,7 +75,7 @@ static int check_rows(const char *path, const struct cluster *cluster, struct er
 static int check_files(const struct plan *plan, const struct options *options,
                        const struct cluster *cluster, struct error *err) {
     static const char *const reads[] = {"fold-file", "validate", "row-weights"};
-    if (spread_has_parts(options->operand[0]) && !plan->spread) {
+    if (spread_has_parts(options->operand[0]) && !plan->distributed) {
         return error_set(err, ERROR_USAGE,
                          "a training file in parts (%%d) is for a fit whose rows are spread over "
                          "ranks: of the linear kernel, without cross-validation");
@@ -96,7 +96,7 @@ static int check_options(const struct plan *plan, const struct family *family,
     const char *resume = options_text(options, "resume");
     struct kernel kernel = fit_kernel(family, (struct point){options, 0}, 1);
     enum scale_kind scale = (enum scale_kind)options_choice(options, "scale");
-    bool apart = !plan->cross_validating, shard = options_given(options, "shard");
+    bool single = !plan->cross_validating, shard = options_given(options, "shard");
     char points[100];
     snprintf(points, sizeof points,
              "%zu points want --folds, --fold-file or --validate to choose by", options->n_points);
@@ -104,11 +104,11 @@ static int check_options(const struct plan *plan, const struct family *family,
         {options_given(options, "validate") &&
              (options_given(options, "folds") || options_given(options, "fold-file")),
          "--validate excludes --folds and --fold-file"},
-        {apart && options->n_points > 1, points},
-        {apart && options_given(options, "select"),
+        {single && options->n_points > 1, points},
+        {single && options_given(options, "select"),
          "--select wants --folds, --fold-file or --validate"},
-        {apart && resume, "--resume wants --folds, --fold-file or --validate"},
-        {apart && shard, "--shard wants --folds, --fold-file or --validate"},
+        {single && resume, "--resume wants --folds, --fold-file or --validate"},
+        {single && shard, "--shard wants --folds, --fold-file or --validate"},
         {resume && strcmp(resume, "-") == 0, "--resume wants a file that can be read and added to"},
         {shard && plan->fitting,
          "--shard writes no model: the best of all parts is known when their tables are joined, "
@@ -127,10 +127,10 @@ static int check_options(const struct plan *plan, const struct family *family,
         (family->check && family->check(options, err) < 0)) {
         return -1;
     }
-    if (cluster && plan->spread && scale == SCALE_QUANTILE) {
+    if (cluster && plan->distributed && scale == SCALE_QUANTILE) {
         return error_set(err, ERROR_USAGE, "--scale quantile is not for rows spread over ranks");
     }
-    if (cluster && !plan->alone && check_spread(family, options, err) < 0) {
+    if (cluster && !plan->replicated && check_spread(family, options, err) < 0) {
         return -1;
     }
     return cluster ? check_files(plan, options, cluster, err) : 0;

@@ -53,7 +53,7 @@ int predict_options(struct options *options, const struct predictor *predictor, 
 
 /* ---- one test file ---- */
 
-void predict_say_measures(const struct prediction *prediction, const struct test_rows *rows) {
+void predict_print_measures(const struct prediction *prediction, const struct test_rows *rows) {
     double labelled = (double)rows->measured.labelled;
     for (size_t k = 0; k < prediction->n_measures; k++) {
         double value = prediction->value[k];
@@ -180,7 +180,7 @@ static int predict_one(struct prediction *prediction, struct error *err) {
         return write_measures(prediction, options->operand[0], err);
     }
     if (!options_given(options, "quiet")) {
-        predict_say_measures(prediction, &rows);
+        predict_print_measures(prediction, &rows);
     }
     return 0;
 }

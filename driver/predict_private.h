@@ -32,7 +32,7 @@ int predict_file(const struct prediction *prediction, const char *path, struct o
 
 /* Prints the defined measures of a file; an accuracy in the format of LIBSVM's svm-predict with its
  * counts, and for a count in parentheses what is counted. */
-void predict_say_measures(const struct prediction *prediction, const struct test_rows *rows);
+void predict_print_measures(const struct prediction *prediction, const struct test_rows *rows);
 
 /* Puts outputs in place, or after an error (status -1, which it returns) discards them, and sets
  * them to NULL. */

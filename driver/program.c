@@ -64,7 +64,7 @@ static int failed(const char *program, const struct error *err) {
 
 /* Process 0 prints the error of a process that fails. The signal that then ends all processes is
  * not reported. */
-static void tell_failure(void *program, const struct error *err) {
+static void print_failure(void *program, const struct error *err) {
     failed(program, err);
     signals_silence();
 }
@@ -75,7 +75,7 @@ static void ask_end(void *cluster) {
 
 /* Connects to the other MPI processes, if there are any. */
 static int join(struct cluster **cluster, char *program, struct error *err) {
-    if (cluster_open(cluster, tell_failure, program, err) < 0) {
+    if (cluster_open(cluster, print_failure, program, err) < 0) {
         return -1;
     }
     if (*cluster) {
@@ -191,10 +191,10 @@ int program_train(int argc, char **argv, const struct family *family) {
                                           : 0;
     }
     bool strict = status == 0 && options_given(&options, "strict");
-    int code = status < 0                   ? failed_together(cluster, program, &err)
-               : strict && end.short_of_gap ? EXIT_NOT_CONVERGED
-                                            : EXIT_DONE;
-    if (end.running) {
+    int code = status < 0                  ? failed_together(cluster, program, &err)
+               : strict && end.unconverged ? EXIT_NOT_CONVERGED
+                                           : EXIT_DONE;
+    if (end.abandoned) {
         _exit(code);
     }
     options_free(&options);
@@ -203,7 +203,7 @@ int program_train(int argc, char **argv, const struct family *family) {
 }
 
 /* Starts a program that runs as one process. Fails if it was started as several. */
-static int start_alone(char *program, struct error *err) {
+static int start_single(char *program, struct error *err) {
     struct cluster *cluster;
     start(program);
     if (join(&cluster, program, err) < 0) {
@@ -223,7 +223,7 @@ int program_predict(int argc, char **argv, const struct predictor *predictor) {
     struct output_sink sink = standard_error();
     struct options options = {0};
     struct error err = {0};
-    int status = start_alone(program, &err);
+    int status = start_single(program, &err);
     status = status < 0 ? -1 : predict_options(&options, predictor, &err);
     status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
     if (status == 0) {
@@ -285,7 +285,7 @@ int program_check(int argc, char **argv, program_verifier *verify) {
     struct error err = {0};
     int code = EXIT_DONE;
     size_t n = sizeof check_options / sizeof check_options[0];
-    int status = start_alone(program, &err);
+    int status = start_single(program, &err);
     status = status < 0 ? -1 : options_add(&options, check_options, n, 0, &err);
     status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
     if (status == 0) {

@@ -33,8 +33,8 @@ void progress_close(struct progress *progress) {
 }
 
 /* Prints the text between a prefix and a suffix. */
-static void say(const struct output_sink *sink, const char *before, const char *between,
-                const char *behind, const char *format, va_list arguments) {
+static void print_text(const struct output_sink *sink, const char *before, const char *between,
+                       const char *behind, const char *format, va_list arguments) {
     struct error shown; /* escapes control bytes of file names */
     error_set_list(&shown, ERROR_NONE, format, arguments);
     output_sink_write(sink, "%s%s%s%s", before, between, shown.text, behind);
@@ -45,9 +45,9 @@ static void show(struct progress *progress, double now, const char *format, va_l
     progress->shown = now;
     progress->unended = terminal;
     if (terminal) { /* clear to the end of the line */
-        say(progress->sink, "", "", "\033[K\r", format, arguments);
+        print_text(progress->sink, "", "", "\033[K\r", format, arguments);
     } else {
-        say(progress->sink, progress->program, ": ", "\n", format, arguments);
+        print_text(progress->sink, progress->program, ": ", "\n", format, arguments);
     }
 }
 
@@ -79,7 +79,7 @@ static void stay(struct progress *progress, const char *kind, const char *format
                  va_list arguments) {
     pthread_mutex_lock(&progress->mutex);
     clear(progress);
-    say(progress->sink, progress->program, kind, "\n", format, arguments);
+    print_text(progress->sink, progress->program, kind, "\n", format, arguments);
     pthread_mutex_unlock(&progress->mutex);
 }
 
@@ -110,7 +110,7 @@ bool progress_stopped(struct progress *progress) {
 }
 
 /* The listener is not called again after it has stopped the work. */
-static void tell_listener(struct progress *progress, uint64_t iteration, double primal, double dual,
+static void call_listener(struct progress *progress, uint64_t iteration, double primal, double dual,
                           double seconds) {
     const struct listener *listener = progress->listener;
     if (!listener) {
@@ -118,7 +118,8 @@ static void tell_listener(struct progress *progress, uint64_t iteration, double 
     }
     pthread_mutex_lock(&progress->mutex);
     if (!progress->stopped) {
-        progress->stopped = !listener->hear(listener->context, iteration, primal, dual, seconds);
+        progress->stopped =
+            !listener->on_check(listener->context, iteration, primal, dual, seconds);
     }
     pthread_mutex_unlock(&progress->mutex);
 }
@@ -136,7 +137,7 @@ void fit_log_open(struct fit_log *log, struct output *output, bool has_positions
                   has_positions ? "point\tfold\t" : "");
 }
 
-void fit_log_gather(struct fit_log *log, bool has_positions) {
+void fit_log_collect(struct fit_log *log, bool has_positions) {
     *log = (struct fit_log){.has_positions = has_positions};
     pthread_mutex_init(&log->mutex, NULL);
 }
@@ -161,23 +162,23 @@ static void log_row(const struct watch *watch, uint64_t iteration, double second
     char row[MAX_ROW_BYTES];
     const char *solver = watch->algorithms ? algorithm_names[watch->algorithm] : "none";
     int n = snprintf(row, sizeof row, "%s%" PRIu64 "\t%.6f\t%.17g\t%.17g\t%.9g\t%s\n",
-                     log->has_positions ? watch->place : "", iteration, seconds, primal, dual,
+                     log->has_positions ? watch->position : "", iteration, seconds, primal, dual,
                      gap_relative(primal, dual), solver);
     fit_log_add(log, row, (size_t)n);
 }
 
-static bool late(void *context) {
+static bool is_late(void *context) {
     const struct watch *watch = context;
-    bool asked = cluster_asked(watch->cluster) || cluster_asked(watch->alone);
+    bool asked = cluster_asked(watch->cluster) || cluster_asked(watch->peers);
     return cluster_any(watch->cluster, asked || progress_clock() >= watch->deadline);
 }
 
-static double left(void *context) {
+static double seconds_left(void *context) {
     const struct watch *watch = context;
     return watch->abandon_time - progress_clock();
 }
 
-static void tell(struct watch *watch, uint64_t iteration, double primal, double dual) {
+static void report_check(struct watch *watch, uint64_t iteration, double primal, double dual) {
     double seconds = progress_clock() - watch->started;
     if (!isfinite(primal)) { /* no primal point yet */
         return;
@@ -186,7 +187,7 @@ static void tell(struct watch *watch, uint64_t iteration, double primal, double 
         log_row(watch, iteration, seconds, primal, dual);
     }
     if (watch->progress) {
-        tell_listener(watch->progress, iteration, primal, dual, seconds);
+        call_listener(watch->progress, iteration, primal, dual, seconds);
     }
     if (watch->progress && !watch->hidden) {
         progress_show(watch->progress,
@@ -200,7 +201,7 @@ static enum stop_reason check(void *context, uint64_t iteration, double primal, 
     pthread_mutex_lock(&watch->mutex);
     bool closed = watch->closed;
     if (!closed) {
-        tell(watch, iteration, primal, dual);
+        report_check(watch, iteration, primal, dual);
     }
     pthread_mutex_unlock(&watch->mutex);
     if (progress_stopped(watch->progress)) {
@@ -209,7 +210,7 @@ static enum stop_reason check(void *context, uint64_t iteration, double primal, 
     if (watch->max_iterations && iteration >= watch->max_iterations) {
         return STOP_ITERATIONS;
     }
-    return closed || late(watch) ? STOP_TIME : 0;
+    return closed || is_late(watch) ? STOP_TIME : 0;
 }
 
 static void set_algorithm(void *context, enum algorithm algorithm) {
@@ -235,8 +236,8 @@ void watch_close(struct watch *watch) {
 struct monitor watch_monitor(struct watch *watch) {
     return (struct monitor){.context = watch,
                             .check = check,
-                            .late = late,
-                            .left = left,
+                            .late = is_late,
+                            .left = seconds_left,
                             .algorithm = set_algorithm,
                             .most = watch->max_iterations};
 }

@@ -16,7 +16,7 @@
 /* A callback of the application, called for each check of a solver, one at a time. */
 struct listener {
     /* Returns false to stop the work. */
-    bool (*hear)(void *context, uint64_t iteration, double primal, double dual, double seconds);
+    bool (*on_check)(void *context, uint64_t iteration, double primal, double dual, double seconds);
     void *context;
 };
 
@@ -76,7 +76,7 @@ void fit_log_close(struct fit_log *log);
 void fit_log_add(struct fit_log *log, const char *rows, size_t n);
 
 /* Opens a log that collects its rows as text, without a header. */
-void fit_log_gather(struct fit_log *log, bool has_positions);
+void fit_log_collect(struct fit_log *log, bool has_positions);
 
 enum { LOG_POSITION_BYTES = 48 };
 
@@ -88,18 +88,18 @@ struct watch {
     struct cluster *cluster;   /* the processes that run the solver together and stop together; or
                                 * NULL */
     struct cluster
-        *alone; /* the processes of which this one runs the solver alone; it stops on a request to
+        *peers; /* the processes of which this one runs the solver alone; it stops on a request to
                  * end; or NULL */
-    char place[LOG_POSITION_BYTES]; /* "POINT\tFOLD\t", for a log with positions */
-    uint64_t max_iterations;        /* 0: no limit */
-    double deadline;                /* of progress_clock(); INFINITY: none */
-    double abandon_time;            /* of progress_clock(), when the run is abandoned; INFINITY:
+    char position[LOG_POSITION_BYTES]; /* "POINT\tFOLD\t", for a log with positions */
+    uint64_t max_iterations;           /* 0: no limit */
+    double deadline;                   /* of progress_clock(); INFINITY: none */
+    double abandon_time;               /* of progress_clock(), when the run is abandoned; INFINITY:
                                    * never */
-    enum algorithm algorithm;       /* the running algorithm, defined if `algorithms` is not 0 */
-    unsigned algorithms;            /* one bit for each algorithm that has run */
-    double started;                 /* progress_clock() at watch_open */
-    pthread_mutex_t mutex;          /* guards the fields below */
-    bool closed;                    /* nothing is shown or logged any more */
+    enum algorithm algorithm;          /* the running algorithm, defined if `algorithms` is not 0 */
+    unsigned algorithms;               /* one bit for each algorithm that has run */
+    double started;                    /* progress_clock() at watch_open */
+    pthread_mutex_t mutex;             /* guards the fields below */
+    bool closed;                       /* nothing is shown or logged any more */
 };
 
 /* Starts the clock of a watch whose fields before `started` are set. watch_close may be called from

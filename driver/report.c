@@ -124,31 +124,32 @@ static bool takes_scales(const struct plain_fit *fit) {
 
 static void note_scales(const struct plain_fit *fit, const struct data *data,
                         struct output *output) {
-    struct error unheard;
+    struct error ignored;
     if (!takes_scales(fit)) {
         return;
     }
     struct cluster *cluster = fit->problem.cluster;
-    double *largest = memory_zeros(data->n_features, sizeof *largest, "ranges", &unheard);
+    double *largest = memory_zeros(data->n_features, sizeof *largest, "ranges", &ignored);
     if (cluster_any(cluster, !largest)) {
         free(largest);
         return; /* only a note is lost */
     }
-    double least = INFINITY, most = 0;
+    double min_size = INFINITY, max_size = 0;
     find_largest(data, largest);
     cluster_max(cluster, largest, data->n_features);
     for (size_t j = 0; j < data->n_features; j++) {
         double size = largest[j];
-        least = size > 0 ? fmin(least, size) : least;
-        most = fmax(most, size);
+        min_size = size > 0 ? fmin(min_size, size) : min_size;
+        max_size = fmax(max_size, size);
     }
-    if (most > MAX_SCALE_RATIO * least) {
+    if (max_size > MAX_SCALE_RATIO * min_size) {
         output_format(output,
                       "note = features range over %.3g (one) and %.3g (another): --scale std would "
                       "help\n",
-                      least, most);
-    } else if (most >= LARGE && !fit->solution.converged && !stop_limited(fit->solution.reason)) {
-        output_format(output, "note = features reach %.3g: --scale std would help\n", most);
+                      min_size, max_size);
+    } else if (max_size >= LARGE && !fit->solution.converged &&
+               !stop_limited(fit->solution.reason)) {
+        output_format(output, "note = features reach %.3g: --scale std would help\n", max_size);
     }
     free(largest);
 }

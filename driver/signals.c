@@ -22,16 +22,16 @@ static const struct {
 enum { N_ENDING_SIGNALS = sizeof ending_signals / sizeof ending_signals[0] };
 enum { FREE, HELD, ENDING };
 
-static char speaker[64]; /* static, because signals may arrive after the end of main */
+static char program_name[64]; /* static, because signals may arrive after the end of main */
 static atomic_int state = FREE;
-static atomic_int came; /* the last signal received, or 0 */
+static atomic_int received; /* the last signal received, or 0 */
 static atomic_bool silent;
 
 /* What the first SIGTERM calls; NULL: it ends the program. */
-static void (*_Atomic asking)(void *context);
-static void *asking_context;
+static void (*_Atomic deferred)(void *context);
+static void *deferred_context;
 
-static void put(const char *text) {
+static void print(const char *text) {
     size_t n = atomic_load(&silent) ? 0 : strlen(text);
     while (n > 0) {
         ssize_t written = write(STDERR_FILENO, text, n);
@@ -45,8 +45,8 @@ static void put(const char *text) {
 
 /* Ends the program by the time limit, with exit code 1. */
 static void end_by_time(void) {
-    put(speaker);
-    put(": the limit of time is passed, with nothing to write yet\n");
+    print(program_name);
+    print(": the limit of time is passed, with nothing to write yet\n");
     _exit(EXIT_FAILURE);
 }
 
@@ -57,10 +57,10 @@ static void end_by(int number) {
     }
     for (size_t i = 0; i < N_ENDING_SIGNALS; i++) {
         if (ending_signals[i].number == number && ending_signals[i].name) {
-            put(speaker);
-            put(": ended by ");
-            put(ending_signals[i].name);
-            put("\n");
+            print(program_name);
+            print(": ended by ");
+            print(ending_signals[i].name);
+            print("\n");
         }
     }
     const struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -75,7 +75,7 @@ static void end_by(int number) {
 /* Ends the program by a received signal, unless files are held or another thread is doing it.
  * release calls this too, so that no signal is lost. */
 static void end_unless_held(void) {
-    int expected = FREE, number = atomic_load(&came);
+    int expected = FREE, number = atomic_load(&received);
     if (number && atomic_compare_exchange_strong(&state, &expected, ENDING)) {
         end_by(number);
     }
@@ -84,17 +84,17 @@ static void end_unless_held(void) {
 /* Drops the time limit: the files that are put in place now are in time. */
 static void forget_time(void) {
     int number = SIGALRM;
-    atomic_compare_exchange_strong(&came, &number, 0);
+    atomic_compare_exchange_strong(&received, &number, 0);
 }
 
 /* The signal handler; it may run on any thread. */
-static void take(int number) {
-    void (*ask)(void *context) = number == SIGTERM ? atomic_exchange(&asking, NULL) : NULL;
+static void handle(int number) {
+    void (*ask)(void *context) = number == SIGTERM ? atomic_exchange(&deferred, NULL) : NULL;
     if (ask) {
-        ask(asking_context);
+        ask(deferred_context);
         return;
     }
-    atomic_store(&came, number);
+    atomic_store(&received, number);
     end_unless_held();
 }
 
@@ -115,8 +115,8 @@ static void release(void) {
 const struct output_hold signals_hold = {hold, release};
 
 void signals_start(const char *program) {
-    snprintf(speaker, sizeof speaker, "%s", program);
-    struct sigaction action = {.sa_handler = take, .sa_flags = SA_RESTART}, before;
+    snprintf(program_name, sizeof program_name, "%s", program);
+    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART}, before;
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < N_ENDING_SIGNALS; i++) {
         bool ignored = sigaction(ending_signals[i].number, NULL, &before) == 0 &&
@@ -130,8 +130,8 @@ void signals_start(const char *program) {
 }
 
 void signals_defer(void (*ask)(void *context), void *context) {
-    asking_context = context;
-    atomic_store(&asking, ask);
+    deferred_context = context;
+    atomic_store(&deferred, ask);
 }
 
 void signals_silence(void) {
@@ -145,7 +145,7 @@ void signals_unlimit(void) {
 }
 
 void signals_limit(double seconds) {
-    struct sigaction action = {.sa_handler = take, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
     const struct itimerval timer = {
         .it_value = {.tv_sec = (time_t)seconds,
                      .tv_usec = (suseconds_t)(1e6 * (seconds - floor(seconds)))}};

@@ -16,7 +16,7 @@ static bool same(char a, char b) {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-static size_t least(size_t a, size_t b) {
+static size_t min_of(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
@@ -32,10 +32,10 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m) {
                 now[j] = j;
                 continue;
             }
-            now[j] =
-                least(least(before[j], now[j - 1]) + 1, before[j - 1] + !same(a[i - 1], b[j - 1]));
+            now[j] = min_of(min_of(before[j], now[j - 1]) + 1,
+                            before[j - 1] + !same(a[i - 1], b[j - 1]));
             if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1])) {
-                now[j] = least(now[j], earlier[j - 2] + 1);
+                now[j] = min_of(now[j], earlier[j - 2] + 1);
             }
         }
     }

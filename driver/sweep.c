@@ -36,7 +36,7 @@ struct results {
     bool *wanted;               /* (grid.n) points of the shard that are not in the checkpoint
                                  * file */
     pthread_mutex_t mutex;
-    bool left; /* guarded by the mutex, as are the fields below: no more results are
+    bool abandoned; /* guarded by the mutex, as are the fields below: no more results are
                              * accepted */
     size_t n_finished_unconverged; /* of the accepted fits */
     double *value, *weight;        /* (grid.n, n_folds, n_measures) */
@@ -162,7 +162,7 @@ static const char *take_values(const struct results *results, size_t index, cons
 static const char *take_row(void *context, const char *line) {
     static const char other[] = "not a row of this sweep", torn[] = "out of memory";
     struct results *results = context;
-    struct error unheard;
+    struct error ignored;
     uint64_t number;
     const char *end = number_parse_unsigned(line, line + strcspn(line, "\t"), &number);
     if (strncmp(line, "point\t", 6) == 0) {
@@ -191,13 +191,14 @@ static const char *take_row(void *context, const char *line) {
         return same && n_tabs < header_tabs ? "a row with cells missing: torn off?" : other;
     }
     const char *wrong = take_values(results, index, line + used),
-               *twin = results->point[index].line;
-    if (!wrong && twin) { /* joined tables may contain a row twice */
+               *previous = results->point[index].line;
+    if (!wrong && previous) { /* joined tables may contain a row twice */
         size_t length = (size_t)(skip_cells(line + used, cells) - line);
-        wrong = strncmp(twin, line, length) == 0 ? NULL
-                                                 : "another row of this point has other measures";
+        wrong = strncmp(previous, line, length) == 0
+                    ? NULL
+                    : "another row of this point has other measures";
     } else if (!wrong) {
-        results->point[index].line = memory_text(line, strlen(line), "a row", &unheard);
+        results->point[index].line = memory_text(line, strlen(line), "a row", &ignored);
         wrong = results->point[index].line ? NULL : torn;
     }
     return wrong;
@@ -222,8 +223,8 @@ static void average(const struct results *results, size_t index, size_t k, doubl
     }
     *mean = weights > 0 ? sum / weights : (double)NAN;
     for (size_t fold = 0; fold < n_folds; fold++) {
-        double far = isnan(value[fold * step]) ? 0 : value[fold * step] - *mean;
-        spread += isnan(value[fold * step]) ? 0 : weight[fold * step] * far * far;
+        double difference = isnan(value[fold * step]) ? 0 : value[fold * step] - *mean;
+        spread += isnan(value[fold * step]) ? 0 : weight[fold * step] * difference * difference;
     }
     double freedom = weights - squares / weights;
     *deviation = counted > 1 && freedom > 0 ? sqrt(spread / freedom) : (double)NAN;
@@ -334,22 +335,22 @@ static int take_fit(struct results *results, size_t index, size_t fold,
 
 /* Takes the bytes of `scored`: the outcome, the values (n_measures) and their weights. After the
  * run was abandoned, each fit ends here with an error. */
-static int told(void *context, size_t index, size_t fold, const char *bytes, size_t n,
-                struct error *err) {
+static int receive(void *context, size_t index, size_t fold, const char *bytes, size_t n,
+                   struct error *err) {
     struct results *results = context;
     struct outcome outcome;
     (void)n;
     memcpy(&outcome, bytes, sizeof outcome);
     pthread_mutex_lock(&results->mutex);
-    int status = results->left
+    int status = results->abandoned
                      ? error_set(err, ERROR_STOPPED, "the limit of time is reached")
                      : take_fit(results, index, fold, &outcome, bytes + sizeof outcome, err);
     pthread_mutex_unlock(&results->mutex);
     return status;
 }
 
-static int scored(void *context, const struct crossval_fit *fit, struct text *bytes,
-                  struct error *err) {
+static int serialize(void *context, const struct crossval_fit *fit, struct text *bytes,
+                     struct error *err) {
     struct results *results = context;
     size_t n = results->sweep->n_measures;
     const struct outcome outcome = {fit->model->gap, fit->seconds, fit->fitted, fit->converged};
@@ -383,7 +384,7 @@ static int choose(const struct results *results, struct error *err) {
         }
     }
     const char *left_out = results->crossval->family->measures->left_out;
-    return isnan(best) && !results->left
+    return isnan(best) && !results->abandoned
                ? error_set(err, ERROR_RUNTIME,
                            "the held-out rows have nothing to measure %s by%s%s%s", measure->name,
                            left_out ? " (" : "", left_out ? left_out : "",
@@ -515,7 +516,7 @@ static int abandon_fits(struct results *results, struct error *err) {
     struct sweep *sweep = results->sweep;
     int status = 0;
     pthread_mutex_lock(&results->mutex);
-    results->left = true;
+    results->abandoned = true;
     pthread_mutex_unlock(&results->mutex);
     size_t n_folds = results->crossval->folds->n;
     for (size_t i = 0; i < sweep->grid.n && status == 0; i++) {
@@ -530,7 +531,7 @@ static int abandon_fits(struct results *results, struct error *err) {
 
 /* Runs the fits until their share of the time has passed. Then no more are started, and those in
  * progress are abandoned, or awaited if `waits`. */
-static int run_in_time(struct results *results, bool waits, bool *running, struct error *err) {
+static int run_in_time(struct results *results, bool waits, bool *abandoned, struct error *err) {
     struct crossval *own = &results->own;
     double now = progress_clock(), n_fits = (double)crossval_count(own);
     double part = n_fits > 0 ? n_fits / (n_fits + (double)own->n_after) : 1;
@@ -538,16 +539,16 @@ static int run_in_time(struct results *results, bool waits, bool *running, struc
     bool ended;
     int status =
         timed_task_run(run_fits, results, waits ? (double)INFINITY : own->end, &ended, err);
-    *running = !ended;
+    *abandoned = !ended;
     bool late = status < 0 && err->kind == ERROR_STOPPED && !progress_stopped(own->progress);
-    return *running || late ? abandon_fits(results, err) : status;
+    return *abandoned || late ? abandon_fits(results, err) : status;
 }
 
 int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
-              size_t *n_fits, bool waits, bool *running, struct error *err) {
+              size_t *n_fits, bool waits, bool *abandoned, struct error *err) {
     struct results *results = memory_zeros(1, sizeof *results, "measures", err);
     *n_fits = 0;
-    *running = false;
+    *abandoned = false;
     if (!results) {
         return -1;
     }
@@ -560,19 +561,20 @@ int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct
         own->points = sweep->grid.point;
         own->n_points = sweep->grid.n;
         own->wanted = results->wanted;
-        own->scored = scored;
-        own->told = told;
+        own->serialize = serialize;
+        own->receive = receive;
         own->context = results;
         own->n_unconverged = &results->n_unconverged;
         *n_fits = crossval_count(own);
         own->n_after = fits_that_follow(crossval->n_after, own->folds->n, *n_fits);
         pthread_mutex_init(&results->mutex, NULL);
-        status = run_in_time(results, waits, running, err);
-        *crossval->n_unconverged += results->left ? sweep->n_left + results->n_finished_unconverged
-                                                  : results->n_unconverged;
+        status = run_in_time(results, waits, abandoned, err);
+        *crossval->n_unconverged += results->abandoned
+                                        ? sweep->n_left + results->n_finished_unconverged
+                                        : results->n_unconverged;
     }
     status = status < 0 ? -1 : end(results, err);
-    if (*running) {
+    if (*abandoned) {
         return status;
     }
     if (own->context) {

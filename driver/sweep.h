@@ -58,6 +58,6 @@ void sweep_free(struct sweep *sweep);
  * they keep using what crossval refers to, except its counter and the table, until the program
  * ends. */
 int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,
-              size_t *n_fits, bool waits, bool *running, struct error *err);
+              size_t *n_fits, bool waits, bool *abandoned, struct error *err);
 
 #endif

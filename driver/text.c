@@ -10,9 +10,9 @@
 
 /* Allocates n more bytes and the NUL. */
 static bool reserve(struct text *text, size_t n) {
-    struct error unheard;
+    struct error ignored;
     if (text->failed ||
-        memory_grow(&text->bytes, text->room, text->n + n + 1, 1, "", &unheard) < 0) {
+        memory_grow(&text->bytes, text->room, text->n + n + 1, 1, "", &ignored) < 0) {
         text->failed = true;
         return false;
     }

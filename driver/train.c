@@ -35,8 +35,8 @@ struct training {
     size_t cache_bytes;
     double deadline;        /* of progress_clock(), for the whole run; INFINITY: none */
     void (*has_rows)(void); /* called when the rows have been read; may be NULL */
-    bool running;           /* an abandoned solver still uses all of this except the outputs */
-    struct training_data read;
+    bool abandoned;         /* an abandoned solver still uses all of this except the outputs */
+    struct training_data input;
     enum family_share share; /* how processes share the fit of the model */
     uint32_t table_data;     /* checksum of the rows, for the table */
     struct sweep sweep;
@@ -62,14 +62,14 @@ static size_t cache_bytes(const struct family *family, const struct options *opt
 
 /* The number of scores of a row, as an estimate before a fit. */
 static double scores_of_row(const struct training *training) {
-    return training->family->scores_labels ? (double)training->read.data.names.n : 1;
+    return training->family->scores_labels ? (double)training->input.data.names.n : 1;
 }
 
 /* An estimate of the seconds that scoring and measuring all rows take after the fits to folds;
  * matters for many labels with the linear kernel. */
 static double scoring_seconds(const struct training *training) {
     const double speed = 5e8;
-    const struct data *data = &training->read.data;
+    const struct data *data = &training->input.data;
     double n = (double)data->n_rows, values = data->row_start
                                                   ? (double)data->row_start[data->n_rows]
                                                   : n * (double)data->n_features;
@@ -90,11 +90,11 @@ static struct crossval make_crossval(struct training *training) {
         options_given(options, "validate") && fit_precomputed(training->family, options);
     return (struct crossval){.family = training->family,
                              .options = options,
-                             .data = &training->read.data,
+                             .data = &training->input.data,
                              .scale_folds = scale_folds,
                              .copy_folds = scale_folds || rows_only,
-                             .n_features = training->read.n_features,
-                             .folds = &training->read.folds,
+                             .n_features = training->input.n_features,
+                             .folds = &training->input.folds,
                              .threads = training->threads,
                              .cache_bytes = training->cache_bytes,
                              .deadline = training->deadline - scoring_seconds(training),
@@ -152,7 +152,7 @@ static void note_unused(struct training *training) {
 
 /* Makes a new thread pool: abandoned fits keep the old one. */
 static int replace_threads(struct training *training, struct error *err) {
-    training->running = true;
+    training->abandoned = true;
     training->threads = NULL;
     progress_clear(&training->progress);
     return threads_create_for_blas(&training->threads,
@@ -168,14 +168,14 @@ static bool waits_for_folds(const struct training *training) {
            training_data_scale_depends_on_rows(training->options);
 }
 
-static int cross(struct training *training, struct error *err) {
+static int cross_validate(struct training *training, struct error *err) {
     const struct options *options = training->options;
     struct output *results = training->outputs.file[OUTPUTS_RESULTS];
     const struct sweep_table table = {.output = training->outputs.file[OUTPUTS_TABLE],
                                       .resume = options_text(options, "resume"),
                                       .data = training->table_data};
     struct crossval crossval = make_crossval(training);
-    const struct folds *folds = &training->read.folds;
+    const struct folds *folds = &training->input.folds;
     size_t held = 0; /* rows that the first fold holds out */
     for (size_t i = 0; i < folds->n_rows; i++) {
         held += folds->fold[i] == 0;
@@ -184,11 +184,11 @@ static int cross(struct training *training, struct error *err) {
     crossval.end = training->cluster ? (double)INFINITY : training->deadline;
     note_unused(training);
     size_t n_fits;
-    bool running;
+    bool abandoned;
     if (expect_scores(training, held, err) < 0 ||
         sweep_run(&training->sweep, &crossval, training->plan.table ? &table : NULL, &n_fits,
-                  waits_for_folds(training), &running, err) < 0 ||
-        (running && replace_threads(training, err) < 0)) {
+                  waits_for_folds(training), &abandoned, err) < 0 ||
+        (abandoned && replace_threads(training, err) < 0)) {
         return -1;
     }
     warn_of_folds(training, 0, n_fits);
@@ -199,7 +199,7 @@ static int cross(struct training *training, struct error *err) {
     if (!training->plan.table) {
         report_measures(&training->sweep, options, results);
     } else if (!options_given(options, "shard")) {
-        report_best(&training->sweep, training->read.n_features, results);
+        report_best(&training->sweep, training->input.n_features, results);
     }
     return output_flush(results, err);
 }
@@ -228,7 +228,7 @@ static void warn_of_no_calibration(struct training *training) {
  * cluster. */
 static int calibrate(struct training *training, struct point point, struct error *err) {
     struct calibrating *calibrating = memory_zeros(1, sizeof *calibrating, "a calibration", err);
-    if (!calibrating || expect_scores(training, training->read.data.n_rows, err) < 0) {
+    if (!calibrating || expect_scores(training, training->input.data.n_rows, err) < 0) {
         free(calibrating);
         return -1;
     }
@@ -274,7 +274,7 @@ static int write_proof(struct training *training, const struct plain_fit *fit, u
         training->outputs.file[OUTPUTS_PROOF] = NULL;
         return 0;
     }
-    return report_proof(fit, training->read.fingerprint, checksum,
+    return report_proof(fit, training->input.fingerprint, checksum,
                         training->outputs.file[OUTPUTS_PROOF], err);
 }
 
@@ -314,9 +314,9 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
     }
     if (outputs->file[OUTPUTS_RESULTS]) {
         report_fit(fit, outputs->file[OUTPUTS_RESULTS]);
-        report_notes(fit, &training->read.data, outputs->file[OUTPUTS_RESULTS]);
+        report_notes(fit, &training->input.data, outputs->file[OUTPUTS_RESULTS]);
         if (!options_given(training->options, "quiet")) {
-            report_seconds(fit, training->read.seconds, outputs->file[OUTPUTS_RESULTS]);
+            report_seconds(fit, training->input.seconds, outputs->file[OUTPUTS_RESULTS]);
         }
     }
     if (outputs->file[OUTPUTS_EXTRA]) {
@@ -345,36 +345,36 @@ static void warn_of_fit(struct training *training, const struct plain_fit *fit, 
 
 static int fit_model(struct training *training, struct point point, struct error *err) {
     struct cluster *cluster = training->cluster;
-    if (training->plan.alone && cluster &&
-        training_data_share(&training->read, training->family, point, training->cache_bytes,
+    if (training->plan.replicated && cluster &&
+        training_data_share(&training->input, training->family, point, training->cache_bytes,
                             cluster, &training->share, err) < 0) {
         return -1;
     }
-    bool apart = training->share == FAMILY_APART, starts = training->share == FAMILY_STARTS;
-    if (!apart && !starts && !cluster_leads(cluster)) {
+    bool distributed = training->share == FAMILY_APART, restarts = training->share == FAMILY_STARTS;
+    if (!distributed && !restarts && !cluster_leads(cluster)) {
         return 0;
     }
     const struct plain_fit_setup setup = {.family = training->family,
                                           .point = point,
-                                          .data = &training->read.data,
-                                          .n_features = training->read.n_features,
-                                          .cluster = apart ? cluster : NULL,
-                                          .alone = apart ? NULL : cluster,
-                                          .starts = starts,
+                                          .data = &training->input.data,
+                                          .n_features = training->input.n_features,
+                                          .cluster = distributed ? cluster : NULL,
+                                          .peers = distributed ? NULL : cluster,
+                                          .restarts = restarts,
                                           .threads = training->threads,
                                           .cache_bytes = training->cache_bytes,
                                           .deadline = training->deadline,
-                                          .patient = training->host != NULL,
+                                          .waits_for_solver = training->host != NULL,
                                           .progress = &training->progress,
                                           .log = training->log.output ? &training->log : NULL,
-                                          .place = training->sweep.best + 1};
+                                          .position = training->sweep.best + 1};
     struct plain_fit *fit;
-    if (plain_fit_create(&fit, &setup, &training->running, err) < 0) {
+    if (plain_fit_create(&fit, &setup, &training->abandoned, err) < 0) {
         return -1;
     }
     bool asked = cluster_any(setup.cluster, cluster_asked(cluster));
     int status = write_fit(training, fit, err);
-    if (training->plan.spread && training->share == FAMILY_ALONE && status == 0) {
+    if (training->plan.distributed && training->share == FAMILY_ALONE && status == 0) {
         progress_note(&training->progress, "rank 0 made the fit: ranks take longer to share it");
     }
     if (!fit->solution.converged) {
@@ -395,12 +395,12 @@ static int fit_model(struct training *training, struct point point, struct error
 /* Reads the rows, or takes the application's. */
 static int take_rows(struct training *training, struct error *err) {
     const struct application *host = training->host;
-    return host ? training_data_take(&training->read, host->rows, host->folds, training->family,
+    return host ? training_data_take(&training->input, host->rows, host->folds, training->family,
                                      training->options, training->plan.cross_validating,
                                      training->threads, err)
-                : training_data_read(&training->read, training->family, training->options,
+                : training_data_read(&training->input, training->family, training->options,
                                      training->plan.cross_validating,
-                                     training->plan.spread ? training->cluster : NULL,
+                                     training->plan.distributed ? training->cluster : NULL,
                                      training->threads, err);
 }
 
@@ -408,8 +408,8 @@ static int take_rows(struct training *training, struct error *err) {
 static int share_rows(struct training *training, struct error *err) {
     struct cluster *cluster = training->cluster;
     const struct point point = {training->options, 0};
-    return training->read.spread
-               ? training_data_share(&training->read, training->family, point,
+    return training->input.distributed
+               ? training_data_share(&training->input, training->family, point,
                                      training->cache_bytes, cluster, &training->share, err)
                : 0;
 }
@@ -418,18 +418,18 @@ static int share_rows(struct training *training, struct error *err) {
  * rows: files of the same name may differ between machines, and processes with different rows would
  * make different collective calls. */
 static int identify_rows(struct training *training, struct error *err) {
-    struct cluster *apart = training->read.spread ? NULL : training->cluster;
-    if (training->plan.table || apart) {
-        training->table_data = training_data_checksum(&training->read);
+    struct cluster *replicated = training->input.distributed ? NULL : training->cluster;
+    if (training->plan.table || replicated) {
+        training->table_data = training_data_checksum(&training->input);
     }
-    return cluster_same(apart, training->table_data)
+    return cluster_same(replicated, training->table_data)
                ? 0
                : error_set(err, ERROR_RUNTIME,
                            "%s: processes have read different rows, folds or weights of rows",
                            training->options->operand[0]);
 }
 
-static int work(struct training *training, struct error *err) {
+static int train_rows(struct training *training, struct error *err) {
     const struct options *options = training->options;
     /* the minimum over all processes, so that they make the same decisions */
     double bytes = (double)cache_bytes(training->family, options, training->cluster);
@@ -441,7 +441,7 @@ static int work(struct training *training, struct error *err) {
         take_rows(training, err) < 0 || share_rows(training, err) < 0 ||
         identify_rows(training, err) < 0 ||
         (options_given(options, "liblinear") &&
-         model_export_check_width(training->read.n_features, err) < 0)) {
+         model_export_check_width(training->input.n_features, err) < 0)) {
         return -1;
     }
     if (training->has_rows) {
@@ -450,8 +450,8 @@ static int work(struct training *training, struct error *err) {
     if (cluster_any(training->cluster, cluster_asked(training->cluster))) {
         return error_set(err, ERROR_RUNTIME, "ended by a signal, before a fit");
     }
-    if (training_data_scale_rows(&training->read, options, err) < 0 ||
-        (training->plan.cross_validating && cross(training, err) < 0)) {
+    if (training_data_scale_rows(&training->input, options, err) < 0 ||
+        (training->plan.cross_validating && cross_validate(training, err) < 0)) {
         return -1;
     }
     if (training->host && training->plan.cross_validating && training->host->chosen) {
@@ -465,7 +465,7 @@ static int work(struct training *training, struct error *err) {
         return 0;
     }
     struct point point = {options, training->sweep.grid.point[training->sweep.best]};
-    if (training_data_end_validation(&training->read, err) < 0 ||
+    if (training_data_end_validation(&training->input, err) < 0 ||
         (calibration_wanted(training->family, options) && calibrate(training, point, err) < 0)) {
         return -1;
     }
@@ -484,7 +484,7 @@ static int run(struct training *training, struct error *err) {
         fit_log_open(&training->log, training->outputs.file[OUTPUTS_LOG],
                      training->plan.cross_validating);
     }
-    return work(training, err) < 0 ? -1 : outputs_commit(&training->outputs, err);
+    return train_rows(training, err) < 0 ? -1 : outputs_commit(&training->outputs, err);
 }
 
 static double deadline(const struct options *options) {
@@ -495,7 +495,7 @@ static double deadline(const struct options *options) {
 static void training_free(struct training *training) {
     calibration_free(&training->calibration);
     sweep_free(&training->sweep);
-    training_data_free(&training->read);
+    training_data_free(&training->input);
     if (training->log.output) {
         fit_log_close(&training->log);
     }
@@ -529,17 +529,17 @@ int train_run(const struct family *family, const struct options *options, const 
     }
     training->cluster = cluster;
     training->has_rows = has_rows;
-    training->outputs.nowhere = !cluster_leads(cluster);
+    training->outputs.discards = !cluster_leads(cluster);
     training->outputs.hold = hold;
     training->outputs.n_parts =
         cluster && options->n_operands > 0 && spread_has_parts(options->operand[0])
             ? cluster_size(cluster)
             : 0;
     int status = run(training, err);
-    *end = (struct train_end){.short_of_gap = training->n_unconverged > 0,
-                              .running = training->running};
+    *end = (struct train_end){.unconverged = training->n_unconverged > 0,
+                              .abandoned = training->abandoned};
     outputs_close(&training->outputs);
-    if (end->running) {
+    if (end->abandoned) {
         progress_clear(&training->progress);
     } else {
         training_free(training);
@@ -559,7 +559,7 @@ int train_for_application(const struct family *family, const struct options *opt
     training->outputs.file[OUTPUTS_TABLE] = host->table;
     int status = plan_make(&training->plan, family, options, host, NULL, err);
     status = status < 0 ? -1 : sweep_create(&training->sweep, family, options, err);
-    status = status < 0 ? -1 : work(training, err);
+    status = status < 0 ? -1 : train_rows(training, err);
     training_free(training);
     return status;
 }

@@ -14,8 +14,8 @@ extern const char *const loss_names[];
 int train_options(struct options *options, const struct family *family, struct error *err);
 
 struct train_end {
-    bool short_of_gap; /* a fit did not reach its target gap */
-    bool running;      /* a solver exceeded the time limit and was abandoned: the caller keeps the
+    bool unconverged; /* a fit did not reach its target gap */
+    bool abandoned;   /* a solver exceeded the time limit and was abandoned: the caller keeps the
                         * options and the output sink for it, and ends the process by _exit */
 };
 

@@ -26,8 +26,8 @@ static int read_rows(struct training_data *training, struct spread_rows *rows,
     const struct input_format format = format_of(family, options);
     const char *path = options->operand[0];
     struct data *data = &training->data;
-    if (training->spread) {
-        return spread_read(data, rows, path, &format, family->folds_by_query, training->spread,
+    if (training->distributed) {
+        return spread_read(data, rows, path, &format, family->folds_by_query, training->distributed,
                            threads, err);
     }
     int status = input_read(data, path, &format, threads, err);
@@ -114,12 +114,12 @@ static int prepare(struct training_data *training, const struct spread_rows *row
                    bool cross_validating, const struct folds *given, struct threads *threads,
                    struct error *err) {
     struct data *data = &training->data;
-    struct cluster *spread = training->spread;
+    struct cluster *distributed = training->distributed;
     if (data->n_rows > UINT32_MAX - 1) {
         return error_set(err, ERROR_RUNTIME, "%zu rows: more than %" PRIu32, data->n_rows,
                          UINT32_MAX - 1);
     }
-    if (family->check_data && family->check_data(options, data, spread, err) < 0) {
+    if (family->check_data && family->check_data(options, data, distributed, err) < 0) {
         return -1;
     }
     if (options_given(options, "proof")) {
@@ -138,8 +138,8 @@ static int prepare(struct training_data *training, const struct spread_rows *row
     uint32_t width = 0;
     training->compact = !family->width && !fit_precomputed(family, options);
     if ((family->width && family->width(options, data, &width, err) < 0) ||
-        (spread ? spread_hold(data, width, training->compact, spread, err)
-                : hold(data, width, training->compact, err)) < 0) {
+        (distributed ? spread_hold(data, width, training->compact, distributed, err)
+                     : hold(data, width, training->compact, err)) < 0) {
         return -1;
     }
     training->n_features = width > training->n_features ? width : training->n_features;
@@ -147,11 +147,11 @@ static int prepare(struct training_data *training, const struct spread_rows *row
 }
 
 int training_data_read(struct training_data *training, const struct family *family,
-                       const struct options *options, bool cross_validating, struct cluster *spread,
-                       struct threads *threads, struct error *err) {
+                       const struct options *options, bool cross_validating,
+                       struct cluster *distributed, struct threads *threads, struct error *err) {
     double start = progress_clock();
     struct spread_rows rows;
-    *training = (struct training_data){.spread = spread};
+    *training = (struct training_data){.distributed = distributed};
     if (read_rows(training, &rows, family, options, threads, err) < 0 ||
         prepare(training, &rows, family, options, cross_validating, NULL, threads, err) < 0) {
         training_data_free(training);
@@ -177,11 +177,11 @@ int training_data_take(struct training_data *training, const struct data *rows,
 
 /* Gives each process the rows of all. Called by all processes of `spread`, which becomes NULL. */
 static int training_data_gather(struct training_data *training, struct error *err) {
-    if (training->spread && gather_rows(&training->data, training->spread, err) < 0) {
+    if (training->distributed && gather_rows(&training->data, training->distributed, err) < 0) {
         return -1;
     }
     training->n_rows = training->data.n_rows;
-    training->spread = NULL;
+    training->distributed = NULL;
     return 0;
 }
 
@@ -258,7 +258,7 @@ static struct family_size size_of(const struct training_data *read, size_t cache
                                   struct cluster *cluster) {
     const struct data *data = &read->data;
     double total[2] = {(double)data->n_rows, (double)data_values(data)};
-    cluster_sum(read->spread, total, 2);
+    cluster_sum(read->distributed, total, 2);
     return (struct family_size){.rows = total[0],
                                 .values = total[1],
                                 .features = data->n_features,
@@ -273,7 +273,7 @@ int training_data_share(struct training_data *read, const struct family *family,
                         struct error *err) {
     struct family_size size = size_of(read, cache_bytes, cluster);
     *share = family->share ? family->share(point, &size) : FAMILY_APART;
-    if (read->spread) {
+    if (read->distributed) {
         return *share == FAMILY_APART ? 0 : training_data_gather(read, err);
     }
     *share = *share == FAMILY_STARTS ? FAMILY_STARTS : FAMILY_ALONE;

@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 struct training_data {
-    struct cluster *spread; /* the processes over which the rows are distributed; NULL: all rows are
+    struct cluster
+        *distributed; /* the processes over which the rows are distributed; NULL: all rows are
                              * here */
     struct data data;
     size_t n_rows;        /* of the training file; data may hold validation rows after them */
@@ -25,8 +26,8 @@ struct training_data {
  * If cross_validating (then spread is NULL), also what --folds, --fold-file or --validate name. The
  * caller ends with training_data_free. */
 int training_data_read(struct training_data *training, const struct family *family,
-                       const struct options *options, bool cross_validating, struct cluster *spread,
-                       struct threads *threads, struct error *err);
+                       const struct options *options, bool cross_validating,
+                       struct cluster *distributed, struct threads *threads, struct error *err);
 
 /* The same for rows of the application, with its folds (NULL: as the options say). Both are
  * borrowed until training_data_free, and not modified. */

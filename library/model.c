@@ -170,7 +170,7 @@ static bool begins(const struct text *text, const char *with) {
 
 /* The family named in the first line, `dualsvm FAMILY 1`, or for a LIBLINEAR model the family that
  * imports it; NULL: neither. */
-static const struct family_tables *told_family(const struct text *text) {
+static const struct family_tables *family_of_text(const struct text *text) {
     for (const struct family_tables *tables = library_families; tables->train; tables++) {
         char line[64];
         snprintf(line, sizeof line, "dualsvm %s ", tables->train->name);
@@ -189,7 +189,7 @@ static int load(dualsvm_model **model, const struct family_tables *family, struc
         free(text.bytes);
         return -1;
     }
-    family = family ? family : told_family(&text);
+    family = family ? family : family_of_text(&text);
     if (!family) {
         free(text.bytes);
         return error_set(err, ERROR_RUNTIME, "%s: not a model", source_name(source));

@@ -30,13 +30,13 @@ void dualsvm_table_free(dualsvm_table *table) {
 
 /* Adds a line of n bytes, without its end. */
 static int add_line(struct dualsvm_table *table, const char *text, size_t n) {
-    struct error unheard;
+    struct error ignored;
     if (memory_grow(&table->line, table->room, table->n_lines + 1, sizeof *table->line, "a table",
-                    &unheard) < 0) {
+                    &ignored) < 0) {
         return ENOMEM;
     }
     table->room = memory_room(table->room, table->n_lines + 1);
-    char *line = memory_text(text, n, "a row", &unheard);
+    char *line = memory_text(text, n, "a row", &ignored);
     if (!line) {
         return ENOMEM;
     }

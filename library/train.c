@@ -13,7 +13,8 @@
 
 /* ---- callbacks ---- */
 
-static bool hear(void *context, uint64_t iteration, double primal, double dual, double seconds) {
+static bool on_check(void *context, uint64_t iteration, double primal, double dual,
+                     double seconds) {
     const dualsvm_watch *watch = context;
     dualsvm_progress progress = {.size = sizeof progress,
                                  .iteration = iteration,
@@ -25,7 +26,7 @@ static bool hear(void *context, uint64_t iteration, double primal, double dual, 
 }
 
 /* Passes on a warning or a note, without the name of the program and without the line end. */
-static void say(void *context, const char *text, size_t length) {
+static void pass_message(void *context, const char *text, size_t length) {
     const dualsvm_watch *watch = context;
     const char *behind = "dualsvm: ";
     size_t before = strlen(behind);
@@ -46,11 +47,11 @@ static void say(void *context, const char *text, size_t length) {
 }
 
 /* Passes on each line of a text. */
-static void say_lines(dualsvm_watch *watch, const char *text, size_t n) {
+static void pass_lines(dualsvm_watch *watch, const char *text, size_t n) {
     for (size_t at = 0; at < n;) {
         const char *end = memchr(text + at, '\n', n - at);
         size_t length = end ? (size_t)(end - text) - at : n - at;
-        say(watch, text + at, length);
+        pass_message(watch, text + at, length);
         at += length + 1;
     }
 }
@@ -96,11 +97,11 @@ static int write_notes(const struct plain_fit *fit, struct output *output, struc
     return 0;
 }
 
-static int tell_notes(dualsvm_watch *watch, const struct plain_fit *fit, struct error *err) {
+static int send_notes(dualsvm_watch *watch, const struct plain_fit *fit, struct error *err) {
     struct text notes = {0};
     int status = collect(&notes, fit, write_notes, err);
     if (status == 0) {
-        say_lines(watch, notes.bytes, notes.n);
+        pass_lines(watch, notes.bytes, notes.n);
     }
     free(notes.bytes);
     return status;
@@ -126,7 +127,7 @@ static int fitted(void *context, const struct plain_fit *fit, struct error *err)
         return -1;
     }
     model->report.lines = model->lines.bytes;
-    return fitting->watch.message ? tell_notes(&fitting->watch, fit, err) : 0;
+    return fitting->watch.message ? send_notes(&fitting->watch, fit, err) : 0;
 }
 
 static void chosen(void *context, size_t best) {
@@ -166,8 +167,9 @@ static int check_rows(const struct dualsvm_data *data, const struct dualsvm_opti
 static int run(struct fitting *fitting, const struct dualsvm_options *options,
                const struct dualsvm_data *data, bool with_model, struct error *err) {
     dualsvm_watch *watch = &fitting->watch;
-    const struct listener listener = {hear, watch};
-    const struct output_sink sink = {.write = watch->message ? say : NULL, .context = watch};
+    const struct listener listener = {on_check, watch};
+    const struct output_sink sink = {.write = watch->message ? pass_message : NULL,
+                                     .context = watch};
     struct application host = {.rows = &data->data,
                                .folds = fitting->table && data->folds.n > 0 ? &data->folds : NULL,
                                .cross_validating = fitting->table != NULL,

@@ -105,7 +105,7 @@ static int train(const struct request *request, size_t *n_points) {
     unlink(model_path);
     unlink(proof_path);
     static const struct output_sink silence = {.write = NULL};
-    struct train_end end = {.running = false};
+    struct train_end end = {.abandoned = false};
     fuzz_demand(train_options(&options, request->family, &err) == 0);
     int status = options_parse(&options, argc, argv, &err);
     *n_points = options.n_points;
@@ -114,7 +114,7 @@ static int train(const struct request *request, size_t *n_points) {
             train_run(request->family, &options, "fuzz", &silence, NULL, NULL, NULL, &end, &err);
     }
     fuzz_demand_told(status, &err);
-    if (!end.running) { /* otherwise they are those of the solver that continues */
+    if (!end.abandoned) { /* otherwise they are those of the solver that continues */
         options_free(&options);
     }
     return status == 0 && access(model_path, R_OK) == 0;

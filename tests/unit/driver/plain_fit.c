@@ -59,7 +59,7 @@ static const struct family family = {.name = "waiting",
                                      .close = close_problem};
 
 static struct plain_fit *fit(const struct options *options, struct data *data, double seconds,
-                             struct progress *progress, bool *running) {
+                             struct progress *progress, bool *abandoned) {
     struct error err = {0};
     const struct plain_fit_setup setup = {.family = &family,
                                           .point = {options, 0},
@@ -69,7 +69,7 @@ static struct plain_fit *fit(const struct options *options, struct data *data, d
                                           .deadline = progress_clock() + seconds,
                                           .progress = progress};
     struct plain_fit *made = NULL;
-    MUST(plain_fit_create(&made, &setup, running, &err));
+    MUST(plain_fit_create(&made, &setup, abandoned, &err));
     return made;
 }
 
@@ -80,19 +80,19 @@ int main(void) {
     struct plain_fit *made;
     struct progress progress;
     const struct output_sink sink = {.write = NULL};
-    bool running;
+    bool abandoned;
     progress_open(&progress, &sink, "unit", true);
     MUST(train_options(&options, &family, &err));
-    made = fit(&options, &data, 500, &progress, &running);
-    CHECK(!running && made->solution.iterations == 7 && made->model.primal == 1,
+    made = fit(&options, &data, 500, &progress, &abandoned);
+    CHECK(!abandoned && made->solution.iterations == 7 && made->model.primal == 1,
           "a fit that ends in time is not taken");
     plain_fit_free(made);
-    made = fit(&options, &data, INFINITY, &progress, &running);
-    CHECK(!running && made->solution.iterations == 7, "a fit without a limit is not taken");
+    made = fit(&options, &data, INFINITY, &progress, &abandoned);
+    CHECK(!abandoned && made->solution.iterations == 7, "a fit without a limit is not taken");
     plain_fit_free(made);
     pthread_mutex_lock(&gate);
-    made = fit(&options, &data, 0.1, &progress, &running);
-    CHECK(running && made->solution.unsolved && made->model.primal == 2 &&
+    made = fit(&options, &data, 0.1, &progress, &abandoned);
+    CHECK(abandoned && made->solution.unsolved && made->model.primal == 2 &&
               made->model.iterations == 0,
           "a solver that waits is waited for");
     plain_fit_free(made);
