@@ -67,14 +67,14 @@ struct fit_counter {
 void crossval_counter_open(struct fit_counter *counter, const struct crossval *crossval);
 void crossval_counter_close(struct fit_counter *counter);
 
-/* Records that `own` fits are assigned to this process, and that `dealt` of all fits are
+/* Records that `own` fits are assigned to this process, and that `assigned` of all fits are
  * assigned. */
-void crossval_counter_assign(struct fit_counter *counter, size_t own, size_t assigned_end);
+void crossval_counter_assign(struct fit_counter *counter, size_t own, size_t assigned);
 
 /* The deadline of a fit that begins now, while n_workers fits of this process run at once. */
 double crossval_counter_deadline(struct fit_counter *counter, size_t n_workers);
 
-/* Sends the bytes that `scored` makes of a fit to process 0. */
+/* Sends the bytes that `serialize` makes of a fit to process 0. */
 int crossval_send_scores(struct fit_counter *counter, const struct crossval_fit *fit,
                          struct error *err);
 

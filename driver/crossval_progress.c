@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The head of a message. of_scores: the fit's position and the bytes of `scored` follow; otherwise
+/* The head of a message. of_scores: the fit's position and the bytes of `serialize` follow; otherwise
  * whether it converged, and its log rows follow. */
 struct message {
     bool of_scores, converged;
@@ -97,10 +97,10 @@ void crossval_counter_close(struct fit_counter *counter) {
     pthread_mutex_destroy(&counter->mutex);
 }
 
-void crossval_counter_assign(struct fit_counter *counter, size_t own, size_t assigned_end) {
+void crossval_counter_assign(struct fit_counter *counter, size_t own, size_t assigned) {
     pthread_mutex_lock(&counter->mutex);
     counter->n_own_left += own;
-    counter->n_assigned = assigned_end;
+    counter->n_assigned = assigned;
     pthread_mutex_unlock(&counter->mutex);
 }
 

@@ -333,7 +333,7 @@ static int take_fit(struct results *results, size_t index, size_t fold,
     return ++point->n_folds == n_folds ? take_point(results, index, err) : 0;
 }
 
-/* Takes the bytes of `scored`: the outcome, the values (n_measures) and their weights. After the
+/* Takes the bytes of `serialize`: the outcome, the values (n_measures) and their weights. After the
  * run was abandoned, each fit ends here with an error. */
 static int receive(void *context, size_t index, size_t fold, const char *bytes, size_t n,
                    struct error *err) {

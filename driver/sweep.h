@@ -42,7 +42,7 @@ int sweep_create(struct sweep *sweep, const struct family *family, const struct 
                  struct error *err);
 void sweep_free(struct sweep *sweep);
 
-/* Runs the cross-validation, whose points, scored, told and context are set here.
+/* Runs the cross-validation, whose points, hooks and context are set here.
  *
  * With a table (NULL: none), the header and a row for each point of the shard are written to its
  * output in the order of the points, each as soon as it and all previous rows are known; see

@@ -1,4 +1,4 @@
-# What hostile input and options once brought to light in all five families: a case a finding.
+# Extreme input and options that once caused errors, one test for each.
 
 load helper
 load rank_tools
@@ -7,7 +7,7 @@ setup() {
     cd "$tmp" || exit 1
 }
 
-@test "attack: mc: kernel values of 1e90 are fitted to the end, and the bounds are true" {
+@test "attack: mc: kernel values of 1e90 converge, and the bounds are valid" {
     printf 'a 1:1e15 2:-1e12\nb 1:3e10 2:1e15\nc 1:1 2:1e15\na 1:-1e12 2:1\nb 1:1e15 2:1\n' >big
     run -0 limited svm-mc-train -q -t 1 --proof proof big model
     refute_output --partial 'not converged'
@@ -15,14 +15,14 @@ setup() {
     assert_output --partial VERIFIED
 }
 
-@test "attack: smm: the square of a tiny alpha does not vanish from the dual" {
+@test "attack: smm: the square of a tiny alpha does not underflow in the dual" {
     printf '1 1:1\n-1 2:1\n1 1:.5 3:1\n-1 4:1\n-1 1:-1\n' >rows
     svm-smm-train -q --shape 2x2 -s svm -l squared-hinge -c 1e-300 rows model
     awk '$1 == "primal" { P = $2 } $1 == "dual" { D = $2 }
         END { exit !(P > 0 && D <= P * (1 + 1e-9)) }' model
 }
 
-@test "attack: a model without support vectors of a precomputed kernel predicts" {
+@test "attack: a precomputed-kernel model without support vectors predicts" {
     printf '%s\n' 'a 0:1 2:-1' 'b 0:2 1:-1' >rows
     svm-mc-train -q -t 4 rows model
     grep -x 'end 0 .*' model
@@ -48,7 +48,7 @@ setup() {
     done
 }
 
-@test "attack: cross-validation that fails says so in one line" {
+@test "attack: an error during cross-validation is reported in one line" {
     printf '1 1:1\n-1 1:2\n' >rows
     for family in top mc ml; do
         run --separate-stderr svm-$family-train -q -v 100 rows model
@@ -57,7 +57,7 @@ setup() {
     done
 }
 
-@test "attack: mc: with a tiny cost the dual of the kernel solver is still below the primal" {
+@test "attack: mc: with a tiny cost the dual of the kernel solver stays below the primal" {
     printf '%s 1:0\n' a b c a b c >rows
     for formulation in cs adm atm ats; do
         svm-mc-train -q -c 1e-10 -t 2 -g 1 -s $formulation --max-time 2 rows model

@@ -1,5 +1,5 @@
-# --batch and --by-query: many test files with one load of the model, tables of measures, and runs that
-# are killed and finished.
+# --batch and --by-query: many test files with one load of the model, tables of measures, and interrupted
+# runs.
 
 load helper
 
@@ -14,13 +14,13 @@ setup() {
             seed = (seed * 16807) % 2147483647
             print int(100 * (sum + 2 * seed / 2147483647)) / 100 " qid:" 1 + i % 24 line } }' >set.svm
     mkdir -p files
-    # the third has too few rows to be measured by
+    # the third has too few rows for the measures
     awk '{ split($2, q, ":"); n[q[2]]++ } q[2] != 3 || n[3] < 4 { print >("files/" q[2]) }' set.svm
     svm-rank-train -q set.svm model >/dev/null
 }
 
 # family_files FAMILY: makes the model FAMILY.model and three test files in the folder FAMILY; the
-# second has no labels that the model knows.
+# labels of the second are unknown to the model.
 family_files() {
     mkdir -p "$1"
     case $1 in
@@ -38,7 +38,7 @@ family_files() {
     "svm-$1-train" -q "$1/a" "$1.model" >/dev/null
 }
 
-@test "batch: one table of all files, with empty cells where nothing can be measured, in every family" {
+@test "batch: one table of all files, with empty cells for undefined measures, in every family" {
     local columns
     for family in rank top mc ml smm; do
         family_files $family
@@ -47,7 +47,7 @@ family_files() {
         columns=$(head -1 table)
         [[ $columns == file$'\t'rows$'\t'* ]] || fail "$columns"
         assert_equal "$(awk -F'\t' '{ print NF }' table | sort -u | wc -l)" 1
-        # each cell is what a run of its own prints, and an unlabelled file has none
+        # each cell equals the output of a run on that file, and an unlabelled file has none
         for file in a c; do
             svm-$family-predict -q --metrics $family/$file $family.model scores >single
             awk -F'\t' -v file=$family/$file 'NR == 1 { split($0, name) }
@@ -59,7 +59,7 @@ family_files() {
     done
 }
 
-@test "batch: a file with too few rows to measure stops nothing" {
+@test "batch: a file with too few rows for the measures is not an error" {
     svm-rank-predict -q --batch --metrics --output-dir made model files/{1,2,3,4} >table
     assert_equal "$(sed -n 4p table | sed 's/\t*$//')" $'files/3\t3'
     assert_equal "$(awk -F'\t' '{ print NF }' table | sort -u | wc -l)" 1
@@ -74,17 +74,17 @@ family_files() {
     gzip -k model
     svm-rank-predict -q --batch --metrics --output-dir gzip files/* model.gz >gzip.tsv
     cmp first.tsv gzip.tsv
-    # what is no file is not looked at
+    # pipes are not opened to find the model
     svm-rank-predict -q --batch --metrics --output-dir pipe - files/* <model >pipe.tsv
     cmp first.tsv pipe.tsv
     svm-rank-predict -q --batch --output-dir pipe - model <files/1
     cmp first/1.predict pipe/stdin.predict
-    # a test file that is missing does not make the model one
+    # a missing test file does not make the model ambiguous
     refused svm-rank-predict -q --batch --output-dir none missing files/1 model
     assert_equal "$(<"$tmp/err")" 'svm-rank-predict: missing: No such file or directory'
 }
 
-@test "batch: --output-dir is made, and may be there" {
+@test "batch: --output-dir is created, and may exist" {
     svm-rank-predict -q --batch --output-dir made/ model files/1
     svm-rank-predict -q --batch --output-dir made model files/2
     holds made 1.predict 2.predict
@@ -97,7 +97,7 @@ family_files() {
     done
 }
 
-@test "batch: --keep-going goes on after files that fail, and lists them" {
+@test "batch: --keep-going continues after files that fail, and lists them" {
     echo '1 qid:1 1:x' >files/broken
     run -1 --separate-stderr svm-rank-predict -q --batch --metrics --output-dir made model files/1 \
         files/broken missing files/2
@@ -113,7 +113,7 @@ svm-rank-predict: failed: missing
 svm-rank-predict: 2 of 4 test files failed"
     holds made 1.predict 2.predict
     assert_equal "$(cut -f1 q.tsv | tr '\n' ' ')" 'file files/1 files/2 '
-    # a table that cannot be written ends it all the same
+    # an error of the table itself ends the run
     run -1 bash -c 'svm-rank-predict -q --batch --metrics --keep-going --output-dir made model files/* >/dev/full'
     assert_output --partial '<stdout>: cannot write: No space left on device'
 }
@@ -127,7 +127,7 @@ svm-rank-predict: 2 of 4 test files failed"
         near "$(awk -F'\t' -v name=$measure 'NR == 1 { for (k = 1; k <= NF; k++) if ($k == name) at = k }
             NR > 1 { sum += $at; n++ } END { printf "%.15g", sum / n }' q.tsv)" "$(metric $measure all)" 1e-12
     done
-    # a query is measured as a file of its own, and its pairs are counted
+    # a query is measured like a file of its own, and its pairs are counted
     svm-rank-predict -q --batch --metrics --by-query many.tsv --output-dir made model files/* >table
     diff <(cut -f2-7 many.tsv | sort) <(awk -F'\t' -v OFS='\t' '$2 != 3' q.tsv | cut -f2-7 |
         cat - <(printf '3\t3\t3\t\t\t\n') | sort)
@@ -136,7 +136,7 @@ svm-rank-predict: 2 of 4 test files failed"
     printf '1 qid:7 1:1\n2 qid:8 1:1\n2 qid:7 1:2\n2 qid:7 1:3\nqid:9 1:4\n' >odd.svm
     svm-rank-predict -q --by-query q.tsv odd.svm model >/dev/null
     assert_equal "$(cut -f2-4 q.tsv | tr '\t\n' ', ')" 'query,rows,pairs 7,3,2 8,1,0 9,1,0 '
-    # without queries there is one row, without a name; other families have no pairs
+    # without queries there is one row with an empty name; other families have no pairs
     family_files mc
     svm-mc-predict -q --by-query q.tsv mc/a mc.model >/dev/null
     assert_equal "$(cut -f1-5 q.tsv | tail -1)" $'mc/a\t\t40\t\t'"$(svm-mc-predict -q --metrics mc/a mc.model |
@@ -150,10 +150,10 @@ svm-rank-predict: 2 of 4 test files failed"
     assert_output --partial "two outputs to one file: '-'"
 }
 
-@test "batch: a run that is killed is finished by the same command, and nobody sees the difference" {
+@test "batch: an interrupted run is completed by the same command with the same result" {
     local command='svm-rank-predict -q --batch --metrics --skip-existing --by-query'
     $command whole.tsv --output-dir whole model files/* >whole.out
-    # one file is a pipe: the run is killed while it waits there, half-way
+    # one file is a pipe: the run is killed while it waits there
     mv files/20 kept && mkfifo files/20
     $command part.tsv --output-dir part model files/* >part.out &
     local pid=$!
@@ -178,7 +178,7 @@ svm-rank-predict: 2 of 4 test files failed"
     done <inodes
 }
 
-@test "batch: --skip-existing does again what it has no measures of" {
+@test "batch: --skip-existing repeats files whose measures are missing" {
     svm-rank-predict -q --batch --output-dir made model files/{1,2}
     echo changed >made/1.predict
     svm-rank-predict -q --batch --skip-existing --output-dir made model files/{1,2}
@@ -193,15 +193,15 @@ svm-rank-predict: 2 of 4 test files failed"
     done
     truncate -s -1 made/1.measures
     svm-rank-predict -q --batch --skip-existing --metrics --output-dir made model files/{1,2} | cmp - table
-    # the name is that of this run
+    # the file name in the table is that of this run
     svm-rank-predict -q --batch --skip-existing --metrics --output-dir made model ./files/{1,2} |
         cmp - <(sed 's|^files|./files|' table)
-    # a file that was predicted need not be there any more
+    # a predicted file may be missing
     rm files/1
     svm-rank-predict -q --batch --skip-existing --metrics --output-dir made model files/{1,2} | cmp - table
 }
 
-@test "batch: what is written is no input, and no other output" {
+@test "batch: outputs must not be inputs or other outputs" {
     cp files/1 1 && cp files/1 1.predict && cp model 2.predict && cp files/2 2 && mkdir made
     sha256sum 1 2 1.predict 2.predict >sums
     run -2 svm-rank-predict --batch 2 2.predict
@@ -221,12 +221,12 @@ svm-rank-predict: 2 of 4 test files failed"
     done
     holds made
     sha256sum --quiet -c sums
-    # elsewhere there is no clash, nor with tables that are not kept
+    # other folders do not conflict, nor do tables that are not stored
     svm-rank-predict -q --batch --output-dir made --by-query made/1.queries 1 1.predict model
     holds made 1.predict 1.predict.predict 1.queries
 }
 
-@test "batch: without a model both places where it may be are named" {
+@test "batch: the error without a model names both operands that could be one" {
     cp files/1 1 && cp files/2 2
     refused svm-rank-predict --batch 1 2 nope.m
     assert_equal "$(<err)" "svm-rank-predict: --batch: neither the first file, '1', nor the last, \
@@ -238,7 +238,7 @@ svm-rank-predict: 2 of 4 test files failed"
     assert_equal "$(<err)" 'svm-rank-predict: nope.m: No such file or directory'
 }
 
-@test "batch: names with tabs, line ends and escapes stay in their cells, and do nothing to a terminal" {
+@test "batch: tabs, line ends and escapes in names are escaped" {
     cp files/1 $'files/a\tb\nc\\d\e[31m\x7f'
     svm-rank-predict -q --batch --metrics --output-dir made --by-query q.tsv model files/a* >table
     assert_equal "$(sed -n 2p table | cut -f1)" 'files/a\tb\nc\\d\x1b[31m\x7f'

@@ -1,4 +1,4 @@
-# The command line and what the programs print, in detail.
+# The command line and the output of the programs in detail.
 
 load helper
 
@@ -16,12 +16,12 @@ setup() {
     tail -30 set.svm >test.svm
 }
 
-# graded FILE: its rows with whole labels.
+# graded FILE: its rows with whole numbers as labels.
 graded() {
     awk '{ $1 = int($1 / 2); print }' "$1"
 }
 
-@test "cli: options stand anywhere, cut short, attached or with an equals sign" {
+@test "cli: options may stand anywhere, abbreviated, attached or with an equals sign" {
     svm-rank-train -q -c 4 -t 2 --gamma 0.5 train.svm a
     svm-rank-train train.svm -qc4 --kern=rbf b --gam=.5
     svm-rank-train --cost 2^2 -t rbf -g0.5 -q -- train.svm c
@@ -29,7 +29,7 @@ graded() {
     cmp a c
 }
 
-@test "cli: one line of diagnosis says what was found" {
+@test "cli: an error is one line that shows the offending text" {
     run svm-rank-train -e 1x train.svm
     assert_failure 2
     assert_output "svm-rank-train: option --epsilon: not a number: '1x': try --help"
@@ -44,7 +44,7 @@ graded() {
     assert_output 'svm-rank-predict: no test file and model file: try --help'
 }
 
-@test "cli: --help shows options with values and defaults, and none that the family lacks" {
+@test "cli: --help shows options with values and defaults, but none that the family lacks" {
     run svm-rank-train --help
     assert_success
     assert_line --partial 'usage: svm-rank-train [options] training_file [model_file]'
@@ -56,7 +56,7 @@ graded() {
     assert_line --regexp '^      --order '
 }
 
-@test "cli: the report is lines of name = value, with seconds unless quiet" {
+@test "cli: the report has lines name = value, with seconds unless --quiet" {
     svm-rank-train -q -t rbf train.svm m >out
     assert_equal "$(cut -d= -f1 out | tr -d '\n')" \
         'groups pairs solver iterations primal dual gap support-vectors '
@@ -66,7 +66,7 @@ graded() {
     assert_equal "$(sed -n 's/^gap = //p' out)" "$(awk '$1 == "gap" { print $2 }' m)"
 }
 
-@test "cli: a cross-validation prints every measure, the accuracy as LIBSVM does" {
+@test "cli: cross-validation prints every measure, the accuracy in LIBSVM's format" {
     graded train.svm >graded.svm
     svm-rank-train -q -v 3 --ndcg 1,3 graded.svm >out
     assert_equal "$(sed 's/ = .*//' out)" 'Cross Validation Accuracy
@@ -78,7 +78,7 @@ Cross Validation ndcg@1
 Cross Validation ndcg@3
 Cross Validation precision@10
 Cross Validation err@10'
-    # what is not measured is not there: labels that are no grades
+    # undefined measures are left out: these labels are not grades
     svm-rank-train -q -v 3 train.svm >measures
     assert_equal "$(sed 's/.* \(.*\) = .*/\1/' measures | tr '\n' ' ')" 'Accuracy kendall-tau spearman '
     svm-rank-train -q -v 3 --threshold-grade 2 train.svm >measures
@@ -87,7 +87,7 @@ Cross Validation err@10'
     grep -Eqx 'Cross Validation Accuracy = [0-9.]+%' out
 }
 
-@test "cli: a sweep prints a table, cost ascending and fastest, and names the best" {
+@test "cli: a sweep prints a table, with cost ascending and varying fastest, and reports the best point" {
     svm-rank-train -v 3 -t rbf -g 1,.1 -c 4,1 train.svm >out 2>err
     assert_equal "$(cut -f1-8 out)" 'point	formulation	cost	loss	kernel	gamma	pairs	cost-per
 1	rank	1	hinge	rbf	1	1	pair
@@ -99,7 +99,7 @@ Cross Validation err@10'
     grep -Eqx "best: point=[1-4] cost=[14] gamma=[0.1]+ pairwise-accuracy=$best" err
 }
 
-@test "cli: lists and ranges are the values that they say, costs ascending, each once" {
+@test "cli: lists and ranges have the stated values, costs ascending, each once" {
     local option list column expected
     while read -r option list column expected; do
         svm-rank-train -q -v 3 -t rbf "$option" "$list" train.svm 2>/dev/null >out
@@ -119,12 +119,12 @@ END
     refused_as 'too many values' -c 1:1e300:+1e-300
     refused_as "must be greater than 0: '0:1:+1'" -c 0:1:+1
     refused_as "must be at least 0 and at most 1000: '1001'" -d 1001
-    # the last one counts, and a value may be attached
+    # the last value counts, and a value may be attached
     svm-rank-train -q -c 2 -c4 train.svm m >/dev/null
     grep -qx 'cost 4' m
 }
 
-@test "cli: --select chooses by another measure, and knows their names" {
+@test "cli: --select chooses another measure, and an error lists their names" {
     svm-rank-train -v 3 -c .01,100 --select kendall-tau train.svm 2>err >out
     grep -q '^best: .* kendall-tau=' err
     graded train.svm >graded.svm
@@ -141,7 +141,7 @@ END
     done
 }
 
-@test "cli: --validate measures what predict measures on that file" {
+@test "cli: --validate gives the measures of predict on that file" {
     for options in '-c 1' '-t rbf -g .3' '--scale std-center' '-t minmax --scale l2'; do
         {
             svm-rank-train -q $options --validate test.svm train.svm >out
@@ -153,7 +153,7 @@ END
     done
 }
 
-@test "cli: the model of a sweep with --validate is that of the training rows alone" {
+@test "cli: a sweep with --validate trains its model on the training rows only" {
     svm-rank-train -q -c 1 -t rbf train.svm alone >/dev/null
     svm-rank-train -q -c 1e-9,1 -t rbf --select spearman --validate train.svm train.svm m >out
     cmp alone m
@@ -166,7 +166,7 @@ END
     done
 }
 
-@test "cli: a fold file is checked line by line" {
+@test "cli: errors in a fold file are reported with their line" {
     awk '{ print NR % 3 }' train.svm >folds
     svm-rank-train -q --fold-file folds train.svm >/dev/null
     sed '5s/.*/a b/' folds >bad
@@ -200,7 +200,7 @@ END
     svm-rank-train -q --fold-file - train.svm <folds.gz | cmp - plain
     svm-rank-train -q --fold-file <(cat folds.gz) train.svm | cmp - plain
     sed 's/$/\r/' folds | svm-rank-train -q --fold-file - train.svm | cmp - plain
-    # longer than what is read at once, and the last line not ended
+    # longer than one read, and without a final line end
     awk '{ word = NR % 3 }
         word == 1 { while (length(word) < 200000) word = word word }
         { print word }' train.svm >words
@@ -216,7 +216,7 @@ END
     assert_output --partial 'svm-rank-train: bad: '
 }
 
-@test "cli: too few queries for the folds name the way out" {
+@test "cli: the error about too few queries for the folds suggests --fold-file" {
     run svm-rank-train -q -v 7 train.svm
     assert_failure 1
     assert_output --partial '6 queries cannot make 7 folds'
@@ -240,7 +240,7 @@ END
     assert_equal "$(wc -w <order) $(wc -l <order)" '30 1'
 }
 
-@test "cli: a model of pair features predicts pairs, and says so" {
+@test "cli: a model of pair features predicts pairs only" {
     svm-rank-train -q -t rbf --pair-features exterior train.svm m >/dev/null
     run svm-rank-predict test.svm m
     assert_failure 1
@@ -309,7 +309,7 @@ END
     agree_with linear precomputed
 }
 
-@test "cli: two outputs cannot go to one file" {
+@test "cli: two outputs must not go to one file" {
     for outputs in 'm --log m' '- --log -' 'm --libsvm x --log x'; do
         set -- $outputs
         run svm-rank-train -q train.svm "$@"
@@ -327,7 +327,7 @@ END
     assert_not_exists set.predict
 }
 
-@test "cli: fits to folds that did not converge are counted, and --strict minds them" {
+@test "cli: unconverged fits to folds are counted, and --strict returns 3" {
     run svm-rank-train -q -v 3 --max-iter 1 -e 1e-6 -c 1,10 --strict train.svm
     assert_failure 3
     assert_output --partial 'svm-rank-train: warning: not converged: 6 of 6 fits to folds'
@@ -339,7 +339,7 @@ END
     refute_output --partial warning
 }
 
-@test "cli: a limit of iterations counts through all engines and rounds" {
+@test "cli: --max-iter counts the iterations of all algorithms and outer iterations" {
     for limit in 3 10 30; do
         svm-rank-train -q -t rbf --solver newton -c 1e9 -e 1e-12 --max-iter $limit --log log \
             train.svm m >out 2>err
@@ -349,23 +349,23 @@ END
     done
 }
 
-# ---- misuse ----
+# ---- usage errors ----
 
-@test "cli: a mistyped option or choice is told the nearest name, if one is near" {
-    # says ERROR PROGRAM ARGUMENTS
+@test "cli: an error about a mistyped option or choice suggests the closest name" {
+    # says ERROR PROGRAM ARGUMENTS: runs it and compares the error
     says() {
         local text=$1
         shift
         misused "$@"
         [[ "$(<err)" == *"$text: try --help" ]] || fail "$(<err)"
     }
-    # a letter less, more, other, and two that changed places
+    # one letter less, more, different, and two letters swapped
     for word in --kernl --kernell --kermel --kenrel --KERNEL --kernl=rbf; do
         says "unknown option: '${word%=*}' (did you mean '--kernel'?)" svm-rank-train $word train.svm
     done
     says "'--metricks' (did you mean '--metrics'?)" svm-mc-predict --metricks train.svm m
     says "'--thread-s' (did you mean '--threads'?)" svm-check --thread-s 1 a b c
-    # a single dash, where it is no letter's option
+    # a long option with a single dash
     for word in '-kernel rbf' -kernel=rbf -kernal; do
         # shellcheck disable=SC2086 # an option and its value
         says "unknown option: '-k' (did you mean '--kernel'?)" svm-rank-train $word train.svm
@@ -386,7 +386,7 @@ END
     says "'xyz'" svm-rank-train -t xyz train.svm
 }
 
-@test "cli: names of choices in any case, or cut to a beginning that only one has" {
+@test "cli: names of choices are accepted in any case, or as an unambiguous prefix" {
     svm-rank-train -q -t polynomial -d 2 train.svm whole >/dev/null
     for word in poly POLY Polynomial polynom 1; do
         svm-rank-train -q -t $word -d 2 train.svm m >/dev/null
@@ -397,7 +397,7 @@ END
     svm-rank-train -q --scale std train.svm whole >/dev/null # though std-center begins so too
     svm-rank-train -q --scale STD train.svm m >/dev/null
     cmp m whole
-    # two letters are too few, and so are those that two names have
+    # prefixes of two letters, and ambiguous ones, are refused
     for word in po ra r st; do
         misused svm-rank-train -t $word train.svm
     done
@@ -405,7 +405,7 @@ END
     misused svm-top-train -s toppus train.svm
 }
 
-@test "cli: unknown options and missing arguments are misuse" {
+@test "cli: unknown options and missing arguments are usage errors" {
     for options in '--nosuch' '-Z' '--cost' '-c' '-e' '--kernel=' '-c=' '--quiet=3' '-qZ' '--' \
         '-t' '--pairs' '--log' 'train.svm m extra' 'train.svm m extra more'; do
         misused svm-rank-train $options
@@ -421,7 +421,7 @@ END
     holds . err out set.svm test.svm train.svm
 }
 
-@test "cli: values are read whole and checked against their range" {
+@test "cli: values are parsed completely and checked against their bounds" {
     mkdir empty
     while read -r options; do
         misused svm-rank-train $options train.svm empty/model
@@ -520,7 +520,7 @@ END
 END
 }
 
-@test "cli: combinations that mean nothing are misuse" {
+@test "cli: inconsistent combinations of options are usage errors" {
     mkdir empty
     while read -r options; do
         misused svm-rank-train $options train.svm empty/model

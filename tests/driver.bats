@@ -1,14 +1,14 @@
-# What the programs are made of, where the sources can tell.
+# Static checks of the sources of the driver.
 
 load helper
 
-@test "driver: every option that the code asks for stands in a table" {
+@test "driver: every option name in the sources is in a table of options" {
     run "$root/tests/options"
     assert_output ''
     assert_success
 }
 
-@test "driver: an option's name that is misspelt where it is asked for is found" {
+@test "driver: a misspelt option name in the sources is found" {
     cp -r "$root/driver" "$root/families" "$root/library" "$tmp"
     while IFS='|' read -r file before name behind; do
         sed "s~$before\"$name\"$behind~$before\"x$name\"$behind~" "$root/$file" >"$tmp/$file"

@@ -1,9 +1,9 @@
-# Calls that fail: a seeded sample of what `make check-faults` tries (tests/fault).
+# Failing system calls: a random sample of the cases of `make check-faults` (tests/fault).
 
 load helper
 
-@test "fault: whatever call fails, outputs are new or as they were, and one line says why" {
-    # under the sanitizer the shim is in the programs: it knows memory and threads, and leaks are found
+@test "fault: after any failing call the outputs are complete or unchanged, and one line states the error" {
+    # under the sanitizer the shim is linked into the programs and covers memory and threads; leaks are found
     local share=66
     sanitized && export FAULT_OWN=1 && share=250
     run "$root/tests/fault/run" 1 "$share"

@@ -1,4 +1,4 @@
-# Files of version 1: what is predicted by them, to the bit, and how programs tell mistakes.
+# Files of format version 1: predictions from them, bit by bit, and error messages of the programs.
 
 load helper
 
@@ -7,8 +7,8 @@ setup() {
     golden=$root/tests/golden
 }
 
-# how FILE: the options of predict that the name of a golden file stands for, into $options, and the
-# path of its model and rows without their ends, into $stem.
+# how FILE: sets $options to the options of predict that the name of a golden file implies, and $stem to
+# the path of its model and rows without their endings.
 how() {
     local name=${1##*/}
     name=${name%.*}
@@ -21,7 +21,7 @@ how() {
     esac
 }
 
-# predicts FAMILY: every prediction of that family's models is what it was.
+# predicts FAMILY: asserts that every model of the family predicts as before.
 predicts() {
     local file n=0
     local -a options
@@ -43,7 +43,7 @@ predicts() {
     [ "$n" -ge 5 ]
 }
 
-# nearly A B: equal lines of equal words, numbers to 1e-12.
+# nearly A B: asserts equal lines of equal words, numbers to 1e-12.
 nearly() {
     awk 'NR == FNR { a[FNR] = $0; n = FNR; next }
          { m = split(a[FNR], word, " "); bad = bad || m != NF
@@ -60,27 +60,27 @@ nearly() {
          END { exit bad || n != FNR }' "$1" "$2"
 }
 
-@test "golden: models of rank predict what they always did" {
+@test "golden: models of rank predict as before" {
     predicts rank
 }
 
-@test "golden: models of top predict what they always did" {
+@test "golden: models of top predict as before" {
     predicts top
 }
 
-@test "golden: models of mc predict what they always did" {
+@test "golden: models of mc predict as before" {
     predicts mc
 }
 
-@test "golden: models of ml predict what they always did" {
+@test "golden: models of ml predict as before" {
     predicts ml
 }
 
-@test "golden: models of smm predict what they always did" {
+@test "golden: models of smm predict as before" {
     predicts smm
 }
 
-# rewritten FILE: the model, read and written, as `copy`.
+# rewritten FILE: the model, read and written to `copy`.
 rewritten() {
     local family=${1%/*}
     unit families/models "${family##*/}" "$1" copy
@@ -97,7 +97,7 @@ rewritten() {
     [ "$n" -ge 45 ]
 }
 
-@test "golden: a model that says late, or never, whether it is certified says it when rewritten" {
+@test "golden: a model with its certificate in another place, or without, keeps it when rewritten" {
     for file in "$golden"/*/old*.model; do
         rewritten "$file"
         grep -v '^certified \|^end ' "$file" >body
@@ -107,7 +107,7 @@ rewritten() {
     done
 }
 
-@test "golden: the files are what their formulas give" {
+@test "golden: the predictions agree with the formulas" {
     command -v python3 >/dev/null || skip 'python3 is not installed'
     "$golden/make" made
     for family in rank top mc ml smm; do
@@ -115,7 +115,7 @@ rewritten() {
     done
 }
 
-@test "golden: a number that changes in its last places is noticed" {
+@test "golden: a change in the last digits of a number is detected" {
     printf '1 0.25 x\n' >a
     printf '1 0.25000000000000006 x\n' >b
     nearly a b
@@ -131,9 +131,9 @@ rewritten() {
     run -1 nearly a b
 }
 
-# ---- what programs say ----
+# ---- messages ----
 
-# tells FAMILY: its two programs answer the commands of their transcripts as they always did.
+# tells FAMILY: asserts that the programs of the family answer the commands of their transcripts as before.
 tells() {
     for program in "svm-$1-train" "svm-$1-predict"; do
         "$golden/cli/transcript" "$program" >found
@@ -141,22 +141,22 @@ tells() {
     done
 }
 
-@test "golden: the programs of rank tell mistakes as they always did" {
+@test "golden: the programs of rank report errors as before" {
     tells rank
 }
 
-@test "golden: the programs of top tell mistakes as they always did" {
+@test "golden: the programs of top report errors as before" {
     tells top
 }
 
-@test "golden: the programs of mc tell mistakes as they always did" {
+@test "golden: the programs of mc report errors as before" {
     tells mc
 }
 
-@test "golden: the programs of ml tell mistakes as they always did" {
+@test "golden: the programs of ml report errors as before" {
     tells ml
 }
 
-@test "golden: the programs of smm tell mistakes as they always did" {
+@test "golden: the programs of smm report errors as before" {
     tells smm
 }

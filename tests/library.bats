@@ -1,16 +1,16 @@
-# libdualsvm: the public interface, what it exports, and that it is what the programs do.
+# libdualsvm: the public interface, its exports, and the same results as the programs.
 
 load helper
 
 setup() {
     cd "$tmp" || exit 1
-    # BLAS belongs to the process: here it computes as it does for the programs
+    # the library leaves BLAS's settings alone; these are those of the programs
     export OPENBLAS_NUM_THREADS=1
     OPENBLAS_CORETYPE=$(kernels_of_blas)
     export OPENBLAS_CORETYPE
 }
 
-# installed: what make install puts below $tmp/root, with pkg-config looking there.
+# installed: runs make install into $tmp/root, and sets the path of pkg-config.
 installed() {
     sanitized && skip 'once is enough'
     command -v pkg-config >/dev/null || skip 'no pkg-config'
@@ -20,9 +20,9 @@ installed() {
     export LD_LIBRARY_PATH=$tmp/root/usr/lib
 }
 
-# compiled NAME: an example, with nothing but what pkg-config says.
+# compiled NAME: compiles an example with the flags of pkg-config only.
 compiled() {
-    # words are wanted
+    # word splitting is intended
     # shellcheck disable=SC2046
     ${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic -Werror -o "$1" "$root/examples/c/$1.c" \
         $(pkg-config --cflags --libs dualsvm)
@@ -47,19 +47,19 @@ compiled() {
     done
 }
 
-@test "library: what cannot be is refused in words, and every option is described" {
+@test "library: invalid arguments give error messages, and every option is described" {
     unit library/refusals
 }
 
-@test "library: values of a kernel, weights, folds and names of rows, as from files" {
+@test "library: precomputed kernels, weights, folds and row names work as from files" {
     unit library/beside
 }
 
-@test "library: progress and rows are told, work is stopped, threads train at once" {
+@test "library: callbacks receive progress and rows, can stop the work, and threads train concurrently" {
     unit library/watch
 }
 
-@test "library: a thousand fits leave nothing behind" {
+@test "library: a thousand fits do not leak memory" {
     if sanitized || quick; then
         unit library/leaks 10 # leaks are found by the sanitizer
     else
@@ -79,20 +79,20 @@ compiled() {
 
 @test "library: exports are those that the header declares, and no others" {
     sanitized && skip 'once is enough'
-    # exported FILE OPTION: its names that others see
+    # exported FILE OPTION: the exported names
     exported() {
         nm "$2" --defined-only "$1" | awk 'NF == 3 && $2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort
     }
     exported "$bin/libdualsvm.so.0" -D | diff "$root/library/symbols" -
     exported "$bin/libdualsvm.a" -g | diff "$root/library/symbols" -
-    # declarations end in `);` or go on over lines, and nothing else begins so
+    # declarations end in `);` or continue on the next line, and nothing else begins like them
     sed -n 's/^DUALSVM_API .*[ *]\(dualsvm_[a-z_]*\)(.*/\1/p' "$root/include/dualsvm.h" | sort |
         diff "$root/library/symbols" -
     readelf -d "$bin/libdualsvm.so.0" >dynamic
     grep -q 'SONAME.*\[libdualsvm.so.0\]' dynamic
 }
 
-@test "library: nothing in it ends the process, prints, or knows signals, locale and BLAS's settings" {
+@test "library: nothing in it ends the process, prints, or uses signals, locale and BLAS settings" {
     sanitized && skip 'once is enough'
     counted && skip 'what counts lines calls exit'
     nm -D --undefined-only "$bin/libdualsvm.so.0" | awk '{ sub(/@.*/, "", $2); print $2 }' | sort >wanted
@@ -103,12 +103,12 @@ compiled() {
     assert_output "svm-rank-train (dualsvm) $(sed -n 's/^#define DUALSVM_VERSION "\(.*\)"/\1/p' "$root/include/dualsvm.h")"
 }
 
-@test "library: memory that a limit withholds from OpenBLAS is an error, and makes nothing wait" {
+@test "library: a memory limit that OpenBLAS exceeds is an error, not an endless wait" {
     sanitized && skip 'limits do not go with the sanitizer'
     printf '1 1:1 2:2\n2 1:2 2:1\n' >rank.svm
     printf '1,2 1:1 2:2\n2 1:2 2:1\n' >ml.svm
     for family in rank ml; do
-        # also with threads of OpenBLAS's own, which ask for memory as it is loaded
+        # also with OpenBLAS's own threads, which allocate memory when it is loaded
         for threads in 1 2; do
             for limit in '-d 60000' '-d 100000' '-v 150000'; do
                 local status=0
@@ -122,7 +122,7 @@ compiled() {
     done
 }
 
-@test "library: the header is C11 and C++ of every year, by itself" {
+@test "library: the header alone compiles as C11 and as every version of C++" {
     printf '#include <dualsvm.h>\n%s\n' \
         'int main(void) { return dualsvm_version_number() == DUALSVM_VERSION_NUMBER ? 0 : 1; }' >main.c
     cp main.c main.cc
@@ -130,14 +130,14 @@ compiled() {
     for cxx in g++ clang++; do
         command -v $cxx >/dev/null || continue
         for year in 98 11 17 20; do
-            # long long is newer than C++98, and in stdint.h
+            # long long, in stdint.h, is newer than C++98
             $cxx -std=c++$year -Wall -Wextra -Wpedantic -Wno-long-long -Werror -I"$root/include" \
                 -c -o main.$year.o main.cc
         done
     done
 }
 
-@test "library: after make install pkg-config compiles the examples, and they run" {
+@test "library: after make install, pkg-config compiles the examples, and they run" {
     installed
     assert_equal "$(pkg-config --modversion dualsvm)" "$(svm-check --version | sed 's/.* //')"
     for name in train predict sweep; do
@@ -162,12 +162,12 @@ compiled() {
     cut -f 5,3,8 table | awk -F '\t' 'NR > 1 { print $2 " C=" $1 ": " $3 }' | diff - <(grep : swept | grep -v best)
 }
 
-@test "library: the program of doc/library.md is whole" {
+@test "library: the program in doc/library.md compiles and runs" {
     installed
     sed -n '/^A fit to arrays/,/^Functions return/ { s/^    //; /^#include/,/^}/p }' \
         "$root/doc/library.md" >main.c
     assert_equal "$(tail -1 main.c)" '}'
-    # words are wanted
+    # word splitting is intended
     # shellcheck disable=SC2046
     ${CC:-cc} -std=c11 -Wall -Wextra -Werror -o main main.c $(pkg-config --cflags --libs dualsvm)
     run ./main
@@ -175,11 +175,11 @@ compiled() {
     assert_output -- -1
 }
 
-@test "library: the static library is enough by itself" {
+@test "library: the static library links without other libraries of the project" {
     counted && skip 'it wants what counts lines'
     installed
     rm "$tmp"/root/usr/lib/libdualsvm.so*
-    # words are wanted
+    # word splitting is intended
     # shellcheck disable=SC2046
     ${CC:-cc} -o train "$root/examples/c/train.c" $(pkg-config --static --cflags --libs dualsvm)
     ./train clouds.model >said

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# Limits hold: --max-time ends any run, with a model where there can be one, and what needs more memory
-# than there is, or than -m gives, is refused before it is taken. Times are not measured here.
+# Limits: --max-time ends any run, with a model if there is one, and work that needs more memory than is
+# available or than -m allows is refused in advance. Times are not measured here.
 
 load helper
 
-# nothing PRIMAL MODEL: the model of a fit that had no time: 0, with the bounds of 0.
+# nothing PRIMAL MODEL: checks that the model is the zero solution with its bounds.
 nothing() {
     assert_equal "$(header iterations "$2")" 0
     near "$1" "$(header primal "$2")" 1e-12
@@ -13,7 +13,7 @@ nothing() {
     assert_equal "$(header certified "$2")" yes
 }
 
-# late FAMILY ROWS OPTION...: trains without time, to `model`.
+# late FAMILY ROWS OPTION...: trains with an expired time limit, to `model`.
 late() {
     local family=$1 rows=$2
     shift 2
@@ -21,13 +21,13 @@ late() {
     assert_equal "$(grep -c 'warning: not converged: the limit of time is reached' err)" 1
 }
 
-# Twelve rows of three classes.
+# twelve rows of three classes
 classes() {
     awk 'BEGIN { for (i = 0; i < 12; i++)
         printf "%s 1:%d 2:%d 3:1\n", substr("abc", i % 3 + 1, 1), i % 5, i * i % 7 }'
 }
 
-@test "limits: without time every family has a model: 0, with bounds that are known without work" {
+@test "limits: with an expired time limit every family writes the zero solution with its bounds" {
     cd "$tmp" || exit 1
     classes >mc
     sed 's/^[bc]/-1/; s/^a/1/' mc >top
@@ -57,7 +57,7 @@ classes() {
         late top top -s $formulation --calibrate .2
         svm-top-predict -q top model scores
     done
-    # of grill it is the first start at the first length, 2^-20
+    # for grill it is the first start with the first primal scaling, 2^-20
     late top top -s grill
     awk '$1 == "w" { body = 1; next } $1 == "end" { exit !(square > 0 && square < 2 ^ -39) }
         body { square += $1 * $1 }' model || fail "$(<model)"
@@ -68,7 +68,7 @@ classes() {
     done
 }
 
-@test "limits: without time no bound is claimed of a kernel that may be indefinite" {
+@test "limits: with an expired time limit no bound is claimed for a kernel that may be indefinite" {
     cd "$tmp" || exit 1
     classes >mc
     late mc mc -t sigmoid
@@ -76,7 +76,7 @@ classes() {
     assert_equal "$(header certified model)" no
 }
 
-@test "limits: without time --strict exits with 3, and there is no proof" {
+@test "limits: with an expired time limit --strict exits with 3, and there is no proof" {
     cd "$tmp" || exit 1
     classes >mc
     run --separate-stderr svm-mc-train -q --max-time 1e-9 --strict --proof proof mc model
@@ -96,14 +96,14 @@ classes() {
     grep -q 'not converged: 5 of 5 fits to folds' err
     nothing 48 model
     grep -q '^probability-slope ' model
-    # with time enough nothing is cut short
+    # with enough time all fits converge
     limited svm-mc-train -q --max-time 500 -b 1 mc timed >out 2>err
     [ ! -s err ]
     svm-mc-train -q -b 1 mc untimed >out
     cmp timed untimed
 }
 
-@test "limits: a fit of many classes or of all rows to a kernel ends, its model's bounds in order" {
+@test "limits: a fit of many classes or to a kernel on all rows ends in time, with valid bounds" {
     cd "$tmp" || exit 1
     awk 'BEGIN { for (i = 0; i < 40000; i++)
         printf "%d 1:%d 2:%d\n", i % 20000, i % 11, i % 13 }' >many
@@ -117,7 +117,7 @@ classes() {
         END { exit !(0 <= D && D <= P && P <= 19600 * (1 + 1e-9)) }' model
 }
 
-@test "limits: a fit of thousands of labels has a model in time: the threshold and the biases look at the clock" {
+@test "limits: a fit of thousands of labels ends in time: thresholds and biases check the clock" {
     cd "$tmp" || exit 1
     awk 'BEGIN { for (i = 0; i < 1000; i++) {
         for (k = 0; k < 7; k++) printf "%sL%dx%d", k ? "," : "", i, k
@@ -131,7 +131,7 @@ classes() {
     assert_equal "$(cat err)" 'svm-smm-train: warning: not converged: the limit of time is reached'
 }
 
-@test "limits: fits to folds that are not done in time are left, and what is known is written" {
+@test "limits: unfinished fits to folds are abandoned, and the results so far are written" {
     cd "$tmp" || exit 1
     awk 'BEGIN { for (i = 0; i < 40000; i++)
         printf "%d 1:%d 2:%d\n", i % 20000, i % 11, i % 13 }' >many
@@ -143,11 +143,11 @@ classes() {
     [ -s model ]
 }
 
-@test "limits: a solver that does not look at the clock is left to itself" {
+@test "limits: a solver that does not check the clock is abandoned" {
     unit driver/plain_fit
 }
 
-@test "limits: a run that waits for its data ends by the limit of time, in one line" {
+@test "limits: a run that waits for its input ends by the time limit, with one line" {
     cd "$tmp" || exit 1
     mkdir here && cd here || exit 1
     mkfifo pipe
@@ -162,7 +162,7 @@ classes() {
     assert_equal "$(find . ! -name . -prune | sort | tr '\n' ' ')" './model ./pipe '
 }
 
-@test "limits: pair features keep to -m, and say what they want before they take it" {
+@test "limits: pair features respect -m, and the error states what they need" {
     cd "$tmp" || exit 1
     awk 'BEGIN { for (i = 0; i < 1000; i++) printf "%d qid:1 1:%d\n", i % 3, i % 7 }' >rank
     refused svm-rank-train -q -m 1 --pair-features exterior rank model
@@ -171,7 +171,7 @@ classes() {
     [ ! -e model ]
 }
 
-@test "limits: scores that the address space has no room for are refused before the first fit" {
+@test "limits: scores that exceed the address space are refused before the first fit" {
     cd "$tmp" || exit 1
     ! sanitized || skip 'a sanitizer wants addresses without a limit'
     awk 'BEGIN { for (i = 0; i < 40000; i++)
@@ -184,7 +184,7 @@ classes() {
     [ ! -e model ]
 }
 
-@test "limits: without time for a calibration there is a model without one, and a warning" {
+@test "limits: without time for the calibration the model has none, and a warning is printed" {
     cd "$tmp" || exit 1
     awk 'BEGIN { for (i = 0; i < 40000; i++)
         printf "%d 1:%d 2:%d\n", i % 5000, i % 11, i % 13 }' >many

@@ -1,4 +1,4 @@
-# Messages that no other test provokes, each once: `make coverage` lists those that nothing has provoked.
+# Messages that no other test produces, each once: `make coverage` lists those that no test produces.
 
 load helper
 
@@ -18,24 +18,24 @@ setup() {
     yes 1 | head -n 9 >ones
 }
 
-# says TEXT: the last message has it.
+# says TEXT: asserts that the last message contains it.
 says() {
     grep -qF -- "$1" err || fail "not '$1': $(<err)"
 }
 
-# crc FILE: as models have it.
+# crc FILE: the checksum in the last line of a model.
 crc() {
     gzip -c "$1" | tail -c 8 | od -An -N4 -tx4 | tr -d ' '
 }
 
-# closed: standard input, a model without its last line, with one that is right.
+# closed: reads a model without its last line from standard input, and adds a valid one.
 closed() {
     cat >open
     cat open
     echo "end $(awk 'body { n++ } /^(w|SV)/ { body = 1 } END { print n + 0 }' open) $(crc open)"
 }
 
-@test "messages: options that mean nothing together" {
+@test "messages: inconsistent options" {
     while IFS='|' read -r family options text; do
         misused "svm-$family-train" $options $family model
         says "$text"
@@ -81,7 +81,7 @@ END
     says 'a training file, a model and a proof are wanted'
 }
 
-@test "messages: files beside the training file" {
+@test "messages: files besides the training file" {
     refused svm-top-train --fold-file ones top
     says 'ones: all rows are in one fold'
     refused svm-top-train --fold-file missing top
@@ -107,7 +107,7 @@ END
     says "labels must be whole numbers: 'a'"
 }
 
-@test "messages: models whose lines do not fit together" {
+@test "messages: models with inconsistent lines" {
     svm-rank-train -q rank rank.model >report
     svm-top-train -q top top.model >report
     sed '$d' rank.model | awk '/^groups/ { print "outputs 2" } { print w ? $0 " 1" : $0 } /^w$/ { w = 1 }' |
@@ -126,8 +126,8 @@ END
     says 'a score is not a finite number'
 }
 
-# edited FILE PROGRAM: for each line `SED|TEXT` of standard input the model FILE, changed by sed and with
-# a last line that is right, is refused by the program, which says TEXT.
+# edited FILE PROGRAM: for each line `SED|TEXT` of standard input, the model FILE changed by sed, with a
+# valid last line, is refused by the program with the message TEXT.
 edited() {
     local change text
     while IFS='|' read -r change text; do
@@ -138,7 +138,7 @@ edited() {
     done
 }
 
-@test "messages: rows and models that features of queries do not fit" {
+@test "messages: rows and models that do not fit query features" {
     svm-rank-train -q -t rbf --scale minmax --query-features mean rank model >report
     rows=rank
     edited model svm-rank-predict <<'END'
@@ -156,7 +156,7 @@ END
     says 'an index of 4000000000, and few below it: too sparse for features of queries'
 }
 
-@test "messages: models with one line that is wrong" {
+@test "messages: models with one invalid line" {
     rows=rank
     svm-rank-train -q rank linear.model >report
     edited linear.model svm-rank-predict <<'END'
@@ -219,7 +219,7 @@ $s/.*/1 99 0.5/|not a pair of support vectors
 END
 }
 
-@test "messages: LIBLINEAR's models with one line that is wrong, and damaged gzip files" {
+@test "messages: LIBLINEAR models with one invalid line, and damaged gzip files" {
     printf '%s\n' 'solver_type MCSVM_CS' 'nr_class 3' 'label 1 2 3 ' 'nr_feature 2' 'bias -1' w \
         '1 2 3 ' '-1 0.5 0 ' >good
     svm-mc-predict -q mc good labels
@@ -249,9 +249,9 @@ END
     says 'a NUL byte'
 }
 
-# unproven FAMILY OPTIONS: for each line `MODEL SED|PROOF SED|TEXT` of standard input the model and the proof
-# of a fit, changed by sed and with last lines that are right, are refused by svm-check, which says TEXT,
-# or refuted by it with these words.
+# unproven FAMILY OPTIONS: for each line `MODEL SED|PROOF SED|TEXT` of standard input, the model and the
+# proof of a fit, changed by sed and with valid last lines, are refused or refuted by svm-check with the
+# message TEXT.
 unproven() {
     local family=$1 of_model of_proof text sum status
     shift
@@ -270,7 +270,7 @@ unproven() {
     done
 }
 
-@test "messages: proofs and models that svm-check has nothing to say of" {
+@test "messages: proofs and models that svm-check cannot verify" {
     unproven mc -s ww -B 1 <<'END'
 s/^formulation .*/formulation new/||not a formulation with a proof: 'new'
 s/^gap .*/gap none/||the model claims no gap
@@ -332,7 +332,7 @@ s/^kernel .*/kernel sigmoid/; s/^gamma .*/gamma 0.001\ncoef0 -3/; s/^primal .*/p
 END
 }
 
-@test "messages: a proof with a byte changed, fits whose scores overflow, pairs that are too few" {
+@test "messages: a proof with a changed byte, fits with overflowing scores, too few pairs" {
     svm-rank-train -q --proof proof rank model >report
     sed 's/^point 0/point 1/; s/^point 1 /point 2 /' proof >changed
     refused svm-check rank model changed
@@ -380,6 +380,6 @@ END
     says 'no probabilities: no held-out rows of one query with different targets'
 }
 
-@test "messages: what no command line brings about" {
+@test "messages: errors that no command line can cause" {
     unit driver/refusals
 }

@@ -1,4 +1,4 @@
-# What is left of outputs when a disk, a limit or a signal ends a program: the old files or the new.
+# The outputs after a full disk, a limit or a signal: the old files or the new ones.
 
 load helper
 load rank_tools
@@ -10,7 +10,7 @@ setup() {
 
 # ---- inputs ----
 
-# clashes FILE COMMAND...: it is refused in one line as both read and written, and leaves the files.
+# clashes FILE COMMAND...: it is refused in one line as both read and written, and no file changes.
 clashes() {
     local file=$1
     shift
@@ -20,7 +20,7 @@ clashes() {
     holds . "${kept[@]}"
 }
 
-@test "outputs: none takes the place of an input" {
+@test "outputs: no output may replace an input" {
     awk 'BEGIN { for (i = 0; i < 60; i++) print i % 3, "1:" i % 3 + i / 60, "2:" i % 7 }' >A
     svm-mc-train -q A m >/dev/null
     ln -s A link
@@ -45,13 +45,13 @@ clashes() {
     clashes ./m svm-mc-predict --by-query ./m --metrics A m
     clashes A svm-mc-predict --confusion A A m
     clashes small.svm svm-rank-predict --standards small.svm A m small.svm
-    # the file that standard input comes from
+    # the file behind standard input
     run -2 svm-mc-train - ./A <A
     assert_output "svm-mc-train: './A' is read and written: try --help"
     sha256sum --quiet -c sums
 }
 
-@test "outputs: one file by two names is one" {
+@test "outputs: two names of one file are recognised" {
     train small.svm model
     : >old && ln -s old link
     for outputs in 'new --log ./new' "new --log $PWD/new" 'old --log ./old' 'old --log link'; do
@@ -63,7 +63,7 @@ clashes() {
     [ ! -e new ] && [ ! -s old ]
 }
 
-@test "outputs: pipes, devices and what is read twice are no clash" {
+@test "outputs: pipes, devices and files read twice do not conflict" {
     train small.svm model
     svm-rank-train -q --validate small.svm -c 1,2 small.svm new >/dev/null
     svm-rank-predict -q small.svm model >scores
@@ -92,7 +92,7 @@ clashes() {
         { echo head && cat scores; } | cmp - old
         svm-rank-predict -q small.svm model $name 3>&1 >out | cmp - scores
     done
-    # standard output has a place of its own
+    # standard output has its own offset
     for name in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
         seq 2000 >old
         { echo head && svm-rank-predict -q small.svm model $name && echo tail; } 1<>old
@@ -100,12 +100,12 @@ clashes() {
         { echo head && svm-rank-predict -q small.svm model $name; } >>old
         { echo head && cat scores && echo tail && echo head && cat scores; } | cmp - old
     done
-    # what fails has written nothing
+    # after a failure nothing is written
     seq 2000 >old
     { cat small.svm && echo '1 1:x'; } >bad.svm
     run -1 svm-rank-train -q bad.svm /dev/fd/3 3<>old
     seq 2000 | cmp - old
-    # neither has what is not open, be it a file of the program's own, or open for reading
+    # nor to a descriptor that is not open, even if the program opens it, or that is open for reading
     refused svm-rank-predict -q --order small.svm model /dev/fd/9
     refused svm-rank-train -q --log log small.svm /dev/fd/5
     run -1 svm-rank-predict -q small.svm model /dev/fd/3 3<old
@@ -117,7 +117,7 @@ clashes() {
     { echo head && cat three; } | cmp - old
 }
 
-@test "outputs: no descriptor has two outputs, or leads to an input" {
+@test "outputs: no descriptor gets two outputs, or leads to an input" {
     train small.svm model
     svm-mc-train -q small.svm mc >/dev/null
     seq 60 >folds
@@ -171,7 +171,7 @@ END
 
 # ---- permissions ----
 
-@test "outputs: of what a file was only the permissions of its name are kept" {
+@test "outputs: only the permission bits of a replaced file are kept" {
     train small.svm model
     for mode in 6777 4755 2750 1666 660 600 444 0; do
         echo old >new
@@ -186,7 +186,7 @@ END
     done
 }
 
-@test "outputs: what is not yet in place is readable by no more, and links are the system's to follow" {
+@test "outputs: a temporary file is not more readable than its target, and links are followed by the system" {
     sanitized && skip 'the sanitizer wants to be loaded first'
     cat >system.c <<'END'
 /* A file system without O_TMPFILE (NO_TMPFILE), and a link that the system does not follow (LINK): stat and
@@ -266,7 +266,7 @@ END
     [ -z "$(find . -name ".dualsvm*")" ]
 }
 
-@test "outputs: standard input is read once" {
+@test "outputs: standard input is read only once" {
     train small.svm model
     for command in 'rank-predict - -' 'rank-predict --batch - -' 'rank-predict --standards - - model' \
         'rank-predict --standards - small.svm -' 'rank-train --validate - -' 'top-train --row-weights - -' \
@@ -297,14 +297,14 @@ END
     [ -c /dev/full ]
 }
 
-@test "outputs: a closed stdout is an error, not silence" {
+@test "outputs: a closed stdout is an error" {
     train small.svm model
     local status=0
     svm-rank-predict -q small.svm model >&- 2>err || status=$?
     assert_equal "$status" 1
 }
 
-@test "outputs: where no file can be made, nothing is trained and one line says so" {
+@test "outputs: if no file can be created, nothing is trained and one line says so" {
     train small.svm model
     for target in small.svm/model missing/model . /proc/model /proc/self/model; do
         refused svm-rank-train -q small.svm $target
@@ -314,7 +314,7 @@ END
     [ ! -e new.model ]
 }
 
-@test "outputs: a run that fails leaves the old model, and no other file" {
+@test "outputs: a failed run leaves the old model and no other file" {
     mkdir work && echo old >work/model
     { cat small.svm; echo '1 1:x'; } >bad.svm
     refused svm-rank-train -q bad.svm work/model
@@ -324,7 +324,7 @@ END
     holds work model
 }
 
-@test "outputs: a file of limited size is an error, and the old model stays" {
+@test "outputs: exceeding the file size limit is an error, and the old model stays" {
     sanitized && skip 'limits do not go with the sanitizer'
     rows 300 3 10 4 >medium.svm
     mkdir work && echo old >work/model
@@ -336,13 +336,13 @@ END
     holds work model
 }
 
-@test "outputs: several outputs are one: where one fails all old ones stay" {
+@test "outputs: if one of several outputs fails, all old files stay" {
     mkdir work
     awk 'NR % 2 { print "+1 1:" NR } !(NR % 2) { print "-1 1:" -NR " 2:1" }' <(seq 40) >two.svm
     local outputs
     olds() { for name in "$@"; do echo "old $name" >"work/$name"; done; }
     same() { for name in "$@"; do [ "$(<"work/$name")" = "old $name" ] || fail "$name is not old"; done; }
-    # standard output fails last of what is written, the log and a model that is a device before it
+    # standard output fails after the log and a model that is a device were written
     olds model log libsvm
     local status=0
     svm-rank-train -q --log work/log --libsvm work/libsvm small.svm work/model >/dev/full 2>err || status=$?
@@ -367,7 +367,7 @@ END
     assert_equal "$status" 1
     refused svm-mc-predict -q --confusion /dev/full two.svm n work/labels
     same roc scores table labels
-    # and all are new where nothing fails
+    # without a failure all are new
     svm-top-predict -q --metrics --roc work/roc two.svm m work/scores >metrics
     svm-mc-predict -q --confusion work/table two.svm n work/labels
     [ "$(cat work/roc work/scores work/table work/labels | grep -c '^old')" = 0 ]
@@ -380,10 +380,10 @@ END
         local status=0
         local shell=(bash)
         case $limit in
-        # the environment is on the stack, too; bash may have used more of it, and dash knows no -u
+        # the environment is on the stack; bash may have used more of it, and dash has no -u
         -s*) shell=(env -i "PATH=$PATH" sh) ;;
         esac
-        # standard error is a pipe, which has no limit of size
+        # standard error is a pipe, to which no size limit applies
         { "${shell[@]}" -c "ulimit $limit && exec svm-rank-train -q -j 4 -t 2 medium.svm model" 3>&- 4>&- 2>&1 >out &&
             echo 0 >code || echo $? >code; } | cat >err
         status=$(<code)
@@ -398,8 +398,8 @@ END
     assert_equal "$(<err)" 'svm-rank-train: the address space is limited (ulimit -v) to less than the 327680 kB that are needed'
 }
 
-# limited_to LIMIT CODES PROGRAM ARGUMENTS: under that limit the program ends, with one of the codes, and says
-# one line where that is 1.
+# limited_to LIMIT CODES PROGRAM ARGUMENTS: under that limit the program exits with one of the codes, and
+# prints one line if that is 1.
 limited_to() {
     local limit=$1 codes=$2 status=0
     shift 2
@@ -409,7 +409,7 @@ limited_to() {
     [ "$status" != 1 ] || assert_equal "$(wc -l <err)" 1
 }
 
-@test "outputs: memory that a limit withholds from OpenBLAS ends a run, and does not make it wait" {
+@test "outputs: a memory limit that OpenBLAS exceeds ends a run at once" {
     sanitized && skip 'limits do not go with the sanitizer'
     rows 40 3 4 4 >rank.svm
     awk 'NR % 4 == 1 { $1 = NR % 8 == 1 ? -1 : 1; print }' rank.svm | sed 's/qid:[0-9]* //' >top.svm
@@ -421,7 +421,7 @@ limited_to() {
         options=('-q' '-c' '1')
         [ $family != smm ] || options+=('--shape' 2x2)
         svm-$family-train "${options[@]}" $family.svm $family.model >out
-        # the first less than OpenBLAS needs for one thread, the second less than for two
+        # the first is less than OpenBLAS needs for one thread, the second less than for two
         limited_to '-d 100000' 1 svm-$family-train "${options[@]}" $family.svm model
         assert_file_contains err '^svm-.*-train: out of memory: 128 MB for OpenBLAS'
         limited_to '-d 100000' 0 svm-$family-predict $family.svm $family.model scores # without BLAS
@@ -440,7 +440,7 @@ limited_to() {
 
 # ---- signals ----
 
-@test "outputs: SIGINT and SIGTERM in training leave no file, and the old model as it was" {
+@test "outputs: SIGINT and SIGTERM during training leave the old model and no other file" {
     rows 2000 5 20 9 >long.svm
     mkdir work && echo old >work/model
     for signal in INT TERM; do
@@ -456,7 +456,7 @@ limited_to() {
     done
 }
 
-@test "outputs: a signal that ends a program is named, and is what ended it" {
+@test "outputs: a signal that ends a program is named, and is its exit status" {
     rows 2000 5 20 9 >long.svm
     mkdir work && echo old >work/model
     for signal in HUP:129 INT:130 QUIT:131 TERM:143 XCPU:152 PIPE:141; do
@@ -471,7 +471,7 @@ limited_to() {
         fi
         holds work model
     done
-    # what is ignored stays ignored, as nohup wants it
+    # ignored signals stay ignored, for nohup
     (trap '' HUP && exec svm-rank-train -q --solver fw --step diminishing -e 1e-12 -c 100 \
         --max-time 1 long.svm work/model) >out 2>err &
     sleep .3
@@ -480,7 +480,7 @@ limited_to() {
     grep -q ^dualsvm work/model
 }
 
-@test "outputs: SIGTERM at any moment leaves the old model or a whole new one" {
+@test "outputs: SIGTERM at any moment leaves the old or the complete new model" {
     rows 400 4 10 4 >medium.svm
     mkdir work
     train -t 2 -g .1 medium.svm old.model
@@ -493,7 +493,7 @@ limited_to() {
     done
 }
 
-@test "outputs: a reader that leaves early ends the program quietly" {
+@test "outputs: a reader that closes the pipe early ends the program silently" {
     rows 20000 5 5 9 >many.svm
     train small.svm model
     for command in 'svm-rank-predict -q many.svm model' 'svm-rank-predict many.svm model -' \

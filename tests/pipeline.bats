@@ -1,4 +1,4 @@
-# The programs as parts of a pipeline: streams, folds, sweeps, exit codes.
+# The programs in a pipeline: streams, folds, sweeps, exit codes.
 
 load helper
 load rank_tools
@@ -28,7 +28,7 @@ setup() {
     done
 }
 
-@test "pipeline: test rows and model may come through pipes, and predictions go anywhere" {
+@test "pipeline: test rows and model may come through pipes, and predictions may go anywhere" {
     train -t 2 small.svm model
     predict small.svm model scores
     [ "$(wc -l <scores)" = 60 ]
@@ -42,7 +42,7 @@ setup() {
     done
 }
 
-@test "pipeline: a model on stdout is the model, and nothing else is on stdout" {
+@test "pipeline: a model on stdout is alone there" {
     train -t 5 small.svm model
     svm-rank-train -q -t 5 small.svm - >stdout.model
     cmp model stdout.model
@@ -52,14 +52,14 @@ setup() {
     predict small.svm model | cmp - piped.scores
 }
 
-@test "pipeline: the model's default name is the training file's, in this folder" {
+@test "pipeline: the default name of the model is that of the training file, in this folder" {
     mkdir far && cp small.svm far/set.svm
     train far/set.svm
     [ -s set.svm.model ]
     [ ! -e far/set.svm.model ]
 }
 
-@test "pipeline: /dev/null takes models and predictions, and stays a device" {
+@test "pipeline: /dev/null accepts models and predictions, and stays a device" {
     train small.svm model
     train small.svm /dev/null
     predict small.svm model /dev/null
@@ -94,7 +94,7 @@ setup() {
     cmp <(timeless one.tsv) <(timeless two.tsv)
 }
 
-@test "pipeline: memory for the kernel matrix changes its cost, not the model" {
+@test "pipeline: the memory for the kernel matrix does not change the model" {
     rows 700 4 8 5 >medium.svm
     train -t 2 -g .2 -e 1e-4 medium.svm roomy.model
     train -t 2 -g .2 -e 1e-4 -m 1 medium.svm tight.model
@@ -131,7 +131,7 @@ setup() {
 
 # ---- exit codes and messages ----
 
-@test "pipeline: exit 0 when done, 1 for input, 2 for usage, 3 for a limit under --strict" {
+@test "pipeline: exit 0 on success, 1 for input, 2 for usage, 3 for a limit under --strict" {
     run svm-rank-train -q small.svm model
     assert_success
     run svm-rank-train -q missing.svm model
@@ -143,7 +143,7 @@ setup() {
     within "$(header gap strict.model)" 1e-9 1 # the model is there, with its true gap
 }
 
-@test "pipeline: a limit that is reached warns, and the model has its true gap" {
+@test "pipeline: reaching a limit prints a warning, and the model has its true gap" {
     for options in '' '-l squared-hinge' '-t 2' '-t 2 -l squared-hinge' '--solver fw'; do
         rm -f limited.model
         local status=0
@@ -159,7 +159,7 @@ setup() {
     done
 }
 
-@test "pipeline: --max-time ends a long run, which says so, with a model" {
+@test "pipeline: --max-time ends a long run with a warning and a model" {
     rows 2000 5 20 9 >long.svm
     start=$EPOCHREALTIME
     limited svm-rank-train -q --solver fw --step diminishing -e 1e-12 -c 100 --max-time 1 \
@@ -172,7 +172,7 @@ setup() {
     predict long.svm long.model >scores
 }
 
-@test "pipeline: --help and --version are on stdout, alone, with exit 0" {
+@test "pipeline: --help and --version print to stdout only, with exit 0" {
     for program in svm-rank-train svm-rank-predict; do
         for option in --help --version; do
             $program $option >out 2>err
@@ -195,7 +195,7 @@ setup() {
     [ ! -s err ]
 }
 
-@test "pipeline: the report has primal, dual and gap, as the model has" {
+@test "pipeline: the report has the primal, dual and gap of the model" {
     svm-rank-train small.svm model >out 2>err
     cat out err >report
     for key in primal dual gap; do
@@ -211,7 +211,7 @@ setup() {
     tail -1 model | grep -Eqx 'end 5 [0-9a-f]{8}' || fail "last line: $(tail -1 model)"
 }
 
-@test "pipeline: --log has a row per check, with bounds that never cross" {
+@test "pipeline: --log has a row per check, with primal above dual" {
     train -e 1e-6 -c 10 --log log.tsv small.svm model
     awk -F'\t' 'NF != 6 { print "fields: " $0; exit 1 }
         NR > 1 && !($3 >= $4 - 1e-9 * $3) { print "crossed: " $0; exit 1 }
@@ -220,7 +220,7 @@ setup() {
 
 # ---- cross-validation ----
 
-@test "pipeline: -v with a fold file equals the folds done by hand" {
+@test "pipeline: -v with a fold file gives the result of separate fits to the folds" {
     awk '{ split($2, q, ":"); print q[2] % 3 + 1 }' small.svm >folds
     for options in '-t 2 -g .3 -c 4' '-c 1 -l squared-hinge'; do
         : >values
@@ -241,7 +241,7 @@ setup() {
     done
 }
 
-# accuracy_of FILE: the pairwise accuracy, from 0 to 1, of a cross-validation's output.
+# accuracy_of FILE: the pairwise accuracy, from 0 to 1, in the output of a cross-validation.
 accuracy_of() {
     accuracy=$(awk 'match($0, /[0-9.]+%/) { print substr($0, RSTART, RLENGTH - 1) / 100; exit }
                     /accuracy/ { print $NF; exit }' "$1")
@@ -250,7 +250,7 @@ accuracy_of() {
 
 @test "pipeline: -v keeps each query in one fold, whatever the order of the rows" {
     # Within a query the target is the feature; between queries that feature means the opposite.
-    # A fold that split a query could learn it: whole queries left out are predicted at chance.
+    # A fold that split a query could learn it: held-out whole queries are predicted at chance level.
     awk 'BEGIN { for (q = 1; q <= 8; q++) for (i = 1; i <= 12; i++)
         printf "%d qid:%d %d:%d\n", i, q, q, i }' >own.svm
     svm-rank-train -q -v 4 -c 1 own.svm >out
@@ -262,7 +262,7 @@ accuracy_of() {
     within "$accuracy" .5 .5
 }
 
-@test "pipeline: -v gives no model, and more folds than queries are an error" {
+@test "pipeline: -v writes no model, and more folds than queries are an error" {
     svm-rank-train -q -v 3 small.svm >out
     [ ! -e small.svm.model ] || fail 'cross-validation left a model'
     run svm-rank-train -q -v 61 small.svm
@@ -276,7 +276,7 @@ accuracy_of() {
 
 # ---- sweeps ----
 
-@test "pipeline: a point of a sweep equals a single run to the gap" {
+@test "pipeline: a point of a sweep equals a single run up to the gap" {
     svm-rank-train -v 3 -e 1e-6 -t 2 -g .1,.5 -c 2^-2:2^2:x4 small.svm >sweep.tsv 2>err
     [ "$(grep -c "$(printf '\t')" sweep.tsv)" = 7 ] || fail "$(<sweep.tsv)"
     grep -q '^best: ' err || fail "the best point is not named: $(<err)"
@@ -291,7 +291,7 @@ accuracy_of() {
     done
 }
 
-# point_of TSV C GAMMA: the accuracy of that point, by the names of the columns.
+# point_of TSV C GAMMA: the accuracy of that point, found by the names of the columns.
 point_of() {
     point=$(awk -F'\t' -v c="$2" -v g="$3" '
         /gamma/ && !header { for (i = 1; i <= NF; i++) { sub(/^# */, "", $i); column[$i] = i }
@@ -322,7 +322,7 @@ point_of() {
     done
 }
 
-@test "pipeline: lists, geometric and arithmetic sweeps name the same points" {
+@test "pipeline: lists, geometric and arithmetic ranges denote the same points" {
     svm-rank-train -q -v 3 -c .5,1,2 small.svm >list.tsv
     svm-rank-train -q -v 3 -c 2^-1:2^1:x2 small.svm >geometric.tsv
     cmp <(timeless list.tsv) <(timeless geometric.tsv)

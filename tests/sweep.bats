@@ -1,4 +1,4 @@
-# Sweeps: one table, whatever happens; in parts, killed and resumed; folds by words; the log of folds.
+# Sweeps: the table, --shard, --resume after a crash, folds by words, and the log of folds.
 
 load helper
 
@@ -17,17 +17,17 @@ setup() {
     { echo '# matrix 2 2' && cat two.svm; } >matrices.svm
 }
 
-# without_seconds FILE: all but the column of seconds.
+# without_seconds FILE: the table without its column of seconds.
 without_seconds() {
     awk -F'\t' -v OFS='\t' '{ $(NF - 1) = ""; print }' "$1"
 }
 
-# same A B: asserts that two tables differ in seconds alone.
+# same A B: asserts that two tables differ in seconds only.
 same() {
     cmp <(without_seconds "$1") <(without_seconds "$2") || fail "$(diff "$1" "$2" | head -5)"
 }
 
-@test "sweep: every parameter of formulation and kernel is a column, in every family" {
+@test "sweep: every parameter of the formulation and the kernel is a column, in every family" {
     while IFS='|' read -r family options file columns; do
         svm-$family-train -v 3 $options $file >table 2>err
         [[ "$(head -1 table)" == "${columns//,/$'\t'}"$'\t'* ]] || fail "$family $options: $(head -1 table)"
@@ -44,12 +44,12 @@ mc|-s ww,cs -B 1 -t rbf|two.svm|point,formulation,cost,kernel,gamma,bias,accurac
 ml|-c 1,2|sets.svm|point,formulation,cost,loss,kernel
 smm|-s nuclear --tau 1,2|matrices.svm|point,formulation,cost,loss,tau,accuracy
 END
-    # gamma's default is told
+    # the default of gamma is shown
     svm-rank-train -q -v 3 -t rbf -c 1,2 set.svm >table 2>/dev/null
     assert_equal "$(cell gamma point 1 table)" 0.25
 }
 
-@test "sweep: one point is a table where a list was given, and LIBSVM's line where none was" {
+@test "sweep: a list of one value gives a table, a single value LIBSVM's line" {
     svm-mc-train -q -v 3 -c 4 two.svm >plain
     grep -Eqx 'Cross Validation Accuracy = [0-9.]+%' plain
     for options in '-c 4,4' '-c 4:4:x2' '-c 4 --shard 1/1' '-c 4 --resume file'; do
@@ -57,7 +57,7 @@ END
         assert_equal "$(wc -l <table)" 2
         near "$(cell accuracy point 1 table)" "$(awk '/Accuracy/ { print $NF / 100 }' plain)" 1e-5
     done
-    # a model of a table of one point is written
+    # a model is written for a table of one point
     svm-mc-train -q -v 3 -c 4,4 two.svm model >table 2>err
     [ "$(wc -l <table)" = 2 ]
     svm-mc-train -q -c 4 two.svm other >/dev/null
@@ -76,7 +76,7 @@ END
         END { for (i in x) squares += (x[i] - sum / n) ^ 2; print sum / n, sqrt(squares / (n - 1)) }' >expected
     near "$(cell accuracy point 1 table)" "$(cut -d' ' -f1 expected)" 1e-5
     near "$(cell accuracy-sd point 1 table)" "$(cut -d' ' -f2 expected)" 1e-3
-    # one fold has none, and what cannot be measured is empty
+    # one fold has no deviation, and an undefined measure is an empty cell
     svm-mc-train -q --validate two.svm -c 1:1:x2 two.svm >table 2>/dev/null
     assert_equal "$(cell accuracy-sd point 1 table)" ''
     assert_not_equal "$(cell accuracy point 1 table)" ''
@@ -85,8 +85,8 @@ END
     assert_equal "$stderr" 'svm-rank-train: the held-out rows have nothing to measure pairwise-accuracy by (queries of fewer rows than --min-group are left out)'
 }
 
-@test "sweep: rows come in the order of the grid, as soon as they are known" {
-    # the last point takes for ever: the others must be there before it is done
+@test "sweep: rows are written in the order of the points, as soon as they are known" {
+    # the last point takes very long: the other rows must be written before it is done
     mkfifo rows
     svm-rank-train -q -v 3 -j 2 -e 1e-14 -c 1e-3,1e-2,1e-1 -t rbf -g 1 --solver fw set.svm >rows 2>/dev/null &
     local pid=$!
@@ -99,7 +99,7 @@ END
     assert_equal "$(cut -f1 table | tr '\n' ' ')" "point $(seq 20 | tr '\n' ' ')"
 }
 
-@test "sweep: threads change nothing" {
+@test "sweep: the number of threads does not change the table" {
     for options in '-c 2^-5:2^5:x2' '-t rbf -g .1,1 -c 2^-5:2^5:x2' '-t rbf -g 1 -c 1,2 --scale std'; do
         svm-rank-train -q -v 4 -j 1 $options set.svm one.model >one 2>/dev/null
         svm-rank-train -q -v 4 -j 7 $options set.svm seven.model >seven 2>/dev/null
@@ -108,7 +108,7 @@ END
     done
 }
 
-@test "sweep: the parts of --shard are one table, joined by cat or sort" {
+@test "sweep: the tables of --shard are joined by cat or sort to the table of the sweep" {
     local options='-q -v 3 -t rbf -g .1,1,10 -c 2^-3:2^3:x4'
     svm-rank-train $options set.svm model >whole 2>/dev/null
     for n in 1 2 3 5 12 40; do
@@ -120,7 +120,7 @@ END
         sort -un part.* >sorted
         same sorted whole
         assert_equal "$(cat part.* | grep -vc '^point')" 12 # none twice
-        # the best of a joined table is fitted
+        # --resume fits the best point of the joined table
         cat part.* >joined
         svm-rank-train $options --resume joined set.svm joined.model >table 2>/dev/null
         cmp table <(sort -un joined)
@@ -131,10 +131,10 @@ END
     grep -q ' kendall-tau=' err
 }
 
-@test "sweep: a run that is killed is resumed, and nobody sees the difference" {
+@test "sweep: --resume after a crash gives the table of an uninterrupted run" {
     local options='-q -v 3 -t rbf -g .1,1,10 -c 2^-9:2^9:x2'
     svm-rank-train $options set.svm model >whole 2>/dev/null
-    # killed for real, as soon as some rows are there
+    # killed by SIGKILL, as soon as there are rows
     svm-rank-train $options -j 1 --resume table set.svm >out 2>/dev/null &
     local pid=$!
     until [ "$(wc -l <table 2>/dev/null || echo 0)" -gt 3 ]; do :; done
@@ -144,17 +144,17 @@ END
     same resumed whole
     cmp resumed.model model
     same <(sort -un table) whole
-    # and at any byte
+    # and truncated at any byte
     for bytes in 0 1 5 30 "$(head -1 whole | wc -c)" 400 1000 3000 7000; do
         head -c "$bytes" whole >table
         svm-rank-train $options --resume table set.svm >resumed 2>/dev/null
         same resumed whole
         [ "$(wc -l <table)" = 58 ]
     done
-    # what was there is taken as it stands: with its seconds
+    # existing rows are copied with their seconds
     awk -F'\t' -v OFS='\t' 'NR > 1 { $(NF - 1) = "7.000" } { print }' whole >table
     svm-rank-train $options --resume table set.svm | cmp - table
-    # the tables of two runs at once do not mix
+    # two runs at once cannot mix their rows
     exec 5<>table
     flock 5
     refused svm-rank-train $options --resume table set.svm
@@ -162,7 +162,7 @@ END
     exec 5<&-
 }
 
-@test "sweep: a table of other data, folds or options is refused in one line and left alone" {
+@test "sweep: --resume refuses a table of other data, folds or options, and leaves it unchanged" {
     local options='-q -v 3 -c 1,2,4'
     svm-rank-train $options --resume table set.svm >whole 2>/dev/null
     cp table kept
@@ -184,7 +184,7 @@ END
 -v 3 -c 1,2,4 -t rbf set.svm|1: other columns than this sweep's
 -v 3 -c 1,2,4 --ndcg 3 set.svm|1: other columns than this sweep's
 END
-    # what changes nothing of what is measured may differ
+    # options without effect on the measures may differ
     svm-rank-train -v 3 -c 1,2,4 -j 1 -m 5 --strict --select spearman --resume table set.svm 2>/dev/null | cmp - whole
     for damage in '3s/\t/ /' '3s/\t[^\t]*$//' '3s/^/x/' '3s/^2/9/' '3s/^2/0/' '3s/hinge\tlinear\t1\tpair\t[^\t]*/hinge\tlinear\t1\tpair\tx/' \
         '3s/$/\t/'; do
@@ -212,7 +212,7 @@ END
     same empty whole
 }
 
-@test "sweep: options of some formulations only are ignored in the others, with a note" {
+@test "sweep: options without effect on some formulations are ignored there, with a note" {
     run -0 --separate-stderr svm-top-train -v 3 -s toppush,tau-fpl,svm --tau .1,.2 -c 1,2 two.svm
     grep -qx 'svm-top-train: note: --tau is not for formulation toppush, svm: it is ignored there' <<<"$stderr"
     assert_equal "$(cut -f2,3,7 <<<"$output" | tr '\t\n' ', ')" 'formulation,cost,tau toppush,1, toppush,2, '`
@@ -228,12 +228,12 @@ END
     run -0 --separate-stderr svm-rank-train -v 3 -g .1,1 set.svm
     assert_equal "$(wc -l <<<"$output")" 2
     grep -q 'note: --gamma is not for kernel linear: it is ignored there' <<<"$stderr"
-    # no list, no table and no note: as in LIBSVM
+    # without a list no table and no note, as in LIBSVM
     run -0 --separate-stderr svm-rank-train -q -v 3 -g 1 set.svm
     assert_equal "$stderr" ''
 }
 
-@test "sweep: --select takes any number behind the @" {
+@test "sweep: --select accepts any number after @" {
     awk '{ $1 = int($1 + 50) % 4; print }' set.svm >grades.svm
     for k in 1 5 7; do
         svm-rank-train -v 3 -c .01,1 --select ndcg@$k grades.svm model >table 2>err
@@ -256,7 +256,7 @@ END
     assert_equal "$(head -1 log)" $'iteration\tseconds\tprimal\tdual\tgap\tsolver'
 }
 
-@test "sweep: folds go by words of any kind, and -v deals words to folds" {
+@test "sweep: a fold file may contain any words, and -v assigns them to folds" {
     awk '{ print NR % 3 }' set.svm >numbers
     sed 's/0/Eawag/; s/1/RIKEN-2/; s/2/µ/' numbers >words
     svm-rank-train -q --fold-file numbers -c 1,2 set.svm 2>/dev/null >by.numbers
@@ -266,7 +266,7 @@ END
     sed 's/Eawag/7/' words >mixed
     svm-rank-train -q --fold-file mixed -c 1,2 set.svm 2>/dev/null >by.mixed
     cmp <(timeless by.numbers) <(timeless by.mixed)
-    # a key that crosses queries: forty molecules, in four folds of ten each
+    # a key across queries: forty molecules, in four folds of ten each
     awk '{ print "molecule-" int(NR / 6) % 20 }' set.svm >keys
     svm-rank-train -q -v 4 --fold-file keys --log log set.svm >out
     assert_equal "$(sed 1d log | cut -f2 | sort -u | tr '\n' ' ')" '1 2 3 4 '
@@ -279,7 +279,7 @@ END
     assert_equal "$(<err)" 'svm-rank-train: one: all rows are in one fold'
 }
 
-@test "sweep: a model on standard output has it for itself" {
+@test "sweep: a model on standard output is alone there" {
     svm-rank-train -q -v 3 -c 1,2 set.svm - >model 2>table
     head -1 model | grep -qx 'dualsvm rank 1'
     grep -q '^point' table
@@ -291,7 +291,7 @@ END
     assert_equal "$stderr" ''
 }
 
-@test "sweep: a full disk is an error, of the table and of what is resumed" {
+@test "sweep: a full disk is an error for the table and for --resume" {
     run -1 bash -c 'svm-rank-train -q -v 3 -c 1,2 set.svm >/dev/full'
     assert_output --partial '<stdout>: cannot write: No space left on device'
     : >table
@@ -299,22 +299,22 @@ END
     assert_output --partial 'table: cannot write: File too large'
 }
 
-@test "sweep: rows taken over that had not converged count as in the run that made them" {
+@test "sweep: unconverged points of --resume count as in the run that made them" {
     local options='-v 3 -c .01,100 -e 1e-6 --max-iter 3 --strict'
     run -3 --separate-stderr svm-rank-train -q $options --resume table set.svm
     [[ "$stderr" == *'not converged: '*' fits to folds'* ]]
     run -3 --separate-stderr svm-rank-train -q $options --resume table set.svm
     assert_equal "$stderr" 'svm-rank-train: warning: not converged: 2 of 2 points taken over from table'
-    # those of another part are not this one's
+    # points of another shard do not count
     run -3 --separate-stderr svm-rank-train -q $options --resume table --shard 1/2 set.svm
     assert_equal "$stderr" 'svm-rank-train: warning: not converged: 1 of 1 points taken over from table'
     rm table
-    # an empty gap is none that was reached
+    # an empty gap is not converged
     run -3 svm-rank-train -q -v 3 -c 1,2 -t sigmoid --strict --resume table set.svm
     assert_equal "$(cell gap point 1 table)" ''
     run -3 --separate-stderr svm-rank-train -q -v 3 -c 1,2 -t sigmoid --strict --resume table set.svm
     [[ "$stderr" == *'2 of 2 points taken over from table' ]] || fail "$stderr"
-    # what converged has, also where another measure than the gap tells so
+    # but it is if the formulation converges by another measure than the gap
     while read -r family options; do
         rm -f table
         for pass in 1 2; do
@@ -328,7 +328,7 @@ smm -s lowrank -c .1,1 matrices.svm
 END
 }
 
-@test "sweep: a table may have CRLF, blank lines, and a row that was torn off before a header" {
+@test "sweep: a table for --resume may have CRLF, blank lines, and an incomplete row before a header" {
     local options='-q -v 3 -c 1,2,4,8'
     svm-rank-train $options --resume table set.svm >whole 2>/dev/null
     { sed 's/$/\r/' table; printf '\n\r\n'; } >crlf
@@ -344,7 +344,7 @@ END
         svm-rank-train $options --resume joined set.svm >resumed
         same resumed whole
     done
-    # a row twice may differ in its seconds, in nothing that was measured
+    # a row may occur twice with different seconds, but not with different measures
     { cat whole; awk -F'\t' -v OFS='\t' 'NR > 1 { $(NF - 1) = "7.000"; print }' whole; } >twice
     svm-rank-train $options --resume twice set.svm | cmp - whole
     { cat whole; sed -n '3s/\(pair\t[^\t]*\t\)[^\t]*/\10.123/p' whole; } >twice
@@ -357,8 +357,8 @@ END
     assert_equal "$(<err)" 'svm-rank-train: torn:3: a row with cells missing: torn off?'
 }
 
-@test "sweep: points that there was no time for are not chosen, nor kept to be resumed" {
-    # the limit is passed before the first fit: none is fitted
+@test "sweep: points without time for a fit are neither chosen nor saved for --resume" {
+    # the limit is over before the first fit
     run -0 --separate-stderr svm-mc-train -q -v 3 -c 1,2 --max-time 1e-9 --resume table two.svm
     [[ "$stderr" == *'svm-mc-train: warning: no time for an iteration at 2 of 2 points'* ]] || fail "$stderr"
     assert_equal "$(wc -l <<<"$output")" 3

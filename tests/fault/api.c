@@ -1,5 +1,5 @@
-/* A program on the library that calls every function that can fail, for the loops of faults
- * (faults.py): it ends with 0 and its outputs, or with 1 and one line on standard error.
+/* A program that calls every function of the library that can fail, for the fault tests
+ * (faults.py): it exits with 0 and its outputs, or with 1 and one line on standard error.
  *
  *   api FAMILY TRAINING_FILE OUT_MODEL */
 #include "include/dualsvm.h"
@@ -151,7 +151,7 @@ static int predict(struct run *run) {
                : 0;
 }
 
-/* What was printed first, then the model: a file that is in place stays. */
+/* Writes the printed text first, then the model, because a file that is in place stays there. */
 static int write_all(struct run *run, const char *path) {
     if (fwrite(run->text, 1, run->length, stdout) != run->length || fflush(stdout) != 0) {
         snprintf(run->error.text, sizeof run->error.text, "cannot write");

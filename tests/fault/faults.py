@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
-"""Runs commands with the k-th call of a kind failing, k = 1, 2, 3 ... until nothing is left to fail, and looks
-at what is left behind. Each time there must be
+"""Runs commands with the k-th call of a kind failing, k = 1, 2, 3 ... until no such call is made, and checks
+the result. Each run must end with
   - exit code 0 and the outputs of a run without a fault, or
-  - exit code 1, one line on standard error that begins with the program's name (and is no warning), and every
-    output file as it was before;
-and in both cases no other file. Where a rename fails, what was renamed before it may be new. What a call may
-fail with and be survived (EINTR, a short read) must end with 0.
+  - exit code 1, one line on standard error that begins with the program's name (and is not a warning), and
+    every output file unchanged;
+and in both cases without other files. If a rename fails, files renamed before it may be new. After an error
+that is not a failure (EINTR, a short read) the exit code must be 0.
 
     faults.py MODES SHIM [SEED SAMPLE]
 
-MODES: a command a line, with blanks between its words; `#` begins a comment. A word that begins with `out.` is
-an output, `>FILE` one that no word names, `<FILE` standard input, and standard output is one output more; of a
-file *.log and of the table of a sweep the column of seconds does not count. It runs in the current folder,
-where the inputs are. SHIM: the library to preload, or `-`: the programs have it in them, which know memory and
-threads only. With a sample, one of so many faults is tried.
+MODES: one command per line, with blanks between its words; `#` begins a comment. A word that begins with
+`out.` is an output, `>FILE` one that no word names, and `<FILE` standard input; standard output is another
+output. The column of seconds of a file *.log and of the table of a sweep is ignored. Commands run in the
+current folder, which contains the inputs. SHIM: the library to preload, or `-` if it is linked into the
+programs, where it covers memory and threads only. With SAMPLE, only that fraction of the faults is tried.
 """
 import os
 import random
 import subprocess
 import sys
 
-# what the shim wants to know; whether calls fail from then on; whether exit code 0 is demanded
+# FAULT_CALL, FAULT_HOW, FAULT_ON of the shim, and whether the exit code must be 0
 FAULTS = [("memory", "12", 0, 0), ("memory", "12", 1, 0), ("thread", "11", 0, 0), ("thread", "11", 1, 0),
           ("map", "12", 1, 0), ("read", "5", 0, 0), ("read", "4", 0, 1), ("read", "short", 0, 1),
           ("read", "short", 1, 1), ("write", "5", 0, 0), ("write", "28", 1, 0), ("write", "4", 0, 1),
@@ -50,8 +50,8 @@ def contents(path):
 
 
 def timeless(path, text):
-    """Without the column of seconds: of a log the second, or that behind the point and the fold; of a table
-    the last but one."""
+    """The text without its column of seconds: the second of a log, or the fourth if the point and the fold
+    come first; the last but one of a table."""
     sweep = text is not None and text.startswith(b"point\t")
     if text is None or not (sweep or path.endswith(".log")):
         return text
@@ -89,7 +89,7 @@ def run(mode, variables):
 
 
 def diagnoses(mode):
-    """Lines on standard error that are no warnings; -1: one does not begin with the program's name."""
+    """The number of lines on standard error that are not warnings; -1: one lacks the program's name."""
     name = mode.words[0].encode() + b":"
     lines = [line for line in contents("stderr").split(b"\n") if line]
     return sum(not line.startswith(name + b" warning: ") for line in lines) \
@@ -97,11 +97,11 @@ def diagnoses(mode):
 
 
 def judge(mode, code, must_survive, renaming):
-    """What is wrong with what a run has left, or None."""
+    """What is wrong with the result of a run, or None."""
     if code is None or code < 0:
         return "a hang" if code is None else "a signal"
     if strays(mode):
-        return "a file that is nobody's"
+        return "a file that was not expected"
     if code != 0 and (code != 1 or must_survive):
         return "the exit code"
     for path, text, expected in zip(mode.outputs + ["stdout"], found(mode), mode.expected):
@@ -119,7 +119,7 @@ def main():
         modes = [mode for mode in map(Mode, file) if mode.words]
     for mode in modes:
         n_modes += 1
-        strays(mode)  # outputs of the mode before
+        strays(mode)  # outputs of the previous mode
         code = run(mode, {})
         mode.expected = found(mode)
         if code != 0 or strays(mode):
@@ -127,8 +127,8 @@ def main():
             print("violation: %s: without a fault it ends with %s: %s" % (mode.line, code, contents("stderr")))
             continue
         for call, how, onwards, survives in FAULTS if shim != "-" else FAULTS[:OWN_FAULTS]:
-            # Ends where a number of calls in turn was not reached: threads make their order, not their
-            # number, differ from run to run.
+            # Ends when several consecutive k were not reached: with threads the order of calls varies
+            # between runs, but not their number.
             at, reached = draw.randrange(sample) + 1, True
             while reached:
                 code = run(mode, {"FAULT_CALL": call, "FAULT_HOW": how, "FAULT_AT": str(at),

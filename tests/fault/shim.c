@@ -1,14 +1,14 @@
-/* A shim that makes the k-th call of one kind fail, for tests of what programs do then.
+/* A shim that makes the k-th call of one kind fail.
  *
- * Preloaded (LD_PRELOAD) it stands before the calls of the program and of its libraries, from main
- * on. Compiled with FAULT_WRAP and linked with --wrap it stands before the program's own: so it
- * goes with the address sanitizer, whose allocator must be the first.
+ * Preloaded (LD_PRELOAD), it intercepts the calls of the program and of its libraries after the
+ * start of main. Compiled with FAULT_WRAP and linked with --wrap, it intercepts the program's own
+ * calls, also under the address sanitizer, whose allocator must come first.
  *
  *   FAULT_CALL   memory, thread, map, read, write, open, close, sync, rename or link
  *   FAULT_AT     which of these calls fails, from 1
- *   FAULT_ON     1: those after it fail too
- *   FAULT_HOW    an errno, or `short`: a read or write of half the bytes asked for
- *   FAULT_FILE   is made when a call fails */
+ *   FAULT_ON     1: the following ones fail too
+ *   FAULT_HOW    an errno, or `short`: a read or write of half the bytes
+ *   FAULT_FILE   created when a call fails */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -48,7 +48,7 @@ static void arm(void) {
     atomic_store(&armed, true);
 }
 
-/* Whether this call is to fail. */
+/* Returns whether this call must fail. */
 static bool strikes(enum call call) {
     if (call != chosen || !atomic_load(&armed)) {
         return false;
@@ -101,7 +101,7 @@ static int armed_main(int argc, char **argv, char **environment) {
     return status;
 }
 
-/* ISO C has no conversion of dlsym's pointer to one of a function. */
+/* ISO C cannot convert the pointer of dlsym to a function pointer. */
 #define NEXT(name)                                                                                 \
     static __typeof__(name) *next;                                                                 \
     if (!next) {                                                                                   \
@@ -170,14 +170,14 @@ void *mmap(void *address, size_t length, int protection, int flags, int fd, off_
 
 /* ---- files ---- */
 
-/* Fails as FAULT_HOW says. */
+/* Fails as FAULT_HOW states. */
 static bool fails(enum call call) {
     bool failed = strikes(call);
     errno = failed ? number : errno;
     return failed;
 }
 
-/* The same of a transfer of *n bytes, of which half are left where it is to be short. */
+/* The same for a transfer of *n bytes, which becomes half of them for `short`. */
 static bool fails_to_move(enum call call, size_t *n) {
     if (!strikes(call)) {
         return false;
@@ -209,7 +209,7 @@ int open(const char *path, int flags, ...) {
     return fails(OPEN) ? -1 : next(path, flags, mode);
 }
 
-/* The descriptor is closed all the same, as Linux does it. */
+/* Linux closes the descriptor even if close fails. */
 int close(int fd) {
     NEXT(close)
     bool failed = strikes(CLOSE);

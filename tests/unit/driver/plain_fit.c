@@ -1,5 +1,5 @@
-/* A solver that never looks at the clock is left to itself, and f = 0 is the fit; one that ends in
- * time is the fit. */
+/* A solver that never checks the clock is abandoned, and the result is the zero solution; one that
+ * ends in time gives the result. */
 #include "driver/plain_fit.h"
 #include "driver/train.h"
 #include "tests/unit/check.h"
@@ -12,7 +12,7 @@
 
 static const char *const names[] = {"only", NULL};
 
-/* A solver that waits until it may go on. */
+/* A solver that waits for a signal of the test. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
 static int open_problem(void **state, const struct problem *problem, struct point point,

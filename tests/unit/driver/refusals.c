@@ -1,6 +1,5 @@
-/* What no command line brings about is refused all the same, in a line: arguments that the programs
- * have ruled out, and sizes beyond 2^32 or beyond all memory, which only a struct can claim to
- * have. */
+/* Errors that no command line can cause: arguments that the programs rule out, and sizes beyond
+ * 2^32 or beyond all memory, which only a struct can claim. */
 #include "common/base/threads.h"
 #include "common/kernel/gram.h"
 #include "common/linear_algebra/cholesky.h"
@@ -22,7 +21,8 @@
 #include <float.h>
 #include <limits.h>
 
-/* REFUSED(CALL, TEXT): the call, which has &err of the caller, returns -1 and says the text. */
+/* REFUSED(CALL, TEXT): the call, which uses the caller's &err, returns -1 with a message that
+ * contains TEXT. */
 #define REFUSED(call, said)                                                                        \
     do {                                                                                           \
         err = (struct error){0};                                                                   \
@@ -90,7 +90,7 @@ static void check_measures(void) {
 
 /* ---- solvers ---- */
 
-/* Four rows, with names of labels by their numbers. */
+/* Four rows, with label names by their numbers. */
 static struct data four_rows(enum data_labels labels) {
     struct data data = {.n_rows = 4, .n_features = 2, .labels = labels};
     struct error err;
@@ -171,7 +171,7 @@ static void check_classes(const struct problem *kernel) {
     mc_free(mc);
 }
 
-/* LIBLINEAR has numbers for labels. */
+/* LIBLINEAR's labels are numbers. */
 static void check_export(void) {
     double weights[] = {1, 2};
     struct labels labels = {0};

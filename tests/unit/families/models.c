@@ -1,6 +1,8 @@
 /* Reads a model as its family's predictor does, and writes it again:
+ *
  *   models FAMILY MODEL COPY
- * The copy of a model of version 1 has the bytes of the model. */
+ *
+ * The copy of a model of version 1 is identical to the model. */
 #include "common/model/model.h"
 #include "families/shared/tables.h"
 #include "tests/unit/check.h"

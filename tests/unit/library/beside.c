@@ -1,5 +1,5 @@
-/* What stands beside features: values of a kernel are as good as the kernel, weights and folds of
- * the caller as those of files, and rows without names have numbers. */
+/* A precomputed kernel gives the results of the kernel, weights and folds from arrays those of
+ * files, and rows without names have numbers. */
 #include "tests/unit/library/rows.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static void check_precomputed(void) {
         CHECK(fabs(scores[0][k] - scores[1][k]) < 1e-2, "%zu: %g %g", k, scores[0][k],
               scores[1][k]);
     }
-    /* three rows alone, with all columns */
+    /* three rows, with all columns */
     CALL(dualsvm_data_dense(&few, "mc", values + 7 * SIDE, DUALSVM_DOUBLE, 3, SIDE, SIDE, 0,
                             &error));
     CALL(dualsvm_data_set_precomputed(few, NULL, &error));
@@ -51,7 +51,7 @@ static void check_precomputed(void) {
     printf("ok: kernel values\n");
 }
 
-/* The same model or table in two ways. */
+/* Compares the models or tables of two ways. */
 static void check_beside(void) {
     static struct rows rows;
     dualsvm_error error;
@@ -106,7 +106,7 @@ static int count(void *context, const char *text, size_t size) {
     return 0;
 }
 
-/* Rows without names have their numbers. */
+/* Rows without names are named by their numbers. */
 static void check_names(void) {
     static struct rows rows;
     dualsvm_error error;

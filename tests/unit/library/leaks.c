@@ -1,12 +1,14 @@
-/* Fits, saves, loads and predicts N times in one process: memory does not grow.
+/* Fits, saves, loads and predicts N times in one process: memory must not grow.
  *
- *   leaks N     told by what malloc has given out, once N is in the hundreds: what a process has in
- *               memory also grows with its threads' stacks, by when they run */
+ *   leaks N     N in the hundreds
+ *
+ * Compares the memory allocated by malloc: the resident memory also depends on when the stacks of
+ * threads are used. */
 #include "tests/unit/library/rows.h"
 
 #include <malloc.h>
 
-/* kB that are in use. */
+/* The allocated kB. */
 static long in_use(void) {
     struct mallinfo2 info = mallinfo2();
     return (long)((info.uordblks + info.hblkhd) / 1024);
@@ -41,7 +43,7 @@ static void fit(const char *family, struct rows *rows, int i) {
     CHECK_TRUE(dualsvm_table_rows(table) == 2 && dualsvm_table_best(table) < 2);
     dualsvm_table_free(table);
     dualsvm_model_free(model);
-    /* what fails leaves nothing either */
+    /* failing calls must not leak either */
     const dualsvm_watch watch = {.size = sizeof watch, .progress = stop};
     CHECK_TRUE(dualsvm_sweep(&table, &model, options, data, &watch, &error) < 0);
     CHECK_TRUE(!table && !model && error.kind == DUALSVM_STOPPED);
@@ -54,13 +56,13 @@ int main(int argc, char **argv) {
     static struct rows rows;
     int n = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1;
     long before = 0;
-    mallopt(M_ARENA_MAX, 1); /* the one that mallinfo2 tells of */
+    mallopt(M_ARENA_MAX, 1); /* the only one that mallinfo2 covers */
     for (int i = 0; i < n; i++) {
         fit(dualsvm_family_name((size_t)i % 5), &rows, i);
         before = i + 1 == n / 4 ? in_use() : before;
     }
     long grown = in_use() - before;
-    /* a leak of 1 kB a fit would be 300 by then */
+    /* a leak of 1 kB per fit would add up to 300 kB */
     CHECK(n < 400 || grown < 100, "%ld kB more after %d fits than after a quarter of them", grown,
           n);
     printf("ok: %d fits\n", n);

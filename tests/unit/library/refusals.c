@@ -1,10 +1,10 @@
-/* What the library refuses, in which words, and that nothing is made then; descriptions of
+/* The error messages of the library, and that nothing is created on an error; descriptions of
  * options. */
 #include "tests/unit/library/rows.h"
 
 #include <math.h>
 
-/* REFUSED(call, kind, words): it fails so. */
+/* REFUSED(call, kind, words): the call fails with this kind and message. */
 #define REFUSED(call, of_kind, words)                                                              \
     do {                                                                                           \
         memset(&error, 0, sizeof error);                                                           \
@@ -74,7 +74,7 @@ static void check_descriptions(void) {
                 CHECK_TRUE(!option.value == (option.type == DUALSVM_FLAG));
                 CHECK_TRUE(!option.choices == (option.type != DUALSVM_CHOICE));
                 for (size_t k = 0; option.choices && option.choices[k]; k++) {
-                    if (*option.choices[k]) { /* else it is withdrawn */
+                    if (*option.choices[k]) { /* otherwise it is withdrawn */
                         rows_set(options, option.name, option.choices[k]);
                     }
                     CHECK_TRUE(option.meanings && option.meanings[k]);
@@ -282,7 +282,7 @@ static void check_models(void) {
     printf("ok: models\n");
 }
 
-/* A linear model's scores are what its weights make of the rows. */
+/* The scores of a linear model are computed from its weights. */
 static void check_weights(void) {
     static struct rows rows;
     dualsvm_model *model;

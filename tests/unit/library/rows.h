@@ -1,5 +1,5 @@
-/* Rows of every family as arrays, by a seed, and the same rows as a file: what the tests of the
- * library train on. */
+/* Random rows of every family as arrays, and the same rows as a file, for the tests of the
+ * library. */
 #ifndef TESTS_UNIT_LIBRARY_ROWS_H
 #define TESTS_UNIT_LIBRARY_ROWS_H
 
@@ -19,7 +19,7 @@ static const char *const set_names[SETS] = {"news", "sport", "art"};
 struct rows {
     const char *family;
     float dense[ROWS * COLUMNS];
-    double wide[ROWS * (COLUMNS + 2)]; /* the same with two columns of junk behind them */
+    double wide[ROWS * (COLUMNS + 2)]; /* the same with two more columns that are ignored */
     int32_t start[ROWS + 1], column[ROWS * COLUMNS];
     int64_t start64[ROWS + 1], column64[ROWS * COLUMNS];
     float value[ROWS * COLUMNS];
@@ -31,7 +31,7 @@ struct rows {
     double weight[ROWS];
 };
 
-/* CALL(function call): it must succeed. */
+/* CALL(function call): fails the test unless the call succeeds. */
 #define CALL(call) CHECK((call) == 0, "%s", error.text)
 
 static inline double rows_random(uint64_t *state) {
@@ -39,7 +39,7 @@ static inline double rows_random(uint64_t *state) {
     return (double)(*state >> 40) / (double)(1 << 24);
 }
 
-/* share: of the values that are not 0; about half or more become dense rows. */
+/* share: of the nonzero values; above about half the rows are dense. */
 static inline void rows_make(struct rows *rows, const char *family, double share, uint64_t seed) {
     int n = 0;
     memset(rows, 0, sizeof *rows);
@@ -115,8 +115,8 @@ static inline void rows_label(const struct rows *rows, dualsvm_data *data) {
 
 enum { WAYS = 7 };
 
-/* The data from arrays, way 0 .. WAYS - 1: dense floats, lent or not, dense doubles with a gap, CSR
- * of all types. */
+/* Creates the data from arrays in way 0 .. WAYS - 1: dense floats, borrowed or copied, dense
+ * doubles with a stride, CSR of all types. */
 static inline dualsvm_data *rows_data(const struct rows *rows, int way) {
     dualsvm_data *data = NULL;
     dualsvm_error error;
@@ -140,7 +140,7 @@ static inline dualsvm_data *rows_data(const struct rows *rows, int way) {
         CALL(dualsvm_data_csr(&data, family, rows->start64, rows->column64, DUALSVM_INT64,
                               rows->value64, DUALSVM_DOUBLE, ROWS, COLUMNS, 0, &error));
         break;
-    default: /* wider than what is stored */
+    default: /* with columns beyond the stored ones */
         CALL(dualsvm_data_csr(&data, family, rows->start, rows->column, DUALSVM_INT32,
                               rows->value64, DUALSVM_DOUBLE, ROWS, 1000000, 0, &error));
     }

@@ -1,10 +1,10 @@
-/* The same rows from a file and from arrays of all kinds give the same model, bit by bit, and the
- * same predictions; arrays that are lent stay as they were. Leaves FAMILY.svm, FAMILY.model,
- * FAMILY.lines in the current folder for a comparison with the programs.
+/* The same rows from a file and from all kinds of arrays give the same model, bit by bit, and the
+ * same predictions; borrowed arrays are not modified. Leaves FAMILY.svm, FAMILY.model, FAMILY.lines
+ * in the current folder for a comparison with the programs.
  *
- *   same FAMILY SHARE [OPTION VALUE]...     SHARE of the values that are not 0
+ *   same FAMILY SHARE [OPTION VALUE]...     SHARE: of the nonzero values
  *
- * in the locale of the environment, whose decimal point it prints. */
+ * Runs in the locale of the environment, whose decimal point it prints. */
 #include "tests/unit/library/rows.h"
 
 #include <locale.h>
@@ -26,7 +26,7 @@ static bool same(const double *a, const double *b, size_t n) {
     return memcmp(a, b, n * sizeof *a) == 0;
 }
 
-/* All that the model predicts of the rows agrees with what it predicts of those of the file. */
+/* Compares all predictions for the rows with those for the rows of the file. */
 static void check_predictions(const dualsvm_model *model, const dualsvm_data *data,
                               const dualsvm_data *of_file, int way) {
     dualsvm_error error;
@@ -68,7 +68,7 @@ static void check_predictions(const dualsvm_model *model, const dualsvm_data *da
     free(chosen);
 }
 
-/* What the measures of the rows are, as a number to compare. */
+/* A hash of the measures of the rows. */
 static double measure(const dualsvm_model *model, const dualsvm_data *data) {
     dualsvm_error error;
     dualsvm_measures *measures;

@@ -1,4 +1,5 @@
-/* Who watches is told, and can stop; several threads train at once on the same data. */
+/* Callbacks receive progress and can stop the work; several threads train on the same data at
+ * once. */
 #include "tests/unit/library/rows.h"
 
 #include <locale.h>
@@ -7,7 +8,7 @@
 
 struct seen {
     size_t n, rows, messages;
-    size_t most; /* checks, after which it stops; 0: never */
+    size_t most; /* number of checks after which it stops; 0: never */
     double gap;
     char message[200];
 };
@@ -50,7 +51,7 @@ static void check_progress(void) {
     CHECK(seen.n > 1 && seen.gap >= 0 && seen.messages == 0 && report.converged == 1, "%zu, %s",
           seen.n, seen.message);
     dualsvm_model_free(model);
-    /* a fit that is stopped is there, with its true gap */
+    /* a stopped fit has a model with its true gap */
     seen = (struct seen){.most = 1};
     CALL(dualsvm_train(&model, options, data, &watch, &error));
     dualsvm_model_report(model, &report, sizeof report);
@@ -60,13 +61,13 @@ static void check_progress(void) {
     CHECK(seen.messages == 1 && strstr(seen.message, "warning: not converged: interrupted"), "%s",
           seen.message);
     dualsvm_model_free(model);
-    /* what a caller of an older version does not have is not looked at */
+    /* fields beyond the size of an older caller's struct are not read */
     watch.size = offsetof(dualsvm_watch, progress);
     seen = (struct seen){0};
     CALL(dualsvm_train(&model, options, data, &watch, &error));
     CHECK_TRUE(seen.n == 0 && seen.messages == 0);
     dualsvm_model_free(model);
-    /* out-of-fold scores are not to be had from a fit that is stopped */
+    /* calibration is impossible after a stopped fit */
     watch.size = sizeof watch;
     seen = (struct seen){.most = 1};
     rows_set(options, "probability", "1");
