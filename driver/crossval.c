@@ -17,98 +17,94 @@ enum { OPEN_MEMORY_DIVISOR = 2 };
 /* ---- scheduling ---- */
 
 /* Returns whether a fit precedes the first failed one. */
-static bool precedes_failure(const struct kernel_group *kernel_group, size_t point, size_t fold) {
-    return point < kernel_group->failed_point ||
-           (point == kernel_group->failed_point && fold < kernel_group->failed_fold);
+static bool precedes_failure(const struct kernel_group *group, size_t point, size_t fold) {
+    return point < group->failed_point ||
+           (point == group->failed_point && fold < group->failed_fold);
 }
 
 /* Ends a task; the last task of a fold releases the fold. */
-static void end_task(struct kernel_group *kernel_group, struct fit_task *fit_task) {
-    struct fold *fold = &kernel_group->fold[fit_task->fold];
-    if (fit_task->state) {
-        kernel_group->crossval->family->close(fit_task->state);
+static void end_task(struct kernel_group *group, struct fit_task *task) {
+    struct fold *fold = &group->fold[task->fold];
+    if (task->state) {
+        group->crossval->family->close(task->state);
     }
-    pthread_mutex_lock(&kernel_group->mutex);
-    fit_task->done = true;
+    pthread_mutex_lock(&group->mutex);
+    task->done = true;
     fold->n_busy--;
     bool last = --fold->n_left == 0;
-    pthread_mutex_unlock(&kernel_group->mutex);
+    pthread_mutex_unlock(&group->mutex);
     if (last) {
         crossval_fold_free(fold);
-        pthread_mutex_lock(&kernel_group->mutex);
+        pthread_mutex_lock(&group->mutex);
         fold->open = false;
-        kernel_group->n_open--;
-        pthread_mutex_unlock(&kernel_group->mutex);
+        group->n_open--;
+        pthread_mutex_unlock(&group->mutex);
     }
 }
 
 /* On a cluster: assigns the next task to this process. NULL: all are assigned. */
-static struct fit_task *take_task(struct kernel_group *kernel_group) {
-    struct cluster *cluster = kernel_group->crossval->cluster;
-    if (!cluster || kernel_group->failed_point != SIZE_MAX) {
+static struct fit_task *take_task(struct kernel_group *group) {
+    struct cluster *cluster = group->crossval->cluster;
+    if (!cluster || group->failed_point != SIZE_MAX) {
         return NULL;
     }
-    size_t task = cluster_take(cluster, &kernel_group->tasks);
-    if (task == kernel_group->n_tasks) {
-        crossval_counter_assign(kernel_group->counter, 0, kernel_group->counter->n_planned);
+    size_t number = cluster_take(cluster, &group->tasks);
+    if (number == group->n_tasks) {
+        crossval_counter_assign(group->counter, 0, group->counter->n_planned);
         return NULL;
     }
-    struct fit_task *fit_task = &kernel_group->fit_task[task];
-    fit_task->own = true;
-    kernel_group->fold[fit_task->fold].n_busy++;
-    crossval_counter_assign(kernel_group->counter, fit_task->end - fit_task->first,
-                            fit_task->assigned_end);
-    return fit_task;
+    struct fit_task *task = &group->task[number];
+    task->own = true;
+    group->fold[task->fold].n_busy++;
+    crossval_counter_assign(group->counter, task->end - task->first, task->assigned_end);
+    return task;
 }
 
 /* Marks a fold as open. On a cluster, idle open folds are released first if too many are open,
  * since it is unknown whether this process will get another of their tasks. */
-static void open_fold(struct kernel_group *kernel_group, struct fold *fold) {
-    for (size_t f = 0;
-         kernel_group->n_open >= kernel_group->max_open && f < kernel_group->crossval->folds->n;
-         f++) {
-        struct fold *other = &kernel_group->fold[f];
+static void open_fold(struct kernel_group *group, struct fold *fold) {
+    for (size_t f = 0; group->n_open >= group->max_open && f < group->crossval->folds->n; f++) {
+        struct fold *other = &group->fold[f];
         if (other->open && other->n_busy == 0) {
             crossval_fold_free(other);
             other->open = false;
-            kernel_group->n_open--;
+            group->n_open--;
         }
     }
     fold->open = true;
-    kernel_group->n_open++;
+    group->n_open++;
 }
 
 /* The task to continue: of this process's idle tasks the one whose next fit comes first by point
  * and fold, otherwise a newly assigned one. NULL: there is none. A task of a fold that is not open
  * waits while the maximum number of folds is open. */
-static struct fit_task *next_task(struct kernel_group *kernel_group) {
-    struct fit_task *taken = NULL;
-    bool assigned_end = kernel_group->crossval->cluster != NULL;
-    pthread_mutex_lock(&kernel_group->mutex);
-    while (kernel_group->first_unfinished < kernel_group->n_tasks &&
-           kernel_group->fit_task[kernel_group->first_unfinished].done) {
-        kernel_group->first_unfinished++;
+static struct fit_task *next_task(struct kernel_group *group) {
+    struct fit_task *chosen = NULL;
+    bool on_cluster = group->crossval->cluster != NULL;
+    pthread_mutex_lock(&group->mutex);
+    while (group->first_unfinished < group->n_tasks && group->task[group->first_unfinished].done) {
+        group->first_unfinished++;
     }
-    for (size_t i = kernel_group->first_unfinished; i < kernel_group->n_tasks; i++) {
-        struct fit_task *fit_task = &kernel_group->fit_task[i];
-        bool may_begin = assigned_end || kernel_group->fold[fit_task->fold].open ||
-                         kernel_group->n_open < kernel_group->max_open;
-        if (fit_task->own && !fit_task->done && !fit_task->busy && may_begin &&
-            (!taken || fit_task->next < taken->next ||
-             (fit_task->next == taken->next && fit_task->fold < taken->fold))) {
-            taken = fit_task;
+    for (size_t i = group->first_unfinished; i < group->n_tasks; i++) {
+        struct fit_task *task = &group->task[i];
+        bool may_begin =
+            on_cluster || group->fold[task->fold].open || group->n_open < group->max_open;
+        if (task->own && !task->done && !task->busy && may_begin &&
+            (!chosen || task->next < chosen->next ||
+             (task->next == chosen->next && task->fold < chosen->fold))) {
+            chosen = task;
         }
     }
-    taken = taken ? taken : take_task(kernel_group);
-    if (taken) {
-        struct fold *fold = &kernel_group->fold[taken->fold];
-        taken->busy = true;
+    chosen = chosen ? chosen : take_task(group);
+    if (chosen) {
+        struct fold *fold = &group->fold[chosen->fold];
+        chosen->busy = true;
         if (!fold->open) {
-            open_fold(kernel_group, fold);
+            open_fold(group, fold);
         }
     }
-    pthread_mutex_unlock(&kernel_group->mutex);
-    return taken;
+    pthread_mutex_unlock(&group->mutex);
+    return chosen;
 }
 
 /* A worker thread: makes fits until no task is available. Every task is finished, because the
@@ -116,26 +112,26 @@ static struct fit_task *next_task(struct kernel_group *kernel_group) {
 static void work(void *argument, size_t number, size_t worker) {
     (void)number;
     (void)worker;
-    struct kernel_group *kernel_group = argument;
-    for (struct fit_task *fit_task; (fit_task = next_task(kernel_group)) != NULL;) {
+    struct kernel_group *group = argument;
+    for (struct fit_task *task; (task = next_task(group)) != NULL;) {
         struct error err;
-        size_t point = fit_task->next;
-        pthread_mutex_lock(&kernel_group->mutex);
-        bool skipped = !precedes_failure(kernel_group, point, fit_task->fold);
-        pthread_mutex_unlock(&kernel_group->mutex);
-        int status = skipped ? -1 : crossval_fit_next(kernel_group, fit_task, &err);
-        pthread_mutex_lock(&kernel_group->mutex);
-        fit_task->next++;
-        bool ended = status < 0 || fit_task->next == fit_task->end;
-        if (status < 0 && !skipped && precedes_failure(kernel_group, point, fit_task->fold)) {
-            kernel_group->failed_point = point;
-            kernel_group->failed_fold = fit_task->fold;
-            error_set(&kernel_group->err, err.kind, "fold %zu: %s", fit_task->fold + 1, err.text);
+        size_t point = task->next;
+        pthread_mutex_lock(&group->mutex);
+        bool skipped = !precedes_failure(group, point, task->fold);
+        pthread_mutex_unlock(&group->mutex);
+        int status = skipped ? -1 : crossval_fit_next(group, task, &err);
+        pthread_mutex_lock(&group->mutex);
+        task->next++;
+        bool ended = status < 0 || task->next == task->end;
+        if (status < 0 && !skipped && precedes_failure(group, point, task->fold)) {
+            group->failed_point = point;
+            group->failed_fold = task->fold;
+            error_set(&group->err, err.kind, "fold %zu: %s", task->fold + 1, err.text);
         }
-        fit_task->busy = ended; /* stays reserved until end_task */
-        pthread_mutex_unlock(&kernel_group->mutex);
+        task->busy = ended; /* stays reserved until end_task */
+        pthread_mutex_unlock(&group->mutex);
         if (ended) {
-            end_task(kernel_group, fit_task);
+            end_task(group, task);
         }
     }
 }
@@ -187,15 +183,12 @@ size_t crossval_count(const struct crossval *crossval) {
 
 /* Lists the tasks of the points first..end, and initialises the folds. Both depend only on the
  * points. */
-static int plan(struct kernel_group *kernel_group, size_t first, size_t end, struct error *err) {
-    const struct crossval *crossval = kernel_group->crossval;
+static int plan(struct kernel_group *group, size_t first, size_t end, struct error *err) {
+    const struct crossval *crossval = group->crossval;
     size_t n_folds = crossval->folds->n, n_runs = 0;
-    kernel_group->fit_task =
-        memory_zeros(n_folds * (end - first), sizeof *kernel_group->fit_task, "folds", err);
-    kernel_group->fold = kernel_group->fit_task
-                             ? memory_zeros(n_folds, sizeof *kernel_group->fold, "folds", err)
-                             : NULL;
-    if (!kernel_group->fold) {
+    group->task = memory_zeros(n_folds * (end - first), sizeof *group->task, "folds", err);
+    group->fold = group->task ? memory_zeros(n_folds, sizeof *group->fold, "folds", err) : NULL;
+    if (!group->fold) {
         return -1;
     }
     for (size_t next; first < end; first = next) {
@@ -203,64 +196,64 @@ static int plan(struct kernel_group *kernel_group, size_t first, size_t end, str
         n_runs++;
         size_t last = wanted_end(crossval, first, next);
         for (size_t f = 0; f < n_folds && last > first; f++) {
-            kernel_group->counter->n_planned += last - first;
-            kernel_group->fit_task[kernel_group->n_tasks++] =
+            group->counter->n_planned += last - first;
+            group->task[group->n_tasks++] =
                 (struct fit_task){.fold = f,
                                   .first = first,
                                   .end = last,
                                   .own = !crossval->cluster,
                                   .next = first,
-                                  .assigned_end = kernel_group->counter->n_planned};
-            kernel_group->fold[f].n_left++;
-            kernel_group->fold[f].n_busy += !crossval->cluster;
+                                  .assigned_end = group->counter->n_planned};
+            group->fold[f].n_left++;
+            group->fold[f].n_busy += !crossval->cluster;
         }
     }
     for (size_t f = 0; f < n_folds; f++) {
-        kernel_group->fold[f].number = f;
-        kernel_group->fold[f].n_tasks = n_runs;
-        pthread_mutex_init(&kernel_group->fold[f].mutex, NULL);
+        group->fold[f].number = f;
+        group->fold[f].n_tasks = n_runs;
+        pthread_mutex_init(&group->fold[f].mutex, NULL);
     }
-    kernel_group->tasks = cluster_deal(crossval->cluster, kernel_group->n_tasks);
+    group->tasks = cluster_deal(crossval->cluster, group->n_tasks);
     return 0;
 }
 
 /* The maximum number of folds that are open at once. Each holds a copy of its rows and the solver's
  * state, about one number per row or feature and label. */
-static size_t count_open(const struct kernel_group *kernel_group) {
-    const struct crossval *crossval = kernel_group->crossval;
+static size_t count_open(const struct kernel_group *group) {
+    const struct crossval *crossval = group->crossval;
     const struct data *data = crossval->data;
     double sides = (double)data->n_rows + (double)data->n_features;
     double bytes = 8 * sides * (double)(data->names.n > 1 ? data->names.n : 1);
-    if (!kernel_group->gram) {
+    if (!group->gram) {
         bytes += (double)data_values(data) * (data->row_start ? 8 : 4);
     }
     double max = (double)crossval->cache_bytes / OPEN_MEMORY_DIVISOR / bytes;
     size_t n = max < (double)crossval->folds->n ? (size_t)max : crossval->folds->n;
-    return n > kernel_group->n_workers ? n : kernel_group->n_workers;
+    return n > group->n_workers ? n : group->n_workers;
 }
 
-static void run_tasks(struct kernel_group *kernel_group) {
-    const struct crossval *crossval = kernel_group->crossval;
+static void run_tasks(struct kernel_group *group) {
+    const struct crossval *crossval = group->crossval;
     size_t n_threads = threads_count(crossval->threads);
-    bool outer = kernel_group->inner == NULL;
-    kernel_group->n_workers = outer ? n_threads : 1;
-    kernel_group->max_open = count_open(kernel_group);
+    bool outer = group->inner == NULL;
+    group->n_workers = outer ? n_threads : 1;
+    group->max_open = count_open(group);
     /* not by the number of threads, on which results would then depend */
-    kernel_group->cache_bytes /= crossval->folds->n;
-    threads_run(outer ? crossval->threads : NULL, kernel_group->n_workers, work, kernel_group);
+    group->cache_bytes /= crossval->folds->n;
+    threads_run(outer ? crossval->threads : NULL, group->n_workers, work, group);
 }
 
-static void kernel_group_free(struct kernel_group *kernel_group) {
-    for (size_t f = 0; kernel_group->fold && f < kernel_group->crossval->folds->n; f++) {
-        if (kernel_group->fold[f].open) {
-            crossval_fold_free(&kernel_group->fold[f]);
+static void kernel_group_free(struct kernel_group *group) {
+    for (size_t f = 0; group->fold && f < group->crossval->folds->n; f++) {
+        if (group->fold[f].open) {
+            crossval_fold_free(&group->fold[f]);
         }
-        pthread_mutex_destroy(&kernel_group->fold[f].mutex);
+        pthread_mutex_destroy(&group->fold[f].mutex);
     }
-    free(kernel_group->fold);
-    free(kernel_group->fit_task);
-    gram_free(kernel_group->gram);
-    pthread_mutex_destroy(&kernel_group->mutex);
+    free(group->fold);
+    free(group->task);
+    gram_free(group->gram);
+    pthread_mutex_destroy(&group->mutex);
 }
 
 /* Runs the fits of the points first..end (indices), which share a kernel. A process that gets no
@@ -268,36 +261,34 @@ static void kernel_group_free(struct kernel_group *kernel_group) {
 static int run_kernel_group(const struct crossval *crossval, size_t first, size_t end,
                             struct fit_counter *counter, struct error *err) {
     struct point point = {crossval->options, crossval->points[first]};
-    struct kernel_group kernel_group = {
-        .crossval = crossval,
-        .first_point = first,
-        .kernel = fit_kernel(crossval->family, point, crossval->n_features),
-        .cache_bytes = crossval->cache_bytes,
-        .counter = counter,
-        .failed_point = SIZE_MAX,
-        .failed_fold = SIZE_MAX};
-    pthread_mutex_init(&kernel_group.mutex, NULL);
-    int status = plan(&kernel_group, first, end, err);
+    struct kernel_group group = {.crossval = crossval,
+                                 .first_point = first,
+                                 .kernel =
+                                     fit_kernel(crossval->family, point, crossval->n_features),
+                                 .cache_bytes = crossval->cache_bytes,
+                                 .counter = counter,
+                                 .failed_point = SIZE_MAX,
+                                 .failed_fold = SIZE_MAX};
+    pthread_mutex_init(&group.mutex, NULL);
+    int status = plan(&group, first, end, err);
     size_t n_ranks = cluster_size(crossval->cluster);
     /* about the number per process */
-    size_t n_tasks = (kernel_group.n_tasks + n_ranks - 1) / n_ranks;
+    size_t n_tasks = (group.n_tasks + n_ranks - 1) / n_ranks;
     bool outer = 2 * n_tasks >= threads_count(crossval->threads);
-    bool has_work =
-        status == 0 && (crossval->cluster ? take_task(&kernel_group) != NULL : n_tasks > 0);
-    kernel_group.inner = outer ? NULL : crossval->threads;
+    bool has_work = status == 0 && (crossval->cluster ? take_task(&group) != NULL : n_tasks > 0);
+    group.inner = outer ? NULL : crossval->threads;
     if (has_work && !crossval->copy_folds &&
-        fit_wants_gram(crossval->family, crossval->options, &kernel_group.kernel)) {
-        status =
-            fit_gram(&kernel_group.gram, crossval->family, point, &kernel_group.kernel,
-                     crossval->data, true, crossval->cache_bytes, NULL, crossval->threads, err);
-        kernel_group.cache_bytes -= status == 0 ? gram_kept_bytes(kernel_group.gram) : 0;
+        fit_wants_gram(crossval->family, crossval->options, &group.kernel)) {
+        status = fit_gram(&group.gram, crossval->family, point, &group.kernel, crossval->data, true,
+                          crossval->cache_bytes, NULL, crossval->threads, err);
+        group.cache_bytes -= status == 0 ? gram_kept_bytes(group.gram) : 0;
     }
     if (status == 0 && has_work) {
-        run_tasks(&kernel_group);
+        run_tasks(&group);
     }
-    kernel_group_free(&kernel_group);
-    if (status == 0 && kernel_group.failed_point != SIZE_MAX) {
-        *err = kernel_group.err;
+    kernel_group_free(&group);
+    if (status == 0 && group.failed_point != SIZE_MAX) {
+        *err = group.err;
         status = -1;
     }
     return status;

@@ -36,9 +36,9 @@ struct crossval {
     const struct family *family;
     const struct options *options;
     const struct data *data;
-    bool scale_folds;    /* each fold fits the scaling to its training rows; data are not scaled */
-    bool copy_folds;     /* no kernel matrix of all rows: each fold computes that of its training
-                       * rows */
+    bool scale_folds; /* each fold fits the scaling to its training rows; data are not scaled */
+    /* no kernel matrix of all rows: each fold computes that of its training rows */
+    bool copy_folds;
     uint32_t n_features; /* of the training file, for the default of gamma */
     const struct folds *folds;
     const size_t *points; /* (n_points) numbers of points, ascending */
@@ -46,12 +46,13 @@ struct crossval {
     const bool *wanted; /* (n_points) whether the point is scored; NULL: all are */
     struct threads *threads;
     size_t cache_bytes;
-    double deadline;           /* of progress_clock(), for all fits; INFINITY: none. The time that
-                                * remains is split evenly among the fits that remain */
-    size_t n_after;            /* and this number of fits that follow afterwards */
-    double end;                /* time after which no fit is started, apart from a grace period; the
-                                * run then fails with ERROR_STOPPED. INFINITY: none. For one process
-                                * only */
+    /* of progress_clock(), for all fits; INFINITY: none. The time that remains is split evenly
+     * among the fits that remain */
+    double deadline;
+    size_t n_after; /* and this number of fits that follow afterwards */
+    /* time after which no fit is started, apart from a grace period; the run then fails with
+     * ERROR_STOPPED. INFINITY: none. For one process only */
+    double end;
     struct progress *progress; /* NULL: not shown */
     struct fit_log *log;       /* NULL: none */
     size_t *n_unconverged;     /* incremented for each fit that does not converge */

@@ -14,7 +14,7 @@
 
 /* A fit in progress. */
 struct fit_work {
-    struct kernel_group *kernel_group;
+    struct kernel_group *group;
     struct fold *fold;
     struct fit_task *task;
     double *scores; /* (n_held, n_scores) */
@@ -33,9 +33,8 @@ void crossval_fold_free(struct fold *fold) {
 }
 
 /* Copies the fold's rows, and scales them by a scaling that is fitted to its training rows. */
-static int take_data(struct fold *fold, const struct kernel_group *kernel_group,
-                     struct error *err) {
-    const struct crossval *crossval = kernel_group->crossval;
+static int take_data(struct fold *fold, const struct kernel_group *group, struct error *err) {
+    const struct crossval *crossval = group->crossval;
     if (data_subset(crossval->data, fold->rows + fold->n_held, fold->n_train, &fold->train, err) <
             0 ||
         data_subset(crossval->data, fold->rows, fold->n_held, &fold->held, err) < 0) {
@@ -56,9 +55,8 @@ static int take_data(struct fold *fold, const struct kernel_group *kernel_group,
     return status;
 }
 
-static int fold_start(struct fold *fold, const struct kernel_group *kernel_group,
-                      struct error *err) {
-    const struct crossval *crossval = kernel_group->crossval;
+static int fold_start(struct fold *fold, const struct kernel_group *group, struct error *err) {
+    const struct crossval *crossval = group->crossval;
     size_t n_rows = crossval->data->n_rows;
     fold->rows = memory_array(n_rows, sizeof fold->rows[0], "a fold", err);
     if (!fold->rows) {
@@ -67,27 +65,27 @@ static int fold_start(struct fold *fold, const struct kernel_group *kernel_group
     fold->n_held = folds_rows(crossval->folds, fold->number, true, fold->rows);
     fold->n_train = folds_rows(crossval->folds, fold->number, false, fold->rows + fold->n_held);
     fold->problem.n = fold->n_train;
-    fold->problem.threads = kernel_group->inner;
-    fold->problem.cache_bytes = kernel_group->cache_bytes / fold->n_tasks;
-    if (kernel_group->gram) {
+    fold->problem.threads = group->inner;
+    fold->problem.cache_bytes = group->cache_bytes / fold->n_tasks;
+    if (group->gram) {
         fold->problem.data = crossval->data;
-        fold->problem.gram = kernel_group->gram;
+        fold->problem.gram = group->gram;
         fold->problem.rows = fold->rows + fold->n_held;
         return 0;
     }
-    if (take_data(fold, kernel_group, err) < 0) {
+    if (take_data(fold, group, err) < 0) {
         return -1;
     }
     fold->problem.data = &fold->train;
-    if (fit_wants_gram(crossval->family, crossval->options, &kernel_group->kernel)) {
-        struct point point = {crossval->options, crossval->points[kernel_group->first_point]};
-        if (fit_gram(&fold->gram, crossval->family, point, &kernel_group->kernel, &fold->train,
-                     false, kernel_group->cache_bytes, NULL, kernel_group->inner, err) < 0) {
+    if (fit_wants_gram(crossval->family, crossval->options, &group->kernel)) {
+        struct point point = {crossval->options, crossval->points[group->first_point]};
+        if (fit_gram(&fold->gram, crossval->family, point, &group->kernel, &fold->train, false,
+                     group->cache_bytes, NULL, group->inner, err) < 0) {
             return -1;
         }
         fold->problem.gram = fold->gram;
         fold->problem.cache_bytes =
-            (kernel_group->cache_bytes - gram_kept_bytes(fold->gram)) / fold->n_tasks;
+            (group->cache_bytes - gram_kept_bytes(fold->gram)) / fold->n_tasks;
     }
     return 0;
 }
@@ -101,7 +99,7 @@ static int make_scores(struct fit_work *work, size_t n, struct error *err) {
  * zero. */
 static int gram_scores(struct fit_work *work, const struct solution *solution, struct error *err) {
     const struct fold *fold = work->fold;
-    const struct gram *gram = work->kernel_group->gram;
+    const struct gram *gram = work->group->gram;
     size_t n_outputs = solution->n_outputs, n_rows = gram_size(gram);
     double *coefficient = memory_zeros(n_rows, 2 * sizeof(double), "scores", err);
     int status = coefficient ? make_scores(work, fold->n_held * n_outputs, err) : -1;
@@ -110,7 +108,7 @@ static int gram_scores(struct fit_work *work, const struct solution *solution, s
         for (size_t i = 0; i < fold->n_train; i++) {
             coefficient[fold->problem.rows[i]] = solution->weights[i * n_outputs + k];
         }
-        status = gram_product(gram, coefficient, product, work->kernel_group->inner, err);
+        status = gram_product(gram, coefficient, product, work->group->inner, err);
         for (size_t i = 0; status == 0 && i < fold->n_held; i++) {
             work->scores[i * n_outputs + k] = product[fold->rows[i]] + bias;
         }
@@ -125,7 +123,7 @@ static int predicted_scores(struct fit_work *work, const struct solution *soluti
     struct fold *fold = work->fold;
     pthread_mutex_lock(&fold->mutex);
     int status = fold->held.n_rows ? 0
-                                   : data_subset(work->kernel_group->crossval->data, fold->rows,
+                                   : data_subset(work->group->crossval->data, fold->rows,
                                                  fold->n_held, &fold->held, err);
     pthread_mutex_unlock(&fold->mutex);
     if (status < 0 || fit_body(model, &fold->problem, solution, err) < 0 ||
@@ -133,20 +131,20 @@ static int predicted_scores(struct fit_work *work, const struct solution *soluti
         make_scores(work, fold->n_held * model_n_scores(model), err) < 0) {
         return -1;
     }
-    return model_scores(model, &fold->held, work->scores, work->kernel_group->inner, err);
+    return model_scores(model, &fold->held, work->scores, work->group->inner, err);
 }
 
 /* Scores the held-out rows by a solution, and sends the result. */
 static int score_point(struct fit_work *work, struct point point, double started,
                        const struct solution *solution, const struct monitor *monitor,
                        struct error *err) {
-    const struct kernel_group *kernel_group = work->kernel_group;
-    const struct crossval *crossval = kernel_group->crossval;
+    const struct kernel_group *group = work->group;
+    const struct crossval *crossval = group->crossval;
     const struct fold *fold = work->fold;
     struct model model;
     bool late;
-    if (fit_header(crossval->family, work->task->state, point, &kernel_group->kernel,
-                   &fold->problem, solution, monitor, &model, &late, err) < 0) {
+    if (fit_header(crossval->family, work->task->state, point, &group->kernel, &fold->problem,
+                   solution, monitor, &model, &late, err) < 0) {
         return -1;
     }
     model.primal = solution->primal;
@@ -161,7 +159,7 @@ static int score_point(struct fit_work *work, struct point point, double started
                                .n = fold->n_held,
                                .n_scores = solution->n_outputs};
     int status;
-    if (kernel_group->gram && gram_is_whole(kernel_group->gram) && solution->weights) {
+    if (group->gram && gram_is_whole(group->gram) && solution->weights) {
         status = gram_scores(work, solution, err);
     } else {
         status = predicted_scores(work, solution, &model, err);
@@ -170,7 +168,7 @@ static int score_point(struct fit_work *work, struct point point, double started
     if (status == 0) {
         fit.scores = work->scores;
         fit.seconds = progress_clock() - started;
-        status = crossval_send_scores(kernel_group->counter, &fit, err);
+        status = crossval_send_scores(group->counter, &fit, err);
     }
     free(work->scores);
     model_free(&model);
@@ -180,12 +178,11 @@ static int score_point(struct fit_work *work, struct point point, double started
 /* Solves the next point of an open task, and sends the result. */
 static int solve_point(struct fit_work *work, struct point point, struct fit_log *log,
                        struct error *err) {
-    struct kernel_group *kernel_group = work->kernel_group;
-    const struct crossval *crossval = kernel_group->crossval;
+    struct kernel_group *group = work->group;
+    const struct crossval *crossval = group->crossval;
     struct fit_task *task = work->task;
     struct watch watch =
-        fit_watch(crossval->options,
-                  crossval_counter_deadline(kernel_group->counter, kernel_group->n_workers));
+        fit_watch(crossval->options, crossval_counter_deadline(group->counter, group->n_workers));
     watch.progress = crossval->progress;
     watch.hidden = true; /* the number of finished fits is shown instead */
     watch.log = log;
@@ -208,14 +205,14 @@ static int solve_point(struct fit_work *work, struct point point, struct fit_log
                           : 0;
     solution_free(&solution);
     return status < 0 ? -1
-                      : crossval_count_fit(kernel_group->counter, converged,
+                      : crossval_count_fit(group->counter, converged,
                                            log && !log->output ? &log->text : NULL, err);
 }
 
 /* Opens the task's problem if necessary, and solves its next point. */
 static int run_point(struct fit_work *work, struct error *err) {
-    struct kernel_group *kernel_group = work->kernel_group;
-    const struct crossval *crossval = kernel_group->crossval;
+    struct kernel_group *group = work->group;
+    const struct crossval *crossval = group->crossval;
     struct fit_task *task = work->task;
     struct point point = {crossval->options, crossval->points[task->next]};
     if (!task->state &&
@@ -236,21 +233,21 @@ static int run_point(struct fit_work *work, struct error *err) {
     return status;
 }
 
-int crossval_fit_next(struct kernel_group *kernel_group, struct fit_task *task, struct error *err) {
-    struct fold *fold = &kernel_group->fold[task->fold];
-    if (progress_clock() > timed_task_abandon_time(kernel_group->crossval->end)) {
+int crossval_fit_next(struct kernel_group *group, struct fit_task *task, struct error *err) {
+    struct fold *fold = &group->fold[task->fold];
+    if (progress_clock() > timed_task_abandon_time(group->crossval->end)) {
         return error_set(err, ERROR_STOPPED, "the limit of time is reached");
     }
     pthread_mutex_lock(&fold->mutex);
     if (!fold->tried) {
         fold->tried = true;
-        fold_start(fold, kernel_group, &fold->err);
+        fold_start(fold, group, &fold->err);
     }
     pthread_mutex_unlock(&fold->mutex);
     if (fold->err.kind != ERROR_NONE) {
         *err = fold->err;
         return -1;
     }
-    struct fit_work work = {.kernel_group = kernel_group, .fold = fold, .task = task};
+    struct fit_work work = {.group = group, .fold = fold, .task = task};
     return run_point(&work, err);
 }

@@ -29,9 +29,9 @@ struct fit_task {
 /* All folds at the points that share a kernel. */
 struct kernel_group {
     const struct crossval *crossval;
-    size_t first_point;        /* index of the first point */
-    struct fold *fold;         /* (folds) */
-    struct fit_task *fit_task; /* one for each run and fold */
+    size_t first_point;    /* index of the first point */
+    struct fold *fold;     /* (folds) */
+    struct fit_task *task; /* one for each run and fold */
     size_t n_tasks;
     size_t first_unfinished;    /* tasks before it are done or another process's */
     struct cluster_tasks tasks; /* assignment to processes; guarded by the mutex */
@@ -101,8 +101,7 @@ struct fold {
 };
 
 /* Solves the next point of a task, and sends the scores if they are wanted. */
-int crossval_fit_next(struct kernel_group *kernel_group, struct fit_task *fit_task,
-                      struct error *err);
+int crossval_fit_next(struct kernel_group *group, struct fit_task *task, struct error *err);
 
 /* Releases what the tasks of a fold share; they can create it again. */
 void crossval_fold_free(struct fold *fold);

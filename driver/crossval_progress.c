@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The head of a message. of_scores: the fit's position and the bytes of `serialize` follow; otherwise
- * whether it converged, and its log rows follow. */
+/* The head of a message. of_scores: the fit's position, and the bytes of `serialize` follow;
+ * otherwise whether it converged, and its log rows follow. */
 struct message {
     bool of_scores, converged;
     size_t index, fold;

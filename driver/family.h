@@ -36,28 +36,31 @@ enum {
     FAMILY_ROW_WEIGHTS = 64,     /* --row-weights */
     FAMILY_KERNEL = 128,         /* -t, -d, -g, -r, -m; without it the kernel is linear */
     FAMILY_QUERY_FEATURES = 512, /* --query-features */
-    FAMILY_SPREAD_GRAM =
-        256 /* no option: the solvers use the kernel matrix only through products with one vector
-             * and single entries, which is what a distributed matrix offers (gram_create_spread) */
+    /* no option: the solvers use the kernel matrix only through products with one vector and single
+     * entries, which is what a distributed matrix offers (gram_create_spread) */
+    FAMILY_SPREAD_GRAM = 256
 };
 
 /* How the solvers of a family access the kernel matrix. */
 enum family_matrix {
-    FAMILY_PRODUCTS, /* products with the whole matrix: as much of it is cached as the memory
-                      * allows */
-    FAMILY_ROWS,   /* one row at a time, seldom all rows: the matrix is stored whole if it is small,
-                    * otherwise not at all */
+    /* products with the whole matrix: as much of it is cached as the memory allows */
+    FAMILY_PRODUCTS,
+    /* one row at a time, seldom all rows: the matrix is stored whole if it is small, otherwise
+     * not at all */
+    FAMILY_ROWS,
     FAMILY_VALUES, /* not as a matrix: nothing is cached, the memory is for the solvers */
-    FAMILY_COLUMNS /* many columns at a time, seldom all: the matrix is stored whole only if it is
-                    * small or if several folds use it */
+    /* many columns at a time, seldom all: the matrix is stored whole only if it is small or if
+     * several folds use it */
+    FAMILY_COLUMNS
 };
 
 /* How the processes of a cluster share a fit to features. */
 enum family_share {
     FAMILY_APART, /* each process has its own rows, and all work on one fit */
     FAMILY_ALONE, /* process 0 gathers all rows and makes the fit alone */
-    FAMILY_STARTS /* each process gathers all rows, and each restart of the fit is a task for the
-                   * next free process */
+    /* each process gathers all rows, and each restart of the fit is a task for the next free
+     * process */
+    FAMILY_STARTS
 };
 
 /* What that choice depends on. The numbers are totals over all processes. */
@@ -75,9 +78,10 @@ struct held_out {
     size_t n;
     double *scores; /* (n, n_scores) row-major */
     size_t n_scores;
-    double norm;          /* |f| of the fit that scored them; 0: unknown */
-    const double *fitted; /* (data->n_rows, n_scores) scores by the model that was trained on these
-                           * rows too; only if calibrate_by_row asks for folds, else NULL */
+    double norm; /* |f| of the fit that scored them; 0: unknown */
+    /* (data->n_rows, n_scores) scores by the model that was trained on these rows too; only if
+     * calibrate_by_row asks for folds, else NULL */
+    const double *fitted;
 };
 
 struct family {
@@ -85,20 +89,20 @@ struct family {
     const char *summary; /* one line for --help */
     unsigned has;
     enum data_labels labels;
-    bool folds_by_query;       /* folds hold out whole queries; otherwise rows, stratified by
-                                * label */
+    /* folds hold out whole queries; otherwise rows, stratified by label */
+    bool folds_by_query;
     enum family_matrix matrix; /* how the solvers access the kernel matrix */
-    bool scores_labels;        /* a row has one score for each label of the data, otherwise one or a
-                                * few */
+    /* a row has one score for each label of the data, otherwise one or a few */
+    bool scores_labels;
     const char *const *formulations; /* names, the default first, ended by NULL */
     const char *const *solvers;      /* names, "auto" first, ended by NULL */
     const char *const
-        *uncertified; /* formulations whose convergence is not measured by the gap, ended by NULL;
-                       * NULL: none */
+        /* formulations whose convergence is not measured by the gap, ended by NULL; NULL: none */
+        *uncertified;
     /* for --help, one for each name */
     const char *const *formulation_meanings, *const *solver_meanings;
-    const struct option_spec *options; /* the family's own; a row with the name of a common option
-                                        * replaces that option */
+    /* the family's own; a row with the name of a common option replaces that option */
+    const struct option_spec *options;
     size_t n_options;
     const struct measures *measures;
 

@@ -189,8 +189,9 @@ int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_
 /* The contents of a fold file. */
 struct words {
     const struct lines *lines;
-    struct keyed *key;  /* (n_rows) the word of each row by its number, at the end by its value if
-                         * all words are numbers */
+    /* (n_rows) the word of each row by its number, at the end by its value if all words are
+     * numbers */
+    struct keyed *key;
     struct names names; /* the distinct words */
     uint64_t *number;   /* (names.n) their values; valid while `numbers` */
     size_t room;

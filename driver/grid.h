@@ -15,8 +15,9 @@ struct grid {
     const struct options *options;
     size_t *point; /* (n) numbers of the options' points, ascending; owned */
     size_t n;
-    const struct option **column; /* (n_columns) parameters of the formulation and the kernel that
-                                   * have an effect at some point; owned */
+    /* (n_columns) parameters of the formulation and the kernel that have an effect at some
+     * point; owned */
+    const struct option **column;
     size_t n_columns;
 };
 

@@ -16,18 +16,20 @@
 
 /* A table row: one measure, or one NAME@NUMBER for each number of an option. */
 struct measure_row {
-    const char *name;   /* the measure's name, or the part before @; short */
-    const char *option; /* the option with the numbers after @; NULL: none. Consecutive rows with
-                         * the same option alternate in the list */
+    const char *name; /* the measure's name, or the part before @; short */
+    /* the option with the numbers after @; NULL: none. Consecutive rows with the same option
+     * alternate in the list */
+    const char *option;
     /* Returns what is wrong with a number of the option, as the error message continues, or NULL.
      * May be NULL: the option's bounds suffice. */
     const char *(*refuse)(double at);
     bool accuracy; /* printed in LIBSVM's format of an accuracy */
     bool lower_is_better;
     bool predictor_only; /* not averaged over folds */
-    const char *counts;  /* this row is a count over which other measures average; a description of
-                          * what is counted, or NULL */
-    int number;          /* the family's number of the measure */
+    /* this row is a count over which other measures average; a description of what is counted,
+     * or NULL */
+    const char *counts;
+    int number; /* the family's number of the measure */
 };
 
 enum { MEASURE_NAME = 32 };
@@ -53,8 +55,8 @@ struct measures {
     size_t n_options;
     const struct measure_row *table; /* the first row is the default of --select */
     size_t n_table;
-    const char *left_out; /* which rows are left out, for the error that there is nothing to
-                           * measure; may be NULL */
+    /* which rows are left out, for the error that there is nothing to measure; may be NULL */
+    const char *left_out;
 
     /* model has its header; its body may be missing. */
     int (*create)(void **state, const struct options *options, const struct model *model,

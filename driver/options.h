@@ -29,10 +29,10 @@ enum option_kind {
 enum option_level {
     OPTION_SINGLE, /* takes one value */
     OPTION_LIST,   /* takes a list that does not span points */
-    OPTION_SOLVE,  /* only the solution, with a warm start; numbers are visited in ascending
-                    * order */
-    OPTION_OPEN,   /* the problem is opened again */
-    OPTION_KERNEL  /* the kernel matrix is computed again */
+    /* only the solution, with a warm start; numbers are visited in ascending order */
+    OPTION_SOLVE,
+    OPTION_OPEN,  /* the problem is opened again */
+    OPTION_KERNEL /* the kernel matrix is computed again */
 };
 
 struct option_spec {
@@ -42,18 +42,19 @@ struct option_spec {
     enum option_level level;
     const char *value;   /* the name of the value in --help; NULL for flags */
     const char *initial; /* the default as it would be typed; NULL: none */
-    const char *absent;  /* in words, what holds if it is not given and has no default; may be
-                          * NULL */
-    const char *help;    /* one paragraph, without line breaks */
-    unsigned needs;      /* flags that the family must have, see options_add */
-    bool aside;          /* has no effect on what a sweep measures, see grid_checksum */
+    /* in words, what holds if it is not given and has no default; may be NULL */
+    const char *absent;
+    const char *help; /* one paragraph, without line breaks */
+    unsigned needs;   /* flags that the family must have, see options_add */
+    bool aside;       /* has no effect on what a sweep measures, see grid_checksum */
 
     /* Bounds of OPTION_NUMBER, OPTION_COUNT and OPTION_WINDOW; none unless low < high. */
     double low, high;
     bool low_excluded;
 
-    const char *const *choices;  /* of OPTION_CHOICE, ended by NULL; "": a withdrawn choice, which
-                                  * keeps the numbers of the others */
+    /* of OPTION_CHOICE, ended by NULL; "": a withdrawn choice, which keeps the numbers of the
+     * others */
+    const char *const *choices;
     const char *const *meanings; /* the text of --help for each choice */
     const char *word;            /* accepted in place of a number, for word_value; NULL: none */
     double word_value;
@@ -88,15 +89,15 @@ struct option {
     const char *text; /* the value as typed, or the default; NULL: neither */
     double *number;   /* (n) values; the index of a choice; low and high of a window */
     size_t n;
-    size_t stride;                 /* in the numbering of points: the index of the value is number /
-                                    * stride % n */
+    /* in the numbering of points: the index of the value is number / stride % n */
+    size_t stride;
     struct option_weight *weights; /* (n_weights) */
     size_t n_weights;
 };
 
 struct options {
-    struct option *option; /* (n_rows): first the n options of the program, then those that it
-                            * lacks */
+    /* (n_rows): first the n options of the program, then those that it lacks */
+    struct option *option;
     size_t n, n_rows;
     const char **operand; /* (n_operands), borrowed from argv */
     size_t n_operands;

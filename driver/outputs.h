@@ -23,8 +23,8 @@ enum {
 struct outputs {
     const struct output_hold *hold; /* set before outputs_open; NULL: none */
     bool discards;                  /* set before outputs_open: everything is discarded */
-    size_t n_parts; /* set before outputs_open: number of files that the training file stands for,
-                     * 0: one, itself */
+    /* set before outputs_open: number of files that the training file stands for, 0: one, itself */
+    size_t n_parts;
     struct output *file[OUTPUTS_FILES]; /* NULL: not wanted */
     char *default_model;                /* the path, if none was given; owned */
 };

@@ -20,15 +20,14 @@
 struct plain_fit_setup {
     const struct family *family;
     struct point point;
-    struct data *data;   /* scaled by the fit, except by a scaling that works row by row, which was
-                          * applied before */
+    /* scaled by the fit, except by a scaling that works row by row, which was applied before */
+    struct data *data;
     uint32_t n_features; /* of the training file, for the default of gamma */
-    struct cluster
-        *cluster; /* the processes over which the rows or the kernel matrix are distributed; or
-                   * NULL */
-    struct cluster *peers; /* the processes of which this one makes the fit, or some of its
-                            * restarts; or NULL */
-    bool restarts;         /* restarts of the fit are tasks for the processes of `alone` */
+    /* the processes over which the rows or the kernel matrix are distributed; or NULL */
+    struct cluster *cluster;
+    /* the processes of which this one makes the fit, or some of its restarts; or NULL */
+    struct cluster *peers;
+    bool restarts; /* restarts of the fit are tasks for the processes of `alone` */
     struct threads *threads;
     size_t cache_bytes;
     double deadline;       /* of progress_clock(), INFINITY: none */

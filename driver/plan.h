@@ -9,11 +9,11 @@ struct plan {
     bool cross_validating; /* there are folds or validation rows */
     bool table;            /* a sweep: a list was given, or an option that needs a table */
     bool fitting;          /* a model is wanted */
-    bool
-        distributed; /* each process of a cluster holds rows of its own: for a single fit to features */
-    bool
-        replicated; /* all processes hold all rows, and process 0 fits the model: after fits to folds,
-                  * unless it is a fit to a kernel whose matrix can be distributed */
+    /* each process of a cluster holds rows of its own: for a single fit to features */
+    bool distributed;
+    /* all processes hold all rows, and process 0 fits the model: after fits to folds, unless
+     * it is a fit to a kernel whose matrix can be distributed */
+    bool replicated;
 };
 
 /* Makes the plan, or refuses inconsistent options (ERROR_USAGE). host: the application, or NULL for

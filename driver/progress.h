@@ -24,12 +24,13 @@ struct progress {
     pthread_mutex_t mutex;
     const struct listener *listener; /* NULL: none. With a listener, no progress is shown */
     bool stopped;                    /* the listener has returned false */
-    const struct output_sink *sink; /* a terminal gets one line that is rewritten, at most 5 times a
-                                     * second; other files a line a second */
-    const char *program;            /* its name, the prefix of lines */
-    bool quiet;                     /* print only warnings */
-    bool unended;                   /* a rewritten line is on the terminal */
-    double shown;                   /* time of the last output */
+    /* a terminal gets one line that is rewritten, at most 5 times a second; other files a line a
+     * second */
+    const struct output_sink *sink;
+    const char *program; /* its name, the prefix of lines */
+    bool quiet;          /* print only warnings */
+    bool unended;        /* a rewritten line is on the terminal */
+    double shown;        /* time of the last output */
 };
 
 /* Seconds of a monotonic clock. */
@@ -62,8 +63,8 @@ void progress_clear(struct progress *progress);
 /* The table of --log: a row for each check of a solver. Concurrent fits share it. */
 struct fit_log {
     struct output *output; /* NULL: rows are collected in `text` */
-    bool has_positions;    /* rows begin with a position: the point of a sweep and the
-                                   * fold */
+    /* rows begin with a position: the point of a sweep and the fold */
+    bool has_positions;
     pthread_mutex_t mutex; /* guards the fields below and writes to output */
     struct text text;      /* owned by the caller of fit_log_gather */
 };
@@ -85,21 +86,21 @@ struct watch {
     struct progress *progress; /* NULL: no progress is shown and no listener is called */
     bool hidden;               /* progress is not shown, but the listener is called */
     struct fit_log *log;       /* NULL: none */
-    struct cluster *cluster;   /* the processes that run the solver together and stop together; or
-                                * NULL */
-    struct cluster
-        *peers; /* the processes of which this one runs the solver alone; it stops on a request to
-                 * end; or NULL */
+    /* the processes that run the solver together and stop together; or NULL */
+    struct cluster *cluster;
+    /* the processes of which this one runs the solver alone; it stops on a request to end;
+     * or NULL */
+    struct cluster *peers;
     char position[LOG_POSITION_BYTES]; /* "POINT\tFOLD\t", for a log with positions */
     uint64_t max_iterations;           /* 0: no limit */
     double deadline;                   /* of progress_clock(); INFINITY: none */
-    double abandon_time;               /* of progress_clock(), when the run is abandoned; INFINITY:
-                                   * never */
-    enum algorithm algorithm;          /* the running algorithm, defined if `algorithms` is not 0 */
-    unsigned algorithms;               /* one bit for each algorithm that has run */
-    double started;                    /* progress_clock() at watch_open */
-    pthread_mutex_t mutex;             /* guards the fields below */
-    bool closed;                       /* nothing is shown or logged any more */
+    /* of progress_clock(), when the run is abandoned; INFINITY: never */
+    double abandon_time;
+    enum algorithm algorithm; /* the running algorithm, defined if `algorithms` is not 0 */
+    unsigned algorithms;      /* one bit for each algorithm that has run */
+    double started;           /* progress_clock() at watch_open */
+    pthread_mutex_t mutex;    /* guards the fields below */
+    bool closed;              /* nothing is shown or logged any more */
 };
 
 /* Starts the clock of a watch whose fields before `started` are set. watch_close may be called from

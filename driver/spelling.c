@@ -22,8 +22,8 @@ static size_t min_of(size_t a, size_t b) {
 
 /* The optimal string alignment distance of a (n) and b (m), neither longer than MAX_LETTERS. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m) {
-    size_t row[3][MAX_LETTERS + 1]; /* distances of prefixes of a with i - 2, i - 1 and i letters,
-                                     * by length of the prefix of b */
+    /* distances of prefixes of a with i - 2, i - 1 and i letters, by length of the prefix of b */
+    size_t row[3][MAX_LETTERS + 1];
     for (size_t i = 0; i <= n; i++) {
         size_t *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
         now[0] = i;

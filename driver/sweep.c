@@ -33,11 +33,11 @@ struct results {
     char run[16]; /* the last cell of each row, with the tab before it */
     struct checkpoint *checkpoint;
     struct point_result *point; /* (grid.n) */
-    bool *wanted;               /* (grid.n) points of the shard that are not in the checkpoint
-                                 * file */
+    /* (grid.n) points of the shard that are not in the checkpoint file */
+    bool *wanted;
     pthread_mutex_t mutex;
-    bool abandoned; /* guarded by the mutex, as are the fields below: no more results are
-                             * accepted */
+    /* guarded by the mutex, as are the fields below: no more results are accepted */
+    bool abandoned;
     size_t n_finished_unconverged; /* of the accepted fits */
     double *value, *weight;        /* (grid.n, n_folds, n_measures) */
     size_t n_shown;                /* points whose rows are written */
@@ -464,7 +464,7 @@ static void apply_checkpoint(struct results *results) {
         results->wanted[i] = results->point[i].mine && !taken;
         results->point[i].fitted = taken;
         if (results->point[i].mine && taken) {
-            sweep->n_taken++;
+            sweep->n_resumed++;
             sweep->n_resumed_unconverged +=
                 is_certified(sweep, i) && !(results->point[i].gap <= epsilon_of(sweep, i));
         }

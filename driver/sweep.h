@@ -17,22 +17,22 @@ struct sweep {
     size_t n_measures;
     size_t selected;        /* the measure that selects the best point */
     size_t shard, n_shards; /* this part (from 0) of n_shards */
-    double *value; /* (grid.n, n_measures): means over folds, NaN: nothing to measure; with a table
-                    * the values are those of its text */
-    size_t best;   /* index into the grid */
-    size_t n_left; /* fits to folds that did not finish in time */
+    /* (grid.n, n_measures): means over folds, NaN: nothing to measure; with a table the values
+     * are those of its text */
+    double *value;
+    size_t best;       /* index into the grid */
+    size_t n_left;     /* fits to folds that did not finish in time */
     size_t n_unfitted; /* points of the shard at which no fold had time for an iteration */
-    size_t n_taken,
-        n_resumed_unconverged; /* points taken from the checkpoint file, and those of them whose gap
-                                * exceeds epsilon */
+    /* points taken from the checkpoint file, and those of them whose gap exceeds epsilon */
+    size_t n_resumed, n_resumed_unconverged;
 };
 
 /* Where the rows of a table go. */
 struct sweep_table {
     struct output *output;
-    const char
-        *resume;   /* path of a checkpoint file (checkpoint.h) that rows are read from and added to;
-                    * NULL: none */
+    /* path of a checkpoint file (checkpoint.h) that rows are read from and added to; NULL:
+     * none */
+    const char *resume;
     uint32_t data; /* a checksum of the rows and their folds */
 };
 

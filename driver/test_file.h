@@ -20,8 +20,9 @@ struct test_file {
     bool sparse;             /* for rows in memory: scored as the rows of a file that omits zeros */
     struct output *output;   /* of predictions; NULL: not wanted */
     struct output *const
-        *extra; /* (PREDICTOR_EXTRAS) outputs of the predictor's extra options, each NULL if not
-                 * wanted; NULL: none is */
+        /* (PREDICTOR_EXTRAS) outputs of the predictor's extra options, each NULL if not wanted;
+         * NULL: none is */
+        *extra;
     const struct measure *measure; /* (n_measures) of predictor->measures; NULL: not wanted */
     size_t n_measures;
     struct by_query *queries; /* also receives the rows; NULL: not wanted */

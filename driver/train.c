@@ -120,7 +120,7 @@ static void warn_of_points(struct training *training) {
     if (sweep->n_resumed_unconverged > 0) {
         training->n_unconverged++;
         progress_warn(&training->progress, "not converged: %zu of %zu points taken over from %s",
-                      sweep->n_resumed_unconverged, sweep->n_taken,
+                      sweep->n_resumed_unconverged, sweep->n_resumed,
                       options_text(training->options, "resume"));
     }
     if (sweep->n_left > 0) {

@@ -15,8 +15,9 @@ int train_options(struct options *options, const struct family *family, struct e
 
 struct train_end {
     bool unconverged; /* a fit did not reach its target gap */
-    bool abandoned;   /* a solver exceeded the time limit and was abandoned: the caller keeps the
-                        * options and the output sink for it, and ends the process by _exit */
+    /* a solver exceeded the time limit and was abandoned: the caller keeps the options and the
+     * output sink for it, and ends the process by _exit */
+    bool abandoned;
 };
 
 /* What an application that calls the library supplies in place of files and a terminal. */

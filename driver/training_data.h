@@ -10,9 +10,8 @@
 #include <stdint.h>
 
 struct training_data {
-    struct cluster
-        *distributed; /* the processes over which the rows are distributed; NULL: all rows are
-                             * here */
+    /* the processes over which the rows are distributed; NULL: all rows are here */
+    struct cluster *distributed;
     struct data data;
     size_t n_rows;        /* of the training file; data may hold validation rows after them */
     uint32_t n_features;  /* of the training file, for the default of gamma: the largest index */

@@ -142,8 +142,9 @@ typedef struct dualsvm_option {
     const char *absent;  /* in words, what holds if it is not given and has no default; or NULL */
     const char *value;   /* name of the value in --help, such as "C"; NULL for flags */
     const char *help;    /* one paragraph */
-    const char *const *choices;  /* of DUALSVM_CHOICE, ended by NULL; else NULL. "" is a withdrawn
-                                  * choice, which keeps the numbers of the others */
+    /* of DUALSVM_CHOICE, ended by NULL; else NULL. "" is a withdrawn choice, which keeps the
+     * numbers of the others */
+    const char *const *choices;
     const char *const *meanings; /* description of each choice, ended by NULL; or NULL */
     double low, high;            /* bounds of numbers, counts and windows; low >= high: none */
     int low_excluded;            /* values must be above low */
@@ -356,20 +357,19 @@ DUALSVM_API int dualsvm_model_weights(const dualsvm_model *model, double *weight
 
 /* The result of a fit. */
 typedef struct dualsvm_report {
-    double primal,
-        dual;      /* dual <= optimum <= primal; dual is NaN if the optimum has no certified lower
-                    * bound */
-    double gap;    /* (primal - dual) / primal; NaN if dual is */
-    int certified; /* 1: the bounds are certified; 0: the problem is not known to be convex, or the
-                    * bounds contradict each other: then primal may be wrong, dual and gap are NaN,
-                    * and reason says so */
+    /* dual <= optimum <= primal; dual is NaN if the optimum has no certified lower bound */
+    double primal, dual;
+    double gap; /* (primal - dual) / primal; NaN if dual is */
+    /* 1: the bounds are certified; 0: the problem is not known to be convex, or the bounds
+     * contradict each other: then primal may be wrong, dual and gap are NaN, and reason says so */
+    int certified;
     int converged; /* 1: the target gap is reached; 0: it is not; -1: unknown, for a loaded model */
     uint64_t iterations;
     double seconds;     /* kernel values and solver; 0 for a loaded model */
     const char *reason; /* why the fit did not converge; else "" */
-    const char
-        *lines; /* what the trainer prints about the fit, without seconds: lines `name = value`; ""
-                * for a loaded model */
+    /* what the trainer prints about the fit, without seconds: lines `name = value`; "" for a
+     * loaded model */
+    const char *lines;
 } dualsvm_report;
 
 /* Fills *report, of `size` bytes (sizeof(dualsvm_report)). */

@@ -38,8 +38,8 @@ const struct family_tables *library_family(const char *name, dualsvm_error *erro
 struct dualsvm_options {
     const struct family_tables *family;
     int role;
-    char **word; /* (n_words) as on a command line: "--NAME=VALUE", "--FLAG"; word[0] is the
-                  * program's name */
+    /* (n_words) as on a command line: "--NAME=VALUE", "--FLAG"; word[0] is the program's name */
+    char **word;
     size_t n_words;
     struct options options; /* the parsed words */
 };

@@ -14,9 +14,9 @@
 struct confusion {
     struct labels labels; /* of the model; owned */
     struct names others;  /* unknown labels in order of occurrence; empty if lumped */
-    bool lumped;          /* all unknown labels count as a single one, `(other)`, which is always
-                           * there */
-    uint32_t *number;     /* (n_numbers) the label of each name in the file */
+    /* all unknown labels count as a single one, `(other)`, which is always there */
+    bool lumped;
+    uint32_t *number; /* (n_numbers) the label of each name in the file */
     size_t n_numbers;
     size_t room;            /* allocated labels */
     double *actual, *right; /* (room) rows of each label; those of them predicted correctly */
@@ -33,8 +33,8 @@ const char *confusion_name(const struct confusion *confusion, size_t label);
 enum {
     CONFUSION_ACCURACY, /* share of rows predicted correctly */
     CONFUSION_BALANCED, /* mean of that share over the labels that occur */
-    CONFUSION_MACRO_F1, /* mean of 2 right / (actual + predicted) over the labels that occur or are
-                         * predicted */
+    /* mean of 2 right / (actual + predicted) over the labels that occur or are predicted */
+    CONFUSION_MACRO_F1,
     CONFUSION_RATES
 };
 double confusion_rate(const struct confusion *confusion, int number, double *weight);
