@@ -58,9 +58,9 @@ struct crossval {
     size_t *n_unconverged;     /* incremented for each fit that does not converge */
     struct cluster *cluster;   /* NULL: this process makes all fits */
 
-    /* serialize is called once for each fold and wanted point, concurrently by several threads, on the
-     * process that made the fit: it appends what process 0 needs to `bytes`. told receives these
-     * bytes, unaligned, on process 0, also concurrently. */
+    /* serialize is called once for each fold and wanted point, concurrently by several threads, on
+     * the process that made the fit: it appends what process 0 needs to `bytes`. On process 0,
+     * receive gets these bytes, unaligned, also concurrently. */
     int (*serialize)(void *context, const struct crossval_fit *fit, struct text *bytes,
                      struct error *err);
     int (*receive)(void *context, size_t index, size_t fold, const char *bytes, size_t n,
