@@ -39,8 +39,8 @@ enum ml_cut_kind { ML_PRECISION, ML_NDCG, ML_PSP };
 
 struct ml_cut {
     enum ml_cut_kind kind;
-    uint32_t at; /* K >= 1 */
-    double sum;  /* over rows, */
+    uint32_t at;       /* K >= 1 */
+    double sum;        /* over rows, */
     double attainable; /* and the most that it could be */
 };
 

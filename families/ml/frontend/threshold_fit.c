@@ -217,7 +217,8 @@ static int solve_iteratively(struct work *work, const double *mean, double *valu
     if (!work_array) {
         return -1;
     }
-    double *r = work_array, *z = r + q, *p = z + q, *Ap = p + q, *diagonal = Ap + q, *y = diagonal + q;
+    double *r = work_array, *z = r + q, *p = z + q, *Ap = p + q, *diagonal = Ap + q,
+           *y = diagonal + q;
     struct normal normal = {work, mean, 0, diagonal, value, r, z, p, Ap, y};
     memcpy(r, value, q * sizeof *r);
     set_diagonal(&normal);

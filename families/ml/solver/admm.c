@@ -1,3 +1,4 @@
+/* ADMM with exact row steps; best primal and dual points (admm.h). */
 #include "families/ml/solver/admm.h"
 
 #include "common/base/array.h"
@@ -13,14 +14,14 @@
 #include <string.h>
 
 enum {
-    ITERATIONS_PER_EVALUATION = 10,       /* iterations from one look at the bounds to the next */
-    MIN_EVALUATIONS = 100,  /* looks that are made in any case */
-    TYPICAL_ITERATIONS = 200,     /* iterations of a fit, for what it will cost */
-    TASK_ROWS = 64,  /* of a task of losses */
-    LABEL_STEP = 100 /* operations of a row's step, for each label */
+    ITERATIONS_PER_EVALUATION = 10, /* iterations between evaluations of the bounds */
+    MIN_EVALUATIONS = 100,          /* before a stall can stop it */
+    TYPICAL_ITERATIONS = 200,       /* iterations of a fit, for the work estimate */
+    TASK_ROWS = 64,                 /* rows per task of losses */
+    LABEL_STEP = 100                /* operations of a row's step, per label */
 };
 
-static const double STALL_FACTOR = 0.9; /* of the gap, over the later half of the looks */
+static const double STALL_FACTOR = 0.9; /* of the gap, over the later half of the evaluations */
 
 struct ml_admm {
     const struct problem *problem;
@@ -34,17 +35,17 @@ struct ml_admm {
     struct ml_scratch **scratch; /* (workers) */
     double *conjugate;           /* (n) of Z */
     double *product;             /* (n, q) K Z, with the bias */
-    double *old, *score;         /* (workers, q) */
-    double *losses;              /* of tasks */
-    const double *loss_scores;        /* the scores whose loss is taken */
+    double *score;               /* (workers, q) */
+    double *losses;              /* (tasks) */
+    const double *loss_scores;   /* scores at which losses are summed */
 
     /* the best points */
     double *coefficients, *bias; /* (n, q), (q) */
-    double *dual;                /* (n, q) hinge: beta; squared hinge: scores whose slopes, times */
-    double scale;                /* scale, are alpha */
+    double *dual;                /* (n, q) hinge: beta; squared hinge: scores at which */
+    double scale;                /* alpha is `scale` times the derivatives of the loss */
     double best_primal, best_dual;
     uint64_t iterations, evaluations, checkpoint;
-    double checkpoint_gap; /* the gap at look `mark`, half of the looks ago, about */
+    double checkpoint_gap; /* gap at evaluation `checkpoint`, about half of them ago */
 };
 
 double ml_admm_work(const struct problem *problem, const struct ml_rows *rows) {
@@ -126,7 +127,7 @@ static int allocate(struct ml_admm *admm, struct error *err) {
     return 0;
 }
 
-/* The sequences from where bcd is; *started is false where K has no factor. */
+/* Starts at the given point. *started is false if K has no Cholesky factor. */
 static int begin(struct ml_admm *admm, const struct ml_admm_start *start, bool *started,
                  struct error *err) {
     struct splitting *splitting = &admm->splitting;
@@ -142,9 +143,9 @@ static int begin(struct ml_admm *admm, const struct ml_admm_start *start, bool *
     return 0;
 }
 
-int ml_admm_create(struct ml_admm **admm, const struct problem *problem,
-                    const struct ml_rows *rows, enum ml_loss loss, double cost, double constant,
-                    bool free_bias, const struct ml_admm_start *start, struct error *err) {
+int ml_admm_create(struct ml_admm **admm, const struct problem *problem, const struct ml_rows *rows,
+                   enum ml_loss loss, double cost, double constant, bool free_bias,
+                   const struct ml_admm_start *start, struct error *err) {
     struct ml_admm *made = memory_zeros(1, sizeof *made, "a solver", err);
     *admm = NULL;
     if (!made) {
@@ -199,7 +200,7 @@ static void loss_task(void *argument, size_t task, size_t worker) {
     admm->losses[task] = sum;
 }
 
-/* Takes coefficients whose scores, with the bias, are S, if they are the better primal point. */
+/* Keeps coefficients with the scores S, bias included, if they are the better primal point. */
 static void offer_primal(struct ml_admm *admm, const double *coefficients, double norm,
                          const double *S) {
     size_t tasks = (admm->n + TASK_ROWS - 1) / TASK_ROWS;
@@ -216,7 +217,7 @@ static void offer_primal(struct ml_admm *admm, const double *coefficients, doubl
     }
 }
 
-/* What D gains linearly at Z, less its conjugates. */
+/* Linear part of D at Z, and its conjugates. */
 static double gain_of(const struct ml_admm *admm, double *conjugate) {
     double gain = 0;
     *conjugate = 0;
@@ -231,8 +232,8 @@ static double gain_of(const struct ml_admm *admm, double *conjugate) {
     return gain;
 }
 
-/* Takes Z's best multiple, of K Z, if it is the better dual point; unbalanced: what its sums over
- * rows cost, of a free bias. */
+/* Keeps the best multiple of Z, whose squared norm is `norm`, if it is the better dual point.
+ * unbalanced: cost of sums over rows that are not 0, for a free bias. */
 static void offer_dual(struct ml_admm *admm, double norm, double unbalanced) {
     const struct splitting *splitting = &admm->splitting;
     double conjugate, gain = gain_of(admm, &conjugate) - unbalanced;
@@ -251,8 +252,8 @@ static void offer_dual(struct ml_admm *admm, double norm, double unbalanced) {
     }
 }
 
-/* What sums of Z over rows that are not 0 cost, moved to rows at a margin, whatever the bias at
- * hand is worth yet: the true bound is told by the certificate. */
+/* Estimated cost of sums of Z over rows that are not 0, if rows at a margin took them. Only a
+ * certificate gives the true bound. */
 static double cost_of_imbalance(const struct ml_admm *admm) {
     const double *Z = admm->splitting.Z, *bias = admm->splitting.bias;
     double price = 0;
@@ -297,13 +298,14 @@ static void row_alpha(const void *context, size_t i, const struct ml_block *bloc
     }
 }
 
-/* Whether the later half of the looks has gained next to nothing. */
+/* Whether the later half of the evaluations has hardly reduced the gap. */
 static bool is_stalled(struct ml_admm *admm) {
     double gap = admm->best_primal - admm->best_dual;
     if (admm->evaluations < 2 * admm->checkpoint + 1) {
         return false;
     }
-    bool stalled = admm->evaluations >= MIN_EVALUATIONS && !(gap < STALL_FACTOR * admm->checkpoint_gap);
+    bool stalled =
+        admm->evaluations >= MIN_EVALUATIONS && !(gap < STALL_FACTOR * admm->checkpoint_gap);
     admm->checkpoint = admm->evaluations;
     admm->checkpoint_gap = gap;
     return stalled;
@@ -315,7 +317,7 @@ static bool is_reached(const struct ml_admm *admm, double epsilon, double min_sc
 }
 
 void ml_admm_run(struct ml_admm *admm, double epsilon, double min_scale,
-                  const struct monitor *monitor, struct ml_fit *fit) {
+                 const struct monitor *monitor, struct ml_fit *fit) {
     enum stop_reason stop = STOP_REACHED;
     for (unsigned t = 1; !stop && !is_reached(admm, epsilon, min_scale); t++) {
         if (splitting_iterate(&admm->splitting) < 0) {

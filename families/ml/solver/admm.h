@@ -1,5 +1,6 @@
-/* Operator splitting (methods/admm.h) on the multi-label dual, whose rows have an
- * exact step: what finishes fits whose rows times labels are too many for the interior point. */
+/* ADMM (methods/admm.h) on the multi-label dual, whose rows have an exact proximal step: the
+ * fallback solver if there are too many rows times labels for the interior-point method. An
+ * iteration costs O(n^2 q) in BLAS, after one Cholesky factorisation. */
 #ifndef FAMILIES_ML_SOLVER_ADMM_H
 #define FAMILIES_ML_SOLVER_ADMM_H
 
@@ -11,28 +12,27 @@
 
 #include <stdbool.h>
 
-/* What a fit takes, in operations of plain loops, with a kernel that is positive semidefinite;
- * INFINITY where it is not possible: rows that are spread, a matrix of more than half of the memory
- * for the kernel's. */
+/* Estimated operations of a fit (fit/work.h) with a positive semidefinite kernel. INFINITY if it
+ * does not apply: distributed rows, or a matrix larger than half of the memory for the kernel's. */
 double ml_admm_work(const struct problem *problem, const struct ml_rows *rows);
 
-/* Where it starts: betas and their scores (rows->n, width), without what a bias adds. */
+/* The start: betas and their scores (rows->n, width), without the contribution of a bias. */
 struct ml_admm_start {
     const double *beta, *scores;
     size_t width;
 };
 
-/* constant: added to K, the square of the constant feature's value; free_bias: one that the norm
- * does not count, and then constant is 0. *split is NULL where K shows to be not positive
- * semidefinite. Borrows problem and rows. The caller ends with ml_admm_free. */
+/* constant: square of the constant feature's value, added to K. free_bias: a bias that the norm
+ * does not include; then constant is 0. *admm is NULL if K proves not to be positive semidefinite.
+ * Borrows problem and rows. The caller calls ml_admm_free. */
 struct ml_admm;
-int ml_admm_create(struct ml_admm **admm, const struct problem *problem,
-                    const struct ml_rows *rows, enum ml_loss loss, double cost, double constant,
-                    bool free_bias, const struct ml_admm_start *start, struct error *err);
+int ml_admm_create(struct ml_admm **admm, const struct problem *problem, const struct ml_rows *rows,
+                   enum ml_loss loss, double cost, double constant, bool free_bias,
+                   const struct ml_admm_start *start, struct error *err);
 void ml_admm_free(struct ml_admm *admm);
 
-/* Goes on until the relative gap is epsilon, or P - D is epsilon times `least`. */
+/* Continues until P - D <= epsilon max(P, min_scale). */
 void ml_admm_run(struct ml_admm *admm, double epsilon, double min_scale,
-                  const struct monitor *monitor, struct ml_fit *fit);
+                 const struct monitor *monitor, struct ml_fit *fit);
 
 #endif

@@ -1,3 +1,4 @@
+/* Balances the dual point of a free bias (bias.h). */
 #include "families/ml/solver/bias.h"
 
 #include "common/base/memory.h"
@@ -12,8 +13,9 @@
 
 #define NO_LABEL UINT32_MAX
 
-/* A shortest path with flow from a label that sends too much to one that gets too much; from[r] is
- * the label before r. Returns its end, or NOBODY. */
+/* A shortest path of positive flow from a label with excess above min_excess to one below
+ * -min_excess, by breadth-first search. from[r] is the label before r. Returns its end, or
+ * NO_LABEL. */
 static uint32_t find_path(const double *flow, uint32_t q, const double *excess, double min_excess,
                           uint32_t *from, uint32_t *queue) {
     uint32_t head = 0, tail = 0;
@@ -40,7 +42,7 @@ static uint32_t find_path(const double *flow, uint32_t q, const double *excess, 
 }
 
 static void cancel_path(double *flow, uint32_t q, double *excess, const uint32_t *from,
-                      uint32_t end) {
+                        uint32_t end) {
     double amount = -excess[end];
     uint32_t r = end;
     for (; from[r] != r; r = from[r]) {
@@ -54,7 +56,7 @@ static void cancel_path(double *flow, uint32_t q, double *excess, const uint32_t
     }
 }
 
-/* The same for all paths of a single edge at once: most of what there is. */
+/* Cancels all paths of a single edge; this is most of the flow. */
 static void cancel_edges(double *flow, uint32_t q, double *excess) {
     for (uint32_t p = 0; p < q; p++) {
         for (uint32_t r = 0; r < q && excess[p] > 0; r++) {
@@ -101,17 +103,17 @@ int ml_bias_circulate(double *flow, size_t n, struct error *err) {
     return 0;
 }
 
-/* ---- the rows' part in the flow ---- */
+/* ---- the rows' contributions to the flow ---- */
 
 struct balancing {
     const struct ml_alphas *alphas;
-    double *alpha;   /* of one row */
-    uint32_t *other; /* (q) its labels that are not relevant */
-    double *flow;    /* (q, q) */
-    double *remaining;    /* (q, q) the part of each flow that is kept */
+    double *alpha;     /* of one row */
+    uint32_t *other;   /* (q) its labels that are not relevant */
+    double *flow;      /* (q, q) */
+    double *remaining; /* (q, q) remaining share of each flow */
 };
 
-/* The row's alpha, and its labels. */
+/* Loads the row's alpha and its labels that are not relevant. */
 static struct ml_block load_row(const struct balancing *balancing, size_t i) {
     const struct ml_alphas *alphas = balancing->alphas;
     struct ml_block block = ml_rows_block(alphas->rows, i, alphas->loss, alphas->cost);
@@ -127,7 +129,8 @@ static struct ml_block load_row(const struct balancing *balancing, size_t i) {
     return block;
 }
 
-static void add_flow(const struct balancing *balancing, const struct ml_block *block, double *flow) {
+static void add_flow(const struct balancing *balancing, const struct ml_block *block,
+                     double *flow) {
     uint32_t n_others = block->q - block->n_relevant;
     for (uint32_t p = 0; p < block->n_relevant; p++) {
         double *out = flow + (size_t)block->relevant[p] * block->q;
@@ -137,8 +140,8 @@ static void add_flow(const struct balancing *balancing, const struct ml_block *b
     }
 }
 
-/* beta of the row's alpha, each scaled by what is left of its flow; returns its linear part of D.
- */
+/* Adds to beta the row's alphas, each scaled by the remaining share of its flow. Returns the row's
+ * linear part of D. */
 static double scaled_beta(const struct balancing *balancing, const struct ml_block *block,
                           double *beta) {
     uint32_t n_others = block->q - block->n_relevant;
@@ -156,9 +159,9 @@ static double scaled_beta(const struct balancing *balancing, const struct ml_blo
     return block->loss == ML_HINGE ? sum : sum - squares;
 }
 
-/* Hinge: beta; squared: the alphas. */
+/* The hinge adds beta, the squared hinge its alphas. */
 static int add_to_proof(const struct balancing *balancing, const struct ml_block *block, size_t i,
-                    const double *beta, struct ml_proof_point *proof, struct error *err) {
+                        const double *beta, struct ml_proof_point *proof, struct error *err) {
     uint32_t n_others = block->q - block->n_relevant, row = balancing->alphas->rows->row[i];
     if (block->loss == ML_HINGE) {
         return ml_proof_point_add_beta(proof, row, beta, block->q, err);
@@ -189,7 +192,8 @@ static int find_circulation(const struct balancing *balancing, struct error *err
         return -1;
     }
     for (size_t k = 0; k < q * q; k++) {
-        balancing->remaining[k] = balancing->flow[k] > 0 ? balancing->remaining[k] / balancing->flow[k] : 0;
+        balancing->remaining[k] =
+            balancing->flow[k] > 0 ? balancing->remaining[k] / balancing->flow[k] : 0;
     }
     return 0;
 }

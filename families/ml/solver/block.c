@@ -1,3 +1,4 @@
+/* Losses, pair steps and alpha of a row (block.h). */
 #include "families/ml/solver/block_private.h"
 
 #include "common/base/dispatch.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Losses by looking at all pairs, in vectors, where there are at most so many for each label. */
+/* Up to so many labels on one side, the loss is summed over all pairs by vector loops. */
 enum { FEW_LABELS = 32 };
 
 int ml_scratch_create(struct ml_scratch **scratch, uint32_t q, struct error *err) {
@@ -57,18 +58,18 @@ void ml_scratch_free(struct ml_scratch *scratch) {
     }
 }
 
-/* Labels first..end, none of them relevant: n is how many others are before them. */
+/* v and other of the labels first..end, none of which is relevant. */
 DISPATCH static void copy_others(const double *restrict s, double k, const double *restrict beta,
-                                   uint32_t first, uint32_t end, double *restrict v,
-                                   uint32_t *restrict other) {
+                                 uint32_t first, uint32_t end, double *restrict v,
+                                 uint32_t *restrict other) {
     for (uint32_t label = first; label < end; label++) {
         v[label - first] = beta ? s[label] - k * beta[label] : s[label];
         other[label - first] = label;
     }
 }
 
-void ml_block_split_scores(const struct ml_block *block, const double *s, double k, const double *beta,
-                     struct ml_scratch *w) {
+void ml_block_split_scores(const struct ml_block *block, const double *s, double k,
+                           const double *beta, struct ml_scratch *w) {
     uint32_t first = 0;
     for (uint32_t p = 0; p <= block->n_relevant; p++) {
         uint32_t end = p < block->n_relevant ? block->relevant[p] : block->q, n = first - p;
@@ -88,7 +89,7 @@ static double lowest(const double *x, uint32_t n) {
     return low;
 }
 
-/* In as many lanes as vectors have. */
+/* One maximum per vector lane, for the compiler to vectorise. */
 DISPATCH static double highest(const double *restrict x, uint32_t n) {
     enum { LANES = 16 };
     double lane[LANES], high = x[0];
@@ -118,7 +119,7 @@ void ml_block_range(const struct ml_block *block, const struct ml_scratch *w, do
 
 /* ---- losses ---- */
 
-/* sum_r of max(0, v_r - u) or its square for each of n_u values of u. */
+/* sum_p sum_r of max(0, v_r - u_p), or of its square. */
 DISPATCH static double sum_pairs(enum ml_loss loss, const double *restrict u, uint32_t n_u,
                                  const double *restrict v, uint32_t n_v, double *restrict sum) {
     double total = 0;
@@ -203,7 +204,8 @@ double ml_block_vertex(const struct ml_block *block, const double *s, double *ve
     for (uint32_t p = 0; p < n_p; p++) {
         double u = w->p[p].key;
         for (; end < n_r && w->r[end].key > u; end++) {
-            double v = w->r[end].key - origin; /* differences do not lose what squares would */
+            double v = w->r[end].key -
+                       origin; /* differences from origin: squares of raw values would cancel */
             sum += v;
             squares += v * v;
         }
@@ -212,7 +214,7 @@ double ml_block_vertex(const struct ml_block *block, const double *s, double *ve
         loss += hinge ? sum - n * u : squares - 2 * u * sum + n * u * u;
         vertex[block->relevant[w->p[p].index]] = lambda * (hinge ? n : 2 * (sum - n * u));
     }
-    /* the other way round: r from the smallest v on sees the p from `first` on */
+    /* r ascending: the p from `first` on have u < v */
     uint32_t first = n_p;
     sum = 0;
     for (uint32_t r = n_r; r-- > 0;) {
@@ -256,9 +258,10 @@ static double pair_pass(const struct ml_block *block, double k, double *alpha,
     return largest;
 }
 
-/* Without a kernel value, or with alpha next to 0 whatever they are, the scores do not move: each
- * alpha is where its own slope wants it. */
-static void set_pairs_to_slopes(const struct ml_block *block, double *alpha, const struct ml_scratch *w) {
+/* If k = 0, or lambda underflows, steps do not change the scores: each alpha becomes the derivative
+ * of its own loss. */
+static void set_pairs_to_slopes(const struct ml_block *block, double *alpha,
+                                const struct ml_scratch *w) {
     uint32_t n_others = block->q - block->n_relevant;
     for (uint32_t p = 0; p < block->n_relevant; p++) {
         for (uint32_t r = 0; r < n_others; r++) {
@@ -269,8 +272,8 @@ static void set_pairs_to_slopes(const struct ml_block *block, double *alpha, con
     }
 }
 
-/* beta and the conjugate of alpha; returns the largest change of an entry of beta. The scratch has
- * the other labels. */
+/* beta and the conjugate of alpha; returns the largest change of an entry of beta. w->other must be
+ * set. */
 static double sum_alpha(const struct ml_block *block, const double *alpha, double *beta,
                         double *conjugate, const struct ml_scratch *w) {
     uint32_t n_others = block->q - block->n_relevant;
@@ -314,8 +317,8 @@ double ml_block_pairs(const struct ml_block *block, double k, const double *s, d
 
 /* ---- alpha of a hinge block ---- */
 
-/* The level t with sum_r min(lambda, max(0, d_r - t)) = total: Newton in a bracket, on a decreasing
- * function that is linear between its kinks. */
+/* The level t with sum_r min(lambda, max(0, d_r - t)) = total: Newton's method in a bracket, on a
+ * decreasing piecewise linear function. */
 static double find_level(const double *d, uint32_t n, double lambda, double total) {
     enum { MAX_STEPS = 100 };
     double high = highest(d, n), low = lowest(d, n) - lambda, t = -total / (double)n;
@@ -346,14 +349,14 @@ static double find_level(const double *d, uint32_t n, double lambda, double tota
 }
 
 void ml_block_hinge_alpha(const struct ml_block *block, const double *beta, double *alpha,
-                     struct ml_scratch *w) {
+                          struct ml_scratch *w) {
     uint32_t n_others = block->q - block->n_relevant;
     double lambda = block->lambda, *left = w->v;
     ml_block_split_scores(block, beta, 0, NULL, w);
     for (uint32_t r = 0; r < n_others; r++) {
         left[r] = -left[r];
     }
-    /* each relevant label takes from the others that have most left: what is left stays even */
+    /* Each relevant label takes from the others with the largest remainders, by water filling. */
     for (uint32_t p = 0; p < block->n_relevant; p++) {
         double *row = alpha + (size_t)p * n_others;
         double t = find_level(left, n_others, lambda, beta[block->relevant[p]]);

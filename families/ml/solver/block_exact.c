@@ -1,4 +1,5 @@
-/* The best block of a row, for both losses (see block.h). */
+/* The exact block step for both losses (block.h): divide and conquer for the hinge, Newton for its
+ * square. */
 #include "families/ml/solver/block_private.h"
 
 #include "common/base/dispatch.h"
@@ -8,15 +9,17 @@
 
 /* ---- the exact hinge block ----
  *
- * u and v keep the order of a and b, and for any level t the labels above it solve a cut problem
- * that this order makes easy: with j relevant labels above and l others above,
- *   cut(j, l) = sum_{p < j} (t - a_p) + sum_{r < l} (t - b_r) + kappa l (n_p - j),  kappa = k
- * lambda. With t the mean, cut(0, 0) = cut(all) = 0. If no cut is below, all values equal t. Else
- * the lowest divides the labels into two parts that no longer depend on one another: every pair
- * across with p below and r above has alpha = lambda, every one with p above and r below 0. (The
- * decomposition of Fujishige and Groenevelt for separable convex functions over base polytopes.) */
+ * u and v keep the order of a and b. For any level t, the labels whose values are above it solve a
+ * minimum cut problem. With j relevant labels and l others above,
+ *   cut(j, l) = sum_{p < j} (t - a_p) + sum_{r < l} (t - b_r) + kappa l (n_p - j),
+ *   kappa = k lambda.
+ * Take the mean for t; then cut(0, 0) = cut(all) = 0. If no cut is negative, all values are t.
+ * Otherwise the lowest cut divides the labels into two independent subproblems: across it every
+ * pair with p below and r above has alpha = lambda, and every pair with p above and r below has
+ * alpha = 0. This is the decomposition algorithm for separable convex functions over base polytopes
+ * (Fujishige, Math. Oper. Res. 1980; Groenevelt, EJOR 1991). */
 
-/* a of relevant label i of the part, with what labels outside the part add. */
+/* a of relevant label i of the subproblem, with the contribution of labels outside it. */
 static double shifted_p(const struct ml_scratch *w, const struct subproblem *subproblem, uint32_t i,
                         double kappa) {
     return w->p[i].key + kappa * (double)subproblem->n_above;
@@ -27,10 +30,11 @@ static double shifted_r(const struct ml_scratch *w, const struct subproblem *sub
     return w->r[i].key - kappa * (double)subproblem->n_below;
 }
 
-/* The lowest cut; false if it is not below 0. */
-static bool lowest_cut(const struct ml_scratch *w, const struct subproblem *subproblem, double kappa, double t,
-                       uint32_t *best_j, uint32_t *best_l) {
-    uint32_t n_p = subproblem->p_end - subproblem->p_first, n_r = subproblem->r_end - subproblem->r_first, j = 0;
+/* The lowest cut. False if it is not negative. */
+static bool lowest_cut(const struct ml_scratch *w, const struct subproblem *subproblem,
+                       double kappa, double t, uint32_t *best_j, uint32_t *best_l) {
+    uint32_t n_p = subproblem->p_end - subproblem->p_first,
+             n_r = subproblem->r_end - subproblem->r_first, j = 0;
     double lowest_value = 0, sum_p = 0, sum_r = 0, size = 0;
     for (uint32_t l = 0;; l++) {
         while (j < n_p) {
@@ -57,21 +61,21 @@ static bool lowest_cut(const struct ml_scratch *w, const struct subproblem *subp
     return lowest_value < -1e-14 * size * (double)(n_p + n_r);
 }
 
-/* All labels of the part at the level t. */
+/* Sets all labels of the subproblem to the level t. */
 static void set_level(const struct ml_block *block, const struct ml_scratch *w,
                       const struct subproblem *subproblem, double k, double t, double *beta) {
     double kappa = k * block->lambda;
     for (uint32_t i = subproblem->p_first; i < subproblem->p_end; i++) {
-        beta[block->relevant[w->p[i].index]] =
-            (t - shifted_p(w, subproblem, i, kappa)) / k + block->lambda * (double)subproblem->n_above;
+        beta[block->relevant[w->p[i].index]] = (t - shifted_p(w, subproblem, i, kappa)) / k +
+                                               block->lambda * (double)subproblem->n_above;
     }
     for (uint32_t i = subproblem->r_first; i < subproblem->r_end; i++) {
-        beta[w->other[w->r[i].index]] =
-            (t - shifted_r(w, subproblem, i, kappa)) / k - block->lambda * (double)subproblem->n_below;
+        beta[w->other[w->r[i].index]] = (t - shifted_r(w, subproblem, i, kappa)) / k -
+                                        block->lambda * (double)subproblem->n_below;
     }
 }
 
-/* w->p and w->r hold a and b, sorted; beta of the others is 0 already. */
+/* w->p and w->r hold a and b, sorted; beta of all other labels is 0. */
 static void solve_hinge(const struct ml_block *block, double k, uint32_t n_p, uint32_t n_r,
                         struct ml_scratch *w, double *beta) {
     double kappa = k * block->lambda;
@@ -86,11 +90,14 @@ static void solve_hinge(const struct ml_block *block, double k, uint32_t n_p, ui
         for (uint32_t i = subproblem.r_first; i < subproblem.r_end; i++) {
             sum += shifted_r(w, &subproblem, i, kappa);
         }
-        uint32_t size = subproblem.p_end - subproblem.p_first + subproblem.r_end - subproblem.r_first, j = 0, l = 0;
+        uint32_t size =
+                     subproblem.p_end - subproblem.p_first + subproblem.r_end - subproblem.r_first,
+                 j = 0, l = 0;
         double t = sum / (double)size;
-        if (size == 1) { /* free of the others: exactly at its bounds */
-            t = subproblem.p_end > subproblem.p_first ? shifted_p(w, &subproblem, subproblem.p_first, kappa)
-                                          : shifted_r(w, &subproblem, subproblem.r_first, kappa);
+        if (size == 1) { /* a single label is exactly at its bound */
+            t = subproblem.p_end > subproblem.p_first
+                    ? shifted_p(w, &subproblem, subproblem.p_first, kappa)
+                    : shifted_r(w, &subproblem, subproblem.r_first, kappa);
         }
         if (size == 1 || !lowest_cut(w, &subproblem, kappa, t, &j, &l)) {
             set_level(block, w, &subproblem, k, t, beta);
@@ -106,16 +113,16 @@ static void solve_hinge(const struct ml_block *block, double k, uint32_t n_p, ui
     }
 }
 
-/* ---- most of the others without sorting ----
+/* ---- a presolve of the hinge block by binning ----
  *
- * For p ends within [a_p, a_p + kappa n_r] and r within [b_r - kappa n_p, b_r], and what is known
- * to end above or below has alpha = lambda or 0. p's end is closer than that: it is the level u =
- * a_p + kappa |{r: v_r > u}|, which a count of the others by bins of their values bounds from both
- * sides. Others whose bins no relevant label may end in are done with; they push p up by a known
- * amount, and the block of those left, which are few, is solved as above. Every bound has a bin to
- * spare, so that rounding of bin numbers does not matter. */
+ * p ends in [a_p, a_p + kappa n_r] and r in [b_r - kappa n_p, b_r]; pairs whose intervals do not
+ * overlap have alpha = lambda or 0. Tighter: p ends at the level u = a_p + kappa |{r: v_r > u}|,
+ * and counts of the others per bin of their values bound u from both sides. Others in closed bins,
+ * where no relevant label can end, are fixed, and raise p by a known amount. The few others in open
+ * bins are sorted and solved as above. All bounds are widened by one bin, so that rounding of bin
+ * numbers does not matter. Without this, exact hinge blocks take 1.5 to 2 times as long. */
 
-/* Others in a histogram over (low, high]: w->bin, and `above`. */
+/* Histogram of the others over (low, high]: sets w->bin and `above`. */
 DISPATCH static void count_bins(struct ml_scratch *w, uint32_t n_others, double low, double scale) {
     for (size_t j = 0; j <= ML_BINS; j++) {
         w->bins[j] = (struct bin){0};
@@ -124,7 +131,7 @@ DISPATCH static void count_bins(struct ml_scratch *w, uint32_t n_others, double 
         double at = (w->v[r] - low) * scale;
         at = at > 0 ? at : -1;
         at = at < ML_BINS - 1 ? at : ML_BINS - 1;
-        w->bin[r] = (uint16_t)(int16_t)at; /* those not above low: UINT16_MAX */
+        w->bin[r] = (uint16_t)(int16_t)at; /* UINT16_MAX for those not above low */
     }
     for (uint32_t r = 0; r < n_others; r++) {
         if (w->bin[r] < ML_BINS) {
@@ -136,8 +143,7 @@ DISPATCH static void count_bins(struct ml_scratch *w, uint32_t n_others, double 
     }
 }
 
-/* The last bin at whose lower end, in bins from low on, all others there and above bring p from
- * a. */
+/* The last bin whose lower end p reaches from a if all others in it and above push it up. */
 static size_t last_bin_reached(const struct ml_scratch *w, double a, double kappa) {
     size_t reached = 0, beyond = ML_BINS + 1;
     while (beyond - reached > 1) {
@@ -148,8 +154,8 @@ static size_t last_bin_reached(const struct ml_scratch *w, double a, double kapp
     return reached;
 }
 
-/* Opens the bins that relevant labels may end in, and counts what is certain. low and scale: a
- * value x is in bin (x - low) scale; kappa in bins. w->p has those that take part. */
+/* Opens the bins where relevant labels may end and counts what is certain. A value x is in bin (x -
+ * low) scale; kappa is in bins. w->p has the labels of pairs that may have a loss. */
 static void open_bins(struct ml_scratch *w, uint32_t n_p, double low, double scale, double kappa) {
     size_t spare = (size_t)ceil(fmin(kappa * (double)n_p, ML_BINS)) + 2;
     for (uint32_t p = 0; p < n_p; p++) {
@@ -172,9 +178,9 @@ static void open_bins(struct ml_scratch *w, uint32_t n_p, double low, double sca
     }
 }
 
-/* beta of the others that are done with; those in open bins to w->r, *n_r of them. */
+/* Sets beta of the others in closed bins and copies those in open bins to w->r, *n_r of them. */
 static void fix_certain(const struct ml_block *block, struct ml_scratch *w, uint32_t n_others,
-                         uint32_t *n_r, double *beta) {
+                        uint32_t *n_r, double *beta) {
     *n_r = 0;
     for (uint32_t r = 0; r < n_others; r++) {
         if (w->bin[r] >= ML_BINS) {
@@ -189,16 +195,17 @@ static void fix_certain(const struct ml_block *block, struct ml_scratch *w, uint
     }
 }
 
-/* w->u and w->v hold a and b; beta is 0, and stays so where this returns false: too few others
- * would be certain. */
+/* w->u and w->v hold a and b, and beta is 0. Returns false, with beta unchanged, if binning would
+ * fix too few of the others. */
 static bool solve_hinge_binned(const struct ml_block *block, double k, struct ml_scratch *w,
-                        double *beta) {
+                               double *beta) {
     enum { MIN_OTHERS = 64, MAX_OPEN = ML_BINS / 4 };
     uint32_t n_others = block->q - block->n_relevant, n_p = 0, n_r;
     double low, high, kappa = k * block->lambda;
     ml_block_range(block, w, &low, &high);
     double scale = ML_BINS / (high - low);
-    double width = 2 * kappa * scale * (double)block->n_relevant; /* of what one of them opens */
+    double width = 2 * kappa * scale *
+                   (double)block->n_relevant; /* of the bins that one relevant label opens */
     if (n_others < MIN_OTHERS || !(high > low) || !(width * (double)block->n_relevant < MAX_OPEN)) {
         return false;
     }
@@ -210,7 +217,7 @@ static bool solve_hinge_binned(const struct ml_block *block, double k, struct ml
     count_bins(w, n_others, low, scale);
     open_bins(w, n_p, low, scale, kappa * scale);
     fix_certain(block, w, n_others, &n_r, beta);
-    double *extra = w->x; /* by relevant label: how many others it ends below for certain */
+    double *extra = w->x; /* by relevant label: how many fixed others end above it */
     for (uint32_t p = 0; p < n_p; p++) {
         double n = w->count[p] <= ML_BINS ? w->bins[w->count[p]].certain : 0;
         extra[w->p[p].index] = n;
@@ -229,27 +236,27 @@ static bool solve_hinge_binned(const struct ml_block *block, double k, struct ml
 
 /* ---- the exact squared hinge block ----
  *
- * Newton's method. p's active r are a prefix c_p of the r in descending order, and r's active p a
- * suffix of the p; with the p in ascending order, a prefix d_r, and the r with d_r = p are those
- * between c_{p+1} and c_p. With kappa = 2 k lambda the Newton system is
+ * Newton's method. With r in descending order, the active r of p are a prefix of length c_p. With p
+ * in ascending order, the active p of r are a prefix of length d_r, and d_r = p for the r between
+ * c_{p+1} and c_p. With kappa = 2 k lambda the Newton system is
  *   (1 + kappa c_p) u_p = a_p + kappa sum_{r < c_p} v_r,
- *   (1 + kappa d_r) v_r = b_r + kappa U(d_r),   U(m) = u_1 + ... + u_m,
- * and the difference of the equations of p and p + 1, v eliminated, is tridiagonal in U. */
+ *   (1 + kappa d_r) v_r = b_r + kappa U(d_r),   U(m) = u_1 + ... + u_m.
+ * Eliminate v and subtract the equation of p + 1 from that of p: the result is tridiagonal in U. */
 
-/* Newton's point from the active sets at new_u, new_v into x, y. p ascends, r descends. */
+/* Writes to x, y the Newton iterate for the active sets at new_u, new_v. p ascends, r descends. */
 static void newton_iterate(struct ml_scratch *w, double kappa, uint32_t n_p, uint32_t n_r) {
     const double *u = w->new_u, *v = w->new_v;
     const struct ml_sort *p = w->p, *r = w->r;
     double *diagonal = w->diagonal, *upper = w->upper, *right = w->right;
     uint32_t *count = w->count, end = n_r;
-    for (uint32_t i = 0; i < n_p; i++) { /* c: ever fewer */
+    for (uint32_t i = 0; i < n_p; i++) { /* c, descending */
         while (end > 0 && v[r[end - 1].index] <= u[p[i].index]) {
             end--;
         }
         count[i] = end;
     }
     count[n_p] = 0;
-    /* Thomas's elimination, from the first U on */
+    /* Thomas algorithm, elimination */
     for (uint32_t i = 0; i < n_p; i++) {
         double weight = 1 / (1 + kappa * (double)(i + 1));
         double members = (double)(count[i] - count[i + 1]), sum = 0;
@@ -275,7 +282,7 @@ static void newton_iterate(struct ml_scratch *w, double kappa, uint32_t n_p, uin
         w->x[p[i].index] = right[i] - (i > 0 ? right[i - 1] : 0);
     }
     uint32_t d = 0;
-    for (uint32_t at = n_r; at-- > 0;) { /* d: ever more */
+    for (uint32_t at = n_r; at-- > 0;) { /* d, ascending */
         while (d < n_p && count[d] > at) {
             d++;
         }
@@ -284,7 +291,7 @@ static void newton_iterate(struct ml_scratch *w, double kappa, uint32_t n_p, uin
     }
 }
 
-/* Puts the labels that take part into the order of new_u and new_v. */
+/* Sorts the labels by new_u and new_v. */
 static void sort_iterate(struct ml_scratch *w, uint32_t n_p, uint32_t n_r) {
     for (uint32_t i = 0; i < n_p; i++) {
         w->p[i].key = -w->new_u[w->p[i].index];
@@ -296,8 +303,8 @@ static void sort_iterate(struct ml_scratch *w, uint32_t n_p, uint32_t n_r) {
     ml_sort(w->r, n_r, w->merge);
 }
 
-/* beta (NULL: not wanted) and the conjugate of alpha = 2 lambda max(0, v_r - u_p) at the point,
- * which is sorted. */
+/* beta (NULL: not wanted) and the conjugate of alpha = 2 lambda max(0, v_r - u_p) at the sorted
+ * point. */
 static double set_slopes(const struct ml_block *block, const struct ml_scratch *w, uint32_t n_p,
                          uint32_t n_r, double *beta) {
     const double *u = w->new_u, *v = w->new_v;
@@ -343,7 +350,8 @@ static double squared_value(const struct ml_block *block, const struct ml_scratc
     return value;
 }
 
-/* Subtracts `from` from `to` at the labels of the list; true if more than rounding remains. */
+/* Subtracts `from` from `to` at the labels of the list. True if more than rounding error
+ * remains. */
 static bool subtract(const struct ml_sort *list, uint32_t n, double *to, const double *from) {
     const double rounding = 1e-14;
     bool moved = false;
@@ -356,13 +364,13 @@ static bool subtract(const struct ml_sort *list, uint32_t n, double *to, const d
 }
 
 static void add_along(const struct ml_sort *list, uint32_t n, double length, const double *way,
-               double *to) {
+                      double *to) {
     for (uint32_t i = 0; i < n; i++) {
         to[list[i].index] += length * way[list[i].index];
     }
 }
 
-/* w->u and w->v hold a and b, w->p and w->r who takes part; from the point new_u, new_v. */
+/* w->u and w->v hold a and b, w->p and w->r the labels. Starts at new_u, new_v. */
 static double solve_squared(const struct ml_block *block, double k, uint32_t n_p, uint32_t n_r,
                             struct ml_scratch *w, double *beta) {
     enum { MAX_STEPS = 50, MAX_HALVINGS = 30 };
@@ -371,7 +379,7 @@ static double solve_squared(const struct ml_block *block, double k, uint32_t n_p
     double value = squared_value(block, w, k, n_p, n_r);
     for (int step = 0; step < MAX_STEPS; step++) {
         newton_iterate(w, kappa, n_p, n_r);
-        bool moved = subtract(w->p, n_p, w->x, w->new_u); /* the way there from here on */
+        bool moved = subtract(w->p, n_p, w->x, w->new_u); /* x and y become the step */
         moved = subtract(w->r, n_r, w->y, w->new_v) || moved;
         double length = 1, gone = 0, next = value;
         for (int halving = 0; moved && halving < MAX_HALVINGS; halving++) {
@@ -393,7 +401,7 @@ static double solve_squared(const struct ml_block *block, double k, uint32_t n_p
     return set_slopes(block, w, n_p, n_r, beta);
 }
 
-/* From where the row stands. */
+/* Starts at the row's present scores. */
 static void start_squared(const struct ml_block *block, const double *s, uint32_t n_p, uint32_t n_r,
                           struct ml_scratch *w) {
     for (uint32_t i = 0; i < n_p; i++) {
@@ -408,8 +416,8 @@ static void start_squared(const struct ml_block *block, const double *s, uint32_
 
 /* ---- the exact step ---- */
 
-/* beta, which is 0, from a and b in w->u and w->v; s are the scores where the row stands. Returns
- * the conjugate. */
+/* beta, 0 on entry, from a and b in w->u and w->v; s are the row's present scores. Returns the
+ * conjugate. */
 static double solve(const struct ml_block *block, double k, const double *s, struct ml_scratch *w,
                     double *beta) {
     bool hinge = block->loss == ML_HINGE;

@@ -1,3 +1,5 @@
+/* Rounding-error bounds of loss and dual point of ml (certify.h). Per row
+ * O(pairs) or O(q log q). */
 #include "families/ml/solver/certify.h"
 
 #include "common/base/memory.h"
@@ -8,16 +10,16 @@
 
 enum {
     BLOCK_SCORES = 1 << 18,
-    MAX_PAIRS = 1024 /* of a row, that are taken one by one */
+    MAX_PAIRS = 1024 /* of a row whose loss is summed pair by pair */
 };
 
 struct loss {
     const struct ml_claim *claim;
-    size_t next; /* of the rows with a loss */
+    size_t next; /* next row with a loss */
 };
 
-/* The loss of a row pair by pair, each score within error of the true one: pairs that are met for
- * certain add nothing, not even rounding. */
+/* The loss of a row pair by pair, each score within `error` of the true one. Pairs whose margin is
+ * certainly met add neither loss nor rounding error. */
 static void pair_loss(const struct ml_block *block, const double *s, double error, double *value,
                       double *rounding) {
     double sum = 0, off = 0;
@@ -46,8 +48,8 @@ static void pair_loss(const struct ml_block *block, const double *s, double erro
     }
 }
 
-/* Rows come in order; those without a loss are passed over. The sums over pairs are of at most q
- * terms, of scores as they are. */
+/* Blocks of rows come in order; rows without a loss are skipped. In rows of more pairs, sums have
+ * at most q terms of the size of the scores. */
 static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
                          const double *error, double *value, double *rounding, struct error *err) {
     (void)err;
@@ -85,16 +87,16 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     return 0;
 }
 
-/* What rounding of the rows' blocks may have done. */
+/* Rounding errors of the rows' blocks. */
 struct rounding {
-    double *error;                 /* (n_all) of their coefficients */
-    double all;                    /* sum of sizes */
-    double under;                  /* what alpha may be over lambda where that underflows, in all */
-    double max_reach, max_ratio; /* largest reach, and alpha / (2 lambda) */
+    double *error;               /* (n_all) of their coefficients */
+    double all;                  /* sum over rows of sum |beta_k| */
+    double under;                /* excess of alpha over lambda where lambda underflows, in total */
+    double max_reach, max_ratio; /* largest feature norm, and largest alpha / (2 lambda) */
 };
 
 static int bound_rounding(struct certify *certify, const struct ml_claim *claim,
-                         struct rounding *rounding, struct error *err) {
+                          struct rounding *rounding, struct error *err) {
     const double *reach = certify_reach(certify);
     const struct ml_rows *rows = claim->rows;
     double unit = ((double)rows->q + 8) * DBL_EPSILON;
@@ -108,13 +110,13 @@ static int bound_rounding(struct certify *certify, const struct ml_claim *claim,
         size_t row = rows->row[i];
         struct ml_block block = ml_rows_block(rows, i, claim->loss, claim->cost);
         const struct ml_feasibility *size = &claim->size[row];
-        /* where blocks are found as a whole, their parts cancel down from the size of lambda; what
-         * lambda cannot carry is taken off */
-        double infeasibility = claim->loss != ML_HINGE      ? 0
-                       : size->max_product <= block.lambda ? size->infeasibility
-                       : size->excess <= unit * (size->sum + block.lambda)
-                           ? unit * block.lambda
-                           : unit * block.lambda + size->infeasibility + 2 * size->excess;
+        /* Exact blocks are differences of numbers of the size of lambda. The part of beta that
+         * lambda cannot carry is subtracted. */
+        double infeasibility = claim->loss != ML_HINGE             ? 0
+                               : size->max_product <= block.lambda ? size->infeasibility
+                               : size->excess <= unit * (size->sum + block.lambda)
+                                   ? unit * block.lambda
+                                   : unit * block.lambda + size->infeasibility + 2 * size->excess;
         rounding->error[row] = size->sum > 0 ? (unit + sums) * size->sum + infeasibility : 0;
         rounding->all += size->sum + infeasibility / unit;
         double pairs = block.n_relevant * (double)(block.q - block.n_relevant);
@@ -134,10 +136,10 @@ static int bound_rounding(struct certify *certify, const struct ml_claim *claim,
     return 0;
 }
 
-/* A dual point with sums of exactly 0 is near one whose sums are the residual: flows of alpha from
- * labels that send too much are taken back along paths of at most q steps. */
+/* Cost of sums that are not exactly 0. A feasible point with sums of 0 is found by cancelling the
+ * residual flow along paths of at most q edges. */
 static double cost_of_balance(const struct ml_claim *claim, const struct rounding *rounding,
-                               double largest) {
+                              double largest) {
     double q = (double)claim->rows->q, sum = 0;
     if (!claim->residual) {
         return 0;
@@ -151,7 +153,7 @@ static double cost_of_balance(const struct ml_claim *claim, const struct roundin
     return moved * (1 + rounding->max_ratio + 2 * largest) + 0.5 * step * step;
 }
 
-/* A bound of |g|: D >= 0 is all that is of use. */
+/* Bound of |g|, which holds whenever D >= 0; otherwise the dual bound is useless anyway. */
 static double norm_bound(const struct ml_claim *claim) {
     return sqrt(2 * fmax(0, claim->linear));
 }

@@ -1,3 +1,4 @@
+/* Block coordinate ascent with shrinking and warm starts (coordinate_ascent.h). */
 #include "families/ml/solver/coordinate_ascent.h"
 
 #include "common/base/array.h"
@@ -12,24 +13,24 @@
 #include <string.h>
 
 enum {
-    PASSES = 3,        /* of pair steps in a block */
-    MAX_PAIRS = 64,   /* of a block that is stepped in by pairs */
-    MAX_PAUSE = 8,    /* sweeps that a row is left out for */
-    SWEEPS_PER_EVALUATION = 8,    /* sweeps between looks at every row */
-    TASK_ROWS = 256,  /* of one task that looks */
-    MAX_STALLED = 10, /* looks without progress before it is called stalled */
-    RANDOM_STREAM = 5  /* tells this use of the seed from others */
+    PASSES = 3,                /* sweeps of pair steps in a block */
+    MAX_PAIRS = 64,            /* of a block with pair steps; others are solved exactly */
+    MAX_PAUSE = 8,             /* sweeps for which a row is skipped */
+    SWEEPS_PER_EVALUATION = 8, /* sweeps between evaluations of all rows */
+    TASK_ROWS = 256,           /* rows per task of an evaluation */
+    MAX_STALLED = 10,          /* evaluations without progress until it has stalled */
+    RANDOM_STREAM = 5          /* distinguishes this use of the seed */
 };
 
-/* A row adds next to nothing if its gap is below this part of what is allowed on average. */
+/* A row is shrunk if its gap is below this share of the average allowed per row. */
 static const double NEGLIGIBLE = 0.1;
 
-/* Between two looks D should rise by more than this part of the gap. */
+/* Between two evaluations the dual must rise by more than this share of the gap. */
 static const double STALLED = 1e-6;
 
 /* ---- creation ---- */
 
-/* Room for the alpha of the rows that are stepped in by pairs. */
+/* Allocates the alpha of rows with pair steps. */
 static int create_alpha(struct ml_bcd *bcd, struct error *err) {
     size_t n = bcd->rows->n;
     bcd->alpha_start = memory_array(n + 1, sizeof *bcd->alpha_start, "pairs", err);
@@ -57,7 +58,7 @@ static int create_scratch(struct ml_bcd *bcd, struct error *err) {
     return bcd->scratch ? 0 : -1;
 }
 
-/* Operations of a sweep: of its steps, and of the store. */
+/* Operations of a sweep: its steps, and products with the data or the kernel matrix. */
 static double count_work(const struct ml_bcd *bcd) {
     enum { PAIR_STEP = 8, LABEL_STEP = 100 };
     double work = ml_store_work(&bcd->store);
@@ -119,18 +120,18 @@ void ml_bcd_free(struct ml_bcd *bcd) {
     *bcd = (struct ml_bcd){0};
 }
 
-/* ---- looking at rows ---- */
+/* ---- evaluation ---- */
 
-/* s (width) becomes the row's whole scores. */
+/* Adds the constant feature and the offset to the scores s (width). */
 static void add_bias(const struct ml_bcd *bcd, double *s) {
     for (size_t k = 0; k < bcd->store.width; k++) {
         s[k] += bcd->constant * bcd->total[k] + bcd->offset[k];
     }
 }
 
-/* The sums over all rows that the bounds are made of. */
+/* The sums over all rows that form the bounds. */
 struct sums {
-    double loss, gain, square, offset; /* losses, D's linear part, <beta, S>, <beta, offset> */
+    double loss, gain, square, offset; /* losses, linear part of D, <beta, S>, <beta, offset> */
 };
 
 struct evaluation {
@@ -165,9 +166,10 @@ static void evaluate_task(void *argument, size_t task, size_t worker) {
 int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *err) {
     size_t width = bcd->store.width, tasks = (bcd->rows->n + TASK_ROWS - 1) / TASK_ROWS;
     struct evaluation evaluation = {.bcd = bcd,
-                        .s = memory_array(threads_count(bcd->problem->threads),
-                                          width * sizeof(double), "scores", err),
-                        .sums = memory_array(tasks, sizeof(struct sums), "bounds", err)};
+                                    .s = memory_array(threads_count(bcd->problem->threads),
+                                                      width * sizeof(double), "scores", err),
+                                    .sums =
+                                        memory_array(tasks, sizeof(struct sums), "bounds", err)};
     int status = -1;
     if (evaluation.s && evaluation.sums) {
         threads_run(bcd->problem->threads, tasks, evaluate_task, &evaluation);
@@ -221,7 +223,7 @@ static void reset(struct ml_bcd *bcd) {
     memset(bcd->total, 0, width * sizeof(double));
     memset(bcd->alpha, 0, (size_t)bcd->alpha_start[n] * sizeof(double));
     ml_store_scale(&bcd->store, 0);
-    for (size_t i = 0; bcd->slope_scores && i < n; i++) { /* all margins 1 */
+    for (size_t i = 0; bcd->slope_scores && i < n; i++) { /* all margins are 1 */
         struct ml_block block = ml_bcd_block(bcd, i);
         memset(bcd->slope_scores + i * width, 0, width * sizeof(double));
         for (uint32_t p = 0; p < block.n_relevant; p++) {
@@ -230,8 +232,8 @@ static void reset(struct ml_bcd *bcd) {
     }
 }
 
-/* The best multiple of beta that is feasible for cost: D(t beta) = t linear - t^2 (norm / 2 +
- * conjugate), with the conjugate of the new lambda, and t <= cost / old cost for the hinge. */
+/* The best feasible multiple of beta for a new cost: D(t beta) = t linear - t^2 (norm / 2 +
+ * conjugate), with the conjugate for the new lambda, and t <= cost / old cost for the hinge. */
 static int best_factor(struct ml_bcd *bcd, double ratio, double *factor, struct error *err) {
     size_t width = bcd->store.width;
     struct ml_bounds bounds;
@@ -271,7 +273,8 @@ static void scale(struct ml_bcd *bcd, double factor, double ratio) {
         bcd->conjugate[i] *= factor * factor / ratio;
     }
     ml_store_scale(&bcd->store, factor);
-    for (size_t i = 0; bcd->slope_scores && i < n; i++) { /* alpha = 2 lambda (1 - s_p + s_r) */
+    for (size_t i = 0; bcd->slope_scores && i < n;
+         i++) { /* keeps alpha = 2 lambda (1 - s_p + s_r) */
         struct ml_block block = ml_bcd_block(bcd, i);
         double *s = bcd->slope_scores + i * width, slopes = factor / ratio;
         for (size_t k = 0; k < width; k++) {
@@ -283,7 +286,7 @@ static void scale(struct ml_bcd *bcd, double factor, double ratio) {
     }
 }
 
-/* Room for the scores whose slopes are the alpha of rows that are not stepped in by pairs. */
+/* Allocates slope_scores, unless all rows have pair steps. */
 static int create_slope_scores(struct ml_bcd *bcd, struct error *err) {
     size_t i = 0, n = bcd->rows->n, width = bcd->store.width;
     while (i < n && bcd->alpha_start[i + 1] > bcd->alpha_start[i]) {
@@ -318,7 +321,7 @@ int ml_bcd_start(struct ml_bcd *bcd, enum ml_loss loss, double cost, struct erro
 
 /* ---- sweeps ---- */
 
-/* A row whose gap is next to nothing is left out for twice as many sweeps as the last time. */
+/* Shrinks a row with a negligible gap for twice as many sweeps as the last time. */
 static void shrink_row(struct ml_bcd *bcd, size_t i) {
     if (!bcd->shrinking || bcd->gap[i] > bcd->negligible_gap) {
         bcd->pause_length[i] = 0;
@@ -362,7 +365,7 @@ static bool visit(void *context, size_t i, const double *scores, double *change)
     return true;
 }
 
-/* The rows of the next sweep. */
+/* Collects the rows of the next sweep in their order. */
 static size_t choose_rows(struct ml_bcd *bcd) {
     size_t n = 0;
     for (size_t i = 0; i < bcd->rows->n; i++) {
@@ -376,7 +379,7 @@ static size_t choose_rows(struct ml_bcd *bcd) {
     return n;
 }
 
-/* Rows whose gap has grown while they were left out come back. */
+/* Rows whose gap has grown are visited again. */
 static void unshrink_rows(struct ml_bcd *bcd) {
     for (size_t i = 0; i < bcd->rows->n; i++) {
         if (bcd->gap[i] > bcd->negligible_gap) {
@@ -385,13 +388,13 @@ static void unshrink_rows(struct ml_bcd *bcd) {
     }
 }
 
-/* A sweep over the rows that are due; *n is how many. */
+/* One sweep over the rows that are not shrunk, *n of them. */
 static int sweep(struct ml_bcd *bcd, size_t *n, struct error *err) {
     *n = choose_rows(bcd);
     return ml_store_sweep(&bcd->store, bcd->order, *n, visit, bcd, &bcd->random, err);
 }
 
-/* The rounds of a sweep, or of several. */
+/* One sweep in several parts, or several sweeps, with an allreduce after each part. */
 static int sweep_distributed(struct ml_bcd *bcd, size_t *n, struct error *err) {
     struct ml_distributed *rounds = bcd->rounds;
     if (rounds->plan.repeats > 1) {
@@ -420,7 +423,7 @@ static int sweep_distributed(struct ml_bcd *bcd, size_t *n, struct error *err) {
     return 0;
 }
 
-/* What the rows have been seen to add to the gap. */
+/* Sum of the rows' gaps at their last visits. */
 static double predicted_gap(const struct ml_bcd *bcd) {
     double predicted = 0;
     for (size_t i = 0; i < bcd->rows->n; i++) {
@@ -450,7 +453,7 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
         }
         bcd->negligible_gap = NEGLIGIBLE * allowed / (double)bcd->rows->n_everywhere;
         unshrink_rows(bcd);
-        /* sweep until what the rows were seen to add promises the gap, or it is time to look */
+        /* sweep until the predicted gap is small enough, or an evaluation is due */
         double predicted, last_dual = bounds->dual;
         uint64_t since = 0;
         do {
@@ -468,7 +471,7 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
         if (ml_bcd_bounds(bcd, bounds, err) < 0) {
             return -1;
         }
-        /* D rises with every step until rounding hides it; P goes up and down on its way */
+        /* D rises with every step up to rounding error; P is not monotone */
         double gap = bounds->primal - bounds->dual;
         bool better = gap < 0.9 * best_gap || bounds->dual - last_dual > STALLED * gap;
         stalled = better ? 0 : stalled + 1;

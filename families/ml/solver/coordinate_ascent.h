@@ -1,8 +1,10 @@
-/* Block coordinate ascent on the dual of the multi-label problem, one block a row.
+/* Block coordinate ascent on the dual of the multi-label problem, one block per row (like SDCA:
+ * Shalev-Shwartz & Zhang, JMLR 2013), with shrinking.
  *
- * The gap is a sum over rows, of loss_i(s_i) + conjugate_i - <beta_i, y_i - s_i> >= 0 each: what a
- * row adds is known whenever it is visited, tells how much its step can gain, and lets rows that
- * add next to nothing be visited less often (shrinking). */
+ * The duality gap is a sum over rows of loss_i(s_i) + conjugate_i - <beta_i, y_i - s_i> >= 0. So
+ * each visit of a row gives its contribution, which bounds what its step can gain; rows that
+ * contribute little are visited less often (shrinking). A sweep costs O(n_features q) per linear
+ * row, or O(n q) per kernel row, plus the steps of block.h. */
 #ifndef FAMILIES_ML_SOLVER_COORDINATE_ASCENT_H
 #define FAMILIES_ML_SOLVER_COORDINATE_ASCENT_H
 
@@ -25,67 +27,67 @@ struct ml_bcd {
     const struct problem *problem;
     const struct ml_rows *rows;
     struct ml_store store;
-    double constant; /* added to K: the square of the constant feature's value */
+    double constant; /* square of the constant feature's value, added to K */
     bool shrinking;
-    double sweep_work; /* operations of a sweep over this rank's rows, */
-    double all_work;   /* and over those of all ranks */
+    double sweep_work; /* operations of a sweep over local rows */
+    double all_work;   /* and over the rows of all processes */
     struct random random;
 
     enum ml_loss loss;
-    double cost;       /* beta is feasible for; 0 before the first solve */
-    double *beta;      /* (n, width) */
-    double *conjugate; /* (n) */
-    double *slope_scores;  /* (n, width) scores whose slopes are a row's alpha, squared hinge; or NULL */
-    double *total;  /* (width) sum of beta over rows, of all ranks */
-    double *offset; /* (width) added to the scores; zeros, or the free bias */
-    double *alpha;  /* of the rows stepped in by pairs, one behind the other */
+    double cost;           /* for which beta is feasible; 0 before the first solve */
+    double *beta;          /* (n, width) */
+    double *conjugate;     /* (n) */
+    double *slope_scores;  /* (n, width) squared hinge: scores whose loss has the row's alpha */
+    double *total;         /* (width) sum of beta over the rows of all processes */
+    double *offset;        /* (width) added to the scores: the free bias, or 0 */
+    double *alpha;         /* of the rows with pair steps, one after the other */
     uint64_t *alpha_start; /* (n + 1) */
 
-    double *gap;                 /* (n) what each row added to the gap when it was last looked at */
-    unsigned char *pause_length;        /* (n) sweeps to leave it out for the next time, */
-    unsigned char *pause_left;       /* (n) and sweeps that it is still left out */
-    double negligible_gap;                /* gaps below are next to nothing */
-    uint32_t *order;             /* (n) */
-    double *s, *old;             /* (width) of the row at hand */
-    struct ml_scratch **scratch; /* (workers) */
-    struct ml_distributed *rounds; /* of ranks over which a linear problem's rows are spread; or NULL */
+    double *gap;                   /* (n) each row's gap at its last visit */
+    unsigned char *pause_length;   /* (n) sweeps to skip at the next shrinking */
+    unsigned char *pause_left;     /* (n) sweeps still to skip */
+    double negligible_gap;         /* a row with a smaller gap is shrunk */
+    uint32_t *order;               /* (n) */
+    double *s, *old;               /* (width) of the visited row */
+    struct ml_scratch **scratch;   /* (workers) */
+    struct ml_distributed *rounds; /* NULL unless a linear problem is distributed */
 };
 
-/* What is known of the point: of the problem with `constant` and `offset`. */
+/* Bounds at the point, of the problem with `constant` and `offset`. */
 struct ml_bounds {
     double primal, dual;
 };
 
-/* Starts at beta = 0. Borrows problem and rows. The caller calls ml_bcd_free.
- * This, and what gives bounds, is for all ranks. */
+/* Starts at beta = 0. Borrows problem and rows. The caller calls ml_bcd_free. All processes, as for
+ * the functions that give bounds. */
 int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struct ml_rows *rows,
                   double constant, bool shrinking, uint64_t seed, struct error *err);
 void ml_bcd_free(struct ml_bcd *bcd);
 
-/* Makes beta feasible for another loss or cost: from 0, or as the best multiple of what it is. */
+/* Makes beta feasible for another loss or cost: 0, or the best multiple of the present beta. */
 int ml_bcd_start(struct ml_bcd *bcd, enum ml_loss loss, double cost, struct error *err);
 
-/* A run of sweeps until gap <= epsilon primal. */
+/* A run of sweeps until primal - dual <= epsilon primal. */
 struct ml_run {
     double epsilon;
-    const struct monitor *monitor; /* shown the bounds as they were last known */
-    uint64_t iterations;           /* sweeps, counted on */
-    uint64_t least;                /* goes on until there are so many */
-    double work;                   /* operations, counted on */
-    struct pace pace;              /* of this run's gap */
-    bool yields;                   /* the pace is slow */
-    enum stop_reason stop;         /* of the monitor; of the interior point, rounding too */
+    const struct monitor *monitor; /* gets the bounds of the last evaluation */
+    uint64_t iterations;           /* sweeps, added to */
+    uint64_t least;                /* minimum number of sweeps */
+    double work;                   /* operations, added to */
+    struct pace pace;              /* convergence rate of this run */
+    bool yields;                   /* stopped: it converges too slowly */
+    enum stop_reason stop;         /* of the monitor; of a fallback solver, rounding too */
     struct ml_bounds bounds;       /* at the end */
 };
 int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err);
 
-/* The bounds at the point, from its scores; looks at every row's gap anew. */
+/* Evaluates both bounds at the point from its scores, and the gap of every row. */
 int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *err);
 
-/* The alphas of the point; borrows bcd, one thread at a time. */
+/* The alphas of the point. Borrows bcd; not for several threads at once. */
 struct ml_alphas ml_bcd_alphas(const struct ml_bcd *bcd);
 
-/* The row's block. */
+/* Block of row i. */
 static inline struct ml_block ml_bcd_block(const struct ml_bcd *bcd, size_t i) {
     return ml_rows_block(bcd->rows, i, bcd->loss, bcd->cost);
 }

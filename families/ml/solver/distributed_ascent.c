@@ -1,3 +1,4 @@
+/* Sums local steps over processes and searches along them (distributed_ascent.h). */
 #include "families/ml/solver/distributed_ascent.h"
 
 #include "common/base/array.h"
@@ -10,7 +11,8 @@ static size_t n_weights(const struct ml_bcd *bcd) {
     return (size_t)bcd->problem->data->n_features * bcd->store.width;
 }
 
-int ml_distributed_create(struct ml_distributed **rounds, const struct ml_bcd *bcd, struct error *err) {
+int ml_distributed_create(struct ml_distributed **rounds, const struct ml_bcd *bcd,
+                          struct error *err) {
     struct ml_distributed *made = memory_zeros(1, sizeof *made, "rounds", err);
     *rounds = made;
     if (!made) {
@@ -63,11 +65,10 @@ void ml_distributed_begin(struct ml_distributed *rounds, struct ml_bcd *bcd) {
     bcd->store.factor = rounds->plan.factor;
 }
 
-/* ---- the parabola ---- */
+/* ---- the dual along the summed steps ---- */
 
-/* Adds the part of row i in the slope at the beginning, and in the curvature. The conjugates of
- * alphas that are at hand are parabolas; those of other blocks are at most on the line between both
- * ends. */
+/* Adds row i's part of the derivative at 0 and of the curvature. The conjugates of stored alphas
+ * are quadratic; those of other blocks are bounded by the chord. */
 static void add_row(const struct ml_distributed *rounds, const struct ml_bcd *bcd, size_t i,
                     double *slope, double *curvature) {
     struct ml_block block = ml_bcd_block(bcd, i);
@@ -86,9 +87,9 @@ static void add_row(const struct ml_distributed *rounds, const struct ml_bcd *bc
     *curvature += 2 * squares;
 }
 
-/* The steps of all ranks, and the dual along them. */
+/* Sums the steps of all processes, and derivative and curvature of the dual along them. */
 static void sum_steps(struct ml_distributed *rounds, struct ml_bcd *bcd, const uint32_t *order,
-                       size_t n, double *slope, double *curvature) {
+                      size_t n, double *slope, double *curvature) {
     size_t weights = n_weights(bcd), width = bcd->store.width;
     double *step = rounds->step, *total = step + weights, *sums = total + width;
     for (size_t k = 0; k < weights; k++) {
@@ -112,9 +113,9 @@ static void sum_steps(struct ml_distributed *rounds, struct ml_bcd *bcd, const u
         sums[1] + array_dot(step, step, weights) + bcd->constant * array_dot(total, total, width);
 }
 
-/* ---- the end of a round ---- */
+/* ---- the line search ---- */
 
-/* to becomes from + theta (to - from), and from the same; both (n). */
+/* Sets to = from + theta (to - from) and from = to; both (n). */
 static void interpolate(double theta, double *to, double *from, size_t n) {
     for (size_t k = 0; k < n; k++) {
         to[k] = theta < 1 ? from[k] + theta * (to[k] - from[k]) : to[k];
@@ -141,7 +142,8 @@ static void update_row(struct ml_distributed *rounds, struct ml_bcd *bcd, size_t
     }
 }
 
-void ml_distributed_end(struct ml_distributed *rounds, struct ml_bcd *bcd, const uint32_t *order, size_t n) {
+void ml_distributed_end(struct ml_distributed *rounds, struct ml_bcd *bcd, const uint32_t *order,
+                        size_t n) {
     size_t weights = n_weights(bcd), width = bcd->store.width;
     double slope, curvature;
     sum_steps(rounds, bcd, order, n, &slope, &curvature);

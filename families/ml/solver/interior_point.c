@@ -1,3 +1,4 @@
+/* Scores, systems and runs of the interior-point method of ml (interior_point.h). */
 #include "families/ml/solver/interior_point_private.h"
 
 #include "common/base/array.h"
@@ -11,11 +12,11 @@
 #include <string.h>
 
 enum {
-    BATCH_ROWS = 128, /* rows of a product that are weighted at once */
-    TASK_ROWS = 256 /* of a task of scores */
+    BATCH_ROWS = 128, /* rows weighted at once for a product */
+    TASK_ROWS = 256   /* rows per task of scores */
 };
 
-/* ---- what the interior point asks for ---- */
+/* ---- callbacks of the interior-point method ---- */
 
 static void scores_task(void *argument, size_t task, size_t worker) {
     struct ml_interior *ml = argument;
@@ -49,14 +50,14 @@ static void adjoint(void *context, const double *a, double *g) {
     cluster_sum(ml->rows->cluster, g, ml->m * ml->q);
 }
 
-/* The place of H's block of labels a and b. */
+/* Block of H of labels a and b. */
 static double *block_of(const struct ml_interior *ml, size_t a, size_t b) {
     size_t size = ml->m * (ml->q - 1);
     return ml->H + a * ml->m * size + b * ml->m;
 }
 
-/* The product of two labels' rows, both halves, where it belongs: off the diagonal with its sign,
- * those with the last label as the beginning of the other's diagonal block. */
+/* The product of the rows of two labels, both halves, in its block: off the diagonal with its sign.
+ * A product with the last label initialises the other label's diagonal block. */
 static void group_task(void *argument, size_t task, size_t worker) {
     struct ml_interior *ml = argument;
     size_t m = ml->m, size = m * (ml->q - 1), high = 1;
@@ -81,8 +82,8 @@ static void group_task(void *argument, size_t task, size_t worker) {
                 batch[k * m + f] = root * x[f];
             }
         }
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)rows, sign, batch,
-                    (int)m, 1, block, (int)size);
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)rows, sign, batch, (int)m,
+                    1, block, (int)size);
     }
     for (size_t f = 0; f < m; f++) {
         for (size_t g = 0; g < f; g++) {
@@ -91,7 +92,7 @@ static void group_task(void *argument, size_t task, size_t worker) {
     }
 }
 
-/* A diagonal block, less the blocks of its row and column; and J, less the means over labels. */
+/* A diagonal block minus the blocks of its row and column. */
 static void diagonal_task(void *argument, size_t task, size_t worker) {
     struct ml_interior *ml = argument;
     size_t m = ml->m, q = ml->q, size = m * (q - 1);
@@ -164,7 +165,8 @@ static int allocate(struct ml_interior *ml, struct error *err) {
     ml->S = memory_array(n, q * sizeof(double), "scores", err);
     ml->beta = memory_array(n, q * sizeof(double), "scores", err);
     ml->counted = memory_array(m, q * sizeof(double), "weights", err);
-    ml->H = memory_zeros(size, size * sizeof(double), "a system", err); /* all is summed */
+    ml->H = memory_zeros(size, size * sizeof(double), "a system",
+                         err); /* zeros: H is summed over processes as a whole */
     ml->reduced = memory_array(size, sizeof(double), "a system", err);
     ml->batch = memory_array(workers, BATCH_ROWS * m * sizeof(double), "a system", err);
     ml->bias_out = memory_zeros(q, sizeof(double), "weights", err);
@@ -267,7 +269,7 @@ static void row_alpha(const void *context, size_t i, const struct ml_block *bloc
 
 void ml_interior_run(struct ml_interior *ml, double epsilon, double min_scale,
                      const struct monitor *monitor, struct ml_fit *fit) {
-    const double gap_share = 0.5; /* what rounding of alphas may take is left */
+    const double gap_share = 0.5; /* the rest is left to sparsifying alpha */
     interior_run(ml->interior, gap_share * epsilon, min_scale, monitor, &ml->fit);
     if (!ml->own_features && !ml->fit.stop) {
         interior_round(ml->interior, epsilon * fmax(ml->fit.primal, min_scale), &ml->fit);

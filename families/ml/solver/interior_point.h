@@ -1,12 +1,13 @@
-/* The interior point for multi-label problems with few unknowns: features times labels for linear
- * kernels, rank of the kernel matrix times labels for the others.
+/* The interior-point method (methods/interior_point.h) for multi-label problems with few unknowns:
+ * features times labels, or rank of the kernel matrix times labels.
  *
  * The hinges are the pairs (i, p, r). Their systems J + A' diag(theta) A are sums over pairs of
- * theta x_i x_i' at the blocks of labels p and r: for each two labels one product of the rows that
- * have just one of them. A kernel matrix is factored, K = F F', and the rows of F are features;
- * so is that of linear products where features are more than rows. Adding the same to all labels'
- * scores changes nothing: the last label's weights are held at 0 while a system is solved, which
- * takes a label off. */
+ * theta x_i x_i' in the blocks of labels p and r, so each two labels need one product, of the rows
+ * that have exactly one of them. A kernel matrix is factored, K = F F', and the rows of F are
+ * features; so is the matrix of linear products if there are more features than rows. Adding the
+ * same number to all labels' scores changes nothing, so the last label's weights are fixed at 0 in
+ * a system. An iteration costs O(pairs m^2) for the system and O((m q)^3 / 3) for its Cholesky
+ * factorisation. */
 #ifndef FAMILIES_ML_SOLVER_INTERIOR_POINT_H
 #define FAMILIES_ML_SOLVER_INTERIOR_POINT_H
 
@@ -20,26 +21,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a fit takes, in operations of plain loops; INFINITY where it is not possible: too many
- * unknowns, or pairs. */
+/* Estimated operations of a fit (fit/work.h). INFINITY if it does not apply: too many unknowns or
+ * pairs. */
 double ml_interior_work(const struct problem *problem, const struct ml_rows *rows);
 
-/* Features for the problem's rows with a loss, made once for all costs and losses. bias: the value
- * of a constant feature, 0: none; free_bias: one that the norm does not count. *interior is NULL
- * where there are no features, or the kernel shows to be not positive semidefinite.
- * Borrows problem and rows. */
+/* Builds the features of the rows with a loss, once for all costs and losses. bias: value of a
+ * constant feature, 0: none; free_bias: one that the norm does not include. *interior is NULL if
+ * there are no features, or the kernel proves not to be positive semidefinite. Borrows problem and
+ * rows. */
 struct ml_interior;
 int ml_interior_create(struct ml_interior **interior, const struct problem *problem,
                        const struct ml_rows *rows, double bias, bool free_bias, struct error *err);
 void ml_interior_free(struct ml_interior *interior);
 
-/* Makes the next run start afresh, for this loss and cost. */
+/* The next run starts from zero, for this loss and cost. */
 int ml_interior_start(struct ml_interior *interior, enum ml_loss loss, double cost,
                       struct error *err);
 
-/* Goes on until the relative gap is epsilon, or P - D is epsilon times `least`. Where F
- * is a factor the weights are those of the dual point, whose coefficients are few, and no larger
- * than lambda. */
+/* Continues until P - D <= epsilon max(P, min_scale). If F is a factor, the fit has no weights of
+ * its own: those of the dual point have sparse coefficients, bounded by lambda. */
 void ml_interior_run(struct ml_interior *interior, double epsilon, double min_scale,
                      const struct monitor *monitor, struct ml_fit *fit);
 

@@ -1,4 +1,4 @@
-/* What the files of ml's interior point share; nobody else includes this. */
+/* State of the interior-point solver, shared by its two files; private to them. */
 #ifndef FAMILIES_ML_SOLVER_INTERIOR_POINT_PRIVATE_H
 #define FAMILIES_ML_SOLVER_INTERIOR_POINT_PRIVATE_H
 
@@ -10,40 +10,40 @@ struct ml_interior {
     const struct ml_rows *rows;
     enum ml_loss loss;
     double cost;
-    bool own_features; /* F's first columns are the data's own */
+    bool own_features; /* the first columns of F are the data's own features */
     bool free_bias;
-    double bias; /* value of the constant feature, the last column of F; 1 for a free one; or 0 */
+    double bias;    /* value of the constant feature, F's last column; 1 for a free bias; or 0 */
     size_t n, q, m; /* rows with a loss, labels, columns of F */
     double *F;      /* (n, m) */
 
-    /* the pairs, row by row: relevant labels by others */
+    /* the pairs, row by row: relevant labels times others */
     size_t n_pairs;
     uint64_t *start;          /* (n + 1) */
     uint32_t *row;            /* (n_pairs) */
     uint32_t *first, *second; /* (n_pairs) relevant label, other label */
-    uint64_t *group_start;    /* (q (q-1)/2 + 1) pairs by their two labels: high, low */
+    uint64_t *group_start;    /* (q (q-1)/2 + 1) pairs grouped by their two labels: high, low */
     uint32_t *group;          /* (n_pairs) */
     double *lambda, *counted; /* (n_pairs), (m q) */
     double *S, *beta;         /* (n, q) */
     double *H;                /* (m (q-1), m (q-1)) index label * m + feature, lower half */
     double *reduced;          /* (m (q-1)) */
-    double *batch;         /* (workers, GATHERED, m) */
+    double *batch;            /* (workers, BATCH_ROWS, m) */
     double *bias_out;         /* (q) */
-    const double *theta;      /* of the system at hand */
-    const double *w;          /* of the scores at hand */
+    const double *theta;      /* of the present system */
+    const double *w;          /* of the present scores */
     struct interior *interior;
     struct interior_fit fit;
 };
 
-/* True if F's first columns are the data's own features, not a factor of K, for which all rows must
- * be here. */
+/* Whether the first columns of F are the data's own features; otherwise they are a factor of K, for
+ * which all rows must be in this process. */
 bool ml_interior_own_features(const struct problem *problem, const struct ml_rows *rows);
 
-/* F and m; *possible is false, and F of no use, where K is not positive semidefinite or F would
+/* Sets F and m. *possible is false, and F unusable, if K is not positive semidefinite or F would
  * have no column. */
 int ml_interior_features(struct ml_interior *ml, bool *possible, struct error *err);
 
-/* The pairs, by rows and by groups of labels. */
+/* Sets the pairs, by rows and by groups of labels. */
 int ml_interior_pairs(struct ml_interior *ml, struct error *err);
 
 #endif

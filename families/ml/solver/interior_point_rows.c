@@ -1,5 +1,5 @@
-/* What ml's interior point works on: its size, the rows' features or a factor of the kernel matrix,
- * and the pairs of labels. */
+/* Input of the interior-point method: work estimate, features (the rows' own or a Cholesky factor
+ * of the kernel matrix), and pairs of labels. */
 #include "families/ml/solver/interior_point_private.h"
 
 #include "common/base/memory.h"
@@ -15,14 +15,15 @@
 
 enum {
     MAX_UNKNOWNS = 4096, /* the system then has 134 MB */
-    MAX_ROWS = 4096,     /* of a kernel matrix that is factored */
+    MAX_ROWS = 4096,     /* of a factored kernel matrix */
     MAX_PAIRS = 1 << 21, /* a dozen numbers each: 200 MB */
     MAX_VALUES = 1 << 25,
     TYPICAL_STEPS = 20,
-    SYSTEMS_A_STEP = 5 /* solved, with corrections */
+    SYSTEMS_A_STEP = 5 /* solves per iteration, with corrections */
 };
 
-static const double INDEFINITE = 1e-9; /* of K's diagonal: more than rounding leaves */
+static const double INDEFINITE =
+    1e-9; /* residual of the factorisation relative to K's diagonal; rounding leaves less */
 
 /* ---- sizes ---- */
 
@@ -57,7 +58,7 @@ double ml_interior_work(const struct problem *problem, const struct ml_rows *row
 
 /* ---- features ---- */
 
-/* True if all that the factor F (n, rank) leaves of K, given by its lower half, is rounding. */
+/* Whether K, given by its lower half, minus F F' for the factor F (n, rank) is rounding error. */
 static bool is_definite(const double *K, const double *F, size_t n, size_t rank, size_t width) {
     double max_diagonal = 0;
     for (size_t i = 0; i < n; i++) {
@@ -75,7 +76,8 @@ static bool is_definite(const double *K, const double *F, size_t n, size_t rank,
     return true;
 }
 
-/* F (n, rank + bias) with F F' = the matrix of products; *possible: whether there is one. */
+/* F (n, rank + bias) with F F' = K, by pivoted Cholesky factorisation; *possible: whether it
+ * exists. */
 static int factor_products(struct ml_interior *ml, bool *possible, struct error *err) {
     size_t n = ml->n, rank = 0;
     double *K = memory_zeros(n, 2 * n * sizeof(double), "a kernel matrix", err);
@@ -159,7 +161,8 @@ int ml_interior_pairs(struct ml_interior *ml, struct error *err) {
     for (size_t g = 2; g < n_groups + 2; g++) {
         ml->group_start[g] += ml->group_start[g - 1];
     }
-    for (size_t j = 0; j < at; j++) { /* group_start[g + 1] moves from g's start to its end */
+    for (size_t j = 0; j < at;
+         j++) { /* group_start[g + 1] moves from the start of group g to its end */
         ml->group[ml->group_start[group_of(ml->first[j], ml->second[j]) + 1]++] = (uint32_t)j;
     }
     return 0;

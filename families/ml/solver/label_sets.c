@@ -1,3 +1,4 @@
+/* Reads label sets from the data. */
 #include "families/ml/solver/label_sets.h"
 
 #include "common/base/memory.h"

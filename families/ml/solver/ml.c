@@ -1,3 +1,4 @@
+/* The ml solver: creation, the outer loop over tolerances, and the solution. */
 #include "families/ml/solver/ml.h"
 
 #include "common/base/array.h"
@@ -92,15 +93,16 @@ static int solve(struct ml *ml, const struct ml_parameters *parameters, struct m
                            "is not positive semidefinite");
 }
 
-/* What a fit through tolerances is of. */
+/* A fit of the outer loop over tolerances. */
 struct solving {
     struct ml *ml;
     const struct ml_parameters *parameters;
     struct ml_run run;
-    struct ml_point point; /* the best; made, but of no run before the first */
+    struct ml_point
+        point; /* the best point; allocated, without a bound before the first iteration */
 };
 
-/* Solves to the gap; the better primal and the better dual of it and the best are the best then. */
+/* Solves to a gap of epsilon, and keeps the better primal and the better dual point. */
 static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct solving *solving = context;
     struct ml_point found, *best = &solving->point;
@@ -124,10 +126,10 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
     return 0;
 }
 
-/* The point's weights become the solution's, its scores ml's, with the bias. */
+/* Moves the point's weights to the solution and its scores, with the bias added, to ml. */
 static void set_solution(struct ml *ml, struct ml_point *point, struct solution *solution) {
     size_t q = ml->rows.q;
-    if (point->certificate.worse) { /* f = 0 is better */
+    if (point->certificate.worse) { /* the zero solution is better */
         memset(point->weights, 0, ml_n_weights(ml) * sizeof *point->weights);
         memset(point->bias, 0, q * sizeof *point->bias);
         memset(point->scores, 0, ml->rows.n_all * q * sizeof *point->scores);
@@ -148,7 +150,7 @@ static void set_solution(struct ml *ml, struct ml_point *point, struct solution 
     }
 }
 
-/* f = 0 for lack of time; the scores, which are 0, are not made. */
+/* The zero solution, if there is no time to solve. Scores are not computed; they are 0. */
 static int give_zero(struct ml *ml, double cost, struct solution *solution, struct error *err) {
     size_t q = ml->rows.q;
     bool biased = ml->setup.bias > 0 || ml->setup.free_bias;

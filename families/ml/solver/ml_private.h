@@ -1,4 +1,4 @@
-/* What the files of ml share; nobody else includes this. */
+/* State shared by the files of ml; private to this folder. */
 #ifndef FAMILIES_ML_SOLVER_ML_PRIVATE_H
 #define FAMILIES_ML_SOLVER_ML_PRIVATE_H
 
@@ -9,7 +9,7 @@
 #include "fit/score_map.h"
 
 enum {
-    ML_MAX_OUTER_ITERATIONS = 6 /* certificates before the precision is given up */
+    ML_MAX_OUTER_ITERATIONS = 6 /* solve, certify, tighten the tolerance */
 };
 
 struct ml {
@@ -17,87 +17,92 @@ struct ml {
     struct ml_setup setup;
     struct ml_rows rows;
     struct ml_bcd bcd;
-    struct ml_interior *interior; /* when it was first wanted */
-    double interior_work;         /* INFINITY: it cannot be had */
-    double admm_work;            /* of operator splitting; the same */
+    struct ml_interior *interior; /* NULL until it is first used */
+    double interior_work;         /* estimated operations; INFINITY: the method does not apply */
+    double admm_work;             /* the same, for ADMM */
     struct score_map map;
     struct certify *certify;
-    bool definite;       /* the kernel matrix, as far as that can be told */
-    double *scores;      /* (n_all, q) of the last solution, with its bias; NULL before */
-    struct ml_proof_point proof; /* its dual point, where the setup keeps it */
+    bool definite;  /* whether the kernel matrix is known to be positive semidefinite */
+    double *scores; /* (n_all, q) of the last solution, with its bias; NULL before */
+    struct ml_proof_point proof; /* its dual point, if the setup asks for it */
 };
 
-/* What is certified: weights, and the function of a dual point. */
+/* A primal point (weights, bias) and a dual point, with their certificate. */
 struct ml_point {
-    double *weights;      /* linear: (n_features, q); kernel: (n_all, q) */
-    double *bias;         /* (q) */
-    double *scores;       /* (n_all, q) of the weights, in double and from the data, without bias */
-    double gain;          /* the linear part of D, of all ranks' rows */
-    struct ml_feasibility *size; /* (n_all) of the rows' betas */
-    double *residual;     /* (q) sum of beta over rows, of all ranks */
-    struct ml_proof_point proof;  /* the dual point, where the setup keeps it */
-    double *dual; /* weights of the dual point's function, and then its bias (q); NULL: weights */
+    double *weights; /* linear: (n_features, q); kernel: (n_all, q) */
+    double *bias;    /* (q) */
+    double *scores;  /* (n_all, q) of the weights, computed in double from the data, without bias */
+    double gain;     /* linear part of D, over the rows of all processes */
+    struct ml_feasibility *size; /* (n_all) of each row's beta */
+    double *residual;            /* (q) sum of beta over the rows of all processes */
+    struct ml_proof_point proof; /* the dual point, if the setup asks for it */
+    double
+        *dual; /* weights, then bias (q), of the dual point's function; NULL: those of the primal */
     struct certificate certificate;
-    struct ml_bounds bounds; /* of it */
+    struct ml_bounds bounds; /* of the certificate */
 };
 
 /* ---- points ---- */
 
-/* Room for a point, which owns it; weights and bias are 0. -1 when memory is short. The caller ends
- * with ml_point_free. */
+/* Allocates a point whose weights and bias are 0. -1 for lack of memory. The caller calls
+ * ml_point_free. */
 int ml_point_create(struct ml_point *point, const struct ml *ml, struct error *err);
 void ml_point_free(struct ml_point *point);
 
-/* Numbers in the weights of a point. */
+/* Length of the weights of a point. */
 size_t ml_n_weights(const struct ml *ml);
 
-/* Rows of `width` numbers to rows of q, in their places: rows[i], or i when rows is NULL. */
+/* Copies n rows of `width` numbers to rows of q: row i to out's row rows[i], or i if rows is
+ * NULL. */
 void ml_unpad(const double *padded, size_t width, const uint32_t *rows, size_t n, size_t q,
               double *out);
 
-/* The sizes of beta (rows.n, width), for a cost, and its sums. -1: memory is short. */
-int ml_point_feasibility(const struct ml *ml, double cost, const double *beta, struct ml_point *point,
-                  struct error *err);
+/* Feasibility of beta (rows.n, width) for a cost, and the sum of beta over rows. -1 for lack of
+ * memory. */
+int ml_point_feasibility(const struct ml *ml, double cost, const double *beta,
+                         struct ml_point *point, struct error *err);
 
-/* The linear part of D of a hinge's beta (rows.n, width). All ranks. */
+/* Linear part of D of a hinge's beta (rows.n, width). All processes. */
 double ml_point_gain(const struct ml *ml, const double *beta);
 
-/* The weights that beta (rows.n, width) makes; the store's W, if it has one, is theirs then. */
+/* Weights of the function of beta (rows.n, width). Overwrites the score store's W. */
 void ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point);
 
-/* The point's scores from its weights. */
+/* Computes the point's scores from its weights. */
 int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err);
 
-/* The dual point of the alphas, balanced for a free bias: its weights, gain, sizes and, where the
- * setup keeps it, its numbers. */
+/* Takes the dual point of the alphas, balanced for a free bias: weights, linear part, feasibility
+ * and, if the setup asks for it, the proof point. */
 int ml_point_dual(struct ml *ml, double cost, const struct ml_alphas *alphas,
                   struct ml_point *point, struct error *err);
 
-/* Its certificate, from its scores. */
+/* Certifies the point; its scores must be set. */
 int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
                      struct error *err);
 
-/* Stores the weights and the bias as the dual point's: later changes are of the primal point. */
+/* Copies weights and bias as those of the dual point. Later changes apply to the primal point
+ * only. */
 int ml_point_separate_dual(const struct ml *ml, struct ml_point *point, struct error *err);
 
-/* The better primal and the better dual of the two become point's, the other primal found's. */
+/* Makes `point` the better primal and the better dual of both; `found` gets the other primal. */
 void ml_point_merge(struct ml_point *point, struct ml_point *found);
 
-/* Whether the relative gap that the point was certified to have is at most epsilon. */
+/* Whether the certified relative gap is at most epsilon. */
 bool ml_gap_reached(const struct ml_point *point, double epsilon);
 
 /* ---- algorithms ---- */
 
-/* A fit to a target gap: what the policy's rows go on from. */
+/* A fit to a target gap, as the algorithms of the policy see it. */
 struct ml_state {
     struct ml *ml;
-    const struct ml_parameters *parameters; /* epsilon: the target gap */
+    const struct ml_parameters *parameters; /* parameters->epsilon: the target gap */
     struct ml_run run;
-    struct ml_point *point; /* the best iterate, once one has run */
-    bool ran;               /* an algorithm that could solve the problem */
+    struct ml_point *point; /* the best iterate, once an algorithm has run */
+    bool ran;               /* whether an algorithm that applies has run */
 };
 
-/* Run from the best iterate; the latter two as rows of the policy do, with a struct ml_state. */
+/* Each continues from the best iterate. The latter two are rows of the policy; context is a struct
+ * ml_state. */
 int ml_run_ascent(struct ml_state *state, struct error *err);
 int ml_run_interior_point(void *context, const struct monitor *monitor, struct error *err);
 int ml_run_admm(void *context, const struct monitor *monitor, struct error *err);

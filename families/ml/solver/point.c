@@ -1,4 +1,4 @@
-/* Points of the multi-label problem and their certificates. */
+/* Points of the multi-label problem: their weights, scores, feasibility and certificate. */
 #include "common/base/memory.h"
 #include "families/ml/solver/certify.h"
 #include "families/ml/solver/ml_private.h"
@@ -62,14 +62,15 @@ static struct ml_feasibility feasibility_of(const struct ml_block *block, const 
     }
     double least = fmin(above, below);
     return (struct ml_feasibility){.sum = sum,
-                            .infeasibility = fabs(total) + 2 * wrong,
-                            .max_product = least > 0 ? most_above * most_below / least : 0};
+                                   .infeasibility = fabs(total) + 2 * wrong,
+                                   .max_product = least > 0 ? most_above * most_below / least : 0};
 }
 
-/* What of a row's sum no alpha between 0 and lambda carry from its relevant labels to the others:
- * by the cut that carries least, of the j largest beta_p, which the others take |beta_r|, or j
- * lambda, of (Gale 1957). list (2 q) is work. */
-static double excess_over_lambda(const struct ml_block *block, const double *beta, struct ml_sort *list) {
+/* The part of a row's sum that no alpha in [0, lambda] can carry from relevant labels to the others
+ * (Gale, Pacific J. Math. 1957): the largest deficit over cuts, of which the j-th has the j largest
+ * beta_p on one side and sum_r min(|beta_r|, j lambda) on the other. list (2 q) is work. */
+static double excess_over_lambda(const struct ml_block *block, const double *beta,
+                                 struct ml_sort *list) {
     struct ml_sort *others = list + block->n_relevant, *merge = list + block->q;
     uint32_t n = 0, m = 0;
     double sum = 0, excess = 0, filled = 0;
@@ -83,7 +84,7 @@ static double excess_over_lambda(const struct ml_block *block, const double *bet
     }
     ml_sort(list, n, merge);
     ml_sort(others, m, merge);
-    uint32_t full = m; /* of the others, those that j lambda is not enough for */
+    uint32_t full = m; /* others whose |beta_r| is above j lambda */
     for (uint32_t j = 1; j <= n; j++) {
         double each = j * block->lambda;
         while (full > 0 && others[full - 1].key <= each) {
@@ -95,8 +96,8 @@ static double excess_over_lambda(const struct ml_block *block, const double *bet
     return excess;
 }
 
-int ml_point_feasibility(const struct ml *ml, double cost, const double *beta, struct ml_point *point,
-                  struct error *err) {
+int ml_point_feasibility(const struct ml *ml, double cost, const double *beta,
+                         struct ml_point *point, struct error *err) {
     size_t q = ml->rows.q, width = ml->bcd.store.width;
     struct ml_sort *list = memory_array(q, 2 * sizeof *list, "a certificate", err);
     memset(point->residual, 0, q * sizeof *point->residual);
@@ -104,7 +105,9 @@ int ml_point_feasibility(const struct ml *ml, double cost, const double *beta, s
         struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, cost);
         struct ml_feasibility *size = &point->size[ml->rows.row[i]];
         *size = feasibility_of(&block, beta + i * width);
-        size->excess = size->max_product > block.lambda ? excess_over_lambda(&block, beta + i * width, list) : 0;
+        size->excess = size->max_product > block.lambda
+                           ? excess_over_lambda(&block, beta + i * width, list)
+                           : 0;
         for (size_t k = 0; k < q; k++) {
             point->residual[k] += beta[i * width + k];
         }
@@ -140,7 +143,8 @@ int ml_point_dual(struct ml *ml, double cost, const struct ml_alphas *alphas,
     struct ml_proof_point *proof = ml->setup.keep ? &point->proof : NULL;
     double *beta = memory_zeros(ml->rows.n, width * sizeof *beta, "dual variables", err);
     int status =
-        beta ? ml_bias_beta(alphas, ml->setup.free_bias, width, beta, &point->gain, proof, err) : -1;
+        beta ? ml_bias_beta(alphas, ml->setup.free_bias, width, beta, &point->gain, proof, err)
+             : -1;
     if (status == 0) {
         ml_point_weights(ml, beta, point);
         status = ml_point_feasibility(ml, cost, beta, point, err);
@@ -160,7 +164,7 @@ int ml_point_separate_dual(const struct ml *ml, struct ml_point *point, struct e
         return -1;
     }
     memcpy(point->dual, point->weights, n * sizeof *point->dual);
-    for (size_t k = 0; k < q; k++) { /* a free bias is no part of the dual point */
+    for (size_t k = 0; k < q; k++) { /* a free bias is not part of the dual point */
         point->dual[n + k] = ml->setup.free_bias ? 0 : point->bias[k];
     }
     return 0;

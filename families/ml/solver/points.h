@@ -1,5 +1,4 @@
-/* What a method that finishes fits hands over: a primal and a dual point, each the best it has
- * found. */
+/* The result of a fallback solver: a primal and a dual point, each the best of the run. */
 #ifndef FAMILIES_ML_SOLVER_POINTS_H
 #define FAMILIES_ML_SOLVER_POINTS_H
 
@@ -9,16 +8,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Owned by the method, there until it is run again. */
+/* Owned by the solver; valid until its next run. */
 struct ml_fit {
-    struct ml_alphas alphas; /* the dual point; with free bias its sums are 0 up to rounding only */
-    /* the primal point: (n_features, q) of a linear problem with features not more than rows, or
-     * coefficients (n, q) of rows; both NULL: the weights are those of the dual point */
+    struct ml_alphas
+        alphas; /* the dual point; with a free bias its sums over rows are 0 up to rounding */
+    /* The primal point: weights (n_features, q) of a linear problem with at most as many features
+     * as rows, or coefficients (n, q) of rows. Both NULL: the weights of the dual point. */
     const double *weights, *coefficients;
-    const double *bias;    /* (q) that goes with them; or the free bias */
-    double primal, dual;   /* as far as running sums can tell */
-    uint64_t iterations;   /* since the start */
-    enum stop_reason stop; /* of the monitor, or why no more can be gained */
+    const double *bias;    /* (q) bias of that point, or the free bias */
+    double primal, dual;   /* accumulated in double, not certified */
+    uint64_t iterations;   /* since ml_interior_start or ml_admm_create */
+    enum stop_reason stop; /* of the monitor, or a stall; 0 if the gap was reached */
 };
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* No multiple of a kernel row or of the bias moves a score: w = 0 is as good as any. */
+/* Whether all scores are 0 for any weights and bias; then w = 0 is optimal. */
 static bool scores_are_zero(const struct ml *ml) {
     bool zero = ml->bcd.constant == 0 && !ml->setup.free_bias;
     for (size_t i = 0; zero && i < ml->rows.n; i++) {
@@ -29,7 +29,7 @@ static bool admm_applies(const void *context) {
     return state->parameters->method == ML_AUTO && !ml->interior && isfinite(ml->admm_work);
 }
 
-/* Descent ends where it would take longer than the algorithm after it. */
+/* Coordinate ascent stops when it is estimated to take longer than the fallback solver. */
 static int run_coordinate_descent(void *context, const struct monitor *monitor, struct error *err) {
     struct ml_state *state = context;
     (void)monitor;

@@ -1,4 +1,5 @@
-/* Which algorithm of ml runs when (fit/policy.h). Private to solvers/ml and tests. */
+/* The policy of ml: which algorithm runs when (fit/policy.h). Private to this folder and its
+ * tests. */
 #ifndef FAMILIES_ML_SOLVER_POLICY_H
 #define FAMILIES_ML_SOLVER_POLICY_H
 

@@ -1,4 +1,7 @@
-/* Block coordinate ascent to a certified gap, with any bias. */
+/* Block coordinate ascent to a certified gap, without a bias, with a constant feature, or with a
+ * free bias. A free bias is solved for by the proximal point method (Rockafellar, SIAM J. Control
+ * Optim. 1976): each proximal step is a fit with a constant feature of square rho. A sweep costs
+ * one pass over the data, or over the kernel matrix, times the labels. */
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
@@ -14,7 +17,7 @@ static bool is_reached(const struct ml_bounds *bounds, double epsilon) {
     return gap_reached(bounds->primal, bounds->dual, epsilon);
 }
 
-/* The exact scores take the place of those that sweeps have added up. */
+/* Replaces the scores that sweeps have accumulated by the exact scores. */
 static void refresh(struct ml *ml, const struct ml_point *point) {
     struct ml_store *store = &ml->bcd.store;
     size_t q = ml->rows.q;
@@ -26,14 +29,14 @@ static void refresh(struct ml *ml, const struct ml_point *point) {
 
 /* ---- certificates ---- */
 
-/* The dual point of beta itself, of the hinge without a free bias. */
+/* beta is itself a dual point: hinge, no free bias. */
 static int take_beta(struct ml *ml, double cost, struct ml_point *point, struct error *err) {
     const struct ml_bcd *bcd = &ml->bcd;
     point->gain = ml_point_gain(ml, bcd->beta);
     ml_proof_point_clear(&point->proof);
     for (size_t i = 0; ml->setup.keep && i < ml->rows.n; i++) {
-        if (ml_proof_point_add_beta(&point->proof, ml->rows.row[i], bcd->beta + i * bcd->store.width,
-                             ml->rows.q, err) < 0) {
+        if (ml_proof_point_add_beta(&point->proof, ml->rows.row[i],
+                                    bcd->beta + i * bcd->store.width, ml->rows.q, err) < 0) {
             return -1;
         }
     }
@@ -41,8 +44,8 @@ static int take_beta(struct ml *ml, double cost, struct ml_point *point, struct 
     return ml_point_feasibility(ml, cost, bcd->beta, point, err);
 }
 
-/* The certified point of the descent's alphas, or of some near them whose sums are 0, for a free
- * bias: that of its next step. */
+/* Certifies the point of the solver's alphas. For a free bias the alphas are moved so that their
+ * sums are 0, and the bias is that of the next proximal step. */
 static int certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
                    struct error *err) {
     struct ml_bcd *bcd = &ml->bcd;
@@ -55,7 +58,7 @@ static int certify(struct ml *ml, const struct ml_parameters *parameters, struct
     }
     if (!own) {
         refresh(ml, point);
-    } else if (!ml->problem->gram) { /* W is the descent's again */
+    } else if (!ml->problem->gram) { /* restores the solver's W */
         ml_store_rebuild(&bcd->store, bcd->beta);
     }
     for (size_t k = 0; k < ml->rows.q; k++) {
@@ -64,7 +67,7 @@ static int certify(struct ml *ml, const struct ml_parameters *parameters, struct
     return ml_point_certify(ml, parameters, point, err);
 }
 
-/* ---- block coordinate descent ---- */
+/* ---- block coordinate ascent ---- */
 
 static int run_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct ml_state *state = context;
@@ -83,8 +86,8 @@ static int run_to(void *context, double epsilon, struct tolerance_end *end, stru
 
 /* ---- free bias ---- */
 
-/* One proximal step: b takes over what the constant feature has given, centred, for the scores do
- * not change when the same is added to all labels. */
+/* One proximal step: adds to b what the constant feature has contributed. b is then centred, for
+ * adding the same number to all labels does not change the loss. */
 static void shift_bias(struct ml_bcd *bcd) {
     size_t q = bcd->rows->q;
     double mean = 0;
@@ -97,8 +100,8 @@ static void shift_bias(struct ml_bcd *bcd) {
     }
 }
 
-/* The bounds as far as they can be told without a dual point that has sums of 0: bcd's bounds
- * without what the proximal term adds to them. b is the bias of the step, before it is shifted. */
+/* Bounds without the proximal term, as far as they are known without a dual point whose sums are 0.
+ * offset is the bias of the step, before shift_bias. */
 static struct ml_bounds bounds_without_prox(const struct ml_bcd *bcd,
                                             const struct ml_bounds *bounds) {
     size_t q = bcd->rows->q;
@@ -107,7 +110,7 @@ static struct ml_bounds bounds_without_prox(const struct ml_bcd *bcd,
                               bounds->dual + proximal + array_dot(bcd->total, bcd->offset, q)};
 }
 
-/* The first rho: a part of the mean of K's diagonal. */
+/* The first rho: a share of the mean diagonal entry of K. */
 static double first_rho(const struct ml *ml) {
     const double diagonal_share = 0.3;
     double sum = 0;
@@ -118,8 +121,8 @@ static double first_rho(const struct ml *ml) {
     return sum > 0 ? diagonal_share * sum / (double)ml->rows.n_everywhere : 1;
 }
 
-/* Each step is solved to a part of the gap that there is. Where it takes no more than a sweep or
- * two and does not bring much, b has far to go, and rho grows. */
+/* Solves each proximal step to a share of the present gap. If a step takes few sweeps and reduces
+ * the gap by less than half, b is far from its optimum, and rho grows. */
 static int solve_free(struct ml_state *state, struct error *err) {
     const double first_epsilon = 0.01, gap_share = 0.2, growth = 3, max_growth = 1e6;
     enum { MAX_QUICK_SWEEPS = 2, MAX_FAILED = 50 };
@@ -155,7 +158,7 @@ static int solve_free(struct ml_state *state, struct error *err) {
             bounds = point->bounds;
             end = ml_gap_reached(point, parameters->epsilon);
         }
-        if (look && !end && !run->yields) { /* sums that are not 0 had made too much of the dual */
+        if (look && !end && !run->yields) { /* sums that are not 0 had overestimated the dual */
             double open = gap_relative(bounds.primal, bounds.dual);
             run->yields = pace_slow(&pace, run->work, open, parameters->epsilon);
         }
@@ -166,7 +169,8 @@ static int solve_free(struct ml_state *state, struct error *err) {
         bool slow = reached > 0.5 * best;
         failed = reached < 0.99 * best ? 0 : failed + 1;
         best = fmin(best, reached);
-        if (slow && run->iterations - before <= MAX_QUICK_SWEEPS && bcd->constant < max_growth * rho) {
+        if (slow && run->iterations - before <= MAX_QUICK_SWEEPS &&
+            bcd->constant < max_growth * rho) {
             bcd->constant *= growth;
         }
         run->epsilon = fmin(gap_share * reached, run->epsilon) * (slow ? 0.5 : 1);
@@ -181,7 +185,7 @@ int ml_run_ascent(struct ml_state *state, struct error *err) {
     if (ml_bcd_start(&ml->bcd, parameters->loss, parameters->cost, err) < 0) {
         return -1;
     }
-    return ml->setup.free_bias
-               ? solve_free(state, err)
-               : tolerance_tighten(run_to, state, parameters->epsilon, ML_MAX_OUTER_ITERATIONS, err);
+    return ml->setup.free_bias ? solve_free(state, err)
+                               : tolerance_tighten(run_to, state, parameters->epsilon,
+                                                   ML_MAX_OUTER_ITERATIONS, err);
 }

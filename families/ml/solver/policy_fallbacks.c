@@ -1,4 +1,5 @@
-/* Fits by the interior-point method and by ADMM, to a certified gap. */
+/* The fallback solvers, interior-point method and ADMM, run to a certified gap. Their primal and
+ * dual points are built here: the primal point is scaled, and its free bias centred. */
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "families/ml/solver/admm.h"
@@ -12,7 +13,7 @@
 
 /* ---- the points of a fit ---- */
 
-/* The weights that coefficients (rows.n, q) make. The descent's W is lost. */
+/* Weights of the coefficients (rows.n, q). Overwrites the score store's W. */
 static int set_coefficients(struct ml *ml, const double *coefficients, struct ml_point *point,
                             struct error *err) {
     size_t n = ml->rows.n, q = ml->rows.q, width = ml->bcd.store.width;
@@ -28,7 +29,7 @@ static int set_coefficients(struct ml *ml, const double *coefficients, struct ml
     return 0;
 }
 
-/* The slope of the loss along t, at t times the point's scores and bias. */
+/* Directional derivative of the loss in t, at t times the point's scores and bias. */
 static double loss_slope(const struct ml *ml, const struct ml_parameters *parameters,
                          const struct ml_point *point, double t) {
     size_t q = ml->rows.q;
@@ -46,8 +47,8 @@ static double loss_slope(const struct ml *ml, const struct ml_parameters *parame
     return cluster_total(ml->rows.cluster, slope);
 }
 
-/* The t near 1 where t times the point has the least primal, of |f|^2 = norm: at large C margins
- * that are an ulp short of 1 cost more than weights that are longer by that much. */
+/* The t near 1 that minimises the primal of t times the point, where |f|^2 = norm. At a large C
+ * margins that are one ulp short of 1 cost more than weights longer by that much. */
 static double best_multiple(const struct ml *ml, const struct ml_parameters *parameters,
                             const struct ml_point *point, double norm) {
     const double ulp = 4e-16, max_step = 0.5;
@@ -68,7 +69,7 @@ static double best_multiple(const struct ml *ml, const struct ml_parameters *par
     return high;
 }
 
-/* Multiplies the point by the best factor, times `scale`. */
+/* Multiplies the point by `scale` and by the best multiple. */
 static void scale_point(const struct ml *ml, const struct ml_parameters *parameters, double scale,
                         struct ml_point *point) {
     size_t q = ml->rows.q, n = ml_n_weights(ml);
@@ -88,13 +89,14 @@ static void scale_point(const struct ml *ml, const struct ml_parameters *paramet
     }
 }
 
-/* How far each label's scores may rise where it is not relevant, or fall (falls) where it is, until
- * a pair comes to the margin: at most, INFINITY where none can. All ranks. */
-static void find_slack(const struct ml *ml, const struct ml_point *point, bool falls, double *slack) {
+/* For each label the largest shift of its scores, upwards where it is not relevant, or downwards
+ * (falls) where it is, before a pair reaches the margin. INFINITY if none can. All processes. */
+static void find_slack(const struct ml *ml, const struct ml_point *point, bool falls,
+                       double *slack) {
     size_t q = ml->rows.q;
     double *s = ml->bcd.s;
     for (size_t k = 0; k < q; k++) {
-        slack[k] = -INFINITY; /* less what there is: the largest is looked for */
+        slack[k] = -INFINITY; /* minus the slack, so that the maximum is the smallest slack */
     }
     for (size_t i = 0; i < ml->rows.n; i++) {
         struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, 1);
@@ -121,9 +123,9 @@ static void find_slack(const struct ml *ml, const struct ml_point *point, bool f
     }
 }
 
-/* Brings a free bias together where the loss leaves it free: an interior point may find it at
- * millions, which scores round to. Labels rise, or fall, to no less than another margin's width
- * from where a pair would have a loss. */
+/* Moves the entries of a free bias together where the loss does not determine them: an interior
+ * point may have them at millions, to which the scores would be rounded. Labels are raised, then
+ * lowered, but stay at a distance of 1 from any pair with a loss. */
 static int centre_bias(const struct ml *ml, struct ml_point *point, struct error *err) {
     enum { PASSES = 3 };
     size_t q = ml->rows.q;
@@ -153,8 +155,8 @@ static int centre_bias(const struct ml *ml, struct ml_point *point, struct error
     return 0;
 }
 
-/* Both points of a fit, the primal scaled and its free bias settled, certified. The descent's W is
- * lost. */
+/* Builds and certifies both points of a fit: the primal is scaled and, if `settle`, its free bias
+ * centred. Overwrites the score store's W. */
 static int form_point(struct ml *ml, const struct ml_parameters *parameters,
                       const struct ml_fit *fit, double scale, bool settle, struct ml_point *point,
                       struct error *err) {
@@ -192,18 +194,18 @@ static int form_point(struct ml *ml, const struct ml_parameters *parameters,
 
 /* ---- solve, certify, tighten ---- */
 
-/* One of the two algorithms at work. */
+/* One of the two methods, and its fit. */
 struct fallback {
     struct ml_state *state;
-    struct ml_interior *interior; /* or */
+    struct ml_interior *interior; /* NULL: admm */
     struct ml_admm *split;
-    double min_scale; /* of the gap: rounding of the loss at 0 */
+    double min_scale; /* of the gap's denominator: rounding of the loss at 0 */
     struct monitor monitor;
 };
 
-/* Takes the points of a fit where they are better. A free bias is settled first; margins that
- * rounding may have left short of 1 count as loss: where that is most of the gap, a primal point
- * that is a little longer has less. */
+/* Keeps the points of a fit if they are better. A free bias is centred from the second point on.
+ * Margins that rounding may have left short of 1 count as loss; if that is most of the gap, a
+ * slightly longer primal point has less. */
 static int offer_fit(struct ml_state *state, const struct ml_fit *fit, struct error *err) {
     enum { RESCALINGS = 3 };
     bool settle = false, settles = state->ml->setup.free_bias;
@@ -230,15 +232,16 @@ static int offer_fit(struct ml_state *state, const struct ml_fit *fit, struct er
 }
 
 static int run_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
-    const double rounding = 0.9; /* what the certificate adds */
+    const double rounding = 0.9; /* the rest is left to the certificate's rounding-error bound */
     struct fallback *fallback = context;
     struct ml_state *state = fallback->state;
     struct ml_fit fit;
     if (fallback->split) {
-        ml_admm_run(fallback->split, rounding * epsilon, fallback->min_scale, &fallback->monitor, &fit);
+        ml_admm_run(fallback->split, rounding * epsilon, fallback->min_scale, &fallback->monitor,
+                    &fit);
     } else {
-        ml_interior_run(fallback->interior, rounding * epsilon, fallback->min_scale, &fallback->monitor,
-                        &fit);
+        ml_interior_run(fallback->interior, rounding * epsilon, fallback->min_scale,
+                        &fallback->monitor, &fit);
     }
     if (offer_fit(state, &fit, err) < 0) {
         return -1;
@@ -251,23 +254,24 @@ static int run_to(void *context, double epsilon, struct tolerance_end *end, stru
     return 0;
 }
 
-/* Runs the algorithm that is given; the descent's W is that of its beta again. */
+/* Runs one of the two methods, and restores the score store's W to that of beta. */
 static int fallback(struct ml_state *state, struct ml_interior *interior, struct ml_admm *split,
-                  struct error *err) {
+                    struct error *err) {
     const double tiny = 1e-13;
     struct ml *ml = state->ml;
     uint64_t before = state->run.iterations;
     struct monitor_run after;
     struct fallback fallback = {.state = state,
-                            .interior = interior,
-                            .split = split,
-                            .min_scale = tiny * ml_loss_of_zero(&ml->rows, state->parameters->cost),
-                            .monitor = monitor_after(&after, state->run.monitor, before, 0)};
+                                .interior = interior,
+                                .split = split,
+                                .min_scale =
+                                    tiny * ml_loss_of_zero(&ml->rows, state->parameters->cost),
+                                .monitor = monitor_after(&after, state->run.monitor, before, 0)};
     after.primal = state->point->bounds.primal;
     after.dual = state->point->bounds.dual;
     state->ran = true;
-    int status =
-        tolerance_tighten(run_to, &fallback, state->parameters->epsilon, ML_MAX_OUTER_ITERATIONS, err);
+    int status = tolerance_tighten(run_to, &fallback, state->parameters->epsilon,
+                                   ML_MAX_OUTER_ITERATIONS, err);
     state->run.iterations += before;
     if (!ml->problem->gram && ml->bcd.cost != 0) {
         ml_store_rebuild(&ml->bcd.store, ml->bcd.beta);
@@ -277,8 +281,8 @@ static int fallback(struct ml_state *state, struct ml_interior *interior, struct
 
 /* ---- the algorithms ---- */
 
-/* Made when it is first wanted; ml->interior_work becomes INFINITY where K shows to be not positive
- * semidefinite. */
+/* Creates the solver on first use. Sets ml->interior_work to INFINITY if K proves not to be
+ * positive semidefinite. */
 int ml_run_interior_point(void *context, const struct monitor *monitor, struct error *err) {
     struct ml_state *state = context;
     struct ml *ml = state->ml;
@@ -297,7 +301,8 @@ int ml_run_interior_point(void *context, const struct monitor *monitor, struct e
                : fallback(state, ml->interior, NULL, err);
 }
 
-/* From the descent's point; nothing is run where K shows to be not positive semidefinite. */
+/* Starts at the point of coordinate ascent. Does nothing if K proves not to be positive
+ * semidefinite. */
 int ml_run_admm(void *context, const struct monitor *monitor, struct error *err) {
     struct ml_state *state = context;
     struct ml *ml = state->ml;
@@ -316,7 +321,7 @@ int ml_run_admm(void *context, const struct monitor *monitor, struct error *err)
     const struct ml_admm_start start = {bcd->beta, scores, width};
     double constant = ml->setup.bias * ml->setup.bias;
     int status = ml_admm_create(&split, ml->problem, &ml->rows, parameters->loss, parameters->cost,
-                                 constant, ml->setup.free_bias, &start, err);
+                                constant, ml->setup.free_bias, &start, err);
     free(scores);
     if (split) {
         status = fallback(state, NULL, split, err);

@@ -1,3 +1,4 @@
+/* The kernel matrix in double, one task per row. A value costs one product of two rows. */
 #include "families/ml/solver/products.h"
 
 #include "common/base/memory.h"
@@ -30,7 +31,7 @@ static double product(const struct data *data, size_t row, const double *dense) 
     return sum;
 }
 
-/* A row of the lower half. */
+/* One row of the lower half. */
 static void product_task(void *argument, size_t task, size_t worker) {
     const struct products *products = argument;
     const struct problem *problem = products->problem;

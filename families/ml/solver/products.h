@@ -1,4 +1,4 @@
-/* The matrix of products of a multi-label problem's rows with a loss. */
+/* The kernel matrix of the rows with a loss, in double. */
 #ifndef FAMILIES_ML_SOLVER_PRODUCTS_H
 #define FAMILIES_ML_SOLVER_PRODUCTS_H
 
@@ -8,10 +8,10 @@
 
 #include <stddef.h>
 
-/* Row i's number in the data, or in the gram. */
+/* Number of row i in the data, or in the Gram matrix. */
 size_t ml_products_row(const struct problem *problem, const struct ml_rows *rows, size_t i);
 
-/* The lower half of K (rows->n, rows->n), in double, each value by its definition. */
+/* Lower half of K (rows->n, rows->n), each value computed in double by its definition. */
 int ml_products(const struct problem *problem, const struct ml_rows *rows, double *K,
                 struct error *err);
 

@@ -1,3 +1,4 @@
+/* A growing list of dual variables. */
 #include "families/ml/solver/proof_point.h"
 
 #include "common/base/memory.h"
@@ -15,9 +16,10 @@ void ml_proof_point_free(struct ml_proof_point *proof) {
     *proof = (struct ml_proof_point){0};
 }
 
-int ml_proof_point_add(struct ml_proof_point *proof, const struct ml_proof_entry *number, struct error *err) {
-    if (memory_grow(&proof->number, proof->room, proof->n + 1, sizeof *proof->number, "a dual point",
-                    err) < 0) {
+int ml_proof_point_add(struct ml_proof_point *proof, const struct ml_proof_entry *number,
+                       struct error *err) {
+    if (memory_grow(&proof->number, proof->room, proof->n + 1, sizeof *proof->number,
+                    "a dual point", err) < 0) {
         return -1;
     }
     proof->room = memory_room(proof->room, proof->n + 1);
@@ -25,8 +27,8 @@ int ml_proof_point_add(struct ml_proof_point *proof, const struct ml_proof_entry
     return 0;
 }
 
-int ml_proof_point_add_beta(struct ml_proof_point *proof, uint32_t row, const double *beta, uint32_t q,
-                     struct error *err) {
+int ml_proof_point_add_beta(struct ml_proof_point *proof, uint32_t row, const double *beta,
+                            uint32_t q, struct error *err) {
     for (uint32_t p = 0; p < q; p++) {
         const struct ml_proof_entry number = {row, p, p, beta[p]};
         if (beta[p] != 0 && ml_proof_point_add(proof, &number, err) < 0) {

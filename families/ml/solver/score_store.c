@@ -1,3 +1,5 @@
+/* Scores under changes of single blocks (score_store.h): one BLAS product per chunk of
+ * kernel rows. */
 #include "families/ml/solver/score_store.h"
 
 #include "common/base/dispatch.h"
@@ -11,12 +13,13 @@
 #include <string.h>
 
 enum {
-    VECTOR = 8,   /* doubles: the widest there are */
-    GROUP = 16,   /* neighbours that stay together: their entries lie together in the gram */
-    CHUNK = 128,  /* rows whose steps are applied at once */
-    SLICE = 512,  /* rows of S that they are applied to at once: with K's in cache */
-    COLUMNS = 64, /* columns of W that one task rebuilds */
-    SERIAL_WORK = 1 << 18 /* products below, in entries of K, are not worth waking threads for */
+    VECTOR = 8, /* doubles of the widest vector */
+    GROUP =
+        16, /* adjacent rows that stay together: their entries are adjacent in the Gram matrix */
+    CHUNK = 128,          /* rows whose steps are applied at once */
+    SLICE = 512,          /* rows of S updated at once, so that K's part stays in cache */
+    COLUMNS = 64,         /* columns of W per task of a rebuild */
+    SERIAL_WORK = 1 << 18 /* entries of K of a product; below, threads cost more than they gain */
 };
 
 /* ---- linear rows ---- */
@@ -69,7 +72,7 @@ DISPATCH static void row_update(const uint32_t *column, const float *value, size
     }
 }
 
-/* The same where only the labels changed[0..n_changed) change. */
+/* The same for the labels changed[0..n_changed) only. */
 static void row_update_few(const struct row *row, const double *change, const uint32_t *changed,
                            size_t n_changed, double *W, size_t width) {
     for (size_t k = 0; k < row->n; k++) {
@@ -183,7 +186,7 @@ void ml_store_scale(struct ml_store *store, double factor) {
 /* S += K[:, rows] D for a list of rows. */
 struct product {
     struct ml_store *store;
-    const uint32_t *rows; /* (n) of the gram */
+    const uint32_t *rows; /* (n) of the Gram matrix */
     size_t n;
     const double *D;     /* (n, width) */
     struct error *error; /* (workers) */
@@ -230,7 +233,7 @@ struct rebuild {
     const double *beta;
 };
 
-/* A task takes some columns of W and all rows: its sums do not depend on the threads. */
+/* A task takes some columns of W and all rows, so sums do not depend on the threads. */
 static void rebuild_task(void *argument, size_t task, size_t worker) {
     const struct rebuild *rebuild = argument;
     struct ml_store *store = rebuild->store;
@@ -277,7 +280,7 @@ void ml_store_order(const struct ml_store *store, uint32_t *order, size_t n,
         random_shuffle(random, order, n);
         return;
     }
-    /* whole groups change places; the last one, which may be short, stays */
+    /* whole groups are permuted; the last one, which may be short, stays */
     size_t groups = n / GROUP;
     for (size_t g = groups; g > 1; g--) {
         size_t other = (size_t)random_below(random, g);
@@ -349,7 +352,7 @@ static int sweep_chunk(struct ml_store *store, const uint32_t *order, size_t n,
                          width);
         }
     }
-    for (size_t k = 0; k < n; k++) { /* those that moved, to the front */
+    for (size_t k = 0; k < n; k++) { /* moves those that changed to the front */
         if (moved[k]) {
             index[n_changed] = index[k];
             memmove(store->chunk_d + n_changed * width, store->chunk_d + k * width,

@@ -1,11 +1,11 @@
-/* The scores of a multi-label problem's rows while their dual blocks change one by one:
- * S = K beta, behind one sweep, for both kinds of problems.
+/* The scores S = K beta of a problem's rows while single dual blocks change, with one sweep
+ * function for linear and other kernels.
  *
- * Linear: W = X'beta is at hand, feature by feature with the labels side by side; a row's scores
- * and a change of its block take a pass over its features. Kernel: S is at hand for all rows, and
- * rows are visited in chunks: within a chunk scores follow every step through the chunk's own part
- * of K, for all other rows the steps of a chunk are added up and applied by one matrix product,
- * which gives the same scores as step by step. */
+ * Linear: W = X'beta is stored by feature, with the labels contiguous. A row's scores, and a change
+ * of its block, cost one pass over its features. Kernel: S is stored for all rows, and rows are
+ * visited in chunks. Within a chunk, scores follow each step through the chunk's own part of K; all
+ * other rows get the steps of a chunk by one matrix product. The scores are the same as after
+ * single steps. */
 #ifndef FAMILIES_ML_SOLVER_SCORE_STORE_H
 #define FAMILIES_ML_SOLVER_SCORE_STORE_H
 
@@ -21,15 +21,15 @@
 struct ml_store {
     const struct problem *problem;
     const struct ml_rows *rows;
-    size_t width;     /* of rows of S, W and beta: q, rounded up to whole vectors; padding is 0 */
+    size_t width;     /* row length of S, W and beta: q rounded up to whole vectors; padding is 0 */
     double *diagonal; /* (rows->n) k(x, x) */
     double *W;        /* linear: (n_features, width); else NULL */
-    double factor;    /* what changes do to W; 1 but in rounds of ranks */
+    double factor;    /* multiplies changes of W; 1 except in distributed steps */
     double *S;        /* kernel: (rows->n, width); else NULL */
-    uint32_t *index;  /* (rows->n) rows of the data, or of the gram */
+    uint32_t *index;  /* (rows->n) row numbers in the data, or in the Gram matrix */
 
-    double *s, *change;        /* (width) of the row at hand */
-    uint32_t *changed;         /* (width) its labels that change */
+    double *s, *change;        /* (width) of the visited row */
+    uint32_t *changed;         /* (width) labels that change */
     double *chunk_s, *chunk_d; /* (CHUNK, width) */
     double *chunk_k;           /* (CHUNK, CHUNK) */
     double *slices;            /* (workers, CHUNK, SLICE) */
@@ -41,27 +41,25 @@ int ml_store_create(struct ml_store *store, const struct problem *problem,
                     const struct ml_rows *rows, struct error *err);
 void ml_store_free(struct ml_store *store);
 
-/* Operations of a sweep over all rows, without what `visit` does; those of matrix products count a
- * few for one. */
+/* Operations of a sweep over all rows without `visit` (fit/work.h). */
 double ml_store_work(const struct ml_store *store);
 
-/* Puts the rows order[0..n), given in ascending order, into the order in which they are best
- * visited, at random. */
+/* Puts the rows order[0..n), ascending on entry, into a random order that is good for visits. */
 void ml_store_order(const struct ml_store *store, uint32_t *order, size_t n, struct random *random);
 
-/* Visits the rows order[0..n) one after the other: visit gets the row's scores s (width) and either
- * returns false, or puts into change (width) what its block has changed by. */
+/* Visits the rows order[0..n) in turn. visit gets the row's scores s (width); it returns false, or
+ * writes the change of the row's block to change (width). */
 int ml_store_sweep(struct ml_store *store, const uint32_t *order, size_t n,
                    bool (*visit)(void *context, size_t i, const double *s, double *change),
                    void *context, struct random *random, struct error *err);
 
-/* Writes the scores s (width) of row i. Any number of threads may ask at once. */
+/* Writes the scores s (width) of row i. Thread-safe. */
 void ml_store_scores(const struct ml_store *store, size_t i, double *s);
 
-/* All scores times factor. */
+/* Multiplies all scores by factor. */
 void ml_store_scale(struct ml_store *store, double factor);
 
-/* Linear: W anew from beta (rows->n, width) of all ranks, which all call it. */
+/* Linear: recomputes W from beta (rows->n, width). All processes. */
 void ml_store_rebuild(struct ml_store *store, const double *beta);
 
 #endif

@@ -1,3 +1,4 @@
+/* Sorting: O(n log n), and O(n log k) for the k largest. */
 #include "families/ml/solver/sort.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static void insert(struct ml_sort *list, uint32_t n) {
     }
 }
 
-/* Merges list[0..middle) and list[middle..n) by a copy of the first. */
+/* Merges list[0..middle) and list[middle..n), using a copy of the first. */
 static void merge_two(struct ml_sort *list, uint32_t middle, uint32_t n, struct ml_sort *copy) {
     if (list[middle - 1].key >= list[middle].key) {
         return;
@@ -44,7 +45,7 @@ void ml_sort(struct ml_sort *list, uint32_t n, struct ml_sort *merge) {
 void ml_sort_largest(const double *key, uint32_t n, struct ml_sort *list, uint32_t k,
                      struct ml_sort *merge) {
     uint32_t size = 0;
-    double least = -INFINITY; /* of the k largest, once there were so many */
+    double least = -INFINITY; /* k-th largest so far, once there are k */
     for (uint32_t i = 0; i < n; i++) {
         if (size < k || key[i] > least) {
             list[size++] = (struct ml_sort){key[i], i};

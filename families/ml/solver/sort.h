@@ -1,5 +1,5 @@
-/* A stable sort of numbers with an index, descending: insertion in short runs, then merges; and the
- * largest of them alone. */
+/* A stable merge sort of numbers with an index, descending, that starts from runs sorted by
+ * insertion; and the k largest. */
 #ifndef FAMILIES_ML_SOLVER_SORT_H
 #define FAMILIES_ML_SOLVER_SORT_H
 
@@ -10,11 +10,11 @@ struct ml_sort {
     uint32_t index;
 };
 
-/* Sorts list[0..n); merge (n) is work. */
+/* Sorts list[0..n). merge (n) is work. */
 void ml_sort(struct ml_sort *list, uint32_t n, struct ml_sort *merge);
 
-/* list[0..k) = the k <= n largest of key (n), descending, of equal ones those that come first. list
- * and merge (2 k) are work. */
+/* list[0..k) = the k <= n largest of key (n), descending; of equal keys those with the lower index.
+ * list and merge (2 k) are work. */
 void ml_sort_largest(const double *key, uint32_t n, struct ml_sort *list, uint32_t k,
                      struct ml_sort *merge);
 
