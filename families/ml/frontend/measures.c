@@ -1,5 +1,5 @@
-/* How predictions of label sets are measured, by both programs: ml_metrics behind the drivers'
- * table. */
+/* The measures of label sets, for both programs: connects ml_metrics with the driver's table of
+ * measures. */
 #include "families/shared/tables.h"
 
 #include "common/base/memory.h"
@@ -38,11 +38,11 @@ struct state {
     struct ml_threshold threshold;
     struct ml_metrics metrics;
     struct names unknown;       /* labels that the model does not have */
-    bool *relevant, *predicted; /* (q) of the row at hand */
+    bool *relevant, *predicted; /* (q) of one row */
     struct ml_cut *cut;         /* (metrics.n_cuts) */
-    double *inverse;            /* (q + 1), NULL: the model does not tell; see ml_propensity_read */
+    double *inverse; /* (q + 1), or NULL if the model does not say; see ml_propensity_read */
     struct measured_rows rows;
-    double value[ML_METRICS], weight[ML_METRICS]; /* at the end */
+    double value[ML_METRICS], weight[ML_METRICS]; /* filled in by finish */
 };
 
 static void free_state(void *opened) {
@@ -62,7 +62,7 @@ static bool is_cut(const struct measure *measure) {
     return measure->row->option != NULL;
 }
 
-/* The measures of the K highest labels that the options want. */
+/* Creates the measures of the K highest labels that the options ask for. */
 static int create_cuts(struct state *state, const struct options *options,
                        const struct model *model, struct error *err) {
     struct measure *wanted;
@@ -105,7 +105,8 @@ static int create_state(void **opened, const struct options *options, const stru
     return 0;
 }
 
-/* Marks the relevant labels of a row, which is counted; *n_unknown of them are not the model's. */
+/* Marks the relevant labels of a row and counts the row; the model does not have *n_unknown of
+ * them. */
 static int mark_relevant(struct state *state, const struct data *data, size_t row,
                          const uint32_t *map, uint32_t *n_unknown, struct error *err) {
     uint64_t n_labels = data->label_start[row + 1] - data->label_start[row];
@@ -165,7 +166,7 @@ static struct measured_rows rows(const void *opened) {
 
 /* ---- the table ---- */
 
-/* A measure that looks at all labels, or at the K highest. */
+/* The value of a measure of all labels, or of the K highest. */
 static double value(const void *opened, const struct measure *measure, double *weight) {
     const struct state *state = opened;
     if (!is_cut(measure)) {

@@ -1,3 +1,4 @@
+/* Sums of the measures of metrics.h: O(q log q) per row. */
 #include "families/ml/frontend/metrics.h"
 
 #include "common/base/memory.h"
@@ -13,7 +14,7 @@ static int compare_weights(const void *a, const void *b) {
     return (x->weight > y->weight) - (x->weight < y->weight);
 }
 
-/* Puts places first..n into the order of ties: their weights ascend, places stay. */
+/* Sorts places first..n, which are tied, by ascending weight; the place numbers stay. */
 static void sort_ties(struct ml_place *list, uint32_t first, uint32_t n) {
     uint32_t place = first < n ? list[first].place : 0;
     qsort(list + first, n - first, sizeof *list, compare_weights);
@@ -26,7 +27,7 @@ static double discount(double place) {
     return 1 / log2(1 + place);
 }
 
-/* What the relevant labels in the first K places add to precision, or to ndcg. */
+/* What the relevant labels among the first K places add to precision or ndcg. */
 static double gained(const struct ml_cut *cut, const struct ml_place *list, uint32_t n) {
     double sum = 0;
     for (uint32_t i = 0; i < n && list[i].place <= cut->at; i++) {
@@ -43,8 +44,8 @@ static double best_discounts(uint64_t n) {
     return sum;
 }
 
-/* psp, the weights ascending. Both sums begin with the largest of their weights: term by term the
- * best has no smaller ones, so rounding cannot make what was gained larger than it. */
+/* psp, with ascending weights. Both sums start with their largest weights. Term by term the best
+ * sum has no smaller weights, so rounding cannot make the attained sum larger. */
 static void add_weights(struct ml_cut *cut, const struct ml_place *list, uint32_t n,
                         uint32_t n_unknown, double unknown_weight) {
     double sum = 0, best = 0;
@@ -61,8 +62,8 @@ static void add_weights(struct ml_cut *cut, const struct ml_place *list, uint32_
     cut->attainable += best;
 }
 
-/* Adds a row to the cuts: its n relevant labels (list, by place; they are put out of order), and
- * n_unknown more that the model does not have, of unknown_weight each, no less than any other. */
+/* Adds a row to all cuts. list has its n relevant labels by place, and is reordered. n_unknown more
+ * labels are not in the model; each has unknown_weight, no less than any other. */
 static void add_cuts(struct ml_cut *cut, size_t n_cuts, struct ml_place *list, uint32_t n,
                      uint32_t n_unknown, double unknown_weight) {
     uint64_t labels = (uint64_t)n + n_unknown;
@@ -109,7 +110,8 @@ void ml_metrics_free(struct ml_metrics *metrics) {
     *metrics = (struct ml_metrics){0};
 }
 
-/* The relevant labels of list[first..end), which have equal scores, behind the others there. */
+/* Appends the relevant labels of list[first..end), which have equal scores, behind the others
+ * there. */
 static void add_places(struct ml_metrics *metrics, const bool *relevant, uint32_t first,
                        uint32_t end, uint32_t own, uint32_t found) {
     uint32_t n = found;
@@ -125,7 +127,7 @@ static void add_places(struct ml_metrics *metrics, const bool *relevant, uint32_
     }
 }
 
-/* The measures of the order of the scores, where n_relevant > 0. */
+/* Adds the measures of the ordering by score, if n_relevant > 0. */
 static void add_ranking(struct ml_metrics *metrics, const double *s, const bool *relevant,
                         double n_relevant) {
     uint32_t q = metrics->q;
@@ -136,7 +138,7 @@ static void add_ranking(struct ml_metrics *metrics, const double *s, const bool 
     ml_sort(list, q, metrics->merge);
     double above = 0, relevant_above = 0, precision = 0, wrong = 0, coverage = 0;
     for (uint32_t first = 0, end; first < q; first = end) {
-        double own = 0; /* relevant labels of this score */
+        double own = 0; /* relevant labels with this score */
         for (end = first; end < q && list[end].key == list[first].key; end++) {
             own += relevant[list[end].index];
         }

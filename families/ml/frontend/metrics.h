@@ -11,8 +11,8 @@
  *   micro-f1, macro-f1 2 tp / (2 tp + fp + fn) of all labels together, and its mean over labels
  * Ties count against the prediction. The first four are means over the rows that have labels
  * (ranking loss: that have some and lack some), the others over all rows. 0/0 is 0. Relevant labels
- * that the model does not know are in no ranking, and are labels that it never predicts for the
- * others: q grows by them. */
+ * that the model does not have are in no ranking. For the other measures they count as labels that
+ * are never predicted, and q includes them. */
 
 /* Measures of the K highest labels of a row, summed up row by row (doc/mathematics, "ml").
  *
@@ -40,11 +40,11 @@ enum ml_cut_kind { ML_PRECISION, ML_NDCG, ML_PSP };
 struct ml_cut {
     enum ml_cut_kind kind;
     uint32_t at;       /* K >= 1 */
-    double sum;        /* over rows, */
-    double attainable; /* and the most that it could be */
+    double sum;        /* sum over rows */
+    double attainable; /* largest attainable sum */
 };
 
-/* A relevant label: where it stands, the first is 1, and 1 / p_l (0 where that is not known). */
+/* Place of a relevant label, counted from 1, and its 1 / p_l (0 if unknown). */
 struct ml_place {
     uint32_t place;
     double weight;
@@ -69,31 +69,32 @@ struct ml_sort;
 
 struct ml_metrics {
     uint32_t q;
-    double sum[ML_METRICS];       /* hamming: wrong labels; micro and macro: not used */
-    double n_rows;                /* all, */
-    double n_labelled;            /* with a label, known or not, */
-    double n_ranked;              /* with a known one, */
-    double n_divided;             /* and without another known one */
-    double unknown;               /* relevant labels that the model does not know */
+    double sum[ML_METRICS];       /* hamming-loss: wrong labels; micro-f1 and macro-f1: unused */
+    double n_rows;                /* all rows */
+    double n_labelled;            /* with a label, in the model or not */
+    double n_ranked;              /* with a label of the model */
+    double n_divided;             /* with some labels of the model, and without others */
+    double unknown;               /* relevant labels that the model does not have */
     double *tp, *fp, *fn;         /* (q) */
     struct ml_sort *list, *merge; /* (q) */
-    struct ml_place *place;       /* (q) of the relevant labels of the row at hand */
-    struct ml_cut *cut;           /* (n_cuts), borrowed; of kind ML_PSP only with an inverse */
+    struct ml_place *place;       /* (q) of the relevant labels of one row */
+    struct ml_cut *cut;           /* (n_cuts), borrowed; kind ML_PSP needs `inverse` */
     size_t n_cuts;
-    const double *inverse; /* (q + 1) see ml_propensity_read, borrowed; NULL: not known */
+    const double *inverse; /* (q + 1) see ml_propensity_read, borrowed; NULL: unknown */
 };
 
-/* Ready for rows of q labels, none yet, and without cuts, which the caller may then set; fails for
- * lack of memory. The caller calls ml_metrics_free. */
+/* Prepares for rows of q labels, with no row and no cuts yet; the caller may then set the cuts.
+ * Fails for lack of memory. The caller calls ml_metrics_free. */
 int ml_metrics_create(struct ml_metrics *metrics, uint32_t q, struct error *err);
 void ml_metrics_free(struct ml_metrics *metrics);
 
-/* Adds a row: scores, relevant and predicted (q), and how many relevant labels are not known. */
+/* Adds a row: its scores, relevant and predicted labels (q), and the number of relevant labels that
+ * the model does not have. */
 void ml_metrics_add(struct ml_metrics *metrics, const double *s, const bool *relevant,
                     const bool *predicted, uint32_t n_unknown);
 
-/* value and weight (ML_METRICS): NaN where there is no row to measure; n_unknown is the number of
- * different labels that the model does not know. Rows that all have no label measure nothing. */
+/* value and weight (ML_METRICS); NaN without any row to measure. n_unknown: number of different
+ * labels that the model does not have. If no row has a label, nothing is measured. */
 void ml_metrics_values(const struct ml_metrics *metrics, size_t n_unknown, double *value,
                        double *weight);
 

@@ -1,4 +1,4 @@
-/* svm-ml-predict: label sets, by a model of svm-ml-train. */
+/* svm-ml-predict: predicts label sets by a model of svm-ml-train. */
 #include "families/shared/tables.h"
 
 #include "common/base/memory.h"
@@ -40,8 +40,8 @@ struct lines {
     struct ml_threshold threshold;
     bool scores;
     bool *chosen;            /* (q) */
-    struct ml_sort *largest; /* (2 n_largest), and as much work */
-    uint32_t n_largest;      /* labels of a row that --top-k asks for; 0: the sets are wanted */
+    struct ml_sort *largest; /* (4 n_largest), half of it work */
+    uint32_t n_largest;      /* labels of a row for --top-k; 0: predict sets */
 };
 
 static void close_lines(void *state) {
@@ -80,7 +80,7 @@ static void choose(void *state, const double *scores, bool *chosen) {
     ml_threshold_apply(&lines->threshold, scores, chosen);
 }
 
-/* The row's set, and its scores if they are wanted. */
+/* Writes the row's set, and its scores for --scores. */
 static void write_set(struct lines *lines, const double *s, struct output *output) {
     const struct names *names = &lines->labels.names;
     choose(lines, s, lines->chosen);

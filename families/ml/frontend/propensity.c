@@ -1,3 +1,4 @@
+/* Counts of training rows per label, and propensities from them (propensity.h). */
 #include "families/ml/frontend/propensity.h"
 
 #include "common/base/memory.h"
@@ -29,7 +30,8 @@ int ml_label_rows_write(const double *count, uint32_t q, struct model *model, st
     return status;
 }
 
-/* The line's numbers, of rows of the training file; false: it is not of such numbers. */
+/* Parses the counts of a line. False if they are not one per label, each between 1 and the rows of
+ * the model. */
 static bool read_counts(const char *line, const struct model *model, double *count) {
     const char *at = line, *end = line + strlen(line);
     for (size_t k = 0; k < model->n_outputs; k++) {

@@ -1,7 +1,7 @@
-/* How likely a relevant label is to be among those that a row was given (Jain, Prabhu & Varma, KDD
- * 2016): of N training rows, n_l of them with the label,
+/* Propensity of a label: the probability that a row to which it applies was labelled with it (Jain,
+ * Prabhu & Varma, KDD 2016). For N training rows, of which n_l have the label,
  *   p_l = 1 / (1 + c exp(-a log(n_l + b))),   c = (log N - 1) (b + 1)^a,
- * with c = 0 where log N < 1. A rare label that is found counts 1 / p_l. */
+ * and c = 0 if log N < 1. A relevant label that is predicted counts 1 / p_l. */
 #ifndef FAMILIES_ML_FRONTEND_PROPENSITY_H
 #define FAMILIES_ML_FRONTEND_PROPENSITY_H
 
@@ -11,18 +11,18 @@
 
 #include <stdint.h>
 
-/* The key of the model's line of n_l, in the order of its labels. */
+/* Key of the model's line of n_l, in the order of its labels. */
 #define ML_LABEL_ROWS_KEY "label-rows"
 
-/* count (q) = how many rows, of all ranks, have each label. All ranks. */
+/* count (q) = number of rows, over all processes, that have each label. All processes. */
 void ml_label_rows_count(const struct ml_rows *rows, double *count);
 
-/* The line of a model. */
+/* Adds the line to a model. */
 int ml_label_rows_write(const double *count, uint32_t q, struct model *model, struct error *err);
 
-/* inverse (q + 1) = 1 / p_l of the model's q labels, and of one that no training row has; the
- * caller frees. NULL: the model, of an older version, does not tell. Fails where the line is not
- * one. */
+/* inverse (q + 1) = 1 / p_l of the model's q labels, and of a label that no training row has. The
+ * caller frees it. NULL for models of older versions without that line. Fails if the line is
+ * malformed. */
 int ml_propensity_read(const struct model *model, double a, double b, double **inverse,
                        struct error *err);
 

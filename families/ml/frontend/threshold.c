@@ -1,3 +1,4 @@
+/* Thresholds as options, as lines of a model, and applied to scores (threshold.h). */
 #include "families/ml/frontend/threshold.h"
 
 #include "common/base/array.h"
@@ -55,7 +56,7 @@ int ml_threshold_parse(struct ml_threshold *threshold, const char *text, struct 
                      "option --threshold: must be ew, global, scut, top:K or zero: '%s'", text);
 }
 
-/* ---- in the model ---- */
+/* ---- the model's lines ---- */
 
 int ml_threshold_write(const struct ml_threshold *threshold, struct model *model,
                        struct error *err) {
@@ -126,7 +127,7 @@ int ml_threshold_read(struct ml_threshold *threshold, const struct model *model,
                                   line ? line : "");
 }
 
-/* ---- sets ---- */
+/* ---- label sets ---- */
 
 static uint32_t choose_above(const struct ml_threshold *threshold, const double *s, bool *chosen) {
     uint32_t q = threshold->q, n = 0;
@@ -144,7 +145,7 @@ static uint32_t choose_above(const struct ml_threshold *threshold, const double 
     return n;
 }
 
-/* The first of the largest scores that is not chosen yet. */
+/* Chooses the label of the largest score that is not chosen yet, the first of equals. */
 static void choose_largest(const double *s, uint32_t q, bool *chosen) {
     uint32_t best = q;
     for (uint32_t k = 0; k < q; k++) {

@@ -1,4 +1,5 @@
-/* Thresholds fitted to the scores of training rows. */
+/* Fits thresholds to the scores of training rows: least squares by normal equations, O(n q^2 +
+ * q^3), or by conjugate gradients, O(n q) per step; cuts of sorted scores, O(n q log(n q)). */
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/linear_algebra/cholesky.h"
@@ -10,16 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* relative to the mean diagonal entry; see threshold.h */
 static const double RIDGE = 1e-6;
 
-/* Labels up to which the normal equations are factored; of more they are solved by conjugate
- * gradients, to this residual or in so many steps. Rows of one task that looks at the clock. */
+/* Up to DIRECT_LABELS labels the normal equations are factored (33 MB). Beyond, conjugate gradients
+ * stop at the relative residual RESIDUAL or after MAX_STEPS. The deadline is checked every
+ * CLOCK_ROWS rows. */
 enum { DIRECT_LABELS = 2048, MAX_STEPS = 200, CLOCK_ROWS = 256 };
 static const double RESIDUAL = 1e-6;
 
 /* ---- segments ---- */
 
-/* The value between list[at - 1] and list[at], of n scores in descending order. */
+/* The midpoint between list[at - 1] and list[at], of n scores in descending order. */
 static double middle(const struct ml_sort *list, uint32_t n, uint32_t at) {
     if (at == 0) {
         return list[0].key + 1;
@@ -27,9 +30,9 @@ static double middle(const struct ml_sort *list, uint32_t n, uint32_t at) {
     return at == n ? list[n - 1].key - 1 : 0.5 * (list[at - 1].key + list[at].key);
 }
 
-/* The scores' best cut: the number of those before it in descending order. wrong: minimises the
- * number of labels on the wrong side, else maximises F1. Of equals the last one, which is lowest.
- */
+/* The best cut of the scores: the number of scores before it in descending order. `wrong`:
+ * minimises the labels on the wrong side; otherwise maximises F1. Of equal cuts the last, which is
+ * lowest. */
 static uint32_t best_cut(const struct ml_sort *list, uint32_t n, const bool *is_relevant,
                          bool wrong) {
     double n_relevant = 0, true_positives = 0, best = -INFINITY;
@@ -51,8 +54,7 @@ static uint32_t best_cut(const struct ml_sort *list, uint32_t n, const bool *is_
     return best_at;
 }
 
-/* How many of the scores are level or more, and the largest of the others: -INFINITY without
- * any. */
+/* Number of scores >= level, and the largest of the others; -INFINITY if there is none. */
 static uint32_t count_from(const double *s, uint32_t q, double level, double *below) {
     uint32_t n = 0;
     *below = -INFINITY;
@@ -63,8 +65,8 @@ static uint32_t count_from(const double *s, uint32_t q, double level, double *be
     return n;
 }
 
-/* The best cut is above all scores, or right below a relevant label's: to count what is above each
- * of these is less work than to sort all labels. */
+/* The best cut is above all scores or directly below the score of a relevant label. Counting the
+ * scores above each of these costs less than sorting all labels. */
 double ml_threshold_target(const double *s, uint32_t q, const uint32_t *relevant,
                            uint32_t n_relevant, struct ml_sort *list, struct ml_sort *merge) {
     double least_wrong = n_relevant, below, highest = s[0];
@@ -92,15 +94,15 @@ double ml_threshold_target(const double *s, uint32_t q, const uint32_t *relevant
 
 /* ---- fits ---- */
 
-/* What fits work with. */
+/* Data and work space of a fit. */
 struct work {
     const struct ml_rows *rows;
     const double *scores;
     struct cluster *cluster;
-    size_t n_total; /* rows of all ranks */
+    size_t n_total; /* rows of all processes */
     const struct monitor *monitor;
-    bool late;                    /* it was */
-    bool *is_relevant;            /* (n_all, q), or NULL: of ew */
+    bool late;                    /* the deadline has passed */
+    bool *is_relevant;            /* (n_all, q); NULL for ew */
     struct ml_sort *list, *merge; /* (q) */
 };
 
@@ -112,7 +114,7 @@ static bool has_scores(const struct work *work) {
     return cluster_any(work->cluster, has);
 }
 
-/* The Cholesky factor of the centred scores' products, in A (q, q). */
+/* Cholesky factor, in A (q, q), of the products of the centred scores. */
 static bool factor_scores(const struct work *work, const double *mean, double *A) {
     size_t q = work->rows->q, n = work->rows->n_all;
     double trace = 0;
@@ -131,13 +133,13 @@ static bool factor_scores(const struct work *work, const double *mean, double *A
     return cholesky_factor(A, q) == 0;
 }
 
-/* The system that factor_scores factors, applied. */
+/* The matrix of factor_scores as an operator, for conjugate gradients. */
 struct normal {
     const struct work *work;
     const double *mean; /* (q) */
     double ridge;
     double *diagonal;               /* (q) */
-    double *x, *r, *z, *p, *Ap, *y; /* (q) each of conjugate gradients, y (n_all) */
+    double *x, *r, *z, *p, *Ap, *y; /* (q) each; y (n_all) */
 };
 
 static void set_diagonal(struct normal *normal) {
@@ -161,7 +163,7 @@ static void set_diagonal(struct normal *normal) {
     }
 }
 
-/* Ap of p. */
+/* Ap = matrix times p. */
 static void apply(const struct normal *normal) {
     const struct work *work = normal->work;
     int q = (int)work->rows->q, n = (int)work->rows->n_all;
@@ -179,7 +181,8 @@ static void apply(const struct normal *normal) {
     cblas_daxpy(q, normal->ridge, normal->p, 1, normal->Ap, 1);
 }
 
-/* Conjugate gradients, preconditioned by the diagonal, from 0: x for the right side r. */
+/* Conjugate gradients with a diagonal preconditioner, started at 0. r is the right-hand side, x the
+ * solution. */
 static void iterate(struct normal *normal, bool *late) {
     size_t q = normal->work->rows->q;
     double first = 0, last = 0;
@@ -208,7 +211,7 @@ static void iterate(struct normal *normal, bool *late) {
     }
 }
 
-/* value (q), the right side, becomes the solution of the centred scores' normal equations. */
+/* Replaces value (q), the right-hand side, by the solution of the normal equations. */
 static int solve_iteratively(struct work *work, const double *mean, double *value,
                              struct error *err) {
     size_t q = work->rows->q;
@@ -227,7 +230,7 @@ static int solve_iteratively(struct work *work, const double *mean, double *valu
     return 0;
 }
 
-/* The same by a factor; 0 where rounding leaves none. */
+/* The same by a Cholesky factor; 0 if rounding prevents one. */
 static int solve_directly(const struct work *work, const double *mean, double *value,
                           struct error *err) {
     size_t q = work->rows->q;
@@ -244,7 +247,7 @@ static int solve_directly(const struct work *work, const double *mean, double *v
     return 0;
 }
 
-/* t = w's + constant for targets (n_all), in centred scores. */
+/* Least squares t = w's + constant for targets (n_all), with centred scores. */
 static int least_squares(struct work *work, const double *target, double *value,
                          struct error *err) {
     size_t q = work->rows->q, n = work->rows->n_all;
@@ -268,7 +271,7 @@ static int least_squares(struct work *work, const double *target, double *value,
     if (has_scores(work)) {
         status = (q > DIRECT_LABELS ? solve_iteratively(work, mean, value, err)
                                     : solve_directly(work, mean, value, err));
-    } else { /* scores that do not vary */
+    } else { /* all scores are 0 */
         memset(value, 0, q * sizeof *value);
     }
     constant = target_mean;
@@ -299,13 +302,13 @@ static int fit_ew(struct work *work, double *value, struct error *err) {
     return status;
 }
 
-/* A score of one's own rows, and whether its label is relevant. */
+/* A local score, and whether its label is relevant. */
 struct labelled {
     double score;
     bool is_relevant;
 };
 
-/* The cut of n labelled scores, and those of other ranks. */
+/* The cut of n labelled scores together with those of other processes. */
 static int fit_cut(const struct work *work, const struct labelled *own, size_t n, bool wrong,
                    double *value, struct error *err) {
     char *bytes = NULL;

@@ -1,4 +1,4 @@
-/* svm-ml-train: multi-label Rank-SVM. */
+/* svm-ml-train: options, problem and report of the multi-label Rank-SVM. */
 #include "families/shared/tables.h"
 
 #include "common/base/memory.h"
@@ -49,7 +49,7 @@ static int check(const struct options *options, struct error *err) {
 struct state {
     struct ml *ml;
     struct ml_threshold threshold; /* of the last solution */
-    double *label_rows;            /* (q) training rows that have each label; NULL before */
+    double *label_rows; /* (q) training rows with each label; NULL before the first fit */
 };
 
 static void close_problem(void *opened) {
@@ -106,7 +106,7 @@ static int fit_threshold(void *opened, struct point point, const struct monitor 
     return ml_threshold_fit(threshold, rows, ml_get_scores(state->ml), monitor, late, err);
 }
 
-/* ---- what is told of a fit ---- */
+/* ---- report, model and proof ---- */
 
 static int header(const void *opened, struct point point, struct model *model, struct error *err) {
     (void)point;

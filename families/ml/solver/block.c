@@ -284,8 +284,8 @@ static double sum_alpha(const struct ml_block *block, const double *alpha, doubl
         double total = 0;
         for (uint32_t r = 0; r < n_others; r++) {
             total += row[r];
-            squares +=
-                row[r] > 0 ? row[r] * (row[r] / (4 * block->lambda)) : 0; /* lambda may be 0 */
+            /* lambda may be 0 */
+            squares += row[r] > 0 ? row[r] * (row[r] / (4 * block->lambda)) : 0;
             w->sum[r] -= row[r];
         }
         double *at = &beta[block->relevant[p]];

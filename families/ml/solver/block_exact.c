@@ -204,8 +204,8 @@ static bool solve_hinge_binned(const struct ml_block *block, double k, struct ml
     double low, high, kappa = k * block->lambda;
     ml_block_range(block, w, &low, &high);
     double scale = ML_BINS / (high - low);
-    double width = 2 * kappa * scale *
-                   (double)block->n_relevant; /* of the bins that one relevant label opens */
+    /* of the bins that one relevant label opens */
+    double width = 2 * kappa * scale * (double)block->n_relevant;
     if (n_others < MIN_OTHERS || !(high > low) || !(width * (double)block->n_relevant < MAX_OPEN)) {
         return false;
     }

@@ -22,8 +22,8 @@ enum {
     SYSTEMS_A_STEP = 5 /* solves per iteration, with corrections */
 };
 
-static const double INDEFINITE =
-    1e-9; /* residual of the factorisation relative to K's diagonal; rounding leaves less */
+/* residual of the factorisation relative to K's diagonal; rounding leaves less */
+static const double INDEFINITE = 1e-9;
 
 /* ---- sizes ---- */
 

@@ -98,8 +98,8 @@ struct solving {
     struct ml *ml;
     const struct ml_parameters *parameters;
     struct ml_run run;
-    struct ml_point
-        point; /* the best point; allocated, without a bound before the first iteration */
+    /* the best point; allocated, without a bound before the first iteration */
+    struct ml_point point;
 };
 
 /* Solves to a gap of epsilon, and keeps the better primal and the better dual point. */

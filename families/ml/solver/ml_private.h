@@ -36,8 +36,8 @@ struct ml_point {
     struct ml_feasibility *size; /* (n_all) of each row's beta */
     double *residual;            /* (q) sum of beta over the rows of all processes */
     struct ml_proof_point proof; /* the dual point, if the setup asks for it */
-    double
-        *dual; /* weights, then bias (q), of the dual point's function; NULL: those of the primal */
+    /* weights, then bias (q), of the dual point's function; NULL: those of the primal */
+    double *dual;
     struct certificate certificate;
     struct ml_bounds bounds; /* of the certificate */
 };

@@ -10,8 +10,8 @@
 
 /* Owned by the solver; valid until its next run. */
 struct ml_fit {
-    struct ml_alphas
-        alphas; /* the dual point; with a free bias its sums over rows are 0 up to rounding */
+    /* the dual point; with a free bias its sums over rows are 0 up to rounding */
+    struct ml_alphas alphas;
     /* The primal point: weights (n_features, q) of a linear problem with at most as many features
      * as rows, or coefficients (n, q) of rows. Both NULL: the weights of the dual point. */
     const double *weights, *coefficients;

@@ -14,8 +14,8 @@
 
 enum {
     VECTOR = 8, /* doubles of the widest vector */
-    GROUP =
-        16, /* adjacent rows that stay together: their entries are adjacent in the Gram matrix */
+    /* adjacent rows that stay together: their entries are adjacent in the Gram matrix */
+    GROUP = 16,
     CHUNK = 128,          /* rows whose steps are applied at once */
     SLICE = 512,          /* rows of S updated at once, so that K's part stays in cache */
     COLUMNS = 64,         /* columns of W per task of a rebuild */
