@@ -223,7 +223,8 @@ static void prove(const void *state, struct point point, struct proof_writer *pr
     for (size_t i = 0; i < n; i++) {
         for (size_t m = 0; m < n_subproblems; m++) {
             if (subproblem[m].alpha[i] != 0) {
-                proof_writer_value(proof, (uint32_t)i, (uint32_t)(m + 1), 0, subproblem[m].alpha[i]);
+                proof_writer_value(proof, (uint32_t)i, (uint32_t)(m + 1), 0,
+                                   subproblem[m].alpha[i]);
             }
         }
     }
@@ -242,7 +243,7 @@ static void write_matrix(struct output *output, const double *matrix, size_t hei
 
 /* One machine: W, then s, U and V in columns. */
 static void write_subproblem(const struct smm_subproblem *subproblem, size_t height, size_t width,
-                          struct output *output) {
+                             struct output *output) {
     size_t k = height < width ? height : width, r = subproblem->rank;
     output_format(output, "# bias\n");
     output_number(output, subproblem->bias);

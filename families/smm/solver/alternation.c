@@ -19,8 +19,9 @@ enum {
 static const double INNER = 0.02;      /* gap of the SVMs, relative to epsilon */
 static const double SWEEP_GAIN = 0.1;  /* relative to epsilon: less does not repeat a sweep */
 static const double STALLED = 1e-3;    /* the same of a round, and of the published method */
-static const double MIN_LENGTH = 1e-4;   /* joint step */
-static const double SUFFICIENT_DECREASE = 1e-3; /* part of the gain foreseen that a step must bring */
+static const double MIN_LENGTH = 1e-4; /* joint step */
+/* part of the gain foreseen that a step must bring */
+static const double SUFFICIENT_DECREASE = 1e-3;
 
 /* ---- points ---- */
 
@@ -284,7 +285,7 @@ int smm_lowrank_descend(const struct smm_lowrank *problem, struct smm_point *poi
         }
         double gain = (before - point->objective) / point->objective;
         trace->stalled = gain <= STALLED * problem->epsilon ||
-                       (gain <= min_gain && trace->stationarity <= problem->epsilon);
+                         (gain <= min_gain && trace->stationarity <= problem->epsilon);
         if (trace->stalled) {
             break;
         }

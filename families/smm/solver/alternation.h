@@ -40,7 +40,7 @@ struct smm_trace {
     uint64_t iterations;    /* SVMs that were solved */
     double stationarity;    /* what the tangent SVM could gain at most, relative to the objective */
     enum stop_reason limit; /* the monitor asked to stop */
-    bool stalled;             /* ended because rounds gained next to nothing */
+    bool stalled;           /* ended because rounds gained next to nothing */
 };
 
 /* Goes from point->Vt (U and s are not used: the first SVM finds them) downhill; the objective

@@ -1,3 +1,4 @@
+/* Newton's method for the binary SVM on a smoothing path (binary.h). */
 #include "families/smm/solver/binary.h"
 
 #include "common/base/array.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 
 enum {
-    MAX_HESSIAN = 3000 /* features of a Hessian that is factored; it then has 72 MB */
+    MAX_HESSIAN = 3000 /* features of a factored Hessian, which then has 72 MB */
 };
 
 static const struct huber_pace PACE = {.near = 0.3,
@@ -27,13 +28,14 @@ static const struct huber_pace PACE = {.near = 0.3,
                                        .corrections = 8,
                                        .back = 5};
 
-/* mu: where the path is looked for, first downwards from an earlier solution, then upwards from
+/* The first mu is searched downwards from MU_FIRST after an earlier solution, upwards from w =
  * 0. */
 static const double MU_FIRST = 1, MIN_FIRST_MU = 1e-6, MAX_FIRST_MU = 1e12;
 static const double MU_DOWN = 0.1, MU_UP = 10;
-static const double EXACT_GAP = 4;   /* of the gap wanted: worth the sorting of its own bias */
-static const double NEAR_GAP = 0.05; /* at most, for a start to count as near */
-/* ---- creating ---- */
+/* gap, relative to the target, below which the exact bias is worth its sort */
+static const double EXACT_GAP = 4;
+static const double NEAR_GAP = 0.05; /* largest gap of a start that counts as near a solution */
+/* ---- creation ---- */
 
 static int allocate(struct binary *binary, struct error *err) {
     size_t n = binary->n, d = binary->d, side = binary->system ? 0 : d;
@@ -104,17 +106,17 @@ void binary_forget(struct binary *binary) {
     binary->started = false;
 }
 
-/* ---- a point ---- */
+/* ---- the iterate ---- */
 
 static double argument_of(const struct binary *binary, size_t i) {
     const struct binary_loss *loss = binary->loss;
     return 1 - loss->y[i] * (binary->s[i] + binary->b);
 }
 
-/* Both bounds at x, and the smooth problem's gradient. The primal has the smooth problem's bias,
- * which costs less than its own; near the end that is found. */
+/* Both bounds at x, and the gradient of the smoothed problem. The primal uses the smoothed
+ * problem's bias, which is cheaper; close to the target it uses the exact one. */
 static int evaluate(void *context, const struct huber_path *path, struct huber_point *at,
-                struct error *err) {
+                    struct error *err) {
     struct binary *binary = context;
     const struct binary_loss *loss = binary->loss;
     size_t n = binary->n;
@@ -154,16 +156,15 @@ static int evaluate(void *context, const struct huber_path *path, struct huber_p
     return 0;
 }
 
-/* The rows that bend the loss smoothed by `band` at this point, with the curvature that those of mu
- * have. */
-static void find_curved_rows(struct binary *binary, double curved, double mu) {
+/* Finds the rows where the loss smoothed by `width` is curved, with the curvature of mu. */
+static void find_curved_rows(struct binary *binary, double width, double mu) {
     const struct binary_loss *loss = binary->loss;
     double total = 0;
     binary->n_curved = 0;
     for (size_t i = 0; i < binary->n; i++) {
         double u = argument_of(binary, i);
-        if (u > 0 && (loss->squared || u < curved)) {
-            double curvature = loss->cost[i] * (loss->squared ? 2 : 1 / curved);
+        if (u > 0 && (loss->squared || u < width)) {
+            double curvature = loss->cost[i] * (loss->squared ? 2 : 1 / width);
             size_t place = binary->n_curved++;
             binary->curvature[place] = curvature;
             binary->curved[place] = (uint32_t)i;
@@ -173,18 +174,18 @@ static void find_curved_rows(struct binary *binary, double curved, double mu) {
     total = cluster_total(loss->cluster, total);
     for (size_t k = 0; k < binary->n_curved; k++) {
         binary->share[k] = binary->curvature[k] / total;
-        binary->curvature[k] *= curved / mu;
+        binary->curvature[k] *= width / mu;
     }
 }
 
-/* The gradient of the new mu with the band of the old one, whose alphas may then be over C. */
-static int lower_mu(void *context, double curved, double mu, struct error *err) {
+/* The gradient for the new mu with the width rows of the old one, whose alphas may exceed C. */
+static int lower_mu(void *context, double width, double mu, struct error *err) {
     struct binary *binary = context;
     const struct binary_loss *loss = binary->loss;
     binary->bias_slope = 0;
     for (size_t i = 0; i < binary->n; i++) {
         double u = argument_of(binary, i);
-        double part = u <= 0 ? 0 : u >= curved ? 1 : u / mu;
+        double part = u <= 0 ? 0 : u >= width ? 1 : u / mu;
         binary->signed_alpha[i] = loss->y[i] * loss->cost[i] * part;
         binary->bias_slope -= binary->signed_alpha[i];
     }
@@ -192,14 +193,14 @@ static int lower_mu(void *context, double curved, double mu, struct error *err) 
     return binary_adjoint(&binary->rows, binary->signed_alpha, binary->v, err);
 }
 
-static int newton_step(void *context, const struct huber_path *path, double curved, bool *found,
+static int newton_step(void *context, const struct huber_path *path, double width, bool *found,
                        struct error *err) {
     struct binary *binary = context;
-    find_curved_rows(binary, curved, path->mu);
+    find_curved_rows(binary, width, path->mu);
     return binary_step(binary, found, err);
 }
 
-/* ---- along a step ---- */
+/* ---- line search ---- */
 
 struct line {
     struct binary *binary;
@@ -207,7 +208,7 @@ struct line {
     double mixed, square; /* <x, step>, |step|^2 */
 };
 
-/* The slope of the smooth problem at x + theta step, its bias minimised out. */
+/* Directional derivative of the smoothed problem at x + theta step, with the bias minimised out. */
 static int line_slope(void *context, double theta, double *slope, struct error *err) {
     (void)err;
     const struct line *line = context;
@@ -227,7 +228,7 @@ static int line_slope(void *context, double theta, double *slope, struct error *
     return 0;
 }
 
-/* Goes along the step to where the slope is nearly 0. */
+/* Moves along the step to where the derivative is nearly 0. */
 static int line_search(void *context, const struct huber_path *path, bool *moved,
                        struct error *err) {
     struct binary *binary = context;
@@ -245,7 +246,7 @@ static int line_search(void *context, const struct huber_path *path, bool *moved
     return 0;
 }
 
-/* ---- the path ---- */
+/* ---- the smoothing path ---- */
 
 static void keep_primal(void *context) {
     struct binary *binary = context;
@@ -272,10 +273,10 @@ static const struct huber_steps STEPS = {.look = evaluate,
                                          .search = line_search,
                                          .move = move};
 
-/* Near a solution of a problem much like this one, the mu that gives the best dual bound is about
- * right: at a larger one the path would first lead away, at a smaller one be all kinks. From afar
- * the path begins at w = 0 and at a mu so large that the alphas there are small enough for a bound:
- * where C is large, Newton's method would need many more steps to come down at mu = 1. */
+/* Near the solution of a similar problem the mu with the best dual bound is about right: with a
+ * larger one the path first leads away, with a smaller one all rows change pieces. Otherwise the
+ * path starts at w = 0 and a mu so large that alphas are small enough for a useful bound. At a
+ * large C, Newton's method needs many more steps from mu = 1. */
 static int choose_mu(struct binary *binary, struct huber_path *path, struct error *err) {
     double dual;
     if (binary->started) {
@@ -310,7 +311,7 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
     binary->fit = fit;
     int status = run(binary, &path, err);
     if (status == 0 && binary->started && path.reason && !stop_limited(path.reason)) {
-        binary_forget(binary); /* the start was among kinks */
+        binary_forget(binary); /* the start was no use: restart from zero */
         status = run(binary, &path, err);
     }
     binary->started = true;

@@ -1,3 +1,4 @@
+/* Exact and smoothed minimisers of the bias, and the line search (binary_bias.h). */
 #include "families/smm/solver/binary_bias.h"
 
 #include "methods/select_largest.h"
@@ -10,14 +11,14 @@ static double margin_of(const double *margin, size_t i) {
 
 /* ---- the hinge: a weighted quantile of its breakpoints ---- */
 
-/* The sum of hinges is piecewise linear with a breakpoint y_i - s_i for each row, where its slope
- * rises by C_i, from -(sum of C_i over y_i = +1) on the far left. The middle of where it passes from
- * below -flat to above flat, for rounding of the sums. */
+/* The sum of hinges is piecewise linear in b. Row i has a breakpoint y_i - s_i, where the
+ * derivative rises by C_i; to the left of all it is -(sum of C_i over y_i = +1). Returns the
+ * midpoint of the b where the derivative is 0 up to rounding of the sums. */
 static double hinge_bias(const struct binary_loss *loss, const double *s, size_t n, double *work) {
     double *value = work, largest = -INFINITY, sums[2] = {0}, low, high, left;
     uint32_t *order = (uint32_t *)(void *)(work + n);
     for (size_t i = 0; i < n; i++) {
-        value[i] = s[i] - loss->y[i]; /* from the left */
+        value[i] = s[i] - loss->y[i]; /* ascending breakpoints */
         order[i] = (uint32_t)i;
         largest = fmax(largest, -value[i]);
         sums[0] += loss->y[i] > 0 ? loss->cost[i] : 0;
@@ -33,7 +34,7 @@ static double hinge_bias(const struct binary_loss *loss, const double *s, size_t
 
 /* ---- smooth losses: the root of an increasing piecewise linear function ---- */
 
-/* Slope in b, and *curvature, of the sum at b; alpha (n) as in the header. */
+/* Derivative in b and *curvature of the sum at b; alpha (n) as in binary_bias.h. */
 static double smooth_slope(const struct binary_loss *loss, const double *margin, const double *s,
                            size_t n, double mu, double b, double *alpha, double *curvature) {
     double slope = 0, second = 0;
@@ -59,8 +60,8 @@ static double smooth_slope(const struct binary_loss *loss, const double *margin,
     return sums[0];
 }
 
-/* What rounding of b leaves of the slope, at a tiny mu, is taken from the alphas of the band, as a
- * smaller step in b would have done. */
+/* At a tiny mu, rounding of b leaves a residual y'alpha. It is removed from the alphas inside their
+ * bounds, as a smaller step in b would do. */
 static void remove_residual(const struct binary_loss *loss, size_t n, double slope, double *alpha) {
     double room = 0;
     for (size_t i = 0; i < n; i++) {
@@ -75,8 +76,8 @@ static void remove_residual(const struct binary_loss *loss, size_t n, double slo
     }
 }
 
-/* Newton's method within a bracket, which ends exactly on the piece that holds the root. Where the
- * function is flat, and at a tiny mu where it is nearly a step, bisection makes way. */
+/* Newton's method in a bracket; it ends exactly on the linear piece of the root. Bisection handles
+ * flat pieces, and a tiny mu at which the function is nearly a step. */
 double binary_smooth_bias(const struct binary_loss *loss, const double *margin, const double *s,
                           size_t n, double mu, double start, double *alpha) {
     enum { MAX_STEPS = 200 };
@@ -129,7 +130,7 @@ double binary_bias(const struct binary_loss *loss, const double *s, size_t n, do
     return b;
 }
 
-/* ---- along a step ---- */
+/* ---- line search ---- */
 
 int find_length(length_slope slope_at, void *context, const struct monitor *monitor, double *length,
                 bool *moved, struct error *err) {
@@ -153,7 +154,7 @@ int find_length(length_slope slope_at, void *context, const struct monitor *moni
         if (fabs(slope) <= target) {
             break;
         }
-        /* where the same end moves again, the other one counts half (Illinois) */
+        /* if the same end moves twice, the other value is halved (Illinois) */
         if (slope < 0) {
             high_slope *= low > 0 ? 0.5 : 1;
             low = theta;

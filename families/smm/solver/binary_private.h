@@ -1,4 +1,4 @@
-/* The state of the binary SVM's solver, shared by its files. */
+/* State of the binary SVM's solver; private to its files. */
 #ifndef FAMILIES_SMM_SOLVER_BINARY_PRIVATE_H
 #define FAMILIES_SMM_SOLVER_BINARY_PRIVATE_H
 
@@ -9,42 +9,42 @@
 struct binary {
     struct binary_rows rows;
     size_t n, d;
-    struct newton_system *system; /* NULL: steps are by the Hessian */
-    double *x;                  /* (d) weights, where the solver is */
-    double *s;                  /* (n) their scores */
+    struct newton_system *system; /* NULL: steps use the Hessian */
+    double *x;                    /* (d) weights of the iterate */
+    double *s;                    /* (n) their scores */
     double b;
-    bool started;                   /* x is from an earlier solve, or given */
-    const struct binary_loss *loss; /* of the solve at work */
-    const struct monitor *monitor;  /* of the same */
-    struct binary_fit *fit;         /* of the same: the best points */
+    bool started;                   /* x is from an earlier solve, or set by the caller */
+    const struct binary_loss *loss; /* of the present solve */
+    const struct monitor *monitor;  /* of the present solve */
+    struct binary_fit *fit;         /* of the present solve: the best iterate */
 
-    /* of the point */
+    /* of the iterate */
     double *alpha;        /* (n) */
-    double *signed_alpha; /* (n) y alpha, or what takes its place when mu is lowered */
+    double *signed_alpha; /* (n) y alpha; after lower_mu that of the new mu */
     double *v;            /* (d) Z' signed_alpha */
     double norm;          /* |w|^2 */
-    double bias_slope;          /* -1' signed_alpha, the slope in b, when mu is lowered; else 0 */
+    double bias_slope;    /* after lower_mu: -1' signed_alpha, the derivative in b; else 0 */
 
-    /* the band, its curvatures D, and their shares D / sum D */
+    /* the rows where the loss is curved, their curvatures D, and shares D / sum D */
     uint32_t *curved;
     size_t n_curved;
-    double *curvature, *share; /* (n_curved), by place in band */
+    double *curvature, *share; /* (n_curved), by position in `curved` */
 
     double *gradient, *step; /* (d) */
     double *q;               /* (n) scores of step */
     double *trial_s, *trial_alpha;
-    double *mean;   /* (d) the band's mean row, weighted by shares */
+    double *mean;   /* (d) the mean of the curved rows, weighted by shares */
     double *matrix; /* (d, d) Hessian */
-    double *work;   /* see binary_step */
+    double *work;   /* (binary_step_work) */
     double *breaks; /* (2 n) */
 };
 
-/* step = the Newton step for the gradient x - Z' signed_alpha and the band, q its scores, with the
- * bias moving along. *found = false if rounding leaves no matrix that can be factored, or it is
- * late. */
+/* Computes in `step` the Newton step for the gradient x - Z' signed_alpha and the curved rows, and
+ * in q its scores; the bias is minimised out. *found = false if rounding leaves no matrix that can
+ * be factored, or the deadline has passed. */
 int binary_step(struct binary *binary, bool *found, struct error *err);
 
-/* Doubles of work that binary_step needs. */
+/* Number of doubles of work space of binary_step. */
 size_t binary_step_work(const struct binary *binary);
 
 #endif

@@ -1,4 +1,4 @@
-/* Products with the rows of a binary SVM, wherever they are. */
+/* Products with the rows of a binary SVM, which are a dense matrix or rows of data. */
 #include "common/base/array.h"
 #include "common/kernel/linear.h"
 #include "families/smm/solver/binary.h"
@@ -49,7 +49,7 @@ int binary_adjoint(const struct binary_rows *rows, const double *r, double *w, s
         if (linear_adjoint(rows->data, r, w, rows->threads, err) < 0) {
             return -1;
         }
-    } else if (rows->n == 0) { /* all are in other processes */
+    } else if (rows->n == 0) { /* all rows are in other processes */
         memset(w, 0, rows->d * sizeof *w);
     } else {
         cblas_dgemv(CblasRowMajor, CblasTrans, (int)rows->n, (int)rows->d, 1, rows->z, (int)rows->d,

@@ -1,8 +1,8 @@
-/* Newton steps of the binary SVM, sums over the rows of all processes. With D the curvatures of the
- * band's rows, w = D1/(1'D1) their shares and zbar = Z'w, the bias is minimised out of the
+/* Newton steps of the binary SVM; sums are over the rows of all processes. With D the curvatures of
+ * the curved rows, w = D1/(1'D1) their shares and zbar = Z'w, and the bias minimised out of the
  * quadratic model:
  *
- *   (I + Zc'Zc) p = -(g - lack zbar),   Zc = D^(1/2) (Z - 1 zbar')   over the band. */
+ *   (I + Zc'Zc) p = -(g - bias_slope zbar),   Zc = D^(1/2) (Z - 1 zbar')   over the curved rows. */
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/linear_algebra/cholesky.h"
@@ -13,15 +13,15 @@
 #include <string.h>
 
 enum {
-    BLOCK = 256, /* rows gathered at once */
-    TILE = 256   /* side of the Hessian's tiles, each a task */
+    BLOCK = 256, /* rows per product */
+    TILE = 256   /* side of the Hessian's tiles, one task each */
 };
 
 size_t binary_step_work(const struct binary *binary) {
     return binary->system ? binary->n : BLOCK * binary->d;
 }
 
-/* Rows of the band, centred and scaled, and the Hessian that they are added to. */
+/* A block of curved rows, centred and scaled, to be added to the Hessian. */
 struct tiles {
     const struct binary *binary;
     double *block; /* (n_block, d) */
@@ -40,7 +40,7 @@ static void gather_row(void *argument, size_t task, size_t worker) {
     }
 }
 
-/* A row of tiles, up to the diagonal. */
+/* One row of tiles, up to the diagonal. */
 static void add_tiles(void *argument, size_t task, size_t worker) {
     (void)worker;
     const struct tiles *tiles = argument;
@@ -101,8 +101,9 @@ int binary_step(struct binary *binary, bool *found, struct error *err) {
         for (size_t k = 0; k < binary->n_curved; k++) {
             binary->work[k] = 1 / binary->curvature[k];
         }
-        if (newton_system_solve(binary->system, NULL, binary->curved, binary->n_curved, binary->work,
-                              binary->gradient, binary->step, binary->monitor, err) < 0) {
+        if (newton_system_solve(binary->system, NULL, binary->curved, binary->n_curved,
+                                binary->work, binary->gradient, binary->step, binary->monitor,
+                                err) < 0) {
             return -1;
         }
     }

@@ -99,8 +99,8 @@ static struct sums add_up(const struct binary_loss *loss, const double *alpha, s
  * curvature the square of the row's reach. Either way, for rounding hides the residual's sign; of
  * the entries that which costs least. INFINITY: none has the room. s (n): scores of g. */
 static double cost_of_balance(const struct binary_loss *loss, const double *alpha, size_t n,
-                               const double *reach, const double *s, double norm,
-                               const struct sums *sums) {
+                              const double *reach, const double *s, double norm,
+                              const struct sums *sums) {
     const double unit = 1e-9; /* of norm times reach: more than the scores may be off by */
     double min_cost[2] = {INFINITY, INFINITY}, residual = sums->residual;
     for (size_t i = 0; i < n; i++) {
@@ -137,7 +137,7 @@ static int add_matrices(const struct smm_claim *claim, const struct sums *sums, 
         memset(G + stored, 0, (cells - stored) * sizeof *G);
     }
     if ((long_double ? linear_adjoint_fine(matrices->data, signs, G, err)
-              : binary_adjoint(&rows, signs, G, err)) < 0) {
+                     : binary_adjoint(&rows, signs, G, err)) < 0) {
         return -1;
     }
     double square = 0;
@@ -145,8 +145,8 @@ static int add_matrices(const struct smm_claim *claim, const struct sums *sums, 
         square += G[j] * G[j];
     }
     *error = long_double ? ((double)sums->n_used + 2) * (double)LDBL_EPSILON * sums->reach +
-                        DBL_EPSILON * sqrt(square)
-                  : certify_sum_rounding(sums->n_used) * sums->reach;
+                               DBL_EPSILON * sqrt(square)
+                         : certify_sum_rounding(sums->n_used) * sums->reach;
     *norm = sqrt(square) + *error;
     return 0;
 }
@@ -200,7 +200,7 @@ double smm_loss_of_zero(const struct binary_loss *loss, size_t n) {
 }
 
 static int certify_with(struct certify *certify, const struct smm_claim *claim, bool long_double,
-                            struct certificate *certificate, struct error *err) {
+                        struct certificate *certificate, struct error *err) {
     size_t n = claim->matrices->n, cells = claim->matrices->height * claim->matrices->width;
     double *G = memory_array(2 * cells + n, sizeof *G, "a certificate", err), norm = 0, error = 0;
     if (!G) {
@@ -214,7 +214,7 @@ static int certify_with(struct certify *certify, const struct smm_claim *claim, 
     if (status == 0) {
         smm_scores(claim->matrices, G, signs);
         double cost = cost_of_balance(claim->loss, claim->alpha, n, certify_reach(certify), signs,
-                                        norm, &sums);
+                                      norm, &sums);
         const struct certify_function f = {.weights = claim->W, .bias = &claim->bias};
         /* alpha above costs, by more than these are rounded, is scaled down to them: as much is
          * lost of the linear part; the trivial bound where that is no dual point */
@@ -222,17 +222,17 @@ static int certify_with(struct certify *certify, const struct smm_claim *claim, 
         unit += sums.excess > 4 * DBL_EPSILON ? sums.excess : 0;
         const bool useful = isfinite(cost) && unit < 1;
         const bool whole = claim->tau > 0 || long_double; /* the error is that of the norm */
-        for (size_t i = 0; i < n; i++) {           /* of the plain sum, row by row */
+        for (size_t i = 0; i < n; i++) {                  /* of the plain sum, row by row */
             signs[i] = certify_sum_rounding(sums.n_used) * claim->alpha[i];
         }
         const struct certify_function g = {
             .weights = G, .norm_error = whole ? error : 0, .error = whole ? NULL : signs};
-        const struct certify_family family = {
-            .context = &work,
-            .loss = evaluate_loss,
-            .linear = useful ? sums.linear : 0,
-            .linear_rounding = useful ? cost + unit * sums.size + sums.under : 0,
-            .nothing = smm_loss_of_zero(claim->loss, n)};
+        const struct certify_family family = {.context = &work,
+                                              .loss = evaluate_loss,
+                                              .linear = useful ? sums.linear : 0,
+                                              .linear_rounding =
+                                                  useful ? cost + unit * sums.size + sums.under : 0,
+                                              .nothing = smm_loss_of_zero(claim->loss, n)};
         status = certify_bounds(certify, 1, &f, &g, &family, certificate, err);
     }
     free(G);

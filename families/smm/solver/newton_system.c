@@ -12,7 +12,7 @@
 
 enum {
     MAX_ROWS = 4000, /* of a matrix that is factored */
-    TILE = 128,       /* rows of a task */
+    TILE = 128,      /* rows of a task */
     MIN_CG_STEPS = 10,
     MAX_CG_STEPS = 300 /* steps of conjugate gradients */
 };
@@ -20,7 +20,7 @@ enum {
 static const double BLAS = 20; /* how much faster than a pass over the rows, for each product */
 
 static const size_t MAX_VALUES = (size_t)1 << 26; /* of kept rows, of features */
-static const double FORCING = 0.05;                /* residual of CG, relative to b */
+static const double FORCING = 0.05;               /* residual of CG, relative to b */
 
 /* Rows that enter the Hessian, in ascending order, and d of each. */
 struct curved {
@@ -32,10 +32,10 @@ struct curved {
 /* Rows are numbered over all processes, but in a band of this process alone. */
 struct newton_system {
     const struct binary_rows *rows;
-    size_t n_all, first;     /* rows of all processes; where this one's begin */
+    size_t n_all, first;      /* rows of all processes; where this one's begin */
     size_t cells, max_cached; /* rows whose products are kept, at most */
-    uint32_t *row;           /* (max_cached) their numbers */
-    uint32_t *position;         /* (n_all) of a row among them; UINT32_MAX: none */
+    uint32_t *row;            /* (max_cached) their numbers */
+    uint32_t *position;       /* (n_all) of a row among them; UINT32_MAX: none */
     size_t n_cached, capacity;
     double *X;                          /* (room, cells) kept rows */
     double *K;                          /* (room, room) lower half: their products */
@@ -64,7 +64,7 @@ static int count_rows(struct newton_system *system, struct error *err) {
 }
 
 int newton_system_create(struct newton_system **system, const struct binary_rows *rows,
-                       struct error *err) {
+                         struct error *err) {
     struct newton_system *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
@@ -113,14 +113,14 @@ void newton_system_free(struct newton_system *system) {
 
 /* ---- the band's rows ---- */
 
-static void curved_scores(const struct newton_system *system, const struct curved *curved, const double *W,
-                        double *s) {
+static void curved_scores(const struct newton_system *system, const struct curved *curved,
+                          const double *W, double *s) {
     binary_scores_at(system->rows, curved->row, curved->m, W, s);
 }
 
 /* out = P^-1 H. */
-static void invert(const struct newton_system *system, struct smm_spectral *spectral, const double *H,
-                   double *out) {
+static void invert(const struct newton_system *system, struct smm_spectral *spectral,
+                   const double *H, double *out) {
     if (spectral) {
         smm_spectral_inverse(spectral, H, out);
     } else {
@@ -129,8 +129,8 @@ static void invert(const struct newton_system *system, struct smm_spectral *spec
 }
 
 /* H (cells) = X'x. */
-static int curved_adjoint(struct newton_system *system, const struct curved *curved, const double *x,
-                        double *H, struct error *err) {
+static int curved_adjoint(struct newton_system *system, const struct curved *curved,
+                          const double *x, double *H, struct error *err) {
     for (size_t i = 0; i < curved->m; i++) {
         system->full[curved->row[i]] = x[i];
     }
@@ -142,7 +142,8 @@ static int curved_adjoint(struct newton_system *system, const struct curved *cur
 }
 
 /* The band of all processes; *own is where this one's begins in it. */
-static struct curved allgather_curved(struct newton_system *system, const struct curved *curved, size_t *own) {
+static struct curved allgather_curved(struct newton_system *system, const struct curved *curved,
+                                      size_t *own) {
     struct curved all = {.row = system->all_row, .d = system->all_d};
     memset(system->all_d, 0, system->n_all * sizeof *system->all_d);
     for (size_t i = 0; i < curved->m; i++) {
@@ -182,7 +183,8 @@ static int reserve(struct newton_system *system, size_t wanted, struct error *er
     if (wanted <= system->capacity) {
         return 0;
     }
-    size_t capacity = smaller(larger(wanted + wanted / 4, 2 * system->capacity), system->max_cached);
+    size_t capacity =
+        smaller(larger(wanted + wanted / 4, 2 * system->capacity), system->max_cached);
     newton_system_release(system);
     system->X = memory_array(capacity, system->cells * sizeof(double), "rows", err);
     system->K = memory_array(capacity, capacity * sizeof(double), "products of rows", err);
@@ -228,8 +230,8 @@ static void fill_tile(void *argument, size_t task, size_t worker) {
 }
 
 /* Keeps the rows of the band, and their products. */
-static int cache_rows(struct newton_system *system, const struct curved *all, const struct monitor *monitor,
-                struct error *err) {
+static int cache_rows(struct newton_system *system, const struct curved *all,
+                      const struct monitor *monitor, struct error *err) {
     const uint32_t *curved = all->row;
     size_t m = all->m, new_rows = 0;
     for (size_t i = 0; i < m; i++) {
@@ -263,7 +265,7 @@ struct forming {
     struct newton_system *system;
     const struct smm_spectral *spectral;
     const struct monitor *monitor; /* of the tiles; NULL over processes, which stay in step */
-    struct curved curved;              /* of all processes */
+    struct curved curved;          /* of all processes */
     size_t n_features, n_work;
     double *Z, *H, *work; /* (m, n_features), (m, m), (workers, n_work) */
 };
@@ -293,7 +295,8 @@ static void form_tile(void *argument, size_t task, size_t worker) {
         size_t a = system->position[forming->curved.row[i]];
         for (size_t j = 0; j <= i; j++) {
             size_t c = system->position[forming->curved.row[j]];
-            forming->H[i * m + j] = share * system->K[larger(a, c) * system->capacity + smaller(a, c)];
+            forming->H[i * m + j] =
+                share * system->K[larger(a, c) * system->capacity + smaller(a, c)];
         }
         for (size_t j = i + 1; j < end; j++) {
             forming->H[i * m + j] = 0;
@@ -360,8 +363,8 @@ static int solve_formed(struct forming *forming, const struct monitor *monitor, 
 
 /* step = -P^-1 (g + X'x). */
 static int step_of(struct newton_system *system, struct smm_spectral *spectral,
-                   const struct curved *curved, const double *x, const double *gradient, double *step,
-                   struct error *err) {
+                   const struct curved *curved, const double *x, const double *gradient,
+                   double *step, struct error *err) {
     if (curved_adjoint(system, curved, x, system->p, err) < 0) {
         return -1;
     }
@@ -440,8 +443,8 @@ static double equivalent_cg_steps(const struct forming *forming) {
 }
 
 int newton_system_solve(struct newton_system *system, struct smm_spectral *spectral,
-                      const uint32_t *row, size_t m, const double *d, const double *gradient,
-                      double *step, const struct monitor *monitor, struct error *err) {
+                        const uint32_t *row, size_t m, const double *d, const double *gradient,
+                        double *step, const struct monitor *monitor, struct error *err) {
     struct cluster *cluster = system->rows->cluster;
     const struct curved curved = {row, d, m};
     size_t own;
@@ -453,10 +456,12 @@ int newton_system_solve(struct newton_system *system, struct smm_spectral *spect
     size_t all = forming.curved.m;
     bool possible = all <= system->max_cached && all <= MAX_VALUES / larger(forming.n_features, 1);
     /* steps of the binary SVM are along a path that wants them exact */
-    double max_cg_steps = !possible ? MAX_CG_STEPS : spectral ? fmin(equivalent_cg_steps(&forming), MAX_CG_STEPS) : 0;
+    double max_cg_steps = !possible  ? MAX_CG_STEPS
+                          : spectral ? fmin(equivalent_cg_steps(&forming), MAX_CG_STEPS)
+                                     : 0;
     bool solved = false, tried = max_cg_steps > MIN_CG_STEPS;
-    if (tried && solve_conjugate(system, spectral, &curved, gradient, step, max_cg_steps, monitor, &solved,
-                                 err) < 0) {
+    if (tried && solve_conjugate(system, spectral, &curved, gradient, step, max_cg_steps, monitor,
+                                 &solved, err) < 0) {
         return -1;
     }
     if (solved || !possible || (tried && monitor_late(monitor))) {
@@ -473,6 +478,6 @@ int newton_system_solve(struct newton_system *system, struct smm_spectral *spect
         return -1;
     }
     return solved ? step_of(system, spectral, &curved, system->x + own, gradient, step, err)
-                  : solve_conjugate(system, spectral, &curved, gradient, step, MAX_CG_STEPS, monitor,
-                                    &solved, err);
+                  : solve_conjugate(system, spectral, &curved, gradient, step, MAX_CG_STEPS,
+                                    monitor, &solved, err);
 }

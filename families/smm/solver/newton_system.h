@@ -24,7 +24,7 @@ struct newton_system;
 
 /* The caller calls newton_system_free. Borrows rows. All ranks, here and below. */
 int newton_system_create(struct newton_system **system, const struct binary_rows *rows,
-                       struct error *err);
+                         struct error *err);
 void newton_system_free(struct newton_system *system);
 
 /* Gives back the memory of kept rows and products. */
@@ -34,7 +34,7 @@ void newton_system_release(struct newton_system *system);
  * this process, which ascend, with their d. Where it is late (monitor) what has been found of it.
  * Fails for lack of memory. */
 int newton_system_solve(struct newton_system *system, struct smm_spectral *spectral,
-                      const uint32_t *band, size_t m, const double *d, const double *gradient,
-                      double *step, const struct monitor *monitor, struct error *err);
+                        const uint32_t *band, size_t m, const double *d, const double *gradient,
+                        double *step, const struct monitor *monitor, struct error *err);
 
 #endif

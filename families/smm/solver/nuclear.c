@@ -57,8 +57,9 @@ static void cut(const struct smm_matrices *matrices, const double *U, const doub
     }
 }
 
-int smm_nuclear_truncate(const struct smm_matrices *matrices, const struct binary_loss *loss, double tau,
-                    double epsilon, const double *W, struct binary_fit *fit, struct error *err) {
+int smm_nuclear_truncate(const struct smm_matrices *matrices, const struct binary_loss *loss,
+                         double tau, double epsilon, const double *W, struct binary_fit *fit,
+                         struct error *err) {
     size_t height = matrices->height, width = matrices->width, k = smaller(height, width);
     size_t cells = height * width, n = matrices->n;
     double *U =

@@ -15,8 +15,9 @@
 
 /* Takes W with as few of its singular values as the gap allows, where that is a better primal point
  * or reaches the gap: the interior-point method has none that are 0. */
-int smm_nuclear_truncate(const struct smm_matrices *matrices, const struct binary_loss *loss, double tau,
-                    double epsilon, const double *W, struct binary_fit *fit, struct error *err);
+int smm_nuclear_truncate(const struct smm_matrices *matrices, const struct binary_loss *loss,
+                         double tau, double epsilon, const double *W, struct binary_fit *fit,
+                         struct error *err);
 
 /* W = SVT_tau(A) for A (height, width), which may be W; *nuclear_norm and *square of it. */
 int smm_nuclear_shrink(const double *A, size_t height, size_t width, double tau, double *W,

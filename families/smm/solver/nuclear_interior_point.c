@@ -15,8 +15,8 @@
 
 enum { MAX_CELLS = 1536 };
 
-static const double INACCURATE =
-    0.1; /* a solution off by so much is not corrected in a few rounds */
+/* a solution off by so much is not corrected in a few rounds */
+static const double INACCURATE = 0.1;
 
 struct nuclear_interior {
     struct interior_rows rows;         /* with the cells as columns */
@@ -29,7 +29,7 @@ struct nuclear_interior {
     double *one, *two; /* work */
 
     double *Q;          /* (cells, cells) lower half; then its Cholesky factor K, zeros above */
-    double *residual;       /* (cells) */
+    double *residual;   /* (cells) */
     double *XK;         /* (n, cells + 1): sqrt(theta) times the rows of X diag(K, 1) */
     double *B;          /* (cells + 1, cells + 1) I + K'K + (XK)'theta XK */
     double *work;       /* (2 (cells + 1)) */
@@ -142,7 +142,8 @@ static void set_residual(struct nuclear_interior *in, double target) {
     for (size_t a = 0; a < in->height; a++) {
         for (size_t b = 0; b < in->width; b++) {
             size_t at = a * side + in->height + b;
-            in->residual[a * in->width + b] = target * in->inverse[at] - in->S[at] - in->second_order[at];
+            in->residual[a * in->width + b] =
+                target * in->inverse[at] - in->S[at] - in->second_order[at];
         }
     }
 }
@@ -406,8 +407,8 @@ static int create(struct nuclear_interior *in, const struct smm_matrices *matric
         interior_rows_create(&in->rows, n, m, err) < 0) {
         return -1;
     }
-    double **squares[] = {&in->Y,    &in->inverse, &in->S_step, &in->Y_step,
-                          &in->second_order, &in->one,     &in->two};
+    double **squares[] = {&in->Y,   &in->inverse, &in->S_step, &in->Y_step, &in->second_order,
+                          &in->one, &in->two};
     for (size_t i = 0; i < sizeof squares / sizeof squares[0]; i++) {
         *squares[i] = in->S + (i + 1) * side * side;
     }

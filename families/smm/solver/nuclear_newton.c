@@ -15,14 +15,14 @@
 enum {
     EASY_STEPS = 1,
     FAIR_STEPS = 2,
-    HARD_STEPS = 8,      /* steps of a round */
-    PATIENCE = 40, /* steps without a better gap */
+    HARD_STEPS = 8, /* steps of a round */
+    PATIENCE = 40,  /* steps without a better gap */
     MAX_STEPS = 500
 };
 
-static const double RESIDUAL_SHARE = 2;    /* a round ends when its residual is so much of the gap */
+static const double RESIDUAL_SHARE = 2; /* a round ends when its residual is so much of the gap */
 static const double MU_DECREASE = 0.3;  /* mu after an easy round; rho goes the other way */
-static const double MU_INCREASE = 1.3;    /* after a hard one */
+static const double MU_INCREASE = 1.3;  /* after a hard one */
 static const double MU_DECREASE_FAR = 0.9; /* DOWN at the most while the gap is over FAR */
 static const double FAR_GAP = 1e-2;
 static const double RHO_SHARE = 4;  /* threshold as a share of the mean singular value, inverse */
@@ -68,8 +68,8 @@ int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
     size_t n = made->n = matrices->n, cells = made->cells = matrices->height * matrices->width;
     made->matrices = matrices;
     made->rows = binary_rows_of(matrices);
-    double **by_cell[] = {&made->S,   &made->multiplier0,   &made->multiplier, &made->M,
-                          &made->low, &made->gradient, &made->step,       &made->trial};
+    double **by_cell[] = {&made->S,   &made->multiplier0, &made->multiplier, &made->M,
+                          &made->low, &made->gradient,    &made->step,       &made->trial};
     double **by_row[] = {&made->q,           &made->trial_s, &made->alpha,
                          &made->trial_alpha, &made->alpha0,  &made->margin,
                          &made->signs,       &made->d,       &made->cost};
@@ -189,7 +189,7 @@ static void find_curved_rows(struct smm_nuclear_newton *newton) {
 static int find_step(struct smm_nuclear_newton *newton, struct error *err) {
     find_curved_rows(newton);
     if (newton_system_solve(newton->system, &newton->spectral, newton->curved, newton->n_curved,
-                          newton->d, newton->gradient, newton->step, newton->monitor, err) < 0) {
+                            newton->d, newton->gradient, newton->step, newton->monitor, err) < 0) {
         return -1;
     }
     smm_scores(newton->matrices, newton->step, newton->q);
@@ -295,14 +295,17 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
 /* The next round, after one of so many steps. */
 static void next_outer_iteration(struct smm_nuclear_newton *newton, uint64_t outer, int steps) {
     double gap = gap_relative(newton->fit->primal, newton->fit->dual);
-    double factor = steps <= EASY_STEPS ? MU_DECREASE : steps <= FAIR_STEPS ? sqrt(MU_DECREASE) : steps < HARD_STEPS ? 1 : MU_INCREASE;
+    double factor = steps <= EASY_STEPS   ? MU_DECREASE
+                    : steps <= FAIR_STEPS ? sqrt(MU_DECREASE)
+                    : steps < HARD_STEPS  ? 1
+                                          : MU_INCREASE;
     factor = gap > FAR_GAP ? fmax(factor, MU_DECREASE_FAR) : factor;
     memcpy(newton->alpha0, newton->alpha, newton->n * sizeof *newton->alpha);
     memcpy(newton->multiplier0, newton->multiplier, newton->cells * sizeof *newton->multiplier0);
     newton->mu *= factor;
     newton->rho = outer >= RHO_UPDATES ? newton->rho / factor
-                  : newton->norm > 0  ? RHO_SHARE * newton->tau * newton->norm / newton->square
-                                      : 3 * newton->rho;
+                  : newton->norm > 0   ? RHO_SHARE * newton->tau * newton->norm / newton->square
+                                       : 3 * newton->rho;
     newton->rho = fmax(newton->rho, 1);
     set_margins(newton);
 }
@@ -315,7 +318,8 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
     while (!gap_reached(fit->primal, fit->dual, epsilon)) {
         bool moved;
         double gap = fit->primal - fit->dual;
-        bool better = gap < best_gap * (1 - PROGRESS) || newton->residual < min_residual * (1 - PROGRESS);
+        bool better =
+            gap < best_gap * (1 - PROGRESS) || newton->residual < min_residual * (1 - PROGRESS);
         stalled = better ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
         min_residual = fmin(min_residual, newton->residual);
@@ -352,7 +356,8 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
         if (evaluate(newton, err) < 0) {
             return -1;
         }
-        if (!moved && newton->residual > RESIDUAL_SHARE * gap) { /* else it is at the round's minimum */
+        if (!moved &&
+            newton->residual > RESIDUAL_SHARE * gap) { /* else it is at the round's minimum */
             fit->reason = STOP_ROUNDING;
             return 0;
         }

@@ -1,3 +1,4 @@
+/* The policy of smm, and the points of its fallback solver, the interior-point method. */
 #include "families/smm/solver/policy.h"
 
 #include "common/base/array.h"
@@ -36,7 +37,7 @@ static bool interior_applies(const void *context) {
                          : binary_interior_possible(&rows);
 }
 
-/* Takes the interior-point method's primal point, of the SVM, if it is better. */
+/* Takes the interior-point method's primal point of the SVM if it is better. */
 static int take_primal(const struct smm_state *state, const struct binary_fit *found,
                        struct binary_fit *fit, struct error *err) {
     size_t n = state->matrices->n, cells = state->matrices->height * state->matrices->width;
@@ -56,9 +57,9 @@ static int take_primal(const struct smm_state *state, const struct binary_fit *f
     return 0;
 }
 
-/* Keeps the better of each bound, the fit's or the interior-point method's. */
+/* Runs the interior-point method and keeps the better of each bound. */
 static int run_interior(void *context, const struct monitor *monitor, struct error *err) {
-    const double gap_share = 0.5; /* what cutting singular values may take is left */
+    const double gap_share = 0.5; /* the rest is left to truncating singular values */
     struct smm_state *state = context;
     const struct smm_matrices *matrices = state->matrices;
     const struct binary_rows rows = binary_rows_of(matrices);
@@ -70,11 +71,12 @@ static int run_interior(void *context, const struct monitor *monitor, struct err
     struct binary_fit found = {.w = W, .alpha = W + cells};
     run.primal = fit->primal;
     run.dual = fit->dual;
-    int status = !W              ? -1
-                 : state->newton ? smm_nuclear_interior(matrices, state->loss, state->tau,
-                                                        gap_share * state->epsilon, &after, &found, err)
-                                 : binary_interior_solve(&rows, state->loss, state->epsilon, &after,
-                                                         &found, err);
+    int status =
+        !W ? -1
+        : state->newton
+            ? smm_nuclear_interior(matrices, state->loss, state->tau, gap_share * state->epsilon,
+                                   &after, &found, err)
+            : binary_interior_solve(&rows, state->loss, state->epsilon, &after, &found, err);
     if (status == 0) {
         if (found.dual > fit->dual) {
             fit->dual = found.dual;
@@ -82,8 +84,8 @@ static int run_interior(void *context, const struct monitor *monitor, struct err
         }
         fit->iterations += found.iterations;
         fit->reason = found.reason;
-        status = state->newton ? smm_nuclear_truncate(matrices, state->loss, state->tau, state->epsilon,
-                                                 W, fit, err)
+        status = state->newton ? smm_nuclear_truncate(matrices, state->loss, state->tau,
+                                                      state->epsilon, W, fit, err)
                                : take_primal(state, &found, fit, err);
         fit->converged = gap_reached(fit->primal, fit->dual, state->epsilon);
         if (!state->newton) {

@@ -1,4 +1,4 @@
-/* The policy of smm: which algorithm solves one binary subproblem, when and for how long. */
+/* The policy of smm: which algorithm solves a binary subproblem, and until when (fit/policy.h). */
 #ifndef FAMILIES_SMM_SOLVER_POLICY_H
 #define FAMILIES_SMM_SOLVER_POLICY_H
 
@@ -11,17 +11,17 @@
 
 #include <stdbool.h>
 
-/* One solve of a binary subproblem; all is borrowed. */
+/* One solve of a binary subproblem; all pointers are borrowed. */
 struct smm_state {
     const struct smm_matrices *matrices;
     struct binary *svm;                /* on the rows */
-    struct smm_nuclear_newton *newton; /* NULL: without the nuclear norm, */
-    double tau;                        /* whose weight this is */
+    struct smm_nuclear_newton *newton; /* NULL: no nuclear norm */
+    double tau;                        /* weight of the nuclear norm */
     const struct binary_loss *loss;
-    bool lowrank;          /* the rank of W is bounded */
-    double epsilon;        /* target gap of the fit's bounds, which are those of running sums */
-    bool failed;           /* Newton's gap was the target's, and the certificate's was not */
-    double *W, *alpha;     /* (cells), (n) best iterate */
+    bool lowrank;      /* the rank of W is bounded */
+    double epsilon;    /* target gap of the running bounds, which are not certified */
+    bool failed;       /* Newton's running gap reached the target, but the certified gap did not */
+    double *W, *alpha; /* (cells), (n) best iterate */
     struct binary_fit fit; /* of the last solve: its bounds, bias and stop reason */
 };
 

@@ -163,8 +163,8 @@ static int descend_all(struct run *run, struct smm_subproblem *subproblem, struc
 
 /* ---- all ---- */
 
-static int take_best(struct run *run, struct smm_subproblem *subproblem, struct smm_outcome *outcome,
-                     struct error *err) {
+static int take_best(struct run *run, struct smm_subproblem *subproblem,
+                     struct smm_outcome *outcome, struct error *err) {
     size_t best = 0;
     enum stop_reason limit = 0;
     subproblem->n_starts = run->n;

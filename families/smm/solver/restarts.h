@@ -24,7 +24,8 @@ struct smm_starts {
     const struct smm_parameters *parameters;
     size_t number; /* of the machine: its random starts are its own */
     const struct monitor *monitor;
-    struct cluster *distributed; /* whose ranks have the same rows each, and to whom starts go; or NULL */
+    /* whose ranks have the same rows each, and to whom starts go; or NULL */
+    struct cluster *distributed;
 };
 
 /* Goes from all starts, on several threads if there are several, or each from those that it takes,

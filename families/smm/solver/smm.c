@@ -1,5 +1,5 @@
-/* The handle of an SMM problem: its machines, their rounds and certificates. Over 500 lines, for
- * all of it is about one struct that nobody else sees. */
+/* The smm solver: creation, binary subproblems, the outer loop over tolerances with certificates,
+ * and the solution. Longer than 500 lines, because all functions work on one private struct. */
 #include "families/smm/solver/smm.h"
 
 #include "common/base/array.h"
@@ -21,7 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double RANK_ROUNDING = 1e-9; /* singular values below, relative to the first, are 0 */
+/* relative to the largest singular value; smaller ones count as 0 */
+static const double RANK_ROUNDING = 1e-9;
 
 struct smm {
     const struct problem *problem;
@@ -30,16 +31,16 @@ struct smm {
     struct labels labels;
     size_t n_subproblems;
     struct smm_subproblem *subproblem; /* (n_subproblems) */
-    double *unit;                /* (n) cost of a row, relative to C */
-    uint32_t *class;             /* (n) number of its label */
-    double *y, *cost;            /* (n) of the machine at work */
-    double *s, *breaks;          /* (n), (2n) work */
-    double *M;                   /* (cells) work */
-    struct binary *svm;          /* on the rows themselves */
+    double *unit;                      /* (n) cost of a row, relative to C */
+    uint32_t *class;                   /* (n) number of its label */
+    double *y, *cost;                  /* (n) of the present subproblem */
+    double *s, *breaks;                /* (n), (2n) work */
+    double *M;                         /* (cells) work */
+    struct binary *svm;                /* on the rows themselves */
     struct score_map map;
     struct certify *certify;
     struct smm_nuclear_newton **newton; /* (n_subproblems) iterates; NULL before the first */
-    double final_seconds;                      /* seconds that the end of a machine's solve takes; or 0 */
+    double final_seconds;               /* seconds reserved for the end of a solve; or 0 */
 };
 
 const struct smm_subproblem *smm_subproblems(const struct smm *smm, size_t *n) {
@@ -60,7 +61,7 @@ void smm_shape(const struct smm *smm, size_t *height, size_t *width) {
     *width = smm->matrices.width;
 }
 
-/* ---- creating ---- */
+/* ---- creation ---- */
 
 static int take_labels(struct smm *smm, const double *weight, struct error *err) {
     const struct data *data = smm->problem->data;
@@ -98,7 +99,7 @@ static int create_subproblems(struct smm *smm, struct error *err) {
     for (size_t m = 0; m < smm->n_subproblems; m++) {
         struct smm_subproblem *subproblem = &smm->subproblem[m];
         subproblem->W = memory_zeros(smm->cells + height * k + k + k * width, sizeof *subproblem->W,
-                                  "a matrix", err);
+                                     "a matrix", err);
         subproblem->alpha =
             smm->problem->unsolved
                 ? NULL
@@ -180,12 +181,12 @@ void smm_free(struct smm *smm) {
     free(smm);
 }
 
-/* ---- one machine ---- */
+/* ---- one subproblem ---- */
 
-/* Outer iterations of a tolerance. */
+/* Solves per tolerance. */
 enum { MAX_RUNS = 5 };
 
-/* Both bounds of W and the dual point, at the door. */
+/* Certifies both bounds of W and the dual point. */
 static int claim(struct smm *smm, const struct binary_loss *loss, double tau, const double *alpha,
                  const double *W, double bias, struct certificate *certificate, struct error *err) {
     const struct smm_claim claimed = {
@@ -193,11 +194,11 @@ static int claim(struct smm *smm, const struct binary_loss *loss, double tau, co
     return smm_certify(smm->certify, &claimed, certificate, err);
 }
 
-/* Seconds to keep for the certificate, and for what a solver still does when it is told to end:
- * measured by a certificate. 0 where the fit is waited for. */
+/* Seconds reserved for the final certificate and for the last work of a solver after its deadline,
+ * from the measured time of one certificate. 0 without a deadline. */
 static int measure_final_work(struct smm *smm, const struct binary_loss *loss, double tau,
-                       const struct monitor *monitor, struct smm_subproblem *subproblem,
-                       struct error *err) {
+                              const struct monitor *monitor, struct smm_subproblem *subproblem,
+                              struct error *err) {
     const double certificates = 3;
     size_t n = smm->problem->n;
     double left = monitor_left(monitor);
@@ -217,8 +218,9 @@ static int measure_final_work(struct smm *smm, const struct binary_loss *loss, d
     return 0;
 }
 
-/* The certificate of the machine's W and bias; W = 0 where nothing better is there, and alpha = 0.
- * The dual point is made feasible: the bound is lowered by what is left of y'alpha. */
+/* Certifies the subproblem's W and bias; W becomes the zero solution if that is better, and alpha 0
+ * if its bound is. The dual point is made feasible: the cost of y'alpha != 0 is subtracted from its
+ * bound. */
 static int certify(struct smm *smm, const struct binary_loss *loss, double tau,
                    struct smm_subproblem *subproblem, struct error *err) {
     double sum, *alpha = subproblem->alpha;
@@ -232,7 +234,7 @@ static int certify(struct smm *smm, const struct binary_loss *loss, double tau,
         memset(smm->s, 0, smm->problem->n * sizeof *smm->s);
         subproblem->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
     }
-    if (certificate->dual == 0) { /* one that is below 0 would lower the sum over machines */
+    if (certificate->dual == 0) { /* a negative bound would lower the sum over subproblems */
         memset(alpha, 0, smm->problem->n * sizeof *alpha);
     }
     subproblem->primal = certificate->primal;
@@ -240,15 +242,15 @@ static int certify(struct smm *smm, const struct binary_loss *loss, double tau,
     return 0;
 }
 
-/* The best points of a machine's rounds. */
+/* The best points over outer iterations. */
 struct best {
-    double *W, *alpha; /* (cells), (n); W is NULL before there are any */
+    double *W, *alpha; /* (cells), (n); W is NULL before the first */
     double bias;
     struct certificate certificate;
 };
 
-/* Takes the better primal and the better dual point, of the machine's and those before, into
- * both. */
+/* Keeps the better primal and the better dual point of this and earlier outer iterations, in both
+ * structs. */
 static int update_best(struct smm *smm, const struct binary_loss *loss, double tau,
                        struct best *best, struct smm_subproblem *subproblem, struct error *err) {
     size_t n = smm->problem->n;
@@ -269,8 +271,8 @@ static int update_best(struct smm *smm, const struct binary_loss *loss, double t
     if (dual) {
         memcpy(subproblem->alpha, best->alpha, n * sizeof *best->alpha);
     }
-    if ((primal || dual) && claim(smm, loss, tau, subproblem->alpha, subproblem->W, subproblem->bias,
-                                  &subproblem->certificate, err) < 0) {
+    if ((primal || dual) && claim(smm, loss, tau, subproblem->alpha, subproblem->W,
+                                  subproblem->bias, &subproblem->certificate, err) < 0) {
         return -1;
     }
     subproblem->primal = subproblem->certificate.primal;
@@ -289,13 +291,14 @@ struct solving {
     const struct monitor *monitor;
     struct best best;
     struct smm_subproblem *subproblem;
-    double before; /* certified gap of the last outer iteration */
+    double before; /* certified gap of the previous outer iteration */
     uint64_t iterations;
     enum stop_reason reason;
 };
 
-/* An outer iteration. Where rounding has brought the bounds of Newton's method together a smaller
- * gap is reached as they stand: the interior-point method, which has others, then runs alone. */
+/* One outer iteration. If rounding has closed the gap between the running bounds of Newton's
+ * method, they meet any smaller tolerance without progress; then the interior-point method, whose
+ * bounds differ, runs alone. */
 static int solve_once(void *context, double tolerance, struct tolerance_end *end,
                       struct error *err) {
     const double helped = 0.5;
@@ -339,7 +342,7 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
     return 0;
 }
 
-/* The SVM, with the nuclear norm if tau > 0. */
+/* Solves the SVM, with the nuclear norm if tau > 0. */
 static int solve_convex(struct smm *smm, size_t m, const struct binary_loss *loss, double tau,
                         double epsilon, const struct monitor *monitor, struct smm_outcome *outcome,
                         struct error *err) {
@@ -366,16 +369,17 @@ static int solve_convex(struct smm *smm, size_t m, const struct binary_loss *los
     if (status == 0) {
         *outcome = (struct smm_outcome){
             .iterations = solving.iterations,
-            .converged = subproblem->certificate.certified && subproblem->certificate.gap <= epsilon,
+            .converged =
+                subproblem->certificate.certified && subproblem->certificate.gap <= epsilon,
             .reason = certify_reason(&subproblem->certificate, solving.reason)};
     }
     free(solving.best.W);
     return status;
 }
 
-/* Whether the scores of all rows are the same. */
+/* Whether all rows have the same score. */
 static bool all_equal(const struct smm *smm) {
-    double ends[2] = {-INFINITY, -INFINITY}; /* the largest, and less the least */
+    double ends[2] = {-INFINITY, -INFINITY}; /* the largest, and minus the smallest */
     for (size_t i = 0; i < smm->problem->n; i++) {
         ends[0] = fmax(ends[0], smm->s[i]);
         ends[1] = fmax(ends[1], -smm->s[i]);
@@ -384,19 +388,19 @@ static bool all_equal(const struct smm *smm) {
     return ends[0] == -ends[1];
 }
 
-/* From the SVM's W; then the machine has the best point. */
+/* Solves lowrank from the SVM's W. The subproblem gets the best point of all starts. */
 static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *loss,
                          const struct smm_parameters *parameters, const struct monitor *monitor,
                          struct smm_outcome *outcome, struct error *err) {
     struct smm_subproblem *subproblem = &smm->subproblem[m];
-    struct monitor_run early; /* what comes after the SVM takes as long as its end */
+    struct monitor_run early; /* the work after the SVM takes as long as the SVM's end */
     struct monitor part = monitor_inner(monitor);
     part.algorithm = monitor ? monitor->algorithm : NULL;
     const struct monitor inner = monitor_end_early(&early, &part, 2 * smm->final_seconds);
     double sum;
     if (solve_convex(smm, m, loss, 0, parameters->epsilon, &inner, outcome, err) < 0 ||
-        svd_thin(subproblem->W, smm->matrices.height, smm->matrices.width, subproblem->U, subproblem->s,
-                 subproblem->Vt, err) < 0) {
+        svd_thin(subproblem->W, smm->matrices.height, smm->matrices.width, subproblem->U,
+                 subproblem->s, subproblem->Vt, err) < 0) {
         return -1;
     }
     monitor_algorithm(monitor, ALGORITHM_ALTERNATION);
@@ -413,7 +417,7 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
     subproblem->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
     subproblem->primal = 0.5 * array_dot(subproblem->W, subproblem->W, smm->cells) + sum;
     subproblem->certificate.flat = all_equal(smm);
-    subproblem->certificate.worse = false; /* that was of the SVM */
+    subproblem->certificate.worse = false; /* it referred to the SVM */
     size_t height = smm->matrices.height, width = smm->matrices.width;
     if (parameters->rank >= (height < width ? height : width)) { /* an SVM, with its dual point */
         return certify(smm, loss, 0, subproblem, err);
@@ -421,16 +425,17 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
     return 0;
 }
 
-/* ---- all machines ---- */
+/* ---- all subproblems ---- */
 
-/* Of starts that are dealt to ranks: if it is too late on one, for what follows is for all. */
+/* Whether the deadline has passed: on any process if starts are distributed, because all must
+ * agree. */
 static bool is_late(const struct smm *smm, const struct monitor *monitor) {
     return cluster_any(smm->problem->starts, monitor_late(monitor));
 }
 
-/* W = 0 with its best bias, and alpha = 0, for lack of time. */
+/* The zero solution with its best bias and alpha = 0, if there is no time to solve. */
 static void set_zero(struct smm *smm, const struct binary_loss *loss,
-                         struct smm_subproblem *subproblem, struct smm_outcome *outcome) {
+                     struct smm_subproblem *subproblem, struct smm_outcome *outcome) {
     size_t n = smm->problem->n;
     double sum, nothing = smm_loss_of_zero(loss, n);
     memset(subproblem->W, 0, smm->cells * sizeof *subproblem->W);
@@ -450,8 +455,8 @@ static void set_zero(struct smm *smm, const struct binary_loss *loss,
 }
 
 static int solve_subproblem(struct smm *smm, size_t m, const struct smm_parameters *parameters,
-                         const struct monitor *monitor, struct smm_outcome *outcome,
-                         struct error *err) {
+                            const struct monitor *monitor, struct smm_outcome *outcome,
+                            struct error *err) {
     struct smm_subproblem *subproblem = &smm->subproblem[m];
     size_t height = smm->matrices.height, width = smm->matrices.width;
     size_t k = height < width ? height : width;
@@ -477,15 +482,17 @@ static int solve_subproblem(struct smm *smm, size_t m, const struct smm_paramete
         return 0;
     }
     const struct smm_state state = {.lowrank = parameters->formulation == SMM_LOWRANK};
-    int status = policy_applies(&smm_policy, ALGORITHM_ALTERNATION, &state)
-                     ? solve_lowrank(smm, m, &loss, parameters, &final_seconds, outcome, err)
-                     : solve_convex(smm, m, &loss, tau, parameters->epsilon, &final_seconds, outcome, err);
-    if (status < 0 ||
-        svd_thin(subproblem->W, height, width, subproblem->U, subproblem->s, subproblem->Vt, err) < 0) {
+    int status =
+        policy_applies(&smm_policy, ALGORITHM_ALTERNATION, &state)
+            ? solve_lowrank(smm, m, &loss, parameters, &final_seconds, outcome, err)
+            : solve_convex(smm, m, &loss, tau, parameters->epsilon, &final_seconds, outcome, err);
+    if (status < 0 || svd_thin(subproblem->W, height, width, subproblem->U, subproblem->s,
+                               subproblem->Vt, err) < 0) {
         return -1;
     }
     subproblem->rank = 0;
-    while (subproblem->rank < k && subproblem->s[subproblem->rank] > RANK_ROUNDING * subproblem->s[0]) {
+    while (subproblem->rank < k &&
+           subproblem->s[subproblem->rank] > RANK_ROUNDING * subproblem->s[0]) {
         subproblem->rank++;
     }
     return isfinite(subproblem->primal) && isfinite(subproblem->dual)
