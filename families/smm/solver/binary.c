@@ -178,7 +178,7 @@ static void find_curved_rows(struct binary *binary, double width, double mu) {
     }
 }
 
-/* The gradient for the new mu with the width rows of the old one, whose alphas may exceed C. */
+/* The gradient for the new mu with the curved rows of the old one, whose alphas may exceed C. */
 static int lower_mu(void *context, double width, double mu, struct error *err) {
     struct binary *binary = context;
     const struct binary_loss *loss = binary->loss;

@@ -10,8 +10,9 @@
  * the dual of the hinge at every step, so both bounds are always known. Only rows with 0 < u < mu,
  * where the loss is curved, enter the Hessian.
  *
- * A step uses the d x d Hessian if there are fewer features than rows and at most 3,000, at a cost of
- * O(m d^2 + d^3 / 3) for m curved rows; otherwise the system of the curved rows (newton_system.h). */
+ * A step uses the d x d Hessian if there are fewer features than rows and at most 3,000. It costs
+ * O(m d^2 + d^3 / 3) for m curved rows. Otherwise it uses the system of the curved rows
+ * (newton_system.h). */
 #ifndef FAMILIES_SMM_SOLVER_BINARY_H
 #define FAMILIES_SMM_SOLVER_BINARY_H
 

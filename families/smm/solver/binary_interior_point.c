@@ -1,3 +1,4 @@
+/* Rows, callbacks and runs of the interior-point methods of smm (binary_interior_point.h). */
 #include "families/smm/solver/binary_interior_point.h"
 
 #include "common/base/memory.h"
@@ -12,7 +13,7 @@
 
 enum { MAX_UNKNOWNS = 3000 };
 
-/* ---- any rows ---- */
+/* ---- rows of both interior-point methods ---- */
 
 int interior_rows_create(struct interior_rows *rows, size_t n, size_t m, struct error *err) {
     rows->n = n;
@@ -86,13 +87,13 @@ int interior_rows_solve(struct interior_rows *rows, struct interior_problem *pro
     return 0;
 }
 
-/* ---- the rows of the SVM ---- */
+/* ---- features of the SVM ---- */
 
-/* Features: the rows' own, or those of a factor of their products, F F' = Z Z'. */
+/* Features: the rows' own, or of a pivoted Cholesky factor, F F' = Z Z'. */
 struct binary_interior {
     struct interior_rows rows;
-    uint32_t *pivot; /* (rank) the rows of F that are a lower triangle; NULL: own features */
-    struct stacked *stacked; /* the system's rows */
+    uint32_t *pivot;         /* (rank) rows of F that form a lower triangle; NULL: own features */
+    struct stacked *stacked; /* factorisation of the system by its stacked rows */
 };
 
 bool binary_interior_possible(const struct binary_rows *rows) {
@@ -160,8 +161,8 @@ static void solve(void *context, double *x) {
 
 /* ---- solving ---- */
 
-/* w (d) of a point in F's weights, which are its first entries: as they are, or as the rows at the
- * pivots make them. */
+/* Turns F's weights, the first entries of w (d), into weights of the rows' features: unchanged for
+ * own features, else through coefficients of the pivot rows, by back substitution. */
 static int take_weights(const struct binary_interior *in, const struct binary_rows *rows, double *w,
                         struct error *err) {
     size_t m = in->rows.m;

@@ -1,3 +1,4 @@
+/* Products of matrix rows with thin matrices (matrix_rows.h). */
 #include "families/smm/solver/matrix_rows.h"
 
 #include "common/base/memory.h"
@@ -7,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 64 }; /* rows of a task */
+enum { CHUNK = 64 }; /* rows per task */
 
-/* One pass over the rows: either factor may be missing. */
+/* One pass over the rows. One of U and Vt may be NULL. */
 struct projection {
     const struct smm_matrices *matrices;
     const double *U, *Vt;
     size_t r;
     double *out;
-    size_t stride, right_at; /* of a row of out; where X_i V goes within it */
-    double *dense;           /* (workers, height width); NULL: data are sparse */
+    size_t stride, right_at; /* length of a row of out; offset of X_i V in it */
+    double *dense;           /* (workers, height width); NULL: sparse data */
 };
 
-/* Both products of a sparse row, which out holds as zeros. */
+/* Both products of a sparse row. out is 0 on entry. */
 static void project_sparse(const struct projection *projection, size_t row, double *out) {
     const struct smm_matrices *matrices = projection->matrices;
     const struct data *data = matrices->data;
@@ -51,7 +52,7 @@ static void project_dense(const struct projection *projection, size_t row, doubl
     }
 }
 
-/* F := (I - U U') F for F (height, r). */
+/* F = (I - U U') F for F (height, r). */
 static void remove_span(const double *U, size_t height, size_t r, double *F) {
     for (size_t k = 0; k < r; k++) {
         for (size_t j = 0; j < r; j++) {

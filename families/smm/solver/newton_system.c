@@ -1,3 +1,4 @@
+/* Newton systems: cached products and Cholesky, or conjugate gradients (newton_system.h). */
 #include "families/smm/solver/newton_system.h"
 
 #include "common/base/array.h"
@@ -11,38 +12,39 @@
 #include <string.h>
 
 enum {
-    MAX_ROWS = 4000, /* of a matrix that is factored */
-    TILE = 128,      /* rows of a task */
+    MAX_ROWS = 4000, /* of a factored matrix */
+    TILE = 128,      /* rows per task */
     MIN_CG_STEPS = 10,
-    MAX_CG_STEPS = 300 /* steps of conjugate gradients */
+    MAX_CG_STEPS = 300 /* of conjugate gradients */
 };
 
-static const double BLAS = 20; /* how much faster than a pass over the rows, for each product */
+/* speed of a matrix product relative to a pass over the rows, per product */
+static const double BLAS = 20;
 
-static const size_t MAX_VALUES = (size_t)1 << 26; /* of kept rows, of features */
-static const double FORCING = 0.05;               /* residual of CG, relative to b */
+static const size_t MAX_VALUES = (size_t)1 << 26; /* of cached rows, and of features */
+static const double FORCING = 0.05;               /* relative residual of conjugate gradients */
 
-/* Rows that enter the Hessian, in ascending order, and d of each. */
+/* The curved rows, ascending, and d of each. */
 struct curved {
     const uint32_t *row;
     const double *d;
     size_t m;
 };
 
-/* Rows are numbered over all processes, but in a band of this process alone. */
+/* Rows are numbered over all processes, but within `struct curved` of one process locally. */
 struct newton_system {
     const struct binary_rows *rows;
-    size_t n_all, first;      /* rows of all processes; where this one's begin */
-    size_t cells, max_cached; /* rows whose products are kept, at most */
-    uint32_t *row;            /* (max_cached) their numbers */
-    uint32_t *position;       /* (n_all) of a row among them; UINT32_MAX: none */
+    size_t n_all, first;      /* rows of all processes; first row of this one */
+    size_t cells, max_cached; /* maximal number of cached rows */
+    uint32_t *row;            /* (max_cached) numbers of the cached rows */
+    uint32_t *position;       /* (n_all) position of a row in the cache; UINT32_MAX: none */
     size_t n_cached, capacity;
-    double *X;                          /* (room, cells) kept rows */
-    double *K;                          /* (room, room) lower half: their products */
-    double *full;                       /* (n) zeros but during a product */
-    double *x, *b;                      /* (n_all) of the band */
-    uint32_t *all_row;                  /* (n_all) the band of all processes, */
-    double *all_d;                      /* (n_all) and its d */
+    double *X;                          /* (capacity, cells) cached rows */
+    double *K;                          /* (capacity, capacity) lower half: their products */
+    double *full;                       /* (n) zeros, except during a product */
+    double *x, *b;                      /* (n_all) of the curved rows */
+    uint32_t *all_row;                  /* (n_all) the curved rows of all processes */
+    double *all_d;                      /* (n_all) and their d */
     double *p, *Pp, *Ap, *residual, *z; /* (cells) */
 };
 
@@ -111,7 +113,7 @@ void newton_system_free(struct newton_system *system) {
     }
 }
 
-/* ---- the band's rows ---- */
+/* ---- the curved rows ---- */
 
 static void curved_scores(const struct newton_system *system, const struct curved *curved,
                           const double *W, double *s) {
@@ -141,7 +143,7 @@ static int curved_adjoint(struct newton_system *system, const struct curved *cur
     return status;
 }
 
-/* The band of all processes; *own is where this one's begins in it. */
+/* The curved rows of all processes; those of this one start at *own. */
 static struct curved allgather_curved(struct newton_system *system, const struct curved *curved,
                                       size_t *own) {
     struct curved all = {.row = system->all_row, .d = system->all_d};
@@ -178,7 +180,7 @@ void newton_system_release(struct newton_system *system) {
     system->capacity = 0;
 }
 
-/* Makes room for `wanted` rows and their products. What was kept stays, if it was enough. */
+/* Allocates room for `wanted` rows and their products. Keeps the cache if it is large enough. */
 static int reserve(struct newton_system *system, size_t wanted, struct error *err) {
     if (wanted <= system->capacity) {
         return 0;
@@ -195,7 +197,8 @@ static int reserve(struct newton_system *system, size_t wanted, struct error *er
     return 0;
 }
 
-/* Rows first .. n_cached of X are new: a tile of them at a time, and the products with all before. */
+/* Rows first .. n_cached of X are new. A task fills a tile of them and its products with all rows
+ * up to its end. */
 struct new_rows {
     struct newton_system *system;
     const struct monitor *monitor;
@@ -206,7 +209,8 @@ static void fill_rows(void *argument, size_t task, size_t worker) {
     (void)worker;
     const struct new_rows *new_rows = argument;
     struct newton_system *system = new_rows->system;
-    size_t i = new_rows->first + task, row = system->row[i] - system->first; /* or beyond n */
+    size_t i = new_rows->first + task,
+           row = system->row[i] - system->first; /* or beyond n: of another process */
     double *x = system->X + i * system->cells;
     if (row < system->rows->n) {
         binary_row(system->rows, row, x);
@@ -229,7 +233,7 @@ static void fill_tile(void *argument, size_t task, size_t worker) {
                 (int)system->capacity);
 }
 
-/* Keeps the rows of the band, and their products. */
+/* Caches the curved rows and their products. */
 static int cache_rows(struct newton_system *system, const struct curved *all,
                       const struct monitor *monitor, struct error *err) {
     const uint32_t *curved = all->row;
@@ -264,8 +268,9 @@ static int cache_rows(struct newton_system *system, const struct curved *all,
 struct forming {
     struct newton_system *system;
     const struct smm_spectral *spectral;
-    const struct monitor *monitor; /* of the tiles; NULL over processes, which stay in step */
-    struct curved curved;          /* of all processes */
+    /* of the tiles; NULL if distributed, as processes must not diverge */
+    const struct monitor *monitor;
+    struct curved curved; /* of all processes */
     size_t n_features, n_work;
     double *Z, *H, *work; /* (m, n_features), (m, m), (workers, n_work) */
 };
@@ -327,8 +332,8 @@ static void solve_balanced(const double *H, size_t m, double *b, double *x) {
     }
 }
 
-/* *solved = false if the matrix could not be factored, or it is late; what is kept is then of no
- * use. */
+/* *solved = false if the matrix cannot be factored or the deadline passes; the cache is then
+ * dropped. */
 static int solve_formed(struct forming *forming, const struct monitor *monitor, double *b,
                         double *x, bool *solved, struct error *err) {
     struct newton_system *system = forming->system;
@@ -377,7 +382,7 @@ static int step_of(struct newton_system *system, struct smm_spectral *spectral,
 
 /* ---- conjugate gradients ---- */
 
-/* Ap = P p + X'D^-1 (X p + b 1), with the best b. */
+/* Ap = P p + X'D^-1 (X p + b 1), minimised over b. */
 static int apply(struct newton_system *system, const struct curved *curved, struct error *err) {
     double sums[2] = {0, 0}, *x = system->x;
     curved_scores(system, curved, system->p, x);
@@ -396,7 +401,7 @@ static int apply(struct newton_system *system, const struct curved *curved, stru
     return 0;
 }
 
-/* At most so many steps; *solved = false if these did not do. */
+/* *solved = false if max_steps did not suffice. */
 static int solve_conjugate(struct newton_system *system, struct smm_spectral *spectral,
                            const struct curved *curved, const double *gradient, double *step,
                            double max_steps, const struct monitor *monitor, bool *solved,
@@ -430,7 +435,7 @@ static int solve_conjugate(struct newton_system *system, struct smm_spectral *sp
     return 0;
 }
 
-/* Steps of conjugate gradients that take as long as forming the matrix and factoring it. */
+/* Number of conjugate-gradient steps that cost as much as forming and factoring the matrix. */
 static double equivalent_cg_steps(const struct forming *forming) {
     double m = (double)forming->curved.m, cells = (double)forming->system->cells;
     double features = (double)forming->n_features, r = (double)forming->spectral->r;
@@ -455,7 +460,7 @@ int newton_system_solve(struct newton_system *system, struct smm_spectral *spect
                               .n_features = spectral ? smm_spectral_features(spectral) : 0};
     size_t all = forming.curved.m;
     bool possible = all <= system->max_cached && all <= MAX_VALUES / larger(forming.n_features, 1);
-    /* steps of the binary SVM are along a path that wants them exact */
+    /* the path of the binary SVM needs exact steps */
     double max_cg_steps = !possible  ? MAX_CG_STEPS
                           : spectral ? fmin(equivalent_cg_steps(&forming), MAX_CG_STEPS)
                                      : 0;

@@ -1,3 +1,4 @@
+/* Singular value thresholding and truncation (nuclear.h). */
 #include "families/smm/solver/nuclear.h"
 
 #include "common/base/array.h"
@@ -30,7 +31,7 @@ int smm_nuclear_shrink(const double *A, size_t height, size_t width, double tau,
             }
             r++;
         }
-        for (size_t a = 0; a < height; a++) { /* the first r columns, closed up */
+        for (size_t a = 0; a < height; a++) { /* closes up the first r columns */
             memmove(U + a * r, U + a * k, r * sizeof *U);
         }
         memset(W, 0, height * width * sizeof *W);
@@ -42,7 +43,7 @@ int smm_nuclear_shrink(const double *A, size_t height, size_t width, double tau,
     return status;
 }
 
-/* Of W = U diag(s) Vt those of the r largest singular values, with its norms. */
+/* W = the r leading singular triples of U diag(s) Vt, with its nuclear and squared norm. */
 static void cut(const struct smm_matrices *matrices, const double *U, const double *s,
                 const double *Vt, size_t r, double *W, double *norm, double *square) {
     size_t height = matrices->height, width = matrices->width, k = smaller(height, width);

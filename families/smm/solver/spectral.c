@@ -1,3 +1,4 @@
+/* Products with P^-1 and the features that represent it (spectral.h). */
 #include "families/smm/solver/spectral.h"
 
 #include "common/base/memory.h"
@@ -64,7 +65,7 @@ void smm_spectral_shrink(const struct smm_spectral *spectral, double *S, double 
     }
 }
 
-/* Entries of P^-1 for a pair, less 1/(1 + rho): of an a over the threshold. */
+/* Entries of P^-1 minus 1/(1 + rho) for a pair whose a is above the threshold. */
 struct pair {
     double even, odd; /* symmetric and antisymmetric part */
 };
@@ -81,12 +82,12 @@ static struct pair pair_of(const struct smm_spectral *spectral, size_t a, size_t
                          excess(spectral, (value + second) / (high + other))};
 }
 
-/* What goes on at one side alone. */
+/* The entry of an a above the threshold beyond the shorter side. */
 static double single_of(const struct smm_spectral *spectral, size_t a) {
     return excess(spectral, (spectral->t[a] - spectral->threshold) / spectral->t[a]);
 }
 
-/* C (m, n) = alpha A B + beta C, either of A (m, k) and B (k, n) given transposed. */
+/* C (m, n) = alpha A B + beta C; A (m, k) and B (k, n) may be given transposed. */
 static void multiply(CBLAS_TRANSPOSE a, CBLAS_TRANSPOSE b, size_t m, size_t n, size_t k,
                      double alpha, const double *A, size_t lda, const double *B, size_t ldb,
                      double beta, double *C, size_t ldc) {
@@ -96,7 +97,7 @@ static void multiply(CBLAS_TRANSPOSE a, CBLAS_TRANSPOSE b, size_t m, size_t n, s
     }
 }
 
-/* G := the coordinates of (P^-1 - I/(1 + rho)) H for those of H. */
+/* Maps the coordinates G of H to those of (P^-1 - I/(1 + rho)) H. */
 static void scale_pairs(struct smm_spectral *spectral) {
     size_t k = spectral->k, r = spectral->r;
     double *G = spectral->G;
