@@ -1,3 +1,4 @@
+/* Parses and checks shapes of matrices (matrix_shape.h). */
 #include "families/smm/frontend/matrix_shape.h"
 
 #include "common/base/number.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* RxC, or R C: two whole numbers above 0 whose product counts features. */
+/* Parses RxC, or R C: two positive integers whose product is below 2^32. */
 static bool parse(const char *text, char between, struct matrix_shape *shape) {
     const char *end = text + strlen(text);
     const char *at = number_parse_unsigned(text, end, &shape->height);
@@ -15,7 +16,7 @@ static bool parse(const char *text, char between, struct matrix_shape *shape) {
         return false;
     }
     at = number_parse_unsigned(at + 1, end, &shape->width);
-    /* behind the columns of a comment there may be more */
+    /* a comment may continue after the columns */
     return at && (*at == '\0' || (between == ' ' && *at == ' ')) && shape->height > 0 &&
            shape->width > 0 && shape->height < UINT32_MAX && shape->width < UINT32_MAX &&
            shape->height * shape->width < UINT32_MAX;
@@ -29,7 +30,7 @@ int matrix_shape_check(const struct options *options, struct error *err) {
                : error_set(err, ERROR_USAGE, "option --shape: not ROWSxCOLUMNS: '%s'", text);
 }
 
-/* What a first line that tells a shape begins with. */
+/* Prefix of a first line that gives a shape. */
 static const char comment_key[] = "# matrix ";
 
 static const char *behind_key(const char *comment) {
@@ -41,7 +42,7 @@ static bool differ(const struct matrix_shape *a, const struct matrix_shape *b) {
     return a->height != b->height || a->width != b->width;
 }
 
-/* Fails with "index N is outside of matrices of R x C" where a largest index is. */
+/* Fails with "index N is outside of matrices of R x C" if the largest index is. */
 static int check_index(uint32_t largest, const struct matrix_shape *shape, struct error *err) {
     return largest <= shape->height * shape->width
                ? 0
@@ -52,7 +53,7 @@ static int check_index(uint32_t largest, const struct matrix_shape *shape, struc
 
 int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
                       const struct data *data, struct error *err) {
-    if (options_given(options, "shape")) { /* check has seen that it is one */
+    if (options_given(options, "shape")) { /* check has validated it */
         parse(options_text(options, "shape"), 'x', shape);
         return 0;
     }
@@ -86,7 +87,7 @@ void matrix_shape_limit(const char *shape, const char *comment, struct input_lim
     bool known = shape && parse(shape, 'x', &found), says = told && parse(told, ' ', &of_rows);
     *limit = (struct input_limit){0};
     if ((shape && !known) || (!known && !says) || (known && says && differ(&found, &of_rows))) {
-        return; /* who wants the shape says so */
+        return; /* the caller reports a missing shape */
     }
     found = known ? found : of_rows;
     limit->most = (uint32_t)(found.height * found.width);

@@ -1,5 +1,5 @@
-/* The shape of the matrices that rows are, row by row: --shape RxC, or the file's first line
- * `# matrix R C`. */
+/* The shape of the matrices in the rows of a file: --shape RxC, or the file's first line `# matrix
+ * R C`. */
 #ifndef FAMILIES_SMM_FRONTEND_MATRIX_SHAPE_H
 #define FAMILIES_SMM_FRONTEND_MATRIX_SHAPE_H
 
@@ -14,24 +14,23 @@ struct matrix_shape {
     uint64_t height, width; /* rows and columns; their product is below 2^32 - 1 */
 };
 
-/* Refuses a --shape that is none (ERROR_USAGE). */
+/* Fails with ERROR_USAGE if --shape is malformed. */
 int matrix_shape_check(const struct options *options, struct error *err);
 
-/* Fails where neither the options, which have been checked, nor the data tell the shape. */
+/* Finds the shape in the options, which must be valid, or in the data. Fails if neither has one. */
 int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
                       const struct data *data, struct error *err);
 
-/* *width = the features of a matrix, of which the data have no more: the hook of struct family. */
+/* *width = cells of a matrix, at least the features of the data. For struct family. */
 int matrix_shape_width(const struct options *options, const struct data *data, uint32_t *width,
                        struct error *err);
 
-/* The largest index of rows of matrices of that shape, RxC, or if it is NULL of that which the
- * first line of their file tells: see input_format. There is none where both tell, and differ: that
- * is to be said first. */
+/* The largest index of rows of that shape, RxC; if shape is NULL, of the shape in the file's first
+ * line (see input_format). No limit if both exist and differ, for that error is reported first. */
 void matrix_shape_limit(const char *shape, const char *comment, struct input_limit *limit);
 
-/* Fails where rows do not fit the matrices of a model, RxC: by what the first line of their file
- * tells, or an index. */
+/* Fails if rows do not fit a model's matrices, RxC: by the first line of their file, or by an
+ * index. */
 int matrix_shape_takes(const char *shape, const struct data *rows, struct error *err);
 
 #endif

@@ -18,8 +18,8 @@ static int create(void **state, const struct options *options, const struct mode
     return confusion_open(state, sizeof(struct confusion), true, false, model, err);
 }
 
-/* Numbers of rows of two labels, of which the last is positive: those of the class that the model
- * predicts, or does not. */
+/* Flags of counts of rows with two labels, the last of which is positive: rows of the positive
+ * class; rows predicted positive. */
 enum { COUNT = 4, POSITIVE = 1, PREDICTED = 2 };
 
 static double value(const void *state, const struct measure *measure, double *weight) {
@@ -37,7 +37,7 @@ static double value(const void *state, const struct measure *measure, double *we
     return number & PREDICTED ? right : confusion->actual[class] - right;
 }
 
-/* Numbers of rows do not average over folds. */
+/* Counts of rows do not average over folds. */
 #define ROWS(name_, lower, flags)                                                                  \
     { .name = name_, .lower_is_better = lower, .predictor_only = true, .number = COUNT | (flags) }
 

@@ -1,4 +1,4 @@
-/* svm-smm-predict: labels and decision values, by a model of svm-smm-train. */
+/* svm-smm-predict: predicts labels and decision values by a model of svm-smm-train. */
 #include "families/shared/tables.h"
 
 #include "common/base/memory.h"

@@ -1,4 +1,4 @@
-/* svm-smm-train: support matrix machines. */
+/* svm-smm-train: options, problem and report of support matrix machines. */
 #include "families/shared/tables.h"
 
 #include "common/base/memory.h"
@@ -72,8 +72,8 @@ static int check(const struct options *options, struct error *err) {
     return matrix_shape_check(options, err) < 0 ? -1 : options_refuse(refusals, err);
 }
 
-/* Paths of the hinge make some ten sums a step, and many steps: fewer values than this are sooner
- * looked through than they are told. */
+/* A smoothing path of the hinge needs about ten allreduce sums a step, and many steps. With fewer
+ * values than this, one process is faster. */
 static const double FEW_VALUES = 1 << 17;
 
 static enum family_share share(struct point point, const struct family_size *size) {
@@ -88,7 +88,7 @@ static enum family_share share(struct point point, const struct family_size *siz
     return hinge && size->values <= FEW_VALUES ? FAMILY_ALONE : FAMILY_APART;
 }
 
-/* What is left to prove of lowrank is at full rank. */
+/* --proof of lowrank needs full rank. */
 static int check_data(const struct options *options, const struct data *data,
                       struct cluster *cluster, struct error *err) {
     (void)cluster;
@@ -154,9 +154,9 @@ static int solve(void *state, struct point point, const struct monitor *monitor,
     return smm_solve(state, &parameters, monitor, solution, err);
 }
 
-/* ---- what is told of a fit ---- */
+/* ---- report, model, proof and weights ---- */
 
-/* The largest rank of the machines, and of lowrank their largest measure of stationarity. */
+/* The largest rank of the subproblems and, for lowrank, their largest measure of stationarity. */
 static size_t largest_rank(const struct smm *smm, double *stationarity) {
     size_t n, rank = 0;
     const struct smm_subproblem *subproblem = smm_subproblems(smm, &n);
@@ -241,7 +241,7 @@ static void write_matrix(struct output *output, const double *matrix, size_t hei
     }
 }
 
-/* One machine: W, then s, U and V in columns. */
+/* Writes W, then s, U and V in columns. */
 static void write_subproblem(const struct smm_subproblem *subproblem, size_t height, size_t width,
                              struct output *output) {
     size_t k = height < width ? height : width, r = subproblem->rank;
@@ -263,7 +263,7 @@ static void write_subproblem(const struct smm_subproblem *subproblem, size_t hei
     }
 }
 
-/* The file of --weights. */
+/* Writes the file of --weights. */
 static void write_weights(const void *state, struct output *output) {
     const struct smm *smm = state;
     const struct names *names = &smm_labels(smm)->names;

@@ -1,3 +1,4 @@
+/* Alternation and joint steps (alternation.h). */
 #include "families/smm/solver/alternation.h"
 
 #include "common/base/array.h"
@@ -10,17 +11,19 @@
 #include <string.h>
 
 enum {
-    FIRST_SWEEPS = 3, /* alternations before the first joint step */
-    SWEEPS = 2,       /* and after each */
+    FIRST_SWEEPS = 3, /* sweeps before the first joint step */
+    SWEEPS = 2,       /* sweeps after each joint step */
     MAX_JOINT_STEPS = 1000,
-    MAX_SWEEPS = 2000 /* of the published method */
+    MAX_SWEEPS = 2000 /* as published, without joint steps */
 };
 
-static const double INNER = 0.02;      /* gap of the SVMs, relative to epsilon */
-static const double SWEEP_GAIN = 0.1;  /* relative to epsilon: less does not repeat a sweep */
-static const double STALLED = 1e-3;    /* the same of a round, and of the published method */
-static const double MIN_LENGTH = 1e-4; /* joint step */
-/* part of the gain foreseen that a step must bring */
+static const double INNER = 0.02; /* gap of the SVMs, relative to epsilon */
+/* relative gain below which a sweep is not repeated, relative to epsilon */
+static const double SWEEP_GAIN = 0.1;
+/* the same for a joint step with its sweeps, and for the published method */
+static const double STALLED = 1e-3;
+static const double MIN_LENGTH = 1e-4; /* of a joint step */
+/* share of the predicted gain that a step must reach (Armijo) */
 static const double SUFFICIENT_DECREASE = 1e-3;
 
 /* ---- points ---- */
@@ -68,7 +71,8 @@ int smm_point_matrix(const struct smm_point *point, const struct smm_matrices *m
 
 /* ---- SVMs on projected features ---- */
 
-/* Solves on features Z (n, d) from the weights start, NULL for none; fit has room for w (d). */
+/* Solves on features Z (n, d), from the weights `start` unless it is NULL. fit->w is the caller's
+ * (d). */
 static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, const double *start,
                  struct binary_fit *fit, struct error *err) {
     const struct binary_rows rows = {.n = problem->matrices->n,
@@ -89,7 +93,7 @@ static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, c
     return status;
 }
 
-/* The point becomes the r leading singular triples of L (height, k) R (k, width). */
+/* Sets the point to the r leading singular triples of L (height, k) R (k, width). */
 static int set_product(const struct smm_lowrank *problem, const double *L, const double *R,
                        size_t k, struct smm_point *point, struct error *err) {
     const struct smm_matrices *matrices = problem->matrices;
@@ -97,8 +101,8 @@ static int set_product(const struct smm_lowrank *problem, const double *L, const
                        point->s, point->Vt, err);
 }
 
-/* The best U for the point's V where `right`, else the best V for its U, by an SVM on the rows that
- * the other factor projects. Replaces the point if it is better. */
+/* Computes the best U for the point's V if `right`, else the best V for its U, by an SVM on the
+ * rows projected by the other factor. Replaces the point if that is better. */
 static int improve_factor(const struct smm_lowrank *problem, bool right, struct smm_point *point,
                           struct error *err) {
     const struct smm_matrices *matrices = problem->matrices;
@@ -132,8 +136,8 @@ static int improve_factor(const struct smm_lowrank *problem, bool right, struct 
 
 /* ---- the joint step ---- */
 
-/* What the search along a joint step needs: W + t (Z - W) = [U K] [(1-t) diag(s) Vt + t M; t Vt].
- */
+/* Data of the line search along a joint step: W + t (Z - W) = [U K] [(1-t) diag(s) Vt + t M; t
+ * Vt]. */
 struct joint {
     const struct smm_lowrank *problem;
     const struct smm_point *from;
@@ -143,8 +147,8 @@ struct joint {
     struct smm_point trial;
 };
 
-/* The point at that length, with the best U for its V unless it lowers the objective below `enough`
- * as it is: what is cut off to rank r breaks margins a little, which counts much at a large C. */
+/* The point at length t. If its objective is not below `target`, the best U for its V replaces it:
+ * truncation to rank r violates margins slightly, which matters at a large C. */
 static int try_length(struct joint *joint, double t, double target, struct error *err) {
     const struct smm_lowrank *problem = joint->problem;
     const struct smm_matrices *matrices = problem->matrices;
@@ -173,7 +177,7 @@ static int try_length(struct joint *joint, double t, double target, struct error
     return trial->objective < target ? 0 : improve_factor(problem, true, trial, err);
 }
 
-/* Takes the longest of the lengths 1, 1/2, 1/4 ... that lowers the objective enough. */
+/* Takes the longest of the steps 1, 1/2, 1/4 ... with a sufficient decrease. */
 static int search(struct joint *joint, double foreseen, struct smm_point *point, bool *moved,
                   struct error *err) {
     const struct smm_matrices *matrices = joint->problem->matrices;
@@ -229,9 +233,9 @@ int smm_lowrank_joint(const struct smm_lowrank *problem, struct smm_point *point
     return status;
 }
 
-/* ---- the whole way ---- */
+/* ---- descent ---- */
 
-/* Both factors in turn, at most `sweeps` times, while a sweep gains `least` and more. */
+/* Alternates at most `sweeps` times, while a sweep gains more than the share min_gain. */
 static int alternate(const struct smm_lowrank *problem, struct smm_point *point, int sweeps,
                      double min_gain, struct smm_trace *trace, struct error *err) {
     for (int k = 0; k < sweeps; k++) {
@@ -258,7 +262,7 @@ int smm_lowrank_descend(const struct smm_lowrank *problem, struct smm_point *poi
                   err) < 0) {
         return -1;
     }
-    if (problem->alternate) { /* only to tell how stationary the end is */
+    if (problem->alternate) { /* measures stationarity at the end */
         const struct smm_matrices *matrices = problem->matrices;
         struct smm_point end;
         bool moved;

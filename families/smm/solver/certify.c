@@ -1,3 +1,5 @@
+/* Rounding-error bounds of loss and dual point of smm (certify.h). One pass over the data per
+ * bound. */
 #include "families/smm/solver/certify.h"
 
 #include "common/base/memory.h"
@@ -10,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Singular values from LAPACK are those of a matrix within so many units times a side of the
+/* Backward error of LAPACK's singular values: so many units times (height + width) times the
  * norm. */
 enum { SVD_UNITS = 16 };
 
-/* Where more than this part of the gap is paid for rounding, large features may have left it in the
- * dual point's sums, which long double then adds up; up to so many products. */
+/* If rounding costs more than this share of the gap, large features may have caused it in the dual
+ * point's sums. Then these are summed in long double, up to so many products. */
 static const double ROUNDING_SHARE = 0.1, MAX_LONG_DOUBLE = 1 << 28;
 
 struct work {
@@ -33,7 +35,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     (void)err;
     const struct work *work = context;
     const struct binary_loss *loss = work->claim->loss;
-    bool leads = cluster_leads(loss->cluster); /* what is not of rows counts once */
+    bool leads = cluster_leads(loss->cluster); /* terms not of rows count once */
     *value = leads ? work->claim->tau * work->nuclear_norm : 0;
     *rounding = leads ? work->claim->tau * work->svd_rounding : 0;
     for (size_t i = 0; i < n; i++) {
@@ -47,16 +49,16 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     return 0;
 }
 
-/* The dual point's sums. */
+/* Sums over the dual point. */
 struct sums {
-    double linear, size; /* the linear part of D, and that of its magnitudes */
+    double linear, size; /* linear part of D, and of the magnitudes of its terms */
     double residual;     /* bound of |y'alpha| */
-    double reach;        /* sum of alpha_i reach_i */
-    double excess;       /* the largest part of its cost that an alpha is above it; INFINITY: one is
-                            below 0 */
-    double under;        /* of the linear part, where costs underflow */
-    size_t n_used;       /* roundings of sums over those with alpha > 0 */
-    size_t n;            /* of sums over all rows */
+    double reach;        /* sum of alpha_i times feature norm i */
+    /* largest relative excess of an alpha over its cost; INFINITY if an alpha is negative */
+    double excess;
+    double under;  /* error of the linear part where costs underflow */
+    size_t n_used; /* number of roundings of sums over alpha > 0 */
+    size_t n;      /* and of sums over all rows */
 };
 
 static struct sums add_up(const struct binary_loss *loss, const double *alpha, size_t n,
@@ -94,14 +96,15 @@ static struct sums add_up(const struct binary_loss *loss, const double *alpha, s
     return sums;
 }
 
-/* What D is less, at the most, at a point with y'alpha = 0 exactly: an entry that has the room
- * moves by the residual, where the slope of D is at most 1 + |score of g| [+ alpha / 2C], and its
- * curvature the square of the row's reach. Either way, for rounding hides the residual's sign; of
- * the entries that which costs least. INFINITY: none has the room. s (n): scores of g. */
+/* Bound of the decrease of D when y'alpha is made exactly 0. One entry with enough room moves by
+ * the residual; there the derivative of D is at most 1 + |score of g| [+ alpha / 2C], and its
+ * curvature the squared feature norm of the row. The cheapest entry is taken, in the worse
+ * direction, because rounding hides the sign of the residual. INFINITY if no entry has room. s (n):
+ * scores of g. */
 static double cost_of_balance(const struct binary_loss *loss, const double *alpha, size_t n,
                               const double *reach, const double *s, double norm,
                               const struct sums *sums) {
-    const double unit = 1e-9; /* of norm times reach: more than the scores may be off by */
+    const double unit = 1e-9; /* of norm times feature norm; the scores are more accurate */
     double min_cost[2] = {INFINITY, INFINITY}, residual = sums->residual;
     for (size_t i = 0; i < n; i++) {
         double more = loss->squared ? INFINITY : loss->cost[i] - alpha[i];
@@ -109,7 +112,7 @@ static double cost_of_balance(const struct binary_loss *loss, const double *alph
         double curve = loss->squared ? 1 / (2 * loss->cost[i]) : 0, moved = residual * reach[i];
         double cost = residual * (1 + ratio + fabs(s[i]) + unit * norm * reach[i]);
         cost += 0.5 * (moved * moved + residual * residual * curve);
-        for (int up = 0; up < 2; up++) { /* y'alpha lowered, and raised */
+        for (int up = 0; up < 2; up++) { /* y'alpha lowered, then raised */
             bool adds = (loss->y[i] > 0) == (up > 0);
             if (residual <= (adds ? more : alpha[i])) {
                 min_cost[up] = fmin(min_cost[up], cost);
@@ -122,8 +125,8 @@ static double cost_of_balance(const struct binary_loss *loss, const double *alph
     return residual > 0 ? fmax(min_cost[0], min_cost[1]) : 0;
 }
 
-/* G = sum alpha y X, with a bound of the error of its norm; fine: in long double. signs (n): room
- * for y alpha. */
+/* G = sum alpha y X, with its norm and a bound of its error; signs (n) gets y alpha. `long_double`
+ * is slower and more accurate. */
 static int add_matrices(const struct smm_claim *claim, const struct sums *sums, bool long_double,
                         double *signs, double *G, double *norm, double *error, struct error *err) {
     const struct smm_matrices *matrices = claim->matrices;
@@ -151,7 +154,7 @@ static int add_matrices(const struct smm_claim *claim, const struct sums *sums, 
     return 0;
 }
 
-/* The same, G = SVT_tau(sum alpha y X). */
+/* The same for G = SVT_tau(sum alpha y X). */
 static int dual_matrix(const struct smm_claim *claim, const struct sums *sums, bool long_double,
                        double *signs, double *G, double *norm, double *error, struct error *err) {
     const struct smm_matrices *matrices = claim->matrices;
@@ -160,7 +163,7 @@ static int dual_matrix(const struct smm_claim *claim, const struct sums *sums, b
     }
     if (claim->tau > 0) {
         double nuclear, square;
-        *error += svd_unit(matrices) * *norm; /* the shrinking itself does not expand */
+        *error += svd_unit(matrices) * *norm; /* thresholding itself does not increase errors */
         return smm_nuclear_shrink(G, matrices->height, matrices->width, claim->tau, G, &nuclear,
                                   &square, err);
     }
@@ -183,8 +186,7 @@ static int measure_nuclear(const struct smm_claim *claim, struct work *work, dou
     return 0;
 }
 
-/* The loss of W = 0 with its best bias: all rows of the side that weighs less have margin 2. Costs
- * are products that have been rounded. */
+/* All rows of the side with the smaller cost have u = 2. Costs are rounded products. */
 double smm_loss_of_zero(const struct binary_loss *loss, size_t n) {
     double side[3] = {0, 0, (double)n};
     for (size_t i = 0; i < n; i++) {
@@ -216,13 +218,13 @@ static int certify_with(struct certify *certify, const struct smm_claim *claim, 
         double cost = cost_of_balance(claim->loss, claim->alpha, n, certify_reach(certify), signs,
                                       norm, &sums);
         const struct certify_function f = {.weights = claim->W, .bias = &claim->bias};
-        /* alpha above costs, by more than these are rounded, is scaled down to them: as much is
-         * lost of the linear part; the trivial bound where that is no dual point */
+        /* Alpha above the costs is scaled down to them, which costs as large a share of the linear
+         * part. The dual bound is 0 if the point is not feasible at all. */
         double unit = ((double)sums.n + 4) * DBL_EPSILON;
         unit += sums.excess > 4 * DBL_EPSILON ? sums.excess : 0;
         const bool useful = isfinite(cost) && unit < 1;
-        const bool whole = claim->tau > 0 || long_double; /* the error is that of the norm */
-        for (size_t i = 0; i < n; i++) {                  /* of the plain sum, row by row */
+        const bool whole = claim->tau > 0 || long_double; /* then the error bounds the norm */
+        for (size_t i = 0; i < n; i++) {                  /* otherwise of the plain sum, per row */
             signs[i] = certify_sum_rounding(sums.n_used) * claim->alpha[i];
         }
         const struct certify_function g = {

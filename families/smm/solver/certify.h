@@ -1,5 +1,5 @@
-/* The certificate of one machine with a free bias, with or without the nuclear norm: its loss and
- * its dual point at the door of all families (fit/certify.h). */
+/* The certificate of a binary subproblem with a free bias, with or without the nuclear norm: gives
+ * the common certificate (fit/certify.h) the loss and the dual point of smm. */
 #ifndef FAMILIES_SMM_SOLVER_CERTIFY_H
 #define FAMILIES_SMM_SOLVER_CERTIFY_H
 
@@ -10,19 +10,19 @@
 
 struct smm_claim {
     const struct smm_matrices *matrices;
-    const struct binary_loss *loss; /* margins are 1 */
-    double tau;                     /* of the nuclear norm; 0: none */
-    const double *W;                /* (height, width), and */
-    double bias;                    /* as they will be written */
-    const double *alpha;            /* (n) in [0, C_i], with y'alpha = 0 but for rounding */
+    const struct binary_loss *loss; /* the loss */
+    double tau;                     /* weight of the nuclear norm; 0: none */
+    const double *W;                /* (height, width) */
+    double bias;                    /* bias; W and bias as the model will have them */
+    const double *alpha;            /* (n) in [0, C_i], y'alpha = 0 up to rounding */
 };
 
-/* The primal of W = 0 with its best bias, at least. n rows are this rank's; all ranks, here and
- * below. */
+/* Upper bound of the primal of W = 0 with its best bias. n: rows of this process. All processes,
+ * here and below. */
 double smm_loss_of_zero(const struct binary_loss *loss, size_t n);
 
-/* Both bounds of 1/2 |W|^2 + tau |W|_* + loss. A dual point whose y'alpha no small change brings to
- * 0 gives the bound 0. */
+/* Certifies both bounds of 1/2 |W|^2 + tau |W|_* + loss. The dual bound is 0 if no small change of
+ * alpha makes y'alpha 0. */
 int smm_certify(struct certify *certify, const struct smm_claim *claim,
                 struct certificate *certificate, struct error *err);
 

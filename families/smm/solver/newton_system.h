@@ -1,6 +1,6 @@
 /* The Newton systems over the rows where the loss is curved. For m such rows X with inverse
- * curvatures d (m), and P = I, or the P of spectral.h for the nuclear norm, the step minimises over p
- * and b
+ * curvatures d (m), and P = I, or the P of spectral.h for the nuclear norm, the step minimises over
+ * p and b
  *
  *   g'p + 1/2 p'P p + 1/2 sum_i (<X_i, p> + b)^2 / d_i;     p = -P^-1 (g + X'x),
  *   (diag(d) + X P^-1 X') x = b 1 - X P^-1 g,   1'x = 0.

@@ -3,11 +3,11 @@
  *   min over W, b of  1/2 |W|_F^2 + T |W|_* + sum_i C_i l(1 - y_i (<W, X_i> + b))
  *   max over alpha of sum_i alpha_i - 1/2 |SVT_T(M)|_F^2,   M = sum_i alpha_i y_i X_i,
  *
- * with alpha as in the binary SVM. SVT_T, singular value thresholding, lowers the singular values by
- * T and cuts them at 0 (Cai, Candes & Shen, SIAM J. Optim. 2010); W = SVT_T(M) at the optimum. Solved
- * by Newton's method in an augmented Lagrangian (nuclear_newton.h) or by an interior-point method
- * (nuclear_interior_point.h), as policy.c decides. Each function here costs an SVD, O(height width
- * k), per evaluation. */
+ * with alpha as in the binary SVM. SVT_T, singular value thresholding, lowers the singular values
+ * by T and cuts them at 0 (Cai, Candes & Shen, SIAM J. Optim. 2010); W = SVT_T(M) at the optimum.
+ * Solved by Newton's method in an augmented Lagrangian (nuclear_newton.h) or by an interior-point
+ * method (nuclear_interior_point.h), as policy.c decides. Each function here costs an SVD, O(height
+ * width k), per evaluation. */
 #ifndef FAMILIES_SMM_SOLVER_NUCLEAR_H
 #define FAMILIES_SMM_SOLVER_NUCLEAR_H
 

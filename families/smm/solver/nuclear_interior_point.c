@@ -1,3 +1,4 @@
+/* The cone of the nuclear norm and the Newton systems (nuclear_interior_point.h). */
 #include "families/smm/solver/nuclear_interior_point.h"
 
 #include "common/base/array.h"
@@ -15,29 +16,30 @@
 
 enum { MAX_CELLS = 1536 };
 
-/* a solution off by so much is not corrected in a few rounds */
+/* an error of the solution that refinement does not correct in a few steps */
 static const double INACCURATE = 0.1;
 
 struct nuclear_interior {
-    struct interior_rows rows;         /* with the cells as columns */
+    struct interior_rows rows;         /* the cells and the bias as columns */
     size_t height, width, cells, side; /* side = height + width */
     double tau;
 
-    /* the cone: (side, side) but for Z, (height, width) */
+    /* The cone. All are (side, side), but Z is (height, width). */
     double *S, *Z, *Y, *inverse; /* of Y */
     double *S_step, *Z_step, *Y_step, *second_order;
     double *one, *two; /* work */
 
-    double *Q;          /* (cells, cells) lower half; then its Cholesky factor K, zeros above */
+    double *Q; /* (cells, cells) lower half; after factor_Q its Cholesky factor K, zeros above */
     double *residual;   /* (cells) */
     double *XK;         /* (n, cells + 1): sqrt(theta) times the rows of X diag(K, 1) */
     double *B;          /* (cells + 1, cells + 1) I + K'K + (XK)'theta XK */
     double *work;       /* (2 (cells + 1)) */
     double *U, *s, *Vt; /* of singular values */
-    struct stacked *stacked; /* in place of B's factor: that of the rows it is made of; or NULL */
+    /* factorisation by the stacked rows of which B is the sum of squares; or NULL */
+    struct stacked *stacked;
     bool is_stacked;
 
-    struct error *err; /* of the callbacks, which return none: the run ends after one that failed */
+    struct error *err; /* of the callbacks, which return none; a failure ends the run */
     bool failed;
 };
 
@@ -64,7 +66,8 @@ static void symmetrise(double *A, size_t n) {
     }
 }
 
-/* Both corners of A (side, side): factor times C (height, width), and its transpose. */
+/* Sets both off-diagonal corners of A (side, side) to factor times C (height, width) and its
+ * transpose. */
 static void set_corner(const struct nuclear_interior *in, const double *C, double factor,
                        double *A) {
     size_t side = in->side, height = in->height, width = in->width;
@@ -75,7 +78,7 @@ static void set_corner(const struct nuclear_interior *in, const double *C, doubl
     }
 }
 
-/* Y, or its change when `diagonal` is 0, of Z. */
+/* Y of Z, or its change if `diagonal` is 0. */
 static void fill_Y(const struct nuclear_interior *in, const double *Z, double diagonal, double *Y) {
     size_t side = in->side;
     memset(Y, 0, side * side * sizeof *Y);
@@ -85,7 +88,7 @@ static void fill_Y(const struct nuclear_interior *in, const double *Z, double di
     set_corner(in, Z, -0.5, Y);
 }
 
-/* sym(A B C) into out; one is work. */
+/* out = sym(A B C); uses in->one. */
 static void triple(const struct nuclear_interior *in, const double *A, const double *B,
                    const double *C, double *out) {
     multiply(A, B, in->side, in->side, in->side, in->one);
@@ -93,7 +96,7 @@ static void triple(const struct nuclear_interior *in, const double *A, const dou
     symmetrise(out, in->side);
 }
 
-/* The longest step from A, positive definite, along D until it is so no more: by the least
+/* The maximal step from A, positive definite, along D that stays in the cone, by the smallest
  * eigenvalue of L^-1 D L^-T. */
 static double max_step_length(struct nuclear_interior *in, const double *A, const double *D) {
     size_t side = in->side;
@@ -136,7 +139,7 @@ static void cone_subtract_slope(void *context, double *g) {
     array_add(g, -1, in->Z, in->cells);
 }
 
-/* The corner of target Y^-1 - S - bend. */
+/* The corner of target Y^-1 - S - second_order. */
 static void set_residual(struct nuclear_interior *in, double target) {
     size_t side = in->side;
     for (size_t a = 0; a < in->height; a++) {
@@ -156,7 +159,8 @@ static void cone_add_residual(void *context, double target, const double *step, 
     array_add(x, 1, in->residual, in->cells);
 }
 
-/* S's corner is W: it changes as W does, which the rest of its change only nearly agrees with. */
+/* S's corner is W, so its step is that of W; the linearised step agrees with it up to rounding
+ * only. */
 static void cone_set_step(void *context, double target, const double *step, const double *z_step) {
     struct nuclear_interior *in = context;
     size_t size = in->side * in->side;
@@ -196,7 +200,7 @@ static void cone_move(void *context, double length) {
     fill_Y(in, in->Z, in->tau, in->Y);
 }
 
-/* Singular values into in->s; false if A is not finite, or it has failed. */
+/* Singular values of A in in->s. False if A is not finite or the SVD fails. */
 static bool singular_values(struct nuclear_interior *in, const double *A) {
     for (size_t j = 0; j < in->cells; j++) {
         if (!isfinite(A[j])) {
@@ -235,7 +239,7 @@ static double cone_conjugate(void *context, const double *g) {
 
 /* ---- the system ---- */
 
-/* Y^-1, by its Cholesky factor. */
+/* Y^-1 by Cholesky factorisation. */
 static int invert_Y(struct nuclear_interior *in) {
     size_t side = in->side;
     memcpy(in->one, in->Y, side * side * sizeof *in->one);
@@ -251,9 +255,9 @@ static int invert_Y(struct nuclear_interior *in) {
     return 0;
 }
 
-/* Q[dZ] = 1/4 (P dZ R + W dZ' N + M dZ V + N dZ' W) with S = [P W; . V] and Y^-1 = [M N; . R]. In
- * coordinates where Z is diagonal Q would be graded by the cone, and its small values more
- * accurate; but there features in different units are mixed, and more is lost. */
+/* Q[dZ] = 1/4 (P dZ R + W dZ' N + M dZ V + N dZ' W) with S = [P W; . V] and Y^-1 = [M N; . R].
+ * Rejected: coordinates in which Z is diagonal. They would make small values of Q more accurate,
+ * but mix features in different units, which loses more. */
 static void form_Q(struct nuclear_interior *in) {
     size_t side = in->side, height = in->height, width = in->width, cells = in->cells;
     const double *S = in->S, *inverse = in->inverse;
@@ -274,7 +278,7 @@ static void form_Q(struct nuclear_interior *in) {
     }
 }
 
-/* Q becomes its Cholesky factor, zeros above. */
+/* Replaces Q by its Cholesky factor, with zeros above the diagonal. */
 static int factor_Q(struct nuclear_interior *in) {
     size_t cells = in->cells;
     form_Q(in);
@@ -301,8 +305,8 @@ static void form_XK(struct nuclear_interior *in, const double *theta) {
     }
 }
 
-/* The rows of which B is the sum of squares: those of XK, of K, and of I. False if these cannot be
- * factored, or it has failed. */
+/* Factors the stacked rows of XK, K and I, of which B is the sum of squares. False if they cannot
+ * be factored, or for lack of memory. */
 static bool factor_stacked(struct nuclear_interior *in) {
     size_t cells = in->cells, m = cells + 1, rows = in->rows.n + cells;
     if (!in->stacked && stacked_create(&in->stacked, rows, m, cells, false, in->err) < 0) {
@@ -330,7 +334,7 @@ static void form_B(struct nuclear_interior *in) {
     }
 }
 
-/* Whether B's factor gives back a vector of which B is taken by its rows. */
+/* Whether B's factor recovers a vector from its product with B, computed by rows. */
 static bool is_accurate(struct nuclear_interior *in) {
     size_t cells = in->cells, m = cells + 1;
     double *x = in->work, *product = x + m, *scores = in->rows.signed_alpha, error = 0;
@@ -355,9 +359,9 @@ static bool is_accurate(struct nuclear_interior *in) {
     return error <= INACCURATE;
 }
 
-/* With Q = K K' the system is diag(K, 1)^-T B diag(K, 1)^-1: no inverse of Q, which is nearly
- * singular at the end. Where theta of some rows is so large that B has lost the others and I in
- * rounding, its factor is had from the rows that it is made of. */
+/* With Q = K K' the system is diag(K, 1)^-T B diag(K, 1)^-1, which avoids the inverse of Q, nearly
+ * singular at the end. If theta of some rows is so large that forming B rounds the others and I
+ * away, the factor is computed from the stacked rows instead. */
 static int factor(void *context, const double *theta) {
     struct nuclear_interior *in = context;
     in->is_stacked = false;

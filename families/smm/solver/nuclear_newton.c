@@ -1,3 +1,4 @@
+/* Outer iterations, Newton steps and line search (nuclear_newton.h). */
 #include "families/smm/solver/nuclear_newton.h"
 
 #include "common/base/array.h"
@@ -15,42 +16,45 @@
 enum {
     EASY_STEPS = 1,
     FAIR_STEPS = 2,
-    HARD_STEPS = 8, /* steps of a round */
-    PATIENCE = 40,  /* steps without a better gap */
+    HARD_STEPS = 8, /* Newton steps of an outer iteration */
+    PATIENCE = 40,  /* steps without a smaller gap */
     MAX_STEPS = 500
 };
 
-static const double RESIDUAL_SHARE = 2; /* a round ends when its residual is so much of the gap */
-static const double MU_DECREASE = 0.3;  /* mu after an easy round; rho goes the other way */
-static const double MU_INCREASE = 1.3;  /* after a hard one */
-static const double MU_DECREASE_FAR = 0.9; /* DOWN at the most while the gap is over FAR */
+/* an outer iteration ends at a residual of so much of the gap */
+static const double RESIDUAL_SHARE = 2;
+/* factor of mu after an easy outer iteration; rho gets its inverse */
+static const double MU_DECREASE = 0.3;
+static const double MU_INCREASE = 1.3;     /* after a hard one */
+static const double MU_DECREASE_FAR = 0.9; /* smallest factor while the gap is above FAR_GAP */
 static const double FAR_GAP = 1e-2;
-static const double RHO_SHARE = 4;  /* threshold as a share of the mean singular value, inverse */
-static const double MU_SHARE = 0.2; /* first mu, of that with the best dual bound at W = 0 */
+/* inverse of the threshold as a share of the mean singular value */
+static const double RHO_SHARE = 4;
+static const double MU_SHARE = 0.2; /* first mu, relative to that of the best dual bound at W = 0 */
 static const double PROGRESS = 1e-3;
-enum { RHO_UPDATES = 6 }; /* in which rho follows the singular values */
+enum { RHO_UPDATES = 6 }; /* outer iterations in which rho follows the singular values */
 
 struct smm_nuclear_newton {
     const struct smm_matrices *matrices;
-    struct binary_rows rows; /* the same */
+    struct binary_rows rows; /* the matrices as rows */
     size_t n, cells;
     struct smm_spectral spectral;
     struct newton_system *system;
     double mu, rho, bias;
 
     /* (cells) */
-    double *W, *S, *multiplier0, *multiplier, *M, *low; /* centre: Y0; low: SVT_T(M) */
+    double *W, *S, *multiplier0, *multiplier, *M, *low; /* multiplier0: Y0; low: SVT_T(M) */
     double *gradient, *step, *trial;
     /* (n) */
     double *s, *q, *trial_s, *alpha, *trial_alpha, *alpha0, *margin, *signs;
     double *cost;   /* of the last solve; 0 before the first */
-    bool squared;   /* the same */
-    double *d;      /* of the band */
+    bool squared;   /* of the last solve */
+    double *d;      /* of the curved rows */
     double *breaks; /* (2n) */
     uint32_t *curved;
     size_t n_curved;
 
-    /* of the solve at work */
+    /* of the present solve */
     const struct binary_loss *loss;
     double tau;
     const struct monitor *monitor;
@@ -106,9 +110,9 @@ void smm_nuclear_newton_free(struct smm_nuclear_newton *newton) {
     free(newton);
 }
 
-/* ---- a point ---- */
+/* ---- the iterate ---- */
 
-/* The primal of S, with its best bias. */
+/* Updates the best primal with S and its exact bias. */
 static void update_primal(struct smm_nuclear_newton *newton) {
     struct binary_fit *fit = newton->fit;
     double sum;
@@ -122,14 +126,14 @@ static void update_primal(struct smm_nuclear_newton *newton) {
     }
 }
 
-/* alpha at the scores s, and the bias. */
+/* Computes alpha at the scores s; returns the bias. */
 static double find_alpha(struct smm_nuclear_newton *newton, const double *s, double *alpha) {
     return binary_smooth_bias(newton->loss, newton->margin, s, newton->n, newton->mu, newton->bias,
                               alpha);
 }
 
-/* The gradient of the round's function at W, the dual bound of its alpha, and the primal of its S
- * where that ends the round. */
+/* Computes the gradient of the outer iteration's function at W, the dual bound of its alpha and, if
+ * the outer iteration has converged, the primal of its S. */
 static int evaluate(struct smm_nuclear_newton *newton, struct error *err) {
     const struct binary_loss *loss = newton->loss;
     size_t n = newton->n, cells = newton->cells;
@@ -185,7 +189,7 @@ static void find_curved_rows(struct smm_nuclear_newton *newton) {
     }
 }
 
-/* The Newton step, and its scores q. */
+/* Computes the Newton step and its scores q. */
 static int find_step(struct smm_nuclear_newton *newton, struct error *err) {
     find_curved_rows(newton);
     if (newton_system_solve(newton->system, &newton->spectral, newton->curved, newton->n_curved,
@@ -196,7 +200,8 @@ static int find_step(struct smm_nuclear_newton *newton, struct error *err) {
     return 0;
 }
 
-/* The slope of the round's function at W + theta step, its bias minimised out. */
+/* Directional derivative of the outer iteration's function at W + theta step, with the bias
+ * minimised out. */
 static int slope_at(void *context, double theta, double *slope, struct error *err) {
     struct smm_nuclear_newton *newton = context;
     const struct smm_matrices *matrices = newton->matrices;
@@ -223,8 +228,8 @@ static int slope_at(void *context, double theta, double *slope, struct error *er
     return 0;
 }
 
-/* Goes along the step to where the slope is nearly 0. *moved = false if the step does not lead
- * down. Stays where it is if it is late. */
+/* Moves along the step to where the derivative is nearly 0. *moved = false if the step is no
+ * descent direction. Does not move after the deadline. */
 static int search(struct smm_nuclear_newton *newton, bool *moved, struct error *err) {
     double length;
     if (find_length(slope_at, newton, newton->monitor, &length, moved, err) < 0) {
@@ -237,9 +242,9 @@ static int search(struct smm_nuclear_newton *newton, bool *moved, struct error *
     return 0;
 }
 
-/* ---- rounds ---- */
+/* ---- outer iterations ---- */
 
-/* u of alpha0 = 0 becomes that of alpha0, by the margins. */
+/* The margins by which u includes alpha0: alpha = C clip(u/mu, 0, 1). */
 static void set_margins(struct smm_nuclear_newton *newton) {
     for (size_t i = 0; i < newton->n; i++) {
         newton->margin[i] =
@@ -247,8 +252,8 @@ static void set_margins(struct smm_nuclear_newton *newton) {
     }
 }
 
-/* The best dual bound over shares of the alphas at W = 0, for mu; and for rho the singular values
- * of a W along that M whose margins are 1 on average. */
+/* Starts at W = 0. mu: from the multiple of the alphas at W = 0 with the best dual bound. rho: from
+ * the singular values of the multiple of M whose margins average 1. */
 static int start(struct smm_nuclear_newton *newton, struct error *err) {
     const struct smm_matrices *matrices = newton->matrices;
     size_t n = newton->n, cells = newton->cells;
@@ -292,7 +297,7 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
     return 0;
 }
 
-/* The next round, after one of so many steps. */
+/* Updates multipliers, mu and rho after an outer iteration of so many steps. */
 static void next_outer_iteration(struct smm_nuclear_newton *newton, uint64_t outer, int steps) {
     double gap = gap_relative(newton->fit->primal, newton->fit->dual);
     double factor = steps <= EASY_STEPS   ? MU_DECREASE
@@ -313,7 +318,8 @@ static void next_outer_iteration(struct smm_nuclear_newton *newton, uint64_t out
 static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *err) {
     struct binary_fit *fit = newton->fit;
     uint64_t outer = 0;
-    double best_gap = INFINITY, min_residual = INFINITY; /* least residual of the round */
+    double best_gap = INFINITY,
+           min_residual = INFINITY; /* smallest residual of the outer iteration */
     int steps = 0, stalled = 0;
     while (!gap_reached(fit->primal, fit->dual, epsilon)) {
         bool moved;
@@ -357,7 +363,7 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
             return -1;
         }
         if (!moved &&
-            newton->residual > RESIDUAL_SHARE * gap) { /* else it is at the round's minimum */
+            newton->residual > RESIDUAL_SHARE * gap) { /* otherwise it is at the minimum */
             fit->reason = STOP_ROUNDING;
             return 0;
         }
@@ -365,7 +371,7 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
     return 0;
 }
 
-/* Whether the last solve was of that loss and tau. */
+/* Whether the last solve was of the same loss and tau. */
 static bool is_known(const struct smm_nuclear_newton *newton, const struct binary_loss *loss,
                      double tau) {
     bool other = tau != newton->tau || loss->squared != newton->squared ||

@@ -1,3 +1,4 @@
+/* Starts on threads or processes, and the best of them (restarts.h). */
 #include "families/smm/solver/restarts.h"
 
 #include "common/base/memory.h"
@@ -14,11 +15,11 @@ struct start {
     struct smm_trace trace;
     struct error err;
     bool failed;
-    size_t rank; /* which has made it, and alone has the point's factors */
+    size_t rank; /* process that ran it, which alone has the point's factors */
 };
 
-/* All starts: tasks of their own, each serial, on this rank or dealt to all; or one after the
- * other, where rows are spread over ranks. */
+/* All starts. Each is one serial task of this process, or of any process if distributed. If rows
+ * are distributed, they run one after the other. */
 struct run {
     const struct smm_starts *starts;
     struct smm_lowrank problem;
@@ -30,9 +31,11 @@ struct run {
     struct cluster_tasks tasks;
 };
 
-/* Rows of Vt (r, width): orthonormal, random by the seed. */
+/* Rows of Vt (r, width), orthonormal and random. */
 static int draw_start(const struct run *run, size_t number, double *Vt, struct error *err) {
-    enum { UNIFORMS = 12 }; /* summed: about normal, by + and - only */
+    enum {
+        UNIFORMS = 12
+    }; /* summed: about normal, without library functions that differ between systems */
     size_t r = run->problem.rank, width = run->matrices.width;
     double *normal = memory_array(r * (width + r + 1), sizeof *normal, "a start", err);
     if (!normal) {
@@ -73,9 +76,9 @@ static void descend(void *argument, size_t task, size_t worker) {
     start->failed = status < 0;
 }
 
-/* ---- dealt to ranks ---- */
+/* ---- distributed starts ---- */
 
-/* Takes starts as long as there are some. */
+/* Runs starts until none is left. */
 static void descend_distributed(void *argument, size_t task, size_t worker) {
     (void)task;
     struct run *run = argument;
@@ -91,8 +94,8 @@ static void descend_distributed(void *argument, size_t task, size_t worker) {
     }
 }
 
-/* Makes known on all ranks how the starts ended: each number comes from one rank, 0 from the
- * others. */
+/* Gives all processes the results of all starts: a sum, in which each number comes from one process
+ * and is 0 on the others. */
 static int allgather_starts(struct run *run, struct error *err) {
     enum { OBJECTIVE, STATIONARITY, ITERATIONS, LIMIT, STALLED, RANK, NUMBERS };
     struct cluster *cluster = run->starts->distributed;
@@ -103,7 +106,7 @@ static int allgather_starts(struct run *run, struct error *err) {
     for (size_t k = 0; k < run->n; k++) {
         const struct start *start = &run->start[k];
         double *values = all + k * NUMBERS;
-        if (start->point.U) { /* it is this one's */
+        if (start->point.U) { /* it ran in this process */
             values[OBJECTIVE] = start->point.objective;
             values[STATIONARITY] = start->trace.stationarity;
             values[ITERATIONS] = (double)start->trace.iterations;
@@ -127,7 +130,7 @@ static int allgather_starts(struct run *run, struct error *err) {
     return 0;
 }
 
-/* The factors of a start that one rank has, on all. */
+/* Broadcasts the factors of a start from the process that has them. */
 static int broadcast_point(struct run *run, size_t number, struct error *err) {
     struct start *start = &run->start[number];
     const struct smm_matrices *matrices = &run->matrices;
@@ -153,7 +156,7 @@ static int descend_all(struct run *run, struct smm_subproblem *subproblem, struc
     threads_run(threads, threads_count(threads), descend_distributed, run);
     pthread_mutex_destroy(&run->mutex);
     for (size_t i = 0; i < run->n; i++) {
-        if (run->start[i].failed) { /* the others wait, until the program ends */
+        if (run->start[i].failed) { /* the others wait until the program ends */
             *err = run->start[i].err;
             return -1;
         }
@@ -161,7 +164,7 @@ static int descend_all(struct run *run, struct smm_subproblem *subproblem, struc
     return allgather_starts(run, err);
 }
 
-/* ---- all ---- */
+/* ---- all starts ---- */
 
 static int take_best(struct run *run, struct smm_subproblem *subproblem,
                      struct smm_outcome *outcome, struct error *err) {
@@ -207,8 +210,8 @@ int smm_starts_solve(const struct smm_starts *starts, struct smm_subproblem *sub
     if (!run.start) {
         return -1;
     }
-    /* each start has its own count of iterations, so that a limit does not depend on which thread
-     * is faster */
+    /* Each start counts its own iterations, so that a limit does not depend on the order of
+     * threads. */
     struct monitor_shared shared;
     const struct monitor watch = monitor_share(&shared, starts->monitor);
     run.problem = (struct smm_lowrank){.matrices = &run.matrices,
@@ -218,14 +221,15 @@ int smm_starts_solve(const struct smm_starts *starts, struct smm_subproblem *sub
                                        .alternate = parameters->method == SMM_ALTERNATE,
                                        .bound = subproblem->dual,
                                        .monitor = &watch};
-    *outcome = (struct smm_outcome){.iterations = 1}; /* the SVM */
+    *outcome = (struct smm_outcome){.iterations = 1}; /* counts the SVM */
     int status = 0;
     if (starts->distributed) {
         status = descend_all(&run, subproblem, err);
-    } else if (run.n > 1 && !run.matrices.cluster) { /* threads go to the starts, else into each */
+    } else if (run.n > 1 &&
+               !run.matrices.cluster) { /* one thread per start; otherwise all threads in each */
         run.matrices.threads = NULL;
         threads_run(starts->matrices->threads, run.n, descend, &run);
-    } else { /* of a failure other ranks know nothing: they wait */
+    } else { /* after a failure the other processes wait until the program ends */
         for (size_t i = 0; i < run.n && (i == 0 || !run.start[i - 1].failed); i++) {
             descend(&run, i, 0);
         }

@@ -4,11 +4,11 @@
  *
  *   1/2 |W|^2 + min over S of  rho threshold |S|_* + rho/2 |B - S|^2      is  P = I + rho (I - D).
  *
- * In the coordinates G = U'HV, D multiplies the symmetric part of the pair (a, c), c != a, by
- * (f(a) - f(c))/(t_a - t_c), and the antisymmetric part by (f(a) + f(c))/(t_a + t_c). Where only the
- * longer of the two sides has an index c, the factor is f(a)/t_a (Lewis & Sendov, Set-Valued Analysis
- * 2005; Jiang, Sun & Toh, Math. Programming Computation 2014). So P^-1 differs from I/(1 + rho) only
- * in pairs with one of the r singular values above the threshold. A decomposition costs
+ * In the coordinates G = U'HV, D multiplies the symmetric part of the pair (a, c), c != a, by (f(a)
+ * - f(c))/(t_a - t_c), and the antisymmetric part by (f(a) + f(c))/(t_a + t_c). Where only the
+ * longer of the two sides has an index c, the factor is f(a)/t_a (Lewis & Sendov, Set-Valued
+ * Analysis 2005; Jiang, Sun & Toh, Math. Programming Computation 2014). So P^-1 differs from I/(1 +
+ * rho) only in pairs with one of the r singular values above the threshold. A decomposition costs
  * O(height width k), a product with P^-1 as much. */
 #ifndef FAMILIES_SMM_SOLVER_SPECTRAL_H
 #define FAMILIES_SMM_SOLVER_SPECTRAL_H
