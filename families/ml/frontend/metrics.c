@@ -49,14 +49,14 @@ static double best_discounts(uint64_t n) {
 static void add_weights(struct ml_cut *cut, const struct ml_place *list, uint32_t n,
                         uint32_t n_unknown, double unknown_weight) {
     double sum = 0, best = 0;
-    uint32_t room = cut->at;
-    for (uint32_t i = 0; i < n_unknown && room > 0; i++, room--) {
+    uint32_t slots = cut->at;
+    for (uint32_t i = 0; i < n_unknown && slots > 0; i++, slots--) {
         best += unknown_weight;
     }
     for (uint32_t i = n; i-- > 0;) {
         sum += list[i].place <= cut->at ? list[i].weight : 0;
-        best += room > 0 ? list[i].weight : 0;
-        room -= room > 0;
+        best += slots > 0 ? list[i].weight : 0;
+        slots -= slots > 0;
     }
     cut->sum += sum;
     cut->attainable += best;

@@ -138,9 +138,9 @@ static void prove(const void *opened, struct point point, struct proof_writer *p
         proof_writer_text(proof, "free-bias", "yes");
     }
     for (size_t i = 0; i < dual->n; i++) {
-        struct ml_proof_entry number = dual->number[i];
-        proof_writer_value(proof, number.row, number.p + 1, number.r == number.p ? 0 : number.r + 1,
-                           number.value);
+        struct ml_proof_entry entry = dual->entry[i];
+        proof_writer_value(proof, entry.row, entry.p + 1, entry.r == entry.p ? 0 : entry.r + 1,
+                           entry.value);
     }
 }
 

@@ -54,9 +54,9 @@ double ml_admm_work(const struct problem *problem, const struct ml_rows *rows) {
         !splitting_fits(rows->n, rows->q, NULL, problem->cache_bytes)) {
         return INFINITY;
     }
-    double wide = problem->gram ? 50 : (double)problem->data->n_features;
+    double value_work = problem->gram ? 50 : (double)problem->data->n_features;
     double systems = work_cholesky(n) + work_blas3(TYPICAL_ITERATIONS * 2 * n * n * q);
-    return work_scalar(n * n / 2 * wide + TYPICAL_ITERATIONS * n * q * LABEL_STEP) + systems;
+    return work_scalar(n * n / 2 * value_work + TYPICAL_ITERATIONS * n * q * LABEL_STEP) + systems;
 }
 
 /* ---- creation ---- */
@@ -256,15 +256,15 @@ static void offer_dual(struct ml_admm *admm, double norm, double unbalanced) {
  * certificate gives the true bound. */
 static double cost_of_imbalance(const struct ml_admm *admm) {
     const double *Z = admm->splitting.Z, *bias = admm->splitting.bias;
-    double price = 0;
+    double cost_total = 0;
     for (size_t k = 0; k < admm->q; k++) {
         double sum = 0;
         for (size_t i = 0; i < admm->n; i++) {
             sum += Z[i * admm->q + k];
         }
-        price += fabs(sum) * (fabs(bias[k]) + 1);
+        cost_total += fabs(sum) * (fabs(bias[k]) + 1);
     }
-    return price;
+    return cost_total;
 }
 
 static void evaluate(struct ml_admm *admm) {

@@ -443,12 +443,12 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
     }
     double start_gap = gap_relative(run->bounds.primal, run->bounds.dual);
     pace_slow(&run->pace, run->work, start_gap, run->epsilon);
-    run->yields = false;
+    run->converges_slowly = false;
     for (;;) {
         struct ml_bounds *bounds = &run->bounds;
         double allowed = run->epsilon * bounds->primal;
         if (gap_reached(bounds->primal, bounds->dual, run->epsilon) &&
-            run->iterations >= run->least) {
+            run->iterations >= run->min_iterations) {
             return 0;
         }
         bcd->negligible_gap = NEGLIGIBLE * allowed / (double)bcd->rows->n_everywhere;
@@ -476,9 +476,9 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
         bool better = gap < 0.9 * best_gap || bounds->dual - last_dual > STALLED * gap;
         stalled = better ? 0 : stalled + 1;
         best_gap = gap < best_gap ? gap : best_gap;
-        run->yields = pace_slow(&run->pace, run->work, gap_relative(bounds->primal, bounds->dual),
+        run->converges_slowly = pace_slow(&run->pace, run->work, gap_relative(bounds->primal, bounds->dual),
                                 run->epsilon);
-        if (run->stop || run->yields || stalled >= MAX_STALLED) {
+        if (run->stop || run->converges_slowly || stalled >= MAX_STALLED) {
             return 0;
         }
     }

@@ -48,7 +48,7 @@ void ml_unpad(const double *padded, size_t width, const uint32_t *rows, size_t n
 }
 
 static struct ml_feasibility feasibility_of(const struct ml_block *block, const double *beta) {
-    double above = 0, below = 0, wrong = 0, most_above = 0, most_below = 0, sum = 0, total = 0;
+    double above = 0, below = 0, wrong = 0, max_above = 0, max_below = 0, sum = 0, total = 0;
     for (uint32_t k = 0, next = 0; k < block->q; k++) {
         bool relevant = next < block->n_relevant && block->relevant[next] == k;
         double size = relevant ? beta[k] : -beta[k], good = size > 0 ? size : 0;
@@ -57,13 +57,13 @@ static struct ml_feasibility feasibility_of(const struct ml_block *block, const 
         sum += fabs(size);
         wrong += good - size;
         *(relevant ? &above : &below) += good;
-        double *max_product = relevant ? &most_above : &most_below;
+        double *max_product = relevant ? &max_above : &max_below;
         *max_product = good > *max_product ? good : *max_product;
     }
-    double least = fmin(above, below);
+    double min_side = fmin(above, below);
     return (struct ml_feasibility){.sum = sum,
                                    .infeasibility = fabs(total) + 2 * wrong,
-                                   .max_product = least > 0 ? most_above * most_below / least : 0};
+                                   .max_product = min_side > 0 ? max_above * max_below / min_side : 0};
 }
 
 /* The part of a row's sum that no alpha in [0, lambda] can carry from relevant labels to the others
@@ -84,14 +84,14 @@ static double excess_over_lambda(const struct ml_block *block, const double *bet
     }
     ml_sort(list, n, merge);
     ml_sort(others, m, merge);
-    uint32_t full = m; /* others whose |beta_r| is above j lambda */
+    uint32_t n_saturated = m; /* others whose |beta_r| is above j lambda */
     for (uint32_t j = 1; j <= n; j++) {
         double each = j * block->lambda;
-        while (full > 0 && others[full - 1].key <= each) {
-            filled += others[--full].key;
+        while (n_saturated > 0 && others[n_saturated - 1].key <= each) {
+            filled += others[--n_saturated].key;
         }
         sum += list[j - 1].key;
-        excess = fmax(excess, sum - filled - full * each);
+        excess = fmax(excess, sum - filled - n_saturated * each);
     }
     return excess;
 }

@@ -80,7 +80,7 @@ static int run_to(void *context, double epsilon, struct tolerance_end *end, stru
     const struct certificate *certificate = &state->point->certificate;
     *end = (struct tolerance_end){.gap = certificate->certified ? certificate->gap : (double)NAN,
                                   .limited = stop_limited(run->stop),
-                                  .converged = !run->stop && !run->yields};
+                                  .converged = !run->stop && !run->converges_slowly};
     return 0;
 }
 
@@ -138,7 +138,7 @@ static int solve_free(struct ml_state *state, struct error *err) {
     run->epsilon = fmax(first_epsilon, gap_share * parameters->epsilon);
     while (failed < MAX_FAILED) {
         uint64_t before = run->iterations;
-        run->least = before + 1;
+        run->min_iterations = before + 1;
         run->pace = (struct pace){.other = pace.other};
         if (ml_bcd_run(bcd, run, err) < 0) {
             return -1;
@@ -146,23 +146,23 @@ static int solve_free(struct ml_state *state, struct error *err) {
         struct ml_bounds bounds = bounds_without_prox(bcd, &run->bounds);
         shift_bias(bcd);
         bool end = is_reached(&bounds, parameters->epsilon);
-        bool look = run->stop || run->yields || end || failed + 1 == MAX_FAILED;
-        if (!look) {
+        bool evaluate = run->stop || run->converges_slowly || end || failed + 1 == MAX_FAILED;
+        if (!evaluate) {
             double open = gap_relative(bounds.primal, bounds.dual);
-            look = run->yields = pace_slow(&pace, run->work, open, parameters->epsilon);
+            evaluate = run->converges_slowly = pace_slow(&pace, run->work, open, parameters->epsilon);
         }
-        if (look) {
+        if (evaluate) {
             if (certify(ml, parameters, point, err) < 0) {
                 return -1;
             }
             bounds = point->bounds;
             end = ml_gap_reached(point, parameters->epsilon);
         }
-        if (look && !end && !run->yields) { /* sums that are not 0 had overestimated the dual */
+        if (evaluate && !end && !run->converges_slowly) { /* sums that are not 0 had overestimated the dual */
             double open = gap_relative(bounds.primal, bounds.dual);
-            run->yields = pace_slow(&pace, run->work, open, parameters->epsilon);
+            run->converges_slowly = pace_slow(&pace, run->work, open, parameters->epsilon);
         }
-        if (run->stop || run->yields || end) {
+        if (run->stop || run->converges_slowly || end) {
             break;
         }
         double reached = gap_relative(bounds.primal, bounds.dual);

@@ -30,11 +30,11 @@ static int set_coefficients(struct ml *ml, const double *coefficients, struct ml
 }
 
 /* Directional derivative of the loss in t, at t times the point's scores and bias. */
-static double loss_slope(const struct ml *ml, const struct ml_parameters *parameters,
+static double loss_derivative(const struct ml *ml, const struct ml_parameters *parameters,
                          const struct ml_point *point, double t) {
     size_t q = ml->rows.q;
     const double *bias = point->bias;
-    double slope = 0, conjugate, *s = ml->bcd.s, *vertex = ml->bcd.old;
+    double derivative = 0, conjugate, *s = ml->bcd.s, *vertex = ml->bcd.old;
     for (size_t i = 0; i < ml->rows.n; i++) {
         struct ml_block block = ml_rows_block(&ml->rows, i, parameters->loss, parameters->cost);
         const double *from = point->scores + ml->rows.row[i] * q;
@@ -42,9 +42,9 @@ static double loss_slope(const struct ml *ml, const struct ml_parameters *parame
             s[k] = t * (from[k] + bias[k]);
         }
         ml_block_vertex(&block, s, vertex, &conjugate, ml->bcd.scratch[0]);
-        slope -= array_dot(vertex, from, q) + array_dot(vertex, bias, q);
+        derivative -= array_dot(vertex, from, q) + array_dot(vertex, bias, q);
     }
-    return cluster_total(ml->rows.cluster, slope);
+    return cluster_total(ml->rows.cluster, derivative);
 }
 
 /* The t near 1 that minimises the primal of t times the point, where |f|^2 = norm. At a large C
@@ -53,18 +53,18 @@ static double best_multiple(const struct ml *ml, const struct ml_parameters *par
                             const struct ml_point *point, double norm) {
     const double ulp = 4e-16, max_step = 0.5;
     double low = 1, high = 1;
-    bool too_short = loss_slope(ml, parameters, point, 1) + norm < 0;
+    bool too_short = loss_derivative(ml, parameters, point, 1) + norm < 0;
     for (double step = too_short ? ulp : -ulp; fabs(step) < max_step; step *= 2) {
         double t = 1 + step;
         *(too_short ? &high : &low) = t;
-        if ((loss_slope(ml, parameters, point, t) + t * norm < 0) != too_short) {
+        if ((loss_derivative(ml, parameters, point, t) + t * norm < 0) != too_short) {
             break;
         }
         *(too_short ? &low : &high) = t;
     }
     while (high - low > ulp) {
         double t = low + (high - low) / 2;
-        *(loss_slope(ml, parameters, point, t) + t * norm < 0 ? &low : &high) = t;
+        *(loss_derivative(ml, parameters, point, t) + t * norm < 0 ? &low : &high) = t;
     }
     return high;
 }
@@ -158,7 +158,7 @@ static int centre_bias(const struct ml *ml, struct ml_point *point, struct error
 /* Builds and certifies both points of a fit: the primal is scaled and, if `settle`, its free bias
  * centred. Overwrites the score store's W. */
 static int form_point(struct ml *ml, const struct ml_parameters *parameters,
-                      const struct ml_fit *fit, double scale, bool settle, struct ml_point *point,
+                      const struct ml_fit *fit, double scale, bool centre, struct ml_point *point,
                       struct error *err) {
     size_t q = ml->rows.q;
     double constant = ml->setup.bias * ml->setup.bias;
@@ -184,7 +184,7 @@ static int form_point(struct ml *ml, const struct ml_parameters *parameters,
         return -1;
     }
     scale_point(ml, parameters, scale, point);
-    if ((settle && centre_bias(ml, point, err) < 0) ||
+    if ((centre && centre_bias(ml, point, err) < 0) ||
         ml_point_certify(ml, parameters, point, err) < 0) {
         return -1;
     }
@@ -208,20 +208,20 @@ struct fallback {
  * slightly longer primal point has less. */
 static int offer_fit(struct ml_state *state, const struct ml_fit *fit, struct error *err) {
     enum { RESCALINGS = 3 };
-    bool settle = false, settles = state->ml->setup.free_bias;
+    bool centre = false, centres = state->ml->setup.free_bias;
     double scale = 1, next = INFINITY;
     for (int k = 0; k <= RESCALINGS && next > 1; k++) {
         struct ml_point found;
         if (ml_point_create(&found, state->ml, err) < 0) {
             return -1;
         }
-        if (form_point(state->ml, state->parameters, fit, scale, settle, &found, err) < 0) {
+        if (form_point(state->ml, state->parameters, fit, scale, centre, &found, err) < 0) {
             ml_point_free(&found);
             return -1;
         }
-        next = settle == settles ? found.certificate.length : INFINITY;
-        scale *= settle == settles ? next : 1;
-        settle = settles;
+        next = centre == centres ? found.certificate.length : INFINITY;
+        scale *= centre == centres ? next : 1;
+        centre = centres;
         ml_point_merge(state->point, &found);
         ml_point_free(&found);
         if (ml_gap_reached(state->point, state->parameters->epsilon)) {

@@ -54,10 +54,10 @@ static void product_task(void *argument, size_t task, size_t worker) {
 
 int ml_products(const struct problem *problem, const struct ml_rows *rows, double *K,
                 struct error *err) {
-    size_t wide = problem->gram ? 0 : problem->data->n_features;
+    size_t columns = problem->gram ? 0 : problem->data->n_features;
     size_t workers = threads_count(problem->threads);
     struct products products = {problem, rows, K,
-                                memory_array(workers, wide * sizeof(double), "a row", err)};
+                                memory_array(workers, columns * sizeof(double), "a row", err)};
     if (!products.dense) {
         return -1;
     }

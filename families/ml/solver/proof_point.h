@@ -16,8 +16,8 @@ struct ml_proof_entry {
 };
 
 struct ml_proof_point {
-    struct ml_proof_entry *number; /* (n) sorted by row, p and r; no value is 0 */
-    size_t n, room;
+    struct ml_proof_entry *entry; /* (n) sorted by row, p and r; no value is 0 */
+    size_t n, capacity;
 };
 
 /* Removes all entries; proof may be NULL. */
@@ -25,7 +25,7 @@ void ml_proof_point_clear(struct ml_proof_point *proof);
 void ml_proof_point_free(struct ml_proof_point *proof);
 
 /* Adds an entry, whose value must not be 0. -1 for lack of memory. */
-int ml_proof_point_add(struct ml_proof_point *proof, const struct ml_proof_entry *number,
+int ml_proof_point_add(struct ml_proof_point *proof, const struct ml_proof_entry *entry,
                        struct error *err);
 
 /* Adds the entries of a row's beta (q) that are not 0. */

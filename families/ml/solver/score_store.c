@@ -330,24 +330,24 @@ static int sweep_chunk(struct ml_store *store, const uint32_t *order, size_t n,
                        bool (*visit)(void *, size_t, const double *, double *), void *context,
                        struct random *random, struct error *err) {
     size_t width = store->width, n_changed = 0;
-    uint32_t turn[CHUNK], *index = store->chunk_index;
+    uint32_t visit_order[CHUNK], *index = store->chunk_index;
     for (size_t k = 0; k < n; k++) {
         index[k] = store->index[order[k]];
-        turn[k] = (uint32_t)k;
+        visit_order[k] = (uint32_t)k;
         memcpy(store->chunk_s + k * width, store->S + order[k] * width, width * sizeof(double));
     }
     if (gram_block(store->problem->gram, index, n, index, n, store->chunk_k, err) < 0) {
         return -1;
     }
     memset(store->chunk_d, 0, n * width * sizeof(double));
-    random_shuffle(random, turn, n);
+    random_shuffle(random, visit_order, n);
     bool moved[CHUNK] = {false};
     for (size_t t = 0; t < n; t++) {
-        size_t k = turn[t];
+        size_t k = visit_order[t];
         double *change = store->chunk_d + k * width;
         moved[k] = visit(context, order[k], store->chunk_s + k * width, change);
         for (size_t next = t + 1; moved[k] && next < n; next++) {
-            size_t other = turn[next];
+            size_t other = visit_order[next];
             add_multiple(store->chunk_s + other * width, store->chunk_k[k * n + other], change,
                          width);
         }

@@ -45,15 +45,15 @@ void ml_sort(struct ml_sort *list, uint32_t n, struct ml_sort *merge) {
 void ml_sort_largest(const double *key, uint32_t n, struct ml_sort *list, uint32_t k,
                      struct ml_sort *merge) {
     uint32_t size = 0;
-    double least = -INFINITY; /* k-th largest so far, once there are k */
+    double threshold = -INFINITY; /* k-th largest so far, once there are k */
     for (uint32_t i = 0; i < n; i++) {
-        if (size < k || key[i] > least) {
+        if (size < k || key[i] > threshold) {
             list[size++] = (struct ml_sort){key[i], i};
         }
         if (size == 2 * (uint64_t)k || i + 1 == n) {
             ml_sort(list, size, merge);
             size = size < k ? size : k;
-            least = list[size - 1].key;
+            threshold = list[size - 1].key;
         }
     }
 }

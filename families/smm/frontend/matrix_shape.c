@@ -57,12 +57,12 @@ int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
         parse(options_text(options, "shape"), 'x', shape);
         return 0;
     }
-    const char *told = behind_key(data->comment);
-    if (!told) {
+    const char *given = behind_key(data->comment);
+    if (!given) {
         return error_set(err, ERROR_RUNTIME,
                          "no shape of the matrices: --shape RxC, or a first line `# matrix R C`");
     }
-    return parse(told, ' ', shape)
+    return parse(given, ' ', shape)
                ? 0
                : error_set(err, ERROR_RUNTIME, "the first line is no shape of matrices: '%s'",
                            data->comment);
@@ -82,26 +82,26 @@ int matrix_shape_width(const struct options *options, const struct data *data, u
 }
 
 void matrix_shape_limit(const char *shape, const char *comment, struct input_limit *limit) {
-    const char *told = behind_key(comment);
+    const char *given = behind_key(comment);
     struct matrix_shape found = {0}, of_rows = {0};
-    bool known = shape && parse(shape, 'x', &found), says = told && parse(told, ' ', &of_rows);
+    bool given_by_shape = shape && parse(shape, 'x', &found), given_by_rows = given && parse(given, ' ', &of_rows);
     *limit = (struct input_limit){0};
-    if ((shape && !known) || (!known && !says) || (known && says && differ(&found, &of_rows))) {
+    if ((shape && !given_by_shape) || (!given_by_shape && !given_by_rows) || (given_by_shape && given_by_rows && differ(&found, &of_rows))) {
         return; /* the caller reports a missing shape */
     }
-    found = known ? found : of_rows;
+    found = given_by_shape ? found : of_rows;
     limit->most = (uint32_t)(found.height * found.width);
     snprintf(limit->what, sizeof limit->what, "is outside of matrices of %" PRIu64 " x %" PRIu64,
              found.height, found.width);
 }
 
 int matrix_shape_takes(const char *shape, const struct data *rows, struct error *err) {
-    const char *told = behind_key(rows->comment);
+    const char *given = behind_key(rows->comment);
     struct matrix_shape of_model, of_rows;
     if (!shape || !parse(shape, 'x', &of_model)) {
         return 0;
     }
-    if (told && parse(told, ' ', &of_rows) && differ(&of_rows, &of_model)) {
+    if (given && parse(given, ' ', &of_rows) && differ(&of_rows, &of_model)) {
         return error_set(err, ERROR_RUNTIME,
                          "the first line says matrices of %" PRIu64 " x %" PRIu64
                          ", the model takes %" PRIu64 " x %" PRIu64,

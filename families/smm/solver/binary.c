@@ -165,9 +165,9 @@ static void find_curved_rows(struct binary *binary, double width, double mu) {
         double u = argument_of(binary, i);
         if (u > 0 && (loss->squared || u < width)) {
             double curvature = loss->cost[i] * (loss->squared ? 2 : 1 / width);
-            size_t place = binary->n_curved++;
-            binary->curvature[place] = curvature;
-            binary->curved[place] = (uint32_t)i;
+            size_t position = binary->n_curved++;
+            binary->curvature[position] = curvature;
+            binary->curved[position] = (uint32_t)i;
             total += curvature;
         }
     }
@@ -185,8 +185,8 @@ static int lower_mu(void *context, double width, double mu, struct error *err) {
     binary->bias_slope = 0;
     for (size_t i = 0; i < binary->n; i++) {
         double u = argument_of(binary, i);
-        double part = u <= 0 ? 0 : u >= width ? 1 : u / mu;
-        binary->signed_alpha[i] = loss->y[i] * loss->cost[i] * part;
+        double fraction = u <= 0 ? 0 : u >= width ? 1 : u / mu;
+        binary->signed_alpha[i] = loss->y[i] * loss->cost[i] * fraction;
         binary->bias_slope -= binary->signed_alpha[i];
     }
     binary->bias_slope = cluster_total(loss->cluster, binary->bias_slope);
@@ -209,7 +209,7 @@ struct line {
 };
 
 /* Directional derivative of the smoothed problem at x + theta step, with the bias minimised out. */
-static int line_slope(void *context, double theta, double *slope, struct error *err) {
+static int line_derivative(void *context, double theta, double *derivative, struct error *err) {
     (void)err;
     const struct line *line = context;
     struct binary *binary = line->binary;
@@ -224,7 +224,7 @@ static int line_slope(void *context, double theta, double *slope, struct error *
         sum += loss->y[i] * binary->trial_alpha[i] * binary->q[i];
     }
     sum = cluster_total(loss->cluster, sum);
-    *slope = line->mixed + theta * line->square - sum;
+    *derivative = line->mixed + theta * line->square - sum;
     return 0;
 }
 
@@ -237,7 +237,7 @@ static int line_search(void *context, const struct huber_path *path, bool *moved
                         .mixed = array_dot(binary->step, binary->x, binary->d),
                         .square = array_dot(binary->step, binary->step, binary->d)};
     double length;
-    if (find_length(line_slope, &line, NULL, &length, moved, err) < 0) {
+    if (search_length(line_derivative, &line, NULL, &length, moved, err) < 0) {
         return -1;
     }
     if (length > 0) {

@@ -37,24 +37,24 @@ static double hinge_bias(const struct binary_loss *loss, const double *s, size_t
 /* Derivative in b and *curvature of the sum at b; alpha (n) as in binary_bias.h. */
 static double smooth_slope(const struct binary_loss *loss, const double *margin, const double *s,
                            size_t n, double mu, double b, double *alpha, double *curvature) {
-    double slope = 0, second = 0;
+    double derivative = 0, second = 0;
     if (loss->squared) {
         for (size_t i = 0; i < n; i++) {
             double u = margin_of(margin, i) - loss->y[i] * (s[i] + b);
             alpha[i] = u > 0 ? 2 * loss->cost[i] * u : 0;
             second += u > 0 ? 2 * loss->cost[i] : 0;
-            slope -= loss->y[i] * alpha[i];
+            derivative -= loss->y[i] * alpha[i];
         }
     } else {
         for (size_t i = 0; i < n; i++) {
             double u = (margin_of(margin, i) - loss->y[i] * (s[i] + b)) / mu;
-            double part = u < 0 ? 0 : u > 1 ? 1 : u;
-            alpha[i] = loss->cost[i] * part;
+            double fraction = u < 0 ? 0 : u > 1 ? 1 : u;
+            alpha[i] = loss->cost[i] * fraction;
             second += u > 0 && u < 1 ? loss->cost[i] / mu : 0;
-            slope -= loss->y[i] * alpha[i];
+            derivative -= loss->y[i] * alpha[i];
         }
     }
-    double sums[] = {slope, second};
+    double sums[] = {derivative, second};
     cluster_sum(loss->cluster, sums, 2);
     *curvature = sums[1];
     return sums[0];
@@ -62,7 +62,7 @@ static double smooth_slope(const struct binary_loss *loss, const double *margin,
 
 /* At a tiny mu, rounding of b leaves a residual y'alpha. It is removed from the alphas inside their
  * bounds, as a smaller step in b would do. */
-static void remove_residual(const struct binary_loss *loss, size_t n, double slope, double *alpha) {
+static void remove_residual(const struct binary_loss *loss, size_t n, double derivative, double *alpha) {
     double room = 0;
     for (size_t i = 0; i < n; i++) {
         room += alpha[i] > 0 && alpha[i] < loss->cost[i] ? loss->cost[i] : 0;
@@ -70,7 +70,7 @@ static void remove_residual(const struct binary_loss *loss, size_t n, double slo
     room = cluster_total(loss->cluster, room);
     for (size_t i = 0; room > 0 && i < n; i++) {
         if (alpha[i] > 0 && alpha[i] < loss->cost[i]) {
-            double moved = alpha[i] + loss->y[i] * slope * loss->cost[i] / room;
+            double moved = alpha[i] + loss->y[i] * derivative * loss->cost[i] / room;
             alpha[i] = fmin(fmax(moved, 0), loss->cost[i]);
         }
     }
@@ -92,14 +92,14 @@ double binary_smooth_bias(const struct binary_loss *loss, const double *margin, 
     high = cluster_largest(loss->cluster, high) + mu;
     scale = cluster_total(loss->cluster, scale);
     double b = start > low && start < high ? start : 0.5 * (low + high);
-    double curvature, slope = smooth_slope(loss, margin, s, n, mu, b, alpha, &curvature);
-    for (int k = 0; k < MAX_STEPS && fabs(slope) > 1e-15 * scale; k++) {
-        if (slope < 0) {
+    double curvature, derivative = smooth_slope(loss, margin, s, n, mu, b, alpha, &curvature);
+    for (int k = 0; k < MAX_STEPS && fabs(derivative) > 1e-15 * scale; k++) {
+        if (derivative < 0) {
             low = b;
         } else {
             high = b;
         }
-        double next = curvature > 0 ? b - slope / curvature : low;
+        double next = curvature > 0 ? b - derivative / curvature : low;
         if (!(next > low && next < high)) {
             next = 0.5 * (low + high);
         }
@@ -107,10 +107,10 @@ double binary_smooth_bias(const struct binary_loss *loss, const double *margin, 
             break;
         }
         b = next;
-        slope = smooth_slope(loss, margin, s, n, mu, b, alpha, &curvature);
+        derivative = smooth_slope(loss, margin, s, n, mu, b, alpha, &curvature);
     }
     if (!loss->squared) {
-        remove_residual(loss, n, slope, alpha);
+        remove_residual(loss, n, derivative, alpha);
     }
     return b;
 }
@@ -132,37 +132,37 @@ double binary_bias(const struct binary_loss *loss, const double *s, size_t n, do
 
 /* ---- line search ---- */
 
-int find_length(length_slope slope_at, void *context, const struct monitor *monitor, double *length,
+int search_length(length_derivative derivative_at, void *context, const struct monitor *monitor, double *length,
                 bool *moved, struct error *err) {
     enum { MAX_TRIALS = 30 };
     const double accuracy = 0.1;
     double low = 0, low_slope, high = INFINITY, high_slope = 0, theta = 1;
     *length = 0;
-    if (slope_at(context, 0, &low_slope, err) < 0) {
+    if (derivative_at(context, 0, &low_slope, err) < 0) {
         return -1;
     }
     *moved = low_slope < 0;
     double target = accuracy * -low_slope;
     for (int k = 0; *moved && k < MAX_TRIALS; k++) {
-        double slope;
+        double derivative;
         if (monitor_late(monitor)) {
             return 0;
         }
-        if (slope_at(context, theta, &slope, err) < 0) {
+        if (derivative_at(context, theta, &derivative, err) < 0) {
             return -1;
         }
-        if (fabs(slope) <= target) {
+        if (fabs(derivative) <= target) {
             break;
         }
         /* if the same end moves twice, the other value is halved (Illinois) */
-        if (slope < 0) {
+        if (derivative < 0) {
             high_slope *= low > 0 ? 0.5 : 1;
             low = theta;
-            low_slope = slope;
+            low_slope = derivative;
         } else {
             low_slope *= high < INFINITY ? 0.5 : 1;
             high = theta;
-            high_slope = slope;
+            high_slope = derivative;
         }
         theta =
             high == INFINITY ? 2 * low : low - low_slope * (high - low) / (high_slope - low_slope);

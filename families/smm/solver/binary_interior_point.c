@@ -97,8 +97,8 @@ struct binary_interior {
 };
 
 bool binary_interior_possible(const struct binary_rows *rows) {
-    size_t least = smaller(rows->n, rows->d);
-    return !rows->cluster && least < MAX_UNKNOWNS && least > 0 &&
+    size_t min_side = smaller(rows->n, rows->d);
+    return !rows->cluster && min_side < MAX_UNKNOWNS && min_side > 0 &&
            (double)rows->n * (double)rows->d <= (double)SMM_INTERIOR_VALUES;
 }
 
@@ -188,9 +188,9 @@ void binary_balance(struct cluster *cluster, const double *y, size_t n, double *
         sums[y[i] > 0] += alpha[i];
     }
     cluster_sum(cluster, sums, 2);
-    double least = fmin(sums[0], sums[1]);
-    for (size_t i = 0; least > 0 && i < n; i++) {
-        alpha[i] *= least / sums[y[i] > 0];
+    double min_side = fmin(sums[0], sums[1]);
+    for (size_t i = 0; min_side > 0 && i < n; i++) {
+        alpha[i] *= min_side / sums[y[i] > 0];
     }
 }
 

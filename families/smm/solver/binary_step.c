@@ -32,8 +32,8 @@ static void gather_row(void *argument, size_t task, size_t worker) {
     (void)worker;
     const struct tiles *tiles = argument;
     const struct binary *binary = tiles->binary;
-    size_t d = binary->d, place = tiles->first + task, row = binary->curved[place];
-    double *to = tiles->block + task * d, scale = sqrt(binary->curvature[place]);
+    size_t d = binary->d, position = tiles->first + task, row = binary->curved[position];
+    double *to = tiles->block + task * d, scale = sqrt(binary->curvature[position]);
     binary_row(&binary->rows, row, to);
     for (size_t j = 0; j < d; j++) {
         to[j] = scale * (to[j] - binary->mean[j]);

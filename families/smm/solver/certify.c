@@ -53,7 +53,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
 struct sums {
     double linear, size; /* linear part of D, and of the magnitudes of its terms */
     double residual;     /* bound of |y'alpha| */
-    double reach;        /* sum of alpha_i times feature norm i */
+    double norms;        /* sum of alpha_i times feature norm i */
     /* largest relative excess of an alpha over its cost; INFINITY if an alpha is negative */
     double excess;
     double under;  /* error of the linear part where costs underflow */
@@ -62,18 +62,18 @@ struct sums {
 };
 
 static struct sums add_up(const struct binary_loss *loss, const double *alpha, size_t n,
-                          const double *reach) {
+                          const double *norms) {
     struct sums sums = {0};
     double residual = 0, total = 0;
     for (size_t i = 0; i < n; i++) {
-        double part = loss->squared ? alpha[i] * (alpha[i] / (4 * loss->cost[i])) : 0;
+        double conjugate = loss->squared ? alpha[i] * (alpha[i] / (4 * loss->cost[i])) : 0;
         double ratio = loss->squared ? alpha[i] / loss->cost[i] : 0;
         sums.under += (2 + ratio * ratio) * CERTIFY_UNDERFLOW;
-        sums.linear += alpha[i] - part;
-        sums.size += alpha[i] + part;
+        sums.linear += alpha[i] - conjugate;
+        sums.size += alpha[i] + conjugate;
         residual += loss->y[i] * alpha[i];
         total += alpha[i];
-        sums.reach += alpha[i] * reach[i];
+        sums.norms += alpha[i] * norms[i];
         sums.n_used += alpha[i] > 0;
         if (!(alpha[i] >= 0)) {
             sums.excess = INFINITY;
@@ -82,12 +82,12 @@ static struct sums add_up(const struct binary_loss *loss, const double *alpha, s
         }
     }
     sums.excess = cluster_largest(loss->cluster, sums.excess);
-    double all[] = {sums.linear, sums.size, residual, total, sums.reach, sums.under};
+    double all[] = {sums.linear, sums.size, residual, total, sums.norms, sums.under};
     size_t ranks = cluster_size(loss->cluster) - 1;
     cluster_sum(loss->cluster, all, sizeof all / sizeof all[0]);
     sums.linear = all[0];
     sums.size = all[1];
-    sums.reach = all[4];
+    sums.norms = all[4];
     sums.under = all[5];
     sums.n_used = cluster_count(loss->cluster, sums.n_used) + ranks;
     sums.n = cluster_count(loss->cluster, n) + ranks;
@@ -102,15 +102,15 @@ static struct sums add_up(const struct binary_loss *loss, const double *alpha, s
  * direction, because rounding hides the sign of the residual. INFINITY if no entry has room. s (n):
  * scores of g. */
 static double cost_of_balance(const struct binary_loss *loss, const double *alpha, size_t n,
-                              const double *reach, const double *s, double norm,
+                              const double *norms, const double *s, double norm,
                               const struct sums *sums) {
     const double unit = 1e-9; /* of norm times feature norm; the scores are more accurate */
     double min_cost[2] = {INFINITY, INFINITY}, residual = sums->residual;
     for (size_t i = 0; i < n; i++) {
         double more = loss->squared ? INFINITY : loss->cost[i] - alpha[i];
         double ratio = loss->squared ? alpha[i] / (2 * loss->cost[i]) : 0;
-        double curve = loss->squared ? 1 / (2 * loss->cost[i]) : 0, moved = residual * reach[i];
-        double cost = residual * (1 + ratio + fabs(s[i]) + unit * norm * reach[i]);
+        double curve = loss->squared ? 1 / (2 * loss->cost[i]) : 0, moved = residual * norms[i];
+        double cost = residual * (1 + ratio + fabs(s[i]) + unit * norm * norms[i]);
         cost += 0.5 * (moved * moved + residual * residual * curve);
         for (int up = 0; up < 2; up++) { /* y'alpha lowered, then raised */
             bool adds = (loss->y[i] > 0) == (up > 0);
@@ -147,9 +147,9 @@ static int add_matrices(const struct smm_claim *claim, const struct sums *sums, 
     for (size_t j = 0; j < cells; j++) {
         square += G[j] * G[j];
     }
-    *error = long_double ? ((double)sums->n_used + 2) * (double)LDBL_EPSILON * sums->reach +
+    *error = long_double ? ((double)sums->n_used + 2) * (double)LDBL_EPSILON * sums->norms +
                                DBL_EPSILON * sqrt(square)
-                         : certify_sum_rounding(sums->n_used) * sums->reach;
+                         : certify_sum_rounding(sums->n_used) * sums->norms;
     *norm = sqrt(square) + *error;
     return 0;
 }

@@ -56,12 +56,12 @@ static void project_dense(const struct projection *projection, size_t row, doubl
 static void remove_span(const double *U, size_t height, size_t r, double *F) {
     for (size_t k = 0; k < r; k++) {
         for (size_t j = 0; j < r; j++) {
-            double part = 0;
+            double dot = 0;
             for (size_t a = 0; a < height; a++) {
-                part += U[a * r + k] * F[a * r + j];
+                dot += U[a * r + k] * F[a * r + j];
             }
             for (size_t a = 0; a < height; a++) {
-                F[a * r + j] -= part * U[a * r + k];
+                F[a * r + j] -= dot * U[a * r + k];
             }
         }
     }

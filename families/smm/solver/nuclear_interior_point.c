@@ -100,7 +100,7 @@ static void triple(const struct nuclear_interior *in, const double *A, const dou
  * eigenvalue of L^-1 D L^-T. */
 static double max_step_length(struct nuclear_interior *in, const double *A, const double *D) {
     size_t side = in->side;
-    double *L = in->one, *M = in->two, least;
+    double *L = in->one, *M = in->two, min_eigenvalue;
     memcpy(L, A, side * side * sizeof *L);
     if (cholesky_factor(L, side) < 0) {
         return 0;
@@ -110,11 +110,11 @@ static double max_step_length(struct nuclear_interior *in, const double *A, cons
                 (int)side, 1, L, (int)side, M, (int)side);
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)side,
                 (int)side, 1, L, (int)side, M, (int)side);
-    if (least_eigenvalue(M, side, &least, in->err) < 0) {
+    if (least_eigenvalue(M, side, &min_eigenvalue, in->err) < 0) {
         in->failed = true;
         return 0;
     }
-    return least < 0 ? -1 / least : least >= 0 ? INFINITY : 0;
+    return min_eigenvalue < 0 ? -1 / min_eigenvalue : min_eigenvalue >= 0 ? INFINITY : 0;
 }
 
 /* ---- the cone ---- */

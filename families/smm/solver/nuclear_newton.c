@@ -202,7 +202,7 @@ static int find_step(struct smm_nuclear_newton *newton, struct error *err) {
 
 /* Directional derivative of the outer iteration's function at W + theta step, with the bias
  * minimised out. */
-static int slope_at(void *context, double theta, double *slope, struct error *err) {
+static int derivative_at(void *context, double theta, double *derivative, struct error *err) {
     struct smm_nuclear_newton *newton = context;
     const struct smm_matrices *matrices = newton->matrices;
     double *B = newton->trial, *S = newton->low, norm, square, sum = 0;
@@ -220,10 +220,10 @@ static int slope_at(void *context, double theta, double *slope, struct error *er
                            &norm, &square, err) < 0) {
         return -1;
     }
-    *slope = -cluster_total(newton->loss->cluster, sum);
+    *derivative = -cluster_total(newton->loss->cluster, sum);
     for (size_t j = 0; j < newton->cells; j++) {
         double W = newton->W[j] + theta * newton->step[j];
-        *slope += newton->step[j] * (W + newton->rho * (B[j] - S[j]));
+        *derivative += newton->step[j] * (W + newton->rho * (B[j] - S[j]));
     }
     return 0;
 }
@@ -232,7 +232,7 @@ static int slope_at(void *context, double theta, double *slope, struct error *er
  * descent direction. Does not move after the deadline. */
 static int search(struct smm_nuclear_newton *newton, bool *moved, struct error *err) {
     double length;
-    if (find_length(slope_at, newton, newton->monitor, &length, moved, err) < 0) {
+    if (search_length(derivative_at, newton, newton->monitor, &length, moved, err) < 0) {
         return -1;
     }
     if (length > 0) {

@@ -291,7 +291,7 @@ struct solving {
     const struct monitor *monitor;
     struct best best;
     struct smm_subproblem *subproblem;
-    double before; /* certified gap of the previous outer iteration */
+    double last_gap; /* certified gap of the previous outer iteration */
     uint64_t iterations;
     enum stop_reason reason;
 };
@@ -319,20 +319,20 @@ static int solve_once(void *context, double tolerance, struct tolerance_end *end
         return -1;
     }
     double gap = subproblem->certificate.gap;
-    bool stalled = fit->reason || !(fit->dual < fit->primal) || !(gap < helped * solving->before);
+    bool stalled = fit->reason || !(fit->dual < fit->primal) || !(gap < helped * solving->last_gap);
     bool last = state->failed || !policy_applies(&smm_policy, ALGORITHM_INTERIOR_POINT, state);
     end->gap = gap;
     end->limited = stop_limited(fit->reason);
     end->converged = !(stalled && last);
     state->failed = state->failed || stalled;
-    solving->before = gap;
+    solving->last_gap = gap;
     return 0;
 }
 
 static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct solving *solving = context;
     const struct certificate *found = &solving->subproblem->certificate;
-    solving->before = INFINITY;
+    solving->last_gap = INFINITY;
     solving->state.failed = false;
     if (tolerance_tighten(solve_once, solving, epsilon, MAX_RUNS, err) < 0) {
         return -1;
@@ -378,14 +378,14 @@ static int solve_convex(struct smm *smm, size_t m, const struct binary_loss *los
 }
 
 /* Whether all rows have the same score. */
-static bool all_equal(const struct smm *smm) {
-    double ends[2] = {-INFINITY, -INFINITY}; /* the largest, and minus the smallest */
+static bool scores_are_equal(const struct smm *smm) {
+    double extremes[2] = {-INFINITY, -INFINITY}; /* the largest, and minus the smallest */
     for (size_t i = 0; i < smm->problem->n; i++) {
-        ends[0] = fmax(ends[0], smm->s[i]);
-        ends[1] = fmax(ends[1], -smm->s[i]);
+        extremes[0] = fmax(extremes[0], smm->s[i]);
+        extremes[1] = fmax(extremes[1], -smm->s[i]);
     }
-    cluster_max(smm->problem->cluster, ends, 2);
-    return ends[0] == -ends[1];
+    cluster_max(smm->problem->cluster, extremes, 2);
+    return extremes[0] == -extremes[1];
 }
 
 /* Solves lowrank from the SVM's W. The subproblem gets the best point of all starts. */
@@ -394,9 +394,9 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
                          struct smm_outcome *outcome, struct error *err) {
     struct smm_subproblem *subproblem = &smm->subproblem[m];
     struct monitor_run early; /* the work after the SVM takes as long as the SVM's end */
-    struct monitor part = monitor_inner(monitor);
-    part.algorithm = monitor ? monitor->algorithm : NULL;
-    const struct monitor inner = monitor_end_early(&early, &part, 2 * smm->final_seconds);
+    struct monitor svm_monitor = monitor_inner(monitor);
+    svm_monitor.algorithm = monitor ? monitor->algorithm : NULL;
+    const struct monitor inner = monitor_end_early(&early, &svm_monitor, 2 * smm->final_seconds);
     double sum;
     if (solve_convex(smm, m, loss, 0, parameters->epsilon, &inner, outcome, err) < 0 ||
         svd_thin(subproblem->W, smm->matrices.height, smm->matrices.width, subproblem->U,
@@ -416,7 +416,7 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
     smm_scores(&smm->matrices, subproblem->W, smm->s);
     subproblem->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
     subproblem->primal = 0.5 * array_dot(subproblem->W, subproblem->W, smm->cells) + sum;
-    subproblem->certificate.flat = all_equal(smm);
+    subproblem->certificate.flat = scores_are_equal(smm);
     subproblem->certificate.worse = false; /* it referred to the SVM */
     size_t height = smm->matrices.height, width = smm->matrices.width;
     if (parameters->rank >= (height < width ? height : width)) { /* an SVM, with its dual point */
@@ -429,7 +429,7 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
 
 /* Whether the deadline has passed: on any process if starts are distributed, because all must
  * agree. */
-static bool is_late(const struct smm *smm, const struct monitor *monitor) {
+static bool is_past_deadline(const struct smm *smm, const struct monitor *monitor) {
     return cluster_any(smm->problem->starts, monitor_late(monitor));
 }
 
@@ -437,7 +437,7 @@ static bool is_late(const struct smm *smm, const struct monitor *monitor) {
 static void set_zero(struct smm *smm, const struct binary_loss *loss,
                      struct smm_subproblem *subproblem, struct smm_outcome *outcome) {
     size_t n = smm->problem->n;
-    double sum, nothing = smm_loss_of_zero(loss, n);
+    double sum, zero_loss = smm_loss_of_zero(loss, n);
     memset(subproblem->W, 0, smm->cells * sizeof *subproblem->W);
     if (subproblem->alpha) {
         memset(subproblem->alpha, 0, n * sizeof *subproblem->alpha);
@@ -445,10 +445,10 @@ static void set_zero(struct smm *smm, const struct binary_loss *loss,
     memset(smm->s, 0, n * sizeof *smm->s);
     subproblem->bias = binary_bias(loss, smm->s, n, smm->breaks, &sum);
     subproblem->rank = 0;
-    subproblem->primal = subproblem->best = subproblem->worst = nothing;
+    subproblem->primal = subproblem->best = subproblem->worst = zero_loss;
     subproblem->dual = 0;
     subproblem->certificate = (struct certificate){
-        .primal = nothing, .nothing = nothing, .certified = true, .flat = true, .worse = true};
+        .primal = zero_loss, .nothing = zero_loss, .certified = true, .flat = true, .worse = true};
     subproblem->stationarity = INFINITY;
     subproblem->n_starts = 0;
     *outcome = (struct smm_outcome){.unsolved = true, .reason = STOP_TIME};
@@ -470,14 +470,14 @@ static int solve_subproblem(struct smm *smm, size_t m, const struct smm_paramete
                                      .squared = parameters->loss == SMM_SQUARED_HINGE,
                                      .cluster = smm->problem->cluster};
     double tau = parameters->formulation == SMM_NUCLEAR ? parameters->tau : 0;
-    bool late = is_late(smm, monitor);
-    if (m == 0 && !late && measure_final_work(smm, &loss, tau, monitor, subproblem, err) < 0) {
+    bool past_deadline = is_past_deadline(smm, monitor);
+    if (m == 0 && !past_deadline && measure_final_work(smm, &loss, tau, monitor, subproblem, err) < 0) {
         return -1;
     }
     struct monitor_run early;
     const struct monitor final_seconds = monitor_end_early(&early, monitor, smm->final_seconds);
     *outcome = (struct smm_outcome){0};
-    if (late || is_late(smm, &final_seconds)) {
+    if (past_deadline || is_past_deadline(smm, &final_seconds)) {
         set_zero(smm, &loss, subproblem, outcome);
         return 0;
     }

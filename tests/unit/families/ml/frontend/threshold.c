@@ -1,5 +1,5 @@
-/* Thresholds: targets and line of ew against numpy's, cuts that none is better than, sets, models.
- * */
+/* Thresholds: targets and line of ew against numpy's; cuts against all other cuts; label sets;
+ * models. */
 #include "families/ml/frontend/threshold.h"
 #include "common/base/random.h"
 #include "families/ml/solver/sort.h"
@@ -38,7 +38,7 @@ static const struct target targets[] = {
 /* numpy.linalg.lstsq of the targets on (s, 1) */
 static const double line[] = {-0.47047465, 0.23740213, 1.24694461, -0.48719486};
 
-/* Rows for a fit, of sets given as text. */
+/* Rows for a fit, with label sets given as text. */
 struct sets {
     struct ml_rows rows;
     uint64_t start[MOST + 1];
@@ -102,7 +102,7 @@ static void check_ew(void) {
         CHECK(chosen[k] == (targets[0].s[k] > level), "label %zu", k);
     }
     ml_threshold_free(&threshold);
-    printf("ok: targets and line of ew are the oracle's\n");
+    printf("ok: targets and line of ew are those of numpy\n");
 }
 
 static bool is_late(void *context) {
@@ -110,8 +110,8 @@ static bool is_late(void *context) {
     return (*calls)-- <= 0;
 }
 
-/* More labels than are factored: with fewer rows than labels the line meets all targets. Where the
- * monitor is late it is 0, and the scores are not read. */
+/* More labels than the direct solver takes. With fewer rows than labels the line meets all targets.
+ * After the deadline it is 0, and the scores are not read. */
 static void check_many(void) {
     enum { ROWS = 12, LABELS = 2100 };
     static double scores[ROWS * LABELS];
@@ -153,7 +153,7 @@ static void check_many(void) {
         CHECK(threshold.value[k] == 0, "late, and label %zu has %g", k, threshold.value[k]);
     }
     ml_threshold_free(&threshold);
-    printf("ok: the line of many labels meets the targets, and is 0 where it is late\n");
+    printf("ok: the line of many labels meets the targets, and is 0 after the deadline\n");
 }
 
 /* No cut at any score, or between two, is better. */
@@ -232,7 +232,7 @@ static void check_sets(void) {
     printf("ok: top:K, zero and at least one\n");
 }
 
-/* What is written into a model is read from it, and nothing else is. */
+/* The lines of a model are read as written, and malformed lines are refused. */
 static void check_model(void) {
     struct error err;
     double value[] = {1.0 / 3, -2e-300, 5, 0.1};

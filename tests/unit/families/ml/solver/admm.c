@@ -1,5 +1,5 @@
-/* Operator splitting (families/ml/solver/admm.c) comes to the optimum of the other methods, with
- * both losses and every kind of bias, whatever the threads, and its dual points are feasible. */
+/* ADMM (families/ml/solver/admm.h) reaches the optimum of the other methods with both losses, every
+ * kind of bias and any number of threads, and its dual points are feasible. */
 #include "families/ml/solver/admm.h"
 #include "families/ml/solver/certify.h"
 #include "tests/unit/families/ml/solver/fixture.h"
@@ -8,7 +8,7 @@ enum { ROWS = 40, LABELS = 5 };
 
 static const double SMALL = 1e-2;
 
-/* Half of what each pair's alpha may be, and scores that such small coefficients make. */
+/* Half of each pair's largest alpha, and the scores of such coefficients. */
 static void set_halves(const struct ml_rows *rows, enum ml_loss loss, double cost, double *beta,
                        double *scores) {
     for (size_t i = 0; i < rows->n; i++) {
@@ -24,11 +24,10 @@ static void set_halves(const struct ml_rows *rows, enum ml_loss loss, double cos
     }
 }
 
-/* What splitting makes of a point that nothing is known of; at a small cost, of one inside its
- * bounds. */
-static struct ml_fit split(const struct bed *bed, const struct ml_rows *rows,
-                           const struct ml_setup *setup, enum ml_loss loss, double cost,
-                           double epsilon, struct ml_admm **made) {
+/* Runs ADMM from an arbitrary point; at a small cost from one inside its bounds. */
+static struct ml_fit run_admm(const struct bed *bed, const struct ml_rows *rows,
+                              const struct ml_setup *setup, enum ml_loss loss, double cost,
+                              double epsilon, struct ml_admm **made) {
     struct error err;
     struct ml_fit fit;
     double *beta = need(calloc(rows->n * LABELS, 2 * sizeof *beta));
@@ -39,14 +38,14 @@ static struct ml_fit split(const struct bed *bed, const struct ml_rows *rows,
     }
     CHECK(isfinite(ml_admm_work(&bed->problem, rows)), "no memory for splitting");
     MUST(ml_admm_create(made, &bed->problem, rows, loss, cost, setup->bias * setup->bias,
-                         setup->free_bias, &start, &err));
+                        setup->free_bias, &start, &err));
     CHECK(*made, "no factor");
     ml_admm_run(*made, epsilon, 0, NULL, &fit);
     free(beta);
     return fit;
 }
 
-/* Every alpha is within its bounds, and with a free bias sums are 0 up to what was asked for. */
+/* Every alpha is within its bounds, and with a free bias sums are 0 up to the requested gap. */
 static void check_alphas(const struct ml_fit *fit, const struct ml_rows *rows, bool free_bias,
                          double cost, const char *what) {
     double sum[LABELS] = {0}, alpha[LABELS * LABELS], size = 0;
@@ -90,7 +89,7 @@ int main(void) {
         bed.problem.cache_bytes = (size_t)1 << 20;
         solve_once(&bed, &setup, loss, ML_AUTO, cost, epsilon, &known);
         MUST(ml_rows_create(&rows, &bed.problem, &err));
-        struct ml_fit fit = split(&bed, &rows, &setup, loss, cost, epsilon, &made);
+        struct ml_fit fit = run_admm(&bed, &rows, &setup, loss, cost, epsilon, &made);
         CHECK(fit.stop == STOP_REACHED, "%s: %s", what, stop_message(fit.stop));
         CHECK(fit.primal >= known.dual * (1 - 1e-9) && fit.dual <= known.primal * (1 + epsilon) &&
                   fit.primal - fit.dual <= epsilon * fit.primal,
@@ -99,7 +98,7 @@ int main(void) {
         check_alphas(&fit, &rows, setup.free_bias, cost, what);
         struct threads *threads = bed.problem.threads;
         bed.problem.threads = NULL;
-        struct ml_fit alone = split(&bed, &rows, &setup, loss, cost, epsilon, &again);
+        struct ml_fit alone = run_admm(&bed, &rows, &setup, loss, cost, epsilon, &again);
         CHECK(alone.primal == fit.primal && alone.dual == fit.dual &&
                   memcmp(alone.coefficients, fit.coefficients, rows.n * LABELS * sizeof(double)) ==
                       0,
@@ -111,6 +110,6 @@ int main(void) {
         solution_free(&known);
         free_bed(&bed);
     }
-    printf("ok: splitting comes to the optimum of both losses, with every bias\n");
+    printf("ok: ADMM reaches the optimum of both losses, with every bias\n");
     return 0;
 }

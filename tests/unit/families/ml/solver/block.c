@@ -1,5 +1,5 @@
-/* Losses, vertices and steps of single rows against plain loops, and against what makes them
- * optimal: a block is best exactly when its loss and its dual part meet (Fenchel). */
+/* Losses, vertices and steps of single rows against plain loops and against the optimality
+ * condition: a block is optimal if and only if the Fenchel-Young inequality holds with equality. */
 #include "families/ml/solver/block.h"
 #include "common/base/random.h"
 #include "families/ml/solver/sort.h"
@@ -11,26 +11,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 300 };
+enum { MAX_LABELS = 300 };
 
-/* A row with everything that belongs to it. */
+/* A row with its arrays. */
 struct row {
     struct ml_block block;
-    uint32_t relevant[MOST];
-    bool is_relevant[MOST];
-    double k, s[MOST], beta[MOST], alpha[MOST * MOST];
+    uint32_t relevant[MAX_LABELS];
+    bool is_relevant[MAX_LABELS];
+    double k, s[MAX_LABELS], beta[MAX_LABELS], alpha[MAX_LABELS * MAX_LABELS];
 };
 
 static double uniform(struct random *random, double low, double high) {
     return low + (high - low) * random_unit(random);
 }
 
-/* Scores of size `size`; with `ties`, whole multiples of 1/2 of it; up to `most` relevant labels.
+/* Scores of size `size`; with `ties`, multiples of 1/2 of it; up to max_relevant relevant labels.
  * beta belongs to a random alpha. */
 static void make_row(struct row *row, struct random *random, enum ml_loss loss, uint32_t q,
-                     uint32_t most, double size, bool ties) {
-    uint32_t n = 0, n_relevant = 1 + (uint32_t)random_below(random, most);
-    uint32_t order[MOST];
+                     uint32_t max_relevant, double size, bool ties) {
+    uint32_t n = 0, n_relevant = 1 + (uint32_t)random_below(random, max_relevant);
+    uint32_t order[MAX_LABELS];
     for (uint32_t k = 0; k < q; k++) {
         order[k] = k;
         row->is_relevant[k] = false;
@@ -86,11 +86,11 @@ static double plain_loss(const struct row *row, const double *s, double *vertex,
     return loss;
 }
 
-/* loss(s) + conjugate - <beta, y - s>: 0 at the optimum, never below. And what it is measured by.
- */
+/* loss(s) + conjugate - <beta, y - s>, which is >= 0, and 0 at the optimum; and the scale of its
+ * rounding error. */
 static double fenchel(const struct row *row, const double *s, const double *beta, double conjugate,
                       double *size) {
-    double vertex[MOST], other;
+    double vertex[MAX_LABELS], other;
     double loss = plain_loss(row, s, vertex, &other), sum = 0;
     *size = loss + conjugate + 1e-3 * row->block.lambda;
     for (uint32_t k = 0; k < row->block.q; k++) {
@@ -104,7 +104,7 @@ static double fenchel(const struct row *row, const double *s, const double *beta
 /* ---- checks ---- */
 
 static void check_loss(const struct row *row, struct ml_scratch *scratch) {
-    double plain[MOST], vertex[MOST], plain_conjugate, conjugate;
+    double plain[MAX_LABELS], vertex[MAX_LABELS], plain_conjugate, conjugate;
     double loss = plain_loss(row, row->s, plain, &plain_conjugate), size = loss + 1e-12;
     double given = ml_block_loss(&row->block, row->s, scratch);
     CHECK(fabs(given - loss) <= 1e-9 * size, "%.17g, plain %.17g", given, loss);
@@ -118,9 +118,9 @@ static void check_loss(const struct row *row, struct ml_scratch *scratch) {
     }
 }
 
-/* The slope of the loss is minus the vertex (squared hinge: it is smooth). */
-static void check_slope(const struct row *row, struct ml_scratch *scratch) {
-    double vertex[MOST], s[MOST], conjugate;
+/* The derivative of the loss is minus the vertex (of the squared hinge, which is smooth). */
+static void check_derivative(const struct row *row, struct ml_scratch *scratch) {
+    double vertex[MAX_LABELS], s[MAX_LABELS], conjugate;
     ml_block_vertex(&row->block, row->s, vertex, &conjugate, scratch);
     for (uint32_t k = 0; k < row->block.q; k += 1 + row->block.q / 7) {
         const double h = 1e-5;
@@ -141,12 +141,12 @@ static void scores_after(const struct row *row, const double *beta, double *s) {
 }
 
 static void check_exact(const struct row *row, struct ml_scratch *scratch, double tolerance) {
-    double beta[MOST], s[MOST] = {0}, conjugate, size, total = 0;
+    double beta[MAX_LABELS], s[MAX_LABELS] = {0}, conjugate, size, total = 0;
     memcpy(beta, row->beta, sizeof beta);
     double change = ml_block_exact(&row->block, row->k, row->s, beta, &conjugate, scratch);
     scores_after(row, beta, s);
     double gap = fenchel(row, s, beta, conjugate, &size), largest = 0;
-    /* margins that should be 1 are so up to the rounding of scores of size k lambda q */
+    /* margins of 1 are met up to rounding of scores of size k lambda q */
     double q = row->block.q, lambda = row->block.lambda;
     double rounding = 1e-15 * lambda * q * q * (row->k * lambda * q + 60);
     CHECK(fabs(gap) <= tolerance * size + rounding, "gap %g of %g, q %u, lambda %g, k %g", gap,
@@ -154,18 +154,18 @@ static void check_exact(const struct row *row, struct ml_scratch *scratch, doubl
     for (uint32_t k = 0; k < row->block.q; k++) {
         largest = fmax(largest, fabs(beta[k] - row->beta[k]));
         total += beta[k];
-        double signed_beta = row->is_relevant[k] ? beta[k] : -beta[k]; /* >= 0 but for rounding */
+        double signed_beta = row->is_relevant[k] ? beta[k] : -beta[k]; /* >= 0 up to rounding */
         CHECK(signed_beta >=
-                  -1e-12 * (row->block.lambda + fabs(row->s[k]) / (row->k + 1e-9)) * MOST,
+                  -1e-12 * (row->block.lambda + fabs(row->s[k]) / (row->k + 1e-9)) * MAX_LABELS,
               "label %u: %g", k, beta[k]);
     }
     CHECK(largest == change, "change %g, returned %g", largest, change);
-    CHECK(fabs(total) <= 1e-10 * row->block.lambda * MOST * MOST, "sum %g", total);
+    CHECK(fabs(total) <= 1e-10 * row->block.lambda * MAX_LABELS * MAX_LABELS, "sum %g", total);
 }
 
-/* The alpha found for a beta lie in the box and add up to it. */
-static void check_spread(const struct row *row, const double *beta, struct ml_scratch *scratch) {
-    static double alpha[MOST * MOST];
+/* The alpha of a beta lie in the box and sum to it. */
+static void check_alpha(const struct row *row, const double *beta, struct ml_scratch *scratch) {
+    static double alpha[MAX_LABELS * MAX_LABELS];
     uint32_t n_others = row->block.q - row->block.n_relevant, r = 0;
     double slack = 1e-9 * row->block.lambda * row->block.q;
     ml_block_hinge_alpha(&row->block, beta, alpha, scratch);
@@ -192,10 +192,10 @@ static void check_spread(const struct row *row, const double *beta, struct ml_sc
     }
 }
 
-/* Pair steps never lose, and many passes end at the exact block. */
+/* Pair steps never decrease the dual, and many sweeps reach the exact block. */
 static void check_pairs(const struct row *row, struct ml_scratch *scratch) {
-    static double alpha[MOST * MOST];
-    double beta[MOST], exact[MOST], s[MOST], conjugate, exact_conjugate, size;
+    static double alpha[MAX_LABELS * MAX_LABELS];
+    double beta[MAX_LABELS], exact[MAX_LABELS], s[MAX_LABELS], conjugate, exact_conjugate, size;
     memcpy(alpha, row->alpha, sizeof alpha);
     memcpy(beta, row->beta, sizeof beta);
     memcpy(exact, row->beta, sizeof exact);
@@ -233,34 +233,34 @@ int main(void) {
     struct random random;
     random_start(&random, 5, 1);
     check_sort(&random);
-    CHECK(ml_scratch_create(&scratch, MOST, &err) == 0, "%s", err.text);
+    CHECK(ml_scratch_create(&scratch, MAX_LABELS, &err) == 0, "%s", err.text);
     const char *names[] = {"hinge", "squared hinge"};
     for (int loss = 0; loss < 2; loss++) {
         bool hinge = loss == ML_HINGE;
         for (int round = 0; round < 4000; round++) {
-            uint32_t q = 2 + (uint32_t)random_below(&random, round % 50 ? 10 : MOST - 1);
+            uint32_t q = 2 + (uint32_t)random_below(&random, round % 50 ? 10 : MAX_LABELS - 1);
             make_row(&row, &random, (enum ml_loss)loss, q, q - 1, round % 3 ? 1 : 30,
                      round % 4 == 0);
             check_loss(&row, scratch);
             check_exact(&row, scratch, 1e-9);
-            /* single pairs are slow where the loss outweighs the norm */
+            /* pair steps converge slowly if the loss outweighs the norm */
             if (q <= 12 && row.k * row.block.lambda < 20) {
                 check_pairs(&row, scratch);
             }
             if (!hinge) {
-                check_slope(&row, scratch);
+                check_derivative(&row, scratch);
             }
             if (hinge) {
-                check_spread(&row, row.beta, scratch);
+                check_alpha(&row, row.beta, scratch);
             }
             row.k = 0; /* a row of zeros */
             check_exact(&row, scratch, 1e-9);
         }
         printf("ok: %s: losses, vertices and blocks of 4000 rows\n", names[loss]);
     }
-    /* many others, which are sieved where a row moves them little */
+    /* many others, most of which binning fixes if a row moves them little */
     for (int round = 0; round < 2000; round++) {
-        uint32_t q = 65 + (uint32_t)random_below(&random, MOST - 65);
+        uint32_t q = 65 + (uint32_t)random_below(&random, MAX_LABELS - 65);
         make_row(&row, &random, ML_HINGE, q, round % 2 ? 3 : 12, 1, round % 4 == 0);
         row.k = pow(10, uniform(&random, -6, 0)) / row.block.lambda;
         check_exact(&row, scratch, 1e-9);

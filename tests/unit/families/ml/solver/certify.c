@@ -1,5 +1,5 @@
-/* Certificates of label sets: the loss with what rounding may add to it, and what is taken off the
- * dual, by their definitions. */
+/* Certificates of label sets against their definitions: the loss with its rounding-error bound, and
+ * what is subtracted from the dual. */
 #include "families/ml/solver/certify.h"
 
 #include "tests/unit/families/line.h"
@@ -16,7 +16,7 @@ struct scene {
     struct ml_scratch *scratch;
 };
 
-/* part: of the scores' size. */
+/* part: of the scores' size */
 static void open_scene(struct scene *scene, float *x, uint32_t q, bool kernel, double part,
                        struct random *random) {
     struct error err;
@@ -33,8 +33,9 @@ static void open_scene(struct scene *scene, float *x, uint32_t q, bool kernel, d
         }
         if (i != EMPTY) {
             scene->row[n++] = (uint32_t)i;
-            scene->size[i] = (struct ml_feasibility){random_unit(random), 1e-15 * random_unit(random),
-                                              i % 2 ? 0.001 : 1000, i == 2 ? .01 : 0};
+            scene->size[i] =
+                (struct ml_feasibility){random_unit(random), 1e-15 * random_unit(random),
+                                        i % 2 ? 0.001 : 1000, i == 2 ? .01 : 0};
         }
         for (size_t k = 0; k < q; k++) {
             scene->s[i * q + k] =
@@ -75,7 +76,7 @@ static struct ml_block block_of(const struct scene *scene, size_t i, enum ml_los
                              .lambda = cost / ((double)n * (scene->q - (double)n))};
 }
 
-/* The loss of a row whose scores are off by 6 units of the largest, pair by pair. */
+/* The loss of a row, pair by pair, whose scores may be off by 6 units of the largest. */
 static void plain_row(const struct ml_block *block, const double *s, bool apart, double *value,
                       double *rounding) {
     double largest = 0, sum = 0, off = 0,
@@ -121,11 +122,12 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
         struct ml_block block = block_of(scene, i, loss, cost);
         double pairs = block.n_relevant * (q - block.n_relevant), sum = scene->size[i].sum;
         plain_row(&block, scene->s + i * scene->q, pairs <= 1024, &value, &lost);
-        double apart = loss != ML_HINGE                      ? 0
-                       : scene->size[i].most <= block.lambda ? scene->size[i].apart
-                                                             : unit * block.lambda;
-        if (loss == ML_HINGE && scene->size[i].most > block.lambda && scene->size[i].over > 0) {
-            apart += scene->size[i].apart + 2 * scene->size[i].over;
+        double apart = loss != ML_HINGE                             ? 0
+                       : scene->size[i].max_product <= block.lambda ? scene->size[i].infeasibility
+                                                                    : unit * block.lambda;
+        if (loss == ML_HINGE && scene->size[i].max_product > block.lambda &&
+            scene->size[i].excess > 0) {
+            apart += scene->size[i].infeasibility + 2 * scene->size[i].excess;
         }
         error[i] = sum > 0 ? (unit + (N - 1 + 2) * line_unit) * sum + apart : 0;
         all += sum + apart / unit;
@@ -155,8 +157,7 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
                                    .scratch = scene->scratch};
     struct certificate found;
     MUST(ml_certify(scene->line.certify, &claim, &found, &err));
-    CHECK(found.nothing == (N - 1) * cost &&
-              ml_loss_of_zero(&scene->rows, cost) == found.nothing,
+    CHECK(found.nothing == (N - 1) * cost && ml_loss_of_zero(&scene->rows, cost) == found.nothing,
           "nothing %g", found.nothing);
     CHECK(line_near(found.primal, fmin(value, found.nothing), 1e-12), "primal %g, not %g",
           found.primal, value);
@@ -166,8 +167,8 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
           found.dual);
 }
 
-/* Pairs that are met exactly: nothing is lost but the square of what scores of that size may be off
- * by. */
+/* Pairs whose margins are met exactly: the error is the square of the rounding error of such
+ * scores. */
 static void check_met(struct random *random) {
     enum { Q = 5 };
     struct error err;
@@ -214,6 +215,7 @@ int main(void) {
         close_scene(&scene);
     }
     check_met(&random);
-    printf("ok: certificates of label sets are those of the definition, and what they pay\n");
+    printf("ok: certificates of label sets and their rounding-error bounds are those of the "
+           "definition\n");
     return 0;
 }

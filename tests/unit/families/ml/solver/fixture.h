@@ -1,4 +1,4 @@
-/* Rows with sets of labels to fit, the objective by its definition, and one fit. */
+/* Rows with label sets to fit, the objective by its definition, and one fit. */
 #ifndef TESTS_UNIT_FAMILIES_ML_SOLVER_FIXTURE_H
 #define TESTS_UNIT_FAMILIES_ML_SOLVER_FIXTURE_H
 
@@ -20,7 +20,7 @@ static inline void *need(void *block) {
     return block;
 }
 
-/* Dense rows without labels; names is how many labels there are to be: "1", "2", ... */
+/* Dense rows without labels; `names` is the number of labels: "1", "2", ... */
 static inline struct data make_data(size_t n, uint32_t width, uint32_t n_names) {
     struct error err;
     struct data data = {.n_rows = n, .n_features = width, .labels = DATA_SET};
@@ -36,7 +36,7 @@ static inline struct data make_data(size_t n, uint32_t width, uint32_t n_names) 
     return data;
 }
 
-/* Row i, to be called in order, gets the labels k with set[k]. */
+/* Row i gets the labels k with set[k]. Rows must be set in order. */
 static inline void set_labels(struct data *data, size_t i, const bool *set) {
     uint64_t n = data->label_start[i];
     for (uint32_t k = 0; k < data->names.n; k++) {
@@ -55,7 +55,8 @@ static inline double normal(struct random *random) {
     return sum;
 }
 
-/* Rows whose labels follow a linear model with noise; about `share` of the labels are relevant. */
+/* Rows whose labels follow a linear model with noise; about the share `share` of the labels is
+ * relevant. */
 static inline struct data random_data(size_t n, uint32_t width, uint32_t q, double share,
                                       uint64_t seed) {
     struct random random;
@@ -85,7 +86,7 @@ static inline struct data random_data(size_t n, uint32_t width, uint32_t q, doub
     return data;
 }
 
-/* A problem with what it borrows. */
+/* A problem and what it borrows. */
 struct bed {
     struct data data;
     struct kernel kernel;
@@ -113,7 +114,7 @@ static inline void free_bed(struct bed *bed) {
     data_free(&bed->data);
 }
 
-/* ---- the objective, from its definition ---- */
+/* ---- the objective by its definition ---- */
 
 static inline double kernel_of(const struct bed *bed, size_t i, size_t j) {
     const float *x = bed->data.value + i * bed->data.n_features;
@@ -126,7 +127,7 @@ static inline double kernel_of(const struct bed *bed, size_t i, size_t j) {
     return bed->gram ? exp(-bed->kernel.gamma * distance) : product;
 }
 
-/* P of a solution without row lists; the labels must be numbered in the order of their names. */
+/* P of a solution of all rows; labels must be numbered in the order of their names. */
 static inline double plain_primal(const struct bed *bed, const struct solution *solution,
                                   enum ml_loss loss, double cost, double bias) {
     size_t n = bed->data.n_rows, q = solution->n_outputs, d = bed->data.n_features;
@@ -179,7 +180,8 @@ static inline void solve(struct ml *ml, enum ml_loss loss, enum ml_method method
     struct error err;
     struct ml_parameters parameters = {loss, method, cost, epsilon};
     MUST(ml_solve(ml, &parameters, NULL, solution, &err));
-    bool rounded = gap_relative(solution->primal, solution->dual) <= 1e-5; /* paid for at large C */
+    /* the rounding-error bound at a large C */
+    bool rounded = gap_relative(solution->primal, solution->dual) <= 1e-5;
     CHECK(solution->converged || rounded, "%s: primal %.10g, dual %.10g",
           stop_message(solution->reason), solution->primal, solution->dual);
 }
@@ -201,7 +203,7 @@ static inline void check_bracket(const struct solution *solution, double optimum
           "%s: [%.10f, %.10f], optimum %.10f", what, solution->dual, solution->primal, optimum);
 }
 
-/* Two fits of one problem bound the same optimum. */
+/* The bounds of two fits of one problem overlap. */
 static inline void check_overlap(const struct solution *a, const struct solution *b,
                                  const char *what) {
     const double rounding = 1 + 1e-12;

@@ -1,9 +1,9 @@
 /* families/ml/solver/ml.h against optima of the problem written out pair by pair, and against
- * itself: both steps, both solvers, permuted labels.
+ * itself: both solvers, small and large blocks, permuted labels.
  *
- * The optima of the toy were made with numpy and scipy: all pairs as variables of a box-constrained
- * QP (L-BFGS-B to 1e-12), with the equations of the free bias added for SLSQP; a proximal-point
- * method of its own gave 3.778866727 and 8.454402562 for the free bias, too. */
+ * The optima of the toy were computed with numpy and scipy: all pairs as variables of a
+ * box-constrained QP (L-BFGS-B to 1e-12), with the equations of the free bias added for SLSQP. An
+ * independent proximal-point method gave 3.778866727 and 8.454402562 for the free bias, too. */
 #include "families/ml/solver/ml.h"
 #include "families/ml/solver/bias.h"
 #include "tests/reference/ml_conditional_gradient.h"
@@ -11,7 +11,7 @@
 
 enum { TOY_ROWS = 14, TOY_FEATURES = 5, TOY_LABELS = 5 };
 
-/* Values in 1024ths. */
+/* in units of 1/1024 */
 static const struct {
     int x[TOY_FEATURES];
     const char *set;
@@ -84,7 +84,7 @@ static void check_toy(void) {
     printf("ok: the optima of the toy, linear and rbf, both losses, methods and biases\n");
 }
 
-/* The bounds of the plain solver. */
+/* Bounds of the plain solver. */
 static struct reference_bounds reference_of(const struct bed *bed, double cost, double bias,
                                             double epsilon) {
     size_t n = bed->data.n_rows, q = bed->data.names.n;
@@ -105,8 +105,8 @@ static struct reference_bounds reference_of(const struct bed *bed, double cost, 
     return bounds;
 }
 
-/* Both solvers and the plain solver of tests/reference bracket one optimum: with few labels, stepped
- * in by pairs, and with more, whose blocks are solved exactly. */
+/* Both solvers and the plain solver of tests/reference bracket one optimum: with few labels, which
+ * have pair steps, and with more, whose blocks are solved exactly. */
 static void check_agreement(void) {
     for (int kernel = 0; kernel < 2; kernel++) {
         for (int biased = 0; biased < 2; biased++) {
@@ -131,8 +131,8 @@ static void check_agreement(void) {
     printf("ok: steps by pairs, exact blocks, conditional gradients and interior points agree\n");
 }
 
-/* A bound from any point of the dual is below the primal at any other point: here those of a slack
- * fit and of a tight one. And a slack fit is what it says. */
+/* A dual bound from any point is below the primal at any other point: here of a loose and of a
+ * tight fit. A loose fit has the gap it claims. */
 static void check_slack(void) {
     struct bed bed;
     make_bed(&bed, random_data(200, 10, 6, 0.4, 8), 0.1, 1);
@@ -150,9 +150,9 @@ static void check_slack(void) {
     printf("ok: bounds hold at any gap, down to 1e-8\n");
 }
 
-/* Features in units from counts to populations, and costs over ten decades: each fit ends at its
- * gap as `auto` finds its way, with the primal that it claims; bounds of a slack and of a tight fit
- * are bounds of one optimum. */
+/* Features in units from counts to populations, and costs over ten decades. Under `auto` each fit
+ * reaches its gap with the primal that it claims, and the bounds of a loose and a tight fit
+ * overlap. */
 static void check_units(void) {
     static const float units[] = {1, 5, 180, 2e3F, 1e6F, 1e-3F};
     enum { N = 60, D = 6, Q = 4 };
@@ -172,7 +172,7 @@ static void check_units(void) {
                 solve_once(&bed, &setup, (enum ml_loss)loss, ML_AUTO, cost, 1e-6, &tight);
                 check_overlap(&slack, &tight, "slack and tight");
                 double primal = plain_primal(&bed, &tight, (enum ml_loss)loss, cost, setup.bias);
-                double paid = tight.primal - primal; /* for rounding */
+                double paid = tight.primal - primal; /* the rounding-error bound */
                 CHECK(paid >= -1e-12 * primal && paid <= 1e-6 * primal, "%.15g, plain %.15g",
                       tight.primal, primal);
                 solution_free(&slack);
@@ -184,7 +184,7 @@ static void check_units(void) {
     printf("ok: features in any units, costs from 1e-4 to 1e6\n");
 }
 
-/* Labels in another order: outputs in that order. */
+/* Permuted labels permute the outputs. */
 static void check_permuted(void) {
     enum { LABELS = 7 };
     static const uint32_t to[LABELS] = {3, 6, 0, 5, 1, 4, 2};
@@ -215,7 +215,7 @@ static void check_permuted(void) {
     printf("ok: permuting labels permutes the weights\n");
 }
 
-/* A flow made to circulate: every label sends what it gets, and no entry has grown. */
+/* A flow made into a circulation: outflow equals inflow for each label, and no entry has grown. */
 static void check_circulation(void) {
     enum { Q = 40 };
     struct random random;
@@ -245,10 +245,10 @@ static void check_circulation(void) {
             CHECK(fabs(sent) <= 1e-12 * (before + 1), "label %u sends %g", p, sent);
             excess += fabs(had) / 2;
         }
-        /* paths of the taken back are simple: no more than q - 1 edges each */
+        /* cancelled paths are simple: at most q - 1 edges each */
         CHECK(before - after <= excess * (q - 1) + 1e-9, "%g taken for %g", before - after, excess);
     }
-    printf("ok: flows are made to circulate\n");
+    printf("ok: flows become circulations\n");
 }
 
 int main(void) {

@@ -1,9 +1,9 @@
-/* Fits of ml against one another, over costs, losses, folds and threads, and at the ends of what
- * may come: degenerate rows, limits. */
+/* Fits of ml against one another, over costs, losses, folds and threads; degenerate rows;
+ * limits. */
 #include "families/ml/solver/ml.h"
 #include "tests/unit/families/ml/solver/fixture.h"
 
-/* From cost to cost, from loss to loss and back: as good as from scratch. */
+/* Warm starts over costs and losses are as good as starts from zero. */
 static void check_warm(void) {
     const double costs[] = {0.1, 1, 10, 100, 3, 0.01};
     for (int free_bias = 0; free_bias < 2; free_bias++) {
@@ -31,7 +31,7 @@ static void check_warm(void) {
     printf("ok: warm starts over costs and losses\n");
 }
 
-/* A fold of a shared matrix is the problem of its rows alone. */
+/* A fold of a shared kernel matrix is the problem of its rows alone. */
 static void check_fold(void) {
     enum { N = 90 };
     struct error err;
@@ -65,7 +65,7 @@ static void check_fold(void) {
     printf("ok: a fold of a shared matrix\n");
 }
 
-/* The same bits with one thread and three, and for the same seed only. */
+/* The same bits with one thread and three, and other bits with another seed. */
 static void check_threads(void) {
     for (int kernel = 0; kernel < 2; kernel++) {
         struct bed one, three;
@@ -89,7 +89,7 @@ static void check_threads(void) {
     printf("ok: threads change nothing, the seed does\n");
 }
 
-/* Rows of zeros, rows without labels and with all, two labels, hundreds, none at all. */
+/* Rows of zeros, rows without labels and with all, two labels, hundreds of labels, no labels. */
 static void check_edges(void) {
     struct error err;
     struct ml_setup setup = {.shrinking = true};
@@ -97,7 +97,7 @@ static void check_edges(void) {
     struct bed bed;
     struct ml *ml;
 
-    /* all rows zero: nothing can be learnt, P = D = C for each row with a loss */
+    /* all rows zero: P = D = C for each row with a loss */
     make_bed(&bed, random_data(20, 3, 4, 0.4, 51), 0, 1);
     memset(bed.data.value, 0, 20 * 3 * sizeof(float));
     MUST(ml_create(&ml, &bed.problem, &setup, &err));

@@ -21,7 +21,7 @@ static double *numbers(size_t n) {
     return x;
 }
 
-/* Values are floats, so that data holds the same. */
+/* Values are floats, so that struct data has the same. */
 static struct sample draw(size_t n, size_t d, bool shifted, uint64_t seed) {
     struct random random;
     random_start(&random, seed, 0);
@@ -71,7 +71,7 @@ static double dual_value(const struct sample *sample, const double *alpha, doubl
     return linear - 0.5 * square;
 }
 
-/* The dual's optimum by exact steps on the pair that violates its condition most. */
+/* The dual optimum, by exact steps on the pair that violates the KKT conditions most. */
 static double reference(const struct sample *sample, double C, bool squared) {
     size_t n = sample->n;
     double *K = numbers(n * n), *alpha = numbers(n), *g = numbers(n);
@@ -257,7 +257,7 @@ static void check_bias(void) {
         }
         release(&sample);
     }
-    /* an interval of minima: its middle */
+    /* an interval of minimisers: its midpoint */
     double y[] = {1, -1}, cost[] = {1, 1}, apart[] = {3, -2}, sum;
     struct binary_loss loss = {.y = y, .cost = cost};
     double b = binary_bias(&loss, apart, 2, breaks, &sum);
@@ -300,10 +300,10 @@ static void check_warm(void) {
         free(given_w);
         release(&sample);
     }
-    printf("ok: a near start takes fewer steps\n");
+    printf("ok: a warm start takes fewer steps\n");
 }
 
-/* Both sides over the limits: conjugate gradients. */
+/* Rows and features above the limits of the factored systems: conjugate gradients. */
 static void check_conjugate(void) {
     struct error err = {0};
     struct sample sample = draw(3100, 3050, false, 9);
@@ -327,7 +327,7 @@ static void check_conjugate(void) {
     free(fit.alpha);
     data_free(&data);
     release(&sample);
-    printf("ok: long rows and many of them\n");
+    printf("ok: many rows with many features\n");
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
-/* Certificates of one machine, on matrices of which one cell is not 0, where the nuclear norm is
- * |w| and shrinking takes tau off: bounds, and what is paid for rounding and for a y'alpha that is
- * not 0. By one process, and over ranks. */
+/* Certificates of one subproblem on matrices with a single cell that is not 0, where the nuclear
+ * norm is |w| and thresholding subtracts tau: bounds, rounding-error bounds, and the cost of
+ * y'alpha != 0. In one process and over several. */
 #define _GNU_SOURCE
 #include "families/smm/solver/certify.h"
 
@@ -13,14 +13,14 @@ struct scene {
     struct line line;
     struct smm_matrices matrices;
     struct binary_loss loss;
-    size_t height, width, cell; /* the one that is not 0 */
+    size_t height, width, cell; /* the cell that is not 0 */
     size_t ranks;
     float x[N], value[N * CELLS];
     double y[N], cost[N], alpha[N], W[CELLS], bias, tau;
     struct certificate found;
 };
 
-/* round: which losses, matrices and numbers of ranks. Costs are `size` times 6 and 2 in all, by
+/* round: chooses loss, matrices and number of processes. Costs are `size` times 6 and 2 in all, by
  * sides. */
 static void open_scene(struct scene *scene, unsigned round, double size, struct random *random) {
     bool wide = round & 4;
@@ -68,7 +68,7 @@ static double plain_nothing(const struct scene *scene) {
     return scene->loss.squared ? 4 * a * b / (a + b) : 2 * fmin(a, b);
 }
 
-/* The loss with what rounding may add: of each rank's rows, and of their sum. */
+/* The loss with its rounding-error bound: of each process's rows, and of their sum. */
 static double plain_loss(const struct scene *scene, double *rounding) {
     double w = scene->W[scene->cell], b = scene->bias, all = 0;
     double k = (double)(scene->height < scene->width ? scene->height : scene->width);
@@ -146,7 +146,7 @@ static struct certificate certificate_of(struct scene *scene) {
     return certify_rows(scene, scene->line.certify, &scene->matrices, &scene->loss, 0);
 }
 
-/* off: how far what is paid may be from the plain sum, besides a tiny part of it. */
+/* off: how far the rounding-error bound may be from the plain sum, besides a tiny share of it. */
 static void check_certificate(struct scene *scene, double off) {
     const double *reach = certify_reach(scene->line.certify);
     bool squared = scene->loss.squared;
@@ -171,7 +171,7 @@ static void check_certificate(struct scene *scene, double off) {
     double plain = (used + 2) * line_unit * reached, norm = fabs(G) + plain;
     double error = tau > 0 ? plain + unit_of_svd * norm : 0;
     G = tau > 0 ? fmax(0, fabs(G) - tau) : fabs(G);
-    for (size_t i = 0; i < N; i++) { /* each row that has the room may carry the residual */
+    for (size_t i = 0; i < N; i++) { /* each row with enough room may take the residual */
         double a = scene->alpha[i], x = fabs((double)scene->x[i]), moved = residual * reach[i];
         double ratio = squared ? a / (2 * scene->cost[i]) : 0;
         double curve = squared ? 1 / (2 * scene->cost[i]) : 0;
@@ -184,7 +184,7 @@ static void check_certificate(struct scene *scene, double off) {
         wrong += tau > 0 ? 0 : (used + 2) * line_unit * a * x;
     }
     double price = residual > 0 ? fmax(least[0], least[1]) : 0;
-    if (!isfinite(price)) { /* D of nothing */
+    if (!isfinite(price)) { /* the dual bound of alpha = 0 */
         linear = size = price = 0;
     }
     price += ((N + ranks + 4) * DBL_EPSILON + (excess > 4 * DBL_EPSILON ? excess : 0)) * size;
@@ -203,7 +203,7 @@ static void check_certificate(struct scene *scene, double off) {
           "dual %.12g, not %.12g", found.dual, linear - .5 * G * G);
 }
 
-/* Of a w that has a loss, which differences of numbers near to one another tell to some units. */
+/* A w with a loss. Differences of nearly equal numbers are accurate to some units. */
 static void check_fit(unsigned round, struct random *random) {
     struct scene scene;
     open_scene(&scene, round, 1, random);
@@ -212,12 +212,12 @@ static void check_fit(unsigned round, struct random *random) {
     scene.bias = random_unit(random) - .5;
     scene.tau = round & 2 ? .125 : 0;
     check_certificate(&scene, 8 * DBL_EPSILON);
-    scene.alpha[round % N] += 1e-7; /* y'alpha is that, and there is room to mend it */
+    scene.alpha[round % N] += 1e-7; /* y'alpha has this value, and rows have room to correct it */
     check_certificate(&scene, 8 * DBL_EPSILON);
     line_close(&scene.line);
 }
 
-/* What is paid for one part alone, to nine digits: for a dual point, at W = 0, ... */
+/* The cost of each cause alone, to nine digits: of a dual point, at W = 0, ... */
 static void check_dual(unsigned round, struct random *random) {
     struct scene scene;
     open_scene(&scene, round, 1024, random);
@@ -226,24 +226,24 @@ static void check_dual(unsigned round, struct random *random) {
         if (at & 1) {
             scene.alpha[random_below(random, 4)] += 0x1p-16;
         }
-        scene.tau = round & 2 ? at & 2 ? 1e5 : 1 : 0; /* 1e5: nothing is left of G */
+        scene.tau = round & 2 ? at & 2 ? 1e5 : 1 : 0; /* 1e5: thresholding leaves no G */
         check_certificate(&scene, 0);
     }
     for (size_t i = 0; i < N; i++) { /* no room: all of one side at 0, the other not */
         scene.alpha[i] = scene.y[i] > 0 ? scene.cost[i] : 0;
     }
-    scene.loss.squared = false; /* beyond its cost a squared loss has all the room there is */
+    scene.loss.squared = false; /* a squared hinge has unlimited room */
     check_certificate(&scene, 0);
     struct certificate found = certificate_of(&scene);
     CHECK(found.dual == 0, "a dual of %g from a point that cannot be mended", found.dual);
     take_alpha(&scene, true, random);
-    scene.alpha[0] = scene.alpha[1] = -.25; /* in balance, and below 0 */
+    scene.alpha[0] = scene.alpha[1] = -.25; /* in balance, but negative */
     found = certificate_of(&scene);
     CHECK(found.dual == 0, "a dual of %g from a negative alpha", found.dual);
     line_close(&scene.line);
 }
 
-/* ... and for the norms of a W that has no loss. */
+/* ... and of the norms of a W without loss. */
 static void check_norms(unsigned round, struct random *random) {
     struct scene scene;
     open_scene(&scene, round, 1, random);
@@ -272,6 +272,6 @@ int main(void) {
         check_dual(round, &random);
         check_norms(round, &random);
     }
-    printf("ok: certificates of a machine are those of one cell, and what they pay\n");
+    printf("ok: certificates and rounding-error bounds of a subproblem are those of one cell\n");
     return 0;
 }

@@ -1,5 +1,5 @@
-/* The nuclear norm's curvature against differences of its gradient, and Newton steps by factoring
- * and by conjugate gradients against the equations that they solve. */
+/* The Hessian of the nuclear norm against differences of its gradient, and Newton steps by
+ * factorisation and by conjugate gradients against the equations that they solve. */
 #include "common/base/random.h"
 #include "common/data/data.h"
 #include "families/smm/solver/newton_system.h"
@@ -29,7 +29,7 @@ static double inner(const double *a, const double *b, size_t n) {
     return sum;
 }
 
-/* The gradient at B, but for a constant: B + rho (B - S). */
+/* The gradient at B up to a constant: B + rho (B - S). */
 static void gradient_at(struct smm_spectral *spectral, const double *B, double *gradient) {
     struct error err;
     double S[CELLS_MOST], norm, square;
@@ -40,7 +40,7 @@ static void gradient_at(struct smm_spectral *spectral, const double *B, double *
     }
 }
 
-/* P p, by differences around B, where the spectral is left. */
+/* P p, by differences around B; leaves the spectral decomposition at B. */
 static void hessian(struct smm_spectral *spectral, const double *B, const double *p, double *Pp) {
     const double length = 1e-5;
     size_t cells = spectral->height * spectral->width;
@@ -82,7 +82,7 @@ static void test_curvature(struct random *random, struct smm_spectral *spectral,
     free(work);
 }
 
-/* What is left of the equations, relative to g: P p + g + X'D^-1 (X p + b), in the norm of P^-1. */
+/* Residual of the equations relative to g: P p + g + X'D^-1 (X p + b), in the norm of P^-1. */
 static double residual_of(struct smm_spectral *spectral, const double *B, const struct data *data,
                           const uint32_t *band, size_t m, const double *d, const double *g,
                           const double *p) {
@@ -109,8 +109,8 @@ static double residual_of(struct smm_spectral *spectral, const double *B, const 
     return sqrt(square / inner(g, back, cells));
 }
 
-/* Steps with curvatures up to 1/d: of few rows by factoring, the second time with products that are
- * kept; of many by conjugate gradients, unless these do not get there. */
+/* Steps with curvatures up to 1/d: few rows by factorisation, the second time with cached products;
+ * many rows by conjugate gradients, or by factorisation if these do not converge. */
 static void test_step(struct random *random, struct smm_spectral *spectral, const double *B,
                       size_t m, double tolerance, double d_most) {
     struct error err;

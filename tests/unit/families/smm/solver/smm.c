@@ -1,5 +1,5 @@
-/* Support matrix machines: the maps against plain loops, the steps of the low-rank solver, limits
- * where the answer is known. */
+/* Support matrix machines: products against plain loops, steps of the low-rank solver, and limiting
+ * cases with known answers. */
 #include "families/smm/solver/smm.h"
 
 #include "common/base/random.h"
@@ -30,7 +30,7 @@ static void fill(double *x, size_t n, struct random *random) {
     }
 }
 
-/* Rows X uniform, labels by a matrix of that rank. */
+/* Uniform random rows X, with labels by a matrix of the given rank. */
 struct sample {
     struct data data;
     struct smm_matrices matrices;
@@ -101,7 +101,7 @@ static double cosine(const double *a, const double *b, size_t n) {
     return ab / sqrt(aa * bb);
 }
 
-/* ---- singular values, maps ---- */
+/* ---- singular values, products ---- */
 
 static void check_svd(void) {
     static const size_t shapes[][2] = {{7, 4}, {4, 7}, {5, 5}, {1, 6}, {6, 1}};
@@ -146,7 +146,7 @@ static void check_svd(void) {
     }
     double bad[4] = {1, NAN, 0, 1}, U[4], s[2], Vt[4];
     CHECK(svd_thin(bad, 2, 2, U, s, Vt, &err) < 0, "NaN is taken");
-    printf("ok: singular values give the matrix back\n");
+    printf("ok: singular value decompositions reproduce the matrix\n");
 }
 
 static void check_maps(void) {
@@ -259,7 +259,7 @@ static void check_descent(void) {
             MUST(smm_lowrank_descend(&problem, &point, &trace, &err));
             CHECK(trace.stalled && watched.n >= 2, "no descent");
             CHECK(alternate || trace.stationarity <= 1e-3, "stationarity %g", trace.stationarity);
-            /* what it says of itself */
+            /* the objective it reports */
             double sum, norm = 0, *scores = numbers(120), *breaks = numbers(240);
             MUST(smm_point_matrix(&point, &sample.matrices, 2, W, &err));
             smm_scores(&sample.matrices, W, scores);
@@ -281,7 +281,7 @@ static void check_descent(void) {
     printf("ok: the objective never rises, and is that of the matrix\n");
 }
 
-/* Alternation rests where a joint step still gains. */
+/* Alternation stalls where a joint step still decreases the objective. */
 static void check_joint(void) {
     struct sample sample;
     draw(&sample, 200, 8, 6, 3, 10, false, 5);
@@ -311,10 +311,10 @@ static void check_joint(void) {
     free(normal);
     free(U);
     release(&sample);
-    printf("ok: a joint step goes on where alternation is stuck\n");
+    printf("ok: a joint step continues where alternation stalls\n");
 }
 
-/* ---- limits ---- */
+/* ---- limiting cases ---- */
 
 static void check_full_rank(void) {
     static const size_t shapes[][2] = {{6, 5}, {5, 6}};
@@ -363,7 +363,7 @@ static void check_recovery(void) {
     smm_point_free(&point);
     free(W);
     release(&sample);
-    printf("ok: a matrix of rank 1 is found again\n");
+    printf("ok: a matrix of rank 1 is recovered\n");
 }
 
 static void check_nuclear(void) {
@@ -418,16 +418,17 @@ static void check_nuclear(void) {
     printf("ok: the nuclear norm from the SVM to 0, certified\n");
 }
 
-/* ---- time ---- */
+/* ---- deadlines ---- */
 
-/* A second goes by whenever somebody asks; at the end, when all tasks of a step ask, a tenth. */
+/* A clock that advances a second per call, and a tenth at the end, when all tasks of a step call
+ * it. */
 static double tick(void *context) {
     double *left = context;
     return *left -= *left > 10 ? 1 : 0.1;
 }
 
-/* A fit under a clock with so many seconds, after which it would be thrown away; *left of them at
- * its end. */
+/* A fit under a clock with so many seconds, after which it would be discarded; *left: seconds
+ * remaining at its end. */
 static struct solution fit_within(struct sample *sample, enum smm_formulation formulation,
                                   double seconds, double *left, size_t *rank) {
     const struct problem problem = {.data = &sample->data, .n = sample->data.n_rows};
@@ -445,7 +446,7 @@ static struct solution fit_within(struct sample *sample, enum smm_formulation fo
     return solution;
 }
 
-/* A solver keeps the time of three certificates, which here take a second. */
+/* A solver reserves the time of three certificates, which take one second each here. */
 static void check_early(void) {
     struct sample sample;
     double left;
@@ -474,7 +475,7 @@ static void check_early(void) {
         solution_free(&none);
     }
     release(&sample);
-    printf("ok: a certificate has the time that it needs\n");
+    printf("ok: time is reserved for the certificate\n");
 }
 
 int main(void) {
