@@ -65,11 +65,6 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     return slack ? 0 : -1;
 }
 
-/* The dual point, as far as it is known. */
-static const struct mc_alpha *known_alpha(const struct mc_dual *dual) {
-    return dual->alpha ? dual->alpha : dual->kept;
-}
-
 /* The rows' kernel values of their own, (n): where that is 0 alpha counts as much as it can. */
 static const double *own_values(const struct mc_task *task, const struct mc_dual *dual) {
     return dual->q ? dual->q : certify_reach(task->certify);
@@ -86,8 +81,7 @@ static double *find_rounding(const struct mc_task *task, double cost, const stru
     const double *own = own_values(task, dual);
     size_t n_used = 0;
     for (size_t i = 0; error && i < task->n; i++) {
-        double cap = cost * task->weight[task->y[i]];
-        error[i] = width * (dual->alpha ? mc_alpha_sum(dual->alpha, i) : cap * most);
+        error[i] = width * mc_alpha_sum(dual->alpha, i);
         n_used += error[i] > 0;
     }
     struct cluster *cluster = task->problem->cluster;
@@ -96,9 +90,9 @@ static double *find_rounding(const struct mc_task *task, double cost, const stru
     }
     for (size_t i = 0; error && i < task->n; i++) {
         double cap = cost * task->weight[task->y[i]];
-        error[i] = unit * error[i] + dual->rounding * cap;
+        error[i] = unit * error[i];
         error[i] += 2 * width * (most + 1) * CERTIFY_UNDERFLOW;
-        error[i] += known_alpha(dual) && !(own[i] > 0) ? width * cap * most : 0;
+        error[i] += !(own[i] > 0) ? width * cap * most : 0;
     }
     return error;
 }
@@ -121,7 +115,7 @@ static double find_excess(const struct mc_shape *shape, size_t y, double cap, co
 /* *linear = the sum of alpha over the rows of all ranks, *excess the largest of them. */
 static int add_up(const struct mc_task *task, double cost, const struct mc_dual *dual,
                   double *linear, double *excess, struct error *err) {
-    const struct mc_alpha *alpha = known_alpha(dual);
+    const struct mc_alpha *alpha = dual->alpha;
     const double *own = own_values(task, dual);
     double *row = memory_array(task->shape.k, sizeof *row, "a certificate", err), sum = 0;
     *excess = 0;
@@ -155,7 +149,7 @@ double mc_loss_of_nothing(const struct mc_task *task, double cost) {
 static int keep_alpha(const struct mc_task *task, double cost, const struct mc_dual *dual,
                       struct mc_fit *fit, struct error *err) {
     const struct mc_shape *shape = &task->shape;
-    const struct mc_alpha *alpha = known_alpha(dual);
+    const struct mc_alpha *alpha = dual->alpha;
     const double *own = own_values(task, dual);
     mc_alpha_free(&fit->alpha);
     double *row = memory_array(2 * shape->k, sizeof *row, "dual variables", err);
@@ -194,8 +188,8 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
     double terms = (double)(task->n_all + cluster_size(task->problem->cluster) - 1);
     double row_unit = 3 * ((double)k + 4) * DBL_EPSILON,
            unit = row_unit + (terms + 4) * DBL_EPSILON;
-    double linear = dual->linear, excess = 0;
-    if (known_alpha(dual) && add_up(task, cost, dual, &linear, &excess, err) < 0) {
+    double linear, excess;
+    if (add_up(task, cost, dual, &linear, &excess, err) < 0) {
         free(error);
         return -1;
     }
@@ -203,15 +197,14 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
     linear = unit < 1 ? linear : 0; /* else the trivial bound */
     double under = (terms + 4) * (mc_most(&task->shape) + 2) * CERTIFY_UNDERFLOW; /* of costs */
     struct loss loss = {task, cost};
-    const struct certify_family family = {
-        .context = &loss,
-        .block = 1 + BLOCK_SCORES / k,
-        .loss = evaluate_loss,
-        .linear = linear,
-        .linear_rounding = linear > 0 ? unit * linear + dual->linear_rounding + under : 0,
-        .nothing = mc_loss_of_nothing(task, cost),
-        .enough = dual->enough,
-        .lengthen = dual->lengthen};
+    const struct certify_family family = {.context = &loss,
+                                          .block = 1 + BLOCK_SCORES / k,
+                                          .loss = evaluate_loss,
+                                          .linear = linear,
+                                          .linear_rounding = linear > 0 ? unit * linear + under : 0,
+                                          .nothing = mc_loss_of_nothing(task, cost),
+                                          .enough = dual->enough,
+                                          .lengthen = dual->lengthen};
     int status = certify_bounds(task->certify, k, &f, &g, &family, &fit->certificate, err);
     free(error);
     fit->primal = fit->certificate.primal;

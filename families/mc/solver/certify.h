@@ -7,28 +7,19 @@
 #include "families/mc/solver/alpha.h"
 #include "families/mc/solver/task.h"
 
-/* A dual point alpha, as far as a solver knows it: with `alpha` or `kept` certify looks at its
- * constraints: where alpha exceeds its upper bounds, D is lowered by what scaling it down may cost;
- * a negative alpha, or one that belongs to no loss term, gives the trivial bound. Without alpha the
- * point is a convex combination of subgradients. */
+/* A dual point alpha. The certificate checks its constraints: where alpha exceeds its upper bounds, D is lowered by what scaling it down may cost;
+ * a negative alpha, or one that belongs to no loss term, gives the trivial bound. */
 struct mc_dual {
-    const struct mc_alpha *alpha; /* NULL: of the error of its sums, what is known is that those of
-                                     rows are at most C_i most */
+    const struct mc_alpha *alpha;
     const double *weights; /* W(alpha), computed from it: linear (n_features, k), kernel (n, k);
                               NULL: the fit's weights are, one by one */
     const double *bias;    /* (k) of the constant feature; NULL with weights, or without one */
-    const struct mc_alpha *kept; /* alpha, where its sums above are not of use; NULL: the first */
     const double *q; /* (n) rows' kernel values of their own: where that is 0 alpha counts as the
                         most that it can be, whatever it says; NULL: where the reach is */
     const double *exact[2]; /* kernels: (n, k) the exact scores of the fit's weights and of these,
                                within 4 units, without the constant feature's; NULL: computed */
     double enough;          /* the gap that is wanted, see certify_family */
     bool lengthen;          /* the certificate's length is, too */
-    double linear;          /* sum of alpha, of the rows of all ranks; of alpha that is known it is
-                               found here */
-    double linear_rounding; /* of its error, but for a few units in the last place */
-    double rounding;        /* bound of the error of each row's coefficients over C_i, but for a few
-                              units in the last place */
 };
 
 /* The primal of W = 0, at least. All ranks. */

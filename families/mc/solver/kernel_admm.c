@@ -122,23 +122,9 @@ int mc_split_start(struct split *split) {
 
 /* How the distance of the bounds has come down. */
 struct course {
-    double earlier; /* what it was at `mark`, half of the looks ago, about */
-    size_t looks, mark;
+    size_t looks;
+    struct mc_rate rate; /* by looks */
 };
-
-/* Looks that are still needed, at the rate of the later half. */
-static double looks_left(const struct course *course, const struct split *split, double epsilon) {
-    double distance = split->primal - split->dual;
-    double left = log(distance / (epsilon * split->primal));
-    return left / log(course->earlier / distance) * (double)(course->looks - course->mark);
-}
-
-static void mark(struct course *course, const struct split *split) {
-    if (course->looks >= 2 * course->mark + 1) {
-        course->mark = course->looks;
-        course->earlier = split->primal - split->dual;
-    }
-}
 
 /* A look; where bounds come together slowly, rounds besides, if they cost less than what is still
  * needed. */
@@ -152,7 +138,8 @@ static int look(struct split *split, struct course *course, double epsilon,
     }
     fit->iterations++;
     course->looks++;
-    left = looks_left(course, split, epsilon);
+    left = mc_rate_needed(&course->rate, (double)course->looks, split->primal - split->dual,
+                          epsilon * split->primal);
     if (split->active_set && !gap_reached(split->primal, split->dual, epsilon) &&
         mc_split_rounds(split, epsilon, work, left * work, monitor, err) < 0) {
         return -1;
@@ -165,14 +152,14 @@ static int look(struct split *split, struct course *course, double epsilon,
     if (!fit->reason && course->looks >= TRIAL && !((double)course->looks + left <= MOST_LOOKS)) {
         fit->reason = STOP_STALLED;
     }
-    mark(course, split);
+    mc_rate_update(&course->rate, (double)course->looks, split->primal - split->dual);
     return 0;
 }
 
 /* Until the bounds are within epsilon of one another. */
 static int run(struct split *split, double epsilon, const struct monitor *monitor,
                struct mc_fit *fit, struct error *err) {
-    struct course course = {.earlier = INFINITY};
+    struct course course = {.rate = {.earlier = INFINITY}};
     for (uint64_t t = 1; !fit->reason; t++) {
         if (monitor_late(monitor)) {
             fit->reason = monitor_check(monitor, fit->iterations, split->primal, split->dual);

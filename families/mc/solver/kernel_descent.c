@@ -73,7 +73,7 @@ struct course {
     enum mc_kernel_end end; /* (at first it counts as solved) */
     double last, before;    /* distance and dual when it was chosen */
     size_t n_gaining, n_set, most_set; /* rows that would gain; of the last set; of the next */
-    double earlier, mark; /* distance when the work was `mark`, half of it ago, about */
+    struct mc_rate rate;               /* of the distance */
 };
 
 /* A round; the next is another one while there is something to gain. */
@@ -155,17 +155,12 @@ static bool gains(const struct mc_kernel *kernel, struct course *course) {
     return course->waiting < PATIENCE * SOLVED;
 }
 
-/* Whether the rest is better left to operator splitting; the rate is that of the later half of the
- * work so far. */
+/* Whether the rest is better left to operator splitting. */
 static bool is_slow(const struct mc_kernel *kernel, struct course *course, double aim) {
     double distance = kernel->primal - kernel->dual;
-    double work = kernel->work + kernel->rounds_work, since = work - course->mark;
-    double fall = log(course->earlier / distance);
-    double need = fall > 0 ? log(distance / (aim * kernel->primal)) / fall * since : INFINITY;
-    if (work >= 2 * course->mark) {
-        course->mark = work;
-        course->earlier = distance;
-    }
+    double work = kernel->work + kernel->rounds_work;
+    double need = mc_rate_needed(&course->rate, work, distance, aim * kernel->primal);
+    mc_rate_update(&course->rate, work, distance);
     const struct mc_descent_work used = {.all = work,
                                          .needed = need,
                                          .active_set = kernel->rounds_work,
@@ -180,7 +175,7 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
     struct course course = {.best = INFINITY,
                             .highest = -INFINITY,
                             .last = INFINITY,
-                            .earlier = INFINITY,
+                            .rate = {.earlier = INFINITY},
                             .end = MC_SET_SOLVED,
                             .most_set = first,
                             .round = kernel->near && kernel->active_set};

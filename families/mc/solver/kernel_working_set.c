@@ -420,23 +420,18 @@ double mc_kernel_round_work(const struct mc_kernel *kernel, double size) {
 
 /* How the gap of a set has come down. */
 struct descent {
-    double work;          /* so far */
-    double best, earlier; /* the smallest gap, and what it was at `mark` */
-    size_t sweeps, mark;  /* half of the sweeps ago, about */
+    double work; /* so far */
+    double best; /* the smallest gap */
+    size_t sweeps;
+    struct mc_rate rate; /* of the smallest gap, by sweeps */
 };
 
-/* Takes in the gap, and tells how the set is left, as the policy has it: what is missing until the
- * target is taken to come at the rate of the later half. */
+/* Takes in the gap, and tells how the set is left, as the policy has it. */
 static enum mc_kernel_end look(struct inner *inner, struct descent *descent, double gap,
                                double target) {
     descent->best = fmin(descent->best, gap);
-    double fall = log(descent->earlier / descent->best);
-    double sweeps = (double)(descent->sweeps - descent->mark);
-    double need = fall > 0 ? log(descent->best / target) / fall * sweeps : INFINITY;
-    if (descent->sweeps >= 2 * descent->mark + 1) {
-        descent->mark = descent->sweeps;
-        descent->earlier = descent->best;
-    }
+    double need = mc_rate_needed(&descent->rate, (double)descent->sweeps, descent->best, target);
+    mc_rate_update(&descent->rate, (double)descent->sweeps, descent->best);
     if (descent->sweeps < 2) {
         return MC_SET_LEFT;
     }
@@ -458,7 +453,7 @@ int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
     int status = inner_create(&inner, kernel, m, err);
     double target = fmax(INNER * (kernel->primal - kernel->dual), ENOUGH * wanted);
     size_t most = MOST_STEPS / m > MOST_SWEEPS ? MOST_STEPS / m : MOST_SWEEPS, next = 1;
-    struct descent descent = {.best = INFINITY, .earlier = INFINITY};
+    struct descent descent = {.best = INFINITY, .rate = {.earlier = INFINITY}};
     *end = MC_SET_LEFT;
     while (status == 0 && *end == MC_SET_LEFT && descent.sweeps < most &&
            !(descent.sweeps > 0 && monitor_late(monitor))) {

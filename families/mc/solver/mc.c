@@ -152,22 +152,16 @@ static int run(struct mc *mc, const struct mc_parameters *parameters, const stru
                            mc->task.n_all * mc->labels.names.n, err);
 }
 
-/* W = 0, which has the primal that is certified. */
-static void take_nothing(const struct mc *mc, struct solution *solution) {
-    size_t k = solution->n_outputs;
-    size_t rows = mc->problem->gram ? mc->task.n : mc->problem->data->n_features;
-    memset(solution->weights, 0, rows * k * sizeof *solution->weights);
-    if (solution->bias) {
-        memset(solution->bias, 0, k * sizeof *solution->bias);
-    }
+/* Rows of the weights: features, or coefficients. */
+static size_t weight_rows(const struct mc *mc) {
+    return mc->problem->gram ? mc->task.n : mc->problem->data->n_features;
 }
 
 /* W = 0 for lack of time. */
 static int give_nothing(struct mc *mc, double cost, struct solution *solution, struct error *err) {
     size_t k = mc->labels.names.n;
-    size_t rows = mc->problem->gram ? mc->task.n : mc->problem->data->n_features;
     solution->n_outputs = k;
-    solution->weights = memory_zeros(rows, k * sizeof(double), "weights", err);
+    solution->weights = memory_zeros(weight_rows(mc), k * sizeof(double), "weights", err);
     solution->bias = mc->task.bias > 0 ? memory_zeros(k, sizeof(double), "weights", err) : NULL;
     if (!solution->weights || (mc->task.bias > 0 && !solution->bias)) {
         solution_free(solution);
@@ -199,8 +193,12 @@ int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct
     mc->alpha = fit.alpha;
     certify_conclude(&fit.certificate, parameters->epsilon, fit.reason ? fit.reason : STOP_ROUNDS,
                      solution);
-    if (fit.certificate.worse) {
-        take_nothing(mc, solution);
+    size_t k = solution->n_outputs;
+    if (fit.certificate.worse) { /* W = 0, whose primal is certified */
+        memset(solution->weights, 0, weight_rows(mc) * k * sizeof *solution->weights);
+        for (size_t c = 0; solution->bias && c < k; c++) {
+            solution->bias[c] = 0;
+        }
     }
     return 0;
 }

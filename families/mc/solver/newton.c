@@ -302,7 +302,7 @@ static int certify(const struct newton *newton, struct mc_fit *fit, struct error
         bias[c] = task->bias * newton->best_dual_w[(newton->d - 1) * newton->k + c];
     }
     const struct mc_dual dual = {
-        .weights = newton->best_dual_w, .bias = bias, .kept = &newton->best_alpha};
+        .weights = newton->best_dual_w, .bias = bias, .alpha = &newton->best_alpha};
     int status = mc_certify(task, newton->cost, &dual, NULL, fit, err);
     free(bias);
     return status;

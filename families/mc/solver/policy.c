@@ -299,6 +299,18 @@ void mc_solvers_free(struct mc_solvers *solvers) {
 
 /* ---- handovers ---- */
 
+double mc_rate_needed(const struct mc_rate *rate, double work, double gap, double target) {
+    double fall = log(rate->earlier / gap);
+    return fall > 0 ? log(gap / target) / fall * (work - rate->mark) : (double)INFINITY;
+}
+
+void mc_rate_update(struct mc_rate *rate, double work, double gap) {
+    if (work > 2 * rate->mark) {
+        rate->mark = work;
+        rate->earlier = gap;
+    }
+}
+
 /* Neither is worth more than has been used without: for an active-set iteration in this working
  * set, for ADMM, which ends the fit, in all; and of many rows that takes some times as long as it
  * is thought to. */

@@ -40,6 +40,19 @@ int mc_policy_solve(struct mc_state *state, const struct monitor *monitor, struc
 
 /* ---- handovers within a row of the policy ---- */
 
+/* The convergence rate of a gap, over the later half of the work done so far, about. */
+struct mc_rate {
+    double mark;    /* work when that half began */
+    double earlier; /* the gap then; INFINITY at first */
+};
+
+/* Work that is still needed until the gap has fallen to `target`, if it goes on as it did; INFINITY
+ * if it did not fall. */
+double mc_rate_needed(const struct mc_rate *rate, double work, double gap, double target);
+
+/* Begins the next half when the work so far has doubled. */
+void mc_rate_update(struct mc_rate *rate, double work, double gap);
+
 /* Work of a coordinate descent with kernels when its bounds have been evaluated. */
 struct mc_descent_work {
     double set, all;   /* used so far, for the working set and in all */
