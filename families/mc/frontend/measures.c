@@ -1,4 +1,4 @@
-/* How predictions of classes are measured, by both programs.
+/* The measures of predicted classes, for both programs.
  *
  *   accuracy           share of the rows whose label is predicted
  *   balanced-accuracy  mean over the labels that occur of the share of their rows that is right
@@ -6,8 +6,8 @@
  *                      predicted
  *   log-loss           mean of -log of the probability of the row's label, which counts as at
  *                      least 1e-15; models with probabilities only
- * Rows without a label are left out. A label that the model does not know is an error wherever it
- * stands. */
+ * Rows without a label are left out. A label that the model does not have always counts as an
+ * error. */
 #include "families/mc/frontend/probability.h"
 #include "families/shared/confusion.h"
 #include "families/shared/tables.h"
@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* As scikit-learn's log_loss once had it: a probability of 0 would make the mean infinite. */
 static const double LEAST_PROBABILITY = 1e-15;
 
 struct state {

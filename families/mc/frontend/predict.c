@@ -1,4 +1,4 @@
-/* svm-mc-predict: labels, with scores or probabilities, by a model of svm-mc-train. */
+/* The table of svm-mc-predict: predicts labels, scores and probabilities. */
 #include "families/shared/tables.h"
 
 #include "common/base/memory.h"
@@ -42,7 +42,7 @@ static int check(const struct options *options, const struct model *model, struc
 struct lines {
     struct confusion confusion;
     bool scores, probability;
-    bool begun; /* the line of labels is written */
+    bool begun; /* the first line, `labels`, is written */
     double scale;
     double *p; /* (k) */
 };
@@ -70,7 +70,7 @@ static int open_lines(void **state, const struct options *options, const struct 
     return 0;
 }
 
-/* What the probabilities are of, as LIBSVM's svm-predict -b 1 says it. */
+/* Writes the first line, with the classes of the probabilities, as LIBSVM's svm-predict -b 1 does. */
 static void begin(struct lines *lines, struct output *output) {
     const struct names *names = &lines->confusion.labels.names;
     lines->begun = true;

@@ -1,3 +1,4 @@
+/* Fit of the scale by Newton's method on its logarithm, safeguarded by bisection. */
 #include "families/mc/frontend/probability.h"
 
 #include "common/base/memory.h"
@@ -5,11 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Bisection alone takes 55 from these bounds to 1e-12. */
 enum { MOST_STEPS = 100 };
 
-/* Bounds of the scale, over the spread of the scores: where no scale above 0 is best, as for scores
- * that are no better than chance. */
-static const double LEAST = 1e-6, MOST = 1e6;
+/* Bounds of the scale times the spread of the scores, for data where no positive scale is best, such
+ * as scores no better than chance. */
+static const double MIN_SCALE = 1e-6, MAX_SCALE = 1e6;
 
 void mc_probability(double scale, const double *scores, size_t k, double *p) {
     double most = scores[0], sum = 0;
@@ -38,17 +40,17 @@ int mc_probability_read(const struct model *model, bool *calibrated, double *sca
 
 /* ---- the fit ---- */
 
-/* Rows with the class of their label among their scores. */
+/* The held-out rows whose class is among their fold's scores. */
 struct rows {
     size_t n, k;
     const double **scores;    /* (n) */
-    uint32_t *n_scores, *own; /* (n) */
-    uint32_t *class;          /* (n) that of the label among all, ... */
-    uint64_t *count;          /* ... and (k) how many rows each has */
+    uint32_t *n_scores, *own; /* (n) number of scores; index of the row's class among them */
+    uint32_t *class;          /* (n) the row's class among all */
+    uint64_t *count;          /* (k) number of rows of each class */
     double *p;                /* (k) work */
 };
 
-/* Slope and curvature at the scale of the cross-entropy with the smoothed targets. */
+/* First and second derivative of F at the scale. */
 static void slopes(const struct rows *rows, double scale, double *slope, double *curvature) {
     *slope = *curvature = 0;
     for (size_t i = 0; i < rows->n; i++) {
@@ -67,7 +69,7 @@ static void slopes(const struct rows *rows, double scale, double *slope, double 
     }
 }
 
-/* The root of the slope, which increases with the scale, by bracketed Newton on its logarithm. */
+/* The root of F', which increases with the scale. */
 static double minimise(const struct rows *rows) {
     double spread = 0;
     for (size_t i = 0; i < rows->n; i++) {
@@ -78,7 +80,7 @@ static double minimise(const struct rows *rows) {
     if (!(spread > 0)) {
         return 1;
     }
-    double low = log(LEAST / spread), high = log(MOST / spread), t = -log(spread);
+    double low = log(MIN_SCALE / spread), high = log(MAX_SCALE / spread), t = -log(spread);
     for (int step = 0; step < MOST_STEPS && high - low > 1e-12; step++) {
         double slope, curvature, scale = exp(t);
         slopes(rows, scale, &slope, &curvature);

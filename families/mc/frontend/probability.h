@@ -14,18 +14,17 @@
 #include "common/data/labels.h"
 #include "driver/family.h"
 
-/* p (k) of scores (k). */
+/* p (k) = the probabilities for scores (k). */
 void mc_probability(double scale, const double *scores, size_t k, double *p);
 
-/* The scale that minimises F: rows with labels from `labels`, the model's, and scores of folds,
- * whose own classes, the k of their rows, are those that occur in the rows that a fold does not
- * hold out. */
+/* *scale = the minimiser of F over the held-out rows of all folds. labels: the model's. The classes of
+ * a fold's scores are those of the rows that it does not hold out. */
 int mc_probability_fit(double *scale, const struct held_out *folds, size_t n_folds,
                        const struct labels *labels, struct error *err);
 
 #define MC_PROBABILITY_KEY "probability-scale"
-/* Reads the model's line of that key: *calibrated is whether it is there, *scale its number, 1 if
- * not. Fails where it is no number above 0. */
+/* Reads the scale from the model's header: *calibrated tells whether the key is there; *scale is its
+ * value, else 1. Fails if it is not a number above 0. */
 int mc_probability_read(const struct model *model, bool *calibrated, double *scale,
                         struct error *err);
 

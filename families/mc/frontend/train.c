@@ -1,4 +1,4 @@
-/* svm-mc-train: multi-class SVMs. */
+/* The table of svm-mc-train: multi-class SVMs. */
 #include "families/shared/tables.h"
 
 #include "common/base/memory.h"

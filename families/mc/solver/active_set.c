@@ -1,3 +1,5 @@
+/* The iteration of the active-set method: Newton steps on the free set, and the changes of the free
+ * set and its factor at bounds. See active_set.h. */
 #include "families/mc/solver/active_set.h"
 
 #include "common/base/array.h"
@@ -8,18 +10,20 @@
 #include <stdlib.h>
 
 enum {
-    FULL_STEPS = 3,  /* to the maximum over a face, which rounding may leave a little off */
-    SMALL_FACE = 48, /* is not factored anew when half of its variables are fixed, */
-    /* others also where more than this part of them leave at once: what leaves a factor moves half
-     * of it through memory, a new one is made in the cache */
+    FULL_STEPS = 3, /* Newton steps without meeting a bound: more than one corrects rounding */
+    /* A free set of more than SMALL_FACE variables is factored anew when half of them are fixed, or
+     * more than 1/LEAVING at once: an update moves half of the factor through memory for each, a new
+     * factorisation works in the cache. */
+    SMALL_FACE = 48,
     LEAVING = 32
 };
 
-/* Bounds that are met together, relative. */
+/* Relative tolerance for bounds that are met at the same step length. */
 static const double TOGETHER = 1e-12;
-/* A step is followed beyond a bound while its slope is at least this part of what it was. */
+/* A step is continued beyond a bound, without the variables there, while its slope is at least this
+ * part of the initial one. */
 static const double LEAST_SLOPE = 0.5;
-/* A step whose slope is less than this part of the largest so far is rounding. */
+/* A step whose slope is less than this part of the largest so far is due to rounding. */
 static const double FLAT = 1e-12;
 
 int mc_active_create(struct mc_active **active, const struct mc_task *task, struct error *err) {
@@ -54,9 +58,9 @@ void mc_active_free(struct mc_active *active) {
     free(active);
 }
 
-/* ---- the way ---- */
+/* ---- steps ---- */
 
-/* Fills the step, and the pull, by which the gradient falls along it. */
+/* Sets the Newton step, and its product with the matrix (without the ridge). */
 static void find_step(struct mc_active *active) {
     for (size_t t = 0; t < active->n_directions; t++) {
         active->step[t] = active->direction[t].out ? 0 : active->gradient[t];
@@ -67,7 +71,7 @@ static void find_step(struct mc_active *active) {
     }
 }
 
-/* What the reference of a row loses along the step. */
+/* The decrease of a row's reference along the step. */
 static double loss_of(const struct mc_active *active, const struct face_row *row) {
     double loss = 0;
     for (size_t t = row->first; t < row->end; t++) {
@@ -76,12 +80,12 @@ static double loss_of(const struct mc_active *active, const struct face_row *row
     return loss;
 }
 
-/* How far a value can go at this rate. */
+/* The step length at which a value that changes at this rate reaches 0 or `high`. */
 static double room(double value, double high, double rate) {
     return rate < 0 ? -value / rate : rate > 0 ? (high - value) / rate : INFINITY;
 }
 
-/* How far the step can go, `most` at the most. */
+/* The largest feasible step length, up to `most`. */
 static double longest(const struct mc_active *active, const double *cap, double most) {
     for (size_t r = 0; r < active->n_rows; r++) {
         const struct face_row *row = &active->row[r];
@@ -96,7 +100,7 @@ static double longest(const struct mc_active *active, const double *cap, double 
     return most;
 }
 
-/* Direction t moves no more along the step. */
+/* Removes direction t from the step. */
 static void halt(struct mc_active *active, size_t t) {
     double step = active->step[t], *row = active->factor.work;
     if (step != 0) {
@@ -106,7 +110,8 @@ static void halt(struct mc_active *active, size_t t) {
     }
 }
 
-/* Goes `length` along the step, and halts what meets its bound: returns how many. */
+/* Takes `length` times the step, and removes from it the directions that meet a bound. Returns their
+ * number. */
 static size_t go(struct mc_active *active, const double *cap, double length) {
     double reach = length * (1 + TOGETHER);
     size_t met = 0;
@@ -136,8 +141,8 @@ static size_t go(struct mc_active *active, const double *cap, double length) {
     return met;
 }
 
-/* Goes along the step to the maximum, or where it meets bounds on without what has met them as long
- * as that is well worth it. Returns the gain. */
+/* Goes along the step to the maximum. At bounds it continues without the directions that met them,
+ * while the slope is large enough. Returns the gain; *met: whether it met bounds. */
 static double follow(struct mc_active *active, const double *cap, bool *met) {
     size_t n = active->n_directions;
     double slope = array_dot(active->gradient, active->step, n), gain = 0,
@@ -157,6 +162,7 @@ static double follow(struct mc_active *active, const double *cap, bool *met) {
     return gain;
 }
 
+/* Fixes direction t, and eliminates it from the factor unless that is made anew. */
 static void drop(struct mc_active *active, size_t t, bool anew) {
     struct direction *direction = &active->direction[t];
     if (!direction->dropped) {
@@ -169,8 +175,8 @@ static void drop(struct mc_active *active, size_t t, bool anew) {
     }
 }
 
-/* Takes out what has met its bound, of the factor too where that is not made anew. Where the
- * reference of a row is at 0, the first direction that still moves takes its place. */
+/* Fixes the directions of a row that met a bound; updates the factor unless it is made anew. If the
+ * row's reference is 0, its first direction that is not fixed becomes the reference. */
 static void settle_row(struct mc_active *active, struct face_row *row, bool anew) {
     size_t first = row->end;
     for (size_t t = row->end; t-- > row->first;) {
@@ -186,7 +192,7 @@ static void settle_row(struct mc_active *active, struct face_row *row, bool anew
     row->empty = false;
     row->reference = active->direction[first].entry;
     row->reference_value = active->direction[first].value;
-    active->direction[first].value = 0; /* as the reference before it */
+    active->direction[first].value = 0; /* the old reference, which is 0, takes its place */
     for (size_t t = first + 1; t < row->end; t++) {
         if (!active->direction[t].out) {
             active->gradient[t] -= active->gradient[first];
@@ -199,7 +205,7 @@ static void settle_row(struct mc_active *active, struct face_row *row, bool anew
     drop(active, first, anew);
 }
 
-/* Whether so many directions have met their bounds that a new factor costs less. */
+/* Whether so many directions met bounds that a new factor costs less than updates. */
 static bool is_for_new_factor(const struct mc_active *active) {
     size_t leaving = 0;
     for (size_t t = 0; t < active->n_directions; t++) {
@@ -208,9 +214,8 @@ static bool is_for_new_factor(const struct mc_active *active) {
     return active->n_moving > SMALL_FACE && leaving * LEAVING > active->n_moving;
 }
 
-/* Goes from bound to bound to the maximum over the free variables, or until it is better with a new
- * factor of those that are not fixed. *gain is added to. Returns true when there is nothing more to
- * gain. */
+/* Maximises over the free variables, until the maximum is reached (returns true) or a new factor is
+ * needed (false). Adds to *gain. */
 static bool walk(struct mc_active *active, const struct mc_round *round, double *gain) {
     size_t least = active->n_moving > SMALL_FACE ? active->n_moving / 2 : 0;
     double best = 0;
@@ -238,7 +243,7 @@ static bool walk(struct mc_active *active, const struct mc_round *round, double 
     return true;
 }
 
-/* From the free variables chosen to a maximum. */
+/* Maximises the dual over the chosen free set. */
 static int ascend(struct mc_active *active, struct mc_round *round, struct error *err) {
     if (active->n_directions == 0) {
         return 0;

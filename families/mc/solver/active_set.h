@@ -1,11 +1,13 @@
-/* Multi-class SVMs by an active-set method on the dual, in double: what finishes a fit whose
- * coordinate descent gains little.
+/* Multi-class SVMs with a kernel by a primal active-set method for the dual's quadratic program
+ * (Nocedal & Wright, "Numerical Optimization", section 16.5; blocks of constraints change at once), in
+ * double. It takes over where coordinate descent converges slowly.
  *
- * A round takes the variables that are inside their bounds, and those that would gain by leaving
- * one, as the free ones; it goes towards the maximum over them, from bound to bound: where a
- * variable meets its bound it is fixed there, and the way goes on to the maximum over the others.
- * The dual never falls, and the number of rounds hardly depends on the cost or on the condition of
- * the kernel matrix. What it costs is a Cholesky factor of a matrix of the free variables. */
+ * The free set of an iteration has the variables strictly between their bounds, and those at a bound
+ * that would gain by leaving it. The iteration maximises the dual over the free set by Newton steps;
+ * a variable that meets a bound is fixed there. The dual never falls, and the number of iterations
+ * hardly depends on the cost or the condition number of the kernel matrix. An iteration costs a
+ * Cholesky factorisation of the order of the free set, and an update for each variable that is
+ * fixed. */
 #ifndef FAMILIES_MC_SOLVER_ACTIVE_SET_H
 #define FAMILIES_MC_SOLVER_ACTIVE_SET_H
 
@@ -16,38 +18,38 @@
 
 #include <stdbool.h>
 
-/* How many problems there are: without effects between classes each is one of its own. */
+/* Number of independent subproblems: k if the classes are not coupled, else 1. */
 size_t mc_active_parts(const struct mc_shape *shape);
 
-/* Most free variables at a time. */
+/* Limit of free variables of a subproblem: the matrix then has 134 MB. */
 enum { MC_ACTIVE_MOST = 4096 };
 
-/* Near an optimum few variables leave their bounds, over those inside. */
+/* Near an optimum few variables leave their bounds: the limit of these over the free ones. */
 static const double MC_ACTIVE_MORE = 0.1;
 
 struct mc_active;
 
-/* For the rows of a task with a kernel matrix; borrows task. */
+/* A solver for the rows of a task with a kernel matrix. Borrows task. */
 int mc_active_create(struct mc_active **active, const struct mc_task *task, struct error *err);
 void mc_active_free(struct mc_active *active);
 
-/* What a round is given, and what it tells. */
+/* Arguments and results of an iteration. */
 struct mc_round {
     const double *cap; /* (k) C of a row of each class */
     const double *q;   /* (n) K_ii with the constant feature; rows with 0 are left out */
-    const double *F;   /* (n, k) scores at alpha, which may be off by a constant where margins are
+    const double *F;   /* (n, k) scores at alpha; a constant may be added to each row if margins are
                           relative or centred */
     struct mc_alpha *alpha;
-    bool few; /* variables at a bound that are freed are at most MC_ACTIVE_MORE times those inside,
-                 those that would gain most; else as many as it can take */
+    bool few; /* free at most MC_ACTIVE_MORE times as many variables at a bound as are between
+                 theirs, those with the largest gains; else as many as MC_ACTIVE_MOST allows */
     const struct monitor *monitor;
-    double gain;  /* out: by which the dual has risen, as far as it can tell */
-    size_t size;  /* out: free variables at first */
-    bool crowded; /* out: there were more inside their bounds than it can take: not all are done */
+    double gain;  /* out: increase of the dual, up to rounding */
+    size_t size;  /* out: free variables at the start */
+    bool crowded; /* out: a subproblem has more than MC_ACTIVE_MOST variables between their bounds,
+                     and was skipped */
 };
 
-/* One round: alpha becomes better, or stays where nothing can be gained; F is then that of the old
- * one. */
+/* One iteration: improves alpha, or leaves it if nothing can be gained. F is not updated. */
 int mc_active_run(struct mc_active *active, struct mc_round *round, struct error *err);
 
 #endif

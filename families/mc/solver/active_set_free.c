@@ -1,5 +1,5 @@
-/* The face of an active-set round: which variables are free, their effects on the scores, and the
- * matrix of their second derivatives. */
+/* The free set of an active-set iteration: the choice of the variables, their effects on the
+ * coefficients, and the (negative) Hessian of the dual in them. */
 #include "common/base/memory.h"
 #include "common/kernel/gram.h"
 #include "common/linear_algebra/cholesky.h"
@@ -9,18 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_MORE = 64 }; /* variables at a bound may be freed, however few are inside */
+/* So many variables at a bound may be freed, however few are between theirs. */
+enum { LEAST_MORE = 64 };
 
-/* What is left of the cost where alpha sum to it, relative. */
+/* A slack variable of at most this part of the cost, for each class, is 0. */
 static const double ROUNDING = 1e-15;
 
 /* ---- the free variables ---- */
 
-/* The effect of `entry` at the cost of `reference` (k or MC_NO_ENTRY: of none). */
+/* The effect of increasing `entry`, and decreasing `reference` (k or MC_NO_ENTRY: none) as much. */
 static struct effect effect_of(const struct mc_shape *shape, size_t y, size_t entry,
                                size_t reference) {
     double margin = shape->margin;
-    if (entry >= shape->k) { /* the slack has none: what is left is that of the reference */
+    if (entry >= shape->k) { /* the slack variable has no effect of its own */
         struct effect effect = effect_of(shape, y, reference, MC_NO_ENTRY);
         effect.value[0] = -effect.value[0];
         effect.value[1] = -effect.value[1];
@@ -69,22 +70,22 @@ static int add_row(struct mc_active *active, struct face_row row, struct error *
     return 0;
 }
 
-/* True for the other of two classes where its term is that of the row's own: scores that sum to
- * zero. */
+/* Whether class c duplicates the term of the row's class: with two classes and centred scores, which
+ * sum to zero, both terms are the same. */
 static bool is_twin(const struct mc_shape *shape, size_t y, size_t c) {
     return shape->k == 2 && shape->form->centred && shape->form->own && shape->form->others &&
            c == 1 - y;
 }
 
-/* slack (k + 1): what the dual gains with each alpha of a row with scores s, and last, 0, with what
- * is left of the cost. */
+/* slack (k + 1) = the derivatives of the dual by the alpha of a row with scores s, and by its slack
+ * variable, 0. */
 static void fill_slack(const struct mc_shape *shape, size_t y, const double *s, double *slack) {
     mc_slacks(shape, y, s, slack);
     slack[shape->k] = 0;
 }
 
-/* The directions of a row whose alpha are in a box, of one class or (MC_NO_ENTRY) all. Returns how
- * many of them are inside their bounds, or SIZE_MAX when memory is short. */
+/* Adds the free variables of a row whose alpha are in a box, of one class or (MC_NO_ENTRY) all.
+ * Returns how many of them are strictly between their bounds; SIZE_MAX if memory is short. */
 static size_t box_directions(struct mc_active *active, uint32_t row, size_t y, double cap,
                              size_t only, struct error *err) {
     const struct mc_shape *shape = &active->task->shape;
@@ -108,7 +109,7 @@ static size_t box_directions(struct mc_active *active, uint32_t row, size_t y, d
     return inside;
 }
 
-/* The same of a row on a simplex, whose reference is its largest entry. */
+/* The same for a row on a simplex. The reference is its largest entry. */
 static size_t simplex_directions(struct mc_active *active, struct face_row *row, double cap,
                                  struct error *err) {
     const struct mc_shape *shape = &active->task->shape;
@@ -150,15 +151,15 @@ static size_t simplex_directions(struct mc_active *active, struct face_row *row,
     return inside;
 }
 
-/* ---- no more than can be held ---- */
+/* ---- the limit of free variables ---- */
 
 static int compare_gains(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x < y) - (x > y);
 }
 
-/* Puts the row that is left with directions first .. end behind `rows` of them, if there are any;
- * returns how many rows there are then. */
+/* Stores a row with directions first .. end as row number `rows`, if it has any. Returns the new
+ * number of rows. */
 static size_t put_row(struct mc_active *active, size_t rows, struct face_row row, size_t first,
                       size_t end) {
     if (end > first) {
@@ -169,7 +170,7 @@ static size_t put_row(struct mc_active *active, size_t rows, struct face_row row
     return rows;
 }
 
-/* Keeps up to `most` directions with gains of at least `least`; rows without a direction go. */
+/* Keeps up to `most` directions with gains of at least `least`, and the rows that have any. */
 static void keep(struct mc_active *active, double least, size_t most) {
     size_t kept = 0, rows = 0;
     for (size_t r = 0; r < active->n_rows; r++) {
@@ -187,7 +188,7 @@ static void keep(struct mc_active *active, double least, size_t most) {
     active->n_directions = kept;
 }
 
-/* Leaves out those at a bound that would gain least, when there are more than `most`. */
+/* Keeps the `most` directions with the largest gains. */
 static int keep_best(struct mc_active *active, size_t most, struct error *err) {
     size_t n = active->n_directions;
     if (n <= most) {
@@ -276,7 +277,7 @@ int mc_active_open_face(struct mc_active *active, const struct mc_round *round, 
     return 0;
 }
 
-/* K = the kernel matrix at the rows of the face, the constant feature included. */
+/* K = the kernel matrix at the rows of the free set, with the constant feature. */
 static int fill_kernel(struct mc_active *active, struct error *err) {
     const struct problem *problem = active->task->problem;
     size_t n = active->n_rows;
@@ -308,7 +309,7 @@ void mc_active_matrix_row(const struct mc_active *active, size_t s, size_t first
     }
 }
 
-/* Fills the upper half of the matrix of the directions; `ridge` is relative to its diagonal. */
+/* Fills the upper half of the matrix; `ridge` is relative to its diagonal. */
 static void fill_matrix(struct mc_active *active, double ridge) {
     size_t n = active->n_directions;
     for (size_t s = 0; s < n; s++) {
@@ -328,7 +329,7 @@ int mc_active_factor(struct mc_active *active, bool *done, struct error *err) {
         mc_active_set_effect(active, t);
     }
     *done = false;
-    double ridge = 0; /* never none: directions along which there is no curvature lead to a bound */
+    double ridge = 0; /* always a ridge: along directions without curvature the step then leads to a bound */
     while (!*done && (ridge = cholesky_next_ridge(ridge)) < INFINITY) {
         fill_matrix(active, (double)n * ridge);
         *done = factor_make(&active->factor) == 0;
@@ -336,7 +337,7 @@ int mc_active_factor(struct mc_active *active, bool *done, struct error *err) {
     return 0;
 }
 
-/* ---- what becomes of it ---- */
+/* ---- results ---- */
 
 int mc_active_store(struct mc_active *active, struct mc_alpha *alpha, struct error *err) {
     size_t k = active->task->shape.k;
@@ -344,7 +345,7 @@ int mc_active_store(struct mc_active *active, struct mc_alpha *alpha, struct err
         const struct face_row *row = &active->row[r];
         if (row->reference == MC_NO_ENTRY) {
             mc_alpha_load(alpha, row->i, active->alpha);
-        } else { /* what has no direction is 0 */
+        } else { /* entries without a direction are 0 */
             memset(active->alpha, 0, k * sizeof *active->alpha);
         }
         for (size_t t = row->first; t < row->end; t++) {

@@ -1,4 +1,4 @@
-/* What the files of mc's active-set method share; nobody else includes this. */
+/* Shared by active_set.c and active_set_free.c; private to them. */
 #ifndef FAMILIES_MC_SOLVER_ACTIVE_SET_PRIVATE_H
 #define FAMILIES_MC_SOLVER_ACTIVE_SET_PRIVATE_H
 
@@ -9,30 +9,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A free variable: the alpha of one class of a row. Where the alpha of a row and a slack sum to its
- * cost (a simplex), another entry of the row, its reference, moves the other way. */
+/* A free variable: the alpha of one class of a row. If the loss is a maximum, the alpha of a row and
+ * a slack variable sum to its cost (a simplex); then another entry of the row, the reference, moves
+ * in the opposite direction. */
 struct direction {
-    uint32_t row;   /* of the face */
-    uint32_t entry; /* class; k: the slack */
+    uint32_t row;   /* of the free set */
+    uint32_t entry; /* class; k: the slack variable */
     double value, gain;
-    bool out;     /* at a bound: does not move any more, */
-    bool dropped; /* and is not in the factor */
+    bool out;     /* fixed at a bound */
+    bool dropped; /* fixed, and eliminated from the factor */
 };
 
-/* How the scores change with a variable: at most two classes, and where scores are centred the mean
- * over all classes that is taken off. */
+/* The change of the coefficients with a variable: in at most two classes; if scores are centred, the
+ * mean over all classes is subtracted as well. */
 struct effect {
     size_t class[2];
     double value[2];
 };
 
-/* A row with directions. */
+/* A row with free variables. */
 struct face_row {
     uint32_t i, y;
     uint32_t reference;     /* entry; MC_NO_ENTRY: the alpha of the row are in a box */
-    double reference_value; /* of a simplex, */
+    double reference_value; /* alpha of the reference, */
     bool empty;             /* which has become 0 */
-    size_t first, end;      /* its directions */
+    size_t first, end;      /* range of its directions */
 };
 
 static const uint32_t MC_NO_ENTRY = UINT32_MAX;
@@ -40,50 +41,49 @@ static const uint32_t MC_NO_ENTRY = UINT32_MAX;
 struct mc_active {
     const struct mc_task *task;
 
-    /* the face */
+    /* the free set */
     size_t n_rows, n_directions, rows_room, directions_room;
     struct face_row *row;
     struct direction *direction;
-    size_t n_moving; /* directions that are not out */
+    size_t n_moving; /* directions that are not fixed */
 
-    /* (n_directions), in the order of the factor: the gradient of the dual, the step, the pull by
-     * which the gradient falls along it, what was added to the diagonal */
+    /* (n_directions), in the order of the factor: the gradient of the dual; the Newton step; the
+     * matrix times the step, by which the gradient falls along it; the ridge on the diagonal */
     double *gradient, *step, *pull, *ridge;
     struct effect *effect;
     size_t work_room;
 
     struct factor factor;
-    double *K;       /* (n_rows, n_rows) at the rows of the face */
+    double *K;       /* (n_rows, n_rows) at the rows of the free set */
     uint32_t *index; /* (n_rows) */
     size_t K_room;
     double *alpha, *slack; /* (k), (k + 1) of a row */
 };
 
-/* ---- the face (active_face.c) ---- */
+/* ---- the free set (active_set_free.c) ---- */
 
-/* Lists the free variables, of one class or (MC_NO_ENTRY) all. *inside: how many are inside their
- * bounds; beyond MC_ACTIVE_MOST the list is not complete. */
+/* Chooses the free set, of one class or (MC_NO_ENTRY) all. *inside: the number of variables strictly
+ * between their bounds; above MC_ACTIVE_MOST the free set is not complete. */
 int mc_active_choose(struct mc_active *active, const struct mc_round *round, size_t only,
                      size_t *inside, struct error *err);
 
-/* Sets all that goes with the list but the factor: room for it, the gradient at the scores of the
- * round. */
+/* Allocates the arrays of the free set, and sets the gradient from the scores of the iteration. */
 int mc_active_open_face(struct mc_active *active, const struct mc_round *round, struct error *err);
 
-/* Factors the matrix of the face; *done is false where no ridge makes it positive definite: the
- * kernel is not positive semidefinite, or its numbers are without measure. */
+/* Factors the matrix of the free set with the smallest ridge that makes it positive definite. *done is
+ * false if none does: the kernel is not positive semidefinite, or its values overflow. */
 int mc_active_factor(struct mc_active *active, bool *done, struct error *err);
 
-/* The effect of direction t, whose row has another reference now. */
+/* Updates the effect of direction t after its row's reference has changed. */
 void mc_active_set_effect(struct mc_active *active, size_t t);
 
-/* out (n_directions) from `first` on = the row of the matrix of direction s. */
+/* out (n_directions), from `first` on, = row s of the matrix. */
 void mc_active_matrix_row(const struct mc_active *active, size_t s, size_t first, double *out);
 
-/* Writes the values to alpha. */
+/* Writes the values of the free set to alpha. */
 int mc_active_store(struct mc_active *active, struct mc_alpha *alpha, struct error *err);
 
-/* Leaves out the directions that do not move any more. */
+/* Removes the fixed directions from the free set. */
 void mc_active_compact(struct mc_active *active);
 
 #endif

@@ -1,3 +1,4 @@
+/* Dense and sparse storage of the dual variables. */
 #include "families/mc/solver/alpha.h"
 
 #include "common/base/memory.h"
@@ -5,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Classes up to which rows are dense. */
 enum { MOST_DENSE = 64 };
 
 int mc_alpha_create(struct mc_alpha *alpha, size_t n, size_t k, struct error *err) {

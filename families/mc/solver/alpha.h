@@ -1,5 +1,5 @@
-/* The dual variables of all rows: alpha (n, k), dense where k is small, else a list of the entries
- * that are not 0 for each row. */
+/* The dual variables of all rows, alpha (n, k): dense if k is small, else a list of the nonzero
+ * entries of each row. */
 #ifndef FAMILIES_MC_SOLVER_ALPHA_H
 #define FAMILIES_MC_SOLVER_ALPHA_H
 
@@ -15,7 +15,7 @@ struct mc_entry {
 
 struct mc_alpha {
     size_t n, k;
-    double *dense; /* (n, k); NULL: lists */
+    double *dense; /* (n, k); NULL: stored as lists */
     struct mc_list {
         struct mc_entry *entry;
         uint32_t n, room;
@@ -26,23 +26,23 @@ struct mc_alpha {
 int mc_alpha_create(struct mc_alpha *alpha, size_t n, size_t k, struct error *err);
 void mc_alpha_free(struct mc_alpha *alpha);
 
-/* Makes `to` what `from` is, of the same n and k. */
+/* Copies `from` to `to`, which has the same n and k. */
 int mc_alpha_copy(struct mc_alpha *to, const struct mc_alpha *from, struct error *err);
 
-/* row (k) = the alpha of row i; and back. */
+/* row (k) = the alpha of row i; and the reverse. */
 void mc_alpha_load(const struct mc_alpha *alpha, size_t i, double *row);
 int mc_alpha_store(struct mc_alpha *alpha, size_t i, const double *row, struct error *err);
 
-/* Makes room for n entries in the list of row i. */
+/* Reserves n entries in the list of row i. */
 int mc_alpha_reserve(struct mc_alpha *alpha, size_t i, size_t n, struct error *err);
 
 /* The sum of row i. */
 double mc_alpha_sum(const struct mc_alpha *alpha, size_t i);
 
-/* Row i times factor. */
+/* Multiplies row i by factor. */
 void mc_alpha_scale(struct mc_alpha *alpha, size_t i, double factor);
 
-/* Cuts entries off at cap[y] (y by row). */
+/* Clips each entry at cap[y], y (n) the class of its row. */
 void mc_alpha_clip(struct mc_alpha *alpha, const uint32_t *y, const double *cap);
 
 #endif

@@ -1,3 +1,4 @@
+/* The loss with its rounding-error bound, the checks of alpha, and the certificate. */
 #include "families/mc/solver/certify.h"
 
 #include "common/base/memory.h"
@@ -6,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Beside what is paid for rounding, a gap of this part of it is nothing. */
+/* A remainder of the gap of this part of the rounding-error bounds is negligible. */
 static const double NOTHING = 0.1;
 
-/* Scores that are looked at together. */
+/* Scores that are evaluated together. */
 enum { BLOCK_SCORES = 1 << 18 };
 
 struct loss {
@@ -17,10 +18,10 @@ struct loss {
     double cost;
 };
 
-/* What a row's slacks u come to. */
+/* A summary of a row's slacks. */
 struct slacks {
-    double high, sum; /* the largest of those that count, the sum of those above 0 */
-    double unit;      /* what errors of the scores may change each by */
+    double high, sum; /* over the terms: the largest, the sum of the positive ones */
+    double unit;      /* bound of the error of each, from the errors of the scores */
 };
 
 static struct slacks row_slacks(const struct mc_shape *shape, size_t y, const double *s,
@@ -34,7 +35,7 @@ static struct slacks row_slacks(const struct mc_shape *shape, size_t y, const do
         largest = size > largest ? size : largest; /* fmax would be a call */
         if (c == y ? shape->form->own : shape->form->others) {
             slacks.high = u[c] > slacks.high ? u[c] : slacks.high;
-            slacks.sum += u[c] <= 0 ? 0 : u[c]; /* what is not a number stays so */
+            slacks.sum += u[c] <= 0 ? 0 : u[c]; /* keeps NaN */
         }
     }
     slacks.unit = slope * error + ((double)k + 8) * DBL_EPSILON * (1 + slope * largest);
@@ -55,7 +56,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         struct slacks slacks = row_slacks(shape, y, s + i * k, error[i], slack);
         bool highest = shape->form->maximum && !isnan(slacks.sum);
         *value += weight * (highest ? fmax(slacks.high, 0) : slacks.sum);
-        /* else none, whatever they are */
+        /* else the loss is 0 in spite of the errors */
         *rounding += slacks.high + slacks.unit > 0 ? weight * most * slacks.unit : 0;
         worst = fmax(worst, slacks.high + slacks.unit);
     }
@@ -65,14 +66,14 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     return slack ? 0 : -1;
 }
 
-/* The rows' kernel values of their own, (n): where that is 0 alpha counts as much as it can. */
+/* K_ii of the rows, (n), or their norm bounds. Where this is 0, the maximal alpha counts. */
 static const double *own_values(const struct mc_task *task, const struct mc_dual *dual) {
     return dual->q ? dual->q : certify_reach(task->certify);
 }
 
-/* Bounds of the errors of the rows' coefficients, (n): what rounding may have done to them,
- * |u(alpha)| <= 2 M sum alpha. A row whose own value has underflowed counts in the linear part and
- * has no coefficients: all of these are missing, which costs nothing where its values are 0. */
+/* Rounding-error bounds of the rows' coefficients, (n), by |u(alpha)| <= 2 M sum alpha. A row whose
+ * K_ii has underflowed has its maximal alpha in the linear part, but no coefficients; so its error is
+ * as large as these can be, which adds nothing to the bound if its kernel values are 0. */
 static double *find_rounding(const struct mc_task *task, double cost, const struct mc_dual *dual,
                              struct error *err) {
     double most = mc_most(&task->shape), width = 2 * fmax(1, task->shape.margin);
@@ -97,8 +98,8 @@ static double *find_rounding(const struct mc_task *task, double cost, const stru
     return error;
 }
 
-/* How far a row's alpha (k) is over its cap, as a part of it: 0 or less in its set, INFINITY where
- * scaling does not take it there. */
+/* How far a row's alpha (k) exceeds its cap, relative to it; INFINITY if scaling cannot make it
+ * feasible. */
 static double find_excess(const struct mc_shape *shape, size_t y, double cap, const double *alpha) {
     double sum = 0, highest = 0;
     for (size_t c = 0; c < shape->k; c++) {
@@ -112,7 +113,7 @@ static double find_excess(const struct mc_shape *shape, size_t y, double cap, co
     return highest > cap ? (highest - cap) / cap : 0;
 }
 
-/* *linear = the sum of alpha over the rows of all ranks, *excess the largest of them. */
+/* *linear = the sum of alpha, *excess = the largest excess, over the rows of all processes. */
 static int add_up(const struct mc_task *task, double cost, const struct mc_dual *dual,
                   double *linear, double *excess, struct error *err) {
     const struct mc_alpha *alpha = dual->alpha;
@@ -144,8 +145,7 @@ double mc_loss_of_nothing(const struct mc_task *task, double cost) {
     return certify_total_times(&total, cost);
 }
 
-/* The dual point for who asks for it. Rows without a kernel value of their own count as much as
- * they can, see mc_most. */
+/* Stores the dual point in the fit. Rows with K_ii = 0 get their maximal alpha, see mc_most. */
 static int keep_alpha(const struct mc_task *task, double cost, const struct mc_dual *dual,
                       struct mc_fit *fit, struct error *err) {
     const struct mc_shape *shape = &task->shape;
@@ -183,8 +183,8 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
                                  .bias = dual->weights ? dual->bias : fit->bias};
     g.error = error;
     g.exact = dual->exact[1];
-    /* rows may be over their costs by rounding of these and of sums: as much is lost by scaling
-     * them down, of the linear part, which is at least half of |g|^2 wherever D is of use */
+    /* by the rounding of costs and sums, rows may exceed their caps by `unit`. Scaling them down costs
+     * that part of the linear part, which is at least half of |g|^2 whenever D > 0 */
     double terms = (double)(task->n_all + cluster_size(task->problem->cluster) - 1);
     double row_unit = 3 * ((double)k + 4) * DBL_EPSILON,
            unit = row_unit + (terms + 4) * DBL_EPSILON;
@@ -194,8 +194,8 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
         return -1;
     }
     unit += excess > row_unit ? excess : 0;
-    linear = unit < 1 ? linear : 0; /* else the trivial bound */
-    double under = (terms + 4) * (mc_most(&task->shape) + 2) * CERTIFY_UNDERFLOW; /* of costs */
+    linear = unit < 1 ? linear : 0; /* else D = 0, the trivial bound */
+    double under = (terms + 4) * (mc_most(&task->shape) + 2) * CERTIFY_UNDERFLOW; /* underflow of costs */
     struct loss loss = {task, cost};
     const struct certify_family family = {.context = &loss,
                                           .block = 1 + BLOCK_SCORES / k,

@@ -1,5 +1,5 @@
-/* The certificate of a multi-class problem: its loss and its dual point at the door of all families
- * (fit/certify.h). */
+/* The certificate of a multi-class problem: evaluates its loss and its dual for the certificate of
+ * all families (fit/certify.h). */
 #ifndef FAMILIES_MC_SOLVER_CERTIFY_H
 #define FAMILIES_MC_SOLVER_CERTIFY_H
 
@@ -7,32 +7,32 @@
 #include "families/mc/solver/alpha.h"
 #include "families/mc/solver/task.h"
 
-/* A dual point alpha. The certificate checks its constraints: where alpha exceeds its upper bounds, D is lowered by what scaling it down may cost;
+/* A dual point alpha. The certificate checks its constraints: where alpha exceeds its upper bounds, D is lowered by the bound of the cost of scaling it down;
  * a negative alpha, or one that belongs to no loss term, gives the trivial bound. */
 struct mc_dual {
     const struct mc_alpha *alpha;
-    const double *weights; /* W(alpha), computed from it: linear (n_features, k), kernel (n, k);
-                              NULL: the fit's weights are, one by one */
+    const double *weights; /* W(alpha): linear (n_features, k), kernel (n, k); NULL: it is the fit's
+                              weights, bit by bit */
     const double *bias;    /* (k) of the constant feature; NULL with weights, or without one */
-    const double *q; /* (n) rows' kernel values of their own: where that is 0 alpha counts as the
-                        most that it can be, whatever it says; NULL: where the reach is */
-    const double *exact[2]; /* kernels: (n, k) the exact scores of the fit's weights and of these,
-                               within 4 units, without the constant feature's; NULL: computed */
-    double enough;          /* the gap that is wanted, see certify_family */
-    bool lengthen;          /* the certificate's length is, too */
+    const double *q; /* (n) K_ii; for rows with 0 the maximal alpha counts, whatever alpha is; NULL:
+                        the feature-norm bounds of certify are used */
+    const double *exact[2]; /* kernels: (n, k) exact scores of the fit's weights and of `weights`,
+                               within 4 units, without the constant feature; NULL: computed */
+    double enough;          /* the target gap, see certify_family */
+    bool lengthen;          /* compute the certificate's primal scaling factor */
 };
 
-/* The primal of W = 0, at least. All ranks. */
+/* An upper bound of the primal at W = 0. All processes call it. */
 double mc_loss_of_nothing(const struct mc_task *task, double cost);
 
-/* Fills the fit's certificate, its alpha if the task keeps it, primal and dual from its weights and
- * bias as they will be written. scores (n, k), if not NULL, gets the scores, with the bias; kernels
- * only. All ranks. */
+/* Fills the fit's certificate, primal and dual from its weights and bias as they will be written, and
+ * its alpha if the task stores it. scores (n, k), if not NULL, gets the scores with the bias; kernels
+ * only. All processes call it. */
 int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
                struct mc_fit *fit, struct error *err);
 
-/* True if a gap has next to nothing but `paid`, what is paid for rounding, or that and what is lost
- * to it: it is as small as it can be. */
+/* Whether the gap is hardly more than `paid`, the rounding-error bounds, with or without what is lost
+ * to rounding: then it cannot become smaller. */
 bool mc_is_rounding(const struct certificate *certificate, double paid);
 
 #endif

@@ -1,6 +1,7 @@
+/* Projection of the Hessian, and curvature for its null space. */
 #include "families/mc/solver/curvature.h"
 
-/* The k numbers at a distance of `step`, less their mean. */
+/* Subtracts the mean from k numbers that are `step` apart. */
 static void take_mean_off(double *number, size_t k, size_t step) {
     double sum = 0;
     for (size_t c = 0; c < k; c++) {
@@ -18,12 +19,12 @@ static void centre(size_t k, size_t d, double *H) {
             H[i * size + j] = H[j * size + i];
         }
     }
-    for (size_t i = 0; i < size; i++) { /* P on the right */
+    for (size_t i = 0; i < size; i++) { /* H P */
         for (size_t f = 0; f < d; f++) {
             take_mean_off(H + i * size + f, k, d);
         }
     }
-    for (size_t f = 0; f < d; f++) { /* and on the left */
+    for (size_t f = 0; f < d; f++) { /* P H P */
         for (size_t j = 0; j < size; j++) {
             take_mean_off(H + f * size + j, k, d * size);
         }

@@ -1,3 +1,5 @@
+/* Losses, slacks and coefficients of single rows. mc_loss_along has a vectorised loop, because every
+ * evaluation of the bounds with kernels calls it several times for each row. */
 #include "families/mc/solver/formulation.h"
 
 #include "common/base/dispatch.h"
@@ -38,7 +40,7 @@ bool mc_is_term(const struct mc_shape *shape, size_t y, size_t c) {
     return c == y ? shape->form->own : shape->form->others;
 }
 
-/* 1 - m_c, centre being the mean of s where it counts. */
+/* 1 - m_c; centre: the mean of s, or 0 if the form is not centred. */
 static double slack(const struct mc_shape *shape, size_t y, size_t c, const double *s,
                     double centre) {
     if (shape->form->relative) {
@@ -66,7 +68,7 @@ double mc_loss(const struct mc_shape *shape, size_t y, const double *s) {
     return shape->form->maximum && !isnan(sum) ? most : sum;
 }
 
-/* The loss of the largest of the terms. */
+/* mc_loss_along for a maximum of the terms. */
 static double largest_along(const struct mc_shape *shape, size_t y, const double *s, double centre,
                             double theta, double *slope) {
     double sum = 0, most = 0, steepest = 0;
@@ -91,8 +93,8 @@ typedef int64_t bits __attribute__((vector_size(64)));
 
 enum { LANES = 8 };
 
-/* Adds up 1 - theta m and -m over the others, m = base - margin s, where the former is not below 0
- * (or not a number). */
+/* Returns the sum over the other classes of max(0, 1 - theta m), m = base - margin s, and subtracts
+ * from *slope the sum of m over those classes where 1 - theta m is positive or NaN. */
 DISPATCH static double others_along(const struct mc_shape *shape, size_t y, const double *s,
                                     double base, double theta, double *slope) {
     double margin = shape->margin, sum = 0, slopes = 0;

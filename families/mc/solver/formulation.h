@@ -1,4 +1,4 @@
-/* The all-in-one multi-class SVMs as one family (Dogan, Glasmachers & Igel, "A unified view on
+/* The formulations of multi-class SVMs, as one family (Dogan, Glasmachers & Igel, "A unified view on
  * multi-class support vector classification", JMLR 2016):
  *   min 1/2 |W|^2 + sum_i C_i L(y_i, s_i),   s_i = W'x_i in R^k,
  * where L is the sum or the maximum of max(0, 1 - m_c) over the *terms* c of a row, and the margin
@@ -9,8 +9,9 @@
  * simplex alpha >= 0, sum alpha <= C_i (maximum), and W = sum_i x_i u(alpha_i)', where
  *   relative: u_c = -M alpha_c, u_y = M sum alpha; absolute: u_c = sigma_c alpha_c, less its mean.
  * For a step delta of one row |u(delta)|^2 = M^2 (|delta|^2 + kappa (sigma'delta)^2) with
- * kappa = 1, -1/k, 0 (relative, absolute, ova): a diagonal and a rank-one part, so one number
- * theta decides a block (step_real.h). */
+ * kappa = 1, -1/k, 0 (relative, absolute, ova). This is a diagonal plus a rank-one matrix, so the
+ * exact minimisation over one row's alpha is a root search in one number theta (row_step_real.h).
+ */
 #ifndef FAMILIES_MC_SOLVER_FORMULATION_H
 #define FAMILIES_MC_SOLVER_FORMULATION_H
 
@@ -19,14 +20,14 @@
 
 enum mc_formulation { MC_WW, MC_CS, MC_LLW, MC_ADM, MC_ATM, MC_ATS, MC_MMR, MC_OVA };
 
-/* What differs between the formulations. */
+/* The properties in which the formulations differ. */
 struct mc_form {
     const char *name;
     bool relative; /* margins; else absolute */
     bool centred;  /* the mean of a row's scores is taken off */
-    bool others;   /* the terms: the classes that are not the row's, */
-    bool own;      /* and the row's class */
-    bool maximum;  /* of the terms; else their sum */
+    bool others;   /* the classes other than the row's have a term */
+    bool own;      /* the row's class has a term */
+    bool maximum;  /* the loss is the maximum of the terms; else their sum */
 };
 
 /* By enum mc_formulation. */
@@ -37,39 +38,42 @@ struct mc_shape {
     const struct mc_form *form;
     size_t k;
     double margin; /* M; 1 for absolute margins */
-    double kappa;
+    double kappa; /* see above */
 };
 
-/* The shape for k >= 2 classes; margin is M, and used by formulations with relative margins only.
- * kappa is that of theta = kappa (sum of the others - own) + lambda, lambda that of sum alpha. */
+/* The shape for k >= 2 classes. margin is M; only formulations with relative margins use it. */
 struct mc_shape mc_shape(enum mc_formulation formulation, size_t k, double margin);
 
 /* True if a row of class y has a term for class c. */
 bool mc_is_term(const struct mc_shape *shape, size_t y, size_t c);
 
-/* u (k) = 1 - m_c at the scores s (k) of a row of class y, for terms and others alike: the
- * derivative of the dual by alpha_c. */
+/* u (k) = the slacks 1 - m_c at the scores s (k) of a row of class y, also of classes that are no
+ * terms. u_c is the derivative of the dual by alpha_c. */
 void mc_slacks(const struct mc_shape *shape, size_t y, const double *s, double *u);
 
 /* The loss of a row of class y with scores s (k). */
 double mc_loss(const struct mc_shape *shape, size_t y, const double *s);
 
-/* The same at scores theta s; *slope: its derivative by theta, that of the largest term where they
- * are joined by their maximum. */
+/* The loss at scores theta s. *slope: its derivative by theta; of a maximum, the derivative of the
+ * largest term. */
 double mc_loss_along(const struct mc_shape *shape, size_t y, const double *s, double theta,
                      double *slope);
 
-/* The largest sum of alpha of a row, over its cost: terms, or 1 for a maximum. A row with x = 0
- * adds its cost times that to the primal and, at the optimum, to the dual. */
+/* The largest possible sum of a row's alpha divided by its cost: the number of terms, or 1 for a
+ * maximum. A row with x = 0 adds its cost times this to the primal and, at the optimum, to the
+ * dual. */
 double mc_most(const struct mc_shape *shape);
 
-/* alpha (k) = a vertex of a row's dual set that is best for scores s: the subgradient's. */
+/* alpha (k) = the vertex of a row's dual set that maximises the dual's linear part at scores s (k):
+ * cost times a subgradient of the loss. */
 void mc_vertex(const struct mc_shape *shape, size_t y, double cost, const double *s, double *alpha);
 
-/* u (k) of alpha (k), whose entries that are no terms are 0; without taking off the mean. */
+/* u (k) = the coefficients of a row with alpha (k), before the mean is subtracted. Entries of alpha
+ * that are no terms are 0. */
 void mc_coefficients(const struct mc_shape *shape, size_t y, const double *alpha, double *u);
 
-/* The same with the mean taken off where the form is centred. */
+/* u (k) = the coefficients of a row with alpha (k); the mean is subtracted if the form is
+ * centred. */
 void mc_centred_coefficients(const struct mc_shape *shape, size_t y, const double *alpha,
                              double *u);
 

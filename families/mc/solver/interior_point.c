@@ -1,3 +1,4 @@
+/* The problem as methods/interior_point.h takes it, and certificates of its points. */
 #include "families/mc/solver/interior_point.h"
 
 #include "common/base/array.h"
@@ -18,29 +19,29 @@
 #include <string.h>
 
 enum {
-    MOST_WEIGHTS = 2048,   /* the system then has 34 MB */
+    MOST_WEIGHTS = 2048,   /* the matrix then has 34 MB */
     MOST_HINGES = 1 << 22, /* a dozen numbers each: 400 MB */
-    MOST_VALUES = 1 << 25, /* of dense rows, and of their curvatures */
-    FEW_WEIGHTS = 512,     /* of problems that are solved time and again */
-    GATHERED = 256,        /* rows of a product that are weighted at once */
-    TYPICAL_STEPS = 25
+    MOST_VALUES = 1 << 25, /* of the dense rows, and of their curvatures */
+    FEW_WEIGHTS = 512,     /* up to which larger margins are tried */
+    GATHERED = 256,        /* rows of a block of the weighted products */
+    TYPICAL_STEPS = 25     /* iterations, for the work */
 };
 
-/* Most times that weights are made longer. */
+/* Trials of a larger multiple of the weights for the certificate. */
 enum { STRETCHES = 3 };
 
-/* Weights are (k, d) here, class by class, the constant feature's last. */
+/* Weights are (k, d) here, class by class, the constant feature last. */
 struct mc_interior {
     const struct mc_task *task;
     const struct mc_goal *goal;
     const struct mc_shape *shape;
-    struct row_features own; /* kernels: of the rows, the constant among what they make */
+    struct row_features own; /* kernels: features of the rows, with the constant feature */
     size_t n, k, d, n_hinges;
     double *X;              /* (n, d) */
     uint32_t *row, *class;  /* (n_hinges) of each hinge */
     uint32_t *first;        /* (n + 1) hinges of each row */
-    double *cost, *counted; /* (hinges or groups), (k d) all 1 */
-    double *margin;         /* (n) of each row, whose X and cost are in its units */
+    double *cost, *counted; /* (hinges or groups); (k d) all 1 */
+    double *margin;         /* (n) margin of each row, by which its X is divided and its cost multiplied */
     double *S;              /* (n, k) scores or coefficients */
     double *alpha, *u;      /* (k), (k) work */
     double *a, *w;          /* (n_hinges), (k d) work */
@@ -51,7 +52,7 @@ struct mc_interior {
     struct interior_fit fit;
 };
 
-/* ---- what the interior point asks for ---- */
+/* ---- callbacks of the interior-point method ---- */
 
 /* S = X W'. */
 static void linear_scores(struct mc_interior *mc, const double *w) {
@@ -70,7 +71,7 @@ static void scores(void *context, const double *w, double *v) {
     }
 }
 
-/* alpha (k) of row i. */
+/* alpha (k) = the alpha of row i, from those of the hinges. */
 static void gather_alpha(const struct mc_interior *mc, size_t i, const double *a, double *alpha) {
     memset(alpha, 0, mc->k * sizeof *alpha);
     for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
@@ -90,12 +91,12 @@ static void adjoint(void *context, const double *a, double *g) {
     cluster_sum(mc->task->problem->cluster, g, k * mc->d);
 }
 
-/* The place of two classes, a >= b, in the curvature of a row. */
+/* Index of a pair of classes in the packed curvature of a row. */
 static size_t pair_of(size_t a, size_t b) {
     return a > b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a;
 }
 
-/* Adds value times b_p b_q' of terms p, q, b the gradients of their margins without the mean. */
+/* Adds value b_p b_q' for terms p and q, b their margins' gradients by the scores before centring. */
 static void add_bend(const struct mc_interior *mc, size_t y, size_t p, size_t q, double value,
                      double *bend) {
     if (!mc->shape->form->relative) {
@@ -109,8 +110,8 @@ static void add_bend(const struct mc_interior *mc, size_t y, size_t p, size_t q,
     bend[pair_of(y, y)] += p == q ? value : 2 * value;
 }
 
-/* The curvature of row i: diag(theta) over its terms, and for a group less
- * theta theta' / (rest + sum theta). */
+/* The curvature of row i: diag(theta) over its terms, for a group less
+ * theta theta' / (rest + sum theta), formed without cancellation. */
 static void set_bend(struct mc_interior *mc, size_t i, const double *theta, double rest,
                      double *bend) {
     size_t n = mc->first[i + 1] - mc->first[i], y = mc->task->y[i];
@@ -132,7 +133,7 @@ static void set_bend(struct mc_interior *mc, size_t i, const double *theta, doub
     }
 }
 
-/* The block of H of two classes: sum over the rows of their curvature times x x'. */
+/* The block of H of two classes: the sum over the rows of curvature times x x'. */
 static void block_task(void *argument, size_t task, size_t worker) {
     struct mc_interior *mc = argument;
     size_t d = mc->d, size = mc->k * d, pairs = mc->k * (mc->k + 1) / 2, a = 0;
@@ -242,7 +243,7 @@ static int allocate(struct mc_interior *mc, struct error *err) {
     mc->alpha = memory_array(2 * k, sizeof(double), "a block", err);
     mc->bend = memory_array(n, pairs * sizeof(double), "curvatures", err);
     mc->gathered = memory_array(workers, 2 * GATHERED * d * sizeof(double), "rows", err);
-    mc->H = memory_zeros(k * d, k * d * sizeof(double), "a system", err); /* all is summed */
+    mc->H = memory_zeros(k * d, k * d * sizeof(double), "a system", err); /* zero: cluster_sum reads both halves */
     if (!mc->X || !mc->row || !mc->first || !mc->cost || !mc->counted || !mc->margin || !mc->S ||
         !mc->alpha || !mc->a || !mc->w || !mc->bend || !mc->gathered || !mc->H) {
         return -1;
@@ -264,8 +265,7 @@ static void fill_row(const struct mc_interior *mc, size_t i, double *row) {
     }
 }
 
-/* The interior point of the rows at their margins, from nothing: with m for 1, C max(0, m - z) is
- * C m max(0, 1 - z / m). */
+/* Opens the interior-point method at the rows' margins: C max(0, m - z) = C m max(0, 1 - z / m). */
 static int start(struct mc_interior *mc, double cost, struct error *err) {
     const struct mc_task *task = mc->task;
     bool maximum = mc->shape->form->maximum;
@@ -321,9 +321,9 @@ static int create(struct mc_interior *mc, double cost, struct error *err) {
     return start(mc, cost, err);
 }
 
-/* ---- what comes out ---- */
+/* ---- the fit ---- */
 
-/* bias (k) of coefficients W (n, k). */
+/* bias (k) = the contribution of the constant feature of coefficients W (n, k). */
 static void set_bias(const struct mc_interior *mc, const double *W, double *bias) {
     double square = mc->task->bias * mc->task->bias;
     for (size_t c = 0; bias && c < mc->k; c++) {
@@ -334,8 +334,8 @@ static void set_bias(const struct mc_interior *mc, const double *W, double *bias
     }
 }
 
-/* W (n_features + 1, k), or coefficients (n, k), of weights (k, d), and the part of the constant
- * feature in the scores. */
+/* W = the weights w (k, d), linear as (n_features + 1, k), kernels as coefficients (n, k); bias (k) =
+ * the contribution of the constant feature to the scores. */
 static int take_weights(struct mc_interior *mc, const double *w, double *W, double *bias,
                         struct error *err) {
     size_t k = mc->k, d = mc->d, features = mc->task->problem->data->n_features;
@@ -363,7 +363,7 @@ static int take_weights(struct mc_interior *mc, const double *w, double *W, doub
     return 0;
 }
 
-/* mc->a and alpha = those of the interior point, with sums that are at most the cost. */
+/* mc->a and alpha = the best dual point, scaled so that the sums of a group are at most its cost. */
 static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, struct error *err) {
     bool maximum = mc->shape->form->maximum;
     memcpy(mc->a, mc->fit.alpha, mc->n_hinges * sizeof *mc->a);
@@ -384,7 +384,7 @@ static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, struct err
     return 0;
 }
 
-/* Certifies `factor` times the interior point's weights. */
+/* Certifies `factor` times the best weights. */
 static int certify_stretched(struct mc_interior *mc, double cost, double factor,
                              const struct mc_dual *dual, struct mc_fit *fit, struct error *err) {
     for (size_t c = 0; c < mc->k * mc->d; c++) {
@@ -395,9 +395,9 @@ static int certify_stretched(struct mc_interior *mc, double cost, double factor,
                : mc_certify(mc->task, cost, dual, NULL, fit, err);
 }
 
-/* Certifies the best points of the interior point: the dual's function is W(alpha), `bias` that of
- * it, (k), and W (n_features + 1, k), or (n, k), room for it. Where the rounding of scores at the
- * margin costs much, weights somewhat longer put those beyond its reach. */
+/* Certifies the best points. W (n_features + 1, k), or (n, k), and bias (k) are work, for W(alpha).
+ * If the rounding of scores at the margin costs much, larger multiples of the weights are tried, with
+ * margins beyond the rounding error. */
 static int certify_points(struct mc_interior *mc, double cost, double epsilon, double *W,
                           double *bias, struct mc_fit *fit, struct error *err) {
     struct mc_alpha alpha;
@@ -460,7 +460,7 @@ static int run(void *context, double epsilon, const struct monitor *monitor, str
     return 0;
 }
 
-/* The sum over rows of the largest coefficient of W (n, k) times the row's norm. */
+/* The sum over rows of the largest coefficient of W (n, k) times the row's norm bound. */
 static double size_of(const struct mc_interior *mc, const double *W) {
     const double *norm = certify_reach(mc->task->certify);
     double sum = 0;
@@ -470,8 +470,8 @@ static double size_of(const struct mc_interior *mc, const double *W) {
     return sum;
 }
 
-/* One more fit, with margins that exceed 1 by `part` of each row's norm; *size, as above, is that
- * of its coefficients. The better bounds are kept. */
+/* Another fit, with margins that exceed 1 by `part` of each row's norm bound. *size = size_of its
+ * coefficients. Joins it to the fit. */
 static int fit_beyond(struct mc_interior *mc, const struct mc_goal *goal, double part,
                       const struct monitor *monitor, double *size, struct mc_fit *fit,
                       struct error *err) {
@@ -496,10 +496,11 @@ static int fit_beyond(struct mc_interior *mc, const struct mc_goal *goal, double
     return 0;
 }
 
-/* Rounding of coefficients moves the score of row i by some units of sum_j |b_j| |x_j| |x_i|, which
- * are many where rows span decades: an optimum with margins beyond that costs next to nothing more,
- * and none is lost. Where rows are nearly equal it is large coefficients that tell them apart:
- * functions of the first pivots alone have smaller ones. */
+/* Fits with larger margins and smaller coefficients, while the gap is too large. Rounding of the
+ * coefficients changes the score of row i by some units of sum_j |b_j| |x_j| |x_i|, which is much if
+ * rows span decades. An optimum with margins that are larger by that costs little more, and rounding
+ * takes no margin below 1. If rows are nearly equal, large coefficients of opposite signs separate
+ * them; with the features of the first pivots alone they are smaller. */
 static int keep_margins(struct mc_interior *mc, const struct mc_goal *goal,
                         const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     static const double part[] = {0, 1e-12, 1e-8, 1e-4, 1};
@@ -525,7 +526,7 @@ static int keep_margins(struct mc_interior *mc, const struct mc_goal *goal,
     return 0;
 }
 
-/* The rows' features of kernels; *possible is false where there are none. */
+/* Computes the rows' features of a kernel. *possible is false if it has none. */
 static int make_features(struct mc_interior *mc, bool *possible, struct error *err) {
     static const struct row_groups none = {0};
     const struct mc_task *task = mc->task;

@@ -1,10 +1,10 @@
-/* Multi-class SVMs with few weights by an interior point (methods/interior_point.h): what ends
- * where coordinate descent crawls and Newton's method on smoothed losses drowns in rounding, at a
- * large C or with features in units of their own. Kernels have the features of a factor of their
- * matrix (methods/row_features_dd.h), where rows are few.
+/* Multi-class SVMs with few weights by a primal-dual predictor-corrector interior-point method
+ * (methods/interior_point.h): the fallback where coordinate descent stalls and rounding stops
+ * Newton's method, at large C or with features of very different units. With a kernel and few rows,
+ * the features are the rows of a factor of the kernel matrix (methods/row_features_dd.h).
  *
- * The hinges are the terms of the rows, v = m_c, alone or, where the largest counts, in a group for
- * each row. A step factors a matrix of the weights. */
+ * Each term of a row is a hinge with v = m_c; if the loss is a maximum, the hinges of a row form a
+ * group. An iteration forms and factors the matrix of the weights, (k d, k d). */
 #ifndef FAMILIES_MC_SOLVER_INTERIOR_POINT_H
 #define FAMILIES_MC_SOLVER_INTERIOR_POINT_H
 
@@ -12,12 +12,11 @@
 #include "families/mc/solver/task.h"
 #include "fit/monitor.h"
 
-/* The work of a typical run, in multiplications of a plain loop; INFINITY where it is too large to
- * be tried. */
+/* The work of a typical run (fit/work.h); INFINITY if it would be too large. */
 double mc_interior_work(const struct mc_task *task);
 
-/* Solves from nothing. *possible is false, and nothing is done, where a kernel is not positive
- * semidefinite. The caller calls mc_fit_free. */
+/* Solves from zero. If a kernel is not positive semidefinite, *possible is false and nothing is done.
+ * The caller calls mc_fit_free. */
 int mc_interior_solve(const struct mc_task *task, const struct mc_goal *goal,
                       const struct monitor *monitor, struct mc_fit *fit, bool *possible,
                       struct error *err);

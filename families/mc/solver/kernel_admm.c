@@ -1,6 +1,7 @@
-/* Operator splitting for kernels (methods/admm.h): what finishes fits whose rounds of
- * the active-set method cost too much. The step of a row is its exact step with |x|^2 = rho, for
- * every formulation; the bounds are in kernel_split_bounds.c. */
+/* ADMM (methods/admm.h; Boyd et al. 2011) for multi-class SVMs with kernels: the fallback when the
+ * active set would be too large. The proximal step of a row is its exact step with |x|^2 = rho
+ * (row_step_real.h), for every formulation. An iteration costs n^2 k multiplications, after one
+ * Cholesky factorisation. The bounds are in kernel_admm_bounds.c. */
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "families/mc/solver/kernel_admm_private.h"
@@ -11,17 +12,17 @@
 #include <string.h>
 
 enum {
-    LOOK = 10,  /* iterations from one look at the bounds to the next */
-    TRIAL = 60, /* looks after which it is seen whether they will be more than */
-    MOST_LOOKS = 1000,
-    USUAL = 120 /* iterations of a fit, for what it will cost */
+    LOOK = 10,         /* iterations between evaluations of the bounds */
+    MOST_LOOKS = 1000, /* limit of evaluations, */
+    TRIAL = 60,        /* which is predicted after so many */
+    USUAL = 120        /* typical iterations of a fit, for its work */
 };
 
-/* Operations of a row's step. */
+/* Multiplications of a row's step. */
 static const double STEP = 250;
-/* Rows beyond which a fit costs the more, the more they are: matrices wait for memory, and
- * iterations are more (rbf, 26 classes: 1,000 rows 40, 3,000 70, 6,000 130; of 15,000 rows ten take
- * 8 s). */
+/* Above so many rows the work is multiplied by their ratio to this: products wait for memory, and
+ * more iterations are needed (rbf, 26 classes: 1,000 rows 40, 3,000 rows 70, 6,000 rows 130; ten
+ * iterations of 15,000 rows take 8 s). */
 static const double IN_CACHE = 2000;
 
 double mc_kernel_split_work(const struct mc_kernel *kernel) {
@@ -43,9 +44,10 @@ void mc_split_free(struct split *split) {
     mc_alpha_free(&split->swept);
 }
 
-/* ---- what it works with ---- */
+/* ---- the proximal step ---- */
 
-/* z (k) of row i: its alpha with coefficients next to c. */
+/* z (k) = the coefficients of row i that minimise the dual's terms of the row plus rho/2 |z - c|^2;
+ * updates its alpha. */
 static void step(void *context, size_t i, size_t worker, double rho, const double *c, double *z) {
     struct split *split = context;
     struct mc_kernel *kernel = &split->worker[worker];
@@ -63,7 +65,7 @@ static void step(void *context, size_t i, size_t worker, double rho, const doubl
     mc_centred_coefficients(&kernel->task->shape, y, alpha, z);
 }
 
-/* ---- from the kernel's point to a fit ---- */
+/* ---- the fit ---- */
 
 static int create_workers(struct split *split, struct error *err) {
     size_t n = threads_count(split->kernel->task->problem->threads);
@@ -120,14 +122,13 @@ int mc_split_start(struct split *split) {
                            kernel->F);
 }
 
-/* How the distance of the bounds has come down. */
+/* Progress of the bounds. */
 struct course {
     size_t looks;
     struct mc_rate rate; /* by looks */
 };
 
-/* A look; where bounds come together slowly, rounds besides, if they cost less than what is still
- * needed. */
+/* Evaluates the bounds, and runs active-set iterations if the policy starts them. */
 static int look(struct split *split, struct course *course, double epsilon,
                 const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     double n = (double)split->n, k = (double)split->k, left;
@@ -156,7 +157,7 @@ static int look(struct split *split, struct course *course, double epsilon,
     return 0;
 }
 
-/* Until the bounds are within epsilon of one another. */
+/* Iterates until the gap is epsilon, a limit is reached, or it stalls. */
 static int run(struct split *split, double epsilon, const struct monitor *monitor,
                struct mc_fit *fit, struct error *err) {
     struct course course = {.rate = {.earlier = INFINITY}};
@@ -177,7 +178,7 @@ static int run(struct split *split, double epsilon, const struct monitor *monito
     return 0;
 }
 
-/* The kernel has the best dual point; its scores, in double. */
+/* Copies the best dual point to the kernel, with its coefficients and scores. */
 static int give_back(struct split *split, struct error *err) {
     struct mc_kernel *kernel = split->kernel;
     if (mc_alpha_copy(&kernel->alpha, &split->alpha, err) < 0) {
@@ -191,8 +192,8 @@ static int give_back(struct split *split, struct error *err) {
     return 0;
 }
 
-/* The matrix at hand serves for the certificate where it has no constant feature: it is what that
- * would compute anew. */
+/* Certifies the best points. Without a constant feature the scores come from the matrix here, which
+ * has the exact values. */
 static int certify(struct split *split, struct mc_fit *fit, struct error *err) {
     struct mc_kernel *kernel = split->kernel;
     size_t size = split->n * split->k;

@@ -1,4 +1,4 @@
-/* The bounds of the kernel engine: coefficients and scores of alpha, and what they prove. */
+/* Coefficients, scores, bounds and certificates of the kernel solvers. */
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "families/mc/solver/certify.h"
@@ -10,16 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most times that W is made longer, and how many times what rounding it anew has cost. */
+/* Trials of a larger multiple of W for the certificate. From the second on, the multiple grows by
+ * FURTHER times what the last certificate asked for. */
 enum { STRETCHES = 3 };
 static const double FURTHER = 2;
 
-/* b (k) = the coefficients of row i's alpha, which is made feasible. */
+/* b (k) = the coefficients of row i's alpha, which is scaled to be feasible. */
 static void take_coefficients(struct mc_kernel *kernel, size_t i, double *b) {
     const struct mc_task *task = kernel->task;
     double cap = kernel->cap[task->y[i]];
     double sum = task->shape.form->maximum ? mc_alpha_sum(&kernel->alpha, i) : 0;
-    if (sum > cap) { /* by rounding: at a small cost it is more than the gap allows */
+    if (sum > cap) { /* by rounding; relative to a small cost this would show in the gap */
         mc_alpha_scale(&kernel->alpha, i, cap / sum);
     }
     mc_alpha_load(&kernel->alpha, i, kernel->row);
@@ -32,7 +33,7 @@ void mc_kernel_coefficients(struct mc_kernel *kernel) {
     }
 }
 
-/* Losses of all rows at theta F, of a line. */
+/* The losses of all rows at theta F, for mc_line. */
 static double losses(void *context, double theta, double *slope) {
     const struct mc_kernel *kernel = context;
     const struct mc_task *task = kernel->task;
@@ -54,7 +55,7 @@ void mc_kernel_primal(struct mc_kernel *kernel, double epsilon) {
     kernel->scale = mc_scale(&line, wanted, wanted - kernel->dual, &kernel->primal);
 }
 
-/* Both bounds from F = K B. */
+/* Evaluates both bounds from F = K B. */
 static int bounds(struct mc_kernel *kernel, double epsilon, struct error *err) {
     const struct mc_task *task = kernel->task;
     double sum = 0;
@@ -72,7 +73,7 @@ static int bounds(struct mc_kernel *kernel, double epsilon, struct error *err) {
 
 /* ---- coefficients and scores ---- */
 
-/* Brings B, and F = K B, up to what alpha is now. */
+/* Updates B and F = K B to alpha. */
 static int bring_up(struct mc_kernel *kernel, struct error *err) {
     size_t k = kernel->k, m = 0;
     double square = kernel->task->bias * kernel->task->bias;
@@ -109,8 +110,8 @@ int mc_kernel_refresh(struct mc_kernel *kernel, double epsilon, struct error *er
 
 /* ---- certificates ---- */
 
-/* The part of the constant feature in the scores of U (n, k), (k); NULL without one, or without
- * memory. */
+/* Returns the contribution of the constant feature to the scores of coefficients U (n, k), (k); NULL
+ * without one, or without memory. */
 static double *bias_of(const struct mc_kernel *kernel, const double *U, struct error *err) {
     size_t k = kernel->k;
     double square = kernel->task->bias * kernel->task->bias;
@@ -121,7 +122,7 @@ static double *bias_of(const struct mc_kernel *kernel, const double *U, struct e
     return bias;
 }
 
-/* The fit's weights and bias: scale times those of U (n, k) and `bias`. */
+/* Sets the fit's weights and bias to scale times U (n, k) and `bias`. */
 static int set_weights(const struct mc_kernel *kernel, const double *U, const double *bias,
                        struct mc_fit *fit, struct error *err) {
     size_t size = kernel->n * kernel->k;
@@ -141,8 +142,8 @@ static int set_weights(const struct mc_kernel *kernel, const double *U, const do
     return 0;
 }
 
-/* With scores (2, n, k): those of alpha, the second, serve for both points; NULL: they are
- * computed. */
+/* Certifies the fit's weights and alpha. scores (2, n, k): exact scores of the two; NULL: computed.
+ */
 static int certify_scores(const struct mc_kernel *kernel, const double *bias, const double *scores,
                           struct mc_fit *fit, struct error *err) {
     struct mc_dual dual = {.alpha = &kernel->alpha,
@@ -155,13 +156,14 @@ static int certify_scores(const struct mc_kernel *kernel, const double *bias, co
     return mc_certify(kernel->task, kernel->cost, &dual, NULL, fit, err);
 }
 
-/* A primal point and the dual one, alpha. */
+/* The primal point; the dual point is alpha. */
 struct points {
-    const double *U, *bias;  /* (n, k), and (k) of the constant feature or NULL */
-    const double *dual_bias; /* (k) of B or NULL */
-    double *scores;          /* (2, n, k) exact ones of U's fit and of B, or NULL; for U = B */
+    const double *U, *bias;  /* (n, k) coefficients, (k) their constant feature or NULL */
+    const double *dual_bias; /* (k) constant feature of B or NULL */
+    double *scores;          /* if U = B: (2, n, k) exact scores of scale U and of B; else NULL */
 };
 
+/* Certifies scale U as primal point. */
 static int certify_scaled(struct mc_kernel *kernel, const struct points *points, double scale,
                           struct mc_fit *fit, struct error *err) {
     size_t size = kernel->n * kernel->k;
@@ -174,9 +176,10 @@ static int certify_scaled(struct mc_kernel *kernel, const struct points *points,
                : certify_scores(kernel, points->dual_bias, points->scores, fit, err);
 }
 
-/* Margins that rounding leaves short cost C times what they lack, and next to nothing if W is
- * longer by as much. Longer coefficients are rounded anew, and leave others short: then somewhat
- * longer still. */
+/* Improves the certified primal by a larger multiple of U. Margins that are short by rounding cost C
+ * times that; a W that is longer by as much costs next to nothing. The longer coefficients have other
+ * rounding errors, which leave other margins short; so the later trials are larger. The best is kept.
+ */
 static int stretch(struct mc_kernel *kernel, const struct points *points, struct mc_fit *fit,
                    struct error *err) {
     struct certificate best = fit->certificate;
@@ -201,13 +204,13 @@ static int stretch(struct mc_kernel *kernel, const struct points *points, struct
     return status;
 }
 
-/* What the primal is above that of scores in double has been lost to their rounding, and to that of
- * the coefficients. */
+/* Sets certificate.lost: how much the certified primal exceeds the one that the solver found, because
+ * of the rounding of scores and coefficients. */
 static void blame(double primal, struct mc_fit *fit) {
     fit->certificate.lost = fmax(0, fit->primal - primal);
 }
 
-/* F = the exact scores of B, and scores (2, n, k) those of both points without the bias. */
+/* F = the exact scores of B; scores (2, n, k) = those of scale B and of B, without the bias. */
 static int score(struct mc_kernel *kernel, const double *bias, double *scores, struct error *err) {
     size_t size = kernel->n * kernel->k;
     double *dual = scores + size;
@@ -234,7 +237,7 @@ int mc_kernel_certify(struct mc_kernel *kernel, struct mc_fit *fit, struct error
                          stretch(kernel, &points, fit, err) < 0
                      ? -1
                      : bounds(kernel, kernel->epsilon, err);
-    if (status == 0 && kernel->exact) { /* else it is the solver's precision */
+    if (status == 0 && kernel->exact) { /* else the difference is due to float */
         blame(own, fit);
     }
     free(scores);

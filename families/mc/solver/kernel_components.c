@@ -1,3 +1,4 @@
+/* Search for connected components, and fits of the components. */
 #include "families/mc/solver/kernel_components.h"
 
 #include "common/base/memory.h"
@@ -8,12 +9,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Parts are put together up to so many rows: less is not worth the trouble. Larger matrices are not
- * looked through. */
+/* Components are merged up to TOGETHER rows, because each fit has a fixed cost. Matrices of more than
+ * MOST_ROWS are not searched. */
 enum { TOGETHER = 256, MOST_ROWS = 30000 };
 
-/* The gap of each part, of the one that is wanted: what rows of different parts have to do with one
- * another takes a little. */
+/* Target gap of a component over that of the whole: the rest is for the entries between
+ * components. */
 static const double PART_GAP = 0.8;
 
 int mc_kernel_parts_find(struct parts *parts, const struct mc_task *task,
@@ -26,7 +27,7 @@ int mc_kernel_parts_find(struct parts *parts, const struct mc_task *task,
     return possible ? parts_find(parts, problem, TOGETHER, monitor, err) : 0;
 }
 
-/* A part's data, its kernel matrix in double, and its rows' classes. */
+/* A component as a task: its data, its kernel matrix in double, its rows' classes. */
 struct part {
     struct data data;
     struct gram *gram;
@@ -44,7 +45,7 @@ static void free_part(struct part *part) {
     free(part->y);
 }
 
-/* Rows row[0..n) of the task. The caller calls free_part, of a part that could not be made, too. */
+/* Makes the task of rows row[0..n). The caller calls free_part, also after a failure. */
 static int make_part(const struct mc_task *task, const uint32_t *row, size_t n, struct part *part,
                      struct error *err) {
     const struct problem *whole = task->problem;
@@ -78,7 +79,7 @@ static int make_part(const struct mc_task *task, const uint32_t *row, size_t n, 
                : 0;
 }
 
-/* Solves a part, which is not searched for others again. */
+/* Solves a component, which is not searched for components again. */
 static int solve_part(const struct mc_task *task, const struct mc_goal *goal,
                       const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     struct mc_solvers solvers = {.task = task, .searched = true};
@@ -88,15 +89,15 @@ static int solve_part(const struct mc_task *task, const struct mc_goal *goal,
     return status;
 }
 
-/* What the parts come to. */
+/* The joint point of the components. */
 struct whole {
-    double *weights;       /* (n, k) coefficients of the primal point, */
-    struct mc_alpha alpha; /* and the dual one */
-    double primal, dual;   /* with nothing in the parts that are still to come */
+    double *weights;       /* (n, k) coefficients of the primal point */
+    struct mc_alpha alpha; /* the dual point */
+    double primal, dual;   /* with the zero solution in components not solved yet */
     uint64_t iterations;
 };
 
-/* Takes the fit of the rows row[0..n). */
+/* Copies the fit of the rows row[0..n). */
 static int take_part(struct whole *whole, size_t k, const uint32_t *row, size_t n,
                      const struct mc_fit *fit, struct error *err) {
     double *alpha = memory_array(k, sizeof *alpha, "dual variables", err);
@@ -112,31 +113,31 @@ static int take_part(struct whole *whole, size_t k, const uint32_t *row, size_t 
     return status;
 }
 
-/* Who watches the whole, while a part is fitted. */
+/* The monitor of a component: adds the bounds of the others. */
 struct watch {
-    const struct monitor *behind;
+    const struct monitor *wrapped;
     const struct whole *whole;
-    double nothing; /* the part's loss of nothing */
+    double nothing; /* primal of the component's zero solution */
 };
 
 static enum stop_reason check(void *context, uint64_t iteration, double primal, double dual) {
     const struct watch *watch = context;
     const struct whole *whole = watch->whole;
     double gained = fmax(0, watch->nothing - primal);
-    return monitor_check(watch->behind, whole->iterations + iteration, whole->primal - gained,
+    return monitor_check(watch->wrapped, whole->iterations + iteration, whole->primal - gained,
                          whole->dual + dual);
 }
 
 static bool is_late(void *context) {
-    return monitor_late(((const struct watch *)context)->behind);
+    return monitor_late(((const struct watch *)context)->wrapped);
 }
 
 static double seconds_left(void *context) {
-    return monitor_left(((const struct watch *)context)->behind);
+    return monitor_left(((const struct watch *)context)->wrapped);
 }
 
 static void set_algorithm(void *context, enum algorithm algorithm) {
-    monitor_algorithm(((const struct watch *)context)->behind, algorithm);
+    monitor_algorithm(((const struct watch *)context)->wrapped, algorithm);
 }
 
 int mc_kernel_parts_run(const struct parts *parts, struct mc_kernel *kernel,
@@ -145,7 +146,7 @@ int mc_kernel_parts_run(const struct parts *parts, struct mc_kernel *kernel,
     size_t n = task->n, k = task->shape.k;
     struct whole whole = {.weights = memory_zeros(n, k * sizeof *whole.weights, "weights", err),
                           .primal = mc_loss_of_nothing(task, goal->cost)};
-    struct watch watch = {.behind = monitor, .whole = &whole};
+    struct watch watch = {.wrapped = monitor, .whole = &whole};
     enum stop_reason reason = STOP_REACHED;
     *fit = (struct mc_fit){0};
     int status = whole.weights && mc_alpha_create(&whole.alpha, n, k, err) == 0 ? 0 : -1;
@@ -157,7 +158,7 @@ int mc_kernel_parts_run(const struct parts *parts, struct mc_kernel *kernel,
                                 .late = is_late,
                                 .left = seconds_left,
                                 .algorithm = set_algorithm};
-        if (monitor && monitor->most > 0) { /* at least 1: 0 would be no limit */
+        if (monitor && monitor->most > 0) { /* at least 1, as 0 means no limit */
             inner.most = monitor->most > whole.iterations ? monitor->most - whole.iterations : 1;
         }
         struct mc_fit own = {0};

@@ -1,3 +1,5 @@
+/* Dual block coordinate descent with kernels: the loop over working sets and active-set iterations,
+ * with the policy's handovers. See kernel_descent.h. */
 #include "families/mc/solver/kernel_descent.h"
 
 #include "common/base/array.h"
@@ -11,34 +13,36 @@
 
 enum {
     FIRST_SET = 1024, /* rows of the first working set, */
-    FIRST_PART = 60,  /* or this part of all; */
-    MOST_SET = 14000, /* of the largest, whose matrix has 784 MB, unless that is too slow */
-    PATIENCE = 8,     /* working sets that were solved without PROGRESS of the gap ... */
-    SOLVED = 8,       /* ... and how many left unsolved count as much as one of them; */
-    ROUND = 2         /* of these, a round of the active-set method */
+    FIRST_PART = 60,  /* or 1/60 of all, if that is more */
+    MOST_SET = 14000, /* rows of the largest set at first; its matrix has 784 MB */
+    PATIENCE = 8,     /* solved working sets without PROGRESS until the descent has stalled; */
+    SOLVED = 8,       /* an unsolved working set counts as 1/8 of a solved one, */
+    ROUND = 2         /* an active-set iteration as 2/8 */
 };
 
+/* Relative decrease of primal - dual that counts as progress. */
 static const double PROGRESS = 0.05;
-/* A dual that rises by this part of the distance is progress too: with more support vectors than a
- * set holds the primal is slow to follow (sets of a third of them: 2e-5 a set). */
+/* An increase of the dual by this part of primal - dual is progress too: with more support vectors
+ * than a working set holds, the primal falls late (sets of a third of them: 2e-5 a set). */
 static const double RISE = 1e-5;
-/* So is one that rises by this part of itself with every set: where the kernel matrix is near to
- * singular the primal says little for long. One that rises by equal steps from next to 0 does not,
- * and would take for ever. Neither counts where a set holds all that would gain and the matrix
- * is indefinite: such a dual rises from one saddle to the next, and no bound comes of it. */
+/* An increase of the dual by this part of itself with every set is progress as well: with a nearly
+ * singular kernel matrix the primal does not fall for long. A dual that rises by equal steps from
+ * nearly 0 is none, as it would take forever. Neither counts if the working set has all rows that
+ * would gain and the matrix is indefinite: then the dual moves between saddle points, and gives no
+ * bound. */
 static const double GROWING = 0.1;
-static const double GROWTH = 1.6; /* of the working set */
-/* A round of the active-set method that gains less than this part of the dual is the last. */
+static const double GROWTH = 1.6; /* factor from one working set's size to the next */
+/* Active-set iterations end when one gains less than this part of the dual. */
 static const double ROUND_GAIN = 1e-14;
-/* A dual that a working set in float has taken lower by more than this part was better before. */
+/* A working set in float that lowers the dual by more than this part is undone. */
 static const double LOWER = 1e-9;
-/* Working sets as large as may be that leave more than this part of the distance are too small for
- * the support vectors there are, which then pull to and fro: if more would gain, the sets take
- * memory from the columns, but for this part of it. */
+/* If a working set of maximal size leaves more than SLOW of primal - dual, and more rows would gain,
+ * it is too small for the support vectors: progress on one set is lost on the next. Then working
+ * sets get more memory, and cached columns less, down to LEAST_COLUMNS of it. */
 static const double SLOW = 0.5, LEAST_COLUMNS = 0.2;
 
-/* Room for the matrix of working sets of up to m rows; columns get the rest of the memory, or so
- * much of it at the least. */
+/* Allocates the matrix for working sets of up to m rows; the column cache gets the rest of the
+ * memory, at least LEAST_COLUMNS of it. */
 static int divide_memory(struct mc_kernel *kernel, size_t m, struct error *err) {
     size_t stride = mc_kernel_set_stride(m);
     size_t bytes = kernel->task->problem->cache_bytes, own = m * stride * sizeof(float);
@@ -50,8 +54,8 @@ static int divide_memory(struct mc_kernel *kernel, size_t m, struct error *err) 
     return kernel->K ? 0 : -1;
 }
 
-/* Makes room for larger working sets, if there is memory, when m rows of n that would gain were too
- * few and left `part` of the distance between the bounds. */
+/* Allocates larger working sets, if memory allows, when a set of m of n rows that would gain was too
+ * small: it left `part` of primal - dual. */
 static int enlarge(struct mc_kernel *kernel, size_t n, size_t m, double part, struct error *err) {
     size_t bytes = kernel->task->problem->cache_bytes;
     double most = sqrt((double)bytes * (1 - LEAST_COLUMNS) / sizeof(float));
@@ -62,21 +66,21 @@ static int enlarge(struct mc_kernel *kernel, size_t n, size_t m, double part, st
     return divide_memory(kernel, (size_t)most, err);
 }
 
-/* ---- working sets and rounds ---- */
+/* ---- working sets and active-set iterations ---- */
 
-/* How far they have come, and what is next. */
+/* Progress, and the next iteration. */
 struct course {
-    double best, highest;   /* distance of the bounds, dual */
-    int waiting;            /* since one of them was better */
-    bool round;             /* next is a round of the active-set method, else a working set */
-    bool set;               /* the last was a set; it was left so: */
-    enum mc_kernel_end end; /* (at first it counts as solved) */
-    double last, before;    /* distance and dual when it was chosen */
-    size_t n_gaining, n_set, most_set; /* rows that would gain; of the last set; of the next */
-    struct mc_rate rate;               /* of the distance */
+    double best, highest;   /* smallest primal - dual, highest dual */
+    int waiting;            /* patience used since one of them improved */
+    bool round;             /* next is an active-set iteration, else a working set */
+    bool set;               /* the last iteration was a working set, */
+    enum mc_kernel_end end; /* which ended so; at first it counts as solved */
+    double last, before;    /* primal - dual and dual when it was chosen */
+    size_t n_gaining, n_set, most_set; /* rows that would gain; of the last set; limit of the next */
+    struct mc_rate rate;               /* of primal - dual */
 };
 
-/* A round; the next is another one while there is something to gain. */
+/* An active-set iteration. Another one follows while it gains. */
 static int run_round(struct mc_kernel *kernel, const struct monitor *monitor, struct course *course,
                      struct error *err) {
     struct mc_round round = {.cap = kernel->cap,
@@ -94,7 +98,7 @@ static int run_round(struct mc_kernel *kernel, const struct monitor *monitor, st
     return 0;
 }
 
-/* Chooses a working set and descends in it; none is left where no row would gain. */
+/* Chooses a working set and sweeps over it. course->n_set is 0 if no row would gain. */
 static int run_set(struct mc_kernel *kernel, double wanted, const struct monitor *monitor,
                    struct course *course, struct error *err) {
     double distance = kernel->primal - kernel->dual;
@@ -119,7 +123,8 @@ static int run_set(struct mc_kernel *kernel, double wanted, const struct monitor
     return 0;
 }
 
-/* Bounds at alpha. A set that has lowered the dual is taken back: its matrix is in float. */
+/* Evaluates the bounds at alpha. A working set that has lowered the dual, by the rounding of its
+ * matrix in float, is undone. */
 static int look(struct mc_kernel *kernel, const struct course *course, double epsilon,
                 struct error *err) {
     if (mc_kernel_refresh(kernel, epsilon, err) < 0) {
@@ -135,9 +140,10 @@ static int look(struct mc_kernel *kernel, const struct course *course, double ep
                : 0;
 }
 
-/* Takes in the bounds at hand. False when nothing has come of many sets and rounds. */
+/* Updates the progress by the current bounds, and chooses the next iteration. False if the descent
+ * has stalled. */
 static bool gains(const struct mc_kernel *kernel, struct course *course) {
-    double distance = kernel->primal - kernel->dual; /* the gap may stay near 1 for long */
+    double distance = kernel->primal - kernel->dual; /* not the relative gap, which may stay near 1 for long */
     course->waiting += !course->set ? ROUND : course->end == MC_SET_SOLVED ? SOLVED : 1;
     double growth = expm1(log1p(GROWING) * fmax(1, course->waiting / (double)SOLVED));
     double rise = fmin(RISE * distance, growth * fabs(course->highest));
@@ -148,14 +154,14 @@ static bool gains(const struct mc_kernel *kernel, struct course *course) {
         course->highest = fmax(course->highest, kernel->dual);
         course->waiting = 0;
     }
-    /* a set that looks solved and brings nothing is at the end of float */
+    /* a set that is solved by its own estimate but gains nothing has reached the precision of float */
     course->round =
         kernel->active_set &&
         (course->round || (course->set && course->end == MC_SET_SOLVED && course->waiting));
     return course->waiting < PATIENCE * SOLVED;
 }
 
-/* Whether the rest is better left to operator splitting. */
+/* Whether the policy hands over to ADMM. */
 static bool is_slow(const struct mc_kernel *kernel, struct course *course, double aim) {
     double distance = kernel->primal - kernel->dual;
     double work = kernel->work + kernel->rounds_work;
@@ -168,7 +174,7 @@ static bool is_slow(const struct mc_kernel *kernel, struct course *course, doubl
     return (course->set && course->end == MC_SET_SPLIT) || mc_policy_after_set(&used);
 }
 
-/* Until the bounds, as the kernel matrix has them, are within aim of one another. */
+/* Iterates until the gap, by the scores F, is at most aim, or a limit is reached, or it stalls. */
 static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *monitor,
                    struct mc_fit *fit, struct error *err) {
     size_t first = kernel->n / FIRST_PART > FIRST_SET ? kernel->n / FIRST_PART : FIRST_SET;
@@ -217,8 +223,8 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
     return 0;
 }
 
-/* From alpha. Where float's precision ends a run whose certificate, which makes the scores exact,
- * has halved the gap, it is worth another. */
+/* Runs from alpha, and certifies: an mc_run. The certificate makes F exact. So if the precision of
+ * float ended the run, but the certified gap has halved, another run follows. */
 static int run(void *context, double epsilon, const struct monitor *monitor, struct mc_fit *fit,
                struct error *err) {
     struct mc_kernel *kernel = context;
@@ -235,7 +241,7 @@ static int run(void *context, double epsilon, const struct monitor *monitor, str
     return 0;
 }
 
-/* Alpha of the last cost, taken to this one. */
+/* Scales alpha and F from the last cost to this one, and sets the caps. */
 static void set_cost(struct mc_kernel *kernel, double cost) {
     double ratio = kernel->cost > 0 ? cost / kernel->cost : 1;
     for (size_t c = 0; c < kernel->k; c++) {
@@ -251,7 +257,7 @@ static void set_cost(struct mc_kernel *kernel, double cost) {
     if (ratio != 1 && !kernel->task->shape.form->maximum) {
         mc_alpha_clip(&kernel->alpha, kernel->task->y, kernel->cap);
     }
-    mc_kernel_coefficients(kernel); /* F is theirs but for rounding */
+    mc_kernel_coefficients(kernel); /* F = K B up to rounding */
 }
 
 int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
@@ -269,7 +275,7 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
     int status = divide_memory(kernel, m, err) < 0
                      ? -1
                      : mc_fit_tighten(run, kernel, goal, monitor, fit, err);
-    if (fit->reason == STOP_ROUNDS) { /* scores lose what they have won */
+    if (fit->reason == STOP_ROUNDS) { /* each run lost by rounding what it gained */
         fit->reason = kernel->exact ? STOP_STALLED : STOP_PRECISION;
     }
     free(kernel->K);
@@ -277,8 +283,8 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
     return status;
 }
 
-/* The exact scores of the coefficients `weights`, to scores (2, n, k), of B behind them, and to F:
- * by one product. */
+/* scores (2, n, k) = the exact scores of the coefficients `weights`, then those of B, which F gets
+ * too; in one product. */
 static int score_both(struct mc_kernel *kernel, const double *weights, double *scores,
                       struct error *err) {
     size_t n = kernel->n, k = kernel->k, row = k * sizeof *scores;
@@ -339,8 +345,8 @@ static int allocate(struct mc_kernel *kernel, struct error *err) {
     return kernel->exact ? mc_alpha_create(&kernel->before, n, k, err) : 0;
 }
 
-/* By BLAS an entry costs as many multiplications as there are features, and as there are classes
- * wherever it is used: if that is more, columns are not worth memory. */
+/* By BLAS an entry of K costs one multiplication for each feature to compute, and one for each class
+ * to use. With fewer features than classes columns are not cached. */
 static bool is_cheap(const struct mc_task *task) {
     const struct problem *problem = task->problem;
     return kernel_rows_by_blas(gram_rows(problem->gram)) &&

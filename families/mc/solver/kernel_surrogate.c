@@ -1,7 +1,8 @@
-/* Where the kernel matrix is too large for operator splitting few columns of it stand in, with a
- * diagonal (common/kernel/low_rank.h): the optimum of that problem, found to no more than a few
- * digits, has nearly all variables at the bounds where they are at the optimum of the problem
- * itself, and rounds of the active-set method from there are short. */
+/* ADMM on a low-rank surrogate, for kernel matrices that are too large for ADMM: K is replaced by a
+ * pivoted incomplete Cholesky factorisation plus a diagonal (common/kernel/low_rank.h). At the
+ * surrogate's optimum, to a few digits, nearly all variables are at the same bounds as at the
+ * optimum of the problem itself, so few active-set iterations are needed from there. An iteration
+ * costs 2 n m k multiplications for m columns. */
 #include "common/base/memory.h"
 #include "families/mc/solver/kernel_admm_private.h"
 #include "fit/work.h"
@@ -12,20 +13,20 @@
 
 enum {
     MOST_COLUMNS = 768,
-    ROWS_PER_COLUMN = 8, /* at the least */
-    LOOK = 25,           /* iterations from one look at the variables to the next */
-    LEAST_LOOKS = 4,
-    MOST_LOOKS = 16,
-    BACK = 2, /* looks to compare with */
-    USUAL = 120
+    ROWS_PER_COLUMN = 8, /* minimum */
+    LOOK = 25,           /* iterations between evaluations */
+    LEAST_LOOKS = 4,     /* evaluations, minimum */
+    MOST_LOOKS = 16,     /* and maximum */
+    BACK = 2,            /* evaluations over which the change is measured */
+    USUAL = 120          /* typical iterations, for the work */
 };
 
-/* Columns that leave less than the first of the trace are enough, and no use where they leave more
- * than the second. */
+/* Columns are added until the trace of the residual is ENOUGH of the whole. If it is more than
+ * MOST_LEFT at the end, the surrogate is not used. */
 static const double ENOUGH = 3e-5, MOST_LEFT = 0.02;
-/* Variables settle when this part of those inside has gone between two looks. */
+/* The iteration ends when the number of free variables falls by less than this part. */
 static const double SETTLED = 0.1;
-/* Multiplications of all rounds, over the cube of the most variables that one has. */
+/* Multiplications of all active-set iterations, over the cube of the maximal free variables. */
 static const double ROUNDS_WORK = 1;
 
 static struct low_rank_goal goal_of(const struct mc_kernel *kernel) {
@@ -46,7 +47,7 @@ double mc_kernel_approach_work(const struct mc_kernel *kernel) {
     return kernel->definite && fits ? work_blas3(work) : INFINITY;
 }
 
-/* What stands in for K, without the constant feature. */
+/* Computes the surrogate of K, without the constant feature. */
 static int fill(struct split *split, struct error *err) {
     const struct mc_task *task = split->kernel->task;
     double *diagonal = memory_array(split->n, sizeof *diagonal, "a diagonal", err);
@@ -60,7 +61,7 @@ static int fill(struct split *split, struct error *err) {
     return status;
 }
 
-/* Iterations until the variables have settled. */
+/* Iterates until the number of free variables hardly changes. */
 static int iterate(struct split *split, const struct monitor *monitor, uint64_t *looks) {
     const struct mc_kernel *kernel = split->kernel;
     double inside[MOST_LOOKS + 1] = {0};

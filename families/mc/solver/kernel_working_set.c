@@ -1,4 +1,8 @@
-/* Working sets of the kernel engine: which rows, and the exact steps on them. */
+/* Working sets of coordinate descent with kernels: the choice of the rows, and the inner problem: the
+ * dual in the alpha of the set alone. Sweeps of exact steps (row_step_real.h) solve it on the matrix
+ * K_SS in float. The changes of the scores since the set was chosen are summed in float: they are
+ * small at the end, where precision matters. Changes are delayed and added in blocks, so that K_SS
+ * passes through the cache once for many steps. */
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
@@ -13,22 +17,23 @@
 #include <string.h>
 
 enum {
-    MC_MOST_PASSES = 60,  /* of a root */
-    MOST_SWEEPS = 200,    /* of a working set, */
-    MOST_STEPS = 1 << 20, /* or more, of so many steps in all; */
-    EVALUATIONS = 8,      /* the next look at its gap is this part of the sweeps so far away */
-    DELAY = 32,           /* steps whose changes of the scores are put off, to be added together: */
-    LINE = 64,            /* bytes of the processor's cache */
-    TILE = 128            /* to scores of so many rows, of all classes, while they are in cache */
+    MC_MOST_PASSES = 60,  /* iterations of a root search */
+    MOST_SWEEPS = 200,    /* limit of sweeps over a working set, */
+    MOST_STEPS = 1 << 20, /* or of steps, if that allows more sweeps */
+    EVALUATIONS = 8,      /* the gap is evaluated after 1/8 more sweeps than the last time */
+    DELAY = 32,           /* steps whose changes of the scores are added together, */
+    TILE = 128,           /* for so many rows at a time, which stay in cache */
+    LINE = 64             /* bytes of a cache line */
 };
 
-/* A working set is done when its part of the gap is this part of the gap that there was, or of the
- * one that is wanted. */
+/* A working set is solved when the gap of its inner problem is INNER times primal - dual of the whole
+ * problem, or ENOUGH times the target. */
 static const double INNER = 0.05, ENOUGH = 0.5;
-/* Multiplications of a step, and for each of its classes, beside the scores that it changes; of a
- * round of the active-set method with one free variable, by BLAS. */
+/* Work of a step in multiplications, and for each of its classes, besides the scores that it
+ * changes. Multiplications of an active-set iteration over the cube of its free variables. */
 static const double STEP_WORK = 100, CLASS_WORK = 20, ROUND_WORK = 2;
-static const float LEAST = 0.05F, RATE = 0.2F; /* of the sampling */
+/* Parameters of the row sampling. */
+static const float LEAST = 0.05F, RATE = 0.2F;
 
 #define REAL double
 #define SIGNED int64_t
@@ -77,7 +82,7 @@ static int compare_gains(const void *a, const void *b) {
     if (x->gain != y->gain) {
         return x->gain > y->gain ? -1 : 1;
     }
-    /* equal gains, as all are at first: any rows, not those of the first classes in the file */
+    /* for equal gains, as all are at first, a hash of the row: not the first classes of the file */
     uint32_t i = x->row * UINT32_C(2654435761), j = y->row * UINT32_C(2654435761);
     return (i > j) - (i < j);
 }
@@ -113,7 +118,7 @@ size_t mc_kernel_list(struct mc_kernel *kernel) {
 
 size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t most) {
     size_t m = 0;
-    for (int pass = 0; pass < 3; pass++) { /* inside; at a bound; inside again */
+    for (int pass = 0; pass < 3; pass++) { /* free; at a bound; free again */
         bool inside = pass != 1;
         size_t room = pass == 0 ? most / 2 : most;
         for (size_t i = 0; i < n && m < room; i++) {
@@ -134,26 +139,26 @@ size_t mc_kernel_set_stride(size_t m) {
     return (((m + ADD_ROWS_FLOATS - 1) / ADD_ROWS_FLOATS) | 1) * ADD_ROWS_FLOATS;
 }
 
-/* Steps whose changes of the scores are put off: of the coefficients of row[t], those from start[t]
- * to start[t + 1]. */
+/* Delayed steps: change[start[t] .. start[t + 1]) are the changes of the coefficients of row[t]. */
 struct delayed {
     size_t n, row[DELAY], start[DELAY + 1];
     struct delayed_change {
         uint32_t at; /* the class */
         float by;
-    } * change;                 /* (DELAY * k), and by class, of rows by the step: */
-    struct row_times *by_class; /* (DELAY * k) */
-    size_t *begin;              /* (k + 1) of each class in by_class */
+    } * change;                 /* (DELAY * k) */
+    struct row_times *by_class; /* (DELAY * k) the same sorted by class, rows as numbers of steps */
+    size_t *begin;              /* (k + 1) start of each class in by_class */
 };
 
+/* The inner problem of a working set. */
 struct inner {
     struct mc_kernel *kernel;
     size_t m, stride;
-    double sum;  /* of alpha at first */
-    double gain; /* since then */
+    double sum;  /* sum of alpha at the start */
+    double gain; /* increase of the dual since the start */
     double work; /* of the last sweep, in multiplications */
     float *K;    /* (m, stride) K_SS + bias^2; borrowed */
-    /* (m / TILE, k, TILE), of the scores since the set was chosen: small where rounding matters */
+    /* (m / TILE, k, TILE) change of the scores since the start */
     float *change;
     struct delayed delayed;
     struct mc_sampling sampling;
@@ -214,7 +219,7 @@ static void inner_scores(const struct inner *inner, size_t a) {
     }
 }
 
-/* Asks for what inner_scores reads for row a, which is all over the memory. */
+/* Prefetches what inner_scores reads for row a, which is scattered over the memory. */
 static void inner_expect(const struct inner *inner, size_t a) {
     const struct mc_kernel *kernel = inner->kernel;
     const struct delayed *delayed = &inner->delayed;
@@ -251,15 +256,15 @@ static void sort_by_class(struct delayed *delayed, size_t k) {
     begin[0] = 0;
 }
 
-/* Asks for n numbers of a row. */
+/* Prefetches n numbers of a row. */
 static inline void expect(const float *row, size_t n) {
     for (size_t i = 0; i < n; i += LINE / sizeof *row) {
         __builtin_prefetch(row + i);
     }
 }
 
-/* Adds what was put off. Between the classes it asks for a share of the next tile's rows, which are
- * far apart: all at once would be more than the processor can wait for. */
+/* Adds the delayed changes to the scores. Between the classes a share of the next tile's rows is
+ * prefetched; all at once would be more requests than the processor holds. */
 DISPATCH static void inner_catch_up(struct inner *inner) {
     struct delayed *delayed = &inner->delayed;
     size_t m = inner->m, k = inner->kernel->k;
@@ -287,7 +292,7 @@ DISPATCH static void inner_catch_up(struct inner *inner) {
     delayed->n = 0;
 }
 
-/* Puts off what a step that changed the coefficients of row a by u (k) does to the scores. */
+/* Delays the change of the scores by a step that changed the coefficients of row a by u (k). */
 static void inner_delay(struct inner *inner, size_t a, const double *u) {
     struct delayed *delayed = &inner->delayed;
     size_t n = delayed->n > 0 ? delayed->start[delayed->n] : 0;
@@ -305,7 +310,7 @@ static void inner_delay(struct inner *inner, size_t a, const double *u) {
     }
 }
 
-/* Losses of the rows of the set at theta times their scores, of a line. */
+/* The losses of the set's rows at theta times their scores, for mc_line. */
 static double inner_losses(void *context, double theta, double *slope) {
     const struct inner *inner = context;
     struct mc_kernel *kernel = inner->kernel;
@@ -322,8 +327,8 @@ static double inner_losses(void *context, double theta, double *slope) {
     return loss;
 }
 
-/* The gap of the problem in the alpha of the set alone: for a multiple theta of W, with N = |W|^2
- * and N_S the part of the rows of the set in it, the sum of u's,
+/* The gap of the inner problem, with the primal at theta W: if N = |W|^2 and N_S is the part of the
+ * set's rows in it, the sum of u's, it is
  *   N / 2 (1 - theta)^2 + theta N_S + sum over S of (C L(theta s) - sum alpha). */
 static double inner_gap(struct inner *inner, double target) {
     struct mc_kernel *kernel = inner->kernel;
@@ -366,7 +371,7 @@ static int inner_sweep(struct inner *inner, struct error *err) {
         double gain = mc_kernel_step(kernel, y, kernel->q[i]);
         mc_sampling_gain(&inner->sampling, a, gain);
         if (!(gain > 0)) {
-            continue; /* nothing, or rounding */
+            continue; /* no change, or rounding */
         }
         inner->gain += gain;
         inner_delay(inner, a, kernel->u);
@@ -378,8 +383,9 @@ static int inner_sweep(struct inner *inner, struct error *err) {
     return 0;
 }
 
-/* Variables that a round would have free, of a row with alpha and slacks (k): those inside their
- * bounds, or at one that they would gain by leaving; on a simplex at the cost of the largest. */
+/* Variables of a row with alpha and slacks (k) that would be free in an active-set iteration: those
+ * between their bounds, and those at a bound that would gain by leaving it; on a simplex in exchange
+ * with the largest alpha. */
 static size_t count_free(const struct mc_shape *shape, size_t y, double cap, const double *alpha,
                          const double *slack) {
     size_t n_free = 0;
@@ -399,7 +405,7 @@ static size_t count_free(const struct mc_shape *shape, size_t y, double cap, con
     return n_free;
 }
 
-/* Beyond what rounds can take the count is not complete. */
+/* The count over the set; it stops when there are more than an active-set iteration can have. */
 static double count_all_free(struct inner *inner) {
     struct mc_kernel *kernel = inner->kernel;
     size_t n_free = 0, most = mc_active_parts(&kernel->task->shape) * MC_ACTIVE_MOST;
@@ -418,7 +424,7 @@ double mc_kernel_round_work(const struct mc_kernel *kernel, double size) {
     return each <= MC_ACTIVE_MOST ? work_blas3(parts * ROUND_WORK * each * each * each) : INFINITY;
 }
 
-/* How the gap of a set has come down. */
+/* Progress of the inner problem. */
 struct descent {
     double work; /* so far */
     double best; /* the smallest gap */
@@ -426,7 +432,7 @@ struct descent {
     struct mc_rate rate; /* of the smallest gap, by sweeps */
 };
 
-/* Takes in the gap, and tells how the set is left, as the policy has it. */
+/* Updates the progress by the gap, and asks the policy whether to hand over. */
 static enum mc_kernel_end look(struct inner *inner, struct descent *descent, double gap,
                                double target) {
     descent->best = fmin(descent->best, gap);

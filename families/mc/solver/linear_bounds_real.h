@@ -1,11 +1,9 @@
-/* Bounds at the weights as they stand, included by linear_real.h for float and for double. Not a
- * header for anybody else.
+/* Evaluation of the bounds: included by linear_descent_real.h for float and for double.
  *
- * The dual is that of W = W(alpha). The primal is that of W, which steps leave noisy, or near the
- * end, where it is kept, of the mean of W over the last sweeps or of the point midway, if it is
- * lower there. */
+ * The dual is that of W = W(alpha). W fluctuates from sweep to sweep. So near the end the primal is
+ * the lowest of three points: W, the mean of W over the last sweeps, and the mean of these two. */
 
-/* The losses of all points, task by task. Borrows engine and linear. */
+/* The context of the tasks. */
 struct NAME(evaluation) {
     const struct NAME(engine) * engine;
     const struct mc_linear *linear;
@@ -14,7 +12,7 @@ struct NAME(evaluation) {
     double *score; /* (workers, k) */
 };
 
-/* The loss of a row of class y with scores s (width), of relative margins. */
+/* The loss of a row of class y with scores s (width), for relative margins. */
 static inline __attribute__((always_inline)) REAL NAME(loss)(const struct NAME(blocks) * blocks,
                                                              size_t y, const REAL *s) {
     const NAME(vector) zero = {0};
@@ -25,7 +23,7 @@ static inline __attribute__((always_inline)) REAL NAME(loss)(const struct NAME(b
     for (size_t c = 0; c < blocks->width; c += NAME(LANES), number += NAME(LANES)) {
         NAME(vector) u = base + blocks->margin * *(const NAME(vector) *)(s + c);
         NAME(lanes) out = (u <= zero) | (number == (SIGNED)y) | (number >= (SIGNED)blocks->k);
-        u = (NAME(vector))(~out & (NAME(lanes))u); /* what is not a number stays so */
+        u = (NAME(vector))(~out & (NAME(lanes))u); /* keeps NaN */
         sums += u;
         NAME(lanes) above = u > most;
         most = (NAME(vector))((above & (NAME(lanes))u) | (~above & (NAME(lanes))most));
@@ -35,8 +33,7 @@ static inline __attribute__((always_inline)) REAL NAME(loss)(const struct NAME(b
                                                : sum;
 }
 
-/* Returns the loss of a row of class y with scores s (width), of whatever formulation; score (k) is
- * work. */
+/* The loss of a row of class y with scores s (width), for any formulation; score (k) is work. */
 static inline __attribute__((always_inline)) double
 NAME(row_loss)(const struct NAME(evaluation) * evaluation, size_t y, const REAL *s, double *score) {
     const struct mc_shape *shape = &evaluation->linear->shape;
@@ -49,8 +46,8 @@ NAME(row_loss)(const struct NAME(evaluation) * evaluation, size_t y, const REAL 
     return mc_loss(shape, y, score);
 }
 
-/* loss[0..MC_POINTS) = that of the rows first .. end at each point; s (2, width) and score (k) are
- * work. */
+/* loss[0..MC_POINTS) = the sum of the losses of rows first .. end at each point; s (2, width) and
+ * score (k) are work. */
 DISPATCH static void NAME(evaluate_rows)(const struct NAME(evaluation) * evaluation, size_t first,
                                          size_t end, REAL *s, double *score, double *loss) {
     const struct mc_linear *linear = evaluation->linear;
@@ -75,7 +72,7 @@ DISPATCH static void NAME(evaluate_rows)(const struct NAME(evaluation) * evaluat
     memcpy(loss, sum, sizeof sum);
 }
 
-/* The losses of a task's rows, in their place: a threads_task. */
+/* evaluate_rows for the rows of a task: a threads_task. */
 static void NAME(evaluate_task)(void *argument, size_t task, size_t worker) {
     const struct NAME(evaluation) *evaluation = argument;
     size_t width = evaluation->engine->blocks.width, n = evaluation->linear->n;
@@ -85,7 +82,7 @@ static void NAME(evaluate_task)(void *argument, size_t task, size_t worker) {
      evaluation->score + worker * evaluation->linear->shape.k, evaluation->loss + task * MC_POINTS);
 }
 
-/* The product of two weights of this engine's layout, means taken off where they count. */
+/* The inner product of two weights (n_features + 1, width), centred if the form is. */
 static double NAME(product)(const struct mc_linear *linear, size_t width, const REAL *one,
                             const REAL *other) {
     size_t k = linear->shape.k;
@@ -112,7 +109,7 @@ static double NAME(sum)(const struct NAME(engine) * engine, const struct mc_line
     }
     memset(sum, 0, width * sizeof *sum);
     for (size_t i = 0; i < linear->n; i++) {
-        const REAL *alpha = engine->alphas + i * width; /* 0 where q is */
+        const REAL *alpha = engine->alphas + i * width; /* 0 if q is */
         for (size_t c = 0; c < width; c++) {
             sum[c] += (double)alpha[c];
         }
@@ -124,7 +121,7 @@ static double NAME(sum)(const struct NAME(engine) * engine, const struct mc_line
     return total;
 }
 
-/* The best primal, and the point that has it. */
+/* The lowest primal of the points, and which has it. */
 static double NAME(best_primal)(const struct NAME(engine) * engine, const struct mc_linear *linear,
                                 const double *loss, double norm, enum mc_point *point) {
     size_t width = engine->blocks.width;
@@ -143,7 +140,7 @@ static double NAME(best_primal)(const struct NAME(engine) * engine, const struct
     return primal;
 }
 
-/* Both bounds, as good as this type is, and the point of the primal. */
+/* Evaluates both bounds in this type, and which point has the primal. */
 static int NAME(evaluate)(const struct NAME(engine) * engine, const struct mc_linear *linear,
                           double *primal, double *dual, enum mc_point *point, struct error *err) {
     struct threads *threads = linear->task->problem->threads;
@@ -175,7 +172,7 @@ static int NAME(evaluate)(const struct NAME(engine) * engine, const struct mc_li
     return status;
 }
 
-/* Where the mean begins, and what it takes on after a sweep. */
+/* Updates the mean of W after a sweep. */
 static void NAME(follow)(struct NAME(engine) * engine, const struct mc_linear *linear,
                          uint64_t sweeps) {
     size_t entries = (linear->n_features + (size_t)1) * engine->blocks.width;
@@ -185,7 +182,7 @@ static void NAME(follow)(struct NAME(engine) * engine, const struct mc_linear *l
     }
 }
 
-/* Tells linear the weights of a point of the primal that is not W(alpha). */
+/* Copies the primal point to linear->weights if it is not W(alpha). */
 static void NAME(give_weights)(const struct NAME(engine) * engine, struct mc_linear *linear,
                                enum mc_point point) {
     size_t width = engine->blocks.width, k = linear->shape.k;

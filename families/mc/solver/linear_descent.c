@@ -1,3 +1,6 @@
+/* Dual block coordinate descent for linear multi-class SVMs: the solver, its certificate and the
+ * switch from float to double. The loops that depend on the type of W are in linear_descent_real.h,
+ * linear_sweep_real.h, linear_bounds_real.h and linear_distributed_real.h, compiled for both. */
 #include "families/mc/solver/linear_descent.h"
 
 #include "common/base/dispatch.h"
@@ -17,45 +20,50 @@
 #include <string.h>
 
 enum {
-    MC_MOST_PASSES = 60,    /* of a root */
-    MC_TASK_ROWS = 512,     /* rows of a task of evaluation */
-    MC_FEW_CLASSES = 64,    /* more are looked through for those that changed */
-    MC_UNWATCHED = 1 << 26, /* products between two looks at the clock, some 50 ms */
-    MC_AHEAD = 6,
-    MC_ROWS_AHEAD = 2, /* whose values are fetched, MC_VALUES_AHEAD of each at the most */
-    MC_VALUES_AHEAD = 256,
-    MC_MEAN_SWEEPS = 8,  /* over which the mean of W is taken, */
-    MC_MEAN_PART = 4,    /* where W has at most that part of the entries of the data */
-    FEW_SWEEPS = 3,      /* over few classes, after each full one */
-    NEAR_PART = 16,      /* near the end a part of the sweeps so far without progress is enough */
-    float_PATIENCE = 50, /* sweeps, and a quarter of those so far, without PROGRESS of the gap: */
-    double_PATIENCE = 5000, /* float is left soon, for progress in double can be slow */
-    LEAST_FEATURES = 8      /* of a part of W(alpha) that is summed by itself */
+    MC_MOST_PASSES = 60,    /* iterations of a root search */
+    MC_TASK_ROWS = 512,     /* rows of a task of the evaluation */
+    MC_FEW_CLASSES = 64,    /* with more classes, only those whose alpha changed are updated */
+    MC_UNWATCHED = 1 << 26, /* products between two checks of the time, some 50 ms */
+    MC_AHEAD = 6,           /* values of a row by which entries of W are prefetched */
+    MC_ROWS_AHEAD = 2,      /* rows by which data are prefetched, */
+    MC_VALUES_AHEAD = 256,  /* at most so many values of each */
+    MC_MEAN_SWEEPS = 8,     /* sweeps over which W is averaged, */
+    MC_MEAN_PART = 4,       /* if W has at most 1/4 of the entries of the data */
+    FEW_SWEEPS = 3,         /* sweeps over few classes after each full one */
+    /* A descent stalls after PATIENCE sweeps, plus a quarter of those so far, without PROGRESS of
+     * the gap. Double follows float, so float has little patience; progress in double can be
+     * slow. */
+    float_PATIENCE = 50,
+    double_PATIENCE = 5000,
+    NEAR_PART = 16,    /* below the gap `near`, 1/16 of the sweeps so far is enough */
+    LEAST_FEATURES = 8 /* features of a task that computes a part of W(alpha) */
 };
 
+/* Relative decrease of the gap that counts as progress. */
 static const double PROGRESS = 0.02;
 
-/* The mean of W is looked at when the gap is below that times the one aimed at. */
+/* The mean of W is evaluated when the gap is below this times the target gap. */
 static const double NEAR_MEAN = 10;
 
-/* How far a step goes of the way to its maximum. */
+/* Over-relaxation: step length over that of the exact step. The dual rises below 2. */
 static const double FARTHER = 1.4;
 
-/* Of the sampling. Sweeps on mnist10k to 1e-3 and 1e-6 are 743 and 2453 with 0.05 and 0.2, as
- * kernels have them, 409 and 1169 with these; letter and news20 are alike with both. */
+/* Parameters of the row sampling. mnist10k to 1e-3 and 1e-6 takes 409 and 1169 sweeps with these,
+ * 743 and 2453 with those of kernels, 0.05 and 0.2; letter and news20 take equally many. */
 static const float LEAST = 0.1F, RATE = 0.1F;
 
-/* The gap at which W in float is no longer good enough: it stalls near 2e-6, where there are many
- * classes and features near 3e-5: so a gap below NEAR that stands still is left for double soon. */
+/* Float is used down to a gap of FLOAT_GAP. With W in float the gap stalls near 2e-6, with many
+ * classes and features near 3e-5; so a gap below NEAR that does not fall is soon left to double. */
 static const double FLOAT_GAP = 2e-5, NEAR = 2e-4;
 
-/* Products that a certificate may cost when time is up: some half of a second. */
+/* Products that a certificate may cost after the time limit: about half a second. */
 static const double LATE_WORK = 5e8;
 
-/* A point of the primal: see bounds_real.h. */
+/* Candidates for the primal point (linear_bounds_real.h): W, the mean of W over the last sweeps, and
+ * the mean of these two. */
 enum mc_point { MC_LAST, MC_MEAN, MC_MIDWAY, MC_POINTS };
 
-/* How a descent ended. */
+/* Why a descent ended. */
 enum end { RUNNING, REACHED, STOPPED, STALLED, GIVEN_UP, OVERFLOWED };
 
 struct mc_row {
@@ -71,26 +79,26 @@ struct mc_linear {
     size_t n, n_features;
     const uint32_t *y;
     double bias;
-    double *q;          /* (n) |x|^2 */
+    double *q;          /* (n) |x|^2 with the constant feature */
     double *cap;        /* (k) C of a row of each class */
-    uint32_t *identity; /* (n_features) columns of a dense row; NULL if rows are sparse */
+    uint32_t *identity; /* (n_features) 0, 1, ..: the columns of a dense row; NULL: rows are sparse */
     uint32_t *changed;  /* (k) work */
     double *u, *to;     /* (k) work */
-    double cost;        /* alpha is for; 0 before the first solve */
+    double cost;        /* C of alpha; 0 before the first solve */
     struct mc_alpha alpha;
     struct mc_sampling sampling;
-    double aim;            /* gap to descend to */
-    double primal, dual;   /* bounds of the last evaluation, to tell */
-    double near;           /* gap below which there is little patience */
-    uint64_t sweeps, most; /* of this solve, and at the most */
-    double *weights; /* (n_features + 1, k) the primal point, if it stands apart; NULL: never */
-    bool apart;      /* from W(alpha) */
+    double aim;            /* target gap of the descent */
+    double primal, dual;   /* bounds of the last evaluation, for the monitor */
+    double near;           /* gap below which the descent has little patience */
+    uint64_t sweeps, most; /* of this solve; their limit */
+    double *weights; /* (n_features + 1, k) the primal point if it is not W(alpha); NULL: always is */
+    bool apart;      /* the primal point is `weights` */
 
-    /* of a problem whose rows are spread: */
+    /* distributed rows: */
     struct cluster *cluster;
-    struct mc_alpha before; /* alpha where the round began, */
-    struct mc_alpha last;   /* and where the one before it did, if rounds are whole sweeps */
-    unsigned char *seen;    /* (n) rows that are looked at */
+    struct mc_alpha before; /* alpha at the start of this round, */
+    struct mc_alpha last;   /* and of the last round, if a round is a whole sweep */
+    unsigned char *seen;    /* (n) rows that are counted already */
     struct rounds rounds;
     enum end end;
     enum stop_reason limit; /* when STOPPED */
@@ -107,7 +115,7 @@ static inline struct mc_row mc_linear_row(const struct mc_linear *linear, size_t
                            (size_t)(data->row_start[i + 1] - first)};
 }
 
-/* The linear part of the dual, of all ranks. */
+/* The linear part of the dual, over all processes. */
 static double mc_linear_sum(const struct mc_linear *linear) {
     double sum = 0;
     for (size_t i = 0; i < linear->n; i++) {
@@ -117,15 +125,15 @@ static double mc_linear_sum(const struct mc_linear *linear) {
     return cluster_total(linear->cluster, sum);
 }
 
-/* True if sweeps over the classes that a row has at hand are worth it. */
+/* Whether sweeps over the classes with nonzero alpha alone are used. */
 static bool mc_linear_few(const struct mc_linear *linear) {
     return linear->shape.form->relative && linear->alpha.list;
 }
 
-/* ---- rounds of ranks ---- */
+/* ---- distributed rounds ---- */
 
-/* What the sum of alpha has risen by since the round began, in the rows order[0..n), which may be
- * there more than once; order NULL: 0..n. */
+/* Increase of the sum of alpha since the start of the round, over the rows order[0..n), where rows
+ * may be repeated; order NULL: rows 0..n. */
 static double mc_linear_gained(struct mc_linear *linear, const uint32_t *order, size_t n) {
     double sum = 0;
     for (size_t t = 0; t < n; t++) {
@@ -141,8 +149,9 @@ static double mc_linear_gained(struct mc_linear *linear, const uint32_t *order, 
     return sum;
 }
 
-/* Takes the alpha of a row `ahead` of its last way further, as far as that is feasible. Returns 1,
- * and in u (k) the coefficients of what is cut off, negative, if any is; else 0. */
+/* Extrapolates the alpha of a row by `ahead` times its last change, clipped to its feasible set.
+ * Returns 1 if it was clipped, with u (k) = the coefficients of the clipped less the unclipped
+ * point; else 0. */
 static int mc_linear_ahead(struct mc_linear *linear, size_t i, double ahead, struct error *err) {
     size_t k = linear->shape.k, y = linear->y[i];
     double cap = linear->cap[y], sum = 0, scale;
@@ -173,8 +182,8 @@ static int mc_linear_ahead(struct mc_linear *linear, size_t i, double ahead, str
     return cut;
 }
 
-/* Takes the alpha of these rows theta of their way on from where the round began, and begins the
- * next one there. */
+/* Sets the alpha of these rows to start + theta (alpha - start), start being that of the round, and
+ * starts the next round there. */
 static int mc_linear_settle(struct mc_linear *linear, double theta, const uint32_t *order, size_t n,
                             struct error *err) {
     size_t k = linear->shape.k;
@@ -187,7 +196,7 @@ static int mc_linear_settle(struct mc_linear *linear, double theta, const uint32
         }
         mc_alpha_load(&linear->alpha, i, to);
         if (theta < 1) {
-            for (size_t c = 0; c < k; c++) { /* between the two, rounding or not */
+            for (size_t c = 0; c < k; c++) { /* stays between the two despite rounding */
                 double x = from[c] + theta * (to[c] - from[c]);
                 to[c] = fmin(fmax(x, fmin(from[c], to[c])), fmax(from[c], to[c]));
             }
@@ -202,7 +211,8 @@ static int mc_linear_settle(struct mc_linear *linear, double theta, const uint32
     return 0;
 }
 
-/* Sweeps without progress of the gap after which a descent, begun at sweep `start`, stalls. */
+/* Number of sweeps without progress after which a descent that began at sweep `start` has
+ * stalled. */
 static uint64_t patience(const struct mc_linear *linear, double gap, uint64_t least,
                          uint64_t start) {
     uint64_t so_far = linear->sweeps - start;
@@ -237,7 +247,7 @@ static int create_rounds(struct mc_linear *linear, struct error *err) {
                : 0;
 }
 
-/* A mean of W that costs little beside a sweep. */
+/* The mean of W is used only if it costs little compared to a sweep. */
 static int create_weights(struct mc_linear *linear, struct error *err) {
     size_t k = linear->shape.k, rows = linear->n_features + (size_t)1;
     if (linear->cluster || rows * k > data_values(linear->data) / MC_MEAN_PART) {
@@ -315,7 +325,7 @@ void mc_linear_free(struct mc_linear *linear) {
 
 /* ---- the certificate ---- */
 
-/* Rounding to float may have taken a row's sum over its cost. */
+/* Scales rows down whose sum of alpha exceeds the cost by rounding to float. */
 static void make_feasible(struct mc_linear *linear) {
     for (size_t i = 0; linear->shape.form->maximum && i < linear->n; i++) {
         double sum = mc_alpha_sum(&linear->alpha, i), cap = linear->cap[linear->y[i]];
@@ -325,16 +335,17 @@ static void make_feasible(struct mc_linear *linear) {
     }
 }
 
-/* W(alpha), by parts of the features: an entry is the same sum whatever its part. */
+/* Computation of W(alpha) in parallel over ranges of features. Each entry is summed in the order of
+ * the rows, so it does not depend on the ranges. */
 struct weights {
     const struct mc_linear *linear;
     double *W; /* (n_features + 1, k) */
     size_t parts;
-    double *row;       /* (parts, 2 k) a row's alpha and coefficients */
-    uint32_t *classes; /* (parts, k) those with a coefficient */
+    double *row;       /* (parts, 2 k) alpha and coefficients of a row */
+    uint32_t *classes; /* (parts, k) classes with a nonzero coefficient */
 };
 
-/* First of the row's values whose feature is not below. */
+/* Index of the row's first value whose feature is at least `feature`. */
 static size_t find_feature(const struct mc_row *row, size_t feature) {
     size_t first = 0, end = row->n;
     while (first < end) {
@@ -379,7 +390,7 @@ static void weights_task(void *argument, size_t part, size_t worker) {
     }
 }
 
-/* W (n_features + 1, k) = W(alpha). */
+/* Returns W(alpha) (n_features + 1, k), centred if the form is; NULL without memory. */
 static double *exact_weights(const struct mc_linear *linear, struct error *err) {
     size_t k = linear->shape.k, d = linear->n_features;
     struct threads *threads = linear->task->problem->threads;
@@ -415,15 +426,15 @@ static double *exact_weights(const struct mc_linear *linear, struct error *err) 
     return W;
 }
 
-/* Whether time is up, and what a certificate costs is more than is left: scores of all rows, and a
- * few passes over alpha. */
+/* Whether the time limit has passed and a certificate (the scores of all rows, and a few passes over
+ * alpha) would take too long. */
 static bool is_too_late(const struct mc_linear *linear) {
     double work = (double)data_values(linear->data) + 8 * (double)linear->n;
     work = cluster_largest(linear->cluster, work * (double)linear->shape.k);
     return linear->end == STOPPED && linear->limit == STOP_TIME && work > LATE_WORK;
 }
 
-/* *bias (k) = the part of the constant feature of W in the scores; NULL without one. */
+/* *bias (k) = the contribution of the constant feature to the scores; NULL without one. */
 static int find_bias(const struct mc_linear *linear, const double *W, double **bias,
                      struct error *err) {
     size_t k = linear->shape.k, d = linear->n_features;
@@ -434,8 +445,7 @@ static int find_bias(const struct mc_linear *linear, const double *W, double **b
     return linear->bias > 0 && !*bias ? -1 : 0;
 }
 
-/* Both bounds in double, from the weights as they will stand in the model: W(alpha), which is the
- * dual point, or the point that stands apart from it. */
+/* Certifies alpha and the primal point, W(alpha) or linear->weights. */
 static int certify(struct mc_linear *linear, struct mc_fit *fit, struct error *err) {
     size_t entries = (linear->n_features + (size_t)1) * linear->shape.k;
     mc_fit_free(fit);
@@ -470,7 +480,7 @@ static int certify(struct mc_linear *linear, struct mc_fit *fit, struct error *e
 
 /* ---- the solver ---- */
 
-/* Alpha of the last cost, taken to this one. */
+/* Scales alpha from the last cost to this one, and sets the caps. */
 static void set_cost(struct mc_linear *linear, double cost) {
     for (size_t i = 0; linear->cost > 0 && linear->cost != cost && i < linear->n; i++) {
         mc_alpha_scale(&linear->alpha, i, cost / linear->cost);
@@ -491,7 +501,7 @@ static enum stop_reason reason_of(const struct mc_linear *linear) {
                                     : STOP_STALLED;
 }
 
-/* In double, unless the descent in float has been stopped. */
+/* Descends in double, unless the descent in float has reached a limit: an mc_run. */
 static int run_double(void *context, double epsilon, const struct monitor *monitor,
                       struct mc_fit *fit, struct error *err) {
     struct mc_linear *linear = context;
@@ -505,7 +515,7 @@ static int run_double(void *context, double epsilon, const struct monitor *monit
     return 0;
 }
 
-/* In float as far as it goes, then in double. */
+/* Descends in float while that is precise enough, then in double. */
 static int run(struct mc_linear *linear, const struct mc_goal *goal, const struct monitor *monitor,
                struct mc_fit *fit, struct error *err) {
     double epsilon = goal->epsilon;

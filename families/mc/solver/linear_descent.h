@@ -1,5 +1,8 @@
-/* Linear multi-class SVMs by block coordinate descent on the dual: one exact step for all terms of
- * a row at a time, with W = W(alpha) at hand feature by feature, the classes side by side. */
+/* Linear multi-class SVMs by dual block coordinate descent (Keerthi et al., "A sequential dual method
+ * for large scale multi-class linear SVMs", KDD 2008; for these formulations Dogan, Glasmachers &
+ * Igel 2016). A block is the alpha of one row; its step is exact (row_step_real.h). W = W(alpha) is
+ * maintained, (features, classes). A sweep costs two multiplications for each value of the data and
+ * class. */
 #ifndef FAMILIES_MC_SOLVER_LINEAR_DESCENT_H
 #define FAMILIES_MC_SOLVER_LINEAR_DESCENT_H
 
@@ -9,11 +12,11 @@
 
 struct mc_linear;
 
-/* Starts at alpha = 0. Borrows task. */
+/* A solver at alpha = 0. Borrows task. */
 int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, struct error *err);
 void mc_linear_free(struct mc_linear *linear);
 
-/* Solves from the last solution. The caller calls mc_fit_free. */
+/* Solves, warm-started from the last solution. The caller calls mc_fit_free. */
 int mc_linear_solve(struct mc_linear *linear, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 

@@ -1,27 +1,29 @@
-/* The inner loops of linear.c that depend on the type of W, included there for float and for
- * double with REAL, SIGNED and NAME(x) defined. Not a header for anybody else. */
+/* The descent for one type of W: included by linear_descent.c, once for float and once for double,
+ * with REAL, SIGNED and NAME(x) defined. Private to that file. */
 
 #include "common/base/gap.h"
 #include "families/mc/solver/row_step_real.h"
 
-/* What a descent works with; engine_free ends it, after an engine_create that failed too. */
+/* State of a descent. The caller calls engine_free, also if engine_create failed. */
 struct NAME(engine) {
     struct NAME(blocks) blocks;
     REAL *W;             /* (n_features + 1, width): the last row is the constant feature's */
-    REAL *mean;          /* (n_features + 1, width): of W over the last sweeps; NULL: not kept, */
-    bool with_mean;      /* it is looked at */
-    REAL *s, *alpha, *u; /* (width) of the row at hand */
-    REAL *alphas;        /* (n, width): linear->alpha while this runs; NULL: that itself */
-    double *row;         /* (k) */
-    REAL factor;         /* of what steps do to W; 1 but for rounds of ranks, which have */
-    REAL *common;        /* W as all ranks had it, where the round began, */
-    REAL *start;         /* and ahead of that, */
-    REAL *own;           /* what the last round has taken of this one's steps, */
-    double *step;        /* (n_features + 1, k) and a number: the steps of all; else NULL */
-    double ahead;        /* times the last round's way */
+    REAL *mean;          /* (n_features + 1, width): mean of W over the last sweeps, or NULL */
+    bool with_mean;      /* the mean is evaluated */
+    REAL *s, *alpha, *u; /* (width) scores, alpha and change of coefficients of the current row */
+    REAL *alphas;        /* (n, width): in place of linear->alpha during the descent; or NULL */
+    double *row;         /* (width) work */
+    /* distributed rows; else 1, and NULL: */
+    REAL factor;   /* by which the changes of W are multiplied */
+    REAL *common;  /* (n_features + 1, width): W of all processes at the start of the round, */
+    REAL *start;   /* W after extrapolation, */
+    REAL *own;     /* the part of this process in the last step */
+    double *step;  /* (n_features + 1, k), and one number: the sum of the steps of all processes */
+    double ahead;  /* extrapolation, as a multiple of the last step */
 };
 
-/* s[0 .. vectors) += x'W there, with `chains` independent sums. */
+/* s[0 .. vectors) += x'W for these classes. `chains` independent sums hide the latency of
+ * additions. */
 static inline __attribute__((always_inline)) void NAME(gather)(const struct mc_row *row,
                                                                const REAL *W, size_t width, REAL *s,
                                                                size_t vectors, size_t chains) {
@@ -55,7 +57,7 @@ static inline __attribute__((always_inline)) void NAME(gather)(const struct mc_r
     }
 }
 
-/* s (width) = W'x, the constant feature included. */
+/* s (width) = W'x, with the constant feature. */
 static inline __attribute__((always_inline)) void NAME(row_scores)(const struct mc_row *row,
                                                                    double bias, const REAL *W,
                                                                    size_t n_features, size_t width,
@@ -77,8 +79,7 @@ static inline __attribute__((always_inline)) void NAME(row_scores)(const struct 
     }
 }
 
-/* W (features, width) += x u' of one row x, over `vectors` vectors of classes, at most 4, from
- * where W and u (width) point. */
+/* W (features, width) += x u' for `vectors` vectors of classes, at most 4, that begin at W and u. */
 static inline __attribute__((always_inline)) void
 NAME(scatter)(const struct mc_row *row, REAL *W, size_t width, const REAL *u, size_t vectors) {
     NAME(vector) change[4];
@@ -94,8 +95,7 @@ NAME(scatter)(const struct mc_row *row, REAL *W, size_t width, const REAL *u, si
     }
 }
 
-/* W (n_features + 1, width) += x u' of one row x and u (width), the constant feature of value
- * `bias` with it. */
+/* W (n_features + 1, width) += x u', u (width); the constant feature has the value `bias`. */
 static inline __attribute__((always_inline)) void NAME(update_inline)(const struct mc_row *row,
                                                                       double bias, REAL *W,
                                                                       size_t n_features,
@@ -117,13 +117,13 @@ static inline __attribute__((always_inline)) void NAME(update_inline)(const stru
     }
 }
 
-/* The same, compiled for each processor. */
+/* update_inline, compiled for each processor. */
 DISPATCH static void NAME(row_update)(const struct mc_row *row, double bias, REAL *W,
                                       size_t n_features, size_t width, const REAL *u) {
     NAME(update_inline)(row, bias, W, n_features, width, u);
 }
 
-/* W, of the features, += x u' of the classes[0..n), u (n). */
+/* W += x u' for the classes[0..n) alone, u (n); without the constant feature. */
 static inline void NAME(scatter_some)(const struct mc_row *row, REAL *W, size_t width,
                                       const REAL *u, const uint32_t *classes, size_t n) {
     for (size_t t = 0; t < row->n; t++) {
@@ -135,7 +135,7 @@ static inline void NAME(scatter_some)(const struct mc_row *row, REAL *W, size_t 
     }
 }
 
-/* The same, and of the constant feature. */
+/* The same, with the constant feature. */
 static void NAME(update_some)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
                               size_t width, const REAL *u, const uint32_t *classes, size_t n) {
     for (size_t e = 0; e < n; e++) {
@@ -144,19 +144,19 @@ static void NAME(update_some)(const struct mc_row *row, double bias, REAL *W, si
     NAME(scatter_some)(row, W, width, u, classes, n);
 }
 
-/* step (step_real.h), compiled for each processor. */
+/* step (row_step_real.h), compiled for each processor. */
 DISPATCH static REAL NAME(row_step)(const struct NAME(blocks) * blocks, size_t y, REAL cap, REAL q,
                                     const REAL *s, REAL *alpha, REAL *u) {
     return NAME(step)(blocks, y, cap, q, s, alpha, u);
 }
 
-/* The largest number of this type that is not above. */
+/* The largest number of this type that is at most `value`. */
 static inline REAL NAME(at_most)(double value) {
     REAL rounded = (REAL)value;
     return (double)rounded <= value ? rounded : rounded * (1 - NAME(TINY));
 }
 
-/* W = 0, and room for the rest; the caller ends with engine_free in any case. -1: no memory. */
+/* Allocates the state, with W = 0. The caller calls engine_free in any case. -1: no memory. */
 static int NAME(engine_create)(struct NAME(engine) * engine, const struct mc_linear *linear,
                                struct error *err) {
     const struct mc_shape *shape = &linear->shape;
@@ -198,7 +198,7 @@ static int NAME(engine_create)(struct NAME(engine) * engine, const struct mc_lin
                : -1;
 }
 
-/* Leaves what engine_create made, and all else 0. */
+/* Frees the state and sets it to 0. */
 static void NAME(engine_free)(struct NAME(engine) * engine) {
     free(engine->blocks.v);
     free(engine->W);
@@ -215,7 +215,7 @@ static void NAME(engine_free)(struct NAME(engine) * engine) {
     *engine = (struct NAME(engine)){0};
 }
 
-/* engine->alpha, the first k of it, = that of row i. */
+/* engine->alpha (k) = the alpha of row i. */
 static inline void NAME(load)(struct NAME(engine) * engine, const struct mc_alpha *alpha,
                               size_t i) {
     size_t k = engine->blocks.k;
@@ -228,7 +228,7 @@ static inline void NAME(load)(struct NAME(engine) * engine, const struct mc_alph
     }
 }
 
-/* And back. -1: no memory for a list of classes. */
+/* The alpha of row i = engine->alpha. -1: no memory for a list of classes. */
 static inline int NAME(store)(struct NAME(engine) * engine, struct mc_alpha *alpha, size_t i,
                               struct error *err) {
     size_t k = engine->blocks.k;
@@ -239,7 +239,7 @@ static inline int NAME(store)(struct NAME(engine) * engine, struct mc_alpha *alp
     return alpha->dense ? 0 : mc_alpha_store(alpha, i, engine->row, err);
 }
 
-/* engine->alphas (n, width), where there are any, = all alpha, none rounded above its bound. */
+/* engine->alphas (n, width), if used, = alpha, rounded down. */
 static void NAME(take_alpha)(struct NAME(engine) * engine, const struct mc_linear *linear) {
     size_t k = engine->blocks.k, width = engine->blocks.width;
     for (size_t i = 0; engine->alphas && i < linear->n; i++) {
@@ -249,7 +249,7 @@ static void NAME(take_alpha)(struct NAME(engine) * engine, const struct mc_linea
     }
 }
 
-/* And back. */
+/* alpha = engine->alphas, if used. */
 static void NAME(give_alpha)(const struct NAME(engine) * engine, struct mc_linear *linear) {
     size_t k = engine->blocks.k, width = engine->blocks.width;
     for (size_t i = 0; engine->alphas && i < linear->n; i++) {
@@ -259,12 +259,12 @@ static void NAME(give_alpha)(const struct NAME(engine) * engine, struct mc_linea
     }
 }
 
-/* In rounds_real.h. */
+/* In linear_distributed_real.h. */
 static void NAME(join_steps)(struct NAME(engine) * engine, const struct mc_linear *linear,
                              double gained, double products[2]);
 static void NAME(go)(struct NAME(engine) * engine, const struct mc_linear *linear, double theta);
 
-/* W = W(alpha), without taking off means. */
+/* W = W(alpha), not centred: steps and losses subtract the means themselves. */
 static void NAME(rebuild)(struct NAME(engine) * engine, const struct mc_linear *linear) {
     size_t width = engine->blocks.width, k = linear->shape.k;
     memset(engine->W, 0, (linear->n_features + (size_t)1) * width * sizeof(REAL));
@@ -285,7 +285,7 @@ static void NAME(rebuild)(struct NAME(engine) * engine, const struct mc_linear *
         (&row, linear->bias, engine->W, linear->n_features, width, engine->u, linear->changed,
          n_changed);
     }
-    if (linear->cluster) { /* the step from 0 is the sum */
+    if (linear->cluster) { /* the sum over processes is a step from 0 */
         double products[2];
         NAME(join_steps)(engine, linear, 0, products);
         NAME(go)(engine, linear, 1);
@@ -295,7 +295,7 @@ static void NAME(rebuild)(struct NAME(engine) * engine, const struct mc_linear *
     }
 }
 
-/* u times the factor. */
+/* Multiplies u by the factor of distributed rounds. */
 static inline void NAME(lengthen)(struct NAME(engine) * engine) {
     for (size_t c = 0; engine->factor != 1 && c < engine->blocks.width; c++) {
         engine->u[c] *= engine->factor;
@@ -304,7 +304,7 @@ static inline void NAME(lengthen)(struct NAME(engine) * engine) {
 
 #include "families/mc/solver/linear_sweep_real.h"
 
-/* s (n) = x'W at some classes. */
+/* s (n) = x'W for the classes[0..n). */
 static void NAME(row_scores_few)(const struct mc_row *row, double bias, const REAL *W,
                                  size_t n_features, size_t width, const uint32_t *classes, size_t n,
                                  REAL *s) {
@@ -317,14 +317,14 @@ static void NAME(row_scores_few)(const struct mc_row *row, double bias, const RE
         const REAL *ahead =
             W + row->column[t + MC_AHEAD < row->n ? t + MC_AHEAD : row->n - 1] * width;
         for (size_t e = 0; e < n; e++) {
-            __builtin_prefetch(ahead + classes[e]); /* nearly every entry is a line of its own */
+            __builtin_prefetch(ahead + classes[e]); /* nearly every entry is in a cache line of its own */
             s[e] += x * w[classes[e]];
         }
     }
 }
 
-/* The same for relative margins and the classes whose alpha is not 0: with many classes the others
- * stay at 0 most of the time, and are looked at again by the next full sweep. */
+/* A sweep of steps over the classes with nonzero alpha alone, for relative margins: shrinking. With
+ * many classes most alpha stay at 0; the next full sweep checks them again. */
 static void NAME(sweep_few)(struct NAME(engine) * engine, struct mc_linear *linear,
                             const uint32_t *order, size_t n) {
     REAL square = NAME(square)(engine, linear);
@@ -372,7 +372,7 @@ static void NAME(sweep_few)(struct NAME(engine) * engine, struct mc_linear *line
 #include "families/mc/solver/linear_bounds_real.h"
 #include "families/mc/solver/linear_distributed_real.h"
 
-/* A sweep, and of lists of classes a few more over what they have. */
+/* A full sweep; with lists of classes, some sweeps over nonzero alpha after it. */
 static int NAME(sweep_alone)(struct NAME(engine) * engine, struct mc_linear *linear,
                              const struct monitor *monitor, struct error *err) {
     size_t n = mc_sampling_sweep(&linear->sampling);
@@ -385,14 +385,14 @@ static int NAME(sweep_alone)(struct NAME(engine) * engine, struct mc_linear *lin
     return status;
 }
 
-/* How a descent has come along. */
+/* Progress of a descent. */
 struct NAME(progress) {
-    uint64_t start, next;      /* sweeps when it began, and at the next evaluation of the bounds */
-    uint64_t best_at, last_at; /* sweeps at the smallest gap, and at the last */
-    double best, last;
+    uint64_t start, next;      /* sweeps at its start, and at the next evaluation of the bounds */
+    uint64_t best_at, last_at; /* sweeps at the smallest and at the last gap */
+    double best, last;         /* the smallest and the last gap */
 };
 
-/* Evaluates the bounds; linear->end tells whether they end the descent. */
+/* Evaluates the bounds, and sets linear->end if they end the descent. */
 static int NAME(look)(struct NAME(engine) * engine, struct mc_linear *linear,
                       struct NAME(progress) * progress, enum mc_point *point, struct error *err) {
     engine->with_mean = engine->mean && progress->last <= NEAR_MEAN * linear->aim;
@@ -415,7 +415,7 @@ static int NAME(look)(struct NAME(engine) * engine, struct mc_linear *linear,
     return status;
 }
 
-/* A sweep, unless a limit is reached. */
+/* Does one sweep unless a limit is reached. */
 static int NAME(go_on)(struct NAME(engine) * engine, struct mc_linear *linear,
                        const struct NAME(progress) * progress, const struct monitor *monitor,
                        struct error *err) {
@@ -433,8 +433,8 @@ static int NAME(go_on)(struct NAME(engine) * engine, struct mc_linear *linear,
     return status;
 }
 
-/* Sweeps from alpha until the bounds, as they look in this type, are within linear->aim of one
- * another, a limit is reached, or nothing more is gained. */
+/* Sweeps from alpha until the gap, evaluated in this type, is at most linear->aim, a limit is
+ * reached, or the descent stalls. */
 static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor,
                          struct error *err) {
     struct NAME(engine) engine;

@@ -1,13 +1,15 @@
-/* Rounds of ranks (methods/distributed_ascent.h), included by linear_real.h for float and for
- * double. Not a header for anybody else.
+/* Rounds over processes (methods/distributed_ascent.h): included by linear_descent_real.h for float
+ * and for double.
  *
- * Where a round is a sweep or more, ranks pull against one another: what one's rows could give up
- * and another's take costs each much as long as the other stands still. Such rounds start ahead of
- * where they began, on the way of the last one (Nesterov 1983), cut to what is feasible row by row.
- * The search is from where they began, so the dual never falls. */
+ * In a round each process ascends in its own rows; then the changes of W are summed, and a line
+ * search sets the step. If a round is a sweep or more, processes work against each other: a change
+ * that is good in the rows of two processes together is bad for each alone. Such rounds are
+ * accelerated (Nesterov 1983): they start from an extrapolation of the last step, clipped to the
+ * feasible set row by row. The line search starts before the extrapolation, so the dual never
+ * falls. */
 
-/* step (n_features + 1, k) = what W has changed by on all ranks together, and behind it `gained`,
- * of all; products = <W, step> and |step|^2 for the W that all had. */
+/* step (n_features + 1, k) = the sum of the changes of W over all processes, followed by the sum of
+ * `gained`. products = <W, step> and |step|^2, W that of the start of the round. */
 static void NAME(join_steps)(struct NAME(engine) * engine, const struct mc_linear *linear,
                              double gained, double products[2]) {
     size_t width = engine->blocks.width, k = linear->shape.k, d = linear->n_features;
@@ -44,7 +46,7 @@ static void NAME(join_steps)(struct NAME(engine) * engine, const struct mc_linea
     }
 }
 
-/* W goes theta of the step on from the W that all had. */
+/* W = W at the start of the round + theta step. */
 static void NAME(go)(struct NAME(engine) * engine, const struct mc_linear *linear, double theta) {
     size_t width = engine->blocks.width, k = linear->shape.k;
     for (size_t f = 0; f <= linear->n_features; f++) {
@@ -56,7 +58,7 @@ static void NAME(go)(struct NAME(engine) * engine, const struct mc_linear *linea
     }
 }
 
-/* Takes W, that of all ranks, and alpha on along the last round's way. */
+/* Extrapolates W and alpha along the last step. */
 static int NAME(run_ahead)(struct NAME(engine) * engine, struct mc_linear *linear,
                            struct error *err) {
     size_t width = engine->blocks.width, k = linear->shape.k;
@@ -85,7 +87,7 @@ static int NAME(run_ahead)(struct NAME(engine) * engine, struct mc_linear *linea
     return 0;
 }
 
-/* One round, of `repeats` sweeps, or of the rows order[0..n) of one. */
+/* One round: `repeats` sweeps, or the rows order[0..n) of one. */
 static int NAME(round)(struct NAME(engine) * engine, struct mc_linear *linear,
                        const uint32_t *order, size_t n, struct error *err) {
     size_t weights = (linear->n_features + (size_t)1) * linear->shape.k, repeats = 0;
@@ -115,7 +117,7 @@ static int NAME(round)(struct NAME(engine) * engine, struct mc_linear *linear,
     return mc_linear_settle(linear, theta, order, n, err);
 }
 
-/* The rounds of a sweep, or of `repeats` of them, which are counted. */
+/* The rounds of one sweep, or one round of several sweeps. */
 static int NAME(sweep_together)(struct NAME(engine) * engine, struct mc_linear *linear,
                                 const struct monitor *monitor, struct error *err) {
     size_t n = mc_sampling_sweep(&linear->sampling);

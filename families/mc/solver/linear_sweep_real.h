@@ -1,11 +1,9 @@
-/* Sweeps of steps, one row after the other, included by linear_real.h for float and for double. Not
- * a header for anybody else.
+/* Sweeps of steps, row by row: included by linear_descent_real.h for float and for double.
  *
- * The loop is compiled for the usual few vectors of classes and for relative margins alike, where
- * all that a step works on stays in registers, and once for all else. */
+ * With relative margins and 1, 2 or 4 vectors of classes the loop is specialised, so that a step
+ * works in registers; all other cases share one loop. */
 
-/* Brings what the rows to come are made of near: they are in no order that the processor could
- * guess. */
+/* Prefetches the next rows, whose random order the processor cannot predict. */
 static inline __attribute__((always_inline)) void NAME(fetch)(const struct NAME(engine) * engine,
                                                               const struct mc_linear *linear,
                                                               const uint32_t *order, size_t left) {
@@ -32,14 +30,14 @@ static inline __attribute__((always_inline)) void NAME(fetch)(const struct NAME(
     }
 }
 
-/* What |x|^2 is taken times in a step: steps go beyond the maximum, for less than twice as far the
- * dual still rises. Rounds of ranks do so by themselves. */
+/* The factor of |x|^2 in a step, which over-relaxes it. Distributed rounds have their own factor
+ * instead. */
 static REAL NAME(square)(const struct NAME(engine) * engine, const struct mc_linear *linear) {
     REAL margin = engine->blocks.margin;
     return engine->factor * margin * margin / (linear->cluster ? 1 : (REAL)FARTHER);
 }
 
-/* W += x u', of the classes that have changed if they are few; u (width) is work then. */
+/* W += x u'. If few classes have changed, only these are updated, and u (width) is overwritten. */
 static inline __attribute__((always_inline)) void NAME(update_changed)(struct NAME(engine) * engine,
                                                                        struct mc_linear *linear,
                                                                        const struct mc_row *row,
@@ -63,10 +61,10 @@ static inline __attribute__((always_inline)) void NAME(update_changed)(struct NA
     }
 }
 
-/* Visits the rows order[0..n) while there is time, an exact step of each: alpha and W go along, the
- * gains to the sampling. vectors: those of a row's classes, relative margins then with losses
- * joined by their maximum or not, and alpha in engine->alphas; 0: as it comes. -1: no memory for a
- * list of classes. */
+/* Does a step at each of the rows order[0..n) until the time limit, updates alpha and W, and passes
+ * the gains to the sampling. vectors > 0: specialised for relative margins, so many vectors of
+ * classes, a sum or a maximum of terms, and alpha in engine->alphas; 0: the general case. -1: no
+ * memory for a list of classes. */
 static inline __attribute__((always_inline)) int
 NAME(visit)(struct NAME(engine) * engine, struct mc_linear *linear, const uint32_t *order, size_t n,
             const struct monitor *monitor, size_t vectors, bool maximum, struct error *err) {
@@ -121,8 +119,8 @@ NAME(visit)(struct NAME(engine) * engine, struct mc_linear *linear, const uint32
     return 0;
 }
 
-/* int name(engine, linear, order, n, monitor, err): visit, compiled for each processor and so many
- * vectors; `maximum` counts where these are not 0. */
+/* int name(engine, linear, order, n, monitor, err): visit, compiled for each processor and number of
+ * vectors. */
 #define SWEEP(name, vectors, maximum)                                                              \
     DISPATCH static int NAME(name)(struct NAME(engine) * engine, struct mc_linear * linear,        \
                                    const uint32_t *order, size_t n, const struct monitor *monitor, \
@@ -130,20 +128,20 @@ NAME(visit)(struct NAME(engine) * engine, struct mc_linear *linear, const uint32
         return NAME(visit)(engine, linear, order, n, monitor, vectors, maximum, err);              \
     }
 
-/* All that is not below. */
+/* The general case. */
 SWEEP(sweep_any, 0, false)
-/* ww, of 1, 2 and 4 vectors. */
+/* ww, 1, 2 and 4 vectors. */
 SWEEP(sweep_sums_1, 1, false)
 SWEEP(sweep_sums_2, 2, false)
 SWEEP(sweep_sums_4, 4, false)
-/* cs, the same. */
+/* cs, 1, 2 and 4 vectors. */
 SWEEP(sweep_maxima_1, 1, true)
 SWEEP(sweep_maxima_2, 2, true)
 SWEEP(sweep_maxima_4, 4, true)
 
 #undef SWEEP
 
-/* Steps at the rows order[0..n), one after the other, while there is time; -1 as above. */
+/* visit, in the version for this problem. */
 static int NAME(sweep)(struct NAME(engine) * engine, struct mc_linear *linear,
                        const uint32_t *order, size_t n, const struct monitor *monitor,
                        struct error *err) {

@@ -1,3 +1,4 @@
+/* Creation of a multi-class problem, and its solution through the sequence of tolerances. */
 #include "families/mc/solver/mc.h"
 
 #include "common/base/memory.h"
@@ -21,10 +22,11 @@ struct mc {
     struct score_map map;
     struct certify *certify;
     struct mc_solvers solvers;
-    struct mc_alpha alpha; /* of the last solution, if the task keeps it */
+    struct mc_alpha alpha; /* of the last solution, if the task stores it */
 };
 
-/* The classes, those of the rows, and the weights of C by the names of the data. */
+/* Sets the classes that occur in the rows, y, and each class's weight of C. weight is indexed by the
+ * names of the data; NULL: all 1. */
 static int set_classes(struct mc *mc, const double *weight, struct error *err) {
     const struct problem *problem = mc->problem;
     const struct names *names = &problem->data->names;
@@ -111,15 +113,15 @@ const struct mc_alpha *mc_get_alpha(const struct mc *mc) {
     return &mc->alpha;
 }
 
-/* What a fit through tolerances is of. */
+/* The context of solve_to. */
 struct solving {
     struct mc *mc;
     const struct mc_parameters *parameters;
     const struct monitor *monitor;
-    struct mc_fit *fit; /* the best; empty before the first run */
+    struct mc_fit *fit; /* the best iterate; empty before the first run */
 };
 
-/* Solves to the gap; the better bounds of it and the best are the best then. */
+/* Solves to a gap of epsilon, and updates the best iterate: a tolerance_run. */
 static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct solving *solving = context;
     const struct mc_parameters *parameters = solving->parameters;
@@ -152,12 +154,12 @@ static int run(struct mc *mc, const struct mc_parameters *parameters, const stru
                            mc->task.n_all * mc->labels.names.n, err);
 }
 
-/* Rows of the weights: features, or coefficients. */
+/* Rows of solution->weights: features (linear) or training rows (kernels). */
 static size_t weight_rows(const struct mc *mc) {
     return mc->problem->gram ? mc->task.n : mc->problem->data->n_features;
 }
 
-/* W = 0 for lack of time. */
+/* Returns the zero solution, when there was no time for another. */
 static int give_nothing(struct mc *mc, double cost, struct solution *solution, struct error *err) {
     size_t k = mc->labels.names.n;
     solution->n_outputs = k;
@@ -194,7 +196,7 @@ int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct
     certify_conclude(&fit.certificate, parameters->epsilon, fit.reason ? fit.reason : STOP_ROUNDS,
                      solution);
     size_t k = solution->n_outputs;
-    if (fit.certificate.worse) { /* W = 0, whose primal is certified */
+    if (fit.certificate.worse) { /* the zero solution, whose primal is certified, is better */
         memset(solution->weights, 0, weight_rows(mc) * k * sizeof *solution->weights);
         for (size_t c = 0; solution->bias && c < k; c++) {
             solution->bias[c] = 0;

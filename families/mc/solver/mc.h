@@ -1,5 +1,5 @@
-/* Multi-class SVMs, linear and with kernels (doc/mathematics, "mc"); the formulations and their
- * duals are in form.h. */
+/* Multi-class SVMs, linear and with kernels (doc/mathematics, "mc"). The formulations and their
+ * duals are in formulation.h, the choice of algorithm is in policy.c. */
 #ifndef FAMILIES_MC_SOLVER_MC_H
 #define FAMILIES_MC_SOLVER_MC_H
 
@@ -20,14 +20,14 @@ enum mc_method {
     MC_NEWTON /* on smoothed losses; linear, few weights */
 };
 
-/* What the problem is. */
+/* The formulation and its parameters other than C. */
 struct mc_setup {
     enum mc_formulation formulation;
     double margin_scale; /* of relative margins */
     double bias;         /* value of the constant feature; 0: none */
     uint64_t seed;
     const double *weight; /* (names of the data): of C for each label; NULL: all 1 */
-    bool keep;            /* mc_get_alpha is wanted */
+    bool keep;            /* store the dual point for mc_get_alpha */
 };
 
 struct mc_parameters {
@@ -35,24 +35,24 @@ struct mc_parameters {
     double cost, epsilon;
 };
 
-/* A problem made ready: solve it at as many costs as wanted, each start is the last solution (but
- * where the kernel matrix falls apart, kernel_parts.h).
+/* A prepared problem. It can be solved at any number of costs; each solve is warm-started from the
+ * last solution, unless the kernel matrix has several connected components (kernel_components.h).
  * Borrows problem, which must outlive it; its data have DATA_NAME labels. Fewer than two classes
- * are an error. Where its rows are spread over ranks, creation and solving are for all ranks. */
+ * are an error. If the rows are distributed, all processes must call mc_create and mc_solve. */
 struct mc;
 int mc_create(struct mc **mc, const struct problem *problem, const struct mc_setup *setup,
               struct error *err);
 void mc_free(struct mc *mc);
 
-/* The classes: the labels that occur in the problem's rows, on any rank. */
+/* The classes: the labels that occur in the problem's rows, on any process. */
 const struct labels *mc_get_labels(const struct mc *mc);
 
-/* The dual point of the last solution, alpha (n, classes), of this rank's rows. */
+/* The dual point of the last solution, alpha (n, classes), of this process's rows. */
 const struct mc_alpha *mc_get_alpha(const struct mc *mc);
 
-/* Solves; outputs are the classes. The caller calls solution_free. Fails for lack of memory, for a
- * method that the problem does not admit (MC_NEWTON with a kernel, or with too many weights), or
- * when scores overflow. */
+/* Solves the problem; the outputs of the solution are the classes. The caller calls solution_free.
+ * Fails if memory is short, if the method does not apply (MC_NEWTON with a kernel, or with too many
+ * weights), or if scores overflow. */
 int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
              struct solution *solution, struct error *err);
 

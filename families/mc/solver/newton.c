@@ -1,3 +1,4 @@
+/* The steps of Newton's method along the smoothing path: Hessian, line search, bounds. */
 #include "families/mc/solver/newton.h"
 
 #include "common/base/array.h"
@@ -17,23 +18,24 @@
 
 static const struct huber_pace PACE = {
     .near = 0.5, .careful = 0.3, .bold = 0.01, .most = 0.3, .least = 1e-9, .patience = 25};
+/* Largest smoothing: margins are 1. */
 static const double MU_FIRST = 1;
-/* Accuracy of the line search, relative to what the step promises and to what is wanted: a small
- * gain of the primal can be a large one of the dual. */
+/* Accuracy of the line search, relative to the predicted decrease of the step, and to the target of
+ * primal - dual: a small gain of the primal can be a large one of the dual. */
 static const double LINE = 1e-3, LINE_WANTED = 1e-4;
 
 struct newton {
     const struct mc_task *task;
     struct mc_smooth smooth;
     struct risk risk;
-    struct mc_fit *fit; /* the best point */
+    struct mc_fit *fit; /* the best primal point */
     double cost;
     size_t n, k, d, size;               /* rows, classes, features with the constant one, d k */
     double *w, *gradient, *step, *dual; /* (d, k) */
-    double *best_dual_w;                /* (d, k) W(alpha) of the best dual point, ... */
-    struct mc_alpha best_alpha;         /* ... and its alpha */
-    int kept;                           /* -1: there was no memory for that, */
-    struct error error;                 /* which says so */
+    double *best_dual_w;                /* (d, k) W(alpha) of the best dual point */
+    struct mc_alpha best_alpha;         /* alpha of the best dual point */
+    int kept;                           /* -1: memory was short for best_alpha, */
+    struct error error;                 /* with this error */
     double *s, *g, *q, *trial;          /* (n, k) */
     double *H;                          /* (size, size), index class * d + feature; lower half */
     double *x;                          /* (d) a row */
@@ -88,19 +90,19 @@ DISPATCH static void add_outer(double *restrict H, size_t size, size_t a, size_t
     }
 }
 
-/* Adds one row's curvature, factor S x x'. */
+/* Adds the Hessian of a row's loss, factor S x x' (mc_smooth_band). */
 static void add_curvature(struct newton *newton, size_t y, size_t n_terms, bool capped,
                           double factor) {
     const struct mc_shape *shape = &newton->task->shape;
     bool relative = shape->form->relative;
     size_t n_classes = n_terms, *term = newton->term;
     if (relative) {
-        term[n_classes++] = y; /* never a term itself */
+        term[n_classes++] = y; /* which is no term itself */
     }
     double n = (double)n_terms, square = factor * shape->margin * shape->margin;
     for (size_t e = 0; e < n_classes; e++) {
         for (size_t h = 0; h <= e; h++) {
-            /* b_p = e_p - e_y, or sigma_p e_p up to its sign */
+            /* b_p = e_p - e_y, or sigma_p e_p, up to a sign */
             size_t a = term[e], b = term[h];
             double value;
             if (relative && a == y) {
@@ -117,7 +119,7 @@ static void add_curvature(struct newton *newton, size_t y, size_t n_terms, bool 
     }
 }
 
-/* step = -(I + C/mu S)^-1 gradient, with the terms in the band of mu = `band`. */
+/* step = -(I + C/mu S)^-1 gradient; S is of the terms in the smoothed region for mu = `band`. */
 static int newton_step(void *context, const struct huber_path *path, double band, bool *found,
                        struct error *err) {
     (void)path;
@@ -161,7 +163,7 @@ static int newton_step(void *context, const struct huber_path *path, double band
     return 0;
 }
 
-/* Values at w: the smooth risk with its gradient, and the bounds of the true problem. */
+/* Evaluates the smoothed risk with its gradient, and the bounds of the original problem. */
 static int look(void *context, const struct huber_path *path, struct huber_point *at,
                 struct error *err) {
     struct newton *newton = context;
@@ -291,7 +293,7 @@ static void release(struct newton *newton) {
     mc_smooth_free(&newton->smooth);
 }
 
-/* The primal point is fit's, the dual one the best that was met. */
+/* Certifies the best primal and the best dual point. */
 static int certify(const struct newton *newton, struct mc_fit *fit, struct error *err) {
     const struct mc_task *task = newton->task;
     double *bias = memory_zeros(newton->k, sizeof *bias, "bias", err);

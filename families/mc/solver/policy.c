@@ -1,3 +1,4 @@
+/* The policy's table and its rows. */
 #include "families/mc/solver/policy.h"
 
 #include "common/base/array.h"
@@ -9,22 +10,23 @@
 
 #include <math.h>
 
-/* Sweeps after which Newton's method takes over where the Hessian is small: loose gaps cost less
- * than these, tight ones and large C many times more; and the least before the interior-point
- * method does. */
+/* Sweeps before Newton's method, if the Hessian is small: loose gaps take fewer, small gaps and large
+ * C many times more. Also the minimum before the interior-point method. */
 enum { FIRST_SWEEPS = 80 };
 
-/* Newton must be cheap beside these sweeps: of weights squared, at most that many for each row. */
+/* Newton's method must be cheap compared to these sweeps: the limit of the squared number of weights
+ * over the rows. */
 static const double WEIGHTS_PER_ROW = 60;
 
-/* An active-set iteration may cost that many times what ADMM does: one may be the last. */
+/* An active-set iteration may cost so many times the work of ADMM, since a single one may reach the
+ * optimum. */
 static const double ACTIVE_SET_WORTH = 4;
 
-/* An algorithm that goes on from the best iterate, or begins where that is empty. */
+/* An algorithm, which starts at the best iterate if there is one. */
 typedef int (*algorithm_run)(struct mc_state *state, struct mc_goal goal,
                              const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
-/* Runs it, and takes the better bounds of it and the best iterate. */
+/* Runs an algorithm, and updates the best iterate. */
 static int go_on(struct mc_state *state, algorithm_run solve, const struct monitor *monitor,
                  struct error *err) {
     struct mc_fit found = {0};
@@ -39,7 +41,7 @@ static int go_on(struct mc_state *state, algorithm_run solve, const struct monit
     return 0;
 }
 
-/* The gap is reached, or a limit of the user. */
+/* Whether the gap or a limit of the user is reached. */
 static bool is_done(const void *context) {
     const struct mc_fit *fit = ((const struct mc_state *)context)->fit;
     return fit->unsolved ||
@@ -65,7 +67,7 @@ static bool descent_applies(const void *context) {
     return ((const struct mc_state *)context)->method != MC_NEWTON;
 }
 
-/* Sweeps whose work is half of an interior point's; 0, no limit, where that cannot run. */
+/* Limit of sweeps: half of the work of the interior-point method; 0, no limit, if that cannot run. */
 static uint64_t sweeps_before_interior(const struct mc_state *state) {
     const struct mc_task *task = state->solvers->task;
     const struct problem *problem = task->problem;
@@ -101,7 +103,7 @@ static int run_kernel(struct mc_state *state, struct mc_goal goal, const struct 
     return mc_kernel_solve(state->solvers->kernel, &goal, monitor, fit, err);
 }
 
-/* By connected components if the kernel matrix has several, which is found out once. */
+/* Solves the connected components of the kernel matrix. */
 static int run_components(struct mc_state *state, struct mc_goal goal,
                           const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     struct mc_solvers *solvers = state->solvers;
@@ -148,8 +150,8 @@ static int newton(struct mc_state *state, struct mc_goal goal, const struct moni
     const struct mc_fit *start = state->fit;
     double mu = 1;
     if (start->weights) {
-        /* ten times the smoothing whose own gap would be about the one that is there: with that
-         * itself, the start is too far from its path */
+        /* ten times the smoothing whose gap is about the current one: with that smoothing itself,
+         * the start is too far from the path */
         double norm = array_dot(start->weights, start->weights, n_weights(state));
         mu = 20 * (start->primal - start->dual) / (start->dual + norm / 2);
     }
@@ -162,7 +164,7 @@ static int run_newton(void *state, const struct monitor *monitor, struct error *
 
 /* ---- with kernels ---- */
 
-/* Whether the descent has left the problem to ADMM. */
+/* Whether the descent has stopped because ADMM would be faster. */
 static bool is_slow(const struct mc_state *state) {
     const struct mc_kernel *kernel = state->solvers->kernel;
     return !is_linear(state) && kernel && mc_kernel_is_slow(kernel);
@@ -222,7 +224,7 @@ static int interior(struct mc_state *state, struct mc_goal goal, const struct mo
         fit->certificate = (struct certificate){.primal = INFINITY, .certified = true};
     }
     if (!is_linear(state) && !stop_limited(fit->reason)) {
-        fit->reason = state->fit->reason; /* what stopped that limits this as well */
+        fit->reason = state->fit->reason; /* the reason of the stop before limits this as well */
     }
     return 0;
 }
@@ -311,9 +313,9 @@ void mc_rate_update(struct mc_rate *rate, double work, double gap) {
     }
 }
 
-/* Neither is worth more than has been used without: for an active-set iteration in this working
- * set, for ADMM, which ends the fit, in all; and of many rows that takes some times as long as it
- * is thought to. */
+/* A handover must cost less than the work used so far: an active-set iteration less than that of
+ * this working set, ADMM, which finishes the fit, less than all. With many rows ADMM takes longer
+ * than predicted, so the descent must still need half of its work. */
 enum mc_handover mc_policy_after_sweep(const struct mc_descent_work *work) {
     if (work->active_set <= ACTIVE_SET_WORTH * work->fallback) {
         return work->active_set < work->set && work->active_set < work->needed ? MC_TO_ACTIVE_SET

@@ -1,5 +1,5 @@
-/* The policy of mc: which algorithm solves a multi-class problem when, under which work limit, and
- * what follows when it stalls. Work is in multiplications of a plain loop. */
+/* The policy of mc: which algorithm runs when, under which work limit, and what follows when it
+ * stalls. Work is in the unit of fit/work.h. */
 #ifndef FAMILIES_MC_SOLVER_POLICY_H
 #define FAMILIES_MC_SOLVER_POLICY_H
 
@@ -14,13 +14,13 @@
 
 #include <stdbool.h>
 
-/* The solvers of a task, with what they keep from one cost to the next. */
+/* The solvers of a task, which are warm-started from one cost to the next. */
 struct mc_solvers {
     const struct mc_task *task;
-    struct mc_linear *linear; /* NULL before the first use, as the next */
-    struct mc_kernel *kernel;
-    bool searched;           /* the connected components are known */
-    struct parts components; /* of the kernel matrix; none of one that is solved by itself */
+    struct mc_linear *linear; /* NULL before the first use */
+    struct mc_kernel *kernel; /* NULL before the first use */
+    bool searched;            /* the connected components are known */
+    struct parts components;  /* of the kernel matrix; none for a component itself */
 };
 
 void mc_solvers_free(struct mc_solvers *solvers);
@@ -40,42 +40,41 @@ int mc_policy_solve(struct mc_state *state, const struct monitor *monitor, struc
 
 /* ---- handovers within a row of the policy ---- */
 
-/* The convergence rate of a gap, over the later half of the work done so far, about. */
+/* The convergence rate of a gap over about the later half of the work so far. */
 struct mc_rate {
-    double mark;    /* work when that half began */
-    double earlier; /* the gap then; INFINITY at first */
+    double mark;    /* work at the start of that half */
+    double earlier; /* gap at the start of that half; INFINITY at first */
 };
 
-/* Work that is still needed until the gap has fallen to `target`, if it goes on as it did; INFINITY
- * if it did not fall. */
+/* Predicts the work until the gap is `target`, at constant rate; INFINITY if it did not fall. */
 double mc_rate_needed(const struct mc_rate *rate, double work, double gap, double target);
 
-/* Begins the next half when the work so far has doubled. */
+/* Moves the start of the half to here if the work has doubled since it. */
 void mc_rate_update(struct mc_rate *rate, double work, double gap);
 
-/* Work of a coordinate descent with kernels when its bounds have been evaluated. */
+/* Work of coordinate descent with kernels, after an evaluation of its bounds. */
 struct mc_descent_work {
-    double set, all;   /* used so far, for the working set and in all */
-    double needed;     /* to the target gap of the working set, at its convergence rate */
-    double active_set; /* of an active-set iteration; INFINITY: none can be */
-    double fallback;   /* of ADMM; the same */
+    double set, all;   /* used so far: for this working set; in all */
+    double needed;     /* predicted until the target gap */
+    double active_set; /* of an active-set iteration; INFINITY: impossible */
+    double fallback;   /* of ADMM; INFINITY: impossible */
 };
 
 enum mc_handover { MC_STAY, MC_TO_ACTIVE_SET, MC_TO_ADMM };
 
-/* What goes on after a sweep over a working set. */
+/* The algorithm after a sweep over a working set. */
 enum mc_handover mc_policy_after_sweep(const struct mc_descent_work *work);
 
-/* Whether ADMM goes on after a working set or an active-set iteration: `active_set` is the work of
- * all those iterations, the rest as above, of the whole problem. */
+/* Whether ADMM follows after a working set or an active-set iteration. Here `active_set` is the work
+ * of all those iterations so far, and `needed` is for the whole problem. */
 bool mc_policy_after_set(const struct mc_descent_work *work);
 
-/* Work of ADMM when its bounds have been evaluated. */
+/* Work of ADMM, after an evaluation of its bounds. */
 struct mc_admm_work {
     double admm, active_set; /* used so far */
-    double evaluation;       /* to the next evaluation */
-    double needed;           /* to the target gap, at its convergence rate */
-    double now, later;       /* of an active-set iteration now, and after the next evaluation */
+    double evaluation;       /* until the next evaluation */
+    double needed;           /* predicted until the target gap */
+    double now, later;       /* of an active-set iteration: now; predicted after the next evaluation */
 };
 
 /* Whether active-set iterations start from the iterate. */

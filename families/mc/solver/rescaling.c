@@ -1,13 +1,14 @@
+/* Bisection on the logarithm of |theta - 1| by the sign of the derivative. */
 #include "families/mc/solver/rescaling.h"
 
 #include <math.h>
 
 enum { MOST_TRIALS = 12 };
 
-/* A smaller part of the gap is not worth a search. */
+/* No search if it can gain less than this part of the gap. */
 static const double MIN_GAIN = 0.1;
 
-/* Nearest to 1 that a trial can be. */
+/* The smallest |theta - 1| of a trial. */
 static const double NEAREST = 1e-10;
 
 static double phi(const struct mc_line *line, double theta, double *slope) {
@@ -19,14 +20,15 @@ static double phi(const struct mc_line *line, double theta, double *slope) {
 double mc_scale(const struct mc_line *line, double target, double gap, double *value) {
     double slope, best = 1;
     *value = phi(line, 1, &slope);
-    /* phi'' >= norm: the minimum is at most slope / norm away, and slope^2 / (2 norm) lower */
+    /* strong convexity, phi'' >= norm: the minimiser is within |slope| / norm, and the minimum at
+     * most slope^2 / (2 norm) lower */
     double away = line->norm > 0 ? -slope / line->norm : slope < 0 ? 1 : -1;
     if (*value <= target || !(fabs(slope * away) / 2 > MIN_GAIN * gap)) {
         return best;
     }
     double low = NEAREST, high = fmin(fabs(away), slope > 0 ? 1 : INFINITY);
     double sign = slope > 0 ? -1 : 1;
-    double next = high; /* of |theta - 1|: by its order of magnitude */
+    double next = high; /* |theta - 1|, searched by its order of magnitude */
     for (int trial = 0; trial<MOST_TRIALS && * value> target && high > low * 1.1; trial++) {
         double theta = 1 + sign * next, now = phi(line, theta, &slope);
         if (now < *value) {

@@ -1,13 +1,12 @@
-/* The best multiple of a solution.
+/* Rescaling of the primal point: a line search for the multiple theta of W with the least primal.
  *
- * W(alpha) is a poor point of the primal where C is large: margins that are short by 1e-4 cost C
- * times that. theta W, theta a little above 1, costs next to nothing more and is short no longer;
- * and theta = 0 is the point without weights, so that no fit is worse than none. The dual point
- * stays what it is. */
+ * For large C, W(alpha) is a poor primal point: margins that are short by 1e-4 cost C times that.
+ * theta W with theta slightly above 1 has nearly the same norm and no short margins. theta = 0 is
+ * the zero solution, so no fit is worse than that. The dual point is not changed. */
 #ifndef FAMILIES_MC_SOLVER_RESCALING_H
 #define FAMILIES_MC_SOLVER_RESCALING_H
 
-/* phi(theta) = norm / 2 theta^2 - lean theta + losses(theta), losses convex. */
+/* phi(theta) = norm / 2 theta^2 - linear theta + losses(theta), losses convex. */
 struct mc_line {
     double norm, lean;
     /* Returns the losses; *slope is their derivative. */

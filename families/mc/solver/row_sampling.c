@@ -1,10 +1,11 @@
+/* Preferences of rows and the order of a sweep. */
 #include "families/mc/solver/row_sampling.h"
 
 #include "common/base/memory.h"
 
 #include <stdlib.h>
 
-enum { RANDOM_STREAM = 5 }; /* tells this use of the seed from others */
+enum { RANDOM_STREAM = 5 }; /* distinguishes this use of the seed */
 
 int mc_sampling_create(struct mc_sampling *sampling, size_t n, float least, float rate,
                        uint64_t seed, struct error *err) {
@@ -45,7 +46,7 @@ size_t mc_sampling_sweep(struct mc_sampling *sampling) {
     for (size_t i = 0; i < sampling->n; i++) {
         sum += (double)sampling->preference[i];
     }
-    sampling->sum = sum; /* without the rounding of many small changes */
+    sampling->sum = sum; /* removes the accumulated rounding error */
     float scale = (float)((double)sampling->n / sum);
     for (size_t i = 0; i < sampling->n; i++) {
         sampling->due[i] += sampling->preference[i] * scale;

@@ -1,5 +1,5 @@
-/* Which rows a sweep of block coordinate descent visits: all of them equally often, or in
- * proportion to how much their recent steps have gained (Glasmachers & Dogan, "Accelerated
+/* The rows that a sweep of block coordinate descent visits: each as often as its preference, which
+ * follows the gains of its recent steps (Glasmachers & Dogan, "Accelerated
  * coordinate descent with adaptive coordinate frequencies", ACML 2013). */
 #ifndef FAMILIES_MC_SOLVER_ROW_SAMPLING_H
 #define FAMILIES_MC_SOLVER_ROW_SAMPLING_H
@@ -12,31 +12,31 @@
 
 struct mc_sampling {
     size_t n;
-    float least;       /* preference */
-    float rate;        /* at which preferences follow the gains */
-    float *preference; /* (n) within bounds around 1 */
-    float *due;        /* (n) what is left of a row's visits */
-    double sum;        /* of preference */
-    double average;    /* gain of a step, recently */
+    float least;       /* lower bound of the preferences */
+    float rate;        /* learning rate of the preferences */
+    float *preference; /* (n) bounded around 1 */
+    float *due;        /* (n) accumulated visits, the fraction that is not done yet */
+    double sum;        /* of the preferences */
+    double average;    /* moving average of the gains */
     struct random random;
     uint32_t *order; /* (2 n) */
 };
 
-/* All preferences 1, for n rows. Short runs on few rows want a quick rate, long ones a slow one
- * that one large gain does not lead astray. The caller ends with mc_sampling_free. */
+/* All preferences are 1, for n rows. Short runs on few rows need a high rate; for long runs a low
+ * rate is more robust to single large gains. The caller calls mc_sampling_free. */
 int mc_sampling_create(struct mc_sampling *sampling, size_t n, float least, float rate,
                        uint64_t seed, struct error *err);
 void mc_sampling_free(struct mc_sampling *sampling);
 
-/* Forgets the gains. */
+/* Resets the preferences to 1. */
 void mc_sampling_reset(struct mc_sampling *sampling);
 
 /* Fills order with the rows of the next sweep, about n of them; returns how many. */
 size_t mc_sampling_sweep(struct mc_sampling *sampling);
 
-/* Tells the gain of a step at row i. */
+/* Updates the preference of row i by the gain of a step. */
 static inline void mc_sampling_gain(struct mc_sampling *sampling, size_t i, double gain) {
-    /* exp(x) is near enough 1 + x for the small changes of a step */
+    /* 1 + x approximates the exp(x) of the paper; the changes are small */
     const float most = 20;
     float p = sampling->preference[i];
     float ratio = sampling->average > 0 ? (float)(gain / sampling->average) : 1;

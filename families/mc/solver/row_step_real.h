@@ -1,23 +1,29 @@
-/* The exact step of a row's alpha in vectors, included once for each type with REAL, SIGNED (the
- * integer of its size) and NAME(x) defined. Not a header for anybody else.
+/* The exact step of dual block coordinate descent: maximises the dual over the alpha of one row.
+ * Included once for each type, with REAL, SIGNED (the integer type of its size) and NAME(x) defined.
+ *
+ * With q = M^2 |x|^2, s the row's scores and sigma as in formulation.h, the maximiser is
+ * alpha_c = clip(v_c - theta) for the classes other than the row's, where
+ * theta = kappa (sum of the others - own) + lambda, lambda the multiplier of sum alpha <= C. theta
+ * is found by Newton's method on a piecewise linear function. A step costs a few passes over the
+ * classes.
  *
  * Arrays over classes have `width` entries, a whole number of vectors, and are aligned to them;
  * entries at and beyond k are padding: scores 0 and alpha 0. */
 
-/* Of float, or of double. */
+/* The value for float, or for double. */
 #define OF(single, wide) (sizeof(REAL) == sizeof(float) ? (REAL)(single) : (REAL)(wide))
 static const REAL NAME(TINY) = OF(2e-7, 4e-16), NAME(HUGE) = OF(1e30, 1e300);
 static const REAL NAME(SHORT) = OF(1e-6, 1e-8), NAME(LEAST_SQUARE) = OF(1e-25, 1e-250);
 static const REAL NAME(NOTHING) = OF(4e-14, 1.6e-31);
 #undef OF
 
-/* LANES numbers, and as many truths, all bits or none, or integers. */
+/* LANES numbers, and as many integers, which also are truth values: all bits or none. */
 typedef REAL NAME(vector) __attribute__((vector_size(64), may_alias));
 typedef SIGNED NAME(lanes) __attribute__((vector_size(64), may_alias));
 
 enum { NAME(LANES) = 64 / sizeof(REAL) };
 
-/* Parts of a vector, for its sum. */
+/* Halves and quarters of a vector, for its sum. */
 typedef REAL NAME(half) __attribute__((vector_size(32)));
 typedef REAL NAME(quarter) __attribute__((vector_size(16)));
 
@@ -28,7 +34,7 @@ static inline __attribute__((always_inline)) void NAME(count)(NAME(lanes) * numb
     }
 }
 
-/* The sum of all lanes, by halves: one after the other they would wait for each other. */
+/* The sum of all lanes, by halves, which shortens the chain of dependent additions. */
 static inline __attribute__((always_inline)) REAL NAME(total)(const NAME(vector) * x) {
     NAME(half) half[2];
     NAME(quarter) quarter[2];
@@ -56,8 +62,8 @@ static inline REAL NAME(clip_one)(REAL x, REAL cap) {
     return x < 0 ? 0 : x > cap ? cap : x;
 }
 
-/* Returns the sum over v (width) of min(max(v - theta, 0), cap); *middle: how many are strictly
- * between 0 and cap. What is no other class, and padding, has a v so low that it is 0. */
+/* Returns the sum over v (width) of min(max(v - theta, 0), cap). *middle: how many of these are
+ * strictly between 0 and cap. Entries that are no other class, and padding, have v = -infinity. */
 static inline __attribute__((always_inline)) REAL
 NAME(clipped)(const REAL *v, size_t width, REAL theta, REAL cap, REAL *middle) {
     NAME(vector) sum = {0}, caps = cap - (NAME(vector)){0}, zero = {0}, one = 1 + zero, count = {0};
@@ -71,20 +77,20 @@ NAME(clipped)(const REAL *v, size_t width, REAL theta, REAL cap, REAL *middle) {
     return NAME(total)(&sum);
 }
 
-/* What a step needs beside the row. */
+/* The formulation, and work for a step. */
 struct NAME(blocks) {
     bool relative, centred, others, own, maximum;
     size_t k, width;
     REAL margin, kappa;
-    REAL *v; /* (width) work: what alpha of the others would be with theta = 0 */
+    REAL *v; /* (width) work: unclipped alpha of the others at theta = 0 */
 };
 
-/* The length of an array over k classes. */
+/* Length of an array over k classes: whole vectors. */
 static inline size_t NAME(width_of)(size_t k) {
     return (k + NAME(LANES) - 1) / NAME(LANES) * NAME(LANES);
 }
 
-/* Those of a formulation, without room for v. */
+/* The blocks of a formulation, with v NULL. */
 static inline struct NAME(blocks) NAME(blocks_of)(const struct mc_shape *shape) {
     const struct mc_form *form = shape->form;
     return (struct NAME(blocks)){.relative = form->relative,
@@ -98,9 +104,9 @@ static inline struct NAME(blocks) NAME(blocks_of)(const struct mc_shape *shape) 
                                  .kappa = (REAL)shape->kappa};
 }
 
-/* theta with theta = kappa (sum of the others - own), where the others are v - theta, own is v_own
- * + theta, each between 0 and cap: Newton on an increasing function that is linear between its
- * kinks, kept in a bracket; from `theta`. */
+/* Returns the root theta = kappa (sum of the others - own), where the others are v - theta and own is
+ * v_own + theta, each clipped to [0, cap]. Bracketed Newton iteration on an increasing piecewise
+ * linear function, from `theta`. */
 static inline __attribute__((always_inline)) REAL NAME(box_root)(const struct NAME(blocks) * blocks,
                                                                  REAL v_own, REAL cap, REAL theta) {
     REAL kappa = blocks->kappa, most = (REAL)blocks->k * cap;
@@ -149,26 +155,27 @@ static inline __attribute__((always_inline)) REAL NAME(largest)(const REAL *v, s
     return largest;
 }
 
-/* theta with the sum of max(v - theta, 0) over the others = cap, where that at `theta` is more. */
+/* Returns theta where the sum of max(v - theta, 0) over the others is cap; at the argument `theta` it
+ * is more. */
 static inline __attribute__((always_inline)) REAL
 NAME(simplex_root)(const struct NAME(blocks) * blocks, REAL cap, REAL theta) {
     const REAL none = NAME(HUGE);
     REAL alone =
-        NAME(largest)(blocks->v, blocks->width) - cap; /* where the largest makes the sum */
+        NAME(largest)(blocks->v, blocks->width) - cap; /* the root if the largest entry alone were positive */
     theta = alone > theta ? alone : theta;
     for (int pass = 0; pass < MC_MOST_PASSES; pass++) {
         REAL middle;
         REAL over = NAME(clipped)(blocks->v, blocks->width, theta, none, &middle) - cap;
         if (over <= NAME(TINY) * cap || middle == 0) {
-            break; /* from the left Newton on a convex function never goes too far */
+            break; /* Newton's method on a convex function does not overshoot from the left */
         }
         theta += over / middle;
     }
     return theta;
 }
 
-/* The same with an own term, max(v_own - *eta, 0), in the sum: *theta for the others, where it
- * begins, and *eta for that. */
+/* simplex_root with an own term max(v_own - *eta, 0) in the sum. *theta: of the others, in and out.
+ */
 static inline void NAME(total_root)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap,
                                     REAL *theta, REAL *eta) {
     const REAL none = NAME(HUGE);
@@ -183,7 +190,7 @@ static inline void NAME(total_root)(const struct NAME(blocks) * blocks, REAL v_o
             return;
         }
         if (value > 0 && a == 0) {
-            break; /* no own term: the others alone make up the cap */
+            break; /* the own term is 0: the others sum to cap */
         }
         if (value > 0) {
             high = a;
@@ -205,20 +212,19 @@ static inline void NAME(total_root)(const struct NAME(blocks) * blocks, REAL v_o
     *eta = *theta - 2 * kappa * cap;
 }
 
-/* Returns theta, and *eta, of the new alpha: v - theta of the others and v_own - *eta, between 0
- * and cap, and for a maximum with a sum of at most cap. shift: kappa (others_old - own_old) of the
- * alpha before, with which v and v_own have been shifted; others_old: the sum of the others
- * before. */
+/* Returns theta, and sets *eta, of the new alpha: the others v - theta and own v_own - *eta, clipped
+ * to [0, cap]; for a maximum their sum is at most cap. shift: kappa (others_old - own_old) of the
+ * alpha before the step, which v and v_own include; others_old: its sum over the others. */
 static inline __attribute__((always_inline)) REAL
 NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL shift,
                  REAL others_old, REAL *eta) {
     const REAL *v = blocks->v;
     size_t width = blocks->width;
     REAL kappa = blocks->kappa, middle, theta = 0;
-    REAL full = kappa * cap; /* theta where the box has a sum of cap: beyond it the sum binds */
+    REAL full = kappa * cap; /* theta at which the sum is cap: above it the constraint binds */
     bool bound = blocks->maximum && !blocks->own;
     *eta = 0;
-    /* where it did not bind before it seldom does */
+    /* if the constraint did not bind before, it seldom does now: try without it first */
     if (!bound || (kappa != 0 && others_old < (REAL)0.99 * cap) ||
         NAME(clipped)(v, width, full, NAME(HUGE), &middle) <= cap) {
         theta = kappa != 0 ? NAME(box_root)(blocks, v_own, cap, shift) : 0;
@@ -235,10 +241,10 @@ NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL 
     return theta;
 }
 
-/* 1 / q for a step of a row. A row that is short for its cost would go so far beyond it that
- * nothing is left of alpha in v, or that 1 / q overflows: it is stepped in as if it were longer,
- * which gains too and leads to the same. Where terms are summed their alpha are at their bounds by
- * then, so that only slacks which no score shows see a difference. */
+/* 1 / q for a step, with q bounded below. If |x| is tiny compared to the cost, v = alpha + slack / q
+ * would lose alpha to rounding, or 1 / q overflow. A larger q gives a shorter step, which also
+ * increases the dual and has the same fixed points. For a sum of terms alpha is at its bounds then,
+ * so the shorter step only matters for slacks that are 0 to rounding. */
 static inline REAL NAME(reciprocal)(REAL q, REAL cap, bool maximum) {
     REAL least = (maximum ? NAME(SHORT) : NAME(SHORT) * NAME(SHORT)) / cap;
     least = least < NAME(HUGE) ? least : NAME(HUGE);
@@ -246,16 +252,16 @@ static inline REAL NAME(reciprocal)(REAL q, REAL cap, bool maximum) {
     return 1 / (q > least ? q : least);
 }
 
-/* What a step finds at the row's alpha before. */
+/* Quantities of the row before the step. */
 struct NAME(row) {
     REAL scale;  /* 1 / q */
-    REAL others; /* the sum of alpha of the others, */
-    REAL own;    /* and that of the row's class */
-    REAL centre; /* the mean of the scores that is taken off */
-    REAL v_own;  /* of the own class, as v of the others */
+    REAL others; /* sum of alpha over the others */
+    REAL own;    /* alpha of the row's class */
+    REAL centre; /* mean of the scores; 0 if not centred */
+    REAL v_own;  /* v of the row's class */
 };
 
-/* Fills v, shifted by kappa (others - own). */
+/* Fills v, shifted by kappa (others - own), and the row's quantities. */
 static inline __attribute__((always_inline)) void NAME(prepare)(const struct NAME(blocks) * blocks,
                                                                 size_t y, const REAL *s,
                                                                 const REAL *alpha,
@@ -291,8 +297,8 @@ static inline __attribute__((always_inline)) void NAME(prepare)(const struct NAM
     }
 }
 
-/* alpha = v, own of the row's class; u = what that does to the coefficients: own_u to those of the
- * row's class. */
+/* alpha = v, and `own` for the row's class; u = the change of the coefficients, own_u for the row's
+ * class. */
 static inline __attribute__((always_inline)) void NAME(put)(const struct NAME(blocks) * blocks,
                                                             size_t y, REAL own, REAL own_u,
                                                             REAL *alpha, REAL *u) {
@@ -310,11 +316,10 @@ static inline __attribute__((always_inline)) void NAME(put)(const struct NAME(bl
     }
 }
 
-/* One exact step of a row of class y: q = M^2 |x|^2 > 0, s its scores, which may be off by a
- * constant where margins are relative or centred. alpha gets its new value, u the change of the
- * row's coefficients (the mean is not taken off). Returns the gain of the dual, which
- * rounding may take below 0, but is not 0; or 0, with alpha and u as they were, when nothing
- * changes. */
+/* The exact step of a row of class y: q = M^2 |x|^2 > 0, s (width) its scores, to which a constant
+ * may be added if margins are relative or centred. alpha (width) is updated; u (width) = the change
+ * of the row's coefficients, before centring. Returns the gain of the dual, nonzero but by rounding
+ * possibly negative; or 0, with alpha and u unchanged, if alpha does not change. */
 static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(blocks) * blocks,
                                                              size_t y, REAL cap, REAL q,
                                                              const REAL *s, REAL *alpha, REAL *u) {
@@ -323,7 +328,7 @@ static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(b
     NAME(prepare)(blocks, y, s, alpha, &row);
     REAL theta =
         NAME(find_theta)(blocks, row.v_own, cap, kappa * (row.others - row.own), row.others, &eta);
-    /* the change of the others, against which the scores are summed up */
+    /* the change of the others, and its product with the scores */
     const NAME(vector) zero = {0}, caps = cap + zero;
     NAME(vector) change_sums = zero, linear = zero, square = zero;
     NAME(lanes) own;

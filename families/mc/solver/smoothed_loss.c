@@ -1,3 +1,4 @@
+/* Values, gradients and second derivatives of the smoothed losses. */
 #include "families/mc/solver/smoothed_loss.h"
 
 #include "common/base/memory.h"
@@ -18,13 +19,13 @@ void mc_smooth_free(struct mc_smooth *smooth) {
     *smooth = (struct mc_smooth){0};
 }
 
-/* theta with sum of max(0, u_c / mu - theta) = 1, where the sum at 0 is more: Newton on a convex
- * function, from the left: the largest term alone reaches 1 at most / mu - 1. */
+/* Returns theta where the sum of max(0, u_c / mu - theta) is 1; at 0 it is more. Newton's method on a
+ * convex function, from the left: it starts where the largest term alone is 1. */
 static double simplex_threshold(const struct mc_smooth *smooth, double most, double mu) {
-    double theta = most > mu ? most - mu : 0; /* times mu, as all here */
+    double theta = most > mu ? most - mu : 0; /* theta mu, as below */
     size_t k = smooth->task->shape.k, n = 0;
     double *near = smooth->near;
-    for (size_t c = 0; c < k; c++) { /* without a branch: the others are soon overwritten */
+    for (size_t c = 0; c < k; c++) { /* without a branch: entries that are not kept are overwritten */
         near[n] = smooth->u[c];
         n += smooth->u[c] > theta ? 1 : 0;
     }
@@ -42,8 +43,8 @@ static double simplex_threshold(const struct mc_smooth *smooth, double most, dou
     return theta / mu;
 }
 
-/* Fills u with the slacks, -infinity where there is no term; returns theta with
- * a_c = clip(u_c / mu - theta, 0, 1). */
+/* Fills u with the slacks, -infinity for classes without a term. Returns theta for mu; *loss: the
+ * original loss. */
 static double prepare(const struct mc_smooth *smooth, double mu, size_t y, const double *s,
                       double *loss) {
     const struct mc_shape *shape = &smooth->task->shape;
@@ -68,7 +69,7 @@ static double prepare(const struct mc_smooth *smooth, double mu, size_t y, const
     return form->maximum && sum > mu ? simplex_threshold(smooth, most, mu) : 0;
 }
 
-/* Turns the a (k) of a row into its part of the gradient of R. */
+/* Turns a (k) of a row into the row's gradient of R, in place; sum: that of a. */
 static void gradient_row(const struct mc_task *task, size_t y, double sum, double *row) {
     const struct mc_shape *shape = &task->shape;
     double own = shape->form->relative ? shape->margin * sum : row[y], mean = 0;
@@ -81,8 +82,8 @@ static void gradient_row(const struct mc_task *task, size_t y, double sum, doubl
     row[y] = task->weight[y] * (mean - own);
 }
 
-/* row (k) = a, for u and theta as prepare leaves them; returns the sum. That of a maximum is 1 at
- * most, which theta, taken from u / mu, only is to some digits where mu is small. */
+/* row (k) = a, for u and theta of prepare. Returns its sum, which for a maximum is scaled to at most
+ * 1: for small mu, theta is exact to some digits only. */
 static double fill_row(const struct mc_smooth *smooth, double theta, double *row) {
     size_t k = smooth->task->shape.k;
     double sum = 0;

@@ -1,3 +1,4 @@
+/* Joining of fits, and the outer loop. */
 #include "families/mc/solver/task.h"
 
 #include "families/mc/solver/certify.h"
@@ -6,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Runs of the outer loop. Each halves the tolerance: 8 come to 1/128 of the first. */
 enum { MOST_RUNS = 8 };
 
 void mc_fit_free(struct mc_fit *fit) {
@@ -25,7 +27,7 @@ void mc_fit_join(struct mc_fit *fit, struct mc_fit *other) {
         fit->reason = reason;
     }
     if (other->certificate.certified &&
-        other->certificate.dual > fit->certificate.dual) { /* the dual bound that is joined */
+        other->certificate.dual > fit->certificate.dual) { /* certify_join takes this dual bound */
         struct mc_alpha alpha = fit->alpha;
         fit->alpha = other->alpha;
         other->alpha = alpha;
@@ -48,7 +50,7 @@ void mc_fit_take(struct mc_fit *fit, struct mc_fit *found) {
     *found = (struct mc_fit){0};
 }
 
-/* The outer loop of a solver. */
+/* The context of run_once. */
 struct tightening {
     mc_run run;
     void *solver;

@@ -1,4 +1,5 @@
-/* A multi-class problem made ready, as every engine of mc gets it, and what engines give back. */
+/* The input and output of every algorithm of mc: a prepared problem and a fit; and the outer loop
+ * that certifies and tightens. */
 #ifndef FAMILIES_MC_SOLVER_TASK_H
 #define FAMILIES_MC_SOLVER_TASK_H
 
@@ -16,55 +17,56 @@
 struct mc_task {
     const struct problem *problem;
     struct mc_shape shape;
-    size_t n;             /* rows, here ... */
-    size_t n_all;         /* ... and on all ranks over which the problem is spread */
+    size_t n;             /* rows of this process */
+    size_t n_all;         /* rows of all processes */
     const uint32_t *y;    /* (n) class of each row */
     const double *weight; /* (k) weight of C for each class */
     double bias;          /* value of the constant feature; 0: none */
     struct certify *certify;
     uint64_t seed;
-    bool keep; /* the dual points of fits are wanted */
+    bool keep; /* fits store their dual points */
 };
 
 struct mc_goal {
     double cost, epsilon;
-    uint64_t most; /* linear: sweeps of coordinate descent, after which it gives up; 0: no limit */
-    bool active_set;      /* kernels: active-set iterations may go on; */
-    double fallback_work; /* work of ADMM, if it may go on; INFINITY: it may not */
+    uint64_t most;        /* linear: limit of coordinate descent in sweeps; 0: none */
+    bool active_set;      /* kernels: active-set iterations are allowed */
+    double fallback_work; /* kernels: work of ADMM as a fallback; INFINITY: not allowed */
 };
 
-/* A point with both bounds, in double and from the data. */
+/* A primal and a dual point with their certified bounds. */
 struct mc_fit {
     double *weights;     /* linear: (n_features, k); kernel: (n, k) */
-    double *bias;        /* (k) part of the constant feature in the scores; NULL without one */
-    double primal, dual; /* of the certificate, or of running sums until there is one */
+    double *bias;        /* (k) contribution of the constant feature to the scores; NULL: none */
+    double primal, dual; /* of the certificate; before it exists, of the solver's running sums */
     struct certificate certificate;
-    struct mc_alpha alpha; /* the dual point, where the task keeps it */
+    struct mc_alpha alpha; /* the dual point, if the task stores it */
     uint64_t iterations;
-    enum stop_reason reason; /* why it ended before the gap was reached */
-    bool unsolved; /* there was no time for a certificate: nothing else is set but reason */
+    enum stop_reason reason; /* why it stopped before the gap was reached */
+    bool unsolved; /* there was no time for a certificate; only reason is valid */
 };
 
-/* Takes what a further run has found into the best fit so far, which may be empty, and leaves
- * `found` empty. */
+/* Updates the best fit so far, which may be empty, by the fit of a further run. Leaves `found`
+ * empty. */
 void mc_fit_take(struct mc_fit *fit, struct mc_fit *found);
 
-/* A solver's run to a gap of epsilon, from where the last one ended, and the certificate there.
- * Fills fit, with the iterations of all runs; its reason is STOP_REACHED where the solver holds
- * that the gap is reached. -1 with err set ends the fit. */
+/* Runs a solver to a gap of epsilon, from its last iterate, and certifies the result. Fills fit,
+ * with the iterations of all runs. The reason is STOP_REACHED if the gap is reached by the solver's
+ * own estimate. -1 with err set ends the fit. */
 typedef int (*mc_run)(void *solver, double epsilon, const struct monitor *monitor,
                       struct mc_fit *fit, struct error *err);
 
-/* Runs a solver to the gap of the goal, and where the certificate is not within it, to smaller ones
- * (fit/tolerance.h). The caller calls mc_fit_free. */
+/* The outer loop (fit/tolerance.h): runs a solver to the gap of the goal, and to smaller ones while
+ * the certified gap is larger than the goal. The caller calls mc_fit_free. */
 int mc_fit_tighten(mc_run run, void *solver, const struct mc_goal *goal,
                    const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
-/* Joins two fits of one problem: the lower primal, with the reason of `fit`, the higher dual with
- * its dual point, and the iterations of both. Takes what `other` owns, and leaves that empty. */
+/* Joins two fits of one problem into `fit`: the lower primal, the higher dual with its dual point,
+ * the sum of the iterations; the reason stays. Takes ownership of other's arrays, and leaves it
+ * empty. */
 void mc_fit_join(struct mc_fit *fit, struct mc_fit *other);
 
-/* Releases what the fit owns and makes it empty. */
+/* Frees the fit's arrays and makes it empty. */
 void mc_fit_free(struct mc_fit *fit);
 
 #endif
