@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 /* As scikit-learn's log_loss once had it: a probability of 0 would make the mean infinite. */
-static const double LEAST_PROBABILITY = 1e-15;
+static const double MIN_PROBABILITY = 1e-15;
 
 struct state {
     struct confusion confusion;
@@ -62,7 +62,7 @@ static int add(void *opened, const struct data *data, const uint32_t *rows, size
             size_t c = state->confusion.number[label];
             mc_probability(state->scale, scores + i * n_scores, n_scores, state->probability);
             double p = c < n_scores ? state->probability[c] : 0;
-            state->log_loss -= log(fmax(p, LEAST_PROBABILITY));
+            state->log_loss -= log(fmax(p, MIN_PROBABILITY));
         }
     }
     return 0;

@@ -6,20 +6,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Bisection alone takes 55 from these bounds to 1e-12. */
-enum { MOST_STEPS = 100 };
+/* Bisection alone takes 45 from these bounds to 1e-12. */
+enum { MAX_STEPS = 100 };
 
 /* Bounds of the scale times the spread of the scores, for data where no positive scale is best, such
  * as scores no better than chance. */
 static const double MIN_SCALE = 1e-6, MAX_SCALE = 1e6;
 
 void mc_probability(double scale, const double *scores, size_t k, double *p) {
-    double most = scores[0], sum = 0;
+    double max = scores[0], sum = 0;
     for (size_t c = 1; c < k; c++) {
-        most = fmax(most, scores[c]);
+        max = fmax(max, scores[c]);
     }
     for (size_t c = 0; c < k; c++) {
-        p[c] = exp(scale * (scores[c] - most));
+        p[c] = exp(scale * (scores[c] - max));
         sum += p[c];
     }
     for (size_t c = 0; c < k; c++) {
@@ -81,7 +81,7 @@ static double minimise(const struct rows *rows) {
         return 1;
     }
     double low = log(MIN_SCALE / spread), high = log(MAX_SCALE / spread), t = -log(spread);
-    for (int step = 0; step < MOST_STEPS && high - low > 1e-12; step++) {
+    for (int step = 0; step < MAX_STEPS && high - low > 1e-12; step++) {
         double slope, curvature, scale = exp(t);
         slopes(rows, scale, &slope, &curvature);
         if (slope > 0) {

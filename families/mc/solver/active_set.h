@@ -19,13 +19,13 @@
 #include <stdbool.h>
 
 /* Number of independent subproblems: k if the classes are not coupled, else 1. */
-size_t mc_active_parts(const struct mc_shape *shape);
+size_t mc_active_subproblems(const struct mc_shape *shape);
 
 /* Limit of free variables of a subproblem: the matrix then has 134 MB. */
-enum { MC_ACTIVE_MOST = 4096 };
+enum { MC_ACTIVE_MAX = 4096 };
 
 /* Near an optimum few variables leave their bounds: the limit of these over the free ones. */
-static const double MC_ACTIVE_MORE = 0.1;
+static const double MC_ACTIVE_MAX_FREED = 0.1;
 
 struct mc_active;
 
@@ -34,22 +34,23 @@ int mc_active_create(struct mc_active **active, const struct mc_task *task, stru
 void mc_active_free(struct mc_active *active);
 
 /* Arguments and results of an iteration. */
-struct mc_round {
+struct mc_active_iteration {
     const double *cap; /* (k) C of a row of each class */
     const double *q;   /* (n) K_ii with the constant feature; rows with 0 are left out */
     const double *F;   /* (n, k) scores at alpha; a constant may be added to each row if margins are
                           relative or centred */
     struct mc_alpha *alpha;
-    bool few; /* free at most MC_ACTIVE_MORE times as many variables at a bound as are between
-                 theirs, those with the largest gains; else as many as MC_ACTIVE_MOST allows */
+    bool few; /* free at most MC_ACTIVE_MAX_FREED times as many variables at a bound as are between
+                 theirs, those with the largest gains; else as many as MC_ACTIVE_MAX allows */
     const struct monitor *monitor;
-    double gain;  /* out: increase of the dual, up to rounding */
-    size_t size;  /* out: free variables at the start */
-    bool crowded; /* out: a subproblem has more than MC_ACTIVE_MOST variables between their bounds,
+    double gain;   /* out: increase of the dual, up to rounding */
+    size_t size;   /* out: free variables at the start */
+    bool too_many; /* out: a subproblem has more than MC_ACTIVE_MAX variables between their bounds,
                      and was skipped */
 };
 
 /* One iteration: improves alpha, or leaves it if nothing can be gained. F is not updated. */
-int mc_active_run(struct mc_active *active, struct mc_round *round, struct error *err);
+int mc_active_iterate(struct mc_active *active, struct mc_active_iteration *iteration,
+                      struct error *err);
 
 #endif

@@ -10,10 +10,10 @@
 #include <string.h>
 
 /* So many variables at a bound may be freed, however few are between theirs. */
-enum { LEAST_MORE = 64 };
+enum { MIN_FREED = 64 };
 
 /* A slack variable of at most this part of the cost, for each class, is 0. */
-static const double ROUNDING = 1e-15;
+static const double MAX_ROUNDING = 1e-15;
 
 /* ---- the free variables ---- */
 
@@ -60,7 +60,7 @@ static int add_direction(struct mc_active *active, struct direction direction, s
     return 0;
 }
 
-static int add_row(struct mc_active *active, struct face_row row, struct error *err) {
+static int add_row(struct mc_active *active, struct free_row row, struct error *err) {
     size_t n = active->n_rows;
     if (memory_grow(&active->row, active->rows_room, n + 1, sizeof row, "a face", err) < 0) {
         return -1;
@@ -72,7 +72,7 @@ static int add_row(struct mc_active *active, struct face_row row, struct error *
 
 /* Whether class c duplicates the term of the row's class: with two classes and centred scores, which
  * sum to zero, both terms are the same. */
-static bool is_twin(const struct mc_shape *shape, size_t y, size_t c) {
+static bool is_duplicate(const struct mc_shape *shape, size_t y, size_t c) {
     return shape->k == 2 && shape->form->centred && shape->form->own && shape->form->others &&
            c == 1 - y;
 }
@@ -89,7 +89,7 @@ static void fill_slack(const struct mc_shape *shape, size_t y, const double *s, 
 static size_t box_directions(struct mc_active *active, uint32_t row, size_t y, double cap,
                              size_t only, struct error *err) {
     const struct mc_shape *shape = &active->task->shape;
-    size_t inside = 0;
+    size_t n_inside = 0;
     for (size_t c = 0; c < shape->k; c++) {
         double value = active->alpha[c], g = active->slack[c];
         bool low = !(value > 0), high = value >= cap;
@@ -97,7 +97,7 @@ static size_t box_directions(struct mc_active *active, uint32_t row, size_t y, d
             (high && !(g < 0))) {
             continue;
         }
-        inside += !low && !high;
+        n_inside += !low && !high;
         struct direction direction = {.row = row,
                                       .entry = (uint32_t)c,
                                       .value = fmin(fmax(value, 0), cap),
@@ -106,24 +106,24 @@ static size_t box_directions(struct mc_active *active, uint32_t row, size_t y, d
             return SIZE_MAX;
         }
     }
-    return inside;
+    return n_inside;
 }
 
 /* The same for a row on a simplex. The reference is its largest entry. */
-static size_t simplex_directions(struct mc_active *active, struct face_row *row, double cap,
+static size_t simplex_directions(struct mc_active *active, struct free_row *row, double cap,
                                  struct error *err) {
     const struct mc_shape *shape = &active->task->shape;
-    size_t k = shape->k, inside = 0;
+    size_t k = shape->k, n_inside = 0;
     double rest = cap;
-    bool twins = is_twin(shape, row->y, 1 - row->y);
-    if (twins) {
+    bool duplicate = is_duplicate(shape, row->y, 1 - row->y);
+    if (duplicate) {
         active->alpha[row->y] += active->alpha[1 - row->y];
         active->alpha[1 - row->y] = 0;
     }
     for (size_t c = 0; c < k; c++) {
         rest -= active->alpha[c];
     }
-    rest = rest <= ROUNDING * (double)k * cap ? 0 : rest;
+    rest = rest <= MAX_ROUNDING * (double)k * cap ? 0 : rest;
     row->reference = (uint32_t)k;
     row->reference_value = rest;
     for (size_t c = 0; c < k; c++) {
@@ -136,10 +136,10 @@ static size_t simplex_directions(struct mc_active *active, struct face_row *row,
         double value = c < k ? active->alpha[c] : rest;
         double g = active->slack[c] - active->slack[row->reference];
         if (c == row->reference || (c < k && !mc_is_term(shape, row->y, c)) ||
-            is_twin(shape, row->y, c) || (value == 0 && !(g > 0))) {
+            is_duplicate(shape, row->y, c) || (value == 0 && !(g > 0))) {
             continue;
         }
-        inside += value > 0;
+        n_inside += value > 0;
         struct direction direction = {.row = (uint32_t)active->n_rows,
                                       .entry = (uint32_t)c,
                                       .value = value,
@@ -148,7 +148,7 @@ static size_t simplex_directions(struct mc_active *active, struct face_row *row,
             return SIZE_MAX;
         }
     }
-    return inside;
+    return n_inside;
 }
 
 /* ---- the limit of free variables ---- */
@@ -160,7 +160,7 @@ static int compare_gains(const void *a, const void *b) {
 
 /* Stores a row with directions first .. end as row number `rows`, if it has any. Returns the new
  * number of rows. */
-static size_t put_row(struct mc_active *active, size_t rows, struct face_row row, size_t first,
+static size_t put_row(struct mc_active *active, size_t rows, struct free_row row, size_t first,
                       size_t end) {
     if (end > first) {
         row.first = first;
@@ -171,13 +171,13 @@ static size_t put_row(struct mc_active *active, size_t rows, struct face_row row
 }
 
 /* Keeps up to `most` directions with gains of at least `least`, and the rows that have any. */
-static void keep(struct mc_active *active, double least, size_t most) {
+static void keep(struct mc_active *active, double min, size_t max) {
     size_t kept = 0, rows = 0;
     for (size_t r = 0; r < active->n_rows; r++) {
-        struct face_row row = active->row[r];
+        struct free_row row = active->row[r];
         size_t first = kept;
         for (size_t t = row.first; t < row.end; t++) {
-            if (active->direction[t].gain >= least && kept < most) {
+            if (active->direction[t].gain >= min && kept < max) {
                 active->direction[kept] = active->direction[t];
                 active->direction[kept++].row = (uint32_t)rows;
             }
@@ -189,9 +189,9 @@ static void keep(struct mc_active *active, double least, size_t most) {
 }
 
 /* Keeps the `most` directions with the largest gains. */
-static int keep_best(struct mc_active *active, size_t most, struct error *err) {
+static int keep_best(struct mc_active *active, size_t max, struct error *err) {
     size_t n = active->n_directions;
-    if (n <= most) {
+    if (n <= max) {
         return 0;
     }
     double *gain = memory_array(n, sizeof *gain, "a face", err);
@@ -202,26 +202,26 @@ static int keep_best(struct mc_active *active, size_t most, struct error *err) {
         gain[t] = active->direction[t].gain;
     }
     qsort(gain, n, sizeof *gain, compare_gains);
-    double least = gain[most - 1];
+    double min = gain[max - 1];
     free(gain);
-    keep(active, least, most);
+    keep(active, min, max);
     return 0;
 }
 
-int mc_active_choose(struct mc_active *active, const struct mc_round *round, size_t only,
-                     size_t *inside, struct error *err) {
+int mc_active_choose(struct mc_active *active, const struct mc_active_iteration *iteration,
+                     size_t only, size_t *n_inside, struct error *err) {
     const struct mc_task *task = active->task;
     const struct mc_shape *shape = &task->shape;
-    active->n_rows = active->n_directions = *inside = 0;
-    for (size_t i = 0; i < task->n && *inside <= MC_ACTIVE_MOST; i++) {
+    active->n_rows = active->n_directions = *n_inside = 0;
+    for (size_t i = 0; i < task->n && *n_inside <= MC_ACTIVE_MAX; i++) {
         size_t y = task->y[i], first = active->n_directions;
-        double cap = round->cap[y];
-        if (!(round->q[i] > 0) || !(cap > 0)) {
+        double cap = iteration->cap[y];
+        if (!(iteration->q[i] > 0) || !(cap > 0)) {
             continue;
         }
-        mc_alpha_load(round->alpha, i, active->alpha);
-        fill_slack(shape, y, round->F + i * shape->k, active->slack);
-        struct face_row row = {
+        mc_alpha_load(iteration->alpha, i, active->alpha);
+        fill_slack(shape, y, iteration->F + i * shape->k, active->slack);
+        struct free_row row = {
             .i = (uint32_t)i, .y = (uint32_t)y, .reference = MC_NO_ENTRY, .first = first};
         size_t found = shape->form->maximum
                            ? simplex_directions(active, &row, cap, err)
@@ -230,11 +230,11 @@ int mc_active_choose(struct mc_active *active, const struct mc_round *round, siz
         if (found == SIZE_MAX || (row.end > first && add_row(active, row, err) < 0)) {
             return -1;
         }
-        *inside += found;
+        *n_inside += found;
     }
-    double few = (1 + MC_ACTIVE_MORE) * (double)*inside + LEAST_MORE;
-    double most = round->few ? fmin(few, MC_ACTIVE_MOST) : MC_ACTIVE_MOST;
-    return keep_best(active, (size_t)most, err);
+    double few = (1 + MC_ACTIVE_MAX_FREED) * (double)*n_inside + MIN_FREED;
+    double max = iteration->few ? fmin(few, MC_ACTIVE_MAX) : MC_ACTIVE_MAX;
+    return keep_best(active, (size_t)max, err);
 }
 
 /* ---- the matrix ---- */
@@ -256,19 +256,20 @@ static int reserve(struct mc_active *active, struct error *err) {
         active->K_room = active->K && active->index ? rows : 0;
     }
     active->step = active->gradient + active->work_room;
-    active->pull = active->step + active->work_room;
-    active->ridge = active->pull + active->work_room;
+    active->decrease = active->step + active->work_room;
+    active->ridge = active->decrease + active->work_room;
     return n <= active->work_room && rows <= active->K_room ? 0 : -1;
 }
 
-int mc_active_open_face(struct mc_active *active, const struct mc_round *round, struct error *err) {
+int mc_active_open(struct mc_active *active, const struct mc_active_iteration *iteration,
+                   struct error *err) {
     if (reserve(active, err) < 0) {
         return -1;
     }
     const struct mc_shape *shape = &active->task->shape;
     for (size_t r = 0; r < active->n_rows; r++) {
-        const struct face_row *row = &active->row[r];
-        fill_slack(shape, row->y, round->F + row->i * shape->k, active->slack);
+        const struct free_row *row = &active->row[r];
+        fill_slack(shape, row->y, iteration->F + row->i * shape->k, active->slack);
         double base = row->reference == MC_NO_ENTRY ? 0 : active->slack[row->reference];
         for (size_t t = row->first; t < row->end; t++) {
             active->gradient[t] = active->slack[active->direction[t].entry] - base;
@@ -297,7 +298,7 @@ static int fill_kernel(struct mc_active *active, struct error *err) {
 
 void mc_active_set_effect(struct mc_active *active, size_t t) {
     const struct direction *direction = &active->direction[t];
-    const struct face_row *row = &active->row[direction->row];
+    const struct free_row *row = &active->row[direction->row];
     active->effect[t] = effect_of(&active->task->shape, row->y, direction->entry, row->reference);
 }
 
@@ -329,7 +330,8 @@ int mc_active_factor(struct mc_active *active, bool *done, struct error *err) {
         mc_active_set_effect(active, t);
     }
     *done = false;
-    double ridge = 0; /* always a ridge: along directions without curvature the step then leads to a bound */
+    double ridge =
+        0; /* always a ridge: along directions without curvature the step then leads to a bound */
     while (!*done && (ridge = cholesky_next_ridge(ridge)) < INFINITY) {
         fill_matrix(active, (double)n * ridge);
         *done = factor_make(&active->factor) == 0;
@@ -342,7 +344,7 @@ int mc_active_factor(struct mc_active *active, bool *done, struct error *err) {
 int mc_active_store(struct mc_active *active, struct mc_alpha *alpha, struct error *err) {
     size_t k = active->task->shape.k;
     for (size_t r = 0; r < active->n_rows; r++) {
-        const struct face_row *row = &active->row[r];
+        const struct free_row *row = &active->row[r];
         if (row->reference == MC_NO_ENTRY) {
             mc_alpha_load(alpha, row->i, active->alpha);
         } else { /* entries without a direction are 0 */
@@ -366,10 +368,10 @@ int mc_active_store(struct mc_active *active, struct mc_alpha *alpha, struct err
 void mc_active_compact(struct mc_active *active) {
     size_t kept = 0, rows = 0;
     for (size_t r = 0; r < active->n_rows; r++) {
-        struct face_row row = active->row[r];
+        struct free_row row = active->row[r];
         size_t first = kept;
         for (size_t t = row.first; t < row.end; t++) {
-            if (!active->direction[t].out) {
+            if (!active->direction[t].fixed) {
                 active->gradient[kept] = active->gradient[t];
                 active->direction[kept] = active->direction[t];
                 active->direction[kept++].row = (uint32_t)rows;

@@ -16,8 +16,8 @@ struct direction {
     uint32_t row;   /* of the free set */
     uint32_t entry; /* class; k: the slack variable */
     double value, gain;
-    bool out;     /* fixed at a bound */
-    bool dropped; /* fixed, and eliminated from the factor */
+    bool fixed;      /* fixed at a bound */
+    bool eliminated; /* fixed, and eliminated from the factor */
 };
 
 /* The change of the coefficients with a variable: in at most two classes; if scores are centred, the
@@ -28,7 +28,7 @@ struct effect {
 };
 
 /* A row with free variables. */
-struct face_row {
+struct free_row {
     uint32_t i, y;
     uint32_t reference;     /* entry; MC_NO_ENTRY: the alpha of the row are in a box */
     double reference_value; /* alpha of the reference, */
@@ -43,13 +43,13 @@ struct mc_active {
 
     /* the free set */
     size_t n_rows, n_directions, rows_room, directions_room;
-    struct face_row *row;
+    struct free_row *row;
     struct direction *direction;
     size_t n_moving; /* directions that are not fixed */
 
     /* (n_directions), in the order of the factor: the gradient of the dual; the Newton step; the
      * matrix times the step, by which the gradient falls along it; the ridge on the diagonal */
-    double *gradient, *step, *pull, *ridge;
+    double *gradient, *step, *decrease, *ridge;
     struct effect *effect;
     size_t work_room;
 
@@ -63,12 +63,13 @@ struct mc_active {
 /* ---- the free set (active_set_free.c) ---- */
 
 /* Chooses the free set, of one class or (MC_NO_ENTRY) all. *inside: the number of variables strictly
- * between their bounds; above MC_ACTIVE_MOST the free set is not complete. */
-int mc_active_choose(struct mc_active *active, const struct mc_round *round, size_t only,
-                     size_t *inside, struct error *err);
+ * between their bounds; above MC_ACTIVE_MAX the free set is not complete. */
+int mc_active_choose(struct mc_active *active, const struct mc_active_iteration *iteration,
+                     size_t only, size_t *n_inside, struct error *err);
 
 /* Allocates the arrays of the free set, and sets the gradient from the scores of the iteration. */
-int mc_active_open_face(struct mc_active *active, const struct mc_round *round, struct error *err);
+int mc_active_open(struct mc_active *active, const struct mc_active_iteration *iteration,
+                   struct error *err);
 
 /* Factors the matrix of the free set with the smallest ridge that makes it positive definite. *done is
  * false if none does: the kernel is not positive semidefinite, or its values overflow. */

@@ -7,11 +7,11 @@
 #include <string.h>
 
 /* Classes up to which rows are dense. */
-enum { MOST_DENSE = 64 };
+enum { MAX_DENSE = 64 };
 
 int mc_alpha_create(struct mc_alpha *alpha, size_t n, size_t k, struct error *err) {
     *alpha = (struct mc_alpha){.n = n, .k = k};
-    if (k <= MOST_DENSE) {
+    if (k <= MAX_DENSE) {
         alpha->dense = memory_zeros(n * k, sizeof *alpha->dense, "dual variables", err);
     } else {
         alpha->list = memory_zeros(n, sizeof *alpha->list, "dual variables", err);
@@ -109,14 +109,14 @@ void mc_alpha_scale(struct mc_alpha *alpha, size_t i, double factor) {
 
 void mc_alpha_clip(struct mc_alpha *alpha, const uint32_t *y, const double *cap) {
     for (size_t i = 0; i < alpha->n; i++) {
-        double most = cap[y[i]];
+        double max = cap[y[i]];
         for (size_t c = 0; alpha->dense && c < alpha->k; c++) {
             double *value = &alpha->dense[i * alpha->k + c];
-            *value = *value > most ? most : *value;
+            *value = *value > max ? max : *value;
         }
         for (size_t e = 0; alpha->list && e < alpha->list[i].n; e++) {
             double *value = &alpha->list[i].entry[e].value;
-            *value = *value > most ? most : *value;
+            *value = *value > max ? max : *value;
         }
     }
 }

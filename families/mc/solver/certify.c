@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* A remainder of the gap of this part of the rounding-error bounds is negligible. */
-static const double NOTHING = 0.1;
+static const double NEGLIGIBLE = 0.1;
 
 /* Scores that are evaluated together. */
 enum { BLOCK_SCORES = 1 << 18 };
@@ -47,7 +47,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     const struct loss *loss = context;
     const struct mc_shape *shape = &loss->task->shape;
     size_t k = shape->k;
-    double most = mc_most(shape), worst = 0;
+    double max = mc_max_alpha_sum(shape), worst = 0;
     double *slack = memory_array(k, sizeof *slack, "a certificate", err);
     *value = *rounding = 0;
     for (size_t i = 0; slack && i < n; i++) {
@@ -57,17 +57,17 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         bool highest = shape->form->maximum && !isnan(slacks.sum);
         *value += weight * (highest ? fmax(slacks.high, 0) : slacks.sum);
         /* else the loss is 0 in spite of the errors */
-        *rounding += slacks.high + slacks.unit > 0 ? weight * most * slacks.unit : 0;
+        *rounding += slacks.high + slacks.unit > 0 ? weight * max * slacks.unit : 0;
         worst = fmax(worst, slacks.high + slacks.unit);
     }
     *rounding += (double)n * DBL_EPSILON * *value;
-    *rounding += worst > 0 ? (double)n * (most * (worst + 1) + 3) * CERTIFY_UNDERFLOW : 0;
+    *rounding += worst > 0 ? (double)n * (max * (worst + 1) + 3) * CERTIFY_UNDERFLOW : 0;
     free(slack);
     return slack ? 0 : -1;
 }
 
 /* K_ii of the rows, (n), or their norm bounds. Where this is 0, the maximal alpha counts. */
-static const double *own_values(const struct mc_task *task, const struct mc_dual *dual) {
+static const double *diagonal_of(const struct mc_task *task, const struct mc_dual *dual) {
     return dual->q ? dual->q : certify_reach(task->certify);
 }
 
@@ -76,10 +76,10 @@ static const double *own_values(const struct mc_task *task, const struct mc_dual
  * as large as these can be, which adds nothing to the bound if its kernel values are 0. */
 static double *find_rounding(const struct mc_task *task, double cost, const struct mc_dual *dual,
                              struct error *err) {
-    double most = mc_most(&task->shape), width = 2 * fmax(1, task->shape.margin);
+    double max = mc_max_alpha_sum(&task->shape), width = 2 * fmax(1, task->shape.margin);
     double unit = ((double)task->shape.k + 8) * DBL_EPSILON;
     double *error = memory_array(task->n, sizeof *error, "a certificate", err);
-    const double *own = own_values(task, dual);
+    const double *own = diagonal_of(task, dual);
     size_t n_used = 0;
     for (size_t i = 0; error && i < task->n; i++) {
         error[i] = width * mc_alpha_sum(dual->alpha, i);
@@ -92,8 +92,8 @@ static double *find_rounding(const struct mc_task *task, double cost, const stru
     for (size_t i = 0; error && i < task->n; i++) {
         double cap = cost * task->weight[task->y[i]];
         error[i] = unit * error[i];
-        error[i] += 2 * width * (most + 1) * CERTIFY_UNDERFLOW;
-        error[i] += !(own[i] > 0) ? width * cap * most : 0;
+        error[i] += 2 * width * (max + 1) * CERTIFY_UNDERFLOW;
+        error[i] += !(own[i] > 0) ? width * cap * max : 0;
     }
     return error;
 }
@@ -114,10 +114,10 @@ static double find_excess(const struct mc_shape *shape, size_t y, double cap, co
 }
 
 /* *linear = the sum of alpha, *excess = the largest excess, over the rows of all processes. */
-static int add_up(const struct mc_task *task, double cost, const struct mc_dual *dual,
-                  double *linear, double *excess, struct error *err) {
+static int sum_alpha(const struct mc_task *task, double cost, const struct mc_dual *dual,
+                     double *linear, double *excess, struct error *err) {
     const struct mc_alpha *alpha = dual->alpha;
-    const double *own = own_values(task, dual);
+    const double *own = diagonal_of(task, dual);
     double *row = memory_array(task->shape.k, sizeof *row, "a certificate", err), sum = 0;
     *excess = 0;
     for (size_t i = 0; row && i < task->n; i++) {
@@ -127,7 +127,7 @@ static int add_up(const struct mc_task *task, double cost, const struct mc_dual 
             *excess = fmax(*excess, find_excess(&task->shape, task->y[i], cap, row));
             sum += mc_alpha_sum(alpha, i);
         } else {
-            sum += cap * mc_most(&task->shape);
+            sum += cap * mc_max_alpha_sum(&task->shape);
         }
     }
     free(row);
@@ -136,21 +136,21 @@ static int add_up(const struct mc_task *task, double cost, const struct mc_dual 
     return row ? 0 : -1;
 }
 
-double mc_loss_of_nothing(const struct mc_task *task, double cost) {
+double mc_zero_loss(const struct mc_task *task, double cost) {
     struct certify_total total = {0};
     for (size_t i = 0; i < task->n; i++) {
-        certify_total_add(&total, task->weight[task->y[i]], mc_most(&task->shape));
+        certify_total_add(&total, task->weight[task->y[i]], mc_max_alpha_sum(&task->shape));
     }
     certify_total_join(&total, task->problem->cluster);
     return certify_total_times(&total, cost);
 }
 
-/* Stores the dual point in the fit. Rows with K_ii = 0 get their maximal alpha, see mc_most. */
+/* Stores the dual point in the fit. Rows with K_ii = 0 get their maximal alpha, see mc_max_alpha_sum. */
 static int keep_alpha(const struct mc_task *task, double cost, const struct mc_dual *dual,
                       struct mc_fit *fit, struct error *err) {
     const struct mc_shape *shape = &task->shape;
     const struct mc_alpha *alpha = dual->alpha;
-    const double *own = own_values(task, dual);
+    const double *own = diagonal_of(task, dual);
     mc_alpha_free(&fit->alpha);
     double *row = memory_array(2 * shape->k, sizeof *row, "dual variables", err);
     int status = row ? mc_alpha_create(&fit->alpha, task->n, shape->k, err) : -1;
@@ -189,20 +189,21 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
     double row_unit = 3 * ((double)k + 4) * DBL_EPSILON,
            unit = row_unit + (terms + 4) * DBL_EPSILON;
     double linear, excess;
-    if (add_up(task, cost, dual, &linear, &excess, err) < 0) {
+    if (sum_alpha(task, cost, dual, &linear, &excess, err) < 0) {
         free(error);
         return -1;
     }
     unit += excess > row_unit ? excess : 0;
     linear = unit < 1 ? linear : 0; /* else D = 0, the trivial bound */
-    double under = (terms + 4) * (mc_most(&task->shape) + 2) * CERTIFY_UNDERFLOW; /* underflow of costs */
+    double under = (terms + 4) * (mc_max_alpha_sum(&task->shape) + 2) *
+                   CERTIFY_UNDERFLOW; /* underflow of costs */
     struct loss loss = {task, cost};
     const struct certify_family family = {.context = &loss,
                                           .block = 1 + BLOCK_SCORES / k,
                                           .loss = evaluate_loss,
                                           .linear = linear,
                                           .linear_rounding = linear > 0 ? unit * linear + under : 0,
-                                          .nothing = mc_loss_of_nothing(task, cost),
+                                          .nothing = mc_zero_loss(task, cost),
                                           .enough = dual->enough,
                                           .lengthen = dual->lengthen};
     int status = certify_bounds(task->certify, k, &f, &g, &family, &fit->certificate, err);
@@ -214,5 +215,5 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
 
 bool mc_is_rounding(const struct certificate *certificate, double paid) {
     double rest = certificate->primal - certificate->dual - paid;
-    return certificate->certified && rest <= NOTHING * paid;
+    return certificate->certified && rest <= NEGLIGIBLE * paid;
 }

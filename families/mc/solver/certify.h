@@ -23,7 +23,7 @@ struct mc_dual {
 };
 
 /* An upper bound of the primal at W = 0. All processes call it. */
-double mc_loss_of_nothing(const struct mc_task *task, double cost);
+double mc_zero_loss(const struct mc_task *task, double cost);
 
 /* Fills the fit's certificate, primal and dual from its weights and bias as they will be written, and
  * its alpha if the task stores it. scores (n, k), if not NULL, gets the scores with the bias; kernels

@@ -57,21 +57,21 @@ void mc_slacks(const struct mc_shape *shape, size_t y, const double *s, double *
 }
 
 double mc_loss(const struct mc_shape *shape, size_t y, const double *s) {
-    double centre = mean(shape, s), sum = 0, most = 0;
+    double centre = mean(shape, s), sum = 0, max = 0;
     for (size_t c = 0; c < shape->k; c++) {
         double u = mc_is_term(shape, y, c) ? slack(shape, y, c, s, centre) : 0;
         if (u > 0 || isnan(u)) {
             sum += u;
-            most = u > most ? u : most;
+            max = u > max ? u : max;
         }
     }
-    return shape->form->maximum && !isnan(sum) ? most : sum;
+    return shape->form->maximum && !isnan(sum) ? max : sum;
 }
 
 /* mc_loss_along for a maximum of the terms. */
 static double largest_along(const struct mc_shape *shape, size_t y, const double *s, double centre,
                             double theta, double *slope) {
-    double sum = 0, most = 0, steepest = 0;
+    double sum = 0, max = 0, steepest = 0;
     for (size_t c = 0; c < shape->k; c++) {
         if (!mc_is_term(shape, y, c)) {
             continue;
@@ -79,12 +79,12 @@ static double largest_along(const struct mc_shape *shape, size_t y, const double
         double m = 1 - slack(shape, y, c, s, centre), u = 1 - theta * m;
         if (u > 0 || isnan(u)) {
             sum += u;
-            steepest = u > most ? -m : steepest;
-            most = u > most ? u : most;
+            steepest = u > max ? -m : steepest;
+            max = u > max ? u : max;
         }
     }
     *slope = steepest;
-    return isnan(sum) ? sum : most;
+    return isnan(sum) ? sum : max;
 }
 
 typedef double lanes __attribute__((vector_size(64)));
@@ -140,7 +140,7 @@ double mc_loss_along(const struct mc_shape *shape, size_t y, const double *s, do
     return loss;
 }
 
-double mc_most(const struct mc_shape *shape) {
+double mc_max_alpha_sum(const struct mc_shape *shape) {
     if (shape->form->maximum) {
         return 1;
     }
@@ -149,13 +149,13 @@ double mc_most(const struct mc_shape *shape) {
 
 void mc_vertex(const struct mc_shape *shape, size_t y, double cost, const double *s,
                double *alpha) {
-    double centre = mean(shape, s), most = 0;
+    double centre = mean(shape, s), max = 0;
     size_t best = shape->k;
     for (size_t c = 0; c < shape->k; c++) {
         double u = mc_is_term(shape, y, c) ? slack(shape, y, c, s, centre) : 0;
         alpha[c] = u > 0 && !shape->form->maximum ? cost : 0;
-        if (u > most) {
-            most = u;
+        if (u > max) {
+            max = u;
             best = c;
         }
     }

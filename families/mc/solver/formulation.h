@@ -38,7 +38,7 @@ struct mc_shape {
     const struct mc_form *form;
     size_t k;
     double margin; /* M; 1 for absolute margins */
-    double kappa; /* see above */
+    double kappa;  /* see above */
 };
 
 /* The shape for k >= 2 classes. margin is M; only formulations with relative margins use it. */
@@ -62,7 +62,7 @@ double mc_loss_along(const struct mc_shape *shape, size_t y, const double *s, do
 /* The largest possible sum of a row's alpha divided by its cost: the number of terms, or 1 for a
  * maximum. A row with x = 0 adds its cost times this to the primal and, at the optimum, to the
  * dual. */
-double mc_most(const struct mc_shape *shape);
+double mc_max_alpha_sum(const struct mc_shape *shape);
 
 /* alpha (k) = the vertex of a row's dual set that maximises the dual's linear part at scores s (k):
  * cost times a subgradient of the loss. */

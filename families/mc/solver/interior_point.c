@@ -19,16 +19,16 @@
 #include <string.h>
 
 enum {
-    MOST_WEIGHTS = 2048,   /* the matrix then has 34 MB */
-    MOST_HINGES = 1 << 22, /* a dozen numbers each: 400 MB */
-    MOST_VALUES = 1 << 25, /* of the dense rows, and of their curvatures */
-    FEW_WEIGHTS = 512,     /* up to which larger margins are tried */
-    GATHERED = 256,        /* rows of a block of the weighted products */
-    TYPICAL_STEPS = 25     /* iterations, for the work */
+    MAX_WEIGHTS = 2048,   /* the matrix then has 34 MB */
+    MAX_HINGES = 1 << 22, /* a dozen numbers each: 400 MB */
+    MAX_VALUES = 1 << 25, /* of the dense rows, and of their curvatures */
+    FEW_WEIGHTS = 512,    /* up to which larger margins are tried */
+    BLOCK_ROWS = 256,     /* rows of a block of the weighted products */
+    TYPICAL_STEPS = 25    /* iterations, for the work */
 };
 
 /* Trials of a larger multiple of the weights for the certificate. */
-enum { STRETCHES = 3 };
+enum { MAX_RESCALINGS = 3 };
 
 /* Weights are (k, d) here, class by class, the constant feature last. */
 struct mc_interior {
@@ -41,13 +41,13 @@ struct mc_interior {
     uint32_t *row, *class;  /* (n_hinges) of each hinge */
     uint32_t *first;        /* (n + 1) hinges of each row */
     double *cost, *counted; /* (hinges or groups); (k d) all 1 */
-    double *margin;         /* (n) margin of each row, by which its X is divided and its cost multiplied */
-    double *S;              /* (n, k) scores or coefficients */
-    double *alpha, *u;      /* (k), (k) work */
-    double *a, *w;          /* (n_hinges), (k d) work */
-    double *bend;           /* (n, k (k + 1) / 2) curvature of each row by two classes */
-    double *gathered;       /* (workers, 2 GATHERED d) */
-    double *H;              /* (k d, k d), lower half */
+    double *margin; /* (n) margin of each row, by which its X is divided and its cost multiplied */
+    double *S;      /* (n, k) scores or coefficients */
+    double *alpha, *u;  /* (k), (k) work */
+    double *a, *w;      /* (n_hinges), (k d) work */
+    double *curvature;  /* (n, k (k + 1) / 2) curvature of each row by two classes */
+    double *block_rows; /* (workers, 2 BLOCK_ROWS d) */
+    double *H;          /* (k d, k d), lower half */
     struct interior *interior;
     struct interior_fit fit;
 };
@@ -72,7 +72,7 @@ static void scores(void *context, const double *w, double *v) {
 }
 
 /* alpha (k) = the alpha of row i, from those of the hinges. */
-static void gather_alpha(const struct mc_interior *mc, size_t i, const double *a, double *alpha) {
+static void load_alpha(const struct mc_interior *mc, size_t i, const double *a, double *alpha) {
     memset(alpha, 0, mc->k * sizeof *alpha);
     for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
         alpha[mc->class[j]] = a[j];
@@ -83,7 +83,7 @@ static void adjoint(void *context, const double *a, double *g) {
     struct mc_interior *mc = context;
     size_t k = mc->k;
     for (size_t i = 0; i < mc->n; i++) {
-        gather_alpha(mc, i, a, mc->alpha);
+        load_alpha(mc, i, a, mc->alpha);
         mc_centred_coefficients(mc->shape, mc->task->y[i], mc->alpha, mc->S + i * k);
     }
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)k, (int)mc->d, (int)mc->n, 1, mc->S,
@@ -97,23 +97,23 @@ static size_t pair_of(size_t a, size_t b) {
 }
 
 /* Adds value b_p b_q' for terms p and q, b their margins' gradients by the scores before centring. */
-static void add_bend(const struct mc_interior *mc, size_t y, size_t p, size_t q, double value,
-                     double *bend) {
+static void add_curvature(const struct mc_interior *mc, size_t y, size_t p, size_t q, double value,
+                          double *curvature) {
     if (!mc->shape->form->relative) {
-        bend[pair_of(p, q)] += (p == y) == (q == y) ? value : -value;
+        curvature[pair_of(p, q)] += (p == y) == (q == y) ? value : -value;
         return;
     }
     value *= mc->shape->margin * mc->shape->margin;
-    bend[pair_of(p, q)] += value;
-    bend[pair_of(p, y)] -= value;
-    bend[pair_of(q, y)] -= p == q ? 0 : value;
-    bend[pair_of(y, y)] += p == q ? value : 2 * value;
+    curvature[pair_of(p, q)] += value;
+    curvature[pair_of(p, y)] -= value;
+    curvature[pair_of(q, y)] -= p == q ? 0 : value;
+    curvature[pair_of(y, y)] += p == q ? value : 2 * value;
 }
 
 /* The curvature of row i: diag(theta) over its terms, for a group less
  * theta theta' / (rest + sum theta), formed without cancellation. */
-static void set_bend(struct mc_interior *mc, size_t i, const double *theta, double rest,
-                     double *bend) {
+static void set_curvature(struct mc_interior *mc, size_t i, const double *theta, double rest,
+                          double *curvature) {
     size_t n = mc->first[i + 1] - mc->first[i], y = mc->task->y[i];
     const uint32_t *class = mc->class + mc->first[i];
     bool joint = mc->shape->form->maximum;
@@ -126,9 +126,10 @@ static void set_bend(struct mc_interior *mc, size_t i, const double *theta, doub
         for (size_t q = 0; joint && q < n; q++) {
             others += q == p ? 0 : theta[q];
         }
-        add_bend(mc, y, class[p], class[p], joint ? theta[p] / sum * others : theta[p], bend);
+        add_curvature(mc, y, class[p], class[p], joint ? theta[p] / sum * others : theta[p],
+                      curvature);
         for (size_t q = 0; joint && q < p; q++) {
-            add_bend(mc, y, class[p], class[q], -theta[p] / sum * theta[q], bend);
+            add_curvature(mc, y, class[p], class[q], -theta[p] / sum * theta[q], curvature);
         }
     }
 }
@@ -142,14 +143,15 @@ static void block_task(void *argument, size_t task, size_t worker) {
     }
     size_t b = task - a * (a + 1) / 2;
     double *block = mc->H + a * d * size + b * d;
-    double *rows = mc->gathered + worker * (2 * GATHERED * d), *weighted = rows + GATHERED * d;
+    double *rows = mc->block_rows + worker * (2 * BLOCK_ROWS * d),
+           *weighted = rows + BLOCK_ROWS * d;
     for (size_t f = 0; f < d; f++) {
         memset(block + f * size, 0, d * sizeof *block);
     }
     for (size_t i = 0; i < mc->n;) {
         size_t m = 0;
-        for (; i < mc->n && m < GATHERED; i++) {
-            double weight = mc->bend[i * pairs + task];
+        for (; i < mc->n && m < BLOCK_ROWS; i++) {
+            double weight = mc->curvature[i * pairs + task];
             const double *x = mc->X + i * d;
             for (size_t f = 0; weight != 0 && f < d; f++) {
                 rows[m * d + f] = x[f];
@@ -167,9 +169,9 @@ static void block_task(void *argument, size_t task, size_t worker) {
 static int factor_groups(void *context, const double *theta, const double *rest) {
     struct mc_interior *mc = context;
     size_t size = mc->k * mc->d, pairs = mc->k * (mc->k + 1) / 2;
-    memset(mc->bend, 0, mc->n * pairs * sizeof *mc->bend);
+    memset(mc->curvature, 0, mc->n * pairs * sizeof *mc->curvature);
     for (size_t i = 0; i < mc->n; i++) {
-        set_bend(mc, i, theta + mc->first[i], rest ? rest[i] : 0, mc->bend + i * pairs);
+        set_curvature(mc, i, theta + mc->first[i], rest ? rest[i] : 0, mc->curvature + i * pairs);
     }
     threads_run(mc->task->problem->threads, pairs, block_task, mc);
     cluster_sum(mc->task->problem->cluster, mc->H, size * size);
@@ -200,8 +202,8 @@ double mc_interior_work(const struct mc_task *task) {
     double n = (double)task->n_all, k = (double)task->shape.k, pairs = k * (k + 1) / 2;
     double d = problem->gram ? n : (double)problem->data->n_features + (task->bias > 0 ? 1 : 0);
     double size = d * k;
-    if (size > MOST_WEIGHTS || (problem->gram && n > ROW_FEATURES_MOST) || n * d > MOST_VALUES ||
-        n * pairs > MOST_VALUES || n * k > MOST_HINGES) {
+    if (size > MAX_WEIGHTS || (problem->gram && n > ROW_FEATURES_MOST) || n * d > MAX_VALUES ||
+        n * pairs > MAX_VALUES || n * k > MAX_HINGES) {
         return INFINITY;
     }
     double blocks = task->shape.form->maximum ? pairs : task->shape.form->relative ? 3 * k : k;
@@ -222,8 +224,8 @@ static void release(struct mc_interior *mc) {
     free(mc->a);
     free(mc->w);
     free(mc->alpha);
-    free(mc->bend);
-    free(mc->gathered);
+    free(mc->curvature);
+    free(mc->block_rows);
     free(mc->H);
 }
 
@@ -241,11 +243,12 @@ static int allocate(struct mc_interior *mc, struct error *err) {
     mc->a = memory_array(m, sizeof(double), "dual variables", err);
     mc->w = memory_array(k * d, sizeof(double), "weights", err);
     mc->alpha = memory_array(2 * k, sizeof(double), "a block", err);
-    mc->bend = memory_array(n, pairs * sizeof(double), "curvatures", err);
-    mc->gathered = memory_array(workers, 2 * GATHERED * d * sizeof(double), "rows", err);
-    mc->H = memory_zeros(k * d, k * d * sizeof(double), "a system", err); /* zero: cluster_sum reads both halves */
+    mc->curvature = memory_array(n, pairs * sizeof(double), "curvatures", err);
+    mc->block_rows = memory_array(workers, 2 * BLOCK_ROWS * d * sizeof(double), "rows", err);
+    mc->H = memory_zeros(k * d, k * d * sizeof(double), "a system",
+                         err); /* zero: cluster_sum reads both halves */
     if (!mc->X || !mc->row || !mc->first || !mc->cost || !mc->counted || !mc->margin || !mc->S ||
-        !mc->alpha || !mc->a || !mc->w || !mc->bend || !mc->gathered || !mc->H) {
+        !mc->alpha || !mc->a || !mc->w || !mc->curvature || !mc->block_rows || !mc->H) {
         return -1;
     }
     mc->u = mc->alpha + k;
@@ -376,7 +379,7 @@ static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, struct err
         for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
             mc->a[j] *= factor / mc->margin[i];
         }
-        gather_alpha(mc, i, mc->a, mc->alpha);
+        load_alpha(mc, i, mc->a, mc->alpha);
         if (mc_alpha_store(alpha, i, mc->alpha, err) < 0) {
             return -1;
         }
@@ -385,8 +388,8 @@ static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, struct err
 }
 
 /* Certifies `factor` times the best weights. */
-static int certify_stretched(struct mc_interior *mc, double cost, double factor,
-                             const struct mc_dual *dual, struct mc_fit *fit, struct error *err) {
+static int certify_rescaled(struct mc_interior *mc, double cost, double factor,
+                            const struct mc_dual *dual, struct mc_fit *fit, struct error *err) {
     for (size_t c = 0; c < mc->k * mc->d; c++) {
         mc->w[c] = factor * mc->fit.w[c];
     }
@@ -415,17 +418,17 @@ static int certify_points(struct mc_interior *mc, double cost, double epsilon, d
         } else {
             status = take_weights(mc, mc->w, W, bias, err);
         }
-        status = status < 0 ? -1 : certify_stretched(mc, cost, 1, &dual, fit, err);
-        double length = fit->certificate.length, factor = length, best = 1, least = fit->primal;
-        for (int t = 0; status == 0 && t < STRETCHES && length > 1; t++) {
-            status = certify_stretched(mc, cost, factor, &dual, fit, err);
-            best = fit->primal < least ? factor : best;
-            least = fmin(least, fit->primal);
+        status = status < 0 ? -1 : certify_rescaled(mc, cost, 1, &dual, fit, err);
+        double length = fit->certificate.length, factor = length, best = 1, min = fit->primal;
+        for (int t = 0; status == 0 && t < MAX_RESCALINGS && length > 1; t++) {
+            status = certify_rescaled(mc, cost, factor, &dual, fit, err);
+            best = fit->primal < min ? factor : best;
+            min = fmin(min, fit->primal);
             length = fit->certificate.length;
             factor *= length;
         }
-        if (status == 0 && fit->primal > least) {
-            status = certify_stretched(mc, cost, best, &dual, fit, err);
+        if (status == 0 && fit->primal > min) {
+            status = certify_rescaled(mc, cost, best, &dual, fit, err);
         }
     }
     mc_alpha_free(&alpha);
@@ -472,9 +475,9 @@ static double size_of(const struct mc_interior *mc, const double *W) {
 
 /* Another fit, with margins that exceed 1 by `part` of each row's norm bound. *size = size_of its
  * coefficients. Joins it to the fit. */
-static int fit_beyond(struct mc_interior *mc, const struct mc_goal *goal, double part,
-                      const struct monitor *monitor, double *size, struct mc_fit *fit,
-                      struct error *err) {
+static int fit_with_margin(struct mc_interior *mc, const struct mc_goal *goal, double part,
+                           const struct monitor *monitor, double *size, struct mc_fit *fit,
+                           struct error *err) {
     const double *norm = certify_reach(mc->task->certify);
     struct mc_fit other = {0};
     for (size_t i = 0; i < mc->n; i++) {
@@ -501,8 +504,9 @@ static int fit_beyond(struct mc_interior *mc, const struct mc_goal *goal, double
  * rows span decades. An optimum with margins that are larger by that costs little more, and rounding
  * takes no margin below 1. If rows are nearly equal, large coefficients of opposite signs separate
  * them; with the features of the first pivots alone they are smaller. */
-static int keep_margins(struct mc_interior *mc, const struct mc_goal *goal,
-                        const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+static int fit_larger_margins(struct mc_interior *mc, const struct mc_goal *goal,
+                              const struct monitor *monitor, struct mc_fit *fit,
+                              struct error *err) {
     static const double part[] = {0, 1e-12, 1e-8, 1e-4, 1};
     static const double units[] = {0.1, 1, 10, 100};
     double size = size_of(mc, fit->weights);
@@ -510,7 +514,7 @@ static int keep_margins(struct mc_interior *mc, const struct mc_goal *goal,
         row_features_truncate(&mc->own, part[p]);
         bool fewer = mc->own.m < mc->d;
         mc->d = mc->own.m;
-        if (fewer && fit_beyond(mc, goal, 0, monitor, &size, fit, err) < 0) {
+        if (fewer && fit_with_margin(mc, goal, 0, monitor, &size, fit, err) < 0) {
             return -1;
         }
         for (size_t u = 0; (fewer || p == 0) && u < sizeof units / sizeof *units; u++) {
@@ -518,7 +522,8 @@ static int keep_margins(struct mc_interior *mc, const struct mc_goal *goal,
             if (!(fit->certificate.gap > goal->epsilon) || stop_limited(fit->reason)) {
                 return 0;
             }
-            if (fit_beyond(mc, goal, units[u] * DBL_EPSILON * size, monitor, &own, fit, err) < 0) {
+            if (fit_with_margin(mc, goal, units[u] * DBL_EPSILON * size, monitor, &own, fit, err) <
+                0) {
                 return -1;
             }
         }
@@ -560,7 +565,7 @@ int mc_interior_solve(const struct mc_task *task, const struct mc_goal *goal,
     }
     bool few = task->problem->gram && *possible && mc.k * mc.d <= FEW_WEIGHTS;
     if (status == 0 && few && fit->certificate.gap > goal->epsilon && !stop_limited(fit->reason)) {
-        status = keep_margins(&mc, goal, monitor, fit, err);
+        status = fit_larger_margins(&mc, goal, monitor, fit, err);
     }
     if (status < 0) {
         mc_fit_free(fit);

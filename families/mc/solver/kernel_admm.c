@@ -12,10 +12,10 @@
 #include <string.h>
 
 enum {
-    LOOK = 10,         /* iterations between evaluations of the bounds */
-    MOST_LOOKS = 1000, /* limit of evaluations, */
-    TRIAL = 60,        /* which is predicted after so many */
-    USUAL = 120        /* typical iterations of a fit, for its work */
+    EVALUATION_INTERVAL = 10, /* iterations between evaluations of the bounds */
+    MAX_EVALUATIONS = 1000,   /* limit of evaluations, */
+    PREDICTION_AFTER = 60,    /* which is predicted after so many */
+    TYPICAL_ITERATIONS = 120  /* typical iterations of a fit, for its work */
 };
 
 /* Multiplications of a row's step. */
@@ -25,23 +25,23 @@ static const double STEP = 250;
  * iterations of 15,000 rows take 8 s). */
 static const double IN_CACHE = 2000;
 
-double mc_kernel_split_work(const struct mc_kernel *kernel) {
+double mc_kernel_admm_work(const struct mc_kernel *kernel) {
     double n = (double)kernel->n, k = (double)kernel->k;
     bool fits = splitting_fits(kernel->n, kernel->k, NULL, kernel->task->problem->cache_bytes);
-    double work = work_cholesky(n) + work_blas3(USUAL * n * n * k);
+    double work = work_cholesky(n) + work_blas3(TYPICAL_ITERATIONS * n * n * k);
     return kernel->definite && fits ? work * fmax(1, n / IN_CACHE) : INFINITY;
 }
 
-void mc_split_free(struct split *split) {
-    for (size_t w = 0; w < split->n_workers; w++) {
-        mc_kernel_steps_free(&split->worker[w]);
+void mc_admm_free(struct admm *admm) {
+    for (size_t w = 0; w < admm->n_workers; w++) {
+        mc_kernel_steps_free(&admm->worker[w]);
     }
-    free(split->worker);
-    free(split->dense);
-    free(split->change);
-    splitting_free(&split->splitting);
-    mc_alpha_free(&split->alpha);
-    mc_alpha_free(&split->swept);
+    free(admm->worker);
+    free(admm->dense);
+    free(admm->change);
+    splitting_free(&admm->splitting);
+    mc_alpha_free(&admm->alpha);
+    mc_alpha_free(&admm->swept);
 }
 
 /* ---- the proximal step ---- */
@@ -49,10 +49,10 @@ void mc_split_free(struct split *split) {
 /* z (k) = the coefficients of row i that minimise the dual's terms of the row plus rho/2 |z - c|^2;
  * updates its alpha. */
 static void step(void *context, size_t i, size_t worker, double rho, const double *c, double *z) {
-    struct split *split = context;
-    struct mc_kernel *kernel = &split->worker[worker];
-    size_t k = split->k, y = kernel->task->y[i];
-    double *alpha = split->dense + i * k;
+    struct admm *admm = context;
+    struct mc_kernel *kernel = &admm->worker[worker];
+    size_t k = admm->k, y = kernel->task->y[i];
+    double *alpha = admm->dense + i * k;
     if (!(kernel->q[i] > 0)) {
         return;
     }
@@ -67,55 +67,55 @@ static void step(void *context, size_t i, size_t worker, double rho, const doubl
 
 /* ---- the fit ---- */
 
-static int create_workers(struct split *split, struct error *err) {
-    size_t n = threads_count(split->kernel->task->problem->threads);
-    split->worker = memory_zeros(n, sizeof *split->worker, "workers", err);
-    for (size_t w = 0; split->worker && w < n; w++) {
-        struct mc_kernel *worker = &split->worker[w];
-        *worker = *split->kernel;
+static int create_workers(struct admm *admm, struct error *err) {
+    size_t n = threads_count(admm->kernel->task->problem->threads);
+    admm->worker = memory_zeros(n, sizeof *admm->worker, "workers", err);
+    for (size_t w = 0; admm->worker && w < n; w++) {
+        struct mc_kernel *worker = &admm->worker[w];
+        *worker = *admm->kernel;
         worker->blocks = NULL;
         worker->s = worker->row = worker->u = NULL;
-        split->n_workers = w + 1;
+        admm->n_workers = w + 1;
         if (mc_kernel_steps_create(worker, err) < 0) {
             return -1;
         }
     }
-    return split->worker ? 0 : -1;
+    return admm->worker ? 0 : -1;
 }
 
-int mc_split_create(struct split *split, struct mc_kernel *kernel, const struct low_rank_goal *low,
-                    struct error *err) {
+int mc_admm_create(struct admm *admm, struct mc_kernel *kernel, const struct low_rank_goal *low,
+                   struct error *err) {
     size_t n = kernel->n, k = kernel->k;
     const struct splitting_problem problem = {.n = n,
                                               .k = k,
                                               .low = low,
                                               .threads = kernel->task->problem->threads,
-                                              .context = split,
+                                              .context = admm,
                                               .step = step};
-    *split = (struct split){
+    *admm = (struct admm){
         .kernel = kernel, .n = n, .k = k, .primal = INFINITY, .dual = kernel->dual, .scale = 1};
-    split->dense = memory_array(2 * n, k * sizeof *split->dense, "coefficients", err);
-    split->change = memory_array(MC_SPLIT_BLOCK, k * sizeof *split->change, "a block", err);
-    if (!split->dense || !split->change || create_workers(split, err) < 0 ||
-        splitting_create(&split->splitting, &problem, err) < 0 ||
-        mc_alpha_create(&split->alpha, n, k, err) < 0 ||
-        mc_alpha_create(&split->swept, n, k, err) < 0 ||
-        mc_alpha_copy(&split->alpha, &kernel->alpha, err) < 0) {
+    admm->dense = memory_array(2 * n, k * sizeof *admm->dense, "coefficients", err);
+    admm->change = memory_array(MC_ADMM_BLOCK, k * sizeof *admm->change, "a block", err);
+    if (!admm->dense || !admm->change || create_workers(admm, err) < 0 ||
+        splitting_create(&admm->splitting, &problem, err) < 0 ||
+        mc_alpha_create(&admm->alpha, n, k, err) < 0 ||
+        mc_alpha_create(&admm->swept, n, k, err) < 0 ||
+        mc_alpha_copy(&admm->alpha, &kernel->alpha, err) < 0) {
         return -1;
     }
-    split->best = split->dense + n * k;
+    admm->best = admm->dense + n * k;
     return 0;
 }
 
-int mc_split_start(struct split *split) {
-    struct mc_kernel *kernel = split->kernel;
-    struct splitting *splitting = &split->splitting;
-    for (size_t i = 0; i < split->n; i++) {
-        double *alpha = split->dense + i * split->k;
+int mc_admm_start(struct admm *admm) {
+    struct mc_kernel *kernel = admm->kernel;
+    struct splitting *splitting = &admm->splitting;
+    for (size_t i = 0; i < admm->n; i++) {
+        double *alpha = admm->dense + i * admm->k;
         mc_alpha_load(&kernel->alpha, i, alpha);
         if (kernel->q[i] > 0) {
             mc_centred_coefficients(&kernel->task->shape, kernel->task->y[i], alpha,
-                                    splitting->Z + i * split->k);
+                                    splitting->Z + i * admm->k);
         }
     }
     return splitting_start(splitting, kernel->task->bias * kernel->task->bias, kernel->q,
@@ -123,54 +123,55 @@ int mc_split_start(struct split *split) {
 }
 
 /* Progress of the bounds. */
-struct course {
-    size_t looks;
+struct progress {
+    size_t evaluations;
     struct mc_rate rate; /* by looks */
 };
 
 /* Evaluates the bounds, and runs active-set iterations if the policy starts them. */
-static int look(struct split *split, struct course *course, double epsilon,
-                const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    double n = (double)split->n, k = (double)split->k, left;
-    double work = LOOK * (work_blas3(n * n * k) + work_scalar(n * STEP));
-    split->work += work;
-    if (mc_split_look(split, epsilon, err) < 0) {
+static int evaluate(struct admm *admm, struct progress *progress, double epsilon,
+                    const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    double n = (double)admm->n, k = (double)admm->k, left;
+    double work = EVALUATION_INTERVAL * (work_blas3(n * n * k) + work_scalar(n * STEP));
+    admm->work += work;
+    if (mc_admm_evaluate(admm, epsilon, err) < 0) {
         return -1;
     }
     fit->iterations++;
-    course->looks++;
-    left = mc_rate_needed(&course->rate, (double)course->looks, split->primal - split->dual,
-                          epsilon * split->primal);
-    if (split->active_set && !gap_reached(split->primal, split->dual, epsilon) &&
-        mc_split_rounds(split, epsilon, work, left * work, monitor, err) < 0) {
+    progress->evaluations++;
+    left = mc_rate_needed(&progress->rate, (double)progress->evaluations, admm->primal - admm->dual,
+                          epsilon * admm->primal);
+    if (admm->active_set && !gap_reached(admm->primal, admm->dual, epsilon) &&
+        mc_admm_active_set(admm, epsilon, work, left * work, monitor, err) < 0) {
         return -1;
     }
     monitor_algorithm(monitor, ALGORITHM_ADMM);
-    if (gap_reached(split->primal, split->dual, epsilon)) {
+    if (gap_reached(admm->primal, admm->dual, epsilon)) {
         return 0;
     }
-    fit->reason = monitor_check(monitor, fit->iterations, split->primal, split->dual);
-    if (!fit->reason && course->looks >= TRIAL && !((double)course->looks + left <= MOST_LOOKS)) {
+    fit->reason = monitor_check(monitor, fit->iterations, admm->primal, admm->dual);
+    if (!fit->reason && progress->evaluations >= PREDICTION_AFTER &&
+        !((double)progress->evaluations + left <= MAX_EVALUATIONS)) {
         fit->reason = STOP_STALLED;
     }
-    mc_rate_update(&course->rate, (double)course->looks, split->primal - split->dual);
+    mc_rate_update(&progress->rate, (double)progress->evaluations, admm->primal - admm->dual);
     return 0;
 }
 
 /* Iterates until the gap is epsilon, a limit is reached, or it stalls. */
-static int run(struct split *split, double epsilon, const struct monitor *monitor,
-               struct mc_fit *fit, struct error *err) {
-    struct course course = {.rate = {.earlier = INFINITY}};
+static int run(struct admm *admm, double epsilon, const struct monitor *monitor, struct mc_fit *fit,
+               struct error *err) {
+    struct progress progress = {.rate = {.earlier = INFINITY}};
     for (uint64_t t = 1; !fit->reason; t++) {
         if (monitor_late(monitor)) {
-            fit->reason = monitor_check(monitor, fit->iterations, split->primal, split->dual);
-        } else if (splitting_iterate(&split->splitting) < 0) {
+            fit->reason = monitor_check(monitor, fit->iterations, admm->primal, admm->dual);
+        } else if (splitting_iterate(&admm->splitting) < 0) {
             fit->reason = STOP_STALLED;
-        } else if (t % LOOK == 0) {
-            if (look(split, &course, epsilon, monitor, fit, err) < 0) {
+        } else if (t % EVALUATION_INTERVAL == 0) {
+            if (evaluate(admm, &progress, epsilon, monitor, fit, err) < 0) {
                 return -1;
             }
-            if (gap_reached(split->primal, split->dual, epsilon)) {
+            if (gap_reached(admm->primal, admm->dual, epsilon)) {
                 break;
             }
         }
@@ -179,25 +180,25 @@ static int run(struct split *split, double epsilon, const struct monitor *monito
 }
 
 /* Copies the best dual point to the kernel, with its coefficients and scores. */
-static int give_back(struct split *split, struct error *err) {
-    struct mc_kernel *kernel = split->kernel;
-    if (mc_alpha_copy(&kernel->alpha, &split->alpha, err) < 0) {
+static int give_back(struct admm *admm, struct error *err) {
+    struct mc_kernel *kernel = admm->kernel;
+    if (mc_alpha_copy(&kernel->alpha, &admm->alpha, err) < 0) {
         return -1;
     }
-    for (size_t i = 0; i < split->n; i++) {
-        mc_alpha_scale(&kernel->alpha, i, split->scale);
+    for (size_t i = 0; i < admm->n; i++) {
+        mc_alpha_scale(&kernel->alpha, i, admm->scale);
     }
     mc_kernel_coefficients(kernel);
-    splitting_product(&split->splitting, kernel->B, kernel->F);
+    splitting_product(&admm->splitting, kernel->B, kernel->F);
     return 0;
 }
 
 /* Certifies the best points. Without a constant feature the scores come from the matrix here, which
  * has the exact values. */
-static int certify(struct split *split, struct mc_fit *fit, struct error *err) {
-    struct mc_kernel *kernel = split->kernel;
-    size_t size = split->n * split->k;
-    bool found = split->primal < INFINITY;
+static int certify(struct admm *admm, struct mc_fit *fit, struct error *err) {
+    struct mc_kernel *kernel = admm->kernel;
+    size_t size = admm->n * admm->k;
+    bool found = admm->primal < INFINITY;
     bool exact = kernel->task->bias == 0;
     double *scores = exact ? memory_array(2 * size, sizeof *scores, "scores", err) : NULL;
     if (exact && !scores) {
@@ -208,44 +209,44 @@ static int certify(struct split *split, struct mc_fit *fit, struct error *err) {
         memcpy(scores, kernel->F, size * sizeof *scores);
     }
     if (exact && found) {
-        splitting_product(&split->splitting, split->best, scores);
+        splitting_product(&admm->splitting, admm->best, scores);
     }
-    int status = mc_kernel_certify_point(kernel, found ? split->best : kernel->B, scores,
-                                         split->primal, fit, err);
+    int status = mc_kernel_certify_point(kernel, found ? admm->best : kernel->B, scores,
+                                         admm->primal, fit, err);
     free(scores);
     return status;
 }
 
 static int solve(void *context, double epsilon, const struct monitor *monitor, struct mc_fit *fit,
                  struct error *err) {
-    struct split *split = context;
-    fit->iterations = split->iterations;
-    int status = run(split, epsilon, monitor, fit, err) < 0 || give_back(split, err) < 0 ||
-                         certify(split, fit, err) < 0
+    struct admm *admm = context;
+    fit->iterations = admm->iterations;
+    int status = run(admm, epsilon, monitor, fit, err) < 0 || give_back(admm, err) < 0 ||
+                         certify(admm, fit, err) < 0
                      ? -1
                      : 0;
-    split->iterations = fit->iterations;
+    admm->iterations = fit->iterations;
     return status;
 }
 
-int mc_kernel_split(struct mc_kernel *kernel, const struct mc_goal *goal,
-                    const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    struct split split;
+int mc_kernel_admm(struct mc_kernel *kernel, const struct mc_goal *goal,
+                   const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    struct admm admm;
     *fit = (struct mc_fit){0};
     const struct problem *problem = kernel->task->problem;
-    int status = mc_split_create(&split, kernel, NULL, err) < 0
+    int status = mc_admm_create(&admm, kernel, NULL, err) < 0
                      ? -1
-                     : splitting_fill(&split.splitting, problem->gram, problem->rows, err);
-    if (status == 0 && mc_split_start(&split) == 0) {
-        split.active_set = goal->active_set;
-        status = mc_fit_tighten(solve, &split, goal, monitor, fit, err);
+                     : splitting_fill(&admm.splitting, problem->gram, problem->rows, err);
+    if (status == 0 && mc_admm_start(&admm) == 0) {
+        admm.active_set = goal->active_set;
+        status = mc_fit_tighten(solve, &admm, goal, monitor, fit, err);
     } else if (status == 0) {
         fit->reason = STOP_STALLED;
-        status = certify(&split, fit, err);
+        status = certify(&admm, fit, err);
     }
     if (status < 0) {
         mc_fit_free(fit);
     }
-    mc_split_free(&split);
+    mc_admm_free(&admm);
     return status;
 }

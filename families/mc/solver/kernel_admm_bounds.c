@@ -20,64 +20,65 @@ enum { SWEEPS = 3 };
  * variables between their bounds at Z are nearly those of the optimum long before the bounds meet.
  * (3,000 rows of letter, rbf .0625, ww at C = 100: 1310 variables are free at the optimum, 1380 after
  * 60 ADMM iterations; six active-set iterations reduce the gap from .11 to 2e-4.) */
-static const double ROUND_WORK = 0.45, LEAST_GAIN = 1e-6, MOST_WORK = 2;
+static const double ACTIVE_SET_WORK = 0.45, MIN_GAIN = 1e-6, MAX_WORK = 2;
 
 /* ---- bounds ---- */
 
 /* Updates the best primal point by U (or Z), with scores S. */
-static void take_primal(struct split *split, const double *U, double epsilon) {
-    struct mc_kernel *kernel = split->kernel;
+static void take_primal(struct admm *admm, const double *U, double epsilon) {
+    struct mc_kernel *kernel = admm->kernel;
     double *F = kernel->F;
-    kernel->F = split->splitting.S;
-    kernel->norm = array_dot(U, split->splitting.S, split->n * split->k);
-    kernel->dual = split->dual;
+    kernel->F = admm->splitting.S;
+    kernel->norm = array_dot(U, admm->splitting.S, admm->n * admm->k);
+    kernel->dual = admm->dual;
     mc_kernel_primal(kernel, epsilon);
     kernel->F = F;
-    if (kernel->primal < split->primal) {
-        split->primal = kernel->primal;
-        for (size_t j = 0; j < split->n * split->k; j++) {
-            split->best[j] = kernel->scale * U[j];
+    if (kernel->primal < admm->primal) {
+        admm->primal = kernel->primal;
+        for (size_t j = 0; j < admm->n * admm->k; j++) {
+            admm->best[j] = kernel->scale * U[j];
         }
     }
 }
 
 /* Updates the best dual point by the best multiple of alpha, with coefficients B and scores S. */
-static int take_dual(struct split *split, const struct mc_alpha *alpha, const double *B,
+static int take_dual(struct admm *admm, const struct mc_alpha *alpha, const double *B,
                      struct error *err) {
-    struct mc_kernel *kernel = split->kernel;
+    struct mc_kernel *kernel = admm->kernel;
     double sum = 0, rest = 0;
-    for (size_t i = 0; i < split->n; i++) {
+    for (size_t i = 0; i < admm->n; i++) {
         sum += kernel->q[i] > 0 ? mc_alpha_sum(alpha, i) : 0;
-        rest +=
-            kernel->q[i] > 0 ? 0 : kernel->cap[kernel->task->y[i]] * mc_most(&kernel->task->shape);
+        rest += kernel->q[i] > 0
+                    ? 0
+                    : kernel->cap[kernel->task->y[i]] * mc_max_alpha_sum(&kernel->task->shape);
     }
-    double norm = array_dot(B, split->splitting.S, split->n * split->k);
+    double norm = array_dot(B, admm->splitting.S, admm->n * admm->k);
     double scale = norm > sum ? sum / norm : 1;
     double dual = rest + scale * sum - scale * scale * norm / 2;
-    if (!(dual > split->dual)) {
+    if (!(dual > admm->dual)) {
         return 0;
     }
-    split->dual = dual;
-    split->scale = scale;
-    return mc_alpha_copy(&split->alpha, alpha, err);
+    admm->dual = dual;
+    admm->scale = scale;
+    return mc_alpha_copy(&admm->alpha, alpha, err);
 }
 
 /* ---- sweeps ---- */
 
-/* An exact step of row first + a. change (MC_SPLIT_BLOCK, k): changes of the coefficients of the rows
+/* An exact step of row first + a. change (MC_ADMM_BLOCK, k): changes of the coefficients of the rows
  * of its block before it; gets its own. */
-static int sweep_row(struct split *split, struct mc_alpha *alpha, size_t first, size_t a,
+static int sweep_row(struct admm *admm, struct mc_alpha *alpha, size_t first, size_t a,
                      double *change, struct error *err) {
-    struct mc_kernel *kernel = split->kernel;
-    size_t k = split->k, i = first + a, y = kernel->task->y[i];
-    double *B = split->splitting.U + i * k;
+    struct mc_kernel *kernel = admm->kernel;
+    size_t k = admm->k, i = first + a, y = kernel->task->y[i];
+    double *B = admm->splitting.U + i * k;
     memset(change + a * k, 0, k * sizeof *change);
     if (!(kernel->q[i] > 0)) {
         return 0;
     }
-    memcpy(kernel->s, split->splitting.S + i * k, k * sizeof *kernel->s);
+    memcpy(kernel->s, admm->splitting.S + i * k, k * sizeof *kernel->s);
     for (size_t b = 0; b < a; b++) {
-        array_add(kernel->s, split->splitting.K[(first + b) * split->n + i], change + b * k, k);
+        array_add(kernel->s, admm->splitting.K[(first + b) * admm->n + i], change + b * k, k);
     }
     mc_alpha_load(alpha, i, kernel->row);
     if (!(mc_kernel_step(kernel, y, kernel->q[i]) > 0)) {
@@ -95,155 +96,154 @@ static int sweep_row(struct split *split, struct mc_alpha *alpha, size_t first, 
 }
 
 /* S += K change, at the m rows of the block. */
-static void add_within(struct split *split, size_t first, size_t m, const double *change) {
-    size_t n = split->n, k = split->k;
+static void add_within(struct admm *admm, size_t first, size_t m, const double *change) {
+    size_t n = admm->n, k = admm->k;
     for (size_t a = 0; a < m; a++) {
         for (size_t b = 0; b < m; b++) {
             size_t i = first + (a < b ? a : b), j = first + (a < b ? b : a);
-            double value = i == j ? split->kernel->q[i] : split->splitting.K[i * n + j];
-            array_add(split->splitting.S + (first + a) * k, value, change + b * k, k);
+            double value = i == j ? admm->kernel->q[i] : admm->splitting.K[i * n + j];
+            array_add(admm->splitting.S + (first + a) * k, value, change + b * k, k);
         }
     }
 }
 
 /* One sweep of exact steps over alpha, with coefficients U and scores S, which are updated. */
-static int sweep(struct split *split, struct mc_alpha *alpha, struct error *err) {
-    size_t n = split->n, k = split->k;
-    double *change = split->change;
-    for (size_t first = 0; first < n; first += MC_SPLIT_BLOCK) {
-        size_t m = n - first < MC_SPLIT_BLOCK ? n - first : MC_SPLIT_BLOCK, end = first + m;
+static int sweep(struct admm *admm, struct mc_alpha *alpha, struct error *err) {
+    size_t n = admm->n, k = admm->k;
+    double *change = admm->change;
+    for (size_t first = 0; first < n; first += MC_ADMM_BLOCK) {
+        size_t m = n - first < MC_ADMM_BLOCK ? n - first : MC_ADMM_BLOCK, end = first + m;
         for (size_t a = 0; a < m; a++) {
-            if (sweep_row(split, alpha, first, a, change, err) < 0) {
+            if (sweep_row(admm, alpha, first, a, change, err) < 0) {
                 return -1;
             }
         }
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)first, (int)k, (int)m, 1,
-                    split->splitting.K + first, (int)n, change, (int)k, 1, split->splitting.S,
+                    admm->splitting.K + first, (int)n, change, (int)k, 1, admm->splitting.S,
                     (int)k);
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(n - end), (int)k, (int)m, 1,
-                    split->splitting.K + first * n + end, (int)n, change, (int)k, 1,
-                    split->splitting.S + end * k, (int)k);
-        add_within(split, first, m, change);
+                    admm->splitting.K + first * n + end, (int)n, change, (int)k, 1,
+                    admm->splitting.S + end * k, (int)k);
+        add_within(admm, first, m, change);
     }
     return 0;
 }
 
 /* ---- evaluation ---- */
 
-int mc_split_get_alpha(const struct split *split, struct mc_alpha *alpha, struct error *err) {
-    for (size_t i = 0; i < split->n; i++) {
-        if (mc_alpha_store(alpha, i, split->dense + i * split->k, err) < 0) {
+int mc_admm_get_alpha(const struct admm *admm, struct mc_alpha *alpha, struct error *err) {
+    for (size_t i = 0; i < admm->n; i++) {
+        if (mc_alpha_store(alpha, i, admm->dense + i * admm->k, err) < 0) {
             return -1;
         }
     }
     return 0;
 }
 
-int mc_split_look(struct split *split, double epsilon, struct error *err) {
-    take_primal(split, split->splitting.U, epsilon);
-    splitting_product(&split->splitting, split->splitting.Z, split->splitting.S);
-    if (mc_split_get_alpha(split, &split->swept, err) < 0 ||
-        take_dual(split, &split->swept, split->splitting.Z, err) < 0) {
+int mc_admm_evaluate(struct admm *admm, double epsilon, struct error *err) {
+    take_primal(admm, admm->splitting.U, epsilon);
+    splitting_product(&admm->splitting, admm->splitting.Z, admm->splitting.S);
+    if (mc_admm_get_alpha(admm, &admm->swept, err) < 0 ||
+        take_dual(admm, &admm->swept, admm->splitting.Z, err) < 0) {
         return -1;
     }
-    take_primal(split, split->splitting.Z, epsilon);
-    memcpy(split->splitting.U, split->splitting.Z,
-           split->n * split->k * sizeof *split->splitting.U);
+    take_primal(admm, admm->splitting.Z, epsilon);
+    memcpy(admm->splitting.U, admm->splitting.Z, admm->n * admm->k * sizeof *admm->splitting.U);
     for (int t = 0; t < SWEEPS; t++) {
-        if (sweep(split, &split->swept, err) < 0) {
+        if (sweep(admm, &admm->swept, err) < 0) {
             return -1;
         }
     }
-    if (take_dual(split, &split->swept, split->splitting.U, err) < 0) {
+    if (take_dual(admm, &admm->swept, admm->splitting.U, err) < 0) {
         return -1;
     }
-    take_primal(split, split->splitting.U, epsilon);
+    take_primal(admm, admm->splitting.U, epsilon);
     return 0;
 }
 
 /* ---- active-set iterations ---- */
 
-double mc_split_inside(const struct split *split) {
-    const struct mc_kernel *kernel = split->kernel;
-    size_t k = split->k, all = 0, most = 0;
+double mc_admm_count_free(const struct admm *admm) {
+    const struct mc_kernel *kernel = admm->kernel;
+    size_t k = admm->k, all = 0, max = 0;
     for (size_t c = 0; c < k; c++) {
-        size_t inside = 0;
-        for (size_t i = 0; i < split->n; i++) {
-            double alpha = split->dense[i * k + c];
-            inside += alpha > 0 && alpha < kernel->cap[kernel->task->y[i]];
+        size_t n_free = 0;
+        for (size_t i = 0; i < admm->n; i++) {
+            double alpha = admm->dense[i * k + c];
+            n_free += alpha > 0 && alpha < kernel->cap[kernel->task->y[i]];
         }
-        all += inside;
-        most = inside > most ? inside : most;
+        all += n_free;
+        max = n_free > max ? n_free : max;
     }
-    return (double)(mc_active_parts(&kernel->task->shape) > 1 ? most : all);
+    return (double)(mc_active_subproblems(&kernel->task->shape) > 1 ? max : all);
 }
 
 /* Work of an active-set iteration with `size` variables in each of its subproblems. */
-static double round_work(const struct split *split, double size) {
-    double parts = (double)mc_active_parts(&split->kernel->task->shape);
-    return work_blas3(parts * ROUND_WORK * size * size * size);
+static double active_set_work_of(const struct admm *admm, double size) {
+    double parts = (double)mc_active_subproblems(&admm->kernel->task->shape);
+    return work_blas3(parts * ACTIVE_SET_WORK * size * size * size);
 }
 
 /* U = the coefficients of swept, S = its scores; evaluates the bounds there. */
-static int look_at_swept(struct split *split, double epsilon, struct error *err) {
-    struct mc_kernel *kernel = split->kernel;
-    double *U = split->splitting.U;
-    for (size_t i = 0; i < split->n; i++) {
-        mc_alpha_load(&split->swept, i, kernel->row);
+static int evaluate_swept(struct admm *admm, double epsilon, struct error *err) {
+    struct mc_kernel *kernel = admm->kernel;
+    double *U = admm->splitting.U;
+    for (size_t i = 0; i < admm->n; i++) {
+        mc_alpha_load(&admm->swept, i, kernel->row);
         mc_centred_coefficients(&kernel->task->shape, kernel->task->y[i], kernel->row,
-                                U + i * split->k);
+                                U + i * admm->k);
     }
-    splitting_product(&split->splitting, U, split->splitting.S);
-    if (take_dual(split, &split->swept, U, err) < 0) {
+    splitting_product(&admm->splitting, U, admm->splitting.S);
+    if (take_dual(admm, &admm->swept, U, err) < 0) {
         return -1;
     }
-    take_primal(split, U, epsilon);
+    take_primal(admm, U, epsilon);
     return 0;
 }
 
-int mc_split_rounds(struct split *split, double epsilon, double look, double left,
-                    const struct monitor *monitor, struct error *err) {
-    struct mc_kernel *kernel = split->kernel;
-    double parts = (double)mc_active_parts(&kernel->task->shape), before = split->inside;
-    split->inside = mc_split_inside(split);
-    double size = (1 + MC_ACTIVE_MORE) * split->inside, work = round_work(split, size);
-    double later = round_work(split, size * fmin(1, split->inside / before));
-    const struct mc_admm_work used = {.admm = split->work,
-                                      .active_set = split->rounds_work,
-                                      .evaluation = look,
-                                      .needed = left,
+int mc_admm_active_set(struct admm *admm, double epsilon, double evaluate, double needed,
+                       const struct monitor *monitor, struct error *err) {
+    struct mc_kernel *kernel = admm->kernel;
+    double parts = (double)mc_active_subproblems(&kernel->task->shape), before = admm->n_free;
+    admm->n_free = mc_admm_count_free(admm);
+    double size = (1 + MC_ACTIVE_MAX_FREED) * admm->n_free, work = active_set_work_of(admm, size);
+    double later = active_set_work_of(admm, size * fmin(1, admm->n_free / before));
+    const struct mc_admm_work used = {.admm = admm->work,
+                                      .active_set = admm->active_set_work,
+                                      .evaluation = evaluate,
+                                      .needed = needed,
                                       .now = work,
                                       .later = later}; /* split->inside was 0 before the first */
-    if (size > MC_ACTIVE_MOST || !mc_policy_starts_active_set(&used)) {
+    if (size > MC_ACTIVE_MAX || !mc_policy_starts_active_set(&used)) {
         return 0;
     }
     monitor_algorithm(monitor, ALGORITHM_ACTIVE_SET);
-    if (mc_split_get_alpha(split, &split->swept, err) < 0) {
+    if (mc_admm_get_alpha(admm, &admm->swept, err) < 0) {
         return -1;
     }
-    struct mc_round round = {.cap = kernel->cap,
-                             .q = kernel->q,
-                             .F = split->splitting.S,
-                             .alpha = &split->swept,
-                             .few = true,
-                             .monitor = monitor,
-                             .gain = INFINITY};
-    double product = work_blas3((double)split->n * (double)split->n * (double)split->k), spent = 0;
+    struct mc_active_iteration iteration = {.cap = kernel->cap,
+                                            .q = kernel->q,
+                                            .F = admm->splitting.S,
+                                            .alpha = &admm->swept,
+                                            .few = true,
+                                            .monitor = monitor,
+                                            .gain = INFINITY};
+    double product = work_blas3((double)admm->n * (double)admm->n * (double)admm->k), used_here = 0;
     for (;;) {
-        if (look_at_swept(split, epsilon, err) < 0) {
+        if (evaluate_swept(admm, epsilon, err) < 0) {
             return -1;
         }
-        double distance = split->primal - split->dual;
-        if (gap_reached(split->primal, split->dual, epsilon) || monitor_late(monitor) ||
-            !(round.gain > LEAST_GAIN * distance) || round.crowded ||
-            split->rounds_work > MOST_WORK * split->work || spent > left) {
+        double distance = admm->primal - admm->dual;
+        if (gap_reached(admm->primal, admm->dual, epsilon) || monitor_late(monitor) ||
+            !(iteration.gain > MIN_GAIN * distance) || iteration.too_many ||
+            admm->active_set_work > MAX_WORK * admm->work || used_here > needed) {
             return 0;
         }
-        if (mc_active_run(kernel->active, &round, err) < 0) {
+        if (mc_active_iterate(kernel->active, &iteration, err) < 0) {
             return -1;
         }
-        work = round_work(split, (double)round.size / parts) + product;
-        split->rounds_work += work;
-        spent += work;
+        work = active_set_work_of(admm, (double)iteration.size / parts) + product;
+        admm->active_set_work += work;
+        used_here += work;
     }
 }

@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /* Rows of a block: the scores of all other rows are updated once for each block. */
-enum { MC_SPLIT_BLOCK = 64 };
+enum { MC_ADMM_BLOCK = 64 };
 
-struct split {
+struct admm {
     struct mc_kernel *kernel;
     size_t n, k;
     struct splitting splitting; /* in the coefficients; U and S are work between its iterations */
@@ -22,37 +22,37 @@ struct split {
     double primal, dual;   /* the best bounds */
     struct mc_alpha alpha; /* the best dual point is scale alpha */
     double scale;
-    struct mc_alpha swept; /* alpha of Z, then after some sweeps */
-    double *change;        /* (MC_SPLIT_BLOCK, k) changes of the coefficients in a block */
-    double work;           /* work of all ADMM iterations */
-    double rounds_work;    /* work of active-set iterations that did not reach the gap */
-    bool active_set;       /* active-set iterations are allowed */
-    uint64_t iterations;   /* of all runs */
-    double inside;         /* mc_split_inside at the last evaluation; 0 before the first */
+    struct mc_alpha swept;  /* alpha of Z, then after some sweeps */
+    double *change;         /* (MC_ADMM_BLOCK, k) changes of the coefficients in a block */
+    double work;            /* work of all ADMM iterations */
+    double active_set_work; /* work of active-set iterations that did not reach the gap */
+    bool active_set;        /* active-set iterations are allowed */
+    uint64_t iterations;    /* of all runs */
+    double n_free;          /* mc_admm_count_free at the last evaluation; 0 before the first */
 };
 
 /* Allocates; the caller fills the matrix K of splitting, or its low-rank surrogate if `low` is not
- * NULL (borrowed). The caller calls mc_split_free, whatever this returns. */
-int mc_split_create(struct split *split, struct mc_kernel *kernel, const struct low_rank_goal *low,
-                    struct error *err);
-void mc_split_free(struct split *split);
+ * NULL (borrowed). The caller calls mc_admm_free, whatever this returns. */
+int mc_admm_create(struct admm *admm, struct mc_kernel *kernel, const struct low_rank_goal *low,
+                   struct error *err);
+void mc_admm_free(struct admm *admm);
 
 /* Starts at the kernel's alpha; the matrix is filled. -1 if it has no factor (no error is set). */
-int mc_split_start(struct split *split);
+int mc_admm_start(struct admm *admm);
 
 /* alpha = the alpha of Z. */
-int mc_split_get_alpha(const struct split *split, struct mc_alpha *alpha, struct error *err);
+int mc_admm_get_alpha(const struct admm *admm, struct mc_alpha *alpha, struct error *err);
 
 /* Number of variables strictly between their bounds at Z: the maximum over the subproblems of the
  * active set. */
-double mc_split_inside(const struct split *split);
+double mc_admm_count_free(const struct admm *admm);
 
 /* Evaluates both bounds, when S has the scores of U. Overwrites U and S. */
-int mc_split_look(struct split *split, double epsilon, struct error *err);
+int mc_admm_evaluate(struct admm *admm, double epsilon, struct error *err);
 
 /* Active-set iterations from Z until the gap is epsilon or they gain too little, if the policy starts
  * them. look: work of another evaluation; left: work that ADMM still needs. Overwrites U and S. */
-int mc_split_rounds(struct split *split, double epsilon, double look, double left,
-                    const struct monitor *monitor, struct error *err);
+int mc_admm_active_set(struct admm *admm, double epsilon, double evaluate, double left,
+                       const struct monitor *monitor, struct error *err);
 
 #endif

@@ -11,12 +11,12 @@
 #include <string.h>
 
 /* Trials of a larger multiple of W for the certificate. From the second on, the multiple grows by
- * FURTHER times what the last certificate asked for. */
-enum { STRETCHES = 3 };
-static const double FURTHER = 2;
+ * RESCALING_GROWTH times what the last certificate asked for. */
+enum { MAX_RESCALINGS = 3 };
+static const double RESCALING_GROWTH = 2;
 
 /* b (k) = the coefficients of row i's alpha, which is scaled to be feasible. */
-static void take_coefficients(struct mc_kernel *kernel, size_t i, double *b) {
+static void row_coefficients(struct mc_kernel *kernel, size_t i, double *b) {
     const struct mc_task *task = kernel->task;
     double cap = kernel->cap[task->y[i]];
     double sum = task->shape.form->maximum ? mc_alpha_sum(&kernel->alpha, i) : 0;
@@ -29,7 +29,7 @@ static void take_coefficients(struct mc_kernel *kernel, size_t i, double *b) {
 
 void mc_kernel_coefficients(struct mc_kernel *kernel) {
     for (size_t i = 0; i < kernel->n; i++) {
-        take_coefficients(kernel, i, kernel->B + i * kernel->k);
+        row_coefficients(kernel, i, kernel->B + i * kernel->k);
     }
 }
 
@@ -52,7 +52,7 @@ static double losses(void *context, double theta, double *slope) {
 void mc_kernel_primal(struct mc_kernel *kernel, double epsilon) {
     struct mc_line line = {.norm = kernel->norm, .losses = losses, .context = kernel};
     double wanted = kernel->dual / (1 - epsilon);
-    kernel->scale = mc_scale(&line, wanted, wanted - kernel->dual, &kernel->primal);
+    kernel->scale = mc_rescale(&line, wanted, wanted - kernel->dual, &kernel->primal);
 }
 
 /* Evaluates both bounds from F = K B. */
@@ -62,7 +62,7 @@ static int bounds(struct mc_kernel *kernel, double epsilon, struct error *err) {
     kernel->norm = array_dot(kernel->B, kernel->F, kernel->n * kernel->k);
     for (size_t i = 0; i < kernel->n; i++) {
         sum += kernel->q[i] > 0 ? mc_alpha_sum(&kernel->alpha, i)
-                                : kernel->cap[task->y[i]] * mc_most(&task->shape);
+                                : kernel->cap[task->y[i]] * mc_max_alpha_sum(&task->shape);
     }
     kernel->dual = sum - kernel->norm / 2;
     mc_kernel_primal(kernel, epsilon);
@@ -74,14 +74,14 @@ static int bounds(struct mc_kernel *kernel, double epsilon, struct error *err) {
 /* ---- coefficients and scores ---- */
 
 /* Updates B and F = K B to alpha. */
-static int bring_up(struct mc_kernel *kernel, struct error *err) {
+static int update_scores(struct mc_kernel *kernel, struct error *err) {
     size_t k = kernel->k, m = 0;
     double square = kernel->task->bias * kernel->task->bias;
     double *change = memory_array(kernel->n, k * sizeof *change, "coefficients", err);
     memset(kernel->s, 0, k * sizeof *kernel->s); /* the sum of the changes */
     for (size_t i = 0; change && i < kernel->n; i++) {
         double *b = kernel->B + i * k, *row = change + m * k;
-        take_coefficients(kernel, i, kernel->u);
+        row_coefficients(kernel, i, kernel->u);
         if (memcmp(kernel->u, b, k * sizeof *b) == 0) {
             continue;
         }
@@ -105,7 +105,7 @@ static int bring_up(struct mc_kernel *kernel, struct error *err) {
 }
 
 int mc_kernel_refresh(struct mc_kernel *kernel, double epsilon, struct error *err) {
-    return bring_up(kernel, err) < 0 ? -1 : bounds(kernel, epsilon, err);
+    return update_scores(kernel, err) < 0 ? -1 : bounds(kernel, epsilon, err);
 }
 
 /* ---- certificates ---- */
@@ -180,15 +180,16 @@ static int certify_scaled(struct mc_kernel *kernel, const struct points *points,
  * times that; a W that is longer by as much costs next to nothing. The longer coefficients have other
  * rounding errors, which leave other margins short; so the later trials are larger. The best is kept.
  */
-static int stretch(struct mc_kernel *kernel, const struct points *points, struct mc_fit *fit,
+static int rescale(struct mc_kernel *kernel, const struct points *points, struct mc_fit *fit,
                    struct error *err) {
     struct certificate best = fit->certificate;
     double scale = kernel->scale, next = scale * best.length;
     int status = 0;
     for (int t = 0;
-         t < STRETCHES && status == 0 && next > kernel->scale && best.gap > kernel->epsilon; t++) {
+         t < MAX_RESCALINGS && status == 0 && next > kernel->scale && best.gap > kernel->epsilon;
+         t++) {
         status = certify_scaled(kernel, points, next, fit, err);
-        next = kernel->scale * (1 + FURTHER * (fit->certificate.length - 1));
+        next = kernel->scale * (1 + RESCALING_GROWTH * (fit->certificate.length - 1));
         bool better = fit->primal < best.primal;
         scale = better ? kernel->scale : scale;
         certify_join(better ? &fit->certificate : &best, better ? &best : &fit->certificate);
@@ -206,7 +207,7 @@ static int stretch(struct mc_kernel *kernel, const struct points *points, struct
 
 /* Sets certificate.lost: how much the certified primal exceeds the one that the solver found, because
  * of the rounding of scores and coefficients. */
-static void blame(double primal, struct mc_fit *fit) {
+static void set_lost(double primal, struct mc_fit *fit) {
     fit->certificate.lost = fmax(0, fit->primal - primal);
 }
 
@@ -234,11 +235,11 @@ int mc_kernel_certify(struct mc_kernel *kernel, struct mc_fit *fit, struct error
                          set_weights(kernel, kernel->B, bias, fit, err) < 0 ||
                          score(kernel, bias, scores, err) < 0 ||
                          certify_scores(kernel, bias, scores, fit, err) < 0 ||
-                         stretch(kernel, &points, fit, err) < 0
+                         rescale(kernel, &points, fit, err) < 0
                      ? -1
                      : bounds(kernel, kernel->epsilon, err);
     if (status == 0 && kernel->exact) { /* else the difference is due to float */
-        blame(own, fit);
+        set_lost(own, fit);
     }
     free(scores);
     free(bias);
@@ -254,11 +255,11 @@ int mc_kernel_certify_point(struct mc_kernel *kernel, const double *primal, cons
     int status = (constant && (!bias || !dual_bias)) ||
                          set_weights(kernel, primal, bias, fit, err) < 0 ||
                          certify_scores(kernel, dual_bias, scores, fit, err) < 0 ||
-                         stretch(kernel, &points, fit, err) < 0
+                         rescale(kernel, &points, fit, err) < 0
                      ? -1
                      : 0;
     if (status == 0) {
-        blame(own, fit);
+        set_lost(own, fit);
     }
     free(bias);
     free(dual_bias);

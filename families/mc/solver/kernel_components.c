@@ -10,25 +10,25 @@
 #include <stdlib.h>
 
 /* Components are merged up to TOGETHER rows, because each fit has a fixed cost. Matrices of more than
- * MOST_ROWS are not searched. */
-enum { TOGETHER = 256, MOST_ROWS = 30000 };
+ * MAX_ROWS are not searched. */
+enum { MIN_COMPONENT = 256, MAX_ROWS = 30000 };
 
 /* Target gap of a component over that of the whole: the rest is for the entries between
  * components. */
-static const double PART_GAP = 0.8;
+static const double COMPONENT_GAP = 0.8;
 
-int mc_kernel_parts_find(struct parts *parts, const struct mc_task *task,
-                         const struct monitor *monitor, struct error *err) {
+int mc_kernel_components_find(struct parts *parts, const struct mc_task *task,
+                              const struct monitor *monitor, struct error *err) {
     const struct problem *problem = task->problem;
     const struct kernel_rows *rows = gram_rows(problem->gram);
     *parts = (struct parts){0};
-    bool possible = task->n > TOGETHER && task->n <= MOST_ROWS && task->bias == 0 &&
+    bool possible = task->n > MIN_COMPONENT && task->n <= MAX_ROWS && task->bias == 0 &&
                     !problem->cluster && !rows->cluster && rows->kernel->type != KERNEL_PRECOMPUTED;
-    return possible ? parts_find(parts, problem, TOGETHER, monitor, err) : 0;
+    return possible ? parts_find(parts, problem, MIN_COMPONENT, monitor, err) : 0;
 }
 
 /* A component as a task: its data, its kernel matrix in double, its rows' classes. */
-struct part {
+struct component {
     struct data data;
     struct gram *gram;
     struct problem problem;
@@ -37,53 +37,56 @@ struct part {
     struct mc_task task;
 };
 
-static void free_part(struct part *part) {
-    certify_free(part->task.certify);
-    score_map_free(&part->map);
-    gram_free(part->gram);
-    data_free(&part->data);
-    free(part->y);
+static void free_component(struct component *component) {
+    certify_free(component->task.certify);
+    score_map_free(&component->map);
+    gram_free(component->gram);
+    data_free(&component->data);
+    free(component->y);
 }
 
 /* Makes the task of rows row[0..n). The caller calls free_part, also after a failure. */
-static int make_part(const struct mc_task *task, const uint32_t *row, size_t n, struct part *part,
-                     struct error *err) {
+static int make_component(const struct mc_task *task, const uint32_t *row, size_t n,
+                          struct component *component, struct error *err) {
     const struct problem *whole = task->problem;
     uint32_t *of_data = memory_array(n, sizeof *of_data, "rows", err);
-    *part = (struct part){.y = memory_array(n, sizeof *part->y, "classes", err), .task = *task};
-    part->task.certify = NULL;
-    for (size_t i = 0; of_data && part->y && i < n; i++) {
+    *component = (struct component){.y = memory_array(n, sizeof *component->y, "classes", err),
+                                    .task = *task};
+    component->task.certify = NULL;
+    for (size_t i = 0; of_data && component->y && i < n; i++) {
         of_data[i] = whole->rows ? whole->rows[row[i]] : row[i];
-        part->y[i] = task->y[row[i]];
+        component->y[i] = task->y[row[i]];
     }
-    bool made = of_data && part->y && data_subset(whole->data, of_data, n, &part->data, err) == 0 &&
-                gram_create(&part->gram, gram_rows(whole->gram)->kernel, &part->data,
+    bool made = of_data && component->y &&
+                data_subset(whole->data, of_data, n, &component->data, err) == 0 &&
+                gram_create(&component->gram, gram_rows(whole->gram)->kernel, &component->data,
                             whole->cache_bytes, true, whole->threads, err) == 0;
     free(of_data);
     if (!made) {
         return -1;
     }
-    part->problem =
-        (struct problem){.data = &part->data,
-                         .gram = part->gram,
+    component->problem =
+        (struct problem){.data = &component->data,
+                         .gram = component->gram,
                          .n = n,
                          .threads = whole->threads,
-                         .cache_bytes = whole->cache_bytes - gram_kept_bytes(part->gram)};
-    part->task.problem = &part->problem;
-    part->task.n = part->task.n_all = n;
-    part->task.y = part->y;
-    part->task.keep = true;
-    return score_map_create(&part->map, &part->problem, err) < 0 ||
-                   certify_create(&part->task.certify, &part->problem, &part->map, 0, err) < 0
+                         .cache_bytes = whole->cache_bytes - gram_kept_bytes(component->gram)};
+    component->task.problem = &component->problem;
+    component->task.n = component->task.n_all = n;
+    component->task.y = component->y;
+    component->task.keep = true;
+    return score_map_create(&component->map, &component->problem, err) < 0 ||
+                   certify_create(&component->task.certify, &component->problem, &component->map, 0,
+                                  err) < 0
                ? -1
                : 0;
 }
 
 /* Solves a component, which is not searched for components again. */
-static int solve_part(const struct mc_task *task, const struct mc_goal *goal,
-                      const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+static int solve_component(const struct mc_task *task, const struct mc_goal *goal,
+                           const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     struct mc_solvers solvers = {.task = task, .searched = true};
-    struct mc_state state = {&solvers, MC_AUTO, goal->cost, PART_GAP * goal->epsilon, fit};
+    struct mc_state state = {&solvers, MC_AUTO, goal->cost, COMPONENT_GAP * goal->epsilon, fit};
     int status = mc_policy_solve(&state, monitor, err);
     mc_solvers_free(&solvers);
     return status;
@@ -98,8 +101,8 @@ struct whole {
 };
 
 /* Copies the fit of the rows row[0..n). */
-static int take_part(struct whole *whole, size_t k, const uint32_t *row, size_t n,
-                     const struct mc_fit *fit, struct error *err) {
+static int copy_component(struct whole *whole, size_t k, const uint32_t *row, size_t n,
+                          const struct mc_fit *fit, struct error *err) {
     double *alpha = memory_array(k, sizeof *alpha, "dual variables", err);
     int status = alpha ? 0 : -1;
     for (size_t i = 0; status == 0 && i < n; i++) {
@@ -114,46 +117,47 @@ static int take_part(struct whole *whole, size_t k, const uint32_t *row, size_t 
 }
 
 /* The monitor of a component: adds the bounds of the others. */
-struct watch {
+struct component_monitor {
     const struct monitor *wrapped;
     const struct whole *whole;
     double nothing; /* primal of the component's zero solution */
 };
 
 static enum stop_reason check(void *context, uint64_t iteration, double primal, double dual) {
-    const struct watch *watch = context;
-    const struct whole *whole = watch->whole;
-    double gained = fmax(0, watch->nothing - primal);
-    return monitor_check(watch->wrapped, whole->iterations + iteration, whole->primal - gained,
-                         whole->dual + dual);
+    const struct component_monitor *component_monitor = context;
+    const struct whole *whole = component_monitor->whole;
+    double gained = fmax(0, component_monitor->nothing - primal);
+    return monitor_check(component_monitor->wrapped, whole->iterations + iteration,
+                         whole->primal - gained, whole->dual + dual);
 }
 
 static bool is_late(void *context) {
-    return monitor_late(((const struct watch *)context)->wrapped);
+    return monitor_late(((const struct component_monitor *)context)->wrapped);
 }
 
 static double seconds_left(void *context) {
-    return monitor_left(((const struct watch *)context)->wrapped);
+    return monitor_left(((const struct component_monitor *)context)->wrapped);
 }
 
 static void set_algorithm(void *context, enum algorithm algorithm) {
-    monitor_algorithm(((const struct watch *)context)->wrapped, algorithm);
+    monitor_algorithm(((const struct component_monitor *)context)->wrapped, algorithm);
 }
 
-int mc_kernel_parts_run(const struct parts *parts, struct mc_kernel *kernel,
-                        const struct mc_task *task, const struct mc_goal *goal,
-                        const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+int mc_kernel_components_solve(const struct parts *parts, struct mc_kernel *kernel,
+                               const struct mc_task *task, const struct mc_goal *goal,
+                               const struct monitor *monitor, struct mc_fit *fit,
+                               struct error *err) {
     size_t n = task->n, k = task->shape.k;
     struct whole whole = {.weights = memory_zeros(n, k * sizeof *whole.weights, "weights", err),
-                          .primal = mc_loss_of_nothing(task, goal->cost)};
-    struct watch watch = {.wrapped = monitor, .whole = &whole};
+                          .primal = mc_zero_loss(task, goal->cost)};
+    struct component_monitor component_monitor = {.wrapped = monitor, .whole = &whole};
     enum stop_reason reason = STOP_REACHED;
     *fit = (struct mc_fit){0};
     int status = whole.weights && mc_alpha_create(&whole.alpha, n, k, err) == 0 ? 0 : -1;
     for (size_t p = 0; status == 0 && p < parts->n && !reason; p++) {
         const uint32_t *row = parts->row + parts->start[p];
         size_t m = parts->start[p + 1] - parts->start[p];
-        struct monitor inner = {.context = &watch,
+        struct monitor inner = {.context = &component_monitor,
                                 .check = check,
                                 .late = is_late,
                                 .left = seconds_left,
@@ -162,21 +166,22 @@ int mc_kernel_parts_run(const struct parts *parts, struct mc_kernel *kernel,
             inner.most = monitor->most > whole.iterations ? monitor->most - whole.iterations : 1;
         }
         struct mc_fit own = {0};
-        struct part part;
-        status = make_part(task, row, m, &part, err);
+        struct component component;
+        status = make_component(task, row, m, &component, err);
         if (status == 0) {
-            watch.nothing = mc_loss_of_nothing(&part.task, goal->cost);
-            status = solve_part(&part.task, goal, &inner, &own, err);
+            component_monitor.nothing = mc_zero_loss(&component.task, goal->cost);
+            status = solve_component(&component.task, goal, &inner, &own, err);
         }
-        status = status < 0 ? -1 : take_part(&whole, k, row, m, &own, err);
+        status = status < 0 ? -1 : copy_component(&whole, k, row, m, &own, err);
         reason = stop_limited(own.reason) ? own.reason : STOP_REACHED;
-        whole.primal -= fmax(0, watch.nothing - own.primal);
+        whole.primal -= fmax(0, component_monitor.nothing - own.primal);
         whole.dual += own.dual;
         whole.iterations += own.iterations;
         mc_fit_free(&own);
-        free_part(&part);
+        free_component(&component);
     }
-    status = status < 0 || mc_kernel_take(kernel, goal, whole.weights, &whole.alpha, fit, err) < 0
+    status = status < 0 ||
+                     mc_kernel_set_solution(kernel, goal, whole.weights, &whole.alpha, fit, err) < 0
                  ? -1
                  : 0;
     fit->iterations = whole.iterations;

@@ -14,40 +14,40 @@
 enum {
     FIRST_SET = 1024, /* rows of the first working set, */
     FIRST_PART = 60,  /* or 1/60 of all, if that is more */
-    MOST_SET = 14000, /* rows of the largest set at first; its matrix has 784 MB */
+    MAX_SET = 14000,  /* rows of the largest set at first; its matrix has 784 MB */
     PATIENCE = 8,     /* solved working sets without PROGRESS until the descent has stalled; */
     SOLVED = 8,       /* an unsolved working set counts as 1/8 of a solved one, */
-    ROUND = 2         /* an active-set iteration as 2/8 */
+    ACTIVE_SET_ITERATION = 2 /* an active-set iteration as 2/8 */
 };
 
 /* Relative decrease of primal - dual that counts as progress. */
 static const double PROGRESS = 0.05;
 /* An increase of the dual by this part of primal - dual is progress too: with more support vectors
  * than a working set holds, the primal falls late (sets of a third of them: 2e-5 a set). */
-static const double RISE = 1e-5;
+static const double MIN_RISE = 1e-5;
 /* An increase of the dual by this part of itself with every set is progress as well: with a nearly
  * singular kernel matrix the primal does not fall for long. A dual that rises by equal steps from
  * nearly 0 is none, as it would take forever. Neither counts if the working set has all rows that
  * would gain and the matrix is indefinite: then the dual moves between saddle points, and gives no
  * bound. */
-static const double GROWING = 0.1;
+static const double MIN_RELATIVE_RISE = 0.1;
 static const double GROWTH = 1.6; /* factor from one working set's size to the next */
 /* Active-set iterations end when one gains less than this part of the dual. */
-static const double ROUND_GAIN = 1e-14;
+static const double MIN_ACTIVE_SET_GAIN = 1e-14;
 /* A working set in float that lowers the dual by more than this part is undone. */
-static const double LOWER = 1e-9;
+static const double MAX_DECREASE = 1e-9;
 /* If a working set of maximal size leaves more than SLOW of primal - dual, and more rows would gain,
  * it is too small for the support vectors: progress on one set is lost on the next. Then working
- * sets get more memory, and cached columns less, down to LEAST_COLUMNS of it. */
-static const double SLOW = 0.5, LEAST_COLUMNS = 0.2;
+ * sets get more memory, and cached columns less, down to MIN_COLUMNS of it. */
+static const double SLOW = 0.5, MIN_COLUMNS = 0.2;
 
 /* Allocates the matrix for working sets of up to m rows; the column cache gets the rest of the
- * memory, at least LEAST_COLUMNS of it. */
+ * memory, at least MIN_COLUMNS of it. */
 static int divide_memory(struct mc_kernel *kernel, size_t m, struct error *err) {
     size_t stride = mc_kernel_set_stride(m);
     size_t bytes = kernel->task->problem->cache_bytes, own = m * stride * sizeof(float);
-    size_t least = (size_t)((double)bytes * LEAST_COLUMNS);
-    columns_limit(kernel->columns, own < bytes - least ? bytes - own : least);
+    size_t min = (size_t)((double)bytes * MIN_COLUMNS);
+    columns_limit(kernel->columns, own < bytes - min ? bytes - own : min);
     free(kernel->K);
     kernel->K = memory_array(m, stride * sizeof(float), "a working set", err);
     kernel->most_set = m;
@@ -58,80 +58,82 @@ static int divide_memory(struct mc_kernel *kernel, size_t m, struct error *err) 
  * small: it left `part` of primal - dual. */
 static int enlarge(struct mc_kernel *kernel, size_t n, size_t m, double part, struct error *err) {
     size_t bytes = kernel->task->problem->cache_bytes;
-    double most = sqrt((double)bytes * (1 - LEAST_COLUMNS) / sizeof(float));
-    most = fmin(fmin(most, GROWTH * (double)m), (double)kernel->n);
-    if (m < kernel->most_set || n <= m || part < SLOW || most <= (double)m) {
+    double max = sqrt((double)bytes * (1 - MIN_COLUMNS) / sizeof(float));
+    max = fmin(fmin(max, GROWTH * (double)m), (double)kernel->n);
+    if (m < kernel->most_set || n <= m || part < SLOW || max <= (double)m) {
         return 0;
     }
-    return divide_memory(kernel, (size_t)most, err);
+    return divide_memory(kernel, (size_t)max, err);
 }
 
 /* ---- working sets and active-set iterations ---- */
 
 /* Progress, and the next iteration. */
-struct course {
+struct progress {
     double best, highest;   /* smallest primal - dual, highest dual */
     int waiting;            /* patience used since one of them improved */
-    bool round;             /* next is an active-set iteration, else a working set */
+    bool active_set_next;   /* next is an active-set iteration, else a working set */
     bool set;               /* the last iteration was a working set, */
     enum mc_kernel_end end; /* which ended so; at first it counts as solved */
     double last, before;    /* primal - dual and dual when it was chosen */
-    size_t n_gaining, n_set, most_set; /* rows that would gain; of the last set; limit of the next */
-    struct mc_rate rate;               /* of primal - dual */
+    size_t n_gaining, n_set,
+        most_set;        /* rows that would gain; of the last set; limit of the next */
+    struct mc_rate rate; /* of primal - dual */
 };
 
 /* An active-set iteration. Another one follows while it gains. */
-static int run_round(struct mc_kernel *kernel, const struct monitor *monitor, struct course *course,
-                     struct error *err) {
-    struct mc_round round = {.cap = kernel->cap,
-                             .q = kernel->q,
-                             .F = kernel->F,
-                             .alpha = &kernel->alpha,
-                             .few = kernel->near,
-                             .monitor = monitor};
-    if (mc_active_run(kernel->active, &round, err) < 0) {
+static int run_active_set(struct mc_kernel *kernel, const struct monitor *monitor,
+                          struct progress *progress, struct error *err) {
+    struct mc_active_iteration iteration = {.cap = kernel->cap,
+                                            .q = kernel->q,
+                                            .F = kernel->F,
+                                            .alpha = &kernel->alpha,
+                                            .few = kernel->near,
+                                            .monitor = monitor};
+    if (mc_active_iterate(kernel->active, &iteration, err) < 0) {
         return -1;
     }
-    kernel->rounds_work += mc_kernel_round_work(kernel, (double)round.size);
-    course->set = false;
-    course->round = !round.crowded && round.gain > ROUND_GAIN * fabs(kernel->dual);
+    kernel->active_set_work += mc_kernel_active_set_work(kernel, (double)iteration.size);
+    progress->set = false;
+    progress->active_set_next =
+        !iteration.too_many && iteration.gain > MIN_ACTIVE_SET_GAIN * fabs(kernel->dual);
     return 0;
 }
 
 /* Chooses a working set and sweeps over it. course->n_set is 0 if no row would gain. */
 static int run_set(struct mc_kernel *kernel, double wanted, const struct monitor *monitor,
-                   struct course *course, struct error *err) {
+                   struct progress *progress, struct error *err) {
     double distance = kernel->primal - kernel->dual;
-    course->n_gaining = mc_kernel_list(kernel);
-    if (enlarge(kernel, course->n_gaining, course->n_set, distance / course->last, err) < 0) {
+    progress->n_gaining = mc_kernel_list(kernel);
+    if (enlarge(kernel, progress->n_gaining, progress->n_set, distance / progress->last, err) < 0) {
         return -1;
     }
-    course->set = true;
-    course->last = distance;
-    course->before = kernel->dual;
-    size_t most = course->most_set < kernel->most_set ? course->most_set : kernel->most_set;
-    course->n_set = mc_kernel_choose(kernel, course->n_gaining, most);
-    course->most_set = (size_t)(GROWTH * (double)most);
-    if (course->n_set == 0) {
+    progress->set = true;
+    progress->last = distance;
+    progress->before = kernel->dual;
+    size_t max = progress->most_set < kernel->most_set ? progress->most_set : kernel->most_set;
+    progress->n_set = mc_kernel_choose(kernel, progress->n_gaining, max);
+    progress->most_set = (size_t)(GROWTH * (double)max);
+    if (progress->n_set == 0) {
         return 0;
     }
     if ((kernel->exact && mc_alpha_copy(&kernel->before, &kernel->alpha, err) < 0) ||
-        mc_kernel_descend(kernel, course->n_set, wanted, monitor, &course->end, err) < 0) {
+        mc_kernel_descend(kernel, progress->n_set, wanted, monitor, &progress->end, err) < 0) {
         return -1;
     }
-    course->round = course->end == MC_SET_SLOW;
+    progress->active_set_next = progress->end == MC_SET_TO_ACTIVE_SET;
     return 0;
 }
 
 /* Evaluates the bounds at alpha. A working set that has lowered the dual, by the rounding of its
  * matrix in float, is undone. */
-static int look(struct mc_kernel *kernel, const struct course *course, double epsilon,
-                struct error *err) {
+static int evaluate(struct mc_kernel *kernel, const struct progress *progress, double epsilon,
+                    struct error *err) {
     if (mc_kernel_refresh(kernel, epsilon, err) < 0) {
         return -1;
     }
-    if (!course->set || !kernel->exact ||
-        !(kernel->dual < course->before - LOWER * fabs(course->before))) {
+    if (!progress->set || !kernel->exact ||
+        !(kernel->dual < progress->before - MAX_DECREASE * fabs(progress->before))) {
         return 0;
     }
     return mc_alpha_copy(&kernel->alpha, &kernel->before, err) < 0 ||
@@ -142,55 +144,59 @@ static int look(struct mc_kernel *kernel, const struct course *course, double ep
 
 /* Updates the progress by the current bounds, and chooses the next iteration. False if the descent
  * has stalled. */
-static bool gains(const struct mc_kernel *kernel, struct course *course) {
-    double distance = kernel->primal - kernel->dual; /* not the relative gap, which may stay near 1 for long */
-    course->waiting += !course->set ? ROUND : course->end == MC_SET_SOLVED ? SOLVED : 1;
-    double growth = expm1(log1p(GROWING) * fmax(1, course->waiting / (double)SOLVED));
-    double rise = fmin(RISE * distance, growth * fabs(course->highest));
-    bool risen = kernel->dual > course->highest + rise &&
-                 (kernel->definite || course->n_gaining > course->n_set);
-    if (distance < course->best * (1 - PROGRESS) || risen) {
-        course->best = fmin(course->best, distance);
-        course->highest = fmax(course->highest, kernel->dual);
-        course->waiting = 0;
+static bool has_progress(const struct mc_kernel *kernel, struct progress *progress) {
+    double distance =
+        kernel->primal - kernel->dual; /* not the relative gap, which may stay near 1 for long */
+    progress->waiting += !progress->set                   ? ACTIVE_SET_ITERATION
+                         : progress->end == MC_SET_SOLVED ? SOLVED
+                                                          : 1;
+    double growth = expm1(log1p(MIN_RELATIVE_RISE) * fmax(1, progress->waiting / (double)SOLVED));
+    double rise = fmin(MIN_RISE * distance, growth * fabs(progress->highest));
+    bool risen = kernel->dual > progress->highest + rise &&
+                 (kernel->definite || progress->n_gaining > progress->n_set);
+    if (distance < progress->best * (1 - PROGRESS) || risen) {
+        progress->best = fmin(progress->best, distance);
+        progress->highest = fmax(progress->highest, kernel->dual);
+        progress->waiting = 0;
     }
     /* a set that is solved by its own estimate but gains nothing has reached the precision of float */
-    course->round =
+    progress->active_set_next =
         kernel->active_set &&
-        (course->round || (course->set && course->end == MC_SET_SOLVED && course->waiting));
-    return course->waiting < PATIENCE * SOLVED;
+        (progress->active_set_next ||
+         (progress->set && progress->end == MC_SET_SOLVED && progress->waiting));
+    return progress->waiting < PATIENCE * SOLVED;
 }
 
 /* Whether the policy hands over to ADMM. */
-static bool is_slow(const struct mc_kernel *kernel, struct course *course, double aim) {
+static bool is_slow(const struct mc_kernel *kernel, struct progress *progress, double target) {
     double distance = kernel->primal - kernel->dual;
-    double work = kernel->work + kernel->rounds_work;
-    double need = mc_rate_needed(&course->rate, work, distance, aim * kernel->primal);
-    mc_rate_update(&course->rate, work, distance);
+    double work = kernel->work + kernel->active_set_work;
+    double need = mc_rate_needed(&progress->rate, work, distance, target * kernel->primal);
+    mc_rate_update(&progress->rate, work, distance);
     const struct mc_descent_work used = {.all = work,
                                          .needed = need,
-                                         .active_set = kernel->rounds_work,
-                                         .fallback = kernel->split_work};
-    return (course->set && course->end == MC_SET_SPLIT) || mc_policy_after_set(&used);
+                                         .active_set = kernel->active_set_work,
+                                         .fallback = kernel->fallback_work};
+    return (progress->set && progress->end == MC_SET_TO_ADMM) || mc_policy_after_set(&used);
 }
 
 /* Iterates until the gap, by the scores F, is at most aim, or a limit is reached, or it stalls. */
-static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *monitor,
+static int iterate(struct mc_kernel *kernel, double target, const struct monitor *monitor,
                    struct mc_fit *fit, struct error *err) {
     size_t first = kernel->n / FIRST_PART > FIRST_SET ? kernel->n / FIRST_PART : FIRST_SET;
-    struct course course = {.best = INFINITY,
-                            .highest = -INFINITY,
-                            .last = INFINITY,
-                            .rate = {.earlier = INFINITY},
-                            .end = MC_SET_SOLVED,
-                            .most_set = first,
-                            .round = kernel->near && kernel->active_set};
+    struct progress progress = {.best = INFINITY,
+                                .highest = -INFINITY,
+                                .last = INFINITY,
+                                .rate = {.earlier = INFINITY},
+                                .end = MC_SET_SOLVED,
+                                .most_set = first,
+                                .active_set_next = kernel->near && kernel->active_set};
     fit->reason = STOP_REACHED;
     for (;;) {
-        if (look(kernel, &course, aim, err) < 0) {
+        if (evaluate(kernel, &progress, target, err) < 0) {
             return -1;
         }
-        if (gap_reached(kernel->primal, kernel->dual, aim)) {
+        if (gap_reached(kernel->primal, kernel->dual, target)) {
             return 0;
         }
         fit->iterations++;
@@ -198,28 +204,29 @@ static int iterate(struct mc_kernel *kernel, double aim, const struct monitor *m
         if (fit->reason) {
             return 0;
         }
-        if (!gains(kernel, &course)) {
+        if (!has_progress(kernel, &progress)) {
             break;
         }
-        monitor_algorithm(monitor,
-                          course.round ? ALGORITHM_ACTIVE_SET : ALGORITHM_COORDINATE_DESCENT);
-        if (course.round ? run_round(kernel, monitor, &course, err) < 0
-                         : run_set(kernel, aim * kernel->primal, monitor, &course, err) < 0) {
+        monitor_algorithm(monitor, progress.active_set_next ? ALGORITHM_ACTIVE_SET
+                                                            : ALGORITHM_COORDINATE_DESCENT);
+        if (progress.active_set_next
+                ? run_active_set(kernel, monitor, &progress, err) < 0
+                : run_set(kernel, target * kernel->primal, monitor, &progress, err) < 0) {
             return -1;
         }
-        if (course.set && course.n_set == 0) {
+        if (progress.set && progress.n_set == 0) {
             break;
         }
-        kernel->slow = is_slow(kernel, &course, aim);
+        kernel->slow = is_slow(kernel, &progress, target);
         if (kernel->slow) {
             fit->reason = STOP_CROWDED;
-            return look(kernel, &course, aim, err);
+            return evaluate(kernel, &progress, target, err);
         }
     }
-    kernel->slow = course.n_gaining > kernel->most_set && isfinite(kernel->split_work);
-    fit->reason = course.n_gaining > kernel->most_set ? STOP_CROWDED
-                  : kernel->exact                     ? STOP_ROUNDING
-                                                      : STOP_PRECISION;
+    kernel->slow = progress.n_gaining > kernel->most_set && isfinite(kernel->fallback_work);
+    fit->reason = progress.n_gaining > kernel->most_set ? STOP_CROWDED
+                  : kernel->exact                       ? STOP_ROUNDING
+                                                        : STOP_PRECISION;
     return 0;
 }
 
@@ -265,13 +272,13 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
     *fit = (struct mc_fit){0};
     set_cost(kernel, goal->cost);
     kernel->epsilon = goal->epsilon;
-    kernel->work = kernel->rounds_work = 0;
+    kernel->work = kernel->active_set_work = 0;
     kernel->iterations = 0;
     kernel->best = INFINITY;
     kernel->slow = false;
     kernel->active_set = goal->active_set;
-    kernel->split_work = goal->fallback_work;
-    size_t m = kernel->n < MOST_SET ? kernel->n : MOST_SET;
+    kernel->fallback_work = goal->fallback_work;
+    size_t m = kernel->n < MAX_SET ? kernel->n : MAX_SET;
     int status = divide_memory(kernel, m, err) < 0
                      ? -1
                      : mc_fit_tighten(run, kernel, goal, monitor, fit, err);
@@ -305,8 +312,9 @@ static int score_both(struct mc_kernel *kernel, const double *weights, double *s
     return status;
 }
 
-int mc_kernel_take(struct mc_kernel *kernel, const struct mc_goal *goal, const double *weights,
-                   const struct mc_alpha *alpha, struct mc_fit *fit, struct error *err) {
+int mc_kernel_set_solution(struct mc_kernel *kernel, const struct mc_goal *goal,
+                           const double *weights, const struct mc_alpha *alpha, struct mc_fit *fit,
+                           struct error *err) {
     *fit = (struct mc_fit){0};
     set_cost(kernel, goal->cost);
     kernel->epsilon = goal->epsilon;

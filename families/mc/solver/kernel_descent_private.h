@@ -41,12 +41,12 @@ struct mc_kernel {
     double *s, *row, *u;          /* (width) scores, alpha, coefficients of a row */
     struct gain *gain;            /* (n) */
     uint32_t *set;                /* (n) the working set, or the changed rows; ascending */
-    double work, rounds_work; /* work so far: of sweeps; of active-set iterations */
-    double split_work;        /* work of the fallback (mc_goal) */
-    bool slow;                /* the fallback would be faster */
-    bool active_set;          /* active-set iterations are allowed */
-    bool near;                /* alpha is the surrogate's optimum: begin with active-set iterations */
-    size_t most_set;          /* maximal rows of a working set */
+    double work, active_set_work; /* work so far: of sweeps; of active-set iterations */
+    double fallback_work;         /* work of the fallback (mc_goal) */
+    bool slow;                    /* the fallback would be faster */
+    bool active_set;              /* active-set iterations are allowed */
+    bool near;       /* alpha is the surrogate's optimum: begin with active-set iterations */
+    size_t most_set; /* maximal rows of a working set */
     float *K; /* (most_set, its stride) matrix of a working set; pages are allocated when used */
 };
 
@@ -62,7 +62,7 @@ size_t mc_kernel_list(struct mc_kernel *kernel);
 
 /* Fills set with up to `most` of the n rows in kernel->gain, and returns their number. Up to half are
  * rows with a free alpha, whatever their gain: without them the steps of the others overshoot. */
-size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t most);
+size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t max);
 
 /* The exact step of a row of class y with K_ii = square: kernel->row (k), its alpha, at the scores
  * kernel->s. kernel->u (k) = the change of its coefficients. Returns the gain, 0 if alpha does not
@@ -76,9 +76,9 @@ size_t mc_kernel_set_stride(size_t m);
 /* Why the sweeps over a working set ended. */
 enum mc_kernel_end {
     MC_SET_SOLVED,
-    MC_SET_LEFT, /* limit of sweeps or time */
-    MC_SET_SLOW, /* an active-set iteration would cost less */
-    MC_SET_SPLIT /* ADMM would cost less */
+    MC_SET_ENDED,         /* limit of sweeps or time */
+    MC_SET_TO_ACTIVE_SET, /* an active-set iteration would cost less */
+    MC_SET_TO_ADMM        /* ADMM would cost less */
 };
 
 /* Sweeps over the m rows of the set until its part of the gap is small, or the policy hands over to
@@ -87,7 +87,7 @@ int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
 
 /* Work of an active-set iteration with `size` free variables; INFINITY if these are too many. */
-double mc_kernel_round_work(const struct mc_kernel *kernel, double size);
+double mc_kernel_active_set_work(const struct mc_kernel *kernel, double size);
 
 /* ---- bounds (kernel_bounds.c) ---- */
 

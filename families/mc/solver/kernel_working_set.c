@@ -17,23 +17,23 @@
 #include <string.h>
 
 enum {
-    MC_MOST_PASSES = 60,  /* iterations of a root search */
-    MOST_SWEEPS = 200,    /* limit of sweeps over a working set, */
-    MOST_STEPS = 1 << 20, /* or of steps, if that allows more sweeps */
-    EVALUATIONS = 8,      /* the gap is evaluated after 1/8 more sweeps than the last time */
-    DELAY = 32,           /* steps whose changes of the scores are added together, */
-    TILE = 128,           /* for so many rows at a time, which stay in cache */
-    LINE = 64             /* bytes of a cache line */
+    MC_MAX_ROOT_STEPS = 60, /* iterations of a root search */
+    MAX_SWEEPS = 200,       /* limit of sweeps over a working set, */
+    MAX_STEPS = 1 << 20,    /* or of steps, if that allows more sweeps */
+    EVALUATIONS = 8,        /* the gap is evaluated after 1/8 more sweeps than the last time */
+    DELAY = 32,             /* steps whose changes of the scores are added together, */
+    TILE = 128,             /* for so many rows at a time, which stay in cache */
+    LINE = 64               /* bytes of a cache line */
 };
 
 /* A working set is solved when the gap of its inner problem is INNER times primal - dual of the whole
  * problem, or ENOUGH times the target. */
-static const double INNER = 0.05, ENOUGH = 0.5;
+static const double INNER_GAP = 0.05, TARGET_PART = 0.5;
 /* Work of a step in multiplications, and for each of its classes, besides the scores that it
  * changes. Multiplications of an active-set iteration over the cube of its free variables. */
-static const double STEP_WORK = 100, CLASS_WORK = 20, ROUND_WORK = 2;
+static const double STEP_WORK = 100, CLASS_WORK = 20, ACTIVE_SET_WORK = 2;
 /* Parameters of the row sampling. */
-static const float LEAST = 0.05F, RATE = 0.2F;
+static const float MIN_PREFERENCE = 0.05F, RATE = 0.2F;
 
 #define REAL double
 #define SIGNED int64_t
@@ -116,11 +116,11 @@ size_t mc_kernel_list(struct mc_kernel *kernel) {
     return n;
 }
 
-size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t most) {
+size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t max) {
     size_t m = 0;
     for (int pass = 0; pass < 3; pass++) { /* free; at a bound; free again */
         bool inside = pass != 1;
-        size_t room = pass == 0 ? most / 2 : most;
+        size_t room = pass == 0 ? max / 2 : max;
         for (size_t i = 0; i < n && m < room; i++) {
             struct gain *gain = &kernel->gain[i];
             if (!gain->taken && gain->free == inside) {
@@ -188,7 +188,8 @@ static int inner_create(struct inner *inner, struct mc_kernel *kernel, size_t m,
     delayed->by_class = memory_array(k, DELAY * sizeof *delayed->by_class, "a working set", err);
     delayed->begin = memory_array(k + 1, sizeof *delayed->begin, "a working set", err);
     if (!inner->change || !delayed->change || !delayed->by_class || !delayed->begin ||
-        mc_sampling_create(&inner->sampling, m, LEAST, RATE, kernel->task->seed, err) < 0 ||
+        mc_sampling_create(&inner->sampling, m, MIN_PREFERENCE, RATE, kernel->task->seed, err) <
+            0 ||
         columns_square(kernel->columns, kernel->set, m, inner->K, inner->stride, err) < 0) {
         return -1;
     }
@@ -220,7 +221,7 @@ static void inner_scores(const struct inner *inner, size_t a) {
 }
 
 /* Prefetches what inner_scores reads for row a, which is scattered over the memory. */
-static void inner_expect(const struct inner *inner, size_t a) {
+static void inner_prefetch(const struct inner *inner, size_t a) {
     const struct mc_kernel *kernel = inner->kernel;
     const struct delayed *delayed = &inner->delayed;
     const double *before = kernel->F + kernel->set[a] * kernel->k;
@@ -257,7 +258,7 @@ static void sort_by_class(struct delayed *delayed, size_t k) {
 }
 
 /* Prefetches n numbers of a row. */
-static inline void expect(const float *row, size_t n) {
+static inline void prefetch(const float *row, size_t n) {
     for (size_t i = 0; i < n; i += LINE / sizeof *row) {
         __builtin_prefetch(row + i);
     }
@@ -265,7 +266,7 @@ static inline void expect(const float *row, size_t n) {
 
 /* Adds the delayed changes to the scores. Between the classes a share of the next tile's rows is
  * prefetched; all at once would be more requests than the processor holds. */
-DISPATCH static void inner_catch_up(struct inner *inner) {
+DISPATCH static void inner_apply(struct inner *inner) {
     struct delayed *delayed = &inner->delayed;
     size_t m = inner->m, k = inner->kernel->k;
     const float *row[DELAY];
@@ -275,14 +276,15 @@ DISPATCH static void inner_catch_up(struct inner *inner) {
     sort_by_class(delayed, k);
     for (size_t first = 0; first < m; first += TILE) {
         float *tile = inner->change + first * k;
-        size_t end = smaller(m - first, TILE), next = smaller(m - first - end, TILE), asked = 0;
+        size_t end = smaller(m - first, TILE), next = smaller(m - first - end, TILE),
+               prefetched = 0;
         for (size_t t = 0; t < delayed->n; t++) {
             row[t] = inner->K + delayed->row[t] * inner->stride + first;
         }
         for (size_t c = 0; c < k; c++) {
             size_t begin = delayed->begin[c], n = delayed->begin[c + 1] - begin;
-            for (; asked < delayed->n * (c + 1) / k; asked++) {
-                expect(row[asked] + end, next);
+            for (; prefetched < delayed->n * (c + 1) / k; prefetched++) {
+                prefetch(row[prefetched] + end, next);
             }
             for (size_t i = 0; n > 0 && i < end; i += ADD_ROWS_FLOATS) {
                 add_rows(tile + c * TILE + i, delayed->by_class + begin, n, row, i);
@@ -306,7 +308,7 @@ static void inner_delay(struct inner *inner, size_t a, const double *u) {
     }
     delayed->start[++delayed->n] = n;
     if (delayed->n == DELAY) {
-        inner_catch_up(inner);
+        inner_apply(inner);
     }
 }
 
@@ -353,7 +355,7 @@ static double inner_gap(struct inner *inner, double target) {
     double norm = fmax(0, kernel->norm + 2 * (sum - inner->sum - inner->gain)), value;
     struct mc_line line = {norm, norm - part, inner_losses, inner};
     double rest = norm / 2 - sum;
-    mc_scale(&line, target - rest, target, &value);
+    mc_rescale(&line, target - rest, target, &value);
     return value + rest;
 }
 
@@ -365,7 +367,7 @@ static int inner_sweep(struct inner *inner, struct error *err) {
         size_t a = inner->sampling.order[t], i = kernel->set[a], y = kernel->task->y[i];
         inner_scores(inner, a);
         if (t + 1 < n) {
-            inner_expect(inner, inner->sampling.order[t + 1]);
+            inner_prefetch(inner, inner->sampling.order[t + 1]);
         }
         mc_alpha_load(&kernel->alpha, i, kernel->row);
         double gain = mc_kernel_step(kernel, y, kernel->q[i]);
@@ -379,7 +381,7 @@ static int inner_sweep(struct inner *inner, struct error *err) {
             return -1;
         }
     }
-    inner_catch_up(inner);
+    inner_apply(inner);
     return 0;
 }
 
@@ -408,8 +410,8 @@ static size_t count_free(const struct mc_shape *shape, size_t y, double cap, con
 /* The count over the set; it stops when there are more than an active-set iteration can have. */
 static double count_all_free(struct inner *inner) {
     struct mc_kernel *kernel = inner->kernel;
-    size_t n_free = 0, most = mc_active_parts(&kernel->task->shape) * MC_ACTIVE_MOST;
-    for (size_t a = 0; a < inner->m && n_free <= most; a++) {
+    size_t n_free = 0, max = mc_active_subproblems(&kernel->task->shape) * MC_ACTIVE_MAX;
+    for (size_t a = 0; a < inner->m && n_free <= max; a++) {
         size_t i = kernel->set[a], y = kernel->task->y[i];
         inner_scores(inner, a);
         mc_alpha_load(&kernel->alpha, i, kernel->row);
@@ -419,9 +421,10 @@ static double count_all_free(struct inner *inner) {
     return (double)n_free;
 }
 
-double mc_kernel_round_work(const struct mc_kernel *kernel, double size) {
-    double parts = (double)mc_active_parts(&kernel->task->shape), each = size / parts;
-    return each <= MC_ACTIVE_MOST ? work_blas3(parts * ROUND_WORK * each * each * each) : INFINITY;
+double mc_kernel_active_set_work(const struct mc_kernel *kernel, double size) {
+    double parts = (double)mc_active_subproblems(&kernel->task->shape), each = size / parts;
+    return each <= MC_ACTIVE_MAX ? work_blas3(parts * ACTIVE_SET_WORK * each * each * each)
+                                 : INFINITY;
 }
 
 /* Progress of the inner problem. */
@@ -433,35 +436,37 @@ struct descent {
 };
 
 /* Updates the progress by the gap, and asks the policy whether to hand over. */
-static enum mc_kernel_end look(struct inner *inner, struct descent *descent, double gap,
-                               double target) {
+static enum mc_kernel_end update(struct inner *inner, struct descent *descent, double gap,
+                                 double target) {
     descent->best = fmin(descent->best, gap);
     double need = mc_rate_needed(&descent->rate, (double)descent->sweeps, descent->best, target);
     mc_rate_update(&descent->rate, (double)descent->sweeps, descent->best);
     if (descent->sweeps < 2) {
-        return MC_SET_LEFT;
+        return MC_SET_ENDED;
     }
     const struct mc_kernel *kernel = inner->kernel;
     const struct mc_descent_work work = {
         .set = descent->work,
         .all = kernel->work + descent->work,
         .needed = need * work_blas2_float(inner->work),
-        .active_set = kernel->active_set ? mc_kernel_round_work(kernel, count_all_free(inner))
+        .active_set = kernel->active_set ? mc_kernel_active_set_work(kernel, count_all_free(inner))
                                          : (double)INFINITY,
-        .fallback = kernel->split_work};
+        .fallback = kernel->fallback_work};
     enum mc_handover next = mc_policy_after_sweep(&work);
-    return next == MC_TO_ACTIVE_SET ? MC_SET_SLOW : next == MC_TO_ADMM ? MC_SET_SPLIT : MC_SET_LEFT;
+    return next == MC_TO_ACTIVE_SET ? MC_SET_TO_ACTIVE_SET
+           : next == MC_TO_ADMM     ? MC_SET_TO_ADMM
+                                    : MC_SET_ENDED;
 }
 
 int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err) {
     struct inner inner;
     int status = inner_create(&inner, kernel, m, err);
-    double target = fmax(INNER * (kernel->primal - kernel->dual), ENOUGH * wanted);
-    size_t most = MOST_STEPS / m > MOST_SWEEPS ? MOST_STEPS / m : MOST_SWEEPS, next = 1;
+    double target = fmax(INNER_GAP * (kernel->primal - kernel->dual), TARGET_PART * wanted);
+    size_t max = MAX_STEPS / m > MAX_SWEEPS ? MAX_STEPS / m : MAX_SWEEPS, next = 1;
     struct descent descent = {.best = INFINITY, .rate = {.earlier = INFINITY}};
-    *end = MC_SET_LEFT;
-    while (status == 0 && *end == MC_SET_LEFT && descent.sweeps < most &&
+    *end = MC_SET_ENDED;
+    while (status == 0 && *end == MC_SET_ENDED && descent.sweeps < max &&
            !(descent.sweeps > 0 && monitor_late(monitor))) {
         status = inner_sweep(&inner, err);
         descent.sweeps++;
@@ -471,7 +476,7 @@ int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
         }
         next = descent.sweeps + 1 + descent.sweeps / EVALUATIONS;
         double gap = inner_gap(&inner, target);
-        *end = gap <= target ? MC_SET_SOLVED : look(&inner, &descent, gap, target);
+        *end = gap <= target ? MC_SET_SOLVED : update(&inner, &descent, gap, target);
     }
     kernel->work += descent.work;
     inner_free(&inner);

@@ -5,7 +5,7 @@
 
 /* The context of the tasks. */
 struct NAME(evaluation) {
-    const struct NAME(engine) * engine;
+    const struct NAME(descent) * descent;
     const struct mc_linear *linear;
     double *loss;  /* (tasks, MC_POINTS) */
     REAL *s;       /* (workers, 2, width) */
@@ -16,7 +16,7 @@ struct NAME(evaluation) {
 static inline __attribute__((always_inline)) REAL NAME(loss)(const struct NAME(blocks) * blocks,
                                                              size_t y, const REAL *s) {
     const NAME(vector) zero = {0};
-    NAME(vector) sums = zero, most = zero;
+    NAME(vector) sums = zero, max = zero;
     NAME(lanes) number;
     NAME(count)(&number, 0);
     REAL base = 1 - blocks->margin * s[y];
@@ -25,11 +25,11 @@ static inline __attribute__((always_inline)) REAL NAME(loss)(const struct NAME(b
         NAME(lanes) out = (u <= zero) | (number == (SIGNED)y) | (number >= (SIGNED)blocks->k);
         u = (NAME(vector))(~out & (NAME(lanes))u); /* keeps NaN */
         sums += u;
-        NAME(lanes) above = u > most;
-        most = (NAME(vector))((above & (NAME(lanes))u) | (~above & (NAME(lanes))most));
+        NAME(lanes) above = u > max;
+        max = (NAME(vector))((above & (NAME(lanes))u) | (~above & (NAME(lanes))max));
     }
     REAL sum = NAME(total)(&sums);
-    return blocks->maximum && sum < NAME(HUGE) ? NAME(largest)((const REAL *)&most, NAME(LANES))
+    return blocks->maximum && sum < NAME(HUGE) ? NAME(largest)((const REAL *)&max, NAME(LANES))
                                                : sum;
 }
 
@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) double
 NAME(row_loss)(const struct NAME(evaluation) * evaluation, size_t y, const REAL *s, double *score) {
     const struct mc_shape *shape = &evaluation->linear->shape;
     if (shape->form->relative) {
-        return (double)NAME(loss)(&evaluation->engine->blocks, y, s);
+        return (double)NAME(loss)(&evaluation->descent->blocks, y, s);
     }
     for (size_t c = 0; c < shape->k; c++) {
         score[c] = (double)s[c];
@@ -51,17 +51,17 @@ NAME(row_loss)(const struct NAME(evaluation) * evaluation, size_t y, const REAL 
 DISPATCH static void NAME(evaluate_rows)(const struct NAME(evaluation) * evaluation, size_t first,
                                          size_t end, REAL *s, double *score, double *loss) {
     const struct mc_linear *linear = evaluation->linear;
-    const struct NAME(engine) *engine = evaluation->engine;
-    size_t width = engine->blocks.width, d = linear->n_features;
+    const struct NAME(descent) *descent = evaluation->descent;
+    size_t width = descent->blocks.width, d = linear->n_features;
     double sum[MC_POINTS] = {0};
     for (size_t i = first; i < end; i++) {
         struct mc_row row = mc_linear_row(linear, i);
         size_t y = linear->y[i];
         double cap = linear->cap[y];
-        NAME(row_scores)(&row, linear->bias, engine->W, d, width, s);
+        NAME(row_scores)(&row, linear->bias, descent->W, d, width, s);
         sum[MC_LAST] += cap * NAME(row_loss)(evaluation, y, s, score);
-        if (engine->with_mean) {
-            NAME(row_scores)(&row, linear->bias, engine->mean, d, width, s + width);
+        if (descent->with_mean) {
+            NAME(row_scores)(&row, linear->bias, descent->mean, d, width, s + width);
             sum[MC_MEAN] += cap * NAME(row_loss)(evaluation, y, s + width, score);
             for (size_t c = 0; c < width; c++) {
                 s[c] = (s[c] + s[width + c]) / 2;
@@ -75,7 +75,7 @@ DISPATCH static void NAME(evaluate_rows)(const struct NAME(evaluation) * evaluat
 /* evaluate_rows for the rows of a task: a threads_task. */
 static void NAME(evaluate_task)(void *argument, size_t task, size_t worker) {
     const struct NAME(evaluation) *evaluation = argument;
-    size_t width = evaluation->engine->blocks.width, n = evaluation->linear->n;
+    size_t width = evaluation->descent->blocks.width, n = evaluation->linear->n;
     size_t first = task * MC_TASK_ROWS, end = first + MC_TASK_ROWS;
     NAME(evaluate_rows)
     (evaluation, first, end < n ? end : n, evaluation->s + worker * 2 * width,
@@ -101,19 +101,20 @@ static double NAME(product)(const struct mc_linear *linear, size_t width, const 
 }
 
 /* The linear part of the dual, of all ranks. */
-static double NAME(sum)(const struct NAME(engine) * engine, const struct mc_linear *linear) {
-    size_t width = engine->blocks.width;
-    double total = 0, *sum = engine->row;
-    if (!engine->alphas) {
+static double NAME(sum)(const struct NAME(descent) * descent, const struct mc_linear *linear) {
+    size_t width = descent->blocks.width;
+    double total = 0, *sum = descent->row;
+    if (!descent->alphas) {
         return mc_linear_sum(linear);
     }
     memset(sum, 0, width * sizeof *sum);
     for (size_t i = 0; i < linear->n; i++) {
-        const REAL *alpha = engine->alphas + i * width; /* 0 if q is */
+        const REAL *alpha = descent->alphas + i * width; /* 0 if q is */
         for (size_t c = 0; c < width; c++) {
             sum[c] += (double)alpha[c];
         }
-        total += linear->q[i] > 0 ? 0 : linear->cap[linear->y[i]] * mc_most(&linear->shape);
+        total +=
+            linear->q[i] > 0 ? 0 : linear->cap[linear->y[i]] * mc_max_alpha_sum(&linear->shape);
     }
     for (size_t c = 0; c < width; c++) {
         total += sum[c];
@@ -122,14 +123,15 @@ static double NAME(sum)(const struct NAME(engine) * engine, const struct mc_line
 }
 
 /* The lowest primal of the points, and which has it. */
-static double NAME(best_primal)(const struct NAME(engine) * engine, const struct mc_linear *linear,
-                                const double *loss, double norm, enum mc_point *point) {
-    size_t width = engine->blocks.width;
+static double NAME(best_primal)(const struct NAME(descent) * descent,
+                                const struct mc_linear *linear, const double *loss, double norm,
+                                enum mc_point *point) {
+    size_t width = descent->blocks.width;
     double primal = norm / 2 + loss[MC_LAST];
     *point = MC_LAST;
-    if (engine->with_mean) {
-        double square = NAME(product)(linear, width, engine->mean, engine->mean);
-        double mixed = NAME(product)(linear, width, engine->W, engine->mean);
+    if (descent->with_mean) {
+        double square = NAME(product)(linear, width, descent->mean, descent->mean);
+        double mixed = NAME(product)(linear, width, descent->W, descent->mean);
         double of_mean = square / 2 + loss[MC_MEAN];
         double midway = (norm + 2 * mixed + square) / 8 + loss[MC_MIDWAY];
         *point = of_mean < primal ? MC_MEAN : *point;
@@ -141,13 +143,13 @@ static double NAME(best_primal)(const struct NAME(engine) * engine, const struct
 }
 
 /* Evaluates both bounds in this type, and which point has the primal. */
-static int NAME(evaluate)(const struct NAME(engine) * engine, const struct mc_linear *linear,
+static int NAME(evaluate)(const struct NAME(descent) * descent, const struct mc_linear *linear,
                           double *primal, double *dual, enum mc_point *point, struct error *err) {
     struct threads *threads = linear->task->problem->threads;
     size_t tasks = (linear->n + MC_TASK_ROWS - 1) / MC_TASK_ROWS;
-    size_t workers = threads_count(threads), width = engine->blocks.width, k = linear->shape.k;
+    size_t workers = threads_count(threads), width = descent->blocks.width, k = linear->shape.k;
     struct NAME(evaluation)
-        evaluation = {.engine = engine,
+        evaluation = {.descent = descent,
                       .linear = linear,
                       .loss = memory_array(tasks, MC_POINTS * sizeof(double), "losses", err),
                       .s = memory_array(workers * width, 2 * sizeof(REAL), "scores", err),
@@ -155,15 +157,15 @@ static int NAME(evaluate)(const struct NAME(engine) * engine, const struct mc_li
     int status = -1;
     if (evaluation.loss && evaluation.s && evaluation.score) {
         threads_run(threads, tasks, NAME(evaluate_task), &evaluation);
-        double loss[MC_POINTS] = {0}, norm = NAME(product)(linear, width, engine->W, engine->W);
+        double loss[MC_POINTS] = {0}, norm = NAME(product)(linear, width, descent->W, descent->W);
         for (size_t task = 0; task < tasks; task++) {
             for (size_t p = 0; p < MC_POINTS; p++) {
                 loss[p] += evaluation.loss[task * MC_POINTS + p];
             }
         }
         cluster_sum(linear->cluster, loss, MC_POINTS);
-        *primal = NAME(best_primal)(engine, linear, loss, norm, point);
-        *dual = NAME(sum)(engine, linear) - norm / 2;
+        *primal = NAME(best_primal)(descent, linear, loss, norm, point);
+        *dual = NAME(sum)(descent, linear) - norm / 2;
         status = 0;
     }
     free(evaluation.loss);
@@ -173,25 +175,25 @@ static int NAME(evaluate)(const struct NAME(engine) * engine, const struct mc_li
 }
 
 /* Updates the mean of W after a sweep. */
-static void NAME(follow)(struct NAME(engine) * engine, const struct mc_linear *linear,
-                         uint64_t sweeps) {
-    size_t entries = (linear->n_features + (size_t)1) * engine->blocks.width;
+static void NAME(update_mean)(struct NAME(descent) * descent, const struct mc_linear *linear,
+                              uint64_t sweeps) {
+    size_t entries = (linear->n_features + (size_t)1) * descent->blocks.width;
     REAL part = sweeps <= MC_MEAN_SWEEPS ? 1 / (REAL)sweeps : 1 / (REAL)MC_MEAN_SWEEPS;
-    for (size_t e = 0; engine->mean && e < entries; e++) {
-        engine->mean[e] += part * (engine->W[e] - engine->mean[e]);
+    for (size_t e = 0; descent->mean && e < entries; e++) {
+        descent->mean[e] += part * (descent->W[e] - descent->mean[e]);
     }
 }
 
 /* Copies the primal point to linear->weights if it is not W(alpha). */
-static void NAME(give_weights)(const struct NAME(engine) * engine, struct mc_linear *linear,
+static void NAME(give_weights)(const struct NAME(descent) * descent, struct mc_linear *linear,
                                enum mc_point point) {
-    size_t width = engine->blocks.width, k = linear->shape.k;
-    linear->apart = point != MC_LAST;
-    for (size_t f = 0; linear->apart && f <= linear->n_features; f++) {
+    size_t width = descent->blocks.width, k = linear->shape.k;
+    linear->has_own_primal = point != MC_LAST;
+    for (size_t f = 0; linear->has_own_primal && f <= linear->n_features; f++) {
         double sum = 0, *to = linear->weights + f * k;
         for (size_t c = 0; c < k; c++) {
-            double mean = (double)engine->mean[f * width + c];
-            to[c] = point == MC_MEAN ? mean : (mean + (double)engine->W[f * width + c]) / 2;
+            double mean = (double)descent->mean[f * width + c];
+            to[c] = point == MC_MEAN ? mean : (mean + (double)descent->W[f * width + c]) / 2;
             sum += to[c];
         }
         for (size_t c = 0; linear->shape.form->centred && c < k; c++) {

@@ -20,51 +20,51 @@
 #include <string.h>
 
 enum {
-    MC_MOST_PASSES = 60,    /* iterations of a root search */
+    MC_MAX_ROOT_STEPS = 60, /* iterations of a root search */
     MC_TASK_ROWS = 512,     /* rows of a task of the evaluation */
     MC_FEW_CLASSES = 64,    /* with more classes, only those whose alpha changed are updated */
-    MC_UNWATCHED = 1 << 26, /* products between two checks of the time, some 50 ms */
-    MC_AHEAD = 6,           /* values of a row by which entries of W are prefetched */
-    MC_ROWS_AHEAD = 2,      /* rows by which data are prefetched, */
-    MC_VALUES_AHEAD = 256,  /* at most so many values of each */
-    MC_MEAN_SWEEPS = 8,     /* sweeps over which W is averaged, */
-    MC_MEAN_PART = 4,       /* if W has at most 1/4 of the entries of the data */
-    FEW_SWEEPS = 3,         /* sweeps over few classes after each full one */
+    MC_TIME_CHECK_WORK = 1 << 26, /* products between two checks of the time, some 50 ms */
+    MC_PREFETCH_DISTANCE = 6,     /* values of a row by which entries of W are prefetched */
+    MC_PREFETCH_ROWS = 2,         /* rows by which data are prefetched, */
+    MC_MAX_PREFETCH = 256,        /* at most so many values of each */
+    MC_MEAN_SWEEPS = 8,           /* sweeps over which W is averaged, */
+    MC_MEAN_PART = 4,             /* if W has at most 1/4 of the entries of the data */
+    FEW_SWEEPS = 3,               /* sweeps over few classes after each full one */
     /* A descent stalls after PATIENCE sweeps, plus a quarter of those so far, without PROGRESS of
      * the gap. Double follows float, so float has little patience; progress in double can be
      * slow. */
     float_PATIENCE = 50,
     double_PATIENCE = 5000,
-    NEAR_PART = 16,    /* below the gap `near`, 1/16 of the sweeps so far is enough */
-    LEAST_FEATURES = 8 /* features of a task that computes a part of W(alpha) */
+    LOW_GAP_PART = 16, /* below the gap `near`, 1/16 of the sweeps so far is enough */
+    MIN_FEATURES = 8   /* features of a task that computes a part of W(alpha) */
 };
 
 /* Relative decrease of the gap that counts as progress. */
 static const double PROGRESS = 0.02;
 
 /* The mean of W is evaluated when the gap is below this times the target gap. */
-static const double NEAR_MEAN = 10;
+static const double MEAN_GAP = 10;
 
 /* Over-relaxation: step length over that of the exact step. The dual rises below 2. */
-static const double FARTHER = 1.4;
+static const double OVER_RELAXATION = 1.4;
 
 /* Parameters of the row sampling. mnist10k to 1e-3 and 1e-6 takes 409 and 1169 sweeps with these,
  * 743 and 2453 with those of kernels, 0.05 and 0.2; letter and news20 take equally many. */
-static const float LEAST = 0.1F, RATE = 0.1F;
+static const float MIN_PREFERENCE = 0.1F, RATE = 0.1F;
 
 /* Float is used down to a gap of FLOAT_GAP. With W in float the gap stalls near 2e-6, with many
- * classes and features near 3e-5; so a gap below NEAR that does not fall is soon left to double. */
-static const double FLOAT_GAP = 2e-5, NEAR = 2e-4;
+ * classes and features near 3e-5; so a gap below LOW_GAP that does not fall is soon left to double. */
+static const double FLOAT_GAP = 2e-5, LOW_GAP = 2e-4;
 
 /* Products that a certificate may cost after the time limit: about half a second. */
-static const double LATE_WORK = 5e8;
+static const double MAX_LATE_WORK = 5e8;
 
 /* Candidates for the primal point (linear_bounds_real.h): W, the mean of W over the last sweeps, and
  * the mean of these two. */
 enum mc_point { MC_LAST, MC_MEAN, MC_MIDWAY, MC_POINTS };
 
 /* Why a descent ended. */
-enum end { RUNNING, REACHED, STOPPED, STALLED, GIVEN_UP, OVERFLOWED };
+enum end { RUNNING, REACHED, STOPPED, STALLED, SWEEP_LIMIT, OVERFLOWED };
 
 struct mc_row {
     const uint32_t *column;
@@ -79,20 +79,22 @@ struct mc_linear {
     size_t n, n_features;
     const uint32_t *y;
     double bias;
-    double *q;          /* (n) |x|^2 with the constant feature */
-    double *cap;        /* (k) C of a row of each class */
-    uint32_t *identity; /* (n_features) 0, 1, ..: the columns of a dense row; NULL: rows are sparse */
-    uint32_t *changed;  /* (k) work */
-    double *u, *to;     /* (k) work */
-    double cost;        /* C of alpha; 0 before the first solve */
+    double *q;   /* (n) |x|^2 with the constant feature */
+    double *cap; /* (k) C of a row of each class */
+    uint32_t
+        *identity; /* (n_features) 0, 1, ..: the columns of a dense row; NULL: rows are sparse */
+    uint32_t *changed; /* (k) work */
+    double *u, *to;    /* (k) work */
+    double cost;       /* C of alpha; 0 before the first solve */
     struct mc_alpha alpha;
     struct mc_sampling sampling;
-    double aim;            /* target gap of the descent */
-    double primal, dual;   /* bounds of the last evaluation, for the monitor */
-    double near;           /* gap below which the descent has little patience */
-    uint64_t sweeps, most; /* of this solve; their limit */
-    double *weights; /* (n_features + 1, k) the primal point if it is not W(alpha); NULL: always is */
-    bool apart;      /* the primal point is `weights` */
+    double target;               /* target gap of the descent */
+    double primal, dual;         /* bounds of the last evaluation, for the monitor */
+    double low_gap;              /* gap below which the descent has little patience */
+    uint64_t sweeps, max_sweeps; /* of this solve; their limit */
+    double
+        *weights; /* (n_features + 1, k) the primal point if it is not W(alpha); NULL: always is */
+    bool has_own_primal; /* the primal point is `weights` */
 
     /* distributed rows: */
     struct cluster *cluster;
@@ -120,7 +122,7 @@ static double mc_linear_sum(const struct mc_linear *linear) {
     double sum = 0;
     for (size_t i = 0; i < linear->n; i++) {
         sum += linear->q[i] > 0 ? mc_alpha_sum(&linear->alpha, i)
-                                : linear->cap[linear->y[i]] * mc_most(&linear->shape);
+                                : linear->cap[linear->y[i]] * mc_max_alpha_sum(&linear->shape);
     }
     return cluster_total(linear->cluster, sum);
 }
@@ -134,7 +136,7 @@ static bool mc_linear_few(const struct mc_linear *linear) {
 
 /* Increase of the sum of alpha since the start of the round, over the rows order[0..n), where rows
  * may be repeated; order NULL: rows 0..n. */
-static double mc_linear_gained(struct mc_linear *linear, const uint32_t *order, size_t n) {
+static double mc_linear_alpha_gain(struct mc_linear *linear, const uint32_t *order, size_t n) {
     double sum = 0;
     for (size_t t = 0; t < n; t++) {
         size_t i = order ? order[t] : t;
@@ -152,7 +154,8 @@ static double mc_linear_gained(struct mc_linear *linear, const uint32_t *order, 
 /* Extrapolates the alpha of a row by `ahead` times its last change, clipped to its feasible set.
  * Returns 1 if it was clipped, with u (k) = the coefficients of the clipped less the unclipped
  * point; else 0. */
-static int mc_linear_ahead(struct mc_linear *linear, size_t i, double ahead, struct error *err) {
+static int mc_linear_extrapolate(struct mc_linear *linear, size_t i, double ahead,
+                                 struct error *err) {
     size_t k = linear->shape.k, y = linear->y[i];
     double cap = linear->cap[y], sum = 0, scale;
     double *from = linear->u, *to = linear->to;
@@ -184,8 +187,8 @@ static int mc_linear_ahead(struct mc_linear *linear, size_t i, double ahead, str
 
 /* Sets the alpha of these rows to start + theta (alpha - start), start being that of the round, and
  * starts the next round there. */
-static int mc_linear_settle(struct mc_linear *linear, double theta, const uint32_t *order, size_t n,
-                            struct error *err) {
+static int mc_linear_apply_step(struct mc_linear *linear, double theta, const uint32_t *order,
+                                size_t n, struct error *err) {
     size_t k = linear->shape.k;
     double *from = linear->u, *to = linear->to;
     for (size_t t = 0; t < n; t++) {
@@ -213,10 +216,9 @@ static int mc_linear_settle(struct mc_linear *linear, double theta, const uint32
 
 /* Number of sweeps without progress after which a descent that began at sweep `start` has
  * stalled. */
-static uint64_t patience(const struct mc_linear *linear, double gap, uint64_t least,
-                         uint64_t start) {
+static uint64_t patience(const struct mc_linear *linear, double gap, uint64_t min, uint64_t start) {
     uint64_t so_far = linear->sweeps - start;
-    return gap < linear->near ? so_far / NEAR_PART + 1 : least + so_far / 4;
+    return gap < linear->low_gap ? so_far / LOW_GAP_PART + 1 : min + so_far / 4;
 }
 
 #define REAL float
@@ -282,7 +284,7 @@ int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, stru
     if (!made->q || !made->cap || !made->changed || !made->u ||
         (!data->row_start && !made->identity) ||
         mc_alpha_create(&made->alpha, made->n, made->shape.k, err) < 0 ||
-        mc_sampling_create(&made->sampling, made->n, LEAST, RATE, task->seed, err) < 0) {
+        mc_sampling_create(&made->sampling, made->n, MIN_PREFERENCE, RATE, task->seed, err) < 0) {
         mc_linear_free(made);
         return -1;
     }
@@ -394,7 +396,7 @@ static void weights_task(void *argument, size_t part, size_t worker) {
 static double *exact_weights(const struct mc_linear *linear, struct error *err) {
     size_t k = linear->shape.k, d = linear->n_features;
     struct threads *threads = linear->task->problem->threads;
-    size_t parts = smaller(threads_count(threads), larger(1, d / LEAST_FEATURES));
+    size_t parts = smaller(threads_count(threads), larger(1, d / MIN_FEATURES));
     double *W = memory_zeros(d + 1, k * sizeof *W, "weights", err);
     struct weights weights = {
         .linear = linear,
@@ -431,7 +433,7 @@ static double *exact_weights(const struct mc_linear *linear, struct error *err) 
 static bool is_too_late(const struct mc_linear *linear) {
     double work = (double)data_values(linear->data) + 8 * (double)linear->n;
     work = cluster_largest(linear->cluster, work * (double)linear->shape.k);
-    return linear->end == STOPPED && linear->limit == STOP_TIME && work > LATE_WORK;
+    return linear->end == STOPPED && linear->limit == STOP_TIME && work > MAX_LATE_WORK;
 }
 
 /* *bias (k) = the contribution of the constant feature to the scores; NULL without one. */
@@ -457,7 +459,7 @@ static int certify(struct mc_linear *linear, struct mc_fit *fit, struct error *e
     make_feasible(linear);
     struct mc_dual dual = {.alpha = &linear->alpha, .q = linear->q};
     double *W = exact_weights(linear, err), *bias = NULL;
-    if (W && linear->apart) {
+    if (W && linear->has_own_primal) {
         fit->weights = memory_array(entries, sizeof *W, "weights", err);
         if (!fit->weights || find_bias(linear, W, &bias, err) < 0) {
             free(W);
@@ -471,7 +473,7 @@ static int certify(struct mc_linear *linear, struct mc_fit *fit, struct error *e
     }
     int status = fit->weights ? find_bias(linear, fit->weights, &fit->bias, err) : -1;
     status = status < 0 ? -1 : mc_certify(linear->task, linear->cost, &dual, NULL, fit, err);
-    if (linear->apart) {
+    if (linear->has_own_primal) {
         free(W);
         free(bias);
     }
@@ -505,9 +507,9 @@ static enum stop_reason reason_of(const struct mc_linear *linear) {
 static int run_double(void *context, double epsilon, const struct monitor *monitor,
                       struct mc_fit *fit, struct error *err) {
     struct mc_linear *linear = context;
-    bool stopped = linear->end == STOPPED || linear->end == GIVEN_UP;
-    linear->aim = epsilon;
-    linear->near = 0;
+    bool stopped = linear->end == STOPPED || linear->end == SWEEP_LIMIT;
+    linear->target = epsilon;
+    linear->low_gap = 0;
     if ((!stopped && double_descend(linear, monitor, err) < 0) || certify(linear, fit, err) < 0) {
         return -1;
     }
@@ -520,8 +522,10 @@ static int run(struct mc_linear *linear, const struct mc_goal *goal, const struc
                struct mc_fit *fit, struct error *err) {
     double epsilon = goal->epsilon;
     bool coarse = epsilon > FLOAT_GAP / 2;
-    linear->near = coarse ? 0 : NEAR;
-    linear->aim = !coarse ? FLOAT_GAP : epsilon > 4 * FLOAT_GAP ? epsilon - FLOAT_GAP / 8 : epsilon;
+    linear->low_gap = coarse ? 0 : LOW_GAP;
+    linear->target = !coarse                   ? FLOAT_GAP
+                     : epsilon > 4 * FLOAT_GAP ? epsilon - FLOAT_GAP / 8
+                                               : epsilon;
     if (float_descend(linear, monitor, err) < 0) {
         return -1;
     }
@@ -530,7 +534,7 @@ static int run(struct mc_linear *linear, const struct mc_goal *goal, const struc
             return -1;
         }
         fit->reason = reason_of(linear);
-        if (linear->end == STOPPED || linear->end == GIVEN_UP ||
+        if (linear->end == STOPPED || linear->end == SWEEP_LIMIT ||
             gap_reached(fit->primal, fit->dual, epsilon)) {
             return 0;
         }
@@ -542,11 +546,11 @@ int mc_linear_solve(struct mc_linear *linear, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     *fit = (struct mc_fit){0};
     set_cost(linear, goal->cost);
-    linear->most = goal->most ? goal->most : UINT64_MAX;
+    linear->max_sweeps = goal->max_sweeps ? goal->max_sweeps : UINT64_MAX;
     linear->sweeps = 0;
     linear->primal = INFINITY;
     linear->dual = 0;
-    linear->apart = false;
+    linear->has_own_primal = false;
     mc_sampling_reset(&linear->sampling);
     if (run(linear, goal, monitor, fit, err) < 0) {
         mc_fit_free(fit);

@@ -5,7 +5,7 @@
 #include "families/mc/solver/row_step_real.h"
 
 /* State of a descent. The caller calls engine_free, also if engine_create failed. */
-struct NAME(engine) {
+struct NAME(descent) {
     struct NAME(blocks) blocks;
     REAL *W;             /* (n_features + 1, width): the last row is the constant feature's */
     REAL *mean;          /* (n_features + 1, width): mean of W over the last sweeps, or NULL */
@@ -14,12 +14,12 @@ struct NAME(engine) {
     REAL *alphas;        /* (n, width): in place of linear->alpha during the descent; or NULL */
     double *row;         /* (width) work */
     /* distributed rows; else 1, and NULL: */
-    REAL factor;   /* by which the changes of W are multiplied */
-    REAL *common;  /* (n_features + 1, width): W of all processes at the start of the round, */
-    REAL *start;   /* W after extrapolation, */
-    REAL *own;     /* the part of this process in the last step */
-    double *step;  /* (n_features + 1, k), and one number: the sum of the steps of all processes */
-    double ahead;  /* extrapolation, as a multiple of the last step */
+    REAL factor;  /* by which the changes of W are multiplied */
+    REAL *common; /* (n_features + 1, width): W of all processes at the start of the round, */
+    REAL *start;  /* W after extrapolation, */
+    REAL *own;    /* the part of this process in the last step */
+    double *step; /* (n_features + 1, k), and one number: the sum of the steps of all processes */
+    double extrapolation; /* extrapolation, as a multiple of the last step */
 };
 
 /* s[0 .. vectors) += x'W for these classes. `chains` independent sums hide the latency of
@@ -157,11 +157,11 @@ static inline REAL NAME(at_most)(double value) {
 }
 
 /* Allocates the state, with W = 0. The caller calls engine_free in any case. -1: no memory. */
-static int NAME(engine_create)(struct NAME(engine) * engine, const struct mc_linear *linear,
-                               struct error *err) {
+static int NAME(descent_create)(struct NAME(descent) * descent, const struct mc_linear *linear,
+                                struct error *err) {
     const struct mc_shape *shape = &linear->shape;
     size_t width = NAME(width_of)(shape->k);
-    *engine = (struct NAME(engine)){
+    *descent = (struct NAME(descent)){
         .blocks = NAME(blocks_of)(shape),
         .W = memory_zeros(linear->n_features + (size_t)1, width * sizeof(REAL), "weights", err),
         .s = memory_zeros(width, sizeof(REAL), "a block", err),
@@ -169,136 +169,138 @@ static int NAME(engine_create)(struct NAME(engine) * engine, const struct mc_lin
         .u = memory_zeros(width, sizeof(REAL), "a block", err),
         .row = memory_zeros(width, sizeof(double), "a block", err),
         .factor = 1};
-    engine->blocks.v = memory_zeros(width, sizeof(REAL), "a block", err);
+    descent->blocks.v = memory_zeros(width, sizeof(REAL), "a block", err);
     if (linear->weights) {
-        engine->mean =
+        descent->mean =
             memory_zeros(linear->n_features + (size_t)1, width * sizeof(REAL), "weights", err);
-        if (!engine->mean) {
+        if (!descent->mean) {
             return -1;
         }
     }
     if (!linear->cluster && linear->alpha.dense) {
-        engine->alphas = memory_zeros(linear->n, width * sizeof(REAL), "dual variables", err);
-        if (!engine->alphas) {
+        descent->alphas = memory_zeros(linear->n, width * sizeof(REAL), "dual variables", err);
+        if (!descent->alphas) {
             return -1;
         }
     }
     if (linear->cluster) {
         size_t rows = linear->n_features + (size_t)1;
-        engine->common = memory_zeros(rows, width * sizeof(REAL), "weights", err);
-        engine->start = memory_zeros(rows, width * sizeof(REAL), "weights", err);
-        engine->own = memory_zeros(rows, width * sizeof(REAL), "weights", err);
-        engine->step = memory_array(rows * shape->k + 1, sizeof(double), "weights", err);
-        if (!engine->common || !engine->start || !engine->own || !engine->step) {
+        descent->common = memory_zeros(rows, width * sizeof(REAL), "weights", err);
+        descent->start = memory_zeros(rows, width * sizeof(REAL), "weights", err);
+        descent->own = memory_zeros(rows, width * sizeof(REAL), "weights", err);
+        descent->step = memory_array(rows * shape->k + 1, sizeof(double), "weights", err);
+        if (!descent->common || !descent->start || !descent->own || !descent->step) {
             return -1;
         }
     }
-    return engine->blocks.v && engine->W && engine->s && engine->alpha && engine->u && engine->row
+    return descent->blocks.v && descent->W && descent->s && descent->alpha && descent->u &&
+                   descent->row
                ? 0
                : -1;
 }
 
 /* Frees the state and sets it to 0. */
-static void NAME(engine_free)(struct NAME(engine) * engine) {
-    free(engine->blocks.v);
-    free(engine->W);
-    free(engine->mean);
-    free(engine->s);
-    free(engine->alpha);
-    free(engine->alphas);
-    free(engine->u);
-    free(engine->row);
-    free(engine->common);
-    free(engine->start);
-    free(engine->own);
-    free(engine->step);
-    *engine = (struct NAME(engine)){0};
+static void NAME(descent_free)(struct NAME(descent) * descent) {
+    free(descent->blocks.v);
+    free(descent->W);
+    free(descent->mean);
+    free(descent->s);
+    free(descent->alpha);
+    free(descent->alphas);
+    free(descent->u);
+    free(descent->row);
+    free(descent->common);
+    free(descent->start);
+    free(descent->own);
+    free(descent->step);
+    *descent = (struct NAME(descent)){0};
 }
 
 /* engine->alpha (k) = the alpha of row i. */
-static inline void NAME(load)(struct NAME(engine) * engine, const struct mc_alpha *alpha,
+static inline void NAME(load)(struct NAME(descent) * descent, const struct mc_alpha *alpha,
                               size_t i) {
-    size_t k = engine->blocks.k;
-    const double *from = alpha->dense ? alpha->dense + i * k : engine->row;
+    size_t k = descent->blocks.k;
+    const double *from = alpha->dense ? alpha->dense + i * k : descent->row;
     if (!alpha->dense) {
-        mc_alpha_load(alpha, i, engine->row);
+        mc_alpha_load(alpha, i, descent->row);
     }
     for (size_t c = 0; c < k; c++) {
-        engine->alpha[c] = (REAL)from[c];
+        descent->alpha[c] = (REAL)from[c];
     }
 }
 
 /* The alpha of row i = engine->alpha. -1: no memory for a list of classes. */
-static inline int NAME(store)(struct NAME(engine) * engine, struct mc_alpha *alpha, size_t i,
+static inline int NAME(store)(struct NAME(descent) * descent, struct mc_alpha *alpha, size_t i,
                               struct error *err) {
-    size_t k = engine->blocks.k;
-    double *to = alpha->dense ? alpha->dense + i * k : engine->row;
+    size_t k = descent->blocks.k;
+    double *to = alpha->dense ? alpha->dense + i * k : descent->row;
     for (size_t c = 0; c < k; c++) {
-        to[c] = (double)engine->alpha[c];
+        to[c] = (double)descent->alpha[c];
     }
-    return alpha->dense ? 0 : mc_alpha_store(alpha, i, engine->row, err);
+    return alpha->dense ? 0 : mc_alpha_store(alpha, i, descent->row, err);
 }
 
 /* engine->alphas (n, width), if used, = alpha, rounded down. */
-static void NAME(take_alpha)(struct NAME(engine) * engine, const struct mc_linear *linear) {
-    size_t k = engine->blocks.k, width = engine->blocks.width;
-    for (size_t i = 0; engine->alphas && i < linear->n; i++) {
+static void NAME(take_alpha)(struct NAME(descent) * descent, const struct mc_linear *linear) {
+    size_t k = descent->blocks.k, width = descent->blocks.width;
+    for (size_t i = 0; descent->alphas && i < linear->n; i++) {
         for (size_t c = 0; c < k; c++) {
-            engine->alphas[i * width + c] = NAME(at_most)(linear->alpha.dense[i * k + c]);
+            descent->alphas[i * width + c] = NAME(at_most)(linear->alpha.dense[i * k + c]);
         }
     }
 }
 
 /* alpha = engine->alphas, if used. */
-static void NAME(give_alpha)(const struct NAME(engine) * engine, struct mc_linear *linear) {
-    size_t k = engine->blocks.k, width = engine->blocks.width;
-    for (size_t i = 0; engine->alphas && i < linear->n; i++) {
+static void NAME(give_alpha)(const struct NAME(descent) * descent, struct mc_linear *linear) {
+    size_t k = descent->blocks.k, width = descent->blocks.width;
+    for (size_t i = 0; descent->alphas && i < linear->n; i++) {
         for (size_t c = 0; c < k; c++) {
-            linear->alpha.dense[i * k + c] = (double)engine->alphas[i * width + c];
+            linear->alpha.dense[i * k + c] = (double)descent->alphas[i * width + c];
         }
     }
 }
 
 /* In linear_distributed_real.h. */
-static void NAME(join_steps)(struct NAME(engine) * engine, const struct mc_linear *linear,
+static void NAME(join_steps)(struct NAME(descent) * descent, const struct mc_linear *linear,
                              double gained, double products[2]);
-static void NAME(go)(struct NAME(engine) * engine, const struct mc_linear *linear, double theta);
+static void NAME(move)(struct NAME(descent) * descent, const struct mc_linear *linear,
+                       double theta);
 
 /* W = W(alpha), not centred: steps and losses subtract the means themselves. */
-static void NAME(rebuild)(struct NAME(engine) * engine, const struct mc_linear *linear) {
-    size_t width = engine->blocks.width, k = linear->shape.k;
-    memset(engine->W, 0, (linear->n_features + (size_t)1) * width * sizeof(REAL));
+static void NAME(rebuild)(struct NAME(descent) * descent, const struct mc_linear *linear) {
+    size_t width = descent->blocks.width, k = linear->shape.k;
+    memset(descent->W, 0, (linear->n_features + (size_t)1) * width * sizeof(REAL));
     for (size_t i = 0; i < linear->n; i++) {
         if (mc_alpha_sum(&linear->alpha, i) == 0 || linear->q[i] == 0) {
             continue;
         }
-        mc_alpha_load(&linear->alpha, i, engine->row);
-        mc_coefficients(&linear->shape, linear->y[i], engine->row, linear->u);
+        mc_alpha_load(&linear->alpha, i, descent->row);
+        mc_coefficients(&linear->shape, linear->y[i], descent->row, linear->u);
         size_t n_changed = 0;
         for (size_t c = 0; c < k; c++) {
-            engine->u[n_changed] = (REAL)linear->u[c];
+            descent->u[n_changed] = (REAL)linear->u[c];
             linear->changed[n_changed] = (uint32_t)c;
-            n_changed += engine->u[n_changed] != 0;
+            n_changed += descent->u[n_changed] != 0;
         }
         struct mc_row row = mc_linear_row(linear, i);
         NAME(update_some)
-        (&row, linear->bias, engine->W, linear->n_features, width, engine->u, linear->changed,
+        (&row, linear->bias, descent->W, linear->n_features, width, descent->u, linear->changed,
          n_changed);
     }
     if (linear->cluster) { /* the sum over processes is a step from 0 */
         double products[2];
-        NAME(join_steps)(engine, linear, 0, products);
-        NAME(go)(engine, linear, 1);
+        NAME(join_steps)(descent, linear, 0, products);
+        NAME(move)(descent, linear, 1);
         size_t entries = (linear->n_features + (size_t)1) * width;
-        memcpy(engine->common, engine->W, entries * sizeof *engine->W);
-        memset(engine->own, 0, entries * sizeof *engine->own);
+        memcpy(descent->common, descent->W, entries * sizeof *descent->W);
+        memset(descent->own, 0, entries * sizeof *descent->own);
     }
 }
 
 /* Multiplies u by the factor of distributed rounds. */
-static inline void NAME(lengthen)(struct NAME(engine) * engine) {
-    for (size_t c = 0; engine->factor != 1 && c < engine->blocks.width; c++) {
-        engine->u[c] *= engine->factor;
+static inline void NAME(scale_change)(struct NAME(descent) * descent) {
+    for (size_t c = 0; descent->factor != 1 && c < descent->blocks.width; c++) {
+        descent->u[c] *= descent->factor;
     }
 }
 
@@ -315,9 +317,12 @@ static void NAME(row_scores_few)(const struct mc_row *row, double bias, const RE
         REAL x = (REAL)row->value[t];
         const REAL *w = W + row->column[t] * width;
         const REAL *ahead =
-            W + row->column[t + MC_AHEAD < row->n ? t + MC_AHEAD : row->n - 1] * width;
+            W +
+            row->column[t + MC_PREFETCH_DISTANCE < row->n ? t + MC_PREFETCH_DISTANCE : row->n - 1] *
+                width;
         for (size_t e = 0; e < n; e++) {
-            __builtin_prefetch(ahead + classes[e]); /* nearly every entry is in a cache line of its own */
+            __builtin_prefetch(ahead +
+                               classes[e]); /* nearly every entry is in a cache line of its own */
             s[e] += x * w[classes[e]];
         }
     }
@@ -325,10 +330,10 @@ static void NAME(row_scores_few)(const struct mc_row *row, double bias, const RE
 
 /* A sweep of steps over the classes with nonzero alpha alone, for relative margins: shrinking. With
  * many classes most alpha stay at 0; the next full sweep checks them again. */
-static void NAME(sweep_few)(struct NAME(engine) * engine, struct mc_linear *linear,
+static void NAME(sweep_few)(struct NAME(descent) * descent, struct mc_linear *linear,
                             const uint32_t *order, size_t n) {
-    REAL square = NAME(square)(engine, linear);
-    struct NAME(blocks) blocks = engine->blocks;
+    REAL square = NAME(square)(descent, linear);
+    struct NAME(blocks) blocks = descent->blocks;
     for (size_t t = 0; t < n; t++) {
         size_t i = order[t], m = linear->alpha.list[i].n;
         struct mc_entry *entry = linear->alpha.list[i].entry;
@@ -337,34 +342,34 @@ static void NAME(sweep_few)(struct NAME(engine) * engine, struct mc_linear *line
         }
         for (size_t e = 0; e < m; e++) {
             linear->changed[e] = entry[e].c;
-            engine->alpha[e] = (REAL)entry[e].value;
+            descent->alpha[e] = (REAL)entry[e].value;
         }
         linear->changed[m] = linear->y[i];
         blocks.k = m + 1;
         blocks.width = NAME(width_of)(m + 1);
         for (size_t e = m; e < blocks.width; e++) {
-            engine->alpha[e] = engine->s[e] = 0;
+            descent->alpha[e] = descent->s[e] = 0;
         }
         struct mc_row row = mc_linear_row(linear, i);
         NAME(row_scores_few)
-        (&row, linear->bias, engine->W, linear->n_features, engine->blocks.width, linear->changed,
-         m + 1, engine->s);
+        (&row, linear->bias, descent->W, linear->n_features, descent->blocks.width, linear->changed,
+         m + 1, descent->s);
         REAL gain =
             NAME(row_step)(&blocks, m, NAME(at_most)(linear->cap[linear->y[i]]),
-                           square * (REAL)linear->q[i], engine->s, engine->alpha, engine->u);
+                           square * (REAL)linear->q[i], descent->s, descent->alpha, descent->u);
         mc_sampling_gain(&linear->sampling, i, (double)gain);
         if (gain == 0) {
             continue;
         }
-        NAME(lengthen)(engine);
+        NAME(scale_change)(descent);
         uint32_t kept = 0;
         for (size_t e = 0; e < m; e++) {
-            entry[kept] = (struct mc_entry){entry[e].c, (double)engine->alpha[e]};
-            kept += engine->alpha[e] != 0;
+            entry[kept] = (struct mc_entry){entry[e].c, (double)descent->alpha[e]};
+            kept += descent->alpha[e] != 0;
         }
         linear->alpha.list[i].n = kept;
         NAME(update_some)
-        (&row, linear->bias, engine->W, linear->n_features, engine->blocks.width, engine->u,
+        (&row, linear->bias, descent->W, linear->n_features, descent->blocks.width, descent->u,
          linear->changed, m + 1);
     }
 }
@@ -373,14 +378,14 @@ static void NAME(sweep_few)(struct NAME(engine) * engine, struct mc_linear *line
 #include "families/mc/solver/linear_distributed_real.h"
 
 /* A full sweep; with lists of classes, some sweeps over nonzero alpha after it. */
-static int NAME(sweep_alone)(struct NAME(engine) * engine, struct mc_linear *linear,
+static int NAME(sweep_alone)(struct NAME(descent) * descent, struct mc_linear *linear,
                              const struct monitor *monitor, struct error *err) {
     size_t n = mc_sampling_sweep(&linear->sampling);
-    int status = NAME(sweep)(engine, linear, linear->sampling.order, n, monitor, err);
+    int status = NAME(sweep)(descent, linear, linear->sampling.order, n, monitor, err);
     linear->sweeps++;
     for (int few = 0; status == 0 && few < FEW_SWEEPS && mc_linear_few(linear); few++) {
         n = mc_sampling_sweep(&linear->sampling);
-        NAME(sweep_few)(engine, linear, linear->sampling.order, n);
+        NAME(sweep_few)(descent, linear, linear->sampling.order, n);
     }
     return status;
 }
@@ -393,13 +398,14 @@ struct NAME(progress) {
 };
 
 /* Evaluates the bounds, and sets linear->end if they end the descent. */
-static int NAME(look)(struct NAME(engine) * engine, struct mc_linear *linear,
-                      struct NAME(progress) * progress, enum mc_point *point, struct error *err) {
-    engine->with_mean = engine->mean && progress->last <= NEAR_MEAN * linear->aim;
-    int status = NAME(evaluate)(engine, linear, &linear->primal, &linear->dual, point, err);
+static int NAME(check_progress)(struct NAME(descent) * descent, struct mc_linear *linear,
+                                struct NAME(progress) * progress, enum mc_point *point,
+                                struct error *err) {
+    descent->with_mean = descent->mean && progress->last <= MEAN_GAP * linear->target;
+    int status = NAME(evaluate)(descent, linear, &linear->primal, &linear->dual, point, err);
     double gap = gap_relative(linear->primal, linear->dual);
     uint64_t sweeps = linear->sweeps;
-    if (!isfinite(gap) || gap_reached(linear->primal, linear->dual, linear->aim)) {
+    if (!isfinite(gap) || gap_reached(linear->primal, linear->dual, linear->target)) {
         linear->end = isfinite(gap) ? REACHED : OVERFLOWED;
     } else if (gap < progress->best * (1 - PROGRESS)) {
         progress->best = gap;
@@ -409,27 +415,27 @@ static int NAME(look)(struct NAME(engine) * engine, struct mc_linear *linear,
         linear->end = STALLED;
     }
     progress->next = sweeps + pace_wait(gap, progress->last, sweeps - progress->last_at,
-                                        linear->aim, sweeps - progress->start);
+                                        linear->target, sweeps - progress->start);
     progress->last = gap;
     progress->last_at = sweeps;
     return status;
 }
 
 /* Does one sweep unless a limit is reached. */
-static int NAME(go_on)(struct NAME(engine) * engine, struct mc_linear *linear,
-                       const struct NAME(progress) * progress, const struct monitor *monitor,
-                       struct error *err) {
+static int NAME(continue_descent)(struct NAME(descent) * descent, struct mc_linear *linear,
+                                  const struct NAME(progress) * progress,
+                                  const struct monitor *monitor, struct error *err) {
     uint64_t sweeps = linear->sweeps;
     linear->limit = sweeps == progress->start
                         ? 0
                         : monitor_check(monitor, sweeps, linear->primal, linear->dual);
-    if (linear->limit || sweeps >= linear->most) {
-        linear->end = linear->limit ? STOPPED : GIVEN_UP;
+    if (linear->limit || sweeps >= linear->max_sweeps) {
+        linear->end = linear->limit ? STOPPED : SWEEP_LIMIT;
         return 0;
     }
-    int status = linear->cluster ? NAME(sweep_together)(engine, linear, monitor, err)
-                                 : NAME(sweep_alone)(engine, linear, monitor, err);
-    NAME(follow)(engine, linear, linear->sweeps - progress->start);
+    int status = linear->cluster ? NAME(sweep_together)(descent, linear, monitor, err)
+                                 : NAME(sweep_alone)(descent, linear, monitor, err);
+    NAME(update_mean)(descent, linear, linear->sweeps - progress->start);
     return status;
 }
 
@@ -437,16 +443,16 @@ static int NAME(go_on)(struct NAME(engine) * engine, struct mc_linear *linear,
  * reached, or the descent stalls. */
 static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor,
                          struct error *err) {
-    struct NAME(engine) engine;
-    int status = NAME(engine_create)(&engine, linear, err);
+    struct NAME(descent) descent;
+    int status = NAME(descent_create)(&descent, linear, err);
     if (status == 0 && linear->cluster) {
         status = mc_alpha_copy(&linear->before, &linear->alpha, err);
         linear->rounds.momentum = 1;
         status = status < 0 ? -1 : mc_alpha_copy(&linear->last, &linear->alpha, err);
     }
     if (status == 0) {
-        NAME(rebuild)(&engine, linear);
-        NAME(take_alpha)(&engine, linear);
+        NAME(rebuild)(&descent, linear);
+        NAME(take_alpha)(&descent, linear);
     }
     enum mc_point point = MC_LAST;
     uint64_t start = linear->sweeps;
@@ -459,17 +465,17 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
     linear->end = RUNNING;
     while (status == 0 && linear->end == RUNNING) {
         if (linear->sweeps >= progress.next && !monitor_late(monitor)) {
-            status = NAME(look)(&engine, linear, &progress, &point, err);
+            status = NAME(check_progress)(&descent, linear, &progress, &point, err);
         }
         if (status == 0 && linear->end == RUNNING) {
-            status = NAME(go_on)(&engine, linear, &progress, monitor, err);
+            status = NAME(continue_descent)(&descent, linear, &progress, monitor, err);
             point = linear->end == RUNNING ? MC_LAST : point;
         }
     }
     if (status == 0) {
-        NAME(give_alpha)(&engine, linear);
-        NAME(give_weights)(&engine, linear, point);
+        NAME(give_alpha)(&descent, linear);
+        NAME(give_weights)(&descent, linear, point);
     }
-    NAME(engine_free)(&engine);
+    NAME(descent_free)(&descent);
     return status;
 }

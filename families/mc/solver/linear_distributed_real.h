@@ -10,28 +10,28 @@
 
 /* step (n_features + 1, k) = the sum of the changes of W over all processes, followed by the sum of
  * `gained`. products = <W, step> and |step|^2, W that of the start of the round. */
-static void NAME(join_steps)(struct NAME(engine) * engine, const struct mc_linear *linear,
+static void NAME(join_steps)(struct NAME(descent) * descent, const struct mc_linear *linear,
                              double gained, double products[2]) {
-    size_t width = engine->blocks.width, k = linear->shape.k, d = linear->n_features;
-    double *step = engine->step;
+    size_t width = descent->blocks.width, k = linear->shape.k, d = linear->n_features;
+    double *step = descent->step;
     for (size_t f = 0; f <= d; f++) {
-        const REAL *to = engine->W + f * width, *from = engine->start + f * width;
-        const REAL *own = engine->own + f * width;
+        const REAL *to = descent->W + f * width, *from = descent->start + f * width;
+        const REAL *own = descent->own + f * width;
         for (size_t c = 0; c < k; c++) {
-            step[f * k + c] = ((double)to[c] - (double)from[c]) / (double)engine->factor;
-            step[f * k + c] += engine->ahead * (double)own[c];
+            step[f * k + c] = ((double)to[c] - (double)from[c]) / (double)descent->factor;
+            step[f * k + c] += descent->extrapolation * (double)own[c];
         }
     }
     for (size_t f = 0; f <= d; f++) {
         for (size_t c = 0; c < k; c++) {
-            engine->own[f * width + c] = (REAL)step[f * k + c];
+            descent->own[f * width + c] = (REAL)step[f * k + c];
         }
     }
     step[(d + 1) * k] = gained;
     cluster_sum(linear->cluster, step, (d + 1) * k + 1);
     products[0] = products[1] = 0;
     for (size_t f = 0; f <= d; f++) {
-        const REAL *w = engine->common + f * width;
+        const REAL *w = descent->common + f * width;
         double inner = 0, square = 0, sum = 0, step_sum = 0;
         for (size_t c = 0; c < k; c++) {
             double x = step[f * k + c];
@@ -47,31 +47,32 @@ static void NAME(join_steps)(struct NAME(engine) * engine, const struct mc_linea
 }
 
 /* W = W at the start of the round + theta step. */
-static void NAME(go)(struct NAME(engine) * engine, const struct mc_linear *linear, double theta) {
-    size_t width = engine->blocks.width, k = linear->shape.k;
+static void NAME(move)(struct NAME(descent) * descent, const struct mc_linear *linear,
+                       double theta) {
+    size_t width = descent->blocks.width, k = linear->shape.k;
     for (size_t f = 0; f <= linear->n_features; f++) {
-        const REAL *from = engine->common + f * width;
+        const REAL *from = descent->common + f * width;
         for (size_t c = 0; c < k; c++) {
-            engine->W[f * width + c] = (REAL)((double)from[c] + theta * engine->step[f * k + c]);
-            engine->own[f * width + c] *= (REAL)theta;
+            descent->W[f * width + c] = (REAL)((double)from[c] + theta * descent->step[f * k + c]);
+            descent->own[f * width + c] *= (REAL)theta;
         }
     }
 }
 
 /* Extrapolates W and alpha along the last step. */
-static int NAME(run_ahead)(struct NAME(engine) * engine, struct mc_linear *linear,
+static int NAME(run_ahead)(struct NAME(descent) * descent, struct mc_linear *linear,
                            struct error *err) {
-    size_t width = engine->blocks.width, k = linear->shape.k;
+    size_t width = descent->blocks.width, k = linear->shape.k;
     size_t entries = (linear->n_features + (size_t)1) * width;
-    engine->ahead = linear->rounds.parts > 1 ? 0 : rounds_ahead(&linear->rounds);
+    descent->extrapolation = linear->rounds.parts > 1 ? 0 : rounds_ahead(&linear->rounds);
     for (size_t e = 0; e < entries; e++) {
-        REAL moved = engine->W[e] - engine->common[e];
-        engine->common[e] = engine->W[e];
-        engine->W[e] += (REAL)engine->ahead * moved;
+        REAL moved = descent->W[e] - descent->common[e];
+        descent->common[e] = descent->W[e];
+        descent->W[e] += (REAL)descent->extrapolation * moved;
     }
-    memcpy(engine->start, engine->W, entries * sizeof *engine->W);
-    for (size_t i = 0; engine->ahead > 0 && i < linear->n; i++) {
-        int cut = mc_linear_ahead(linear, i, engine->ahead, err);
+    memcpy(descent->start, descent->W, entries * sizeof *descent->W);
+    for (size_t i = 0; descent->extrapolation > 0 && i < linear->n; i++) {
+        int cut = mc_linear_extrapolate(linear, i, descent->extrapolation, err);
         if (cut < 0) {
             return -1;
         }
@@ -79,29 +80,29 @@ static int NAME(run_ahead)(struct NAME(engine) * engine, struct mc_linear *linea
             continue;
         }
         for (size_t c = 0; c < k; c++) {
-            engine->u[c] = (REAL)linear->u[c] * engine->factor;
+            descent->u[c] = (REAL)linear->u[c] * descent->factor;
         }
         struct mc_row row = mc_linear_row(linear, i);
-        NAME(row_update)(&row, linear->bias, engine->W, linear->n_features, width, engine->u);
+        NAME(row_update)(&row, linear->bias, descent->W, linear->n_features, width, descent->u);
     }
     return 0;
 }
 
 /* One round: `repeats` sweeps, or the rows order[0..n) of one. */
-static int NAME(round)(struct NAME(engine) * engine, struct mc_linear *linear,
+static int NAME(round)(struct NAME(descent) * descent, struct mc_linear *linear,
                        const uint32_t *order, size_t n, struct error *err) {
     size_t weights = (linear->n_features + (size_t)1) * linear->shape.k, repeats = 0;
     double products[2];
-    engine->factor = (REAL)linear->rounds.factor;
-    if (NAME(run_ahead)(engine, linear, err) < 0) {
+    descent->factor = (REAL)linear->rounds.factor;
+    if (NAME(run_ahead)(descent, linear, err) < 0) {
         return -1;
     }
     do {
-        if (NAME(sweep)(engine, linear, order, n, NULL, err) < 0) {
+        if (NAME(sweep)(descent, linear, order, n, NULL, err) < 0) {
             return -1;
         }
         for (int few = 0; few < FEW_SWEEPS && mc_linear_few(linear); few++) {
-            NAME(sweep_few)(engine, linear, order, n);
+            NAME(sweep_few)(descent, linear, order, n);
         }
         if (++repeats < linear->rounds.repeats) {
             n = mc_sampling_sweep(&linear->sampling);
@@ -110,26 +111,26 @@ static int NAME(round)(struct NAME(engine) * engine, struct mc_linear *linear,
     bool all = linear->rounds.parts == 1;
     order = all ? NULL : order;
     n = all ? linear->n : n;
-    NAME(join_steps)(engine, linear, mc_linear_gained(linear, order, n), products);
-    double slope = engine->step[weights] - products[0];
+    NAME(join_steps)(descent, linear, mc_linear_alpha_gain(linear, order, n), products);
+    double slope = descent->step[weights] - products[0];
     double theta = rounds_go(&linear->rounds, slope, products[1]);
-    NAME(go)(engine, linear, theta);
-    return mc_linear_settle(linear, theta, order, n, err);
+    NAME(move)(descent, linear, theta);
+    return mc_linear_apply_step(linear, theta, order, n, err);
 }
 
 /* The rounds of one sweep, or one round of several sweeps. */
-static int NAME(sweep_together)(struct NAME(engine) * engine, struct mc_linear *linear,
+static int NAME(sweep_together)(struct NAME(descent) * descent, struct mc_linear *linear,
                                 const struct monitor *monitor, struct error *err) {
     size_t n = mc_sampling_sweep(&linear->sampling);
     double unwatched = 0;
     linear->sweeps += linear->rounds.repeats;
     for (size_t part = 0; part < linear->rounds.parts; part++) {
         size_t first, end = rounds_part(&linear->rounds, n, part, &first);
-        if (NAME(round)(engine, linear, linear->sampling.order + first, end - first, err) < 0) {
+        if (NAME(round)(descent, linear, linear->sampling.order + first, end - first, err) < 0) {
             return -1;
         }
         unwatched += linear->rounds.work;
-        if (unwatched > MC_UNWATCHED) {
+        if (unwatched > MC_TIME_CHECK_WORK) {
             unwatched = 0;
             if (monitor_late(monitor)) {
                 break;

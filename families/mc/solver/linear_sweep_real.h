@@ -4,26 +4,26 @@
  * works in registers; all other cases share one loop. */
 
 /* Prefetches the next rows, whose random order the processor cannot predict. */
-static inline __attribute__((always_inline)) void NAME(fetch)(const struct NAME(engine) * engine,
-                                                              const struct mc_linear *linear,
-                                                              const uint32_t *order, size_t left) {
+static inline __attribute__((always_inline)) void
+NAME(prefetch)(const struct NAME(descent) * descent, const struct mc_linear *linear,
+               const uint32_t *order, size_t left) {
     enum { LINE = 64 / sizeof(float) };
-    if (left > 2 * MC_ROWS_AHEAD) {
-        size_t i = order[2 * MC_ROWS_AHEAD], width = engine->blocks.width;
+    if (left > 2 * MC_PREFETCH_ROWS) {
+        size_t i = order[2 * MC_PREFETCH_ROWS], width = descent->blocks.width;
         __builtin_prefetch(linear->q + i);
         __builtin_prefetch(linear->y + i);
         __builtin_prefetch(linear->sampling.preference + i);
         if (linear->data->row_start) {
             __builtin_prefetch(linear->data->row_start + i);
         }
-        for (size_t c = 0; engine->alphas && c < width; c += NAME(LANES)) {
-            __builtin_prefetch(engine->alphas + i * width + c);
+        for (size_t c = 0; descent->alphas && c < width; c += NAME(LANES)) {
+            __builtin_prefetch(descent->alphas + i * width + c);
         }
     }
-    if (left > MC_ROWS_AHEAD) {
-        struct mc_row row = mc_linear_row(linear, order[MC_ROWS_AHEAD]);
-        size_t most = row.n < MC_VALUES_AHEAD ? row.n : MC_VALUES_AHEAD;
-        for (size_t t = 0; t < most; t += LINE) {
+    if (left > MC_PREFETCH_ROWS) {
+        struct mc_row row = mc_linear_row(linear, order[MC_PREFETCH_ROWS]);
+        size_t max = row.n < MC_MAX_PREFETCH ? row.n : MC_MAX_PREFETCH;
+        for (size_t t = 0; t < max; t += LINE) {
             __builtin_prefetch(row.value + t);
             __builtin_prefetch(row.column + t);
         }
@@ -32,20 +32,19 @@ static inline __attribute__((always_inline)) void NAME(fetch)(const struct NAME(
 
 /* The factor of |x|^2 in a step, which over-relaxes it. Distributed rounds have their own factor
  * instead. */
-static REAL NAME(square)(const struct NAME(engine) * engine, const struct mc_linear *linear) {
-    REAL margin = engine->blocks.margin;
-    return engine->factor * margin * margin / (linear->cluster ? 1 : (REAL)FARTHER);
+static REAL NAME(square)(const struct NAME(descent) * descent, const struct mc_linear *linear) {
+    REAL margin = descent->blocks.margin;
+    return descent->factor * margin * margin / (linear->cluster ? 1 : (REAL)OVER_RELAXATION);
 }
 
 /* W += x u'. If few classes have changed, only these are updated, and u (width) is overwritten. */
-static inline __attribute__((always_inline)) void NAME(update_changed)(struct NAME(engine) * engine,
-                                                                       struct mc_linear *linear,
-                                                                       const struct mc_row *row,
-                                                                       size_t width, REAL *u) {
+static inline __attribute__((always_inline)) void
+NAME(update_changed)(struct NAME(descent) * descent, struct mc_linear *linear,
+                     const struct mc_row *row, size_t width, REAL *u) {
     size_t n_changed = width, d = linear->n_features;
     if (width > MC_FEW_CLASSES) {
         n_changed = 0;
-        for (size_t c = 0; c < engine->blocks.k; c++) {
+        for (size_t c = 0; c < descent->blocks.k; c++) {
             linear->changed[n_changed] = (uint32_t)c;
             n_changed += u[c] != 0;
         }
@@ -55,9 +54,9 @@ static inline __attribute__((always_inline)) void NAME(update_changed)(struct NA
             u[e] = u[linear->changed[e]];
         }
         NAME(update_some)
-        (row, linear->bias, engine->W, d, width, u, linear->changed, n_changed);
+        (row, linear->bias, descent->W, d, width, u, linear->changed, n_changed);
     } else {
-        NAME(update_inline)(row, linear->bias, engine->W, d, width, u);
+        NAME(update_inline)(row, linear->bias, descent->W, d, width, u);
     }
 }
 
@@ -66,43 +65,44 @@ static inline __attribute__((always_inline)) void NAME(update_changed)(struct NA
  * classes, a sum or a maximum of terms, and alpha in engine->alphas; 0: the general case. -1: no
  * memory for a list of classes. */
 static inline __attribute__((always_inline)) int
-NAME(visit)(struct NAME(engine) * engine, struct mc_linear *linear, const uint32_t *order, size_t n,
-            const struct monitor *monitor, size_t vectors, bool maximum, struct error *err) {
+NAME(visit)(struct NAME(descent) * descent, struct mc_linear *linear, const uint32_t *order,
+            size_t n, const struct monitor *monitor, size_t vectors, bool maximum,
+            struct error *err) {
     NAME(vector) some[3][4];
-    struct NAME(blocks) blocks = engine->blocks;
-    REAL *s = engine->s, *u = engine->u;
+    struct NAME(blocks) blocks = descent->blocks;
+    REAL *s = descent->s, *u = descent->u;
     if (vectors > 0) {
         blocks = (struct NAME(blocks)){.relative = true,
                                        .others = true,
                                        .maximum = maximum,
-                                       .k = engine->blocks.k,
+                                       .k = descent->blocks.k,
                                        .width = vectors * NAME(LANES),
-                                       .margin = engine->blocks.margin,
+                                       .margin = descent->blocks.margin,
                                        .kappa = 1,
                                        .v = (REAL *)some[0]};
         s = (REAL *)some[1];
         u = (REAL *)some[2];
     }
     size_t width = blocks.width, work = 0, d = linear->n_features;
-    REAL square = NAME(square)(engine, linear);
+    REAL square = NAME(square)(descent, linear);
     for (size_t t = 0; t < n; t++) {
         size_t i = order[t], y = linear->y[i];
-        NAME(fetch)(engine, linear, order + t, n - t);
+        NAME(prefetch)(descent, linear, order + t, n - t);
         if (linear->q[i] == 0) {
             continue;
         }
         struct mc_row row = mc_linear_row(linear, i);
         work += width * (row.n + 1);
-        if (work > MC_UNWATCHED) {
+        if (work > MC_TIME_CHECK_WORK) {
             work = 0;
             if (monitor_late(monitor)) {
                 break;
             }
         }
-        NAME(row_scores)(&row, linear->bias, engine->W, d, width, s);
-        REAL *alpha = engine->alphas ? engine->alphas + i * width : engine->alpha;
-        if (!engine->alphas) {
-            NAME(load)(engine, &linear->alpha, i);
+        NAME(row_scores)(&row, linear->bias, descent->W, d, width, s);
+        REAL *alpha = descent->alphas ? descent->alphas + i * width : descent->alpha;
+        if (!descent->alphas) {
+            NAME(load)(descent, &linear->alpha, i);
         }
         REAL gain = NAME(step)(&blocks, y, NAME(at_most)(linear->cap[y]),
                                square * (REAL)linear->q[i], s, alpha, u);
@@ -110,9 +110,9 @@ NAME(visit)(struct NAME(engine) * engine, struct mc_linear *linear, const uint32
         if (gain == 0) {
             continue;
         }
-        NAME(lengthen)(engine);
-        NAME(update_changed)(engine, linear, &row, width, u);
-        if (!engine->alphas && NAME(store)(engine, &linear->alpha, i, err) < 0) {
+        NAME(scale_change)(descent);
+        NAME(update_changed)(descent, linear, &row, width, u);
+        if (!descent->alphas && NAME(store)(descent, &linear->alpha, i, err) < 0) {
             return -1;
         }
     }
@@ -122,10 +122,10 @@ NAME(visit)(struct NAME(engine) * engine, struct mc_linear *linear, const uint32
 /* int name(engine, linear, order, n, monitor, err): visit, compiled for each processor and number of
  * vectors. */
 #define SWEEP(name, vectors, maximum)                                                              \
-    DISPATCH static int NAME(name)(struct NAME(engine) * engine, struct mc_linear * linear,        \
+    DISPATCH static int NAME(name)(struct NAME(descent) * descent, struct mc_linear * linear,      \
                                    const uint32_t *order, size_t n, const struct monitor *monitor, \
                                    struct error *err) {                                            \
-        return NAME(visit)(engine, linear, order, n, monitor, vectors, maximum, err);              \
+        return NAME(visit)(descent, linear, order, n, monitor, vectors, maximum, err);             \
     }
 
 /* The general case. */
@@ -142,21 +142,21 @@ SWEEP(sweep_maxima_4, 4, true)
 #undef SWEEP
 
 /* visit, in the version for this problem. */
-static int NAME(sweep)(struct NAME(engine) * engine, struct mc_linear *linear,
+static int NAME(sweep)(struct NAME(descent) * descent, struct mc_linear *linear,
                        const uint32_t *order, size_t n, const struct monitor *monitor,
                        struct error *err) {
-    bool maximum = engine->blocks.maximum, fixed = engine->blocks.relative && engine->alphas;
-    switch (fixed ? engine->blocks.width / NAME(LANES) : 0) {
+    bool maximum = descent->blocks.maximum, fixed = descent->blocks.relative && descent->alphas;
+    switch (fixed ? descent->blocks.width / NAME(LANES) : 0) {
     case 1:
-        return (maximum ? NAME(sweep_maxima_1) : NAME(sweep_sums_1))(engine, linear, order, n,
+        return (maximum ? NAME(sweep_maxima_1) : NAME(sweep_sums_1))(descent, linear, order, n,
                                                                      monitor, err);
     case 2:
-        return (maximum ? NAME(sweep_maxima_2) : NAME(sweep_sums_2))(engine, linear, order, n,
+        return (maximum ? NAME(sweep_maxima_2) : NAME(sweep_sums_2))(descent, linear, order, n,
                                                                      monitor, err);
     case 4:
-        return (maximum ? NAME(sweep_maxima_4) : NAME(sweep_sums_4))(engine, linear, order, n,
+        return (maximum ? NAME(sweep_maxima_4) : NAME(sweep_sums_4))(descent, linear, order, n,
                                                                      monitor, err);
     default:
-        return NAME(sweep_any)(engine, linear, order, n, monitor, err);
+        return NAME(sweep_any)(descent, linear, order, n, monitor, err);
     }
 }

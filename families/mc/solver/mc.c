@@ -160,7 +160,7 @@ static size_t weight_rows(const struct mc *mc) {
 }
 
 /* Returns the zero solution, when there was no time for another. */
-static int give_nothing(struct mc *mc, double cost, struct solution *solution, struct error *err) {
+static int give_zero(struct mc *mc, double cost, struct solution *solution, struct error *err) {
     size_t k = mc->labels.names.n;
     solution->n_outputs = k;
     solution->weights = memory_zeros(weight_rows(mc), k * sizeof(double), "weights", err);
@@ -169,7 +169,7 @@ static int give_nothing(struct mc *mc, double cost, struct solution *solution, s
         solution_free(solution);
         return -1;
     }
-    certify_nothing(mc->problem, mc_loss_of_nothing(&mc->task, cost), solution);
+    certify_nothing(mc->problem, mc_zero_loss(&mc->task, cost), solution);
     return 0;
 }
 
@@ -178,14 +178,14 @@ int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct
     struct mc_fit fit = {0};
     *solution = (struct solution){0};
     if (monitor_late(monitor)) {
-        return give_nothing(mc, parameters->cost, solution, err);
+        return give_zero(mc, parameters->cost, solution, err);
     }
     if (run(mc, parameters, monitor, &fit, err) < 0) {
         mc_fit_free(&fit);
         return -1;
     }
     if (fit.unsolved) {
-        return give_nothing(mc, parameters->cost, solution, err);
+        return give_zero(mc, parameters->cost, solution, err);
     }
     *solution = (struct solution){.n_outputs = mc->labels.names.n,
                                   .weights = fit.weights,

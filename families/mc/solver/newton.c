@@ -22,7 +22,7 @@ static const struct huber_pace PACE = {
 static const double MU_FIRST = 1;
 /* Accuracy of the line search, relative to the predicted decrease of the step, and to the target of
  * primal - dual: a small gain of the primal can be a large one of the dual. */
-static const double LINE = 1e-3, LINE_WANTED = 1e-4;
+static const double LINE_ACCURACY = 1e-3, LINE_TARGET = 1e-4;
 
 struct newton {
     const struct mc_task *task;
@@ -34,7 +34,7 @@ struct newton {
     double *w, *gradient, *step, *dual; /* (d, k) */
     double *best_dual_w;                /* (d, k) W(alpha) of the best dual point */
     struct mc_alpha best_alpha;         /* alpha of the best dual point */
-    int kept;                           /* -1: memory was short for best_alpha, */
+    int alpha_status;                   /* -1: memory was short for best_alpha, */
     struct error error;                 /* with this error */
     double *s, *g, *q, *trial;          /* (n, k) */
     double *H;                          /* (size, size), index class * d + feature; lower half */
@@ -90,7 +90,7 @@ DISPATCH static void add_outer(double *restrict H, size_t size, size_t a, size_t
     }
 }
 
-/* Adds the Hessian of a row's loss, factor S x x' (mc_smooth_band). */
+/* Adds the Hessian of a row's loss, factor S x x' (mc_smooth_region). */
 static void add_curvature(struct newton *newton, size_t y, size_t n_terms, bool capped,
                           double factor) {
     const struct mc_shape *shape = &newton->task->shape;
@@ -120,7 +120,7 @@ static void add_curvature(struct newton *newton, size_t y, size_t n_terms, bool 
 }
 
 /* step = -(I + C/mu S)^-1 gradient; S is of the terms in the smoothed region for mu = `band`. */
-static int newton_step(void *context, const struct huber_path *path, double band, bool *found,
+static int newton_step(void *context, const struct huber_path *path, double region, bool *found,
                        struct error *err) {
     (void)path;
     (void)err;
@@ -130,8 +130,8 @@ static int newton_step(void *context, const struct huber_path *path, double band
     memset(newton->H, 0, size * size * sizeof *newton->H);
     for (size_t i = 0; i < newton->n; i++) {
         bool capped;
-        size_t n = mc_smooth_band(&newton->smooth, band, task->y[i], newton->s + i * k,
-                                  newton->term, &capped);
+        size_t n = mc_smooth_region(&newton->smooth, region, task->y[i], newton->s + i * k,
+                                    newton->term, &capped);
         if (n == 0 || (capped && n == 1 && task->shape.form->relative)) {
             continue;
         }
@@ -164,8 +164,8 @@ static int newton_step(void *context, const struct huber_path *path, double band
 }
 
 /* Evaluates the smoothed risk with its gradient, and the bounds of the original problem. */
-static int look(void *context, const struct huber_path *path, struct huber_point *at,
-                struct error *err) {
+static int evaluate(void *context, const struct huber_path *path, struct huber_point *at,
+                    struct error *err) {
     struct newton *newton = context;
     double offset;
     newton->smooth.mu = path->mu;
@@ -207,7 +207,7 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
     double promise = -array_dot(newton->gradient, newton->step, size) / 2;
     double wanted = path->epsilon * path->primal;
     struct linesearch_result found =
-        linesearch_minimise(&line, fmin(LINE * promise, LINE_WANTED * wanted));
+        linesearch_minimise(&line, fmin(LINE_ACCURACY * promise, LINE_TARGET * wanted));
     array_add(newton->w, found.theta, newton->step, size);
     (void)moved;
     (void)err;
@@ -223,17 +223,17 @@ static void keep_primal(void *context) {
 static void keep_dual(void *context) {
     struct newton *newton = context;
     memcpy(newton->best_dual_w, newton->dual, newton->size * sizeof *newton->dual);
-    if (newton->kept == 0) {
-        newton->kept = mc_smooth_alpha(&newton->smooth, newton->cost, newton->s,
-                                       &newton->best_alpha, &newton->error);
+    if (newton->alpha_status == 0) {
+        newton->alpha_status = mc_smooth_alpha(&newton->smooth, newton->cost, newton->s,
+                                               &newton->best_alpha, &newton->error);
     }
 }
 
-static int lower_mu(void *context, double band, double mu, struct error *err) {
+static int lower_mu(void *context, double region, double mu, struct error *err) {
     struct newton *newton = context;
     double offset;
     newton->smooth.mu = mu;
-    mc_smooth_follow(&newton->smooth, band, newton->s, newton->g);
+    mc_smooth_follow(&newton->smooth, region, newton->s, newton->g);
     (void)err;
     find_adjoint(newton, newton->g, newton->gradient);
     for (size_t j = 0; j < newton->size; j++) {
@@ -243,7 +243,7 @@ static int lower_mu(void *context, double band, double mu, struct error *err) {
     return 0;
 }
 
-static const struct huber_steps STEPS = {.look = look,
+static const struct huber_steps STEPS = {.look = evaluate,
                                          .keep_primal = keep_primal,
                                          .keep_dual = keep_dual,
                                          .lower = lower_mu,
@@ -342,7 +342,7 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
         fit->iterations = path.iterations;
         fit->reason = path.reason;
     }
-    if (newton.kept < 0) {
+    if (newton.alpha_status < 0) {
         *err = newton.error;
         status = -1;
     }

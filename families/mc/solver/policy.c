@@ -20,15 +20,15 @@ static const double WEIGHTS_PER_ROW = 60;
 
 /* An active-set iteration may cost so many times the work of ADMM, since a single one may reach the
  * optimum. */
-static const double ACTIVE_SET_WORTH = 4;
+static const double ACTIVE_SET_RATIO = 4;
 
 /* An algorithm, which starts at the best iterate if there is one. */
 typedef int (*algorithm_run)(struct mc_state *state, struct mc_goal goal,
                              const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
 /* Runs an algorithm, and updates the best iterate. */
-static int go_on(struct mc_state *state, algorithm_run solve, const struct monitor *monitor,
-                 struct error *err) {
+static int run_algorithm(struct mc_state *state, algorithm_run solve, const struct monitor *monitor,
+                         struct error *err) {
     struct mc_fit found = {0};
     struct monitor_run run;
     const struct monitor onward = monitor_after(&run, monitor, state->fit->iterations, 0);
@@ -84,16 +84,16 @@ static int run_linear(struct mc_state *state, struct mc_goal goal, const struct 
         return -1;
     }
     uint64_t sweeps = sweeps_before_interior(state);
-    goal.most = policy_applies(&mc_policy, ALGORITHM_NEWTON, state) ? FIRST_SWEEPS : sweeps;
+    goal.max_sweeps = policy_applies(&mc_policy, ALGORITHM_NEWTON, state) ? FIRST_SWEEPS : sweeps;
     return mc_linear_solve(solvers->linear, &goal, monitor, fit, err);
 }
 
 static double admm_work(const struct mc_state *state) {
-    return enabled_work(ALGORITHM_ADMM, mc_kernel_split_work(state->solvers->kernel));
+    return enabled_work(ALGORITHM_ADMM, mc_kernel_admm_work(state->solvers->kernel));
 }
 
 static double low_rank_work(const struct mc_state *state) {
-    return enabled_work(ALGORITHM_ADMM_LOW_RANK, mc_kernel_approach_work(state->solvers->kernel));
+    return enabled_work(ALGORITHM_ADMM_LOW_RANK, mc_kernel_surrogate_work(state->solvers->kernel));
 }
 
 static int run_kernel(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
@@ -107,28 +107,28 @@ static int run_kernel(struct mc_state *state, struct mc_goal goal, const struct 
 static int run_components(struct mc_state *state, struct mc_goal goal,
                           const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     struct mc_solvers *solvers = state->solvers;
-    return mc_kernel_parts_run(&solvers->components, solvers->kernel, solvers->task, &goal, monitor,
-                               fit, err);
+    return mc_kernel_components_solve(&solvers->components, solvers->kernel, solvers->task, &goal,
+                                      monitor, fit, err);
 }
 
 static int run_descent(void *context, const struct monitor *monitor, struct error *err) {
     struct mc_state *state = context;
     struct mc_solvers *solvers = state->solvers;
     if (is_linear(state)) {
-        return go_on(state, run_linear, monitor, err);
+        return run_algorithm(state, run_linear, monitor, err);
     }
     if (!solvers->kernel && mc_kernel_create(&solvers->kernel, solvers->task, err) < 0) {
         return -1;
     }
     int found = solvers->searched
                     ? 0
-                    : mc_kernel_parts_find(&solvers->components, solvers->task, monitor, err);
+                    : mc_kernel_components_find(&solvers->components, solvers->task, monitor, err);
     solvers->searched = solvers->searched || found == 0;
     if (found < 0 ||
-        (solvers->components.n > 1 && go_on(state, run_components, monitor, err) < 0)) {
+        (solvers->components.n > 1 && run_algorithm(state, run_components, monitor, err) < 0)) {
         return -1;
     }
-    return is_done(state) ? 0 : go_on(state, run_kernel, monitor, err);
+    return is_done(state) ? 0 : run_algorithm(state, run_kernel, monitor, err);
 }
 
 /* ---- Newton's method ---- */
@@ -159,7 +159,7 @@ static int newton(struct mc_state *state, struct mc_goal goal, const struct moni
 }
 
 static int run_newton(void *state, const struct monitor *monitor, struct error *err) {
-    return go_on(state, newton, monitor, err);
+    return run_algorithm(state, newton, monitor, err);
 }
 
 /* ---- with kernels ---- */
@@ -179,11 +179,11 @@ static int low_rank(struct mc_state *state, struct mc_goal goal, const struct mo
                     struct mc_fit *fit, struct error *err) {
     goal.active_set = policy_applies(&mc_policy, ALGORITHM_ACTIVE_SET, state);
     goal.fallback_work = admm_work(state);
-    return mc_kernel_approach(state->solvers->kernel, &goal, monitor, fit, err);
+    return mc_kernel_surrogate(state->solvers->kernel, &goal, monitor, fit, err);
 }
 
 static int run_low_rank(void *state, const struct monitor *monitor, struct error *err) {
-    return go_on(state, low_rank, monitor, err);
+    return run_algorithm(state, low_rank, monitor, err);
 }
 
 static bool admm_applies(const void *state) {
@@ -193,11 +193,11 @@ static bool admm_applies(const void *state) {
 static int admm(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
                 struct mc_fit *fit, struct error *err) {
     goal.active_set = policy_applies(&mc_policy, ALGORITHM_ACTIVE_SET, state);
-    return mc_kernel_split(state->solvers->kernel, &goal, monitor, fit, err);
+    return mc_kernel_admm(state->solvers->kernel, &goal, monitor, fit, err);
 }
 
 static int run_admm(void *state, const struct monitor *monitor, struct error *err) {
-    return go_on(state, admm, monitor, err);
+    return run_algorithm(state, admm, monitor, err);
 }
 
 static bool active_set_applies(const void *state) {
@@ -230,7 +230,7 @@ static int interior(struct mc_state *state, struct mc_goal goal, const struct mo
 }
 
 static int run_interior(void *state, const struct monitor *monitor, struct error *err) {
-    return go_on(state, interior, monitor, err);
+    return run_algorithm(state, interior, monitor, err);
 }
 
 /* ---- the policy ---- */
@@ -317,7 +317,7 @@ void mc_rate_update(struct mc_rate *rate, double work, double gap) {
  * this working set, ADMM, which finishes the fit, less than all. With many rows ADMM takes longer
  * than predicted, so the descent must still need half of its work. */
 enum mc_handover mc_policy_after_sweep(const struct mc_descent_work *work) {
-    if (work->active_set <= ACTIVE_SET_WORTH * work->fallback) {
+    if (work->active_set <= ACTIVE_SET_RATIO * work->fallback) {
         return work->active_set < work->set && work->active_set < work->needed ? MC_TO_ACTIVE_SET
                                                                                : MC_STAY;
     }
@@ -325,8 +325,8 @@ enum mc_handover mc_policy_after_sweep(const struct mc_descent_work *work) {
 }
 
 bool mc_policy_after_set(const struct mc_descent_work *work) {
-    double most = ACTIVE_SET_WORTH * work->fallback;
-    return work->active_set > most || (work->all > most && work->needed > work->all);
+    double max = ACTIVE_SET_RATIO * work->fallback;
+    return work->active_set > max || (work->all > max && work->needed > work->all);
 }
 
 bool mc_policy_starts_active_set(const struct mc_admm_work *work) {

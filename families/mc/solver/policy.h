@@ -74,7 +74,7 @@ struct mc_admm_work {
     double admm, active_set; /* used so far */
     double evaluation;       /* until the next evaluation */
     double needed;           /* predicted until the target gap */
-    double now, later;       /* of an active-set iteration: now; predicted after the next evaluation */
+    double now, later; /* of an active-set iteration: now; predicted after the next evaluation */
 };
 
 /* Whether active-set iterations start from the iterate. */

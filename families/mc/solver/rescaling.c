@@ -3,21 +3,21 @@
 
 #include <math.h>
 
-enum { MOST_TRIALS = 12 };
+enum { MAX_TRIALS = 12 };
 
 /* No search if it can gain less than this part of the gap. */
 static const double MIN_GAIN = 0.1;
 
 /* The smallest |theta - 1| of a trial. */
-static const double NEAREST = 1e-10;
+static const double MIN_DISTANCE = 1e-10;
 
 static double phi(const struct mc_line *line, double theta, double *slope) {
     double losses = line->losses(line->context, theta, slope);
-    *slope += line->norm * theta - line->lean;
-    return line->norm / 2 * theta * theta - line->lean * theta + losses;
+    *slope += line->norm * theta - line->linear;
+    return line->norm / 2 * theta * theta - line->linear * theta + losses;
 }
 
-double mc_scale(const struct mc_line *line, double target, double gap, double *value) {
+double mc_rescale(const struct mc_line *line, double target, double gap, double *value) {
     double slope, best = 1;
     *value = phi(line, 1, &slope);
     /* strong convexity, phi'' >= norm: the minimiser is within |slope| / norm, and the minimum at
@@ -26,10 +26,10 @@ double mc_scale(const struct mc_line *line, double target, double gap, double *v
     if (*value <= target || !(fabs(slope * away) / 2 > MIN_GAIN * gap)) {
         return best;
     }
-    double low = NEAREST, high = fmin(fabs(away), slope > 0 ? 1 : INFINITY);
+    double low = MIN_DISTANCE, high = fmin(fabs(away), slope > 0 ? 1 : INFINITY);
     double sign = slope > 0 ? -1 : 1;
     double next = high; /* |theta - 1|, searched by its order of magnitude */
-    for (int trial = 0; trial<MOST_TRIALS && * value> target && high > low * 1.1; trial++) {
+    for (int trial = 0; trial<MAX_TRIALS && * value> target && high > low * 1.1; trial++) {
         double theta = 1 + sign * next, now = phi(line, theta, &slope);
         if (now < *value) {
             *value = now;

@@ -8,7 +8,7 @@
 
 /* phi(theta) = norm / 2 theta^2 - linear theta + losses(theta), losses convex. */
 struct mc_line {
-    double norm, lean;
+    double norm, linear;
     /* Returns the losses; *slope is their derivative. */
     double (*losses)(void *context, double theta, double *slope);
     void *context;
@@ -16,6 +16,6 @@ struct mc_line {
 
 /* Returns theta >= 0 with phi near its minimum, and phi there in *value. Ends at a value of at most
  * `target`; does not search if less than a tenth of `gap` could be gained over theta = 1. */
-double mc_scale(const struct mc_line *line, double target, double gap, double *value);
+double mc_rescale(const struct mc_line *line, double target, double gap, double *value);
 
 #endif

@@ -7,11 +7,11 @@
 
 enum { RANDOM_STREAM = 5 }; /* distinguishes this use of the seed */
 
-int mc_sampling_create(struct mc_sampling *sampling, size_t n, float least, float rate,
+int mc_sampling_create(struct mc_sampling *sampling, size_t n, float min_preference, float rate,
                        uint64_t seed, struct error *err) {
     *sampling =
         (struct mc_sampling){.n = n,
-                             .least = least,
+                             .min_preference = min_preference,
                              .rate = rate,
                              .preference = memory_array(n, sizeof(float), "sampling", err),
                              .due = memory_array(n, sizeof(float), "sampling", err),
@@ -41,7 +41,7 @@ void mc_sampling_reset(struct mc_sampling *sampling) {
 }
 
 size_t mc_sampling_sweep(struct mc_sampling *sampling) {
-    size_t n = 0, most = 2 * sampling->n;
+    size_t n = 0, max = 2 * sampling->n;
     double sum = 0;
     for (size_t i = 0; i < sampling->n; i++) {
         sum += (double)sampling->preference[i];
@@ -50,7 +50,7 @@ size_t mc_sampling_sweep(struct mc_sampling *sampling) {
     float scale = (float)((double)sampling->n / sum);
     for (size_t i = 0; i < sampling->n; i++) {
         sampling->due[i] += sampling->preference[i] * scale;
-        for (; sampling->due[i] >= 1 && n < most; sampling->due[i] -= 1) {
+        for (; sampling->due[i] >= 1 && n < max; sampling->due[i] -= 1) {
             sampling->order[n++] = (uint32_t)i;
         }
     }

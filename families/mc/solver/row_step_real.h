@@ -13,8 +13,8 @@
 /* The value for float, or for double. */
 #define OF(single, wide) (sizeof(REAL) == sizeof(float) ? (REAL)(single) : (REAL)(wide))
 static const REAL NAME(TINY) = OF(2e-7, 4e-16), NAME(HUGE) = OF(1e30, 1e300);
-static const REAL NAME(SHORT) = OF(1e-6, 1e-8), NAME(LEAST_SQUARE) = OF(1e-25, 1e-250);
-static const REAL NAME(NOTHING) = OF(4e-14, 1.6e-31);
+static const REAL NAME(MIN_LENGTH) = OF(1e-6, 1e-8), NAME(MIN_SQUARE) = OF(1e-25, 1e-250);
+static const REAL NAME(MIN_CHANGE) = OF(4e-14, 1.6e-31);
 #undef OF
 
 /* LANES numbers, and as many integers, which also are truth values: all bits or none. */
@@ -109,9 +109,9 @@ static inline struct NAME(blocks) NAME(blocks_of)(const struct mc_shape *shape) 
  * linear function, from `theta`. */
 static inline __attribute__((always_inline)) REAL NAME(box_root)(const struct NAME(blocks) * blocks,
                                                                  REAL v_own, REAL cap, REAL theta) {
-    REAL kappa = blocks->kappa, most = (REAL)blocks->k * cap;
-    REAL low = kappa > 0 ? -cap : 2 * kappa * most, high = kappa > 0 ? 2 * most : -2 * kappa * cap;
-    for (int pass = 0; pass < MC_MOST_PASSES; pass++) {
+    REAL kappa = blocks->kappa, max = (REAL)blocks->k * cap;
+    REAL low = kappa > 0 ? -cap : 2 * kappa * max, high = kappa > 0 ? 2 * max : -2 * kappa * cap;
+    for (int pass = 0; pass < MC_MAX_ROOT_STEPS; pass++) {
         REAL middle = 0;
         REAL sum =
             blocks->others ? NAME(clipped)(blocks->v, blocks->width, theta, cap, &middle) : 0;
@@ -142,15 +142,15 @@ static inline __attribute__((always_inline)) REAL NAME(box_root)(const struct NA
 
 /* The largest of v (width). */
 static inline __attribute__((always_inline)) REAL NAME(largest)(const REAL *v, size_t width) {
-    NAME(vector) most = *(const NAME(vector) *)v;
+    NAME(vector) max = *(const NAME(vector) *)v;
     for (size_t c = NAME(LANES); c < width; c += NAME(LANES)) {
         NAME(vector) x = *(const NAME(vector) *)(v + c);
-        NAME(lanes) above = x > most;
-        most = (NAME(vector))((above & (NAME(lanes))x) | (~above & (NAME(lanes))most));
+        NAME(lanes) above = x > max;
+        max = (NAME(vector))((above & (NAME(lanes))x) | (~above & (NAME(lanes))max));
     }
-    REAL largest = most[0];
+    REAL largest = max[0];
     for (size_t l = 1; l < NAME(LANES); l++) {
-        largest = most[l] > largest ? most[l] : largest;
+        largest = max[l] > largest ? max[l] : largest;
     }
     return largest;
 }
@@ -160,10 +160,10 @@ static inline __attribute__((always_inline)) REAL NAME(largest)(const REAL *v, s
 static inline __attribute__((always_inline)) REAL
 NAME(simplex_root)(const struct NAME(blocks) * blocks, REAL cap, REAL theta) {
     const REAL none = NAME(HUGE);
-    REAL alone =
-        NAME(largest)(blocks->v, blocks->width) - cap; /* the root if the largest entry alone were positive */
+    REAL alone = NAME(largest)(blocks->v, blocks->width) -
+                 cap; /* the root if the largest entry alone were positive */
     theta = alone > theta ? alone : theta;
-    for (int pass = 0; pass < MC_MOST_PASSES; pass++) {
+    for (int pass = 0; pass < MC_MAX_ROOT_STEPS; pass++) {
         REAL middle;
         REAL over = NAME(clipped)(blocks->v, blocks->width, theta, none, &middle) - cap;
         if (over <= NAME(TINY) * cap || middle == 0) {
@@ -180,7 +180,7 @@ static inline void NAME(total_root)(const struct NAME(blocks) * blocks, REAL v_o
                                     REAL *theta, REAL *eta) {
     const REAL none = NAME(HUGE);
     REAL kappa = blocks->kappa, low = 0, high = cap, a = 0;
-    for (int pass = 0; pass < MC_MOST_PASSES; pass++) {
+    for (int pass = 0; pass < MC_MAX_ROOT_STEPS; pass++) {
         REAL middle;
         *theta = v_own - a + 2 * kappa * (cap - 2 * a);
         *eta = v_own - a;
@@ -246,10 +246,10 @@ NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL 
  * increases the dual and has the same fixed points. For a sum of terms alpha is at its bounds then,
  * so the shorter step only matters for slacks that are 0 to rounding. */
 static inline REAL NAME(reciprocal)(REAL q, REAL cap, bool maximum) {
-    REAL least = (maximum ? NAME(SHORT) : NAME(SHORT) * NAME(SHORT)) / cap;
-    least = least < NAME(HUGE) ? least : NAME(HUGE);
-    least = least > NAME(LEAST_SQUARE) ? least : NAME(LEAST_SQUARE);
-    return 1 / (q > least ? q : least);
+    REAL min = (maximum ? NAME(MIN_LENGTH) : NAME(MIN_LENGTH) * NAME(MIN_LENGTH)) / cap;
+    min = min < NAME(HUGE) ? min : NAME(HUGE);
+    min = min > NAME(MIN_SQUARE) ? min : NAME(MIN_SQUARE);
+    return 1 / (q > min ? q : min);
 }
 
 /* Quantities of the row before the step. */
@@ -299,9 +299,9 @@ static inline __attribute__((always_inline)) void NAME(prepare)(const struct NAM
 
 /* alpha = v, and `own` for the row's class; u = the change of the coefficients, own_u for the row's
  * class. */
-static inline __attribute__((always_inline)) void NAME(put)(const struct NAME(blocks) * blocks,
-                                                            size_t y, REAL own, REAL own_u,
-                                                            REAL *alpha, REAL *u) {
+static inline __attribute__((always_inline)) void
+NAME(store_step)(const struct NAME(blocks) * blocks, size_t y, REAL own, REAL own_u, REAL *alpha,
+                 REAL *u) {
     NAME(lanes) number;
     NAME(count)(&number, -(SIGNED)y);
     for (size_t c = 0; c < blocks->width; c += NAME(LANES), number += NAME(LANES)) {
@@ -347,10 +347,11 @@ static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(b
     REAL own_change = own_new - row.own, changes = NAME(total)(&change_sums);
     REAL squares = NAME(total)(&square) + own_change * own_change;
     REAL size_old = row.others + row.own;
-    if (squares <= NAME(NOTHING) * size_old * size_old) {
+    if (squares <= NAME(MIN_CHANGE) * size_old * size_old) {
         return 0;
     }
-    NAME(put)(blocks, y, own_new, blocks->relative ? margin * changes : own_change, alpha, u);
+    NAME(store_step)
+    (blocks, y, own_new, blocks->relative ? margin * changes : own_change, alpha, u);
     REAL slope = blocks->relative ? changes * (1 - margin * s_own) + margin * NAME(total)(&linear)
                                   : changes * (1 - row.centre) + NAME(total)(&linear) +
                                         own_change * (1 - s_own + row.centre);

@@ -21,11 +21,12 @@ void mc_smooth_free(struct mc_smooth *smooth) {
 
 /* Returns theta where the sum of max(0, u_c / mu - theta) is 1; at 0 it is more. Newton's method on a
  * convex function, from the left: it starts where the largest term alone is 1. */
-static double simplex_threshold(const struct mc_smooth *smooth, double most, double mu) {
-    double theta = most > mu ? most - mu : 0; /* theta mu, as below */
+static double simplex_threshold(const struct mc_smooth *smooth, double max, double mu) {
+    double theta = max > mu ? max - mu : 0; /* theta mu, as below */
     size_t k = smooth->task->shape.k, n = 0;
     double *near = smooth->near;
-    for (size_t c = 0; c < k; c++) { /* without a branch: entries that are not kept are overwritten */
+    for (size_t c = 0; c < k;
+         c++) { /* without a branch: entries that are not kept are overwritten */
         near[n] = smooth->u[c];
         n += smooth->u[c] > theta ? 1 : 0;
     }
@@ -50,7 +51,7 @@ static double prepare(const struct mc_smooth *smooth, double mu, size_t y, const
     const struct mc_shape *shape = &smooth->task->shape;
     const struct mc_form *form = shape->form;
     size_t k = shape->k;
-    double mean = 0, sum = 0, most = 0, *u = smooth->u;
+    double mean = 0, sum = 0, max = 0, *u = smooth->u;
     for (size_t c = 0; form->centred && c < k; c++) {
         mean += s[c];
     }
@@ -63,10 +64,10 @@ static double prepare(const struct mc_smooth *smooth, double mu, size_t y, const
     for (size_t c = 0; c < k; c++) {
         double over = u[c] > 0 ? u[c] : 0;
         sum += over;
-        most = over > most ? over : most;
+        max = over > max ? over : max;
     }
-    *loss = form->maximum ? most : sum;
-    return form->maximum && sum > mu ? simplex_threshold(smooth, most, mu) : 0;
+    *loss = form->maximum ? max : sum;
+    return form->maximum && sum > mu ? simplex_threshold(smooth, max, mu) : 0;
 }
 
 /* Turns a (k) of a row into the row's gradient of R, in place; sum: that of a. */
@@ -152,15 +153,15 @@ int mc_smooth_alpha(const struct mc_smooth *smooth, double cost, const double *s
     return 0;
 }
 
-void mc_smooth_follow(const struct mc_smooth *smooth, double band, const double *s, double *g) {
+void mc_smooth_follow(const struct mc_smooth *smooth, double region, const double *s, double *g) {
     const struct mc_task *task = smooth->task;
     size_t k = task->shape.k;
     for (size_t i = 0; i < task->n; i++) {
         size_t y = task->y[i];
         double *row = g + i * k, loss, sum = 0, in = 0, n = 0;
-        double theta = prepare(smooth, band, y, s + i * k, &loss);
+        double theta = prepare(smooth, region, y, s + i * k, &loss);
         for (size_t c = 0; c < k; c++) {
-            double a = smooth->u[c] / band - theta;
+            double a = smooth->u[c] / region - theta;
             bool free = a > 0 && (a < 1 || theta > 0);
             row[c] = free ? smooth->u[c] / smooth->mu : a > 0 ? 1 : 0;
             in += free ? row[c] : 0;
@@ -168,20 +169,20 @@ void mc_smooth_follow(const struct mc_smooth *smooth, double band, const double 
         }
         double over = theta > 0 ? (in - 1) / n : 0;
         for (size_t c = 0; c < k; c++) {
-            row[c] -= smooth->u[c] / band - theta > 0 ? over : 0;
+            row[c] -= smooth->u[c] / region - theta > 0 ? over : 0;
             sum += row[c];
         }
         gradient_row(task, y, sum, row);
     }
 }
 
-size_t mc_smooth_band(const struct mc_smooth *smooth, double band, size_t y, const double *s,
-                      size_t *term, bool *capped) {
-    double loss, theta = prepare(smooth, band, y, s, &loss);
+size_t mc_smooth_region(const struct mc_smooth *smooth, double region, size_t y, const double *s,
+                        size_t *term, bool *capped) {
+    double loss, theta = prepare(smooth, region, y, s, &loss);
     size_t n = 0;
     *capped = theta > 0;
     for (size_t c = 0; c < smooth->task->shape.k; c++) {
-        double a = smooth->u[c] / band - theta;
+        double a = smooth->u[c] / region - theta;
         if (a > 0 && (a < 1 || theta > 0)) {
             term[n++] = c;
         }

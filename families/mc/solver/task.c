@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Runs of the outer loop. Each halves the tolerance: 8 come to 1/128 of the first. */
-enum { MOST_RUNS = 8 };
+enum { MAX_RUNS = 8 };
 
 void mc_fit_free(struct mc_fit *fit) {
     free(fit->weights);
@@ -84,7 +84,7 @@ static int run_once(void *context, double epsilon, struct tolerance_end *end, st
 int mc_fit_tighten(mc_run run, void *solver, const struct mc_goal *goal,
                    const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     struct tightening outer = {run, solver, goal, monitor, fit};
-    if (tolerance_tighten(run_once, &outer, goal->epsilon, MOST_RUNS, err) < 0) {
+    if (tolerance_tighten(run_once, &outer, goal->epsilon, MAX_RUNS, err) < 0) {
         mc_fit_free(fit);
         return -1;
     }

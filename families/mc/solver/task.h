@@ -29,7 +29,7 @@ struct mc_task {
 
 struct mc_goal {
     double cost, epsilon;
-    uint64_t most;        /* linear: limit of coordinate descent in sweeps; 0: none */
+    uint64_t max_sweeps;  /* linear: limit of coordinate descent in sweeps; 0: none */
     bool active_set;      /* kernels: active-set iterations are allowed */
     double fallback_work; /* kernels: work of ADMM as a fallback; INFINITY: not allowed */
 };
@@ -43,7 +43,7 @@ struct mc_fit {
     struct mc_alpha alpha; /* the dual point, if the task stores it */
     uint64_t iterations;
     enum stop_reason reason; /* why it stopped before the gap was reached */
-    bool unsolved; /* there was no time for a certificate; only reason is valid */
+    bool unsolved;           /* there was no time for a certificate; only reason is valid */
 };
 
 /* Updates the best fit so far, which may be empty, by the fit of a further run. Leaves `found`

@@ -59,15 +59,15 @@ static double plain_loss(const struct scene *scene, double cost, double *roundin
     *rounding = 0;
     for (size_t i = 0; i < N; i++) {
         const double *s = scene->s + i * K;
-        double u[K], most = 0, high = -INFINITY, weight = cost * scene->weight[scene->y[i]];
+        double u[K], max = 0, high = -INFINITY, weight = cost * scene->weight[scene->y[i]];
         mc_slacks(shape, scene->y[i], s, u);
         for (size_t c = 0; c < K; c++) {
-            most = fmax(most, fabs(s[c]));
+            max = fmax(max, fabs(s[c]));
             high = mc_is_term(shape, scene->y[i], c) ? fmax(high, u[c]) : high;
         }
-        double off = slope * 6 * line_unit * most + (K + 8) * DBL_EPSILON * (1 + slope * most);
+        double off = slope * 6 * line_unit * max + (K + 8) * DBL_EPSILON * (1 + slope * max);
         value += weight * mc_loss(shape, scene->y[i], s);
-        *rounding += high + off > 0 ? weight * mc_most(shape) * off : 0;
+        *rounding += high + off > 0 ? weight * mc_max_alpha_sum(shape) * off : 0;
     }
     *rounding += (N * DBL_EPSILON + line_unit) * value;
     return value;
@@ -77,7 +77,7 @@ static double plain_loss(const struct scene *scene, double cost, double *roundin
 static double plain_sum(const struct scene *scene, double cost) {
     double sum = 0;
     for (size_t i = 0; i < N; i++) {
-        sum += i == 4 ? cost * scene->weight[scene->y[i]] * mc_most(&scene->task.shape)
+        sum += i == 4 ? cost * scene->weight[scene->y[i]] * mc_max_alpha_sum(&scene->task.shape)
                       : mc_alpha_sum(&scene->alpha, i);
     }
     return sum;
@@ -100,8 +100,9 @@ static void check_certificate(struct scene *scene, double cost) {
     for (size_t i = 0; i < N; i++) {
         error[i] = unit * error[i];
         /* row 4 has no coefficients, and no values that they could have */
-        error[i] += i == 4 ? width * cost * scene->weight[scene->y[i]] * mc_most(shape) : 0;
-        sum += cost * scene->weight[scene->y[i]] * mc_most(shape);
+        error[i] +=
+            i == 4 ? width * cost * scene->weight[scene->y[i]] * mc_max_alpha_sum(shape) : 0;
+        sum += cost * scene->weight[scene->y[i]] * mc_max_alpha_sum(shape);
     }
     double value = plain_loss(scene, cost, &lost);
     double of_g = line_rounding(&scene->line, K, scene->g, error, &norm);
@@ -138,7 +139,8 @@ static void check_kept(struct scene *scene, double cost) {
             CHECK(kept[c] == (i == 4 ? due[c] : row[c]), "row %zu: alpha %g", i, kept[c]);
             sum += kept[c];
         }
-        CHECK(i != 4 || line_near(sum, cost * scene->weight[scene->y[i]] * mc_most(shape), 1e-14),
+        CHECK(i != 4 || line_near(sum, cost * scene->weight[scene->y[i]] * mc_max_alpha_sum(shape),
+                                  1e-14),
               "a row of zeros has %g", sum);
     }
     mc_alpha_free(&fit.alpha);

@@ -60,7 +60,7 @@ static struct mc_fit finish(method *run, struct problem *problem, int form, doub
     MUST(score_map_create(&map, problem, &err));
     MUST(certify_create(&task.certify, problem, &map, bias, &err));
     MUST(mc_kernel_create(&kernel, &task, &err));
-    goal.fallback_work = mc_kernel_split_work(kernel);
+    goal.fallback_work = mc_kernel_admm_work(kernel);
     MUST(mc_kernel_solve(kernel, &goal, &monitor, &fit, &err));
     mc_fit_free(&fit);
     MUST(run(kernel, &goal, NULL, &fit, &err));
@@ -73,10 +73,10 @@ static struct mc_fit finish(method *run, struct problem *problem, int form, doub
 /* From a problem nearby, and by splitting what that leaves to it, as mc_solve does. */
 static int approach(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    int status = mc_kernel_approach(kernel, goal, monitor, fit, err);
+    int status = mc_kernel_surrogate(kernel, goal, monitor, fit, err);
     if (status == 0 && mc_kernel_is_slow(kernel) && fit->certificate.gap > goal->epsilon) {
         mc_fit_free(fit);
-        status = mc_kernel_split(kernel, goal, monitor, fit, err);
+        status = mc_kernel_admm(kernel, goal, monitor, fit, err);
     }
     return status;
 }
@@ -130,7 +130,7 @@ int main(void) {
     struct threads *threads;
     struct error err;
     MUST(threads_create(&threads, 3, &err));
-    check(mc_kernel_split, ROWS, 0, threads);
+    check(mc_kernel_admm, ROWS, 0, threads);
     check(approach, MORE_ROWS, 3, threads);
     threads_free(threads);
     printf("ok: splitting comes to the optimum of every formulation\n");

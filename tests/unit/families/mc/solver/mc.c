@@ -329,7 +329,7 @@ static void test_empty_rows(void) {
         struct mc_setup setup = make_setup(form, 1, 0);
         struct mc_shape shape = mc_shape((enum mc_formulation)form, 3, 1);
         struct solution solution = solve(&problem, &setup, MC_AUTO, 2, 1e-3);
-        double P = solution.primal, D = solution.dual, optimum = 9 * 2 * mc_most(&shape);
+        double P = solution.primal, D = solution.dual, optimum = 9 * 2 * mc_max_alpha_sum(&shape);
         CHECK(D <= optimum && optimum <= P && P - D <= 1e-13 * optimum, "%s: P %.17g D %.17g",
               mc_definitions[form].name, P, D);
         solution_free(&solution);

@@ -58,15 +58,15 @@ static void mc_reference_slope(const struct mc_reference *r, size_t y, size_t c,
 }
 
 static double mc_reference_loss(const struct mc_reference *r, size_t y, const double *s) {
-    double sum = 0, most = 0;
+    double sum = 0, max = 0;
     for (size_t c = 0; c < r->k; c++) {
         if (mc_reference_term(r, y, c)) {
             double loss = fmax(0, 1 - mc_reference_margin(r, y, c, s));
             sum += loss;
-            most = fmax(most, loss);
+            max = fmax(max, loss);
         }
     }
-    return r->definition.maximum ? most : sum;
+    return r->definition.maximum ? max : sum;
 }
 
 static void mc_reference_scores(const struct mc_reference *r, const double *W, size_t i,

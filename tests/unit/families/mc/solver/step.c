@@ -72,24 +72,24 @@ static void bracket(const struct block *block, double *low, double *high) {
 }
 
 static double largest(const struct block *block) {
-    double most = -INFINITY;
+    double max = -INFINITY;
     for (size_t c = 0; c < block->shape->k; c++) {
-        most = c != block->y && block->v[c] > most ? block->v[c] : most;
+        max = c != block->y && block->v[c] > max ? block->v[c] : max;
     }
-    return most;
+    return max;
 }
 
 /* Sets theta and eta for sum alpha = cap. */
 static void solve_simplex(const struct block *block, double *theta, double *eta) {
     double kappa = block->shape->kappa, cap = block->cap, v_own = block->v[block->y];
-    double most = largest(block);
+    double max = largest(block);
     if (block->shape->form->own && equation(block, 2, 0) < 0) {
         double a = equation(block, 2, cap) <= 0 ? cap : root(block, 2, 0, cap);
         *theta = v_own - a + 2 * kappa * (cap - 2 * a);
         *eta = v_own - a;
         return;
     }
-    *theta = root(block, 1, most - cap, most);
+    *theta = root(block, 1, max - cap, max);
     *eta = *theta - 2 * kappa * cap;
 }
 
@@ -207,9 +207,9 @@ static void test_block(void) {
                 for (size_t c = 0; c < k; c++) {
                     s[c] = trial % 3 == 0 ? 0 : 4 * random_unit(&random) - 2; /* ties */
                     bool term = c == y ? shape.form->own : shape.form->others;
-                    double most = shape.form->maximum ? cost / (double)k : cost;
-                    from[c] = term && trial % 5 ? most * floor(3 * random_unit(&random)) / 2 : 0;
-                    from[c] = fmin(from[c], most);
+                    double max = shape.form->maximum ? cost / (double)k : cost;
+                    from[c] = term && trial % 5 ? max * floor(3 * random_unit(&random)) / 2 : 0;
+                    from[c] = fmin(from[c], max);
                 }
                 memcpy(alpha, from, k * sizeof *alpha);
                 plain_step(&shape, y, cost, q, s, alpha);
@@ -225,7 +225,7 @@ static void test_block(void) {
 
 /* The vectors' steps against the plain one: alpha may differ where the dual is flat, its value not,
  * and the gain is the change of the value. */
-enum { MC_MOST_PASSES = 60 };
+enum { MC_MAX_ROOT_STEPS = 60 };
 #define REAL float
 #define SIGNED int32_t
 #define NAME(x) float_##x
@@ -325,9 +325,9 @@ static void test_vector_step(void) {
                 for (size_t c = 0; c < k; c++) {
                     s[c] = trial % 3 == 0 ? 0 : 4 * random_unit(&random) - 2;
                     bool term = c == y ? shape.form->own : shape.form->others;
-                    double most = shape.form->maximum ? cost / (double)k : cost;
-                    from[c] = term && trial % 5 ? most * floor(3 * random_unit(&random)) / 2 : 0;
-                    from[c] = (double)(float)fmin(from[c], most);
+                    double max = shape.form->maximum ? cost / (double)k : cost;
+                    from[c] = term && trial % 5 ? max * floor(3 * random_unit(&random)) / 2 : 0;
+                    from[c] = (double)(float)fmin(from[c], max);
                 }
                 float_compare(&shape, y, cost, q, s, from, change);
                 double_compare(&shape, y, cost, q, s, from, change);
@@ -365,7 +365,8 @@ static void test_vector_step(void) {
                                         .margin = (REAL_TYPE)shape->margin,                        \
                                         .kappa = (REAL_TYPE)shape->kappa,                          \
                                         .v = work + 3 * width};                                    \
-        double sum = 0, most = shape->form->maximum ? (double)cap : (double)cap * mc_most(shape);  \
+        double sum = 0,                                                                            \
+               max = shape->form->maximum ? (double)cap : (double)cap * mc_max_alpha_sum(shape);   \
         (void)PREFIX##step(&blocks, y, cap, (REAL_TYPE)q, work, work + width, work + 2 * width);   \
         for (size_t c = 0; c < width; c++) {                                                       \
             double a = (double)work[width + c];                                                    \
@@ -375,8 +376,8 @@ static void test_vector_step(void) {
                   c);                                                                              \
             sum += a;                                                                              \
         }                                                                                          \
-        CHECK(sum <= most * (1 + (UNIT)) &&                                                        \
-                  (scores || q * cost > 1e-9 || sum >= most * (1 - (UNIT))),                       \
+        CHECK(sum <= max * (1 + (UNIT)) &&                                                         \
+                  (scores || q * cost > 1e-9 || sum >= max * (1 - (UNIT))),                        \
               "%s k %zu, C %g, q %g: alpha adds up to %g", shape->form->name, k, cost, q, sum);    \
         free(work);                                                                                \
     }
