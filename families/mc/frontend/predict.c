@@ -70,7 +70,8 @@ static int open_lines(void **state, const struct options *options, const struct 
     return 0;
 }
 
-/* Writes the first line, with the classes of the probabilities, as LIBSVM's svm-predict -b 1 does. */
+/* Writes the first line, with the classes of the probabilities, as LIBSVM's svm-predict -b 1
+ * does. */
 static void begin(struct lines *lines, struct output *output) {
     const struct names *names = &lines->confusion.labels.names;
     lines->begun = true;

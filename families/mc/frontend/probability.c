@@ -9,8 +9,8 @@
 /* Bisection alone takes 45 from these bounds to 1e-12. */
 enum { MAX_STEPS = 100 };
 
-/* Bounds of the scale times the spread of the scores, for data where no positive scale is best, such
- * as scores no better than chance. */
+/* Bounds of the scale times the spread of the scores, for data where no positive scale is best,
+ * such as scores no better than chance. */
 static const double MIN_SCALE = 1e-6, MAX_SCALE = 1e6;
 
 void mc_probability(double scale, const double *scores, size_t k, double *p) {

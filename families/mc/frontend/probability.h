@@ -17,14 +17,14 @@
 /* p (k) = the probabilities for scores (k). */
 void mc_probability(double scale, const double *scores, size_t k, double *p);
 
-/* *scale = the minimiser of F over the held-out rows of all folds. labels: the model's. The classes of
- * a fold's scores are those of the rows that it does not hold out. */
+/* *scale = the minimiser of F over the held-out rows of all folds. labels: the model's. The classes
+ * of a fold's scores are those of the rows that it does not hold out. */
 int mc_probability_fit(double *scale, const struct held_out *folds, size_t n_folds,
                        const struct labels *labels, struct error *err);
 
 #define MC_PROBABILITY_KEY "probability-scale"
-/* Reads the scale from the model's header: *calibrated tells whether the key is there; *scale is its
- * value, else 1. Fails if it is not a number above 0. */
+/* Reads the scale from the model's header: *calibrated tells whether the key is there; *scale is
+ * its value, else 1. Fails if it is not a number above 0. */
 int mc_probability_read(const struct model *model, bool *calibrated, double *scale,
                         struct error *err);
 

@@ -12,8 +12,8 @@
 enum {
     FULL_STEPS = 3, /* Newton steps without meeting a bound: more than one corrects rounding */
     /* A free set of more than SMALL_SET variables is factored anew when half of them are fixed, or
-     * more than 1/LEAVING at once: an update moves half of the factor through memory for each, a new
-     * factorisation works in the cache. */
+     * more than 1/LEAVING at once: an update moves half of the factor through memory for each, a
+     * new factorisation works in the cache. */
     SMALL_SET = 48,
     LEAVING = 32
 };
@@ -73,11 +73,11 @@ static void find_step(struct mc_active *active) {
 
 /* The decrease of a row's reference along the step. */
 static double reference_decrease(const struct mc_active *active, const struct free_row *row) {
-    double loss = 0;
+    double decrease_rate = 0;
     for (size_t t = row->first; t < row->end; t++) {
-        loss += active->step[t];
+        decrease_rate += active->step[t];
     }
-    return loss;
+    return decrease_rate;
 }
 
 /* The step length at which a value that changes at this rate reaches 0 or `high`. */
@@ -111,8 +111,8 @@ static void remove_from_step(struct mc_active *active, size_t t) {
     }
 }
 
-/* Takes `length` times the step, and removes from it the directions that meet a bound. Returns their
- * number. */
+/* Takes `length` times the step, and removes from it the directions that meet a bound. Returns
+ * their number. */
 static size_t take_step(struct mc_active *active, const double *cap, double length) {
     double tie_length = length * (1 + TIE_TOLERANCE);
     size_t met = 0;
@@ -121,10 +121,11 @@ static size_t take_step(struct mc_active *active, const double *cap, double leng
         struct free_row *row = &active->row[r];
         bool box = row->reference == MC_NO_ENTRY;
         double high = box ? cap[row->y] : INFINITY,
-               loss = box ? 0 : reference_decrease(active, row);
-        row->empty = row->empty ||
-                     (!box && length_to_bound(row->reference_value, INFINITY, -loss) <= tie_length);
-        row->reference_value = row->empty ? 0 : fmax(0, row->reference_value - length * loss);
+               decrease_rate = box ? 0 : reference_decrease(active, row);
+        row->empty = row->empty || (!box && length_to_bound(row->reference_value, INFINITY,
+                                                            -decrease_rate) <= tie_length);
+        row->reference_value =
+            row->empty ? 0 : fmax(0, row->reference_value - length * decrease_rate);
         for (size_t t = row->first; t < row->end; t++) {
             struct direction *direction = &active->direction[t];
             double step = active->step[t];
@@ -209,11 +210,11 @@ static void update_row(struct mc_active *active, struct free_row *row, bool anew
 
 /* Whether so many directions met bounds that a new factor costs less than updates. */
 static bool needs_new_factor(const struct mc_active *active) {
-    size_t leaving = 0;
+    size_t n_leaving = 0;
     for (size_t t = 0; t < active->n_directions; t++) {
-        leaving += active->direction[t].fixed && !active->direction[t].eliminated;
+        n_leaving += active->direction[t].fixed && !active->direction[t].eliminated;
     }
-    return active->n_moving > SMALL_SET && leaving * LEAVING > active->n_moving;
+    return active->n_moving > SMALL_SET && n_leaving * LEAVING > active->n_moving;
 }
 
 /* Maximises over the free variables, until the maximum is reached (returns true) or a new factor is
@@ -279,13 +280,14 @@ size_t mc_active_subproblems(const struct mc_shape *shape) {
 
 int mc_active_iterate(struct mc_active *active, struct mc_active_iteration *iteration,
                       struct error *err) {
-    size_t parts = mc_active_subproblems(&active->task->shape);
+    size_t n_subproblems = mc_active_subproblems(&active->task->shape);
     iteration->gain = 0;
     iteration->size = 0;
     iteration->too_many = false;
-    for (size_t c = 0; c < parts && !(c > 0 && monitor_late(iteration->monitor)); c++) {
+    for (size_t c = 0; c < n_subproblems && !(c > 0 && monitor_late(iteration->monitor)); c++) {
         size_t n_inside;
-        if (mc_active_choose(active, iteration, parts > 1 ? c : MC_NO_ENTRY, &n_inside, err) < 0) {
+        if (mc_active_choose(active, iteration, n_subproblems > 1 ? c : MC_NO_ENTRY, &n_inside,
+                             err) < 0) {
             return -1;
         }
         iteration->size += active->n_directions;

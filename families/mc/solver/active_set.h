@@ -1,13 +1,13 @@
 /* Multi-class SVMs with a kernel by a primal active-set method for the dual's quadratic program
- * (Nocedal & Wright, "Numerical Optimization", section 16.5; blocks of constraints change at once), in
- * double. It takes over where coordinate descent converges slowly.
+ * (Nocedal & Wright, "Numerical Optimization", section 16.5; blocks of constraints change at once),
+ * in double. It takes over where coordinate descent converges slowly.
  *
- * The free set of an iteration has the variables strictly between their bounds, and those at a bound
- * that would gain by leaving it. The iteration maximises the dual over the free set by Newton steps;
- * a variable that meets a bound is fixed there. The dual never falls, and the number of iterations
- * hardly depends on the cost or the condition number of the kernel matrix. An iteration costs a
- * Cholesky factorisation of the order of the free set, and an update for each variable that is
- * fixed. */
+ * The free set of an iteration has the variables strictly between their bounds, and those at a
+ * bound that would gain by leaving it. The iteration maximises the dual over the free set by Newton
+ * steps; a variable that meets a bound is fixed there. The dual never falls, and the number of
+ * iterations hardly depends on the cost or the condition number of the kernel matrix. An iteration
+ * costs a Cholesky factorisation of the order of the free set, and an update for each variable that
+ * is fixed. */
 #ifndef FAMILIES_MC_SOLVER_ACTIVE_SET_H
 #define FAMILIES_MC_SOLVER_ACTIVE_SET_H
 

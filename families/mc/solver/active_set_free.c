@@ -51,8 +51,8 @@ static double effect_dot(const struct mc_shape *shape, const struct effect *a,
 
 static int add_direction(struct mc_active *active, struct direction direction, struct error *err) {
     size_t n = active->n_directions;
-    if (memory_grow(&active->direction, active->directions_room, n + 1, sizeof direction, "a face",
-                    err) < 0) {
+    if (memory_grow(&active->direction, active->directions_room, n + 1, sizeof direction,
+                    "a free set", err) < 0) {
         return -1;
     }
     active->directions_room = memory_room(active->directions_room, n + 1);
@@ -62,7 +62,7 @@ static int add_direction(struct mc_active *active, struct direction direction, s
 
 static int add_row(struct mc_active *active, struct free_row row, struct error *err) {
     size_t n = active->n_rows;
-    if (memory_grow(&active->row, active->rows_room, n + 1, sizeof row, "a face", err) < 0) {
+    if (memory_grow(&active->row, active->rows_room, n + 1, sizeof row, "a free set", err) < 0) {
         return -1;
     }
     active->rows_room = memory_room(active->rows_room, n + 1);
@@ -70,8 +70,8 @@ static int add_row(struct mc_active *active, struct free_row row, struct error *
     return 0;
 }
 
-/* Whether class c duplicates the term of the row's class: with two classes and centred scores, which
- * sum to zero, both terms are the same. */
+/* Whether class c duplicates the term of the row's class: with two classes and centred scores,
+ * which sum to zero, both terms are the same. */
 static bool is_duplicate(const struct mc_shape *shape, size_t y, size_t c) {
     return shape->k == 2 && shape->form->centred && shape->form->own && shape->form->others &&
            c == 1 - y;
@@ -171,7 +171,7 @@ static size_t put_row(struct mc_active *active, size_t rows, struct free_row row
 }
 
 /* Keeps up to `most` directions with gains of at least `least`, and the rows that have any. */
-static void keep(struct mc_active *active, double min, size_t max) {
+static void keep_largest(struct mc_active *active, double min, size_t max) {
     size_t kept = 0, rows = 0;
     for (size_t r = 0; r < active->n_rows; r++) {
         struct free_row row = active->row[r];
@@ -194,7 +194,7 @@ static int keep_best(struct mc_active *active, size_t max, struct error *err) {
     if (n <= max) {
         return 0;
     }
-    double *gain = memory_array(n, sizeof *gain, "a face", err);
+    double *gain = memory_array(n, sizeof *gain, "a free set", err);
     if (!gain) {
         return -1;
     }
@@ -204,7 +204,7 @@ static int keep_best(struct mc_active *active, size_t max, struct error *err) {
     qsort(gain, n, sizeof *gain, compare_gains);
     double min = gain[max - 1];
     free(gain);
-    keep(active, min, max);
+    keep_largest(active, min, max);
     return 0;
 }
 
@@ -244,15 +244,15 @@ static int reserve(struct mc_active *active, struct error *err) {
     if (n > active->work_room) {
         free(active->gradient);
         free(active->effect);
-        active->gradient = memory_array(n, 4 * sizeof(double), "a face", err);
-        active->effect = memory_array(n, sizeof *active->effect, "a face", err);
+        active->gradient = memory_array(n, 4 * sizeof(double), "a free set", err);
+        active->effect = memory_array(n, sizeof *active->effect, "a free set", err);
         active->work_room = active->gradient && active->effect ? n : 0;
     }
     if (rows > active->K_room) {
         free(active->K);
         free(active->index);
-        active->K = memory_array(rows, rows * sizeof(double), "a face", err);
-        active->index = memory_array(rows, sizeof(uint32_t), "a face", err);
+        active->K = memory_array(rows, rows * sizeof(double), "a free set", err);
+        active->index = memory_array(rows, sizeof(uint32_t), "a free set", err);
         active->K_room = active->K && active->index ? rows : 0;
     }
     active->step = active->gradient + active->work_room;

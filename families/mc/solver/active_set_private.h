@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A free variable: the alpha of one class of a row. If the loss is a maximum, the alpha of a row and
- * a slack variable sum to its cost (a simplex); then another entry of the row, the reference, moves
- * in the opposite direction. */
+/* A free variable: the alpha of one class of a row. If the loss is a maximum, the alpha of a row
+ * and a slack variable sum to its cost (a simplex); then another entry of the row, the reference,
+ * moves in the opposite direction. */
 struct direction {
     uint32_t row;   /* of the free set */
     uint32_t entry; /* class; k: the slack variable */
@@ -20,8 +20,8 @@ struct direction {
     bool eliminated; /* fixed, and eliminated from the factor */
 };
 
-/* The change of the coefficients with a variable: in at most two classes; if scores are centred, the
- * mean over all classes is subtracted as well. */
+/* The change of the coefficients with a variable: in at most two classes; if scores are centred,
+ * the mean over all classes is subtracted as well. */
 struct effect {
     size_t class[2];
     double value[2];
@@ -62,8 +62,8 @@ struct mc_active {
 
 /* ---- the free set (active_set_free.c) ---- */
 
-/* Chooses the free set, of one class or (MC_NO_ENTRY) all. *inside: the number of variables strictly
- * between their bounds; above MC_ACTIVE_MAX the free set is not complete. */
+/* Chooses the free set, of one class or (MC_NO_ENTRY) all. *inside: the number of variables
+ * strictly between their bounds; above MC_ACTIVE_MAX the free set is not complete. */
 int mc_active_choose(struct mc_active *active, const struct mc_active_iteration *iteration,
                      size_t only, size_t *n_inside, struct error *err);
 
@@ -71,8 +71,8 @@ int mc_active_choose(struct mc_active *active, const struct mc_active_iteration 
 int mc_active_open(struct mc_active *active, const struct mc_active_iteration *iteration,
                    struct error *err);
 
-/* Factors the matrix of the free set with the smallest ridge that makes it positive definite. *done is
- * false if none does: the kernel is not positive semidefinite, or its values overflow. */
+/* Factors the matrix of the free set with the smallest ridge that makes it positive definite. *done
+ * is false if none does: the kernel is not positive semidefinite, or its values overflow. */
 int mc_active_factor(struct mc_active *active, bool *done, struct error *err);
 
 /* Updates the effect of direction t after its row's reference has changed. */

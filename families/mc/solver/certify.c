@@ -72,8 +72,8 @@ static const double *diagonal_of(const struct mc_task *task, const struct mc_dua
 }
 
 /* Rounding-error bounds of the rows' coefficients, (n), by |u(alpha)| <= 2 M sum alpha. A row whose
- * K_ii has underflowed has its maximal alpha in the linear part, but no coefficients; so its error is
- * as large as these can be, which adds nothing to the bound if its kernel values are 0. */
+ * K_ii has underflowed has its maximal alpha in the linear part, but no coefficients; so its error
+ * is as large as these can be, which adds nothing to the bound if its kernel values are 0. */
 static double *find_rounding(const struct mc_task *task, double cost, const struct mc_dual *dual,
                              struct error *err) {
     double max = mc_max_alpha_sum(&task->shape), width = 2 * fmax(1, task->shape.margin);
@@ -145,7 +145,8 @@ double mc_zero_loss(const struct mc_task *task, double cost) {
     return certify_total_times(&total, cost);
 }
 
-/* Stores the dual point in the fit. Rows with K_ii = 0 get their maximal alpha, see mc_max_alpha_sum. */
+/* Stores the dual point in the fit. Rows with K_ii = 0 get their maximal alpha, see
+ * mc_max_alpha_sum. */
 static int keep_alpha(const struct mc_task *task, double cost, const struct mc_dual *dual,
                       struct mc_fit *fit, struct error *err) {
     const struct mc_shape *shape = &task->shape;
@@ -183,8 +184,8 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
                                  .bias = dual->weights ? dual->bias : fit->bias};
     g.error = error;
     g.exact = dual->exact[1];
-    /* by the rounding of costs and sums, rows may exceed their caps by `unit`. Scaling them down costs
-     * that part of the linear part, which is at least half of |g|^2 whenever D > 0 */
+    /* by the rounding of costs and sums, rows may exceed their caps by `unit`. Scaling them down
+     * costs that part of the linear part, which is at least half of |g|^2 whenever D > 0 */
     double terms = (double)(task->n_all + cluster_size(task->problem->cluster) - 1);
     double row_unit = 3 * ((double)k + 4) * DBL_EPSILON,
            unit = row_unit + (terms + 4) * DBL_EPSILON;

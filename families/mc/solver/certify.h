@@ -7,8 +7,9 @@
 #include "families/mc/solver/alpha.h"
 #include "families/mc/solver/task.h"
 
-/* A dual point alpha. The certificate checks its constraints: where alpha exceeds its upper bounds, D is lowered by the bound of the cost of scaling it down;
- * a negative alpha, or one that belongs to no loss term, gives the trivial bound. */
+/* A dual point alpha. The certificate checks its constraints: where alpha exceeds its upper bounds,
+ * D is lowered by the bound of the cost of scaling it down; a negative alpha, or one that belongs
+ * to no loss term, gives the trivial bound. */
 struct mc_dual {
     const struct mc_alpha *alpha;
     const double *weights; /* W(alpha): linear (n_features, k), kernel (n, k); NULL: it is the fit's
@@ -25,14 +26,14 @@ struct mc_dual {
 /* An upper bound of the primal at W = 0. All processes call it. */
 double mc_zero_loss(const struct mc_task *task, double cost);
 
-/* Fills the fit's certificate, primal and dual from its weights and bias as they will be written, and
- * its alpha if the task stores it. scores (n, k), if not NULL, gets the scores with the bias; kernels
- * only. All processes call it. */
+/* Fills the fit's certificate, primal and dual from its weights and bias as they will be written,
+ * and its alpha if the task stores it. scores (n, k), if not NULL, gets the scores with the bias;
+ * kernels only. All processes call it. */
 int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
                struct mc_fit *fit, struct error *err);
 
-/* Whether the gap is hardly more than `paid`, the rounding-error bounds, with or without what is lost
- * to rounding: then it cannot become smaller. */
+/* Whether the gap is hardly more than `paid`, the rounding-error bounds, with or without what is
+ * lost to rounding: then it cannot become smaller. */
 bool mc_is_rounding(const struct certificate *certificate, double paid);
 
 #endif

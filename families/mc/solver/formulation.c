@@ -1,5 +1,5 @@
-/* Losses, slacks and coefficients of single rows. mc_loss_along has a vectorised loop, because every
- * evaluation of the bounds with kernels calls it several times for each row. */
+/* Losses, slacks and coefficients of single rows. mc_loss_along has a vectorised loop, because
+ * every evaluation of the bounds with kernels calls it several times for each row. */
 #include "families/mc/solver/formulation.h"
 
 #include "common/base/dispatch.h"

@@ -1,5 +1,5 @@
-/* The formulations of multi-class SVMs, as one family (Dogan, Glasmachers & Igel, "A unified view on
- * multi-class support vector classification", JMLR 2016):
+/* The formulations of multi-class SVMs, as one family (Dogan, Glasmachers & Igel, "A unified view
+ * on multi-class support vector classification", JMLR 2016):
  *   min 1/2 |W|^2 + sum_i C_i L(y_i, s_i),   s_i = W'x_i in R^k,
  * where L is the sum or the maximum of max(0, 1 - m_c) over the *terms* c of a row, and the margin
  * m_c is relative, M (s_y - s_c), or absolute, sigma_c (s_c - mean s) with sigma_y = 1 and the
@@ -11,7 +11,7 @@
  * For a step delta of one row |u(delta)|^2 = M^2 (|delta|^2 + kappa (sigma'delta)^2) with
  * kappa = 1, -1/k, 0 (relative, absolute, ova). This is a diagonal plus a rank-one matrix, so the
  * exact minimisation over one row's alpha is a root search in one number theta (row_step_real.h).
- */
+ * */
 #ifndef FAMILIES_MC_SOLVER_FORMULATION_H
 #define FAMILIES_MC_SOLVER_FORMULATION_H
 

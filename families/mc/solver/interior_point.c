@@ -96,7 +96,8 @@ static size_t pair_of(size_t a, size_t b) {
     return a > b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a;
 }
 
-/* Adds value b_p b_q' for terms p and q, b their margins' gradients by the scores before centring. */
+/* Adds value b_p b_q' for terms p and q, b their margins' gradients by the scores before
+ * centring. */
 static void add_curvature(const struct mc_interior *mc, size_t y, size_t p, size_t q, double value,
                           double *curvature) {
     if (!mc->shape->form->relative) {
@@ -337,8 +338,8 @@ static void set_bias(const struct mc_interior *mc, const double *W, double *bias
     }
 }
 
-/* W = the weights w (k, d), linear as (n_features + 1, k), kernels as coefficients (n, k); bias (k) =
- * the contribution of the constant feature to the scores. */
+/* W = the weights w (k, d), linear as (n_features + 1, k), kernels as coefficients (n, k); bias (k)
+ * = the contribution of the constant feature to the scores. */
 static int take_weights(struct mc_interior *mc, const double *w, double *W, double *bias,
                         struct error *err) {
     size_t k = mc->k, d = mc->d, features = mc->task->problem->data->n_features;
@@ -366,7 +367,8 @@ static int take_weights(struct mc_interior *mc, const double *w, double *W, doub
     return 0;
 }
 
-/* mc->a and alpha = the best dual point, scaled so that the sums of a group are at most its cost. */
+/* mc->a and alpha = the best dual point, scaled so that the sums of a group are at most its
+ * cost. */
 static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, struct error *err) {
     bool maximum = mc->shape->form->maximum;
     memcpy(mc->a, mc->fit.alpha, mc->n_hinges * sizeof *mc->a);
@@ -399,8 +401,8 @@ static int certify_rescaled(struct mc_interior *mc, double cost, double factor,
 }
 
 /* Certifies the best points. W (n_features + 1, k), or (n, k), and bias (k) are work, for W(alpha).
- * If the rounding of scores at the margin costs much, larger multiples of the weights are tried, with
- * margins beyond the rounding error. */
+ * If the rounding of scores at the margin costs much, larger multiples of the weights are tried,
+ * with margins beyond the rounding error. */
 static int certify_points(struct mc_interior *mc, double cost, double epsilon, double *W,
                           double *bias, struct mc_fit *fit, struct error *err) {
     struct mc_alpha alpha;
@@ -500,10 +502,10 @@ static int fit_with_margin(struct mc_interior *mc, const struct mc_goal *goal, d
 }
 
 /* Fits with larger margins and smaller coefficients, while the gap is too large. Rounding of the
- * coefficients changes the score of row i by some units of sum_j |b_j| |x_j| |x_i|, which is much if
- * rows span decades. An optimum with margins that are larger by that costs little more, and rounding
- * takes no margin below 1. If rows are nearly equal, large coefficients of opposite signs separate
- * them; with the features of the first pivots alone they are smaller. */
+ * coefficients changes the score of row i by some units of sum_j |b_j| |x_j| |x_i|, which is much
+ * if rows span decades. An optimum with margins that are larger by that costs little more, and
+ * rounding takes no margin below 1. If rows are nearly equal, large coefficients of opposite signs
+ * separate them; with the features of the first pivots alone they are smaller. */
 static int fit_larger_margins(struct mc_interior *mc, const struct mc_goal *goal,
                               const struct monitor *monitor, struct mc_fit *fit,
                               struct error *err) {

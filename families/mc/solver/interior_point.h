@@ -15,8 +15,8 @@
 /* The work of a typical run (fit/work.h); INFINITY if it would be too large. */
 double mc_interior_work(const struct mc_task *task);
 
-/* Solves from zero. If a kernel is not positive semidefinite, *possible is false and nothing is done.
- * The caller calls mc_fit_free. */
+/* Solves from zero. If a kernel is not positive semidefinite, *possible is false and nothing is
+ * done. The caller calls mc_fit_free. */
 int mc_interior_solve(const struct mc_task *task, const struct mc_goal *goal,
                       const struct monitor *monitor, struct mc_fit *fit, bool *possible,
                       struct error *err);

@@ -125,7 +125,7 @@ int mc_admm_start(struct admm *admm) {
 /* Progress of the bounds. */
 struct progress {
     size_t evaluations;
-    struct mc_rate rate; /* by looks */
+    struct mc_rate rate; /* by evaluations */
 };
 
 /* Evaluates the bounds, and runs active-set iterations if the policy starts them. */

@@ -1,7 +1,7 @@
 /* Bounds of ADMM, and active-set iterations from its iterates. In eigenvectors of K with large
- * eigenvalues Z converges slowly, but coordinate descent converges fast: a few sweeps from Z improve
- * both the primal and the dual point. Z identifies the variables at their bounds early; then
- * active-set iterations from Z reach the optimum. */
+ * eigenvalues Z converges slowly, but coordinate descent converges fast: a few sweeps from Z
+ * improve both the primal and the dual point. Z identifies the variables at their bounds early;
+ * then active-set iterations from Z reach the optimum. */
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "families/mc/solver/kernel_admm_private.h"
@@ -11,15 +11,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Sweeps for each evaluation. With them, 680 random rows of 26 classes, ww at C = 1e6, have a gap of
- * 1e-5 after 10 evaluations instead of 200. */
+/* Sweeps for each evaluation. With them, 680 random rows of 26 classes, ww at C = 1e6, have a gap
+ * of 1e-5 after 10 evaluations instead of 200. */
 enum { SWEEPS = 3 };
 
 /* Active-set iterations from Z: multiplications of one, over the cube of its variables; the part of
  * primal - dual that one must gain; the limit of work without success, over that of ADMM. The
  * variables between their bounds at Z are nearly those of the optimum long before the bounds meet.
- * (3,000 rows of letter, rbf .0625, ww at C = 100: 1310 variables are free at the optimum, 1380 after
- * 60 ADMM iterations; six active-set iterations reduce the gap from .11 to 2e-4.) */
+ * (3,000 rows of letter, rbf .0625, ww at C = 100: 1310 variables are free at the optimum, 1380
+ * after 60 ADMM iterations; six active-set iterations reduce the gap from .11 to 2e-4.) */
 static const double ACTIVE_SET_WORK = 0.45, MIN_GAIN = 1e-6, MAX_WORK = 2;
 
 /* ---- bounds ---- */
@@ -65,8 +65,8 @@ static int take_dual(struct admm *admm, const struct mc_alpha *alpha, const doub
 
 /* ---- sweeps ---- */
 
-/* An exact step of row first + a. change (MC_ADMM_BLOCK, k): changes of the coefficients of the rows
- * of its block before it; gets its own. */
+/* An exact step of row first + a. change (MC_ADMM_BLOCK, k): changes of the coefficients of the
+ * rows of its block before it; gets its own. */
 static int sweep_row(struct admm *admm, struct mc_alpha *alpha, size_t first, size_t a,
                      double *change, struct error *err) {
     struct mc_kernel *kernel = admm->kernel;
@@ -180,8 +180,8 @@ double mc_admm_count_free(const struct admm *admm) {
 
 /* Work of an active-set iteration with `size` variables in each of its subproblems. */
 static double active_set_work_of(const struct admm *admm, double size) {
-    double parts = (double)mc_active_subproblems(&admm->kernel->task->shape);
-    return work_blas3(parts * ACTIVE_SET_WORK * size * size * size);
+    double n_subproblems = (double)mc_active_subproblems(&admm->kernel->task->shape);
+    return work_blas3(n_subproblems * ACTIVE_SET_WORK * size * size * size);
 }
 
 /* U = the coefficients of swept, S = its scores; evaluates the bounds there. */
@@ -201,19 +201,21 @@ static int evaluate_swept(struct admm *admm, double epsilon, struct error *err) 
     return 0;
 }
 
-int mc_admm_active_set(struct admm *admm, double epsilon, double evaluate, double needed,
+int mc_admm_active_set(struct admm *admm, double epsilon, double evaluation, double needed,
                        const struct monitor *monitor, struct error *err) {
     struct mc_kernel *kernel = admm->kernel;
-    double parts = (double)mc_active_subproblems(&kernel->task->shape), before = admm->n_free;
+    double n_subproblems = (double)mc_active_subproblems(&kernel->task->shape),
+           before = admm->n_free;
     admm->n_free = mc_admm_count_free(admm);
     double size = (1 + MC_ACTIVE_MAX_FREED) * admm->n_free, work = active_set_work_of(admm, size);
     double later = active_set_work_of(admm, size * fmin(1, admm->n_free / before));
-    const struct mc_admm_work used = {.admm = admm->work,
-                                      .active_set = admm->active_set_work,
-                                      .evaluation = evaluate,
-                                      .needed = needed,
-                                      .now = work,
-                                      .later = later}; /* split->inside was 0 before the first */
+    const struct mc_admm_work used = {
+        .admm = admm->work,
+        .active_set = admm->active_set_work,
+        .evaluation = evaluation,
+        .needed = needed,
+        .now = work,
+        .later = later}; /* before the first, n_free is 0 and this infinite */
     if (size > MC_ACTIVE_MAX || !mc_policy_starts_active_set(&used)) {
         return 0;
     }
@@ -233,16 +235,16 @@ int mc_admm_active_set(struct admm *admm, double epsilon, double evaluate, doubl
         if (evaluate_swept(admm, epsilon, err) < 0) {
             return -1;
         }
-        double distance = admm->primal - admm->dual;
+        double difference = admm->primal - admm->dual;
         if (gap_reached(admm->primal, admm->dual, epsilon) || monitor_late(monitor) ||
-            !(iteration.gain > MIN_GAIN * distance) || iteration.too_many ||
+            !(iteration.gain > MIN_GAIN * difference) || iteration.too_many ||
             admm->active_set_work > MAX_WORK * admm->work || used_here > needed) {
             return 0;
         }
         if (mc_active_iterate(kernel->active, &iteration, err) < 0) {
             return -1;
         }
-        work = active_set_work_of(admm, (double)iteration.size / parts) + product;
+        work = active_set_work_of(admm, (double)iteration.size / n_subproblems) + product;
         admm->active_set_work += work;
         used_here += work;
     }

@@ -50,9 +50,10 @@ double mc_admm_count_free(const struct admm *admm);
 /* Evaluates both bounds, when S has the scores of U. Overwrites U and S. */
 int mc_admm_evaluate(struct admm *admm, double epsilon, struct error *err);
 
-/* Active-set iterations from Z until the gap is epsilon or they gain too little, if the policy starts
- * them. look: work of another evaluation; left: work that ADMM still needs. Overwrites U and S. */
-int mc_admm_active_set(struct admm *admm, double epsilon, double evaluate, double left,
+/* Active-set iterations from Z until the gap is epsilon or they gain too little, if the policy
+ * starts them. evaluation: work of another evaluation; needed: work that ADMM still needs.
+ * Overwrites U and S. */
+int mc_admm_active_set(struct admm *admm, double epsilon, double evaluation, double needed,
                        const struct monitor *monitor, struct error *err);
 
 #endif

@@ -51,8 +51,8 @@ static double losses(void *context, double theta, double *slope) {
 
 void mc_kernel_primal(struct mc_kernel *kernel, double epsilon) {
     struct mc_line line = {.norm = kernel->norm, .losses = losses, .context = kernel};
-    double wanted = kernel->dual / (1 - epsilon);
-    kernel->scale = mc_rescale(&line, wanted, wanted - kernel->dual, &kernel->primal);
+    double target = kernel->dual / (1 - epsilon);
+    kernel->scale = mc_rescale(&line, target, target - kernel->dual, &kernel->primal);
 }
 
 /* Evaluates both bounds from F = K B. */
@@ -110,8 +110,8 @@ int mc_kernel_refresh(struct mc_kernel *kernel, double epsilon, struct error *er
 
 /* ---- certificates ---- */
 
-/* Returns the contribution of the constant feature to the scores of coefficients U (n, k), (k); NULL
- * without one, or without memory. */
+/* Returns the contribution of the constant feature to the scores of coefficients U (n, k), (k);
+ * NULL without one, or without memory. */
 static double *bias_of(const struct mc_kernel *kernel, const double *U, struct error *err) {
     size_t k = kernel->k;
     double square = kernel->task->bias * kernel->task->bias;
@@ -176,10 +176,11 @@ static int certify_scaled(struct mc_kernel *kernel, const struct points *points,
                : certify_scores(kernel, points->dual_bias, points->scores, fit, err);
 }
 
-/* Improves the certified primal by a larger multiple of U. Margins that are short by rounding cost C
- * times that; a W that is longer by as much costs next to nothing. The longer coefficients have other
- * rounding errors, which leave other margins short; so the later trials are larger. The best is kept.
- */
+/* Improves the certified primal by a larger multiple of U. Margins that are short by rounding cost
+ * C times that; a W that is longer by as much costs next to nothing. The longer coefficients have
+ * other rounding errors, which leave other margins short; so the later trials are larger. The best
+ * is kept.
+ * */
 static int rescale(struct mc_kernel *kernel, const struct points *points, struct mc_fit *fit,
                    struct error *err) {
     struct certificate best = fit->certificate;
@@ -205,8 +206,8 @@ static int rescale(struct mc_kernel *kernel, const struct points *points, struct
     return status;
 }
 
-/* Sets certificate.lost: how much the certified primal exceeds the one that the solver found, because
- * of the rounding of scores and coefficients. */
+/* Sets certificate.lost: how much the certified primal exceeds the one that the solver found,
+ * because of the rounding of scores and coefficients. */
 static void set_lost(double primal, struct mc_fit *fit) {
     fit->certificate.lost = fmax(0, fit->primal - primal);
 }

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Components are merged up to TOGETHER rows, because each fit has a fixed cost. Matrices of more than
- * MAX_ROWS are not searched. */
+/* Components are merged up to TOGETHER rows, because each fit has a fixed cost. Matrices of more
+ * than MAX_ROWS are not searched. */
 enum { MIN_COMPONENT = 256, MAX_ROWS = 30000 };
 
 /* Target gap of a component over that of the whole: the rest is for the entries between
@@ -93,7 +93,7 @@ static int solve_component(const struct mc_task *task, const struct mc_goal *goa
 }
 
 /* The joint point of the components. */
-struct whole {
+struct joint_point {
     double *weights;       /* (n, k) coefficients of the primal point */
     struct mc_alpha alpha; /* the dual point */
     double primal, dual;   /* with the zero solution in components not solved yet */
@@ -101,7 +101,7 @@ struct whole {
 };
 
 /* Copies the fit of the rows row[0..n). */
-static int copy_component(struct whole *whole, size_t k, const uint32_t *row, size_t n,
+static int copy_component(struct joint_point *whole, size_t k, const uint32_t *row, size_t n,
                           const struct mc_fit *fit, struct error *err) {
     double *alpha = memory_array(k, sizeof *alpha, "dual variables", err);
     int status = alpha ? 0 : -1;
@@ -119,13 +119,13 @@ static int copy_component(struct whole *whole, size_t k, const uint32_t *row, si
 /* The monitor of a component: adds the bounds of the others. */
 struct component_monitor {
     const struct monitor *wrapped;
-    const struct whole *whole;
+    const struct joint_point *whole;
     double nothing; /* primal of the component's zero solution */
 };
 
 static enum stop_reason check(void *context, uint64_t iteration, double primal, double dual) {
     const struct component_monitor *component_monitor = context;
-    const struct whole *whole = component_monitor->whole;
+    const struct joint_point *whole = component_monitor->whole;
     double gained = fmax(0, component_monitor->nothing - primal);
     return monitor_check(component_monitor->wrapped, whole->iterations + iteration,
                          whole->primal - gained, whole->dual + dual);
@@ -148,8 +148,9 @@ int mc_kernel_components_solve(const struct parts *parts, struct mc_kernel *kern
                                const struct monitor *monitor, struct mc_fit *fit,
                                struct error *err) {
     size_t n = task->n, k = task->shape.k;
-    struct whole whole = {.weights = memory_zeros(n, k * sizeof *whole.weights, "weights", err),
-                          .primal = mc_zero_loss(task, goal->cost)};
+    struct joint_point whole = {.weights =
+                                    memory_zeros(n, k * sizeof *whole.weights, "weights", err),
+                                .primal = mc_zero_loss(task, goal->cost)};
     struct component_monitor component_monitor = {.wrapped = monitor, .whole = &whole};
     enum stop_reason reason = STOP_REACHED;
     *fit = (struct mc_fit){0};

@@ -36,10 +36,10 @@ static const double GROWTH = 1.6; /* factor from one working set's size to the n
 static const double MIN_ACTIVE_SET_GAIN = 1e-14;
 /* A working set in float that lowers the dual by more than this part is undone. */
 static const double MAX_DECREASE = 1e-9;
-/* If a working set of maximal size leaves more than SLOW of primal - dual, and more rows would gain,
- * it is too small for the support vectors: progress on one set is lost on the next. Then working
- * sets get more memory, and cached columns less, down to MIN_COLUMNS of it. */
-static const double SLOW = 0.5, MIN_COLUMNS = 0.2;
+/* If a working set of maximal size leaves more than CROWDED_RATIO of primal - dual, and more rows
+ * would gain, it is too small for the support vectors: progress on one set is lost on the next.
+ * Then working sets get more memory, and cached columns less, down to MIN_COLUMNS of it. */
+static const double CROWDED_RATIO = 0.5, MIN_COLUMNS = 0.2;
 
 /* Allocates the matrix for working sets of up to m rows; the column cache gets the rest of the
  * memory, at least MIN_COLUMNS of it. */
@@ -50,17 +50,17 @@ static int divide_memory(struct mc_kernel *kernel, size_t m, struct error *err) 
     columns_limit(kernel->columns, own < bytes - min ? bytes - own : min);
     free(kernel->K);
     kernel->K = memory_array(m, stride * sizeof(float), "a working set", err);
-    kernel->most_set = m;
+    kernel->max_set = m;
     return kernel->K ? 0 : -1;
 }
 
-/* Allocates larger working sets, if memory allows, when a set of m of n rows that would gain was too
- * small: it left `part` of primal - dual. */
+/* Allocates larger working sets, if memory allows, when a set of m of n rows that would gain was
+ * too small: it left `part` of primal - dual. */
 static int enlarge(struct mc_kernel *kernel, size_t n, size_t m, double part, struct error *err) {
     size_t bytes = kernel->task->problem->cache_bytes;
     double max = sqrt((double)bytes * (1 - MIN_COLUMNS) / sizeof(float));
     max = fmin(fmin(max, GROWTH * (double)m), (double)kernel->n);
-    if (m < kernel->most_set || n <= m || part < SLOW || max <= (double)m) {
+    if (m < kernel->max_set || n <= m || part < CROWDED_RATIO || max <= (double)m) {
         return 0;
     }
     return divide_memory(kernel, (size_t)max, err);
@@ -70,15 +70,14 @@ static int enlarge(struct mc_kernel *kernel, size_t n, size_t m, double part, st
 
 /* Progress, and the next iteration. */
 struct progress {
-    double best, highest;   /* smallest primal - dual, highest dual */
-    int waiting;            /* patience used since one of them improved */
-    bool active_set_next;   /* next is an active-set iteration, else a working set */
-    bool set;               /* the last iteration was a working set, */
-    enum mc_kernel_end end; /* which ended so; at first it counts as solved */
-    double last, before;    /* primal - dual and dual when it was chosen */
-    size_t n_gaining, n_set,
-        most_set;        /* rows that would gain; of the last set; limit of the next */
-    struct mc_rate rate; /* of primal - dual */
+    double best, highest;             /* smallest primal - dual, highest dual */
+    int waiting;                      /* patience used since one of them improved */
+    bool active_set_next;             /* next is an active-set iteration, else a working set */
+    bool set;                         /* the last iteration was a working set, */
+    enum mc_kernel_end end;           /* which ended so; at first it counts as solved */
+    double last, before;              /* primal - dual and dual when it was chosen */
+    size_t n_gaining, n_set, max_set; /* rows that would gain; of the last set; limit of the next */
+    struct mc_rate rate;              /* of primal - dual */
 };
 
 /* An active-set iteration. Another one follows while it gains. */
@@ -88,7 +87,7 @@ static int run_active_set(struct mc_kernel *kernel, const struct monitor *monito
                                             .q = kernel->q,
                                             .F = kernel->F,
                                             .alpha = &kernel->alpha,
-                                            .few = kernel->near,
+                                            .few = kernel->from_surrogate,
                                             .monitor = monitor};
     if (mc_active_iterate(kernel->active, &iteration, err) < 0) {
         return -1;
@@ -101,8 +100,8 @@ static int run_active_set(struct mc_kernel *kernel, const struct monitor *monito
 }
 
 /* Chooses a working set and sweeps over it. course->n_set is 0 if no row would gain. */
-static int run_set(struct mc_kernel *kernel, double wanted, const struct monitor *monitor,
-                   struct progress *progress, struct error *err) {
+static int run_set(struct mc_kernel *kernel, double target_difference,
+                   const struct monitor *monitor, struct progress *progress, struct error *err) {
     double distance = kernel->primal - kernel->dual;
     progress->n_gaining = mc_kernel_list(kernel);
     if (enlarge(kernel, progress->n_gaining, progress->n_set, distance / progress->last, err) < 0) {
@@ -111,14 +110,15 @@ static int run_set(struct mc_kernel *kernel, double wanted, const struct monitor
     progress->set = true;
     progress->last = distance;
     progress->before = kernel->dual;
-    size_t max = progress->most_set < kernel->most_set ? progress->most_set : kernel->most_set;
+    size_t max = progress->max_set < kernel->max_set ? progress->max_set : kernel->max_set;
     progress->n_set = mc_kernel_choose(kernel, progress->n_gaining, max);
-    progress->most_set = (size_t)(GROWTH * (double)max);
+    progress->max_set = (size_t)(GROWTH * (double)max);
     if (progress->n_set == 0) {
         return 0;
     }
     if ((kernel->exact && mc_alpha_copy(&kernel->before, &kernel->alpha, err) < 0) ||
-        mc_kernel_descend(kernel, progress->n_set, wanted, monitor, &progress->end, err) < 0) {
+        mc_kernel_descend(kernel, progress->n_set, target_difference, monitor, &progress->end,
+                          err) < 0) {
         return -1;
     }
     progress->active_set_next = progress->end == MC_SET_TO_ACTIVE_SET;
@@ -159,7 +159,8 @@ static bool has_progress(const struct mc_kernel *kernel, struct progress *progre
         progress->highest = fmax(progress->highest, kernel->dual);
         progress->waiting = 0;
     }
-    /* a set that is solved by its own estimate but gains nothing has reached the precision of float */
+    /* a set that is solved by its own estimate but gains nothing has reached the precision of
+     * float */
     progress->active_set_next =
         kernel->active_set &&
         (progress->active_set_next ||
@@ -189,8 +190,8 @@ static int iterate(struct mc_kernel *kernel, double target, const struct monitor
                                 .last = INFINITY,
                                 .rate = {.earlier = INFINITY},
                                 .end = MC_SET_SOLVED,
-                                .most_set = first,
-                                .active_set_next = kernel->near && kernel->active_set};
+                                .max_set = first,
+                                .active_set_next = kernel->from_surrogate && kernel->active_set};
     fit->reason = STOP_REACHED;
     for (;;) {
         if (evaluate(kernel, &progress, target, err) < 0) {
@@ -223,10 +224,10 @@ static int iterate(struct mc_kernel *kernel, double target, const struct monitor
             return evaluate(kernel, &progress, target, err);
         }
     }
-    kernel->slow = progress.n_gaining > kernel->most_set && isfinite(kernel->fallback_work);
-    fit->reason = progress.n_gaining > kernel->most_set ? STOP_CROWDED
-                  : kernel->exact                       ? STOP_ROUNDING
-                                                        : STOP_PRECISION;
+    kernel->slow = progress.n_gaining > kernel->max_set && isfinite(kernel->fallback_work);
+    fit->reason = progress.n_gaining > kernel->max_set ? STOP_CROWDED
+                  : kernel->exact                      ? STOP_ROUNDING
+                                                       : STOP_PRECISION;
     return 0;
 }
 
@@ -353,8 +354,8 @@ static int allocate(struct mc_kernel *kernel, struct error *err) {
     return kernel->exact ? mc_alpha_create(&kernel->before, n, k, err) : 0;
 }
 
-/* By BLAS an entry of K costs one multiplication for each feature to compute, and one for each class
- * to use. With fewer features than classes columns are not cached. */
+/* By BLAS an entry of K costs one multiplication for each feature to compute, and one for each
+ * class to use. With fewer features than classes columns are not cached. */
 static bool is_cheap(const struct mc_task *task) {
     const struct problem *problem = task->problem;
     return kernel_rows_by_blas(gram_rows(problem->gram)) &&

@@ -1,11 +1,11 @@
 /* Multi-class SVMs with a kernel: dual block coordinate descent on working sets of rows.
  *
  * Decomposition (Joachims, "Making large-scale SVM learning practical", 1999), with large working
- * sets. From the scores F (n, k) of all rows follows the gain of an exact step in each row. The rows
- * with the largest gains and rows with free alpha make a working set S, which grows from one set to
- * the next. Sweeps over S use the matrix K_SS; a step costs |S| multiplications for each class whose
- * coefficient changes. Then F is updated by the columns of K whose coefficients changed, n
- * multiplications for each and each class.
+ * sets. From the scores F (n, k) of all rows follows the gain of an exact step in each row. The
+ * rows with the largest gains and rows with free alpha make a working set S, which grows from one
+ * set to the next. Sweeps over S use the matrix K_SS; a step costs |S| multiplications for each
+ * class whose coefficient changes. Then F is updated by the columns of K whose coefficients
+ * changed, n multiplications for each and each class.
  *
  * If sweeps converge slowly, active-set iterations (active_set.h) replace them. If the active set
  * would be too large, the fit is left to ADMM (kernel_admm.c), or to ADMM on a low-rank surrogate
@@ -27,8 +27,8 @@ void mc_kernel_free(struct mc_kernel *kernel);
 bool mc_kernel_is_slow(const struct mc_kernel *kernel);
 
 /* Solves the low-rank surrogate by ADMM, then runs mc_kernel_solve from there, with active-set
- * iterations first. Afterwards mc_kernel_is_slow says whether ADMM would be faster. The caller calls
- * mc_fit_free. */
+ * iterations first. Afterwards mc_kernel_is_slow says whether ADMM would be faster. The caller
+ * calls mc_fit_free. */
 int mc_kernel_surrogate(struct mc_kernel *kernel, const struct mc_goal *goal,
                         const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
@@ -49,9 +49,9 @@ double mc_kernel_surrogate_work(const struct mc_kernel *kernel);
 int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
-/* Sets the last solution to alpha (n rows), which is feasible at the cost, and certifies it with the
- * coefficients `weights` (n, k) as primal point. For tasks without a constant feature. The caller
- * calls mc_fit_free. */
+/* Sets the last solution to alpha (n rows), which is feasible at the cost, and certifies it with
+ * the coefficients `weights` (n, k) as primal point. For tasks without a constant feature. The
+ * caller calls mc_fit_free. */
 int mc_kernel_set_solution(struct mc_kernel *kernel, const struct mc_goal *goal,
                            const double *weights, const struct mc_alpha *alpha, struct mc_fit *fit,
                            struct error *err);

@@ -45,8 +45,8 @@ struct mc_kernel {
     double fallback_work;         /* work of the fallback (mc_goal) */
     bool slow;                    /* the fallback would be faster */
     bool active_set;              /* active-set iterations are allowed */
-    bool near;       /* alpha is the surrogate's optimum: begin with active-set iterations */
-    size_t most_set; /* maximal rows of a working set */
+    bool from_surrogate; /* alpha is the surrogate's optimum: begin with active-set iterations */
+    size_t max_set;      /* maximal rows of a working set */
     float *K; /* (most_set, its stride) matrix of a working set; pages are allocated when used */
 };
 
@@ -60,8 +60,9 @@ void mc_kernel_steps_free(struct mc_kernel *kernel);
  * a free alpha. Returns their number. */
 size_t mc_kernel_list(struct mc_kernel *kernel);
 
-/* Fills set with up to `most` of the n rows in kernel->gain, and returns their number. Up to half are
- * rows with a free alpha, whatever their gain: without them the steps of the others overshoot. */
+/* Fills set with up to `most` of the n rows in kernel->gain, and returns their number. Up to half
+ * are rows with a free alpha, whatever their gain: without them the steps of the others
+ * overshoot. */
 size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t max);
 
 /* The exact step of a row of class y with K_ii = square: kernel->row (k), its alpha, at the scores
@@ -69,8 +70,8 @@ size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t max);
  * change. */
 double mc_kernel_step(struct mc_kernel *kernel, size_t y, double square);
 
-/* Stride of the matrix of m rows: an odd multiple of ADD_ROWS_FLOATS, because rows whose distance is
- * a power of 2 would share cache sets. */
+/* Stride of the matrix of m rows: an odd multiple of ADD_ROWS_FLOATS, because rows whose distance
+ * is a power of 2 would share cache sets. */
 size_t mc_kernel_set_stride(size_t m);
 
 /* Why the sweeps over a working set ended. */
@@ -82,8 +83,9 @@ enum mc_kernel_end {
 };
 
 /* Sweeps over the m rows of the set until its part of the gap is small, or the policy hands over to
- * active-set iterations or ADMM. `wanted`: the target of primal - dual of the whole problem. */
-int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
+ * active-set iterations or ADMM. target_difference: the target of primal - dual of the whole
+ * problem. */
+int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double target_difference,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
 
 /* Work of an active-set iteration with `size` free variables; INFINITY if these are too many. */

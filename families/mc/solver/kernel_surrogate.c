@@ -1,5 +1,6 @@
 /* ADMM on a low-rank surrogate, for kernel matrices that are too large for ADMM: K is replaced by a
- * pivoted incomplete Cholesky factorisation plus a diagonal (common/kernel/low_rank.h). At the
+ * randomly pivoted incomplete Cholesky factorisation (Chen et al. 2025) plus a diagonal
+ * (common/kernel/low_rank.h). At the
  * surrogate's optimum, to a few digits, nearly all variables are at the same bounds as at the
  * optimum of the problem itself, so few active-set iterations are needed from there. An iteration
  * costs 2 n m k multiplications for m columns. */
@@ -12,8 +13,8 @@
 #include <string.h>
 
 enum {
-    MAX_COLUMNS = 768,
-    ROWS_PER_COLUMN = 8,      /* minimum */
+    MAX_COLUMNS = 768,        /* of the surrogate */
+    ROWS_PER_COLUMN = 8,      /* minimal rows for each column */
     EVALUATION_INTERVAL = 25, /* iterations between evaluations */
     MIN_EVALUATIONS = 4,      /* evaluations, minimum */
     MAX_EVALUATIONS = 16,     /* and maximum */
@@ -21,8 +22,8 @@ enum {
     TYPICAL_ITERATIONS = 120  /* typical iterations, for the work */
 };
 
-/* Columns are added until the trace of the residual is ENOUGH of the whole. If it is more than
- * MAX_RESIDUAL at the end, the surrogate is not used. */
+/* Columns are added until the trace of the residual is TARGET_RESIDUAL of the whole. If it is more
+ * than MAX_RESIDUAL at the end, the surrogate is not used. */
 static const double TARGET_RESIDUAL = 3e-5, MAX_RESIDUAL = 0.02;
 /* The iteration ends when the number of free variables falls by less than this part. */
 static const double MAX_DECREASE = 0.1;
@@ -41,15 +42,15 @@ double mc_kernel_surrogate_work(const struct mc_kernel *kernel) {
     struct low_rank_goal goal = goal_of(kernel);
     size_t bytes = kernel->task->problem->cache_bytes;
     double n = (double)kernel->n, k = (double)kernel->k, max = (double)goal.most;
-    double face = MC_ACTIVE_MAX;
+    double max_free = MC_ACTIVE_MAX;
     bool fits = splitting_fits(kernel->n, kernel->k, &goal, bytes);
-    double work =
-        n * max * (max + 2 * TYPICAL_ITERATIONS * k) + ACTIVE_SET_WORK * face * face * face;
+    double work = n * max * (max + 2 * TYPICAL_ITERATIONS * k) +
+                  ACTIVE_SET_WORK * max_free * max_free * max_free;
     return kernel->definite && fits ? work_blas3(work) : INFINITY;
 }
 
 /* Computes the surrogate of K, without the constant feature. */
-static int fill(struct admm *admm, struct error *err) {
+static int fill_surrogate(struct admm *admm, struct error *err) {
     const struct mc_task *task = admm->kernel->task;
     double *diagonal = memory_array(admm->n, sizeof *diagonal, "a diagonal", err);
     for (size_t i = 0; diagonal && i < admm->n; i++) {
@@ -90,10 +91,11 @@ int mc_kernel_surrogate(struct mc_kernel *kernel, const struct mc_goal *goal,
     struct admm admm;
     uint64_t evaluations = 0;
     *fit = (struct mc_fit){0};
-    int status = mc_admm_create(&admm, kernel, &low, err) < 0 || fill(&admm, err) < 0 ? -1 : 0;
+    int status =
+        mc_admm_create(&admm, kernel, &low, err) < 0 || fill_surrogate(&admm, err) < 0 ? -1 : 0;
     if (status == 0 && low_rank_left(&admm.splitting.low) <= MAX_RESIDUAL &&
         mc_admm_start(&admm) == 0 && iterate(&admm, monitor, &evaluations) == 0) {
-        kernel->near = true;
+        kernel->from_surrogate = true;
         status = mc_admm_get_alpha(&admm, &kernel->alpha, err) < 0
                      ? -1
                      : mc_kernel_refresh(kernel, goal->epsilon, err);
@@ -101,7 +103,7 @@ int mc_kernel_surrogate(struct mc_kernel *kernel, const struct mc_goal *goal,
     mc_admm_free(&admm);
     if (status == 0) {
         status = mc_kernel_solve(kernel, goal, monitor, fit, err);
-        kernel->near = false;
+        kernel->from_surrogate = false;
     }
     fit->iterations += evaluations;
     return status;

@@ -1,8 +1,8 @@
-/* Working sets of coordinate descent with kernels: the choice of the rows, and the inner problem: the
- * dual in the alpha of the set alone. Sweeps of exact steps (row_step_real.h) solve it on the matrix
- * K_SS in float. The changes of the scores since the set was chosen are summed in float: they are
- * small at the end, where precision matters. Changes are delayed and added in blocks, so that K_SS
- * passes through the cache once for many steps. */
+/* Working sets of coordinate descent with kernels: the choice of the rows, and the inner problem:
+ * the dual in the alpha of the set alone. Sweeps of exact steps (row_step_real.h) solve it on the
+ * matrix K_SS in float. The changes of the scores since the set was chosen are summed in float:
+ * they are small at the end, where precision matters. Changes are delayed and added in blocks, so
+ * that K_SS passes through the cache once for many steps. */
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
@@ -26,8 +26,8 @@ enum {
     LINE = 64               /* bytes of a cache line */
 };
 
-/* A working set is solved when the gap of its inner problem is INNER times primal - dual of the whole
- * problem, or ENOUGH times the target. */
+/* A working set is solved when the gap of its inner problem is INNER times primal - dual of the
+ * whole problem, or ENOUGH times the target. */
 static const double INNER_GAP = 0.05, TARGET_PART = 0.5;
 /* Work of a step in multiplications, and for each of its classes, besides the scores that it
  * changes. Multiplications of an active-set iteration over the cube of its free variables. */
@@ -386,8 +386,8 @@ static int inner_sweep(struct inner *inner, struct error *err) {
 }
 
 /* Variables of a row with alpha and slacks (k) that would be free in an active-set iteration: those
- * between their bounds, and those at a bound that would gain by leaving it; on a simplex in exchange
- * with the largest alpha. */
+ * between their bounds, and those at a bound that would gain by leaving it; on a simplex in
+ * exchange with the largest alpha. */
 static size_t count_free(const struct mc_shape *shape, size_t y, double cap, const double *alpha,
                          const double *slack) {
     size_t n_free = 0;
@@ -422,9 +422,11 @@ static double count_all_free(struct inner *inner) {
 }
 
 double mc_kernel_active_set_work(const struct mc_kernel *kernel, double size) {
-    double parts = (double)mc_active_subproblems(&kernel->task->shape), each = size / parts;
-    return each <= MC_ACTIVE_MAX ? work_blas3(parts * ACTIVE_SET_WORK * each * each * each)
-                                 : INFINITY;
+    double n_subproblems = (double)mc_active_subproblems(&kernel->task->shape),
+           size_of_each = size / n_subproblems;
+    return size_of_each <= MC_ACTIVE_MAX ? work_blas3(n_subproblems * ACTIVE_SET_WORK *
+                                                      size_of_each * size_of_each * size_of_each)
+                                         : INFINITY;
 }
 
 /* Progress of the inner problem. */
@@ -458,11 +460,12 @@ static enum mc_kernel_end update(struct inner *inner, struct descent *descent, d
                                     : MC_SET_ENDED;
 }
 
-int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double wanted,
+int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double target_difference,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err) {
     struct inner inner;
     int status = inner_create(&inner, kernel, m, err);
-    double target = fmax(INNER_GAP * (kernel->primal - kernel->dual), TARGET_PART * wanted);
+    double target =
+        fmax(INNER_GAP * (kernel->primal - kernel->dual), TARGET_PART * target_difference);
     size_t max = MAX_STEPS / m > MAX_SWEEPS ? MAX_STEPS / m : MAX_SWEEPS, next = 1;
     struct descent descent = {.best = INFINITY, .rate = {.earlier = INFINITY}};
     *end = MC_SET_ENDED;

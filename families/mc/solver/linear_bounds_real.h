@@ -100,7 +100,7 @@ static double NAME(product)(const struct mc_linear *linear, size_t width, const 
     return product;
 }
 
-/* The linear part of the dual, of all ranks. */
+/* The linear part of the dual, over all processes. */
 static double NAME(sum)(const struct NAME(descent) * descent, const struct mc_linear *linear) {
     size_t width = descent->blocks.width;
     double total = 0, *sum = descent->row;
@@ -178,9 +178,9 @@ static int NAME(evaluate)(const struct NAME(descent) * descent, const struct mc_
 static void NAME(update_mean)(struct NAME(descent) * descent, const struct mc_linear *linear,
                               uint64_t sweeps) {
     size_t entries = (linear->n_features + (size_t)1) * descent->blocks.width;
-    REAL part = sweeps <= MC_MEAN_SWEEPS ? 1 / (REAL)sweeps : 1 / (REAL)MC_MEAN_SWEEPS;
+    REAL weight = sweeps <= MC_MEAN_SWEEPS ? 1 / (REAL)sweeps : 1 / (REAL)MC_MEAN_SWEEPS;
     for (size_t e = 0; descent->mean && e < entries; e++) {
-        descent->mean[e] += part * (descent->W[e] - descent->mean[e]);
+        descent->mean[e] += weight * (descent->W[e] - descent->mean[e]);
     }
 }
 

@@ -53,14 +53,15 @@ static const double OVER_RELAXATION = 1.4;
 static const float MIN_PREFERENCE = 0.1F, RATE = 0.1F;
 
 /* Float is used down to a gap of FLOAT_GAP. With W in float the gap stalls near 2e-6, with many
- * classes and features near 3e-5; so a gap below LOW_GAP that does not fall is soon left to double. */
+ * classes and features near 3e-5; so a gap below LOW_GAP that does not fall is soon left to
+ * double. */
 static const double FLOAT_GAP = 2e-5, LOW_GAP = 2e-4;
 
 /* Products that a certificate may cost after the time limit: about half a second. */
 static const double MAX_LATE_WORK = 5e8;
 
-/* Candidates for the primal point (linear_bounds_real.h): W, the mean of W over the last sweeps, and
- * the mean of these two. */
+/* Candidates for the primal point (linear_bounds_real.h): W, the mean of W over the last sweeps,
+ * and the mean of these two. */
 enum mc_point { MC_LAST, MC_MEAN, MC_MIDWAY, MC_POINTS };
 
 /* Why a descent ended. */
@@ -342,7 +343,7 @@ static void make_feasible(struct mc_linear *linear) {
 struct weights {
     const struct mc_linear *linear;
     double *W; /* (n_features + 1, k) */
-    size_t parts;
+    size_t n_ranges;
     double *row;       /* (parts, 2 k) alpha and coefficients of a row */
     uint32_t *classes; /* (parts, k) classes with a nonzero coefficient */
 };
@@ -359,23 +360,24 @@ static size_t find_feature(const struct mc_row *row, size_t feature) {
     return first;
 }
 
-static void weights_task(void *argument, size_t part, size_t worker) {
+static void weights_task(void *argument, size_t range, size_t worker) {
     const struct weights *weights = argument;
     const struct mc_linear *linear = weights->linear;
     size_t k = linear->shape.k;
-    double *alpha = weights->row + 2 * k * part, *u = alpha + k;
+    double *alpha = weights->row + 2 * k * range, *u = alpha + k;
     double *constant = weights->W + linear->n_features * k;
-    uint32_t *classes = weights->classes + k * part;
+    uint32_t *classes = weights->classes + k * range;
     (void)worker;
     for (size_t i = 0; i < linear->n; i++) {
         if (linear->q[i] == 0 || mc_alpha_sum(&linear->alpha, i) == 0) {
             continue;
         }
         struct mc_row row = mc_linear_row(linear, i);
-        size_t first = find_feature(&row, linear->n_features * part / weights->parts);
-        size_t end = find_feature(&row, linear->n_features * (part + 1) / weights->parts), n = 0;
-        struct mc_row piece = {row.column + first, row.value + first, end - first};
-        if (piece.n == 0 && part > 0) {
+        size_t first = find_feature(&row, linear->n_features * range / weights->n_ranges);
+        size_t end = find_feature(&row, linear->n_features * (range + 1) / weights->n_ranges),
+               n = 0;
+        struct mc_row values = {row.column + first, row.value + first, end - first};
+        if (values.n == 0 && range > 0) {
             continue;
         }
         mc_alpha_load(&linear->alpha, i, alpha);
@@ -385,10 +387,10 @@ static void weights_task(void *argument, size_t part, size_t worker) {
             u[n] = u[c];
             n += u[c] != 0;
         }
-        for (size_t e = 0; part == 0 && e < n; e++) {
+        for (size_t e = 0; range == 0 && e < n; e++) {
             constant[classes[e]] += linear->bias * u[e];
         }
-        double_scatter_some(&piece, weights->W, k, u, classes, n);
+        double_add_outer_some(&values, weights->W, k, u, classes, n);
     }
 }
 
@@ -396,16 +398,16 @@ static void weights_task(void *argument, size_t part, size_t worker) {
 static double *exact_weights(const struct mc_linear *linear, struct error *err) {
     size_t k = linear->shape.k, d = linear->n_features;
     struct threads *threads = linear->task->problem->threads;
-    size_t parts = smaller(threads_count(threads), larger(1, d / MIN_FEATURES));
+    size_t n_ranges = smaller(threads_count(threads), larger(1, d / MIN_FEATURES));
     double *W = memory_zeros(d + 1, k * sizeof *W, "weights", err);
     struct weights weights = {
         .linear = linear,
         .W = W,
-        .parts = parts,
-        .row = memory_array(parts * k, 2 * sizeof *weights.row, "a block", err),
-        .classes = memory_array(parts * k, sizeof *weights.classes, "a block", err)};
+        .n_ranges = n_ranges,
+        .row = memory_array(n_ranges * k, 2 * sizeof *weights.row, "a block", err),
+        .classes = memory_array(n_ranges * k, sizeof *weights.classes, "a block", err)};
     if (W && weights.row && weights.classes) {
-        threads_run(threads, parts, weights_task, &weights);
+        threads_run(threads, n_ranges, weights_task, &weights);
     } else {
         free(W);
         W = NULL;
@@ -428,8 +430,8 @@ static double *exact_weights(const struct mc_linear *linear, struct error *err) 
     return W;
 }
 
-/* Whether the time limit has passed and a certificate (the scores of all rows, and a few passes over
- * alpha) would take too long. */
+/* Whether the time limit has passed and a certificate (the scores of all rows, and a few passes
+ * over alpha) would take too long. */
 static bool is_too_late(const struct mc_linear *linear) {
     double work = (double)data_values(linear->data) + 8 * (double)linear->n;
     work = cluster_largest(linear->cluster, work * (double)linear->shape.k);

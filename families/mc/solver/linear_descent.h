@@ -1,8 +1,8 @@
-/* Linear multi-class SVMs by dual block coordinate descent (Keerthi et al., "A sequential dual method
- * for large scale multi-class linear SVMs", KDD 2008; for these formulations Dogan, Glasmachers &
- * Igel 2016). A block is the alpha of one row; its step is exact (row_step_real.h). W = W(alpha) is
- * maintained, (features, classes). A sweep costs two multiplications for each value of the data and
- * class. */
+/* Linear multi-class SVMs by dual block coordinate descent (Keerthi et al., "A sequential dual
+ * method for large scale multi-class linear SVMs", KDD 2008; for these formulations Dogan,
+ * Glasmachers & Igel 2016). A block is the alpha of one row; its step is exact (row_step_real.h). W
+ * = W(alpha) is maintained, (features, classes). A sweep costs two multiplications for each value
+ * of the data and class. */
 #ifndef FAMILIES_MC_SOLVER_LINEAR_DESCENT_H
 #define FAMILIES_MC_SOLVER_LINEAR_DESCENT_H
 

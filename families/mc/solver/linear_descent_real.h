@@ -4,7 +4,7 @@
 #include "common/base/gap.h"
 #include "families/mc/solver/row_step_real.h"
 
-/* State of a descent. The caller calls engine_free, also if engine_create failed. */
+/* State of a descent. The caller calls descent_free, also if descent_create failed. */
 struct NAME(descent) {
     struct NAME(blocks) blocks;
     REAL *W;             /* (n_features + 1, width): the last row is the constant feature's */
@@ -24,9 +24,10 @@ struct NAME(descent) {
 
 /* s[0 .. vectors) += x'W for these classes. `chains` independent sums hide the latency of
  * additions. */
-static inline __attribute__((always_inline)) void NAME(gather)(const struct mc_row *row,
-                                                               const REAL *W, size_t width, REAL *s,
-                                                               size_t vectors, size_t chains) {
+static inline __attribute__((always_inline)) void NAME(add_scores)(const struct mc_row *row,
+                                                                   const REAL *W, size_t width,
+                                                                   REAL *s, size_t vectors,
+                                                                   size_t chains) {
     NAME(vector) sum[8];
     for (size_t k = 0; k < vectors * chains; k++) {
         sum[k] = (NAME(vector)){0};
@@ -68,20 +69,21 @@ static inline __attribute__((always_inline)) void NAME(row_scores)(const struct 
     }
     size_t c = 0, step = NAME(LANES);
     for (; c + 4 * step <= width; c += 4 * step) {
-        NAME(gather)(row, W + c, width, s + c, 4, 2);
+        NAME(add_scores)(row, W + c, width, s + c, 4, 2);
     }
     if (c + 2 * step <= width) {
-        NAME(gather)(row, W + c, width, s + c, 2, 4);
+        NAME(add_scores)(row, W + c, width, s + c, 2, 4);
         c += 2 * step;
     }
     if (c < width) {
-        NAME(gather)(row, W + c, width, s + c, 1, 8);
+        NAME(add_scores)(row, W + c, width, s + c, 1, 8);
     }
 }
 
-/* W (features, width) += x u' for `vectors` vectors of classes, at most 4, that begin at W and u. */
+/* W (features, width) += x u' for `vectors` vectors of classes, at most 4, that begin at W and
+ * u. */
 static inline __attribute__((always_inline)) void
-NAME(scatter)(const struct mc_row *row, REAL *W, size_t width, const REAL *u, size_t vectors) {
+NAME(add_outer)(const struct mc_row *row, REAL *W, size_t width, const REAL *u, size_t vectors) {
     NAME(vector) change[4];
     for (size_t k = 0; k < vectors; k++) {
         change[k] = ((const NAME(vector) *)u)[k];
@@ -106,14 +108,14 @@ static inline __attribute__((always_inline)) void NAME(update_inline)(const stru
     }
     size_t c = 0, step = NAME(LANES);
     for (; c + 4 * step <= width; c += 4 * step) {
-        NAME(scatter)(row, W + c, width, u + c, 4);
+        NAME(add_outer)(row, W + c, width, u + c, 4);
     }
     if (c + 2 * step <= width) {
-        NAME(scatter)(row, W + c, width, u + c, 2);
+        NAME(add_outer)(row, W + c, width, u + c, 2);
         c += 2 * step;
     }
     if (c < width) {
-        NAME(scatter)(row, W + c, width, u + c, 1);
+        NAME(add_outer)(row, W + c, width, u + c, 1);
     }
 }
 
@@ -124,8 +126,8 @@ DISPATCH static void NAME(row_update)(const struct mc_row *row, double bias, REA
 }
 
 /* W += x u' for the classes[0..n) alone, u (n); without the constant feature. */
-static inline void NAME(scatter_some)(const struct mc_row *row, REAL *W, size_t width,
-                                      const REAL *u, const uint32_t *classes, size_t n) {
+static inline void NAME(add_outer_some)(const struct mc_row *row, REAL *W, size_t width,
+                                        const REAL *u, const uint32_t *classes, size_t n) {
     for (size_t t = 0; t < row->n; t++) {
         REAL x = (REAL)row->value[t];
         REAL *w = W + row->column[t] * width;
@@ -141,7 +143,7 @@ static void NAME(update_some)(const struct mc_row *row, double bias, REAL *W, si
     for (size_t e = 0; e < n; e++) {
         W[n_features * width + classes[e]] += (REAL)bias * u[e];
     }
-    NAME(scatter_some)(row, W, width, u, classes, n);
+    NAME(add_outer_some)(row, W, width, u, classes, n);
 }
 
 /* step (row_step_real.h), compiled for each processor. */
@@ -156,7 +158,7 @@ static inline REAL NAME(at_most)(double value) {
     return (double)rounded <= value ? rounded : rounded * (1 - NAME(TINY));
 }
 
-/* Allocates the state, with W = 0. The caller calls engine_free in any case. -1: no memory. */
+/* Allocates the state, with W = 0. The caller calls descent_free in any case. -1: no memory. */
 static int NAME(descent_create)(struct NAME(descent) * descent, const struct mc_linear *linear,
                                 struct error *err) {
     const struct mc_shape *shape = &linear->shape;
@@ -216,7 +218,7 @@ static void NAME(descent_free)(struct NAME(descent) * descent) {
     *descent = (struct NAME(descent)){0};
 }
 
-/* engine->alpha (k) = the alpha of row i. */
+/* descent->alpha (k) = the alpha of row i. */
 static inline void NAME(load)(struct NAME(descent) * descent, const struct mc_alpha *alpha,
                               size_t i) {
     size_t k = descent->blocks.k;
@@ -229,7 +231,7 @@ static inline void NAME(load)(struct NAME(descent) * descent, const struct mc_al
     }
 }
 
-/* The alpha of row i = engine->alpha. -1: no memory for a list of classes. */
+/* The alpha of row i = descent->alpha. -1: no memory for a list of classes. */
 static inline int NAME(store)(struct NAME(descent) * descent, struct mc_alpha *alpha, size_t i,
                               struct error *err) {
     size_t k = descent->blocks.k;
@@ -240,7 +242,7 @@ static inline int NAME(store)(struct NAME(descent) * descent, struct mc_alpha *a
     return alpha->dense ? 0 : mc_alpha_store(alpha, i, descent->row, err);
 }
 
-/* engine->alphas (n, width), if used, = alpha, rounded down. */
+/* descent->alphas (n, width), if used, = alpha, rounded down. */
 static void NAME(take_alpha)(struct NAME(descent) * descent, const struct mc_linear *linear) {
     size_t k = descent->blocks.k, width = descent->blocks.width;
     for (size_t i = 0; descent->alphas && i < linear->n; i++) {
@@ -250,7 +252,7 @@ static void NAME(take_alpha)(struct NAME(descent) * descent, const struct mc_lin
     }
 }
 
-/* alpha = engine->alphas, if used. */
+/* alpha = descent->alphas, if used. */
 static void NAME(give_alpha)(const struct NAME(descent) * descent, struct mc_linear *linear) {
     size_t k = descent->blocks.k, width = descent->blocks.width;
     for (size_t i = 0; descent->alphas && i < linear->n; i++) {

@@ -62,7 +62,7 @@ NAME(update_changed)(struct NAME(descent) * descent, struct mc_linear *linear,
 
 /* Does a step at each of the rows order[0..n) until the time limit, updates alpha and W, and passes
  * the gains to the sampling. vectors > 0: specialised for relative margins, so many vectors of
- * classes, a sum or a maximum of terms, and alpha in engine->alphas; 0: the general case. -1: no
+ * classes, a sum or a maximum of terms, and alpha in descent->alphas; 0: the general case. -1: no
  * memory for a list of classes. */
 static inline __attribute__((always_inline)) int
 NAME(visit)(struct NAME(descent) * descent, struct mc_linear *linear, const uint32_t *order,
@@ -119,8 +119,8 @@ NAME(visit)(struct NAME(descent) * descent, struct mc_linear *linear, const uint
     return 0;
 }
 
-/* int name(engine, linear, order, n, monitor, err): visit, compiled for each processor and number of
- * vectors. */
+/* int name(descent, linear, order, n, monitor, err): visit, compiled for each processor and number
+ * of vectors. */
 #define SWEEP(name, vectors, maximum)                                                              \
     DISPATCH static int NAME(name)(struct NAME(descent) * descent, struct mc_linear * linear,      \
                                    const uint32_t *order, size_t n, const struct monitor *monitor, \

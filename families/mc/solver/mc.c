@@ -25,8 +25,8 @@ struct mc {
     struct mc_alpha alpha; /* of the last solution, if the task stores it */
 };
 
-/* Sets the classes that occur in the rows, y, and each class's weight of C. weight is indexed by the
- * names of the data; NULL: all 1. */
+/* Sets the classes that occur in the rows, y, and each class's weight of C. weight is indexed by
+ * the names of the data; NULL: all 1. */
 static int set_classes(struct mc *mc, const double *weight, struct error *err) {
     const struct problem *problem = mc->problem;
     const struct names *names = &problem->data->names;

@@ -204,10 +204,10 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
         .first = 1,
         .trial = newton->trial,
         .g = newton->g};
-    double promise = -array_dot(newton->gradient, newton->step, size) / 2;
-    double wanted = path->epsilon * path->primal;
+    double predicted = -array_dot(newton->gradient, newton->step, size) / 2;
+    double target = path->epsilon * path->primal;
     struct linesearch_result found =
-        linesearch_minimise(&line, fmin(LINE_ACCURACY * promise, LINE_TARGET * wanted));
+        linesearch_minimise(&line, fmin(LINE_ACCURACY * predicted, LINE_TARGET * target));
     array_add(newton->w, found.theta, newton->step, size);
     (void)moved;
     (void)err;

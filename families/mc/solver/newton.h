@@ -2,10 +2,10 @@
  * losses (methods/smoothing_path.h), with the exact Hessian.
  *
  * A loss max over a of a'u, a in a box or simplex, is smoothed to max a'u - mu/2 |a|^2 (Nesterov,
- * "Smooth minimization of non-smooth functions", 2005), and mu goes to 0. alpha = C a is feasible for
- * the dual of the original loss, so every step gives a gap of the original problem. A step costs the
- * outer products of the rows with terms in the smoothed region, and a Cholesky factorisation of
- * the order of the weights. */
+ * "Smooth minimization of non-smooth functions", 2005), and mu goes to 0. alpha = C a is feasible
+ * for the dual of the original loss, so every step gives a gap of the original problem. A step
+ * costs the outer products of the rows with terms in the smoothed region, and a Cholesky
+ * factorisation of the order of the weights. */
 #ifndef FAMILIES_MC_SOLVER_NEWTON_H
 #define FAMILIES_MC_SOLVER_NEWTON_H
 
@@ -16,8 +16,8 @@
 /* Limit of the number of weights: the Hessian then has 34 MB. */
 enum { MC_NEWTON_WEIGHTS = 2048 };
 
-/* Solves from the weights start (n_features + 1, k; NULL: 0) and the smoothing mu: 1, or less if start
- * is near the optimum. The caller calls mc_fit_free. */
+/* Solves from the weights start (n_features + 1, k; NULL: 0) and the smoothing mu: 1, or less if
+ * start is near the optimum. The caller calls mc_fit_free. */
 int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, const double *start,
                     double mu, const struct monitor *monitor, struct mc_fit *fit,
                     struct error *err);

@@ -10,12 +10,12 @@
 
 #include <math.h>
 
-/* Sweeps before Newton's method, if the Hessian is small: loose gaps take fewer, small gaps and large
- * C many times more. Also the minimum before the interior-point method. */
+/* Sweeps before Newton's method, if the Hessian is small: loose gaps take fewer, small gaps and
+ * large C many times more. Also the minimum before the interior-point method. */
 enum { FIRST_SWEEPS = 80 };
 
-/* Newton's method must be cheap compared to these sweeps: the limit of the squared number of weights
- * over the rows. */
+/* Newton's method must be cheap compared to these sweeps: the limit of the squared number of
+ * weights over the rows. */
 static const double WEIGHTS_PER_ROW = 60;
 
 /* An active-set iteration may cost so many times the work of ADMM, since a single one may reach the
@@ -67,7 +67,8 @@ static bool descent_applies(const void *context) {
     return ((const struct mc_state *)context)->method != MC_NEWTON;
 }
 
-/* Limit of sweeps: half of the work of the interior-point method; 0, no limit, if that cannot run. */
+/* Limit of sweeps: half of the work of the interior-point method; 0, no limit, if that cannot
+ * run. */
 static uint64_t sweeps_before_interior(const struct mc_state *state) {
     const struct mc_task *task = state->solvers->task;
     const struct problem *problem = task->problem;

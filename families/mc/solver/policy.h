@@ -65,8 +65,8 @@ enum mc_handover { MC_STAY, MC_TO_ACTIVE_SET, MC_TO_ADMM };
 /* The algorithm after a sweep over a working set. */
 enum mc_handover mc_policy_after_sweep(const struct mc_descent_work *work);
 
-/* Whether ADMM follows after a working set or an active-set iteration. Here `active_set` is the work
- * of all those iterations so far, and `needed` is for the whole problem. */
+/* Whether ADMM follows after a working set or an active-set iteration. Here `active_set` is the
+ * work of all those iterations so far, and `needed` is for the whole problem. */
 bool mc_policy_after_set(const struct mc_descent_work *work);
 
 /* Work of ADMM, after an evaluation of its bounds. */

@@ -1,5 +1,6 @@
 /* The exact step of dual block coordinate descent: maximises the dual over the alpha of one row.
- * Included once for each type, with REAL, SIGNED (the integer type of its size) and NAME(x) defined.
+ * Included once for each type, with REAL, SIGNED (the integer type of its size) and NAME(x)
+ * defined.
  *
  * With q = M^2 |x|^2, s the row's scores and sigma as in formulation.h, the maximiser is
  * alpha_c = clip(v_c - theta) for the classes other than the row's, where
@@ -104,8 +105,8 @@ static inline struct NAME(blocks) NAME(blocks_of)(const struct mc_shape *shape) 
                                  .kappa = (REAL)shape->kappa};
 }
 
-/* Returns the root theta = kappa (sum of the others - own), where the others are v - theta and own is
- * v_own + theta, each clipped to [0, cap]. Bracketed Newton iteration on an increasing piecewise
+/* Returns the root theta = kappa (sum of the others - own), where the others are v - theta and own
+ * is v_own + theta, each clipped to [0, cap]. Bracketed Newton iteration on an increasing piecewise
  * linear function, from `theta`. */
 static inline __attribute__((always_inline)) REAL NAME(box_root)(const struct NAME(blocks) * blocks,
                                                                  REAL v_own, REAL cap, REAL theta) {
@@ -155,8 +156,8 @@ static inline __attribute__((always_inline)) REAL NAME(largest)(const REAL *v, s
     return largest;
 }
 
-/* Returns theta where the sum of max(v - theta, 0) over the others is cap; at the argument `theta` it
- * is more. */
+/* Returns theta where the sum of max(v - theta, 0) over the others is cap; at the argument `theta`
+ * it is more. */
 static inline __attribute__((always_inline)) REAL
 NAME(simplex_root)(const struct NAME(blocks) * blocks, REAL cap, REAL theta) {
     const REAL none = NAME(HUGE);
@@ -212,9 +213,9 @@ static inline void NAME(total_root)(const struct NAME(blocks) * blocks, REAL v_o
     *eta = *theta - 2 * kappa * cap;
 }
 
-/* Returns theta, and sets *eta, of the new alpha: the others v - theta and own v_own - *eta, clipped
- * to [0, cap]; for a maximum their sum is at most cap. shift: kappa (others_old - own_old) of the
- * alpha before the step, which v and v_own include; others_old: its sum over the others. */
+/* Returns theta, and sets *eta, of the new alpha: the others v - theta and own v_own - *eta,
+ * clipped to [0, cap]; for a maximum their sum is at most cap. shift: kappa (others_old - own_old)
+ * of the alpha before the step, which v and v_own include; others_old: its sum over the others. */
 static inline __attribute__((always_inline)) REAL
 NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL shift,
                  REAL others_old, REAL *eta) {
@@ -241,8 +242,8 @@ NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL 
     return theta;
 }
 
-/* 1 / q for a step, with q bounded below. If |x| is tiny compared to the cost, v = alpha + slack / q
- * would lose alpha to rounding, or 1 / q overflow. A larger q gives a shorter step, which also
+/* 1 / q for a step, with q bounded below. If |x| is tiny compared to the cost, v = alpha + slack /
+ * q would lose alpha to rounding, or 1 / q overflow. A larger q gives a shorter step, which also
  * increases the dual and has the same fixed points. For a sum of terms alpha is at its bounds then,
  * so the shorter step only matters for slacks that are 0 to rounding. */
 static inline REAL NAME(reciprocal)(REAL q, REAL cap, bool maximum) {

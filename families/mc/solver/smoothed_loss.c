@@ -19,8 +19,8 @@ void mc_smooth_free(struct mc_smooth *smooth) {
     *smooth = (struct mc_smooth){0};
 }
 
-/* Returns theta where the sum of max(0, u_c / mu - theta) is 1; at 0 it is more. Newton's method on a
- * convex function, from the left: it starts where the largest term alone is 1. */
+/* Returns theta where the sum of max(0, u_c / mu - theta) is 1; at 0 it is more. Newton's method on
+ * a convex function, from the left: it starts where the largest term alone is 1. */
 static double simplex_threshold(const struct mc_smooth *smooth, double max, double mu) {
     double theta = max > mu ? max - mu : 0; /* theta mu, as below */
     size_t k = smooth->task->shape.k, n = 0;
@@ -83,8 +83,8 @@ static void gradient_row(const struct mc_task *task, size_t y, double sum, doubl
     row[y] = task->weight[y] * (mean - own);
 }
 
-/* row (k) = a, for u and theta of prepare. Returns its sum, which for a maximum is scaled to at most
- * 1: for small mu, theta is exact to some digits only. */
+/* row (k) = a, for u and theta of prepare. Returns its sum, which for a maximum is scaled to at
+ * most 1: for small mu, theta is exact to some digits only. */
 static double fill_row(const struct mc_smooth *smooth, double theta, double *row) {
     size_t k = smooth->task->shape.k;
     double sum = 0;

@@ -1,6 +1,6 @@
-/* The smoothed losses of mc, see newton.h: with u the slacks of a row, the maximising a is
- * a_c = clip(u_c / mu - theta, 0, 1), theta the multiplier of sum a <= 1 for a maximum. A term is in
- * the smoothed region if 0 < a_c < 1. */
+/* The smoothed losses of mc, see newton.h: with u the slacks of a row, the maximising a is a_c =
+ * clip(u_c / mu - theta, 0, 1), theta the multiplier of sum a <= 1 for a maximum. A term is in the
+ * smoothed region if 0 < a_c < 1. */
 #ifndef FAMILIES_MC_SOLVER_SMOOTHED_LOSS_H
 #define FAMILIES_MC_SOLVER_SMOOTHED_LOSS_H
 
@@ -31,8 +31,8 @@ struct risk mc_smooth_risk(struct mc_smooth *smooth);
 int mc_smooth_alpha(const struct mc_smooth *smooth, double cost, const double *s,
                     struct mc_alpha *alpha, struct error *err);
 
-/* g (n, k) = the gradient of R_mu at s, mu that of smooth, if the smoothed region stayed that of mu =
- * `band`: for the step that follows the minimiser from `band` to mu. */
+/* g (n, k) = the gradient of R_mu at s, mu that of smooth, if the smoothed region stayed that of mu
+ * = `band`: for the step that follows the minimiser from `band` to mu. */
 void mc_smooth_follow(const struct mc_smooth *smooth, double region, const double *s, double *g);
 
 /* The Hessian of a row of class y with scores s (k) is S / mu, S = sum over the terms p in the
