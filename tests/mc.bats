@@ -46,7 +46,7 @@ formulations='ww cs llw adm atm ats mmr ova'
     unit families/mc/solver/mc
 }
 
-@test "mc: where more variables are free than an active set holds a kernel's fit ends by splitting" {
+@test "mc: ADMM solves kernel problems with more free variables than the active set holds" {
     "$bin/datasets/generate" mc --rows 680 --classes 26 --features 16 --output wide
     for formulation in llw atm; do # 17,680 variables
         limited svm-mc-train -q -s $formulation -t rbf -g .05 -c 1e4 --max-iter 40 --strict --proof proof wide model
@@ -54,7 +54,7 @@ formulations='ww cs llw adm atm ats mmr ova'
     done
 }
 
-@test "mc: near a hard margin a kernel's fit ends, loose and tight" {
+@test "mc: kernel problems near a hard margin reach large and small gaps" {
     "$bin/datasets/generate" mc --rows 680 --classes 26 --features 16 --output wide
     some='ww cs'
     quick && some=ww
@@ -66,7 +66,7 @@ formulations='ww cs llw adm atm ats mmr ova'
     within "$(header gap model)" 0 1e-6
 }
 
-@test "mc: what splitting begins rounds end, with the support vectors of the optimum" {
+@test "mc: active-set iterations finish what ADMM begins, with the support vectors of the optimum" {
     real mc/letter.train.svm.gz
     gzip -dc "$real" | sed 1000q >letters
     some='ww cs'
@@ -96,7 +96,7 @@ far_groups() {
         }'
 }
 
-@test "mc: rows that units hold apart are fitted part by part, to the optimum of the whole" {
+@test "mc: connected components of a kernel matrix are solved one by one, to the joint optimum" {
     far_groups >far
     some='ww cs llw atm ova' costs='1e-2 1e4'
     quick && some=atm costs=1e4
@@ -121,7 +121,7 @@ far_groups() {
     cmp <(timeless sweep1) <(timeless sweep3)
 }
 
-@test "mc: of rows that have nothing to do with one another the optimum is known" {
+@test "mc: a diagonal kernel matrix has the known optimum" {
     # each has D = sum alpha - |w|^2 / 2 with alpha_c = min(C, 1 / k) and |w|^2 = k (k - 1) alpha_c^2
     awk 'BEGIN { for (i = 0; i < 600; i++) printf "%d 1:%d\n", i % 3, 1000 * i }' >alone
     for cost in 1e-4 1e5; do
@@ -141,7 +141,7 @@ far_groups() {
     assert [ "$(wc -l <log)" -gt 3 ]
 }
 
-@test "mc: scores that a working set has summed up are not added again" {
+@test "mc: repeated working sets reach the gap when kernel columns are not cached" {
     # fewer features than classes: columns are not kept
     awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
         BEGIN { s = 3; for (i = 1; i <= 4000; i++) { l = draw(6); printf "%d", l
@@ -151,11 +151,11 @@ far_groups() {
     within "$(header gap model)" 0 1e-3
 }
 
-@test "mc: operator splitting comes to the optimum of every formulation" {
+@test "mc: ADMM reaches the optimum of every formulation" {
     unit families/mc/solver/kernel_admm
 }
 
-@test "mc: what all classes could share does not drown in the rounding of systems" {
+@test "mc: directions common to all classes survive the rounding of linear systems" {
     far() { # SEED SHIFT: 150 rows, 30 features from .01 to 200
         awk -v state="$1" -v shift="$2" '
             function u() { state = state * 16807 % 2147483647; return state / 2147483647 }
@@ -180,11 +180,11 @@ far_groups() {
     done
 }
 
-@test "mc: certificates pay for rounding what they have to, and no more" {
+@test "mc: certificates subtract the rounding-error bounds of the definition" {
     unit families/mc/solver/certify
 }
 
-@test "mc: kernel values that are next to 0 cost no rounding" {
+@test "mc: tiny kernel values add nothing to the rounding-error bound" {
     awk '{ for (f = 2; f <= NF; f++) { split($f, at, ":"); $f = at[1] ":" at[2] * 1000 } print }' \
         three.svm | sort -u >far.svm
     for kernel in rbf laplacian; do # of rows so far apart the matrix is that of the identity
@@ -197,7 +197,7 @@ far_groups() {
 
 # ---- the optimum ----
 
-@test "mc: the anchors: the optimum of Weston and Watkins on real data, to 1e-6" {
+@test "mc: the optimum of ww on real data is known to 1e-6" {
     quick && skip 'long fits: the plain build makes them'
     for anchor in 'letter 30671.83' 'news20bydate 1915.0151' 'mnist10k 888.5887'; do
         read -r name optimum <<<"$anchor"
@@ -209,7 +209,7 @@ far_groups() {
     done
 }
 
-@test "mc: every formulation's solvers hold one another's optimum" {
+@test "mc: all solvers of a formulation have bounds that contain the same optimum" {
     for s in $formulations; do
         for bias in 0 1; do
             train -s "$s" -B $bias -e 1e-6 --solver bcd three.svm bcd
@@ -224,7 +224,7 @@ far_groups() {
     done
 }
 
-@test "mc: with the linear kernel as a kernel the fit is the same" {
+@test "mc: the linear kernel as a kernel matrix has the same optimum" {
     # a polynomial of degree 1 with gamma 1 is the linear kernel
     for s in $formulations; do
         train -s "$s" -B 0.5 -e 1e-7 three.svm linear
@@ -238,7 +238,7 @@ far_groups() {
     done
 }
 
-@test "mc: kernel columns that do not fit into memory leave the optimum alone" {
+@test "mc: the optimum does not depend on the memory for kernel columns" {
     rows 250 5 6 3 >five.svm
     for s in ww cs llw adm atm ats mmr ova; do
         for options in '' '-B 2'; do
@@ -264,7 +264,7 @@ far_groups() {
     assert_equal "$(predict many.svm a)" "$(svm-mc-predict -q -j 2 many.svm b)"
 }
 
-@test "mc: fits end where steps of one row would crawl: huge costs, units, equal rows" {
+@test "mc: fits reach the gap where coordinate descent converges slowly: huge costs, units, equal rows" {
     rows 40 3 3 5 >set.svm
     # features in units of their own, rows that are equal, one row with two labels
     awk '{ $2 = ""; $5 = "4:" NR * 1000 } { print } NR % 5 == 0 { print; $1 = 1; print }' set.svm |
@@ -282,7 +282,7 @@ far_groups() {
     done
 }
 
-@test "mc: margins that the rounding of scores leaves short of 1 cost little, however large C is" {
+@test "mc: margins that rounding leaves below 1 cost little, however large C is" {
     far_rows 0 1 2 >far.svm
     for s in ww cs llw adm atm ats mmr ova; do
         for c in 1e4 1e6; do
@@ -295,7 +295,7 @@ far_groups() {
     done
 }
 
-@test "mc: coefficients that cancel in large kernel values are rounded such that margins hold" {
+@test "mc: margins hold when coefficients cancel in large kernel values" {
     far_rows 1 2 >few.svm
     for s in ww cs llw adm atm ats mmr ova; do
         for c in 1e4 1e6; do
@@ -342,7 +342,7 @@ far_groups() {
 
 # ---- the defects of others ----
 
-@test "mc: an empty row costs a constant and disturbs nothing" {
+@test "mc: an empty row adds a constant to the objective" {
     train -e 1e-8 three.svm a
     { echo 2; cat three.svm; echo 1; } >empty.svm
     train -e 1e-8 empty.svm b
@@ -353,7 +353,7 @@ far_groups() {
     within "$(header gap c)" 0 1e-14 # rounding is paid for
 }
 
-@test "mc: one class is an error, two are no special case" {
+@test "mc: one class is an error, two classes are not" {
     sed 's/^[^ ]*/7/' three.svm >one.svm
     run -1 svm-mc-train -q one.svm m
     assert_output --partial "all training rows have the label '7'"
@@ -363,7 +363,7 @@ far_groups() {
     assert_equal "$(predict two.svm m | sort -u | tr '\n' ' ')" '1 2 '
 }
 
-@test "mc: four thousand classes stay within the memory of W" {
+@test "mc: four thousand classes need little more memory than W" {
     sanitized && skip 'the sanitizer has its own memory'
     awk 'BEGIN { for (i = 1; i <= 24000; i++) {
         c = (i - 1) % 4000 + 1; print c, c % 97 + 1 ":1", c % 89 + 98 ":1", c % 83 + 187 ":" 1 + i % 3 } }' >many.svm
@@ -375,7 +375,7 @@ far_groups() {
     assert_equal "$(wc -l <out)" 24000
 }
 
-@test "mc: without a limit on iterations the gap is reached, with one it is told" {
+@test "mc: the gap is reached without an iteration limit, and reported with one" {
     run -0 svm-mc-train -q --max-iter 2 -e 1e-9 --solver bcd three.svm m
     assert_output --partial 'warning: not converged'
     run -3 svm-mc-train -q --strict --max-iter 2 -e 1e-9 --solver bcd three.svm m
@@ -387,7 +387,7 @@ far_groups() {
     done
 }
 
-@test "mc: a class that a fold leaves without rows is left out there" {
+@test "mc: a fold without rows of a class trains without it" {
     { cat three.svm; echo '4 1:1 2:3'; } >single.svm
     run -0 svm-mc-train -q -v 3 single.svm
     assert_line --partial 'Cross Validation Accuracy = '
@@ -409,7 +409,7 @@ far_groups() {
     assert_equal "$(header labels m)" '10 2 b'
 }
 
-@test "mc: a label that training did not have is an error, and in the table of confusions" {
+@test "mc: a label unknown to the model counts as an error, and is in the confusion table" {
     train three.svm m
     { head -n 9 three.svm; echo '77 1:1'; echo '1:1 2:2'; } >test.svm
     predict --metrics --confusion table test.svm m out >metrics
@@ -487,7 +487,7 @@ log_loss() {
          END { printf "%.6g", loss / FNR }' "$1" new
 }
 
-@test "mc: probabilities are smoothed: held-out rows that are all right make no certainty" {
+@test "mc: probabilities stay below 1 when all held-out rows are right" {
     blobs 6 2 6 1 >six.svm
     blobs 60 3 12 2 >sixty.svm
     for rows in six sixty; do
@@ -502,7 +502,7 @@ log_loss() {
     done
 }
 
-@test "mc: new rows' log loss is no worse than with LIBSVM's probabilities" {
+@test "mc: log loss on new rows is no worse than with LIBSVM's probabilities" {
     command -v svm-predict >/dev/null || skip 'no svm-predict (package libsvm-tools)'
     command -v svm-train >/dev/null || skip 'no svm-train (package libsvm-tools)'
     for task in '20 2 2.3' '50 2 2.3' '30 3 4' '60 4 4'; do
@@ -536,7 +536,7 @@ log_loss() {
     awk '{ printf "%s %.9f %.9f %.9f\n", $1, $2, $3, $4 }' out | cmp - by_hand
 }
 
-@test "mc: the accuracy is told as svm-predict tells it, with its counts" {
+@test "mc: the accuracy is printed as by svm-predict, with counts" {
     command -v svm-predict >/dev/null || skip 'no svm-predict (package libsvm-tools)'
     { cat three.svm; echo '2 1:-9'; } >test.svm
     for rows in 7 12 1000; do
@@ -594,7 +594,7 @@ peer() {
     cmp ours theirs
 }
 
-@test "mc: what cannot be exported or imported is told" {
+@test "mc: models that cannot be exported or imported are refused" {
     sed 's/^1 /a /' three.svm >words.svm
     run -2 svm-mc-train -q --liblinear exported words.svm m
     assert_output --partial "labels must be whole numbers: 'a'"
@@ -645,7 +645,7 @@ peer() {
     done
 }
 
-@test "mc: a sweep's points are single runs" {
+@test "mc: the points of a sweep equal single runs" {
     for t in linear rbf; do
         svm-mc-train -q -v 3 -e 1e-8 -t $t -c .01,1,100 -s ww,cs three.svm >sweep
         for c in .01 1 100; do
@@ -661,7 +661,7 @@ peer() {
     done
 }
 
-@test "mc: threads change nothing, in fits and in sweeps" {
+@test "mc: results do not depend on the number of threads" {
     costs=2^-5:2^4:x2 points=20
     quick && costs=2^-5:2^4:x8 points=8
     for j in 1 4; do # in too little memory for the matrix, too
@@ -690,7 +690,7 @@ peer() {
     done
 }
 
-@test "mc: the sets that the generator makes are learnt" {
+@test "mc: generated data sets are learnt" {
     PATH=$bin/datasets:$PATH
     generate mc --rows 2000 --features 3000 --classes 50 >sparse.svm
     train sparse.svm m
@@ -702,7 +702,7 @@ peer() {
     within "$(metric accuracy metrics)" 0.6 1
 }
 
-@test "mc: fits with kernels that are not positive semidefinite end soon, and say so" {
+@test "mc: fits with indefinite kernels end soon, and say so" {
     rows 30 3 3 1 >plain.svm
     for formulation in ww cs llw mmr ats ova; do
         for kernel in '-t sigmoid -g .01 -B 3' '-t polynomial -d 2 -g .1 -r -1'; do
@@ -715,7 +715,7 @@ peer() {
     done
 }
 
-@test "mc: rows so short that 1 / |x|^2 overflows leave the optimum where rows of zeros do" {
+@test "mc: rows whose 1 / |x|^2 overflows have the optimum of zero rows" {
     # compare ZEROS SHORT OPTIONS: files whose optima are the same to 1e-15
     compare() {
         train -q "${@:3}" "$1" model
@@ -750,7 +750,7 @@ decades() {
     printf '1 4:1\n2 1:6e11 4:4e11\n3 1:4 5:3\n4 1:-1 4:-1.25 5:-.5\n' >eleven.svm
 }
 
-@test "mc: bounds of polynomials are true where kernel values span many decades" {
+@test "mc: bounds hold for polynomial kernels whose values span many decades" {
     decades
     # svm-check verifies each, see train
     train -s adm -t polynomial -d 3 -c 100 five.svm m
@@ -763,7 +763,7 @@ decades() {
     done
 }
 
-@test "mc: coefficients that doubles round leave margins, though rows span decades or are nearly equal" {
+@test "mc: margins survive the rounding of coefficients for rows over decades and nearly equal rows" {
     decades
     train -s cs -t polynomial -d 3 -r 1 eleven.svm m # f = 0 has a primal of 4
     within "$(header gap m)" 0 1e-3
@@ -776,7 +776,7 @@ decades() {
     within "$(header primal m)" 23.97 24.02
 }
 
-@test "mc: fits whose bounds hardly move end" {
+@test "mc: fits whose bounds converge slowly end" {
     # one feature, of 1 and of 10^8 and more
     printf '%s 1:%s\n' 1 .925 2 -9.66e11 2 1.6 1 1.6 1 -2.61 1 -.763 2 .928 >mmr.svm
     timeout 60 svm-mc-train -q -s mmr -t polynomial -d 5 -g 1 -r 1 -c 16000 mmr.svm m

@@ -11,7 +11,7 @@
  * D is lowered by the bound of the cost of scaling it down; a negative alpha, or one that belongs
  * to no loss term, gives the trivial bound. */
 struct mc_dual {
-    const struct mc_alpha *alpha;
+    const struct mc_alpha *alpha; /* (n, k) */
     const double *weights; /* W(alpha): linear (n_features, k), kernel (n, k); NULL: it is the fit's
                               weights, bit by bit */
     const double *bias;    /* (k) of the constant feature; NULL with weights, or without one */

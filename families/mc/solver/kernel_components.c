@@ -120,13 +120,13 @@ static int copy_component(struct joint_point *whole, size_t k, const uint32_t *r
 struct component_monitor {
     const struct monitor *wrapped;
     const struct joint_point *whole;
-    double nothing; /* primal of the component's zero solution */
+    double zero_loss; /* primal of the component's zero solution */
 };
 
 static enum stop_reason check(void *context, uint64_t iteration, double primal, double dual) {
     const struct component_monitor *component_monitor = context;
     const struct joint_point *whole = component_monitor->whole;
-    double gained = fmax(0, component_monitor->nothing - primal);
+    double gained = fmax(0, component_monitor->zero_loss - primal);
     return monitor_check(component_monitor->wrapped, whole->iterations + iteration,
                          whole->primal - gained, whole->dual + dual);
 }
@@ -170,12 +170,12 @@ int mc_kernel_components_solve(const struct parts *parts, struct mc_kernel *kern
         struct component component;
         status = make_component(task, row, m, &component, err);
         if (status == 0) {
-            component_monitor.nothing = mc_zero_loss(&component.task, goal->cost);
+            component_monitor.zero_loss = mc_zero_loss(&component.task, goal->cost);
             status = solve_component(&component.task, goal, &inner, &own, err);
         }
         status = status < 0 ? -1 : copy_component(&whole, k, row, m, &own, err);
         reason = stop_limited(own.reason) ? own.reason : STOP_REACHED;
-        whole.primal -= fmax(0, component_monitor.nothing - own.primal);
+        whole.primal -= fmax(0, component_monitor.zero_loss - own.primal);
         whole.dual += own.dual;
         whole.iterations += own.iterations;
         mc_fit_free(&own);

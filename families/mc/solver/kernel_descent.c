@@ -99,7 +99,7 @@ static int run_active_set(struct mc_kernel *kernel, const struct monitor *monito
     return 0;
 }
 
-/* Chooses a working set and sweeps over it. course->n_set is 0 if no row would gain. */
+/* Chooses a working set and sweeps over it. progress->n_set is 0 if no row would gain. */
 static int run_set(struct mc_kernel *kernel, double target_difference,
                    const struct monitor *monitor, struct progress *progress, struct error *err) {
     double distance = kernel->primal - kernel->dual;
@@ -181,7 +181,8 @@ static bool is_slow(const struct mc_kernel *kernel, struct progress *progress, d
     return (progress->set && progress->end == MC_SET_TO_ADMM) || mc_policy_after_set(&used);
 }
 
-/* Iterates until the gap, by the scores F, is at most aim, or a limit is reached, or it stalls. */
+/* Iterates until the gap, by the scores F, is at most `target`, or a limit is reached, or it
+ * stalls. */
 static int iterate(struct mc_kernel *kernel, double target, const struct monitor *monitor,
                    struct mc_fit *fit, struct error *err) {
     size_t first = kernel->n / FIRST_PART > FIRST_SET ? kernel->n / FIRST_PART : FIRST_SET;

@@ -26,8 +26,8 @@ enum {
     LINE = 64               /* bytes of a cache line */
 };
 
-/* A working set is solved when the gap of its inner problem is INNER times primal - dual of the
- * whole problem, or ENOUGH times the target. */
+/* A working set is solved when the gap of its inner problem is INNER_GAP times primal - dual of
+ * the whole problem, or TARGET_PART times the target. */
 static const double INNER_GAP = 0.05, TARGET_PART = 0.5;
 /* Work of a step in multiplications, and for each of its classes, besides the scores that it
  * changes. Multiplications of an active-set iteration over the cube of its free variables. */

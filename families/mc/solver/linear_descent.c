@@ -35,7 +35,7 @@ enum {
      * slow. */
     float_PATIENCE = 50,
     double_PATIENCE = 5000,
-    LOW_GAP_PART = 16, /* below the gap `near`, 1/16 of the sweeps so far is enough */
+    LOW_GAP_PART = 16, /* below LOW_GAP, in float: after 1/16 of the sweeps so far */
     MIN_FEATURES = 8   /* features of a task that computes a part of W(alpha) */
 };
 
@@ -80,22 +80,20 @@ struct mc_linear {
     size_t n, n_features;
     const uint32_t *y;
     double bias;
-    double *q;   /* (n) |x|^2 with the constant feature */
-    double *cap; /* (k) C of a row of each class */
-    uint32_t
-        *identity; /* (n_features) 0, 1, ..: the columns of a dense row; NULL: rows are sparse */
-    uint32_t *changed; /* (k) work */
-    double *u, *to;    /* (k) work */
-    double cost;       /* C of alpha; 0 before the first solve */
+    double *q;          /* (n) |x|^2 with the constant feature */
+    double *cap;        /* (k) C of a row of each class */
+    uint32_t *identity; /* (n_features) 0, 1, ..: columns of dense rows; NULL: rows are sparse */
+    uint32_t *changed;  /* (k) work */
+    double *u, *to;     /* (k) work */
+    double cost;        /* C of alpha; 0 before the first solve */
     struct mc_alpha alpha;
     struct mc_sampling sampling;
     double target;               /* target gap of the descent */
     double primal, dual;         /* bounds of the last evaluation, for the monitor */
     double low_gap;              /* gap below which the descent has little patience */
     uint64_t sweeps, max_sweeps; /* of this solve; their limit */
-    double
-        *weights; /* (n_features + 1, k) the primal point if it is not W(alpha); NULL: always is */
-    bool has_own_primal; /* the primal point is `weights` */
+    double *weights;     /* (n_features + 1, k) a primal point other than W(alpha); or NULL */
+    bool has_own_primal; /* the primal point is `weights`, else W(alpha) */
 
     /* distributed rows: */
     struct cluster *cluster;

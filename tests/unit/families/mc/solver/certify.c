@@ -1,5 +1,5 @@
-/* Certificates of classes: the loss with what rounding may add to it, and what is taken off the
- * dual, by their definitions. */
+/* mc_certify against plain computations by its definition: the loss with its rounding-error bound,
+ * and the dual less its own. */
 #include "families/mc/solver/certify.h"
 
 #include "tests/unit/families/line.h"
@@ -36,7 +36,7 @@ static void open_scene(struct scene *scene, float *x, int form, bool kernel, dou
         for (size_t c = 0; c < K; c++) {
             bool term = mc_is_term(&scene->task.shape, scene->y[i], c);
             row[c] = term && i != 4 ? .1 * random_unit(random) : 0;
-            /* some rows lose, some do not */
+            /* some rows have a loss, some do not */
             scene->s[i * K + c] =
                 (c == scene->y[i] ? 5 * (double)(i % 3) : 0) + random_unit(random);
         }
@@ -52,7 +52,8 @@ static void close_scene(struct scene *scene) {
     line_close(&scene->line);
 }
 
-/* The loss at the scores, and *rounding of it, where they are off by 6 units of a row's largest. */
+/* The loss at the scores, and *rounding, its error bound for scores with errors of 6 units of a
+ * row's largest. */
 static double plain_loss(const struct scene *scene, double cost, double *rounding) {
     const struct mc_shape *shape = &scene->task.shape;
     double value = 0, slope = 2 * fmax(1, shape->margin);
@@ -73,7 +74,7 @@ static double plain_loss(const struct scene *scene, double cost, double *roundin
     return value;
 }
 
-/* The sum of the scene's alpha; row 4, of zeros, counts as much as it can. */
+/* The sum of the scene's alpha; row 4, of zeros, has its maximal alpha. */
 static double plain_sum(const struct scene *scene, double cost) {
     double sum = 0;
     for (size_t i = 0; i < N; i++) {
@@ -99,7 +100,7 @@ static void check_certificate(struct scene *scene, double cost) {
     double unit = (K + 8) * DBL_EPSILON + (kernel ? 0 : (terms + 2) * line_unit);
     for (size_t i = 0; i < N; i++) {
         error[i] = unit * error[i];
-        /* row 4 has no coefficients, and no values that they could have */
+        /* row 4 has its maximal alpha, but no coefficients */
         error[i] +=
             i == 4 ? width * cost * scene->weight[scene->y[i]] * mc_max_alpha_sum(shape) : 0;
         sum += cost * scene->weight[scene->y[i]] * mc_max_alpha_sum(shape);
@@ -121,7 +122,7 @@ static void check_certificate(struct scene *scene, double cost) {
           shape->form->name, fit.certificate.paid, paid);
 }
 
-/* The dual point that a task keeps: rows without a value are at their caps. */
+/* The stored dual point: rows of zeros have their maximal alpha. */
 static void check_kept(struct scene *scene, double cost) {
     struct error err;
     const struct mc_shape *shape = &scene->task.shape;
@@ -147,7 +148,7 @@ static void check_kept(struct scene *scene, double cost) {
     scene->task.keep = false;
 }
 
-/* A dual point over its caps is scaled down to them, one that scaling does not take there gives the
+/* A dual point above its caps is scaled down; one that scaling cannot make feasible gives the
  * trivial bound. */
 static void check_infeasible(struct scene *scene, double cost) {
     struct error err;
@@ -196,7 +197,7 @@ static void check_certificates(void) {
     CHECK(mc_is_rounding(&certificate, 10), "a gap of 11 with 10 for rounding");
     certificate.certified = false;
     CHECK(!mc_is_rounding(&certificate, 10), "without a certificate");
-    printf("ok: certificates of classes are those of the definition, and what they pay\n");
+    printf("ok: certificates have the bounds and rounding errors of the definition\n");
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
-/* Operator splitting (families/mc/solver/kernel_admm.c), and what goes on from a problem nearby
- * (kernel_approach.c), come to the optimum of the other methods, for every formulation, with and
- * without a constant feature, whatever the threads. */
+/* ADMM (kernel_admm.c), and the low-rank surrogate with what follows it (kernel_surrogate.c), reach
+ * the optimum of the other methods: for every formulation, with and without a constant feature,
+ * with any number of threads. */
 #include "common/base/memory.h"
 #include "common/kernel/gram.h"
 #include "families/mc/solver/formulation.h"
@@ -13,7 +13,7 @@ enum { FORMS = 8, ROWS = 40, MORE_ROWS = 520, CLASSES = 19 };
 typedef int method(struct mc_kernel *kernel, const struct mc_goal *goal,
                    const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
-/* The optimum's bounds, by the solver as users have it. */
+/* Bounds of the optimum, by mc_solve. */
 static struct solution solve(const struct problem *problem, int form, double bias, double cost) {
     struct mc_setup setup = {
         .formulation = (enum mc_formulation)form, .margin_scale = 1, .bias = bias, .seed = 1};
@@ -36,7 +36,7 @@ static enum stop_reason stop_at_once(void *context, uint64_t iteration, double p
     return STOP_ITERATIONS;
 }
 
-/* A task that has hardly begun, and what the method makes of it. */
+/* Runs the method after one iteration of coordinate descent. */
 static struct mc_fit finish(method *run, struct problem *problem, int form, double bias,
                             const uint32_t *y, double cost) {
     struct score_map map;
@@ -70,7 +70,7 @@ static struct mc_fit finish(method *run, struct problem *problem, int form, doub
     return fit;
 }
 
-/* From a problem nearby, and by splitting what that leaves to it, as mc_solve does. */
+/* The surrogate, then ADMM if it asks for it, as mc_solve does. */
 static int approach(struct mc_kernel *kernel, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     int status = mc_kernel_surrogate(kernel, goal, monitor, fit, err);
@@ -81,7 +81,7 @@ static int approach(struct mc_kernel *kernel, const struct mc_goal *goal,
     return status;
 }
 
-/* Rows of which a kernel matrix of few columns is nearly all (3 features). */
+/* Rows with 3 features, whose kernel matrix has nearly low rank. */
 static void check(method *run, size_t n, int first, struct threads *threads) {
     struct data data = sample_data(n, 3, 1, SAMPLE_SIGNED, false, true, 5);
     struct kernel kernel = {.type = KERNEL_RBF, .gamma = .3};
@@ -133,6 +133,6 @@ int main(void) {
     check(mc_kernel_admm, ROWS, 0, threads);
     check(approach, MORE_ROWS, 3, threads);
     threads_free(threads);
-    printf("ok: splitting comes to the optimum of every formulation\n");
+    printf("ok: ADMM reaches the optimum of every formulation\n");
     return 0;
 }

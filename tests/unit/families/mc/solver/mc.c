@@ -1,5 +1,5 @@
-/* families/mc/solver/mc.h against the definition in reference.h, for every formulation: the bounds,
- * both engines and the second solver, kernels, bias, weights, warm starts. */
+/* mc_solve against the definition in reference.h, for every formulation: bounds, all solvers,
+ * kernels, bias, weights, warm starts. */
 #include "families/mc/solver/mc.h"
 
 #include "common/base/memory.h"
@@ -12,7 +12,7 @@ enum { FORMS = 8 };
 
 /* ---- problems ---- */
 
-/* Names "1".."k" and labels at random; every class has a row when n >= k. */
+/* Names "1".."k" and random labels; every class has a row if n >= k. */
 static void add_labels(struct data *data, size_t k, uint64_t seed) {
     struct random random;
     struct error err;
@@ -36,7 +36,7 @@ static struct data problem_data(size_t n, uint32_t d, size_t k, bool sparse, uin
     return data;
 }
 
-/* The same for the reference, with the constant feature as a last one. */
+/* The same for the reference, with the constant feature last. */
 static double *dense_rows(const struct data *data, double bias) {
     size_t d = data->n_features;
     double *x = sample_array(data->n_rows * (d + 1), sizeof *x);
@@ -210,7 +210,7 @@ static void test_binary(void) {
     }
     CHECK(fabs(binary - 2 * solution.primal) < 1e-10 * binary, "%.12g is not twice %.12g", binary,
           solution.primal);
-    /* and its optimum is that of one-against-all, both of whose problems it is */
+    /* and the optimum of one-against-all, both of whose problems are that SVM */
     setup = make_setup(MC_OVA, 1, 0);
     struct solution ova = solve(&problem, &setup, MC_BCD, 1.4, 1e-9);
     CHECK(fabs(ova.primal - 2 * binary) < 1e-6 * binary, "%.12g is not twice %.12g", ova.primal,
@@ -242,7 +242,7 @@ static void test_margin_scale(void) {
     printf("ok: margins at half the scale are those at a quarter of the cost\n");
 }
 
-/* Names that sort the other way round: the columns of W change places. */
+/* Names in reverse order reverse the columns of W. */
 static void test_permutation(void) {
     struct data data = problem_data(60, 6, 3, false, 8);
     struct problem problem = {.data = &data, .n = data.n_rows};
@@ -265,7 +265,7 @@ static void test_permutation(void) {
     printf("ok: permuting classes permutes W\n");
 }
 
-/* Costs up and down, each from the last solution, against fits from nothing. */
+/* Costs up and down, warm-started, against cold starts. */
 static void test_warm_starts(void) {
     static const double costs[] = {.1, 1, 10, .5};
     struct data data = problem_data(60, 6, 4, true, 9);
@@ -303,7 +303,7 @@ static void test_warm_starts(void) {
     printf("ok: each cost from the last one's solution, linear and rbf\n");
 }
 
-/* More classes than are held dense, with rows for few of them. */
+/* More classes than are stored dense, with rows for few of them. */
 static void test_many_classes(void) {
     for (int form = 0; form < FORMS; form++) {
         struct data data = problem_data(200, 30, 100, true, 11);
@@ -320,7 +320,7 @@ static void test_many_classes(void) {
     printf("ok: a hundred classes, alpha in lists\n");
 }
 
-/* Nothing but rows of zeros: the constant in P and D, but for rounding that is paid for. */
+/* All rows are zero: primal and dual are the constant, up to rounding-error bounds. */
 static void test_empty_rows(void) {
     struct data data = problem_data(9, 3, 3, false, 12);
     memset(data.value, 0, data.n_rows * data.n_features * sizeof *data.value);

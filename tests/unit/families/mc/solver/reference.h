@@ -1,5 +1,5 @@
-/* Multi-class SVMs from their definition, slow and plain, sharing nothing with the product: margins
- * of explicit terms, the dual by projected gradient over all alpha at once. */
+/* A plain reference for multi-class SVMs, independent of the solvers: margins from their
+ * definition, the dual by projected gradient over all alpha. */
 #ifndef TESTS_UNIT_FAMILIES_MC_SOLVER_REFERENCE_H
 #define TESTS_UNIT_FAMILIES_MC_SOLVER_REFERENCE_H
 
@@ -30,10 +30,10 @@ struct mc_reference {
     const double *cost; /* (n) */
     double margin;      /* M */
     struct mc_definition definition;
-    double primal, dual; /* found */
+    double primal, dual; /* results */
 };
 
-/* The margin of class c for a row of class y with scores s, whose mean is zero where it must be. */
+/* The margin of class c for a row of class y with scores s, centred if the form is. */
 static double mc_reference_margin(const struct mc_reference *r, size_t y, size_t c,
                                   const double *s) {
     if (r->definition.relative) {
@@ -79,8 +79,8 @@ static void mc_reference_scores(const struct mc_reference *r, const double *W, s
     }
 }
 
-/* W (d, k) of alpha (n, k): the sum over terms of alpha x slope', on the subspace of sums to zero
- * where there is one. */
+/* W (d, k) of alpha (n, k): the sum over terms of alpha x slope', projected to sums of zero over
+ * classes if the form is centred. */
 static void mc_reference_weights(const struct mc_reference *r, const double *alpha, double *W) {
     double *slope = malloc(r->k * sizeof *slope);
     memset(W, 0, r->d * r->k * sizeof *W);
@@ -131,7 +131,7 @@ static double mc_reference_dual(const struct mc_reference *r, const double *alph
     return value;
 }
 
-/* The nearest point of a row's dual set: the box, or the simplex sum <= cost, by bisection. */
+/* Projection to a row's dual set: the box, or the simplex sum <= cost, by bisection. */
 static void mc_reference_project(const struct mc_reference *r, size_t i, double *alpha) {
     double low = 0, high = 0, cost = r->cost[i];
     for (size_t c = 0; c < r->k; c++) {

@@ -1,5 +1,5 @@
-/* The exact block step of mc, for every formulation: no move in a row's set does better, and the
- * vectors' steps are the plain one's. */
+/* The exact step of mc, for every formulation: it is optimal among moves in a row's feasible set,
+ * and the vectorised steps agree with a plain one. */
 #include "common/base/memory.h"
 #include "families/mc/solver/formulation.h"
 #include "tests/unit/compute.h"
@@ -35,8 +35,8 @@ static double own(const struct block *block, double eta) {
     return block->shape->form->own ? clip(block->v[block->y] - eta, block->cap) : 0;
 }
 
-/* Increasing in t; its root decides. `kind`: 0 lambda = 0, t = theta; 1 sum alpha = cap without an
- * own term, t = theta; 2 the same with one, t = its alpha. */
+/* A function that increases in t, whose root is wanted. `kind`: 0 lambda = 0, t = theta; 1 sum
+ * alpha = cap without an own term, t = theta; 2 the same with one, t = its alpha. */
 static double equation(const struct block *block, int kind, double t) {
     double kappa = block->shape->kappa, cap = block->cap;
     if (kind == 0) {
@@ -49,7 +49,7 @@ static double equation(const struct block *block, int kind, double t) {
     return sum_others(block, theta, INFINITY) - (cap - t);
 }
 
-/* Plain bisection to the last bit. */
+/* Bisection to the last bit. */
 static double root(const struct block *block, int kind, double low, double high) {
     for (;;) {
         double middle = low + (high - low) / 2;
@@ -104,7 +104,7 @@ static void plain_step(const struct mc_shape *shape, size_t y, double cost, doub
     for (size_t c = 0; c < shape->k; c++) {
         sum += c == y ? -alpha[c] : alpha[c];
     }
-    /* alpha itself serves for v */
+    /* v in place of alpha */
     for (size_t c = 0; c < shape->k; c++) {
         double sigma = c == y ? -1 : 1; /* of U */
         alpha[c] += slack[c] / scale + shape->kappa * sigma * sum;
@@ -145,7 +145,7 @@ static double block_value(const struct mc_shape *shape, size_t y, double q, cons
     return value - q * square / 2;
 }
 
-/* No small move within the row's set, of one term or between two, does better. */
+/* No small feasible move, of one term or between two, increases the dual. */
 static void check_block(const struct mc_shape *shape, size_t y, double cost, double q,
                         const double *s, const double *from, const double *alpha) {
     size_t k = shape->k;
@@ -220,11 +220,11 @@ static void test_block(void) {
             free(alpha);
         }
     }
-    printf("ok: no move in a row's set beats the exact block step, k = 2, 3, 26, 1000\n");
+    printf("ok: the exact step is optimal for the row, k = 2, 3, 26, 1000\n");
 }
 
-/* The vectors' steps against the plain one: alpha may differ where the dual is flat, its value not,
- * and the gain is the change of the value. */
+/* The vectorised steps against the plain one: alpha may differ where the dual is constant, its
+ * value may not, and the gain is the change of the value. */
 enum { MC_MAX_ROOT_STEPS = 60 };
 #define REAL float
 #define SIGNED int32_t
@@ -340,11 +340,11 @@ static void test_vector_step(void) {
             free(change);
         }
     }
-    printf("ok: the steps in vectors, float and double, gain what the plain one gains\n");
+    printf("ok: vectorised steps, float and double, gain as much as the plain one\n");
 }
 
-/* Rows so short that 1 / q overflows, at costs of any size: what comes out is in the row's set,
- * with nothing but the terms, and all of the cost is taken where every term loses. */
+/* Rows so short that 1 / q overflows, at costs of any size: the new alpha is feasible, 0 for
+ * classes without a term, and maximal if every term has a loss. */
 #define SHORT_STEP(REAL_TYPE, PREFIX, UNIT)                                                        \
     static void PREFIX##short_step(const struct mc_shape *shape, size_t y, double cost, double q,  \
                                    bool scores) {                                                  \
@@ -401,7 +401,7 @@ static void test_short_rows(void) {
             }
         }
     }
-    printf("ok: steps of rows that are next to nothing stay in the row's set\n");
+    printf("ok: steps of tiny rows stay feasible\n");
 }
 
 int main(void) {
