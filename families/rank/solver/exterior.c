@@ -229,7 +229,6 @@ static int exterior_adjoint(const struct score_map *map, const double *r, double
     return 0;
 }
 
-/* n_outputs is 1. */
 static int exterior_exact(const struct score_map *map, const double *weights, size_t n_outputs,
                           double *s, struct error *err) {
     const struct exterior *exterior = map->context;
@@ -242,7 +241,20 @@ static int exterior_exact(const struct score_map *map, const double *weights, si
                               .pair = exterior->pair,
                               .first = exterior->first,
                               .threads = map->threads};
-    return skew_margins(&skew, weights, s, err);
+    size_t n = map->n;
+    double *b = memory_array(n, 2 * sizeof *b, "margins", err);
+    int status = b ? 0 : -1;
+    for (size_t k = 0; status == 0 && k < n_outputs; k++) {
+        for (size_t p = 0; p < n; p++) {
+            b[p] = weights[p * n_outputs + k];
+        }
+        status = skew_margins(&skew, b, b + n, err);
+        for (size_t p = 0; status == 0 && p < n; p++) {
+            s[p * n_outputs + k] = b[n + p];
+        }
+    }
+    free(b);
+    return status;
 }
 
 struct score_map exterior_map(struct exterior *exterior) {
