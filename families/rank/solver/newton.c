@@ -22,10 +22,6 @@ static const struct huber_pace PACE = {
 static const double MU_FIRST = 1;
 static const double STEP = 0.1;    /* accuracy of a step, relative to the gap that is wanted */
 static const double FORCING = 0.1; /* residual of CG relative to the gradient */
-/* Pairs that come into the band on the way cut a step to less than this: it then is the shortest
- * way to a Hessian that knows them, however little it gains, and is searched for to the end. */
-static const double POOR = 0.05;
-static const double LINE = 1e-3; /* accuracy of the line search, relative to that of the step */
 
 struct newton {
     const struct problem *problem;
@@ -285,11 +281,11 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
         .trial = newton->trial,
         .g = newton->g,
     };
-    struct linesearch_result found = linesearch_minimise(&line, LINE * step_accuracy(path));
-    if (found.theta < POOR) {
-        found = linesearch_minimise(&line, 0);
-    }
+    /* To the end, however little is gained: pairs that come into the band on the way may cut a step
+     * to a small part, which then is the shortest way to a Hessian that knows them. */
+    struct linesearch_result found = linesearch_minimise(&line, 0);
     array_add(newton->w, found.theta, newton->step, d);
+    (void)path;
     (void)moved;
     return map->scores(map, newton->w, newton->s, err);
 }
