@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int keep_remarks(struct kept_rows *rows, const struct data *block, struct error *err) {
+static int keep_remarks(struct buffered_rows *rows, const struct data *block, struct error *err) {
     const uint64_t *start = block->remark_start;
     size_t length = (size_t)(start[block->n_rows] - start[0]), room = memory_room(0, rows->n_text);
     if (memory_grow(&rows->text, room, rows->n_text + length, 1, "names of rows", err) < 0) {
@@ -15,7 +15,7 @@ static int keep_remarks(struct kept_rows *rows, const struct data *block, struct
         memcpy(rows->text + rows->n_text, block->remark + start[0], length);
     }
     for (size_t i = 0; i < block->n_rows; i++) {
-        struct kept_row *row = &rows->row[rows->n + i];
+        struct buffered_row *row = &rows->row[rows->n + i];
         row->remark = rows->n_text + (size_t)(start[i] - start[0]);
         row->remark_length = (size_t)(start[i + 1] - start[i]);
     }
@@ -23,16 +23,16 @@ static int keep_remarks(struct kept_rows *rows, const struct data *block, struct
     return 0;
 }
 
-int kept_rows_add(struct kept_rows *rows, const struct data *block, const double *scores,
-                  struct error *err) {
+int buffered_rows_add(struct buffered_rows *rows, const struct data *block, const double *scores,
+                      struct error *err) {
     size_t wanted = rows->n + block->n_rows, room = memory_room(0, rows->n);
     if (memory_grow(&rows->row, room, wanted, sizeof *rows->row, "predictions", err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < block->n_rows; i++) {
-        rows->row[rows->n + i] = (struct kept_row){.query = block->query ? block->query[i] : 0,
-                                                   .number = rows->n + i,
-                                                   .score = scores ? scores[i] : 0};
+        rows->row[rows->n + i] = (struct buffered_row){.query = block->query ? block->query[i] : 0,
+                                                       .number = rows->n + i,
+                                                       .score = scores ? scores[i] : 0};
     }
     if (block->remark_start && keep_remarks(rows, block, err) < 0) {
         return -1;
@@ -49,24 +49,25 @@ int kept_rows_add(struct kept_rows *rows, const struct data *block, const double
     return 0;
 }
 
-void kept_rows_free(struct kept_rows *rows) {
+void buffered_rows_free(struct buffered_rows *rows) {
     free(rows->row);
     free(rows->text);
     names_free(&rows->queries);
-    *rows = (struct kept_rows){0};
+    *rows = (struct buffered_rows){0};
 }
 
 static int compare_rows(const void *a, const void *b) {
-    const struct kept_row *x = a, *y = b;
+    const struct buffered_row *x = a, *y = b;
     if (x->query != y->query) {
         return x->query < y->query ? -1 : 1;
     }
     return (x->number > y->number) - (x->number < y->number);
 }
 
-int kept_rows_visit(struct kept_rows *rows,
-                    int (*visit)(void *context, struct kept_row *row, size_t n, struct error *err),
-                    void *context, struct error *err) {
+int buffered_rows_visit(struct buffered_rows *rows,
+                        int (*visit)(void *context, struct buffered_row *row, size_t n,
+                                     struct error *err),
+                        void *context, struct error *err) {
     size_t n = rows->n;
     /* for each row 1 + its place in the sorted rows if it is the first of its query */
     size_t *starts = memory_zeros(n, sizeof *starts, "predictions", err);

@@ -12,15 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct kept_row {
+struct buffered_row {
     uint64_t query;
     size_t number; /* in the file, from 0 */
     double score;
     size_t remark, remark_length; /* its comment, in text */
 };
 
-struct kept_rows {
-    struct kept_row *row; /* (n) */
+struct buffered_rows {
+    struct buffered_row *row; /* (n) */
     size_t n;
     char *text; /* (n_text) of comments */
     size_t n_text;
@@ -30,15 +30,16 @@ struct kept_rows {
 
 /* Adds the rows of a block with their scores (n_rows; NULL: 0), and their comments if it has
  * them. */
-int kept_rows_add(struct kept_rows *rows, const struct data *block, const double *scores,
-                  struct error *err);
-void kept_rows_free(struct kept_rows *rows);
+int buffered_rows_add(struct buffered_rows *rows, const struct data *block, const double *scores,
+                      struct error *err);
+void buffered_rows_free(struct buffered_rows *rows);
 
 /* Sorts by query, and visits each with its rows, in the order of the file, by the first row of
  * each. */
-int kept_rows_visit(struct kept_rows *rows,
-                    int (*visit)(void *context, struct kept_row *row, size_t n, struct error *err),
-                    void *context, struct error *err);
+int buffered_rows_visit(struct buffered_rows *rows,
+                        int (*visit)(void *context, struct buffered_row *row, size_t n,
+                                     struct error *err),
+                        void *context, struct error *err);
 
 /* ---- names of rows ---- */
 

@@ -26,7 +26,7 @@ static const struct option_spec measure_options[] = {
            "precision@K: relevant rows among the K highest of a query, over K", LIST,
            .initial = "10", .low = 1, .high = UINT32_MAX),
     OPTION(COUNT, 0, "err", "K,...", "places that err@K, the expected reciprocal rank, looks at",
-           LIST, .initial = "10", .low = 1, .high = METRICS_MOST_ERR),
+           LIST, .initial = "10", .low = 1, .high = METRICS_MAX_ERR),
     OPTION(CHOICE, 0, "gain", "NAME", "what a row of grade g is worth in ndcg@K; below 0 nothing",
            SINGLE, .initial = "exp", .choices = gains, .meanings = gain_meanings),
     OPTION(CHOICE, 0, "empty", "HOW",
@@ -37,7 +37,7 @@ static const struct option_spec measure_options[] = {
            "measured also where labels are not grades, that is whole numbers of at most 60",
            SINGLE, .absent = "any above 0"),
     OPTION(COUNT, 0, "max-grade", "G", "of err@K: the highest grade, as which higher ones count",
-           SINGLE, .initial = "4", .low = 1, .high = RANK_MOST_GRADE)};
+           SINGLE, .initial = "4", .low = 1, .high = RANK_MAX_GRADE)};
 
 /* What is kept of each row until its group is known to be complete: at the end. */
 struct state {

@@ -153,7 +153,7 @@ static double passes(double target, double max_grade) {
  * the user stops at place j with probability mean_{j-1} - mean_j. One row more of q turns mean_j of
  * c rows into ((c + 1 - j) mean_j + j q mean_{j-1}) / (c + 1). */
 static double err_at(const struct metrics_row *rows, size_t n, size_t k, double max_grade) {
-    double mean[METRICS_MOST_ERR + 1], sum = 0, left = 1;
+    double mean[METRICS_MAX_ERR + 1], sum = 0, left = 1;
     for (size_t end = n; end > 0 && n - end < k;) {
         size_t start = score_tie_start(rows, end), above = n - end;
         size_t places = end - start < k - above ? end - start : k - above;
@@ -356,7 +356,7 @@ static size_t collect(struct metrics_row *rows, size_t n, const double *target, 
         if (!isfinite(score[i])) {
             return SIZE_MAX;
         }
-        *graded = *graded && fabs(target[i]) <= RANK_MOST_GRADE && target[i] == floor(target[i]);
+        *graded = *graded && fabs(target[i]) <= RANK_MAX_GRADE && target[i] == floor(target[i]);
         rows[kept++] = (struct metrics_row){query ? query[i] : 0, target[i], score[i], 0};
     }
     qsort(rows, kept, sizeof *rows, compare_rows);

@@ -17,7 +17,7 @@
  * (McSherry and Najork 2008): the order of the rows in the file has no influence.
  *
  * Relevant are rows with t > 0, or t >= threshold if there is one; t below 0 has the gain of 0.
- * Targets are grades if all of the set are whole numbers of at most RANK_MOST_GRADE in size;
+ * Targets are grades if all of the set are whole numbers of at most RANK_MAX_GRADE in size;
  * ndcg and err are of grades only, map, mrr and precision of grades or where a threshold is given.
  * A group has no value (NaN) for pairwise, kendall and spearman when all its targets are equal; and
  * `empty` for the others when no row is relevant (ndcg and err: has a gain). Equal scores
@@ -42,7 +42,7 @@ enum {
 };
 
 /* The most places that err looks at. */
-enum { METRICS_MOST_ERR = 1000 };
+enum { METRICS_MAX_ERR = 1000 };
 
 /* A measure of the first `at` places, at >= 1. */
 enum metrics_kind { METRICS_NDCG, METRICS_PRECISION, METRICS_ERR };

@@ -87,9 +87,9 @@ struct lines {
     size_t n_scores; /* of a row */
     bool calibrated;
     double slope;
-    struct kept_rows rows; /* unless they are written as they come */
-    double *scores;        /* (n_rows, n_scores), for pairs */
-    bool maps;             /* scores become labels */
+    struct buffered_rows rows; /* unless they are written as they come */
+    double *scores;            /* (n_rows, n_scores), for pairs */
+    bool maps;                 /* scores become labels */
     struct targets targets;
     const struct target_map *map; /* of the last row's query */
     uint64_t mapped;              /* that query; not looked at before the first row */
@@ -123,7 +123,7 @@ static int open_lines(void **state, const struct options *options, const struct 
 
 static void close_lines(void *state) {
     struct lines *lines = state;
-    kept_rows_free(&lines->rows);
+    buffered_rows_free(&lines->rows);
     targets_free(&lines->targets);
     free(lines->scores);
     free(lines);
@@ -132,7 +132,7 @@ static void close_lines(void *state) {
 static int keep_rows(struct lines *lines, const struct data *rows, const double *scores,
                      struct error *err) {
     size_t before = lines->rows.n, n_scores = lines->n_scores, room = memory_room(0, before);
-    if (kept_rows_add(&lines->rows, rows, n_scores == 1 ? scores : NULL, err) < 0) {
+    if (buffered_rows_add(&lines->rows, rows, n_scores == 1 ? scores : NULL, err) < 0) {
         return -1;
     }
     if (lines->kind != PAIRS || n_scores == 0) { /* a model of no pairs has none, and no array */
@@ -201,28 +201,28 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     return 0;
 }
 
-static struct row_name name_of(const struct lines *lines, const struct kept_row *row,
+static struct row_name name_of(const struct lines *lines, const struct buffered_row *row,
                                bool first_word) {
     const char *remark = row->remark_length > 0 ? lines->rows.text + row->remark : "";
     return row_name_in(remark, row->remark_length, first_word);
 }
 
 /* The row's name or its number. */
-static void write_row(const struct lines *lines, const struct kept_row *row,
+static void write_row(const struct lines *lines, const struct buffered_row *row,
                       struct output *output) {
     static const struct row_name nothing = {"", 0};
     row_name_write(lines->named ? name_of(lines, row, false) : nothing, row->number, output);
 }
 
 static int compare_scores(const void *a, const void *b) {
-    const struct kept_row *x = a, *y = b;
+    const struct buffered_row *x = a, *y = b;
     if (x->score != y->score) {
         return x->score < y->score ? -1 : 1;
     }
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static int write_order(void *state, struct kept_row *row, size_t n, struct error *err) {
+static int write_order(void *state, struct buffered_row *row, size_t n, struct error *err) {
     const struct lines *lines = state;
     struct output *output = lines->output;
     const char *between = lines->named ? "\t" : " ";
@@ -240,7 +240,7 @@ static int write_order(void *state, struct kept_row *row, size_t n, struct error
     return 0;
 }
 
-static int write_pairs(void *state, struct kept_row *row, size_t n, struct error *err) {
+static int write_pairs(void *state, struct buffered_row *row, size_t n, struct error *err) {
     const struct lines *lines = state;
     struct output *output = lines->output;
     const char *between = lines->named ? "\t" : " ";
@@ -275,8 +275,8 @@ static int finish(void *state, struct output *output, struct error *err) {
         return 0;
     }
     lines->output = output;
-    return kept_rows_visit(&lines->rows, lines->kind == ORDER ? write_order : write_pairs, lines,
-                           err);
+    return buffered_rows_visit(&lines->rows, lines->kind == ORDER ? write_order : write_pairs,
+                               lines, err);
 }
 
 /* ---- TREC's run files ---- */
@@ -319,7 +319,7 @@ static int check_names(struct ranked *ranked, size_t n, const char *query, struc
     return 0;
 }
 
-static int write_run(void *state, struct kept_row *row, size_t n, struct error *err) {
+static int write_run(void *state, struct buffered_row *row, size_t n, struct error *err) {
     const struct lines *lines = state;
     struct output *output = lines->output;
     char text[DATA_QUERY_TEXT];
@@ -356,7 +356,7 @@ static int write_trec(void *state, size_t option, struct output *output, struct 
     (void)option;
     struct lines *lines = state;
     lines->output = output;
-    return kept_rows_visit(&lines->rows, write_run, lines, err);
+    return buffered_rows_visit(&lines->rows, write_run, lines, err);
 }
 
 const struct predictor rank_predictor = {

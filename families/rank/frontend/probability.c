@@ -9,7 +9,7 @@
 
 /* ---- the sigmoid ---- */
 
-enum { MOST_STEPS = 200 };
+enum { MAX_STEPS = 200 };
 
 /* F' at slope a for margins m * scale, and F'' with it. */
 static double derivative(const double *m, size_t n, double scale, double a, double *second) {
@@ -49,7 +49,7 @@ int sigmoid_fit(double *slope, const double *margin, size_t n, struct error *err
     /* Margins are brought to [-1, 1], so that the stop does not depend on their scale. */
     double scale = 1 / most, a = 0, second;
     double first = derivative(margin, n, scale, a, &second);
-    for (int step = 0; step < MOST_STEPS && first != 0; step++) {
+    for (int step = 0; step < MAX_STEPS && first != 0; step++) {
         /* The floor keeps the step finite where the curvature has underflowed. */
         double newton = -first / fmax(second, 1e-12);
         /* F is convex, so |F'| measures the distance from the minimum as well as F does, and to
@@ -84,7 +84,7 @@ double sigmoid_probability(double slope, double margin) {
 /* ---- margins of held-out rows ---- */
 
 /* A sample of this many pairs serves as well as all of them, see sigmoid_fit. */
-enum { MOST_MARGINS = 200000, RANDOM_STREAM = 3 };
+enum { MAX_MARGINS = 200000, RANDOM_STREAM = 3 };
 
 struct row {
     size_t fold;
@@ -144,7 +144,7 @@ static double margin_of(const struct row *rows, size_t n, uint64_t pair) {
 static int fit(double *slope, struct row *rows, size_t n, uint64_t seed, struct error *err) {
     qsort(rows, n, sizeof *rows, compare_rows);
     uint64_t pairs = number_pairs(rows, n);
-    size_t n_margins = pairs < MOST_MARGINS ? (size_t)pairs : MOST_MARGINS;
+    size_t n_margins = pairs < MAX_MARGINS ? (size_t)pairs : MAX_MARGINS;
     if (n_margins == 0) {
         return error_set(err, ERROR_RUNTIME,
                          "no probabilities: no held-out rows of one query with different targets");

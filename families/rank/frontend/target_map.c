@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BINS = 32 };
+enum { MAX_BINS = 32 };
 
 static const double LEVEL = 0.9;
 
 /* Knots on their way: bins of so many rows, later joined. */
 struct knots {
-    double score[MOST_BINS + 2], value[MOST_BINS + 2], weight[MOST_BINS + 2];
+    double score[MAX_BINS + 2], value[MAX_BINS + 2], weight[MAX_BINS + 2];
     size_t n;
 };
 
@@ -47,7 +47,7 @@ static void join_violators(struct knots *knots) {
 /* The knots of rows in order of their scores. Ends are carried on to the first and the last score
  * as the map goes there, as far as labels go. */
 static void fit_knots(struct knots *knots, const struct target_row *row, size_t n) {
-    size_t bin = (size_t)ceil(sqrt((double)n)), least = (n + MOST_BINS - 1) / MOST_BINS;
+    size_t bin = (size_t)ceil(sqrt((double)n)), least = (n + MAX_BINS - 1) / MAX_BINS;
     double low = INFINITY, high = -INFINITY;
     bin = bin > least ? bin : least;
     size_t bins = n / bin ? n / bin : 1;
@@ -137,7 +137,7 @@ double target_quantile(double *residual, size_t n) {
     return residual[place - 1];
 }
 
-double target_few_range(const struct target_row *row, size_t n) {
+double target_range(const struct target_row *row, size_t n) {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < n; i++) {
         low = fmin(low, row[i].label);
@@ -146,21 +146,21 @@ double target_few_range(const struct target_row *row, size_t n) {
     return high - low;
 }
 
-/* The quantile of |label - map| over rows in order of their scores, TARGETS_FEW and more, each left
+/* The quantile of |label - map| over rows in order of their scores, TARGETS_MIN_ROWS and more, each left
  * out of its map: as many parts of them are left out in turn. */
 static int find_width(const struct target_row *row, size_t n, double *width, struct error *err) {
     struct target_row *others = memory_array(n, sizeof *others, "targets", err);
     double *residual = memory_array(n, sizeof *residual, "targets", err);
-    for (size_t part = 0; others && residual && part < TARGETS_FEW; part++) {
+    for (size_t part = 0; others && residual && part < TARGETS_MIN_ROWS; part++) {
         struct knots knots;
         size_t m = 0;
         for (size_t i = 0; i < n; i++) {
-            if (i % TARGETS_FEW != part) {
+            if (i % TARGETS_MIN_ROWS != part) {
                 others[m++] = row[i];
             }
         }
         fit_knots(&knots, others, m);
-        for (size_t i = part; i < n; i += TARGETS_FEW) {
+        for (size_t i = part; i < n; i += TARGETS_MIN_ROWS) {
             residual[i] =
                 fabs(row[i].label - value_at(knots.score, knots.value, knots.n, row[i].score));
         }
@@ -191,8 +191,8 @@ int target_map_fit(struct target_map *map, struct target_row *row, size_t n, con
     map->value = map->score + knots.n;
     memcpy(map->score, knots.score, knots.n * sizeof(double));
     memcpy(map->value, knots.value, knots.n * sizeof(double));
-    if (n < TARGETS_FEW) {
-        double range = target_few_range(row, n);
+    if (n < TARGETS_MIN_ROWS) {
+        double range = target_range(row, n);
         map->width = range > 0 ? few[n] * range : (double)INFINITY;
         return 0;
     }

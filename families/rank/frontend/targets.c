@@ -44,7 +44,7 @@ void targets_free(struct targets *targets) {
 }
 
 static void forget_few(struct targets *targets) {
-    for (size_t n = 0; n < TARGETS_FEW; n++) {
+    for (size_t n = 0; n < TARGETS_MIN_ROWS; n++) {
         targets->few[n] = INFINITY;
     }
 }
@@ -52,7 +52,7 @@ static void forget_few(struct targets *targets) {
 /* ---- from few rows ---- */
 
 /* Residuals, over the range of their labels, that maps of m rows of a query leave in others of
- * it: TARGETS_FEW draws of m rows, and as many others for each. */
+ * it: TARGETS_MIN_ROWS draws of m rows, and as many others for each. */
 struct few {
     double *residual; /* (n) */
     size_t n;
@@ -60,11 +60,11 @@ struct few {
 
 static int draw_few(struct few *few, const struct member *member, size_t n, size_t m,
                     struct random *random, struct error *err) {
-    struct target_row drawn[TARGETS_FEW];
+    struct target_row drawn[TARGETS_MIN_ROWS];
     uint32_t *order = memory_array(n, sizeof *order, "targets", err);
-    double nothing[TARGETS_FEW] = {0};
+    double nothing[TARGETS_MIN_ROWS] = {0};
     int status = order ? 0 : -1;
-    for (size_t draw = 0; draw < TARGETS_FEW && status == 0; draw++) {
+    for (size_t draw = 0; draw < TARGETS_MIN_ROWS && status == 0; draw++) {
         struct target_map map;
         for (size_t i = 0; i < n; i++) {
             order[i] = (uint32_t)i;
@@ -73,14 +73,16 @@ static int draw_few(struct few *few, const struct member *member, size_t n, size
         for (size_t i = 0; i < m; i++) {
             drawn[i] = member[order[i]].row;
         }
-        double range = target_few_range(drawn, m);
+        double range = target_range(drawn, m);
         status = target_map_fit(&map, drawn, m, nothing, err);
-        if (status < 0 || memory_grow(&few->residual, memory_room(0, few->n), few->n + TARGETS_FEW,
-                                      sizeof *few->residual, "targets", err) < 0) {
+        if (status < 0 ||
+            memory_grow(&few->residual, memory_room(0, few->n), few->n + TARGETS_MIN_ROWS,
+                        sizeof *few->residual, "targets", err) < 0) {
             status = -1;
         }
         for (size_t i = m;
-             status == 0 && map.n_knots > 0 && range > 0 && i < n && i < m + TARGETS_FEW; i++) {
+             status == 0 && map.n_knots > 0 && range > 0 && i < n && i < m + TARGETS_MIN_ROWS;
+             i++) {
             const struct target_row *row = &member[order[i]].row;
             few->residual[few->n++] = fabs(row->label - target_map_value(&map, row->score)) / range;
         }
@@ -97,14 +99,14 @@ static int fit_few(struct targets *targets, const struct member *member, size_t 
                    struct error *err) {
     struct random random;
     random_start(&random, seed, RANDOM_STREAM);
-    for (size_t m = 2; m < TARGETS_FEW; m++) {
+    for (size_t m = 2; m < TARGETS_MIN_ROWS; m++) {
         struct few few = {0};
         int status = 0;
         for (size_t first = 0, end; first < n && status == 0; first = end) {
             for (end = first; end < n && member[end].query == member[first].query;) {
                 end++;
             }
-            if (end - first >= 2 * TARGETS_FEW) {
+            if (end - first >= 2 * TARGETS_MIN_ROWS) {
                 status = draw_few(&few, member + first, end - first, m, &random, err);
             }
         }
@@ -231,7 +233,7 @@ static void write_lines(const struct targets *targets, struct output *output) {
         }
     }
     output_write(output, "", 1);
-    for (size_t n = 2; n < TARGETS_FEW; n++) {
+    for (size_t n = 2; n < TARGETS_MIN_ROWS; n++) {
         write_number(output, targets->few[n]);
     }
     output_write(output, "", 1);
@@ -404,12 +406,12 @@ int targets_read(struct targets *targets, const struct model *model, struct erro
                       memory_text(few, strlen(few), "targets", err)};
     int status = lines[0] && lines[1] ? read_maps(targets, lines[0], err) : -1;
     struct line line = {.rest = lines[1]};
-    for (size_t n = 2; n < TARGETS_FEW && status == 0; n++) {
+    for (size_t n = 2; n < TARGETS_MIN_ROWS && status == 0; n++) {
         targets->few[n] = read_number(&line, 0);
     }
     if (status == 0 && line.failed) {
         status = error_set(err, ERROR_RUNTIME, "the model's targets-few are not %d numbers",
-                           TARGETS_FEW - 2);
+                           TARGETS_MIN_ROWS - 2);
     }
     free(lines[0]);
     free(lines[1]);

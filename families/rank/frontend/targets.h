@@ -5,7 +5,7 @@
  * The scores of a query are sorted and cut into bins of some sqrt(n) rows; the means of bins, made
  * monotone (pool adjacent violators), are the knots, between which the map is linear. The width of
  * the intervals is the conformal quantile of |label - map|, each row being left out of the map that
- * it is compared with. Of fewer than TARGETS_FEW rows it is a part of the range of their labels,
+ * it is compared with. Of fewer than TARGETS_MIN_ROWS rows it is a part of the range of their labels,
  * which is the same quantile of what as few rows of the well known queries give for the others. */
 #ifndef FAMILIES_RANK_FRONTEND_TARGETS_H
 #define FAMILIES_RANK_FRONTEND_TARGETS_H
@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-enum { TARGETS_FEW = 20 };
+enum { TARGETS_MIN_ROWS = 20 };
 
 /* The keys of their lines in a model. */
 #define TARGETS_KEY "targets"
@@ -31,7 +31,7 @@ struct target_map {
 struct targets {
     struct target_map *map; /* (n_maps) by query, in ascending order of bytes */
     size_t n_maps;
-    double few[TARGETS_FEW]; /* parts of the range of so many labels; INFINITY: not known */
+    double few[TARGETS_MIN_ROWS]; /* parts of the range of so many labels; INFINITY: not known */
 };
 
 /* A labelled row. */
@@ -70,6 +70,6 @@ const struct target_map *targets_find(const struct targets *targets, const char 
 double target_quantile(double *residual, size_t n);
 
 /* The range of the labels of rows. */
-double target_few_range(const struct target_row *row, size_t n);
+double target_range(const struct target_row *row, size_t n);
 
 #endif

@@ -57,7 +57,7 @@ int rank_certifier_create(struct rank_certifier *certifier, const struct problem
         free(rows);
         return -1;
     }
-    exterior_reach(exterior, certify_reach(certifier->certify), reach, rows);
+    exterior_norm_bounds(exterior, certify_reach(certifier->certify), reach, rows);
     certifier->row_factor = certify_factor(certifier->certify);
     certify_pairs(certifier->certify, reach, exterior_factor(exterior, certifier->row_factor),
                   rows);
@@ -105,14 +105,14 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         *rounding = loss->cost * sums + (sum + sums > 0 ? 4 * CERTIFY_UNDERFLOW : 0);
         return 0;
     }
-    if (rank_exact_loss(certifier->pairs, s, squared, &sum, &sums, err) < 0) {
+    if (rank_extended_loss(certifier->pairs, s, squared, &sum, &sums, err) < 0) {
         return -1;
     }
     double slack = 2 * array_largest(error, n); /* of a margin */
-    double moved = rank_exact_moved(slack, certifier->hinge->total, squared, sum + sums);
+    double moved = rank_loss_perturbation(slack, certifier->hinge->total, squared, sum + sums);
     if (moved > part * sum) {
         double open = unmet_weight(certifier, s, slack, loss->g);
-        moved = rank_exact_moved(slack, open, squared, sum + sums);
+        moved = rank_loss_perturbation(slack, open, squared, sum + sums);
     }
     *value = loss->cost * sum;
     *rounding = loss->cost * (sums + moved);
@@ -137,12 +137,12 @@ static int smooth_dual(const struct rank_certifier *certifier, double cost, stru
     size_t n = certifier->map->n;
     double *coefficient = memory_array(n, sizeof *coefficient, "a certificate", err);
     dual->slack = memory_array(n, sizeof *dual->slack, "a certificate", err);
-    double grid = rank_exact_grid(certifier->pairs, fit->dual_scores, &fit->smoothing);
-    int status =
-        coefficient && dual->slack
-            ? rank_exact_dual(certifier->pairs, fit->dual_scores, fit->smoothing, grid, coefficient,
-                              dual->slack, unit, &dual->linear, &dual->rounding, err)
-            : -1;
+    double grid = rank_extended_round(certifier->pairs, fit->dual_scores, &fit->smoothing);
+    int status = coefficient && dual->slack
+                     ? rank_extended_dual(certifier->pairs, fit->dual_scores, fit->smoothing, grid,
+                                          coefficient, dual->slack, unit, &dual->linear,
+                                          &dual->rounding, err)
+                     : -1;
     for (size_t i = 0; status == 0 && i < n; i++) {
         coefficient[i] *= cost;
         dual->error[i] = fabs(coefficient[i]);
@@ -208,12 +208,12 @@ static int make_dual(const struct rank_certifier *certifier, enum rank_loss loss
 
 /* ---- certificates ---- */
 
-double rank_certifier_nothing(const struct rank_certifier *certifier, double cost) {
+double rank_certifier_zero_loss(const struct rank_certifier *certifier, double cost) {
     const struct rank_pairs *pairs = certifier->pairs;
     struct certify_total total = {0};
     for (size_t g = 0; g < pairs->n_groups; g++) {
         double weight = pairs->weight[g];
-        certify_total_add(&total, weight, pairs->group_worth[g]);
+        certify_total_add(&total, weight, pairs->group_relative_weight[g]);
         total.rounded = total.rounded || weight != floor(weight);
     }
     certify_total_join(&total, pairs->cluster);
@@ -224,7 +224,7 @@ double rank_certifier_nothing(const struct rank_certifier *certifier, double cos
 /* Margins of pairs in double-double from now on. */
 static int refine(struct rank_certifier *certifier, struct error *err) {
     certifier->fine = true;
-    if (exterior_refine(certifier->exterior, err) < 0) {
+    if (exterior_use_double_double(certifier->exterior, err) < 0) {
         return -1;
     }
     certify_refine(certifier->certify, exterior_factor(certifier->exterior, certifier->row_factor));
@@ -246,7 +246,7 @@ int rank_certify(struct rank_certifier *certifier, enum rank_loss kind, double c
                                               .loss = evaluate_loss,
                                               .linear = dual.linear,
                                               .linear_rounding = dual.rounding,
-                                              .nothing = rank_certifier_nothing(certifier, cost),
+                                              .nothing = rank_certifier_zero_loss(certifier, cost),
                                               .enough = epsilon};
         status =
             certify_bounds(certifier->certify, 1, &f, &dual.function, &family, certificate, err);

@@ -35,7 +35,7 @@ int rank_certifier_create(struct rank_certifier *certifier, const struct problem
 void rank_certifier_free(struct rank_certifier *certifier);
 
 /* The loss of f = 0, at least: weights that count for queries are quotients. */
-double rank_certifier_nothing(const struct rank_certifier *certifier, double cost);
+double rank_certifier_zero_loss(const struct rank_certifier *certifier, double cost);
 
 /* Recomputes both bounds from the fit's weights and its dual point: one of pairs, with the errors
  * of its coefficients, one that smoothed losses make at dual_scores, which are counted again (its

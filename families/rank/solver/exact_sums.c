@@ -10,10 +10,10 @@
 #include <string.h>
 
 /* So many preferences are gone through one by one in a millisecond. */
-static const double MOST_LISTED = 1 << 18;
+static const double MAX_LISTED = 1 << 18;
 
 /* A grid that is no larger part of mu moves the dual point too little to count. */
-static const double COARSEST = 0x1p-20;
+static const double MAX_GRID = 0x1p-20;
 
 /* Numbers of a partner: 1, its score and the square of that. */
 enum { NUMBERS = 3 };
@@ -35,7 +35,7 @@ struct group {
     long double *moment; /* (m) sum of u over the pairs that prefer the place, less the others */
     long double *kept;   /* (m) those of an earlier margin */
     double *size_of;     /* (m) sum of u over all pairs of the place */
-    struct rank_place *work; /* (2 m) */
+    struct rank_scored *work; /* (2 m) */
 };
 
 /* Loads the scores. */
@@ -46,9 +46,9 @@ static void load(struct group *group, size_t number, const double *s) {
     group->number = number;
     for (size_t k = 0; k < group->m; k++) {
         double score = s[pairs->row[group->base + k]];
-        group->work[k] = (struct rank_place){score, (uint32_t)k};
+        group->work[k] = (struct rank_scored){score, (uint32_t)k};
     }
-    rank_places_sort(group->work, group->m, group->work + group->m);
+    rank_scored_sort(group->work, group->m, group->work + group->m);
     double low = group->work[0].score, high = group->work[group->m - 1].score;
     long double middle = low / 2 + high / 2;
     for (size_t k = 0; k < group->m; k++) {
@@ -108,7 +108,7 @@ static struct totals sums_listed(struct group *group, long double delta, long do
         if (!(u > -off)) {
             continue;
         }
-        long double worth = rank_pairs_walk_worth(&walk);
+        long double worth = rank_pairs_walk_relative_weight(&walk);
         totals.active += worth;
         totals.listed += 1;
         if (u > 0) {
@@ -124,7 +124,7 @@ static struct totals sums_listed(struct group *group, long double delta, long do
 }
 
 static bool is_listed(const struct rank_pairs *pairs) {
-    return pairs->partner_start || pairs->n_pairs <= MOST_LISTED;
+    return pairs->partner_start || pairs->n_pairs <= MAX_LISTED;
 }
 
 /* Sums at margin delta, moments only if they are wanted. */
@@ -143,8 +143,8 @@ static struct totals sums(struct group *group, long double delta, bool moments) 
 
 /* Terms of the longest sum: a tree's node, or all places of a group, and then the groups. */
 static double unit_of(const struct rank_pairs *pairs) {
-    double levels = pairs->gain ? (double)pairs->most_levels : 0;
-    return (4 * (double)pairs->most_rows + (double)pairs->n_groups + levels + 64) *
+    double levels = pairs->gain ? (double)pairs->max_levels : 0;
+    return (4 * (double)pairs->max_rows + (double)pairs->n_groups + levels + 64) *
            (double)LDBL_EPSILON;
 }
 
@@ -159,7 +159,7 @@ static void group_free(struct group *group) {
 }
 
 static int group_create(struct group *group, const struct rank_pairs *pairs, struct error *err) {
-    size_t m = pairs->most_rows, levels = (size_t)pairs->most_levels + 1;
+    size_t m = pairs->max_rows, levels = (size_t)pairs->max_levels + 1;
     const char *what = "a certificate";
     *group = (struct group){.pairs = pairs,
                             .x = memory_array(m, sizeof *group->x, what, err),
@@ -206,7 +206,7 @@ struct exact {
     struct group *group;                   /* one of each worker */
     struct part *part;                     /* (n_groups) */
     bool squared;                          /* of the loss */
-    double mu, grid, *coefficient, *slack; /* of a dual point, see rank_exact_dual */
+    double mu, grid, *coefficient, *slack; /* of a dual point, see rank_extended_dual */
 };
 
 static void exact_close(struct exact *exact, size_t n_workers) {
@@ -258,12 +258,12 @@ static struct part loss_part(const struct exact *exact, struct group *group) {
                          .error = weight * loss_error(group, &totals, exact->squared)};
 }
 
-double rank_exact_moved(double slack, double weight, bool squared, double sum) {
+double rank_loss_perturbation(double slack, double weight, bool squared, double sum) {
     return squared ? slack * (2 * sqrt(weight * sum) + slack * weight) : slack * weight;
 }
 
-int rank_exact_loss(struct rank_pairs *pairs, const double *s, bool squared, double *value,
-                    double *rounding, struct error *err) {
+int rank_extended_loss(struct rank_pairs *pairs, const double *s, bool squared, double *value,
+                       double *rounding, struct error *err) {
     struct exact exact = {.pairs = pairs, .s = s, .part_of = loss_part, .squared = squared};
     struct part total;
     if (exact_run(&exact, &total, err) < 0) {
@@ -299,11 +299,11 @@ static double largest_sum(const struct rank_pairs *pairs, const double *s) {
     return largest;
 }
 
-double rank_exact_grid(const struct rank_pairs *pairs, double *s, double *mu) {
+double rank_extended_round(const struct rank_pairs *pairs, double *s, double *mu) {
     double largest = cluster_largest(pairs->cluster, largest_sum(pairs, s));
     /* sums are whole numbers of it below 1 / (2 LDBL_EPSILON); half units are, too */
     double unit = exp2(ceil(log2(4 * largest))) * (double)LDBL_EPSILON;
-    if (pairs->gain || !(unit <= (*mu > 0 ? *mu : 1) * COARSEST)) {
+    if (pairs->gain || !(unit <= (*mu > 0 ? *mu : 1) * MAX_GRID)) {
         return 0;
     }
     for (size_t i = 0; i < pairs->n; i++) {
@@ -351,9 +351,9 @@ static struct part dual_part(const struct exact *exact, struct group *group) {
     return part;
 }
 
-int rank_exact_dual(struct rank_pairs *pairs, const double *s, double mu, double grid,
-                    double *coefficient, double *slack, double *unit, double *linear,
-                    double *rounding, struct error *err) {
+int rank_extended_dual(struct rank_pairs *pairs, const double *s, double mu, double grid,
+                       double *coefficient, double *slack, double *unit, double *linear,
+                       double *rounding, struct error *err) {
     struct exact exact = {.pairs = pairs,
                           .s = s,
                           .part_of = dual_part,

@@ -161,7 +161,7 @@ void exterior_free(struct exterior *exterior) {
     }
 }
 
-int exterior_refine(struct exterior *exterior, struct error *err) {
+int exterior_use_double_double(struct exterior *exterior, struct error *err) {
     bool room = bytes_of(exterior->pairs, 3) <= (double)exterior->problem->cache_bytes;
     if (!exterior->fine && room && evaluate_rest(exterior, err) < 0) {
         return -1;
@@ -324,8 +324,8 @@ const double *exterior_weights(const struct exterior *exterior) {
     return exterior->weight;
 }
 
-void exterior_reach(const struct exterior *exterior, const double *row_reach, double *reach,
-                    struct certify_pair *rows) {
+void exterior_norm_bounds(const struct exterior *exterior, const double *row_reach, double *reach,
+                          struct certify_pair *rows) {
     const uint32_t *row = exterior->pairs->row;
     for (size_t p = 0; p < exterior->n_pairs; p++) {
         struct skew_pair pair = exterior->pair[p];

@@ -30,15 +30,15 @@ struct risk exterior_risk(struct exterior *exterior, bool squared);
 /* Exact scores are in double-double from now on, with what the matrix lacks in double if the cache
  * has room: at many times the cost, for where what is paid for rounding is not small beside the gap
  * that is asked for. */
-int exterior_refine(struct exterior *exterior, struct error *err);
+int exterior_use_double_double(struct exterior *exterior, struct error *err);
 
 /* For the certificate: weight (pairs) of each, its rows, and reach (pairs) from the reach of the
  * problem's rows: 2 (K_iu K_jv - K_iv K_ju) is at most 4 reach_i reach_j reach_u reach_v. The
  * factor is from that of their kernel (kernel_rounding), and for 2 K S K, two sums over the
  * rows. */
 const double *exterior_weights(const struct exterior *exterior);
-void exterior_reach(const struct exterior *exterior, const double *row_reach, double *reach,
-                    struct certify_pair *rows);
+void exterior_norm_bounds(const struct exterior *exterior, const double *row_reach, double *reach,
+                          struct certify_pair *rows);
 double exterior_factor(const struct exterior *exterior, double row_factor);
 
 /* The loss of scores s (pairs), each within error (pairs) of the true one: *value, and *rounding

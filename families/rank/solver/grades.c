@@ -8,11 +8,11 @@
 #include <stdlib.h>
 
 int rank_grades_of(double target, double *grade, struct error *err) {
-    if (target != floor(target) || fabs(target) > RANK_MOST_GRADE) {
+    if (target != floor(target) || fabs(target) > RANK_MAX_GRADE) {
         return error_set(
             err, ERROR_RUNTIME,
             "a cost per ndcg or gain wants grades, whole numbers of at most %d: not %g",
-            RANK_MOST_GRADE, target);
+            RANK_MAX_GRADE, target);
     }
     *grade = fmax(0, target);
     return 0;
@@ -57,13 +57,13 @@ static double fill_levels(struct rank_pairs *pairs, size_t group, bool linear,
 
 /* The sum over the group's preferences of what they are worth. Without a sample, the pairs of rows
  * of one level are summed once, times the number of these rows. */
-static double group_worth(const struct rank_pairs *pairs, size_t group) {
+static double group_relative_weight(const struct rank_pairs *pairs, size_t group) {
     size_t base = pairs->start[group], end = pairs->start[group + 1];
     long double sum = 0;
     if (pairs->partner_start) {
         struct rank_pairs_walk walk = rank_pairs_walk(pairs, group, group + 1);
         while (rank_pairs_next(&walk)) {
-            sum += rank_pairs_walk_worth(&walk);
+            sum += rank_pairs_walk_relative_weight(&walk);
         }
         return (double)sum;
     }
@@ -73,7 +73,8 @@ static double group_worth(const struct rank_pairs *pairs, size_t group) {
             next++;
         }
         for (size_t j = base + pairs->below_first[k]; j < base + pairs->below_end[k]; j++) {
-            sum += (long double)(next - k) * rank_pairs_worth(pairs, base, level, pairs->level[j]);
+            sum += (long double)(next - k) *
+                   rank_pairs_relative_weight(pairs, base, level, pairs->level[j]);
         }
     }
     return (double)sum;
@@ -86,7 +87,7 @@ static void weigh_by_gain(struct rank_pairs *pairs, bool linear) {
         for (uint32_t l = 0; l < pairs->n_levels[g] && !linear; l++) {
             gain[l] = exp2(gain[l]);
         }
-        pairs->group_worth[g] = group_worth(pairs, g);
+        pairs->group_relative_weight[g] = group_relative_weight(pairs, g);
     }
     pairs->weight_error = 3 * DBL_EPSILON; /* a difference, and a product with the group's weight */
 }
@@ -96,9 +97,9 @@ int rank_grades_weigh(struct rank_pairs *pairs, bool linear, struct error *err) 
         weigh_by_gain(pairs, linear);
         return 0;
     }
-    size_t most = pairs->most_rows;
+    size_t most = pairs->max_rows;
     long double *discount = memory_array(most, sizeof *discount, "grades", err);
-    long double *mean = memory_array(pairs->most_levels, sizeof *mean, "grades", err);
+    long double *mean = memory_array(pairs->max_levels, sizeof *mean, "grades", err);
     double error = 0;
     int status = discount && mean ? 0 : -1;
     for (size_t place = 1; status == 0 && place <= most; place++) {
@@ -109,7 +110,7 @@ int rank_grades_weigh(struct rank_pairs *pairs, bool linear, struct error *err) 
         means(pairs, g, linear, discount, mean, &ideal);
         error = fmax(error, fill_levels(pairs, g, linear, mean));
         pairs->weight[g] = (double)(pairs->weight[g] / ideal);
-        pairs->group_worth[g] = group_worth(pairs, g);
+        pairs->group_relative_weight[g] = group_relative_weight(pairs, g);
     }
     /* two differences, two products and a quotient, in double, besides; and what is of second
      * order */

@@ -25,7 +25,7 @@ static void factor_panel(double *W, size_t n, size_t first, size_t end) {
     }
 }
 
-void rank_graph_factor(double *W, size_t n) {
+void rank_laplacian_factor(double *W, size_t n) {
     for (size_t first = 0; first < n; first += PANEL) {
         size_t m = smaller(PANEL, n - first), end = first + m;
         factor_panel(W, n, first, end);
@@ -36,7 +36,7 @@ void rank_graph_factor(double *W, size_t n) {
     }
 }
 
-void rank_graph_multiply(const double *B, size_t n, double *F, size_t m) {
+void rank_laplacian_factor_multiply(const double *B, size_t n, double *F, size_t m) {
     cblas_dtrmm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, (int)n, (int)m, 1,
                 B, (int)n, F, (int)m);
 }

@@ -11,9 +11,9 @@
 
 /* W (n, n) becomes B: row k is sqrt(s) at k, -w_j / sqrt(s) at the rows j after it. On entry its
  * upper half has the weights of pairs, at least 0; what is below the diagonal is not used. */
-void rank_graph_factor(double *W, size_t n);
+void rank_laplacian_factor(double *W, size_t n);
 
 /* F (n, m) becomes B F. Both row-major. */
-void rank_graph_multiply(const double *B, size_t n, double *F, size_t m);
+void rank_laplacian_factor_multiply(const double *B, size_t n, double *F, size_t m);
 
 #endif

@@ -16,18 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct rank_finish {
+struct rank_interior {
     const struct score_map *map;
-    struct rank_hinges hinges;
+    struct rank_listed listed;
     struct row_features features;
     double *cost;            /* (n_pairs) C weight */
-    double *s, *b;           /* (hinges.n) scores, coefficients */
+    double *s, *b;           /* (listed.n) scores, coefficients */
     double *spread;          /* (map->n) coefficients of all scores */
-    long double *sum;        /* (hinges.n) work */
+    long double *sum;        /* (listed.n) work */
     double *work, *start;    /* (m) work; where a run starts */
     struct stacked *stacked; /* the system's rows */
     double *counted;         /* (m) ones */
-    struct interior *interior;
+    struct interior *solver;
     double weight_error; /* of pairs, see rank_pairs */
     bool squared, tied;
     double C;
@@ -37,109 +37,109 @@ struct rank_finish {
 /* ---- what the interior point asks for ---- */
 
 static void scores(void *context, const double *w, double *v) {
-    const struct rank_finish *finish = context;
-    const struct rank_hinges *hinges = &finish->hinges;
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)hinges->n, (int)finish->features.m, 1,
-                finish->features.F, (int)finish->features.m, w, 1, 0, finish->s, 1);
-    for (size_t j = 0; j < hinges->n_hinges; j++) {
-        v[j] = finish->s[hinges->better[j]] - (hinges->worse ? finish->s[hinges->worse[j]] : 0);
+    const struct rank_interior *interior = context;
+    const struct rank_listed *listed = &interior->listed;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)listed->n, (int)interior->features.m, 1,
+                interior->features.F, (int)interior->features.m, w, 1, 0, interior->s, 1);
+    for (size_t j = 0; j < listed->n_hinges; j++) {
+        v[j] = interior->s[listed->better[j]] - (listed->worse ? interior->s[listed->worse[j]] : 0);
     }
 }
 
 /* In long double: many pairs of cost C each may leave little of a row's sum, and in double-double
  * rows whose sums are large little of the product. */
 static void adjoint(void *context, const double *a, double *g) {
-    const struct rank_finish *finish = context;
-    const struct rank_hinges *hinges = &finish->hinges;
-    long double *sum = finish->sum;
-    for (size_t k = 0; k < hinges->n; k++) {
+    const struct rank_interior *interior = context;
+    const struct rank_listed *listed = &interior->listed;
+    long double *sum = interior->sum;
+    for (size_t k = 0; k < listed->n; k++) {
         sum[k] = 0;
     }
-    for (size_t j = 0; j < hinges->n_hinges; j++) {
-        sum[hinges->better[j]] += (long double)a[j];
-        if (hinges->worse) {
-            sum[hinges->worse[j]] -= (long double)a[j];
+    for (size_t j = 0; j < listed->n_hinges; j++) {
+        sum[listed->better[j]] += (long double)a[j];
+        if (listed->worse) {
+            sum[listed->worse[j]] -= (long double)a[j];
         }
     }
-    row_features_adjoint(&finish->features, sum, finish->work, g);
+    row_features_adjoint(&interior->features, sum, interior->work, g);
 }
 
 /* Rows whose squares are F'L F: sqrt(theta) F where scores are margins, else B F with L = B'B. */
 static int factor(void *context, const double *theta) {
-    const struct rank_finish *finish = context;
-    const struct rank_hinges *hinges = &finish->hinges;
-    size_t n = hinges->n, m = finish->features.m;
-    double *rows = stacked_row(finish->stacked, 0), *W = hinges->W;
-    memcpy(rows, finish->features.F, n * m * sizeof *rows);
+    const struct rank_interior *interior = context;
+    const struct rank_listed *listed = &interior->listed;
+    size_t n = listed->n, m = interior->features.m;
+    double *rows = stacked_row(interior->stacked, 0), *W = listed->W;
+    memcpy(rows, interior->features.F, n * m * sizeof *rows);
     if (W) {
         memset(W, 0, n * n * sizeof *W);
-        for (size_t j = 0; j < hinges->n_hinges; j++) {
-            size_t one = hinges->better[j], other = hinges->worse[j];
+        for (size_t j = 0; j < listed->n_hinges; j++) {
+            size_t one = listed->better[j], other = listed->worse[j];
             W[smaller(one, other) * n + larger(one, other)] += theta[j];
         }
-        rank_graph_factor(W, n);
-        rank_graph_multiply(W, n, rows, m);
+        rank_laplacian_factor(W, n);
+        rank_laplacian_factor_multiply(W, n, rows, m);
     } else {
-        for (size_t j = 0; j < hinges->n_hinges; j++) {
+        for (size_t j = 0; j < listed->n_hinges; j++) {
             double root = sqrt(theta[j]);
             for (size_t f = 0; f < m; f++) {
-                rows[hinges->better[j] * m + f] *= root;
+                rows[listed->better[j] * m + f] *= root;
             }
         }
     }
-    return stacked_factor(finish->stacked);
+    return stacked_factor(interior->stacked);
 }
 
 static void solve(void *context, double *x) {
-    const struct rank_finish *finish = context;
-    stacked_solve(finish->stacked, x);
+    const struct rank_interior *interior = context;
+    stacked_solve(interior->stacked, x);
 }
 
 /* ---- creation ---- */
 
-static int allocate(struct rank_finish *finish, struct error *err) {
-    const struct rank_hinges *hinges = &finish->hinges;
-    size_t n = hinges->n, m = finish->features.m;
-    finish->cost = memory_array(hinges->n_pairs, 2 * sizeof(double), "pairs", err);
-    finish->s = memory_array(n, 2 * sizeof(double), "scores", err);
-    finish->spread = memory_zeros(finish->map->n, sizeof(double), "coefficients", err);
-    finish->sum = memory_array(n, sizeof *finish->sum, "scores", err);
-    finish->counted = memory_array(m, 3 * sizeof(double), "a system", err);
-    if (!finish->cost || !finish->s || !finish->spread || !finish->sum || !finish->counted ||
-        stacked_create(&finish->stacked, n, m, m, true, err) < 0) {
+static int allocate(struct rank_interior *interior, struct error *err) {
+    const struct rank_listed *listed = &interior->listed;
+    size_t n = listed->n, m = interior->features.m;
+    interior->cost = memory_array(listed->n_pairs, 2 * sizeof(double), "pairs", err);
+    interior->s = memory_array(n, 2 * sizeof(double), "scores", err);
+    interior->spread = memory_zeros(interior->map->n, sizeof(double), "coefficients", err);
+    interior->sum = memory_array(n, sizeof *interior->sum, "scores", err);
+    interior->counted = memory_array(m, 3 * sizeof(double), "a system", err);
+    if (!interior->cost || !interior->s || !interior->spread || !interior->sum ||
+        !interior->counted || stacked_create(&interior->stacked, n, m, m, true, err) < 0) {
         return -1;
     }
-    finish->alpha = finish->cost + hinges->n_pairs;
-    finish->b = finish->s + n;
-    finish->work = finish->counted + m;
-    finish->start = finish->work + m;
+    interior->alpha = interior->cost + listed->n_pairs;
+    interior->b = interior->s + n;
+    interior->work = interior->counted + m;
+    interior->start = interior->work + m;
     for (size_t f = 0; f < m; f++) {
-        finish->counted[f] = 1;
+        interior->counted[f] = 1;
     }
     return 0;
 }
 
 /* The features of the rows that differ: those of a problem of these alone. */
-static int make_features(struct rank_finish *finish, const struct problem *problem,
+static int make_features(struct rank_interior *interior, const struct problem *problem,
                          const double *reach, bool *possible, struct error *err) {
-    const struct rank_hinges *hinges = &finish->hinges;
+    const struct rank_listed *listed = &interior->listed;
     struct problem part = *problem;
     struct score_map map = {0};
-    uint32_t *rows = memory_array(hinges->n, sizeof *rows, "rows", err);
-    double *reaches = memory_array(hinges->n, sizeof *reaches, "rows", err);
+    uint32_t *rows = memory_array(listed->n, sizeof *rows, "rows", err);
+    double *reaches = memory_array(listed->n, sizeof *reaches, "rows", err);
     int status = rows && reaches ? 0 : -1;
-    for (size_t k = 0; status == 0 && k < hinges->n; k++) {
-        uint32_t i = hinges->row[k];
+    for (size_t k = 0; status == 0 && k < listed->n; k++) {
+        uint32_t i = listed->row[k];
         rows[k] = problem->rows ? problem->rows[i] : i;
         reaches[k] = reach[i];
     }
     part.rows = rows;
-    part.n = hinges->n;
+    part.n = listed->n;
     if (status == 0 && score_map_create(&map, &part, err) < 0) {
         status = -1;
     }
     if (status == 0) {
-        status = row_features_create(&finish->features, &part, &map, &hinges->groups, reaches,
+        status = row_features_create(&interior->features, &part, &map, &listed->groups, reaches,
                                      possible, err);
     }
     score_map_free(&map);
@@ -148,18 +148,18 @@ static int make_features(struct rank_finish *finish, const struct problem *probl
     return status;
 }
 
-int rank_finish_create(struct rank_finish **finish, const struct problem *problem,
-                       const struct score_map *map, const struct rank_pairs *pairs,
-                       const double *reach, const double *weight, struct error *err) {
-    struct rank_finish *made = memory_zeros(1, sizeof *made, "a solver", err);
-    *finish = NULL;
+int rank_interior_create(struct rank_interior **interior, const struct problem *problem,
+                         const struct score_map *map, const struct rank_pairs *pairs,
+                         const double *reach, const double *weight, struct error *err) {
+    struct rank_interior *made = memory_zeros(1, sizeof *made, "a solver", err);
+    *interior = NULL;
     if (!made) {
         return -1;
     }
     made->map = map;
     made->weight_error = pairs->weight_error;
-    int status = rank_hinges_create(&made->hinges, problem, map, pairs, weight, err);
-    bool possible = status == 0 && made->hinges.n_hinges > 0;
+    int status = rank_listed_create(&made->listed, problem, map, pairs, weight, err);
+    bool possible = status == 0 && made->listed.n_hinges > 0;
     if (possible) {
         status =
             weight ? row_features_create(&made->features, problem, map, NULL, reach, &possible, err)
@@ -169,83 +169,83 @@ int rank_finish_create(struct rank_finish **finish, const struct problem *proble
         status = allocate(made, err);
     }
     if (status < 0 || !possible) {
-        rank_finish_free(made);
+        rank_interior_free(made);
         return status;
     }
-    *finish = made;
+    *interior = made;
     return 0;
 }
 
-void rank_finish_free(struct rank_finish *finish) {
-    if (!finish) {
+void rank_interior_free(struct rank_interior *interior) {
+    if (!interior) {
         return;
     }
-    interior_close(finish->interior);
-    rank_hinges_free(&finish->hinges);
-    row_features_free(&finish->features);
-    stacked_free(finish->stacked);
-    free(finish->cost);
-    free(finish->s);
-    free(finish->spread);
-    free(finish->sum);
-    free(finish->counted);
-    free(finish);
+    interior_close(interior->solver);
+    rank_listed_free(&interior->listed);
+    row_features_free(&interior->features);
+    stacked_free(interior->stacked);
+    free(interior->cost);
+    free(interior->s);
+    free(interior->spread);
+    free(interior->sum);
+    free(interior->counted);
+    free(interior);
 }
 
 /* ---- solving ---- */
 
-bool rank_finish_starts_at(const struct rank_finish *finish) {
-    return finish->features.own || !finish->map->primal;
+bool rank_interior_has_warm_start(const struct rank_interior *interior) {
+    return interior->features.own || !interior->map->primal;
 }
 
 /* Coefficients of a primal point cancel in each group, as those of a dual point do: what features
  * have lost by being centred they would not have had. */
-static void start_at(struct rank_finish *finish, const double *weights) {
-    if (finish->features.own) {
-        interior_start_at(finish->interior, weights);
+static void start_at(struct rank_interior *interior, const double *weights) {
+    if (interior->features.own) {
+        interior_start_at(interior->solver, weights);
         return;
     }
-    const struct rank_hinges *hinges = &finish->hinges;
-    memset(finish->sum, 0, hinges->n * sizeof *finish->sum);
-    for (size_t i = 0; i < hinges->n_scores; i++) {
-        if (hinges->place[i] != RANK_HINGES_NONE) {
-            finish->sum[hinges->place[i]] += (long double)weights[i];
+    const struct rank_listed *listed = &interior->listed;
+    memset(interior->sum, 0, listed->n * sizeof *interior->sum);
+    for (size_t i = 0; i < listed->n_scores; i++) {
+        if (listed->place[i] != RANK_LISTED_NONE) {
+            interior->sum[listed->place[i]] += (long double)weights[i];
         }
     }
-    row_features_adjoint(&finish->features, finish->sum, finish->work, finish->start);
-    interior_start_at(finish->interior, finish->start);
+    row_features_adjoint(&interior->features, interior->sum, interior->work, interior->start);
+    interior_start_at(interior->solver, interior->start);
 }
 
-int rank_finish_start(struct rank_finish *finish, bool squared, double cost, const double *weights,
-                      struct error *err) {
-    const struct rank_hinges *hinges = &finish->hinges;
+int rank_interior_start(struct rank_interior *interior, bool squared, double cost,
+                        const double *weights, struct error *err) {
+    const struct rank_listed *listed = &interior->listed;
     double constant = 0;
-    for (size_t j = 0; j < hinges->n_pairs; j++) {
-        finish->cost[j] = cost * hinges->weight[j];
-        finish->alpha[j] = (squared ? 2 : 1) * finish->cost[j];
-        constant += j < hinges->n_hinges ? 0 : finish->cost[j];
+    for (size_t j = 0; j < listed->n_pairs; j++) {
+        interior->cost[j] = cost * listed->weight[j];
+        interior->alpha[j] = (squared ? 2 : 1) * interior->cost[j];
+        constant += j < listed->n_hinges ? 0 : interior->cost[j];
     }
-    const struct interior_problem problem = {.n = hinges->n_hinges,
-                                             .dimension = finish->features.m,
-                                             .cost = finish->cost,
+    const struct interior_problem problem = {.n = listed->n_hinges,
+                                             .dimension = interior->features.m,
+                                             .cost = interior->cost,
                                              .constant = constant,
-                                             .counted = finish->counted,
+                                             .counted = interior->counted,
                                              .squared = squared,
-                                             .context = finish,
+                                             .context = interior,
                                              .scores = scores,
                                              .adjoint = adjoint,
                                              .factor = factor,
                                              .solve = solve};
-    interior_close(finish->interior);
-    finish->interior = NULL;
-    finish->squared = squared;
-    finish->tied = false;
-    finish->C = cost;
-    if (interior_open(&finish->interior, &problem, err) < 0) {
+    interior_close(interior->solver);
+    interior->solver = NULL;
+    interior->squared = squared;
+    interior->tied = false;
+    interior->C = cost;
+    if (interior_open(&interior->solver, &problem, err) < 0) {
         return -1;
     }
     if (weights) {
-        start_at(finish, weights);
+        start_at(interior, weights);
     }
     return 0;
 }
@@ -262,92 +262,92 @@ static void add_to(struct sum *sum, double size, int sign) {
 }
 
 /* weights = those of the coefficients b. */
-static int weights_of(const struct rank_finish *finish, double *weights, struct error *err) {
-    for (size_t k = 0; k < finish->hinges.n; k++) {
-        finish->spread[finish->hinges.row[k]] = finish->b[k];
+static int weights_of(const struct rank_interior *interior, double *weights, struct error *err) {
+    for (size_t k = 0; k < interior->listed.n; k++) {
+        interior->spread[interior->listed.row[k]] = interior->b[k];
     }
-    return finish->map->adjoint(finish->map, finish->spread, weights, err);
+    return interior->map->adjoint(interior->map, interior->spread, weights, err);
 }
 
 /* weights = those of alpha; error (map->n), if not NULL: what their coefficients may be off by,
  * with what sums of rows into weights add to that. */
-static int take_weights(const struct rank_finish *finish, const double *alpha, double *weights,
+static int take_weights(const struct rank_interior *interior, const double *alpha, double *weights,
                         double *error, struct error *err) {
-    const struct rank_hinges *hinges = &finish->hinges;
-    double rows = finish->map->primal ? certify_sum_rounding(finish->map->n) : 0;
-    struct sum *sums = memory_zeros(hinges->n, sizeof *sums, "coefficients", err);
+    const struct rank_listed *listed = &interior->listed;
+    double rows = interior->map->primal ? certify_sum_rounding(interior->map->n) : 0;
+    struct sum *sums = memory_zeros(listed->n, sizeof *sums, "coefficients", err);
     if (!sums) {
         return -1;
     }
-    for (size_t j = 0; j < hinges->n_hinges; j++) {
-        add_to(&sums[hinges->better[j]], alpha[j], 1);
-        if (hinges->worse) {
-            add_to(&sums[hinges->worse[j]], alpha[j], -1);
+    for (size_t j = 0; j < listed->n_hinges; j++) {
+        add_to(&sums[listed->better[j]], alpha[j], 1);
+        if (listed->worse) {
+            add_to(&sums[listed->worse[j]], alpha[j], -1);
         }
     }
-    for (size_t k = 0; k < hinges->n; k++) {
+    for (size_t k = 0; k < listed->n; k++) {
         struct sum sum = sums[k];
-        finish->b[k] = (double)sum.sum;
+        interior->b[k] = (double)sum.sum;
         if (error) {
-            long double rounded = fabsl(sum.sum - (long double)finish->b[k]);
-            long double off = rounded + sum.lost + finish->weight_error * sum.size;
-            off += (long double)(rows * fabs(finish->b[k]));
-            error[hinges->row[k]] = (double)off * (1 + 4 * DBL_EPSILON);
+            long double rounded = fabsl(sum.sum - (long double)interior->b[k]);
+            long double off = rounded + sum.lost + interior->weight_error * sum.size;
+            off += (long double)(rows * fabs(interior->b[k]));
+            error[listed->row[k]] = (double)off * (1 + 4 * DBL_EPSILON);
         }
     }
     free(sums);
-    return weights_of(finish, weights, err);
+    return weights_of(interior, weights, err);
 }
 
-static int take_dual(const struct rank_finish *finish, struct fit *fit, struct error *err) {
-    const struct rank_hinges *hinges = &finish->hinges;
+static int take_dual(const struct rank_interior *interior, struct fit *fit, struct error *err) {
+    const struct rank_listed *listed = &interior->listed;
     long double linear = 0, size = 0;
-    const double *alpha = finish->alpha;
-    double ratio = 0, terms = (double)hinges->n_pairs + 4;
-    for (size_t j = 0; j < hinges->n_pairs; j++) {
+    const double *alpha = interior->alpha;
+    double ratio = 0, terms = (double)listed->n_pairs + 4;
+    for (size_t j = 0; j < listed->n_pairs; j++) {
         long double a = alpha[j];
-        linear += finish->squared ? a - a * a / (4 * (long double)finish->cost[j]) : a;
-        size += finish->squared ? a + a * a / (4 * (long double)finish->cost[j]) : a;
-        ratio = finish->cost[j] > 0 ? fmax(ratio, alpha[j] / finish->cost[j]) : ratio;
+        linear += interior->squared ? a - a * a / (4 * (long double)interior->cost[j]) : a;
+        size += interior->squared ? a + a * a / (4 * (long double)interior->cost[j]) : a;
+        ratio = interior->cost[j] > 0 ? fmax(ratio, alpha[j] / interior->cost[j]) : ratio;
     }
-    double unit = terms * (double)LDBL_EPSILON + DBL_EPSILON + finish->weight_error;
+    double unit = terms * (double)LDBL_EPSILON + DBL_EPSILON + interior->weight_error;
     fit->dual_offset = (double)linear;
     fit->rounding = (struct risk_rounding){
-        .offset = unit * (double)size / finish->C, .gradient = unit * ratio, .size = ratio};
-    return take_weights(finish, alpha, fit->dual_weights, fit->dual_error, err);
+        .offset = unit * (double)size / interior->C, .gradient = unit * ratio, .size = ratio};
+    return take_weights(interior, alpha, fit->dual_weights, fit->dual_error, err);
 }
 
-static int take_primal(const struct rank_finish *finish, const struct interior_fit *found,
+static int take_primal(const struct rank_interior *interior, const struct interior_fit *found,
                        struct fit *fit, struct error *err) {
-    if (finish->features.own) {
-        memcpy(fit->weights, found->w, finish->features.m * sizeof *found->w);
+    if (interior->features.own) {
+        memcpy(fit->weights, found->w, interior->features.m * sizeof *found->w);
         return 0;
     }
     if (found->tied) {
-        return take_weights(finish, found->tied, fit->weights, NULL, err);
+        return take_weights(interior, found->tied, fit->weights, NULL, err);
     }
-    return row_features_coefficients(&finish->features, found->w, finish->b, err) < 0
+    return row_features_coefficients(&interior->features, found->w, interior->b, err) < 0
                ? -1
-               : weights_of(finish, fit->weights, err);
+               : weights_of(interior, fit->weights, err);
 }
 
-int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, double least,
-                    const struct monitor *monitor, struct fit *fit, struct error *err) {
-    size_t d = finish->map->dimension;
+int rank_interior_run(struct rank_interior *interior, bool tied, double epsilon, double least,
+                      const struct monitor *monitor, struct fit *fit, struct error *err) {
+    size_t d = interior->map->dimension;
     struct interior_fit found;
     *fit = (struct fit){0};
-    tied = tied && !finish->features.own;
-    if (tied != finish->tied) {
-        interior_tie(finish->interior, tied);
-        finish->tied = tied;
+    tied = tied && !interior->features.own;
+    if (tied != interior->tied) {
+        interior_tie(interior->solver, tied);
+        interior->tied = tied;
     }
-    interior_run(finish->interior, epsilon, least, monitor, &found);
-    memcpy(finish->alpha, found.alpha, finish->hinges.n_hinges * sizeof *found.alpha);
+    interior_run(interior->solver, epsilon, least, monitor, &found);
+    memcpy(interior->alpha, found.alpha, interior->listed.n_hinges * sizeof *found.alpha);
     fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
-    fit->dual_error = memory_zeros(finish->map->n, sizeof *fit->dual_error, "a certificate", err);
+    fit->dual_error = memory_zeros(interior->map->n, sizeof *fit->dual_error, "a certificate", err);
     if (!fit->weights || !fit->dual_weights || !fit->dual_error ||
-        take_dual(finish, fit, err) < 0 || take_primal(finish, &found, fit, err) < 0) {
+        take_dual(interior, fit, err) < 0 || take_primal(interior, &found, fit, err) < 0) {
         fit_free(fit);
         return -1;
     }
@@ -359,7 +359,8 @@ int rank_finish_run(struct rank_finish *finish, bool tied, double epsilon, doubl
     return 0;
 }
 
-int rank_finish_points(struct rank_finish *finish, struct rank_points *points, struct error *err) {
-    return rank_hinges_points(&finish->hinges, finish->alpha, finish->C, !finish->squared, points,
-                              err);
+int rank_interior_points(struct rank_interior *interior, struct rank_points *points,
+                         struct error *err) {
+    return rank_listed_points(&interior->listed, interior->alpha, interior->C, !interior->squared,
+                              points, err);
 }

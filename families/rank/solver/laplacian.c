@@ -16,7 +16,7 @@ enum {
     CHUNK_ROWS = 256,     /* rows of one matrix product */
     GRAM_TASKS = 16,      /* tasks wanted, whatever the number of threads */
     TREE_BYTES = 1 << 20, /* of vector nodes: what a second-level cache holds */
-    PANEL_LEAST = 8       /* columns: one cache line of doubles */
+    MIN_PANEL = 8         /* columns: one cache line of doubles */
 };
 static const size_t ACCUMULATOR_BYTES = (size_t)128 << 20;
 
@@ -56,7 +56,7 @@ static void sweep(const struct rank_laplacian *laplacian, size_t g, bool down, d
                   const double *v, double *tree, double *out) {
     const struct rank_pairs *pairs = laplacian->pairs;
     const struct partners partners = partners_begin(pairs, g, down, tree, 1);
-    const struct rank_place *order = laplacian->order + partners.base;
+    const struct rank_scored *order = laplacian->order + partners.base;
     const uint32_t *row = pairs->row + partners.base;
     const uint32_t *first = laplacian->first[down] + partners.base;
     const uint32_t *end = laplacian->end[down] + partners.base;
@@ -85,7 +85,7 @@ struct set_task {
 };
 
 static void find_runs(struct rank_laplacian *laplacian, size_t base, size_t m) {
-    const struct rank_place *order = laplacian->order + base;
+    const struct rank_scored *order = laplacian->order + base;
     double low = laplacian->low, high = laplacian->high;
     size_t up_first = 0, up_end = 0, down_first = 0, down_end = 0;
     for (size_t q = 0; q < m; q++) {
@@ -138,7 +138,7 @@ static void set_run(void *argument, size_t t, size_t worker) {
         if (pairs->partner_start) {
             for (size_t k = base; k < base + m; k++) {
                 laplacian->order[k] =
-                    (struct rank_place){task->s[pairs->row[k]], (uint32_t)(k - base)};
+                    (struct rank_scored){task->s[pairs->row[k]], (uint32_t)(k - base)};
             }
             struct rank_pairs_walk walk = rank_pairs_walk(pairs, g, g + 1);
             while (next_in_band(laplacian, &walk)) {
@@ -276,7 +276,7 @@ static void gram_group(const struct gram_task *task, size_t g, size_t column, si
                        struct chunk *chunk, double *tree, double *panel, double *accumulator) {
     const struct rank_pairs *pairs = task->laplacian->pairs;
     const struct partners partners = partners_begin(pairs, g, false, tree, width);
-    const struct rank_place *order = task->laplacian->order + partners.base;
+    const struct rank_scored *order = task->laplacian->order + partners.base;
     const uint32_t *row = pairs->row + partners.base;
     const uint32_t *first = task->laplacian->first[0] + partners.base;
     const uint32_t *end = task->laplacian->end[0] + partners.base;
@@ -317,7 +317,8 @@ static void gram_listed(const struct gram_task *task, size_t g, size_t first, si
             size_t other = base + pairs->partner[p];
             if (in_band(laplacian, k, other)) {
                 row_panel(task, pairs->row[other], first, width, panel);
-                double worth = rank_pairs_worth(pairs, base, pairs->level[k], pairs->level[other]);
+                double worth =
+                    rank_pairs_relative_weight(pairs, base, pairs->level[k], pairs->level[other]);
                 array_add(y, -pairs->weight[g] * worth, panel, width);
             }
         }
@@ -357,12 +358,12 @@ int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct dat
     }
     size_t n_chunks = smaller(smaller(GRAM_TASKS, pairs->n_groups),
                               1 + ACCUMULATOR_BYTES / (matrix * sizeof(double) + 1));
-    size_t width = TREE_BYTES / (((size_t)pairs->most_levels + 1) * sizeof(double));
+    size_t width = TREE_BYTES / (((size_t)pairs->max_levels + 1) * sizeof(double));
     size_t n_panels = (GRAM_TASKS + n_chunks - 1) / n_chunks;
     width = smaller(width, (d + n_panels - 1) / n_panels);
-    width = (width / PANEL_LEAST + 1) * PANEL_LEAST;
+    width = (width / MIN_PANEL + 1) * MIN_PANEL;
     n_panels = (d + width - 1) / width;
-    size_t stride = CHUNK_ROWS * (d + width) + width + ((size_t)pairs->most_levels + 1) * width;
+    size_t stride = CHUNK_ROWS * (d + width) + width + ((size_t)pairs->max_levels + 1) * width;
     size_t chunk[GRAM_TASKS + 1];
     struct gram_task task = {laplacian, data, rows, d, width, n_panels, chunk, NULL, NULL, stride};
     task.accumulators = memory_zeros(n_chunks, matrix * sizeof(double), "Hessian", err);

@@ -14,7 +14,7 @@
  * v'Lv = sum over these pairs of weight (v_i - v_j)^2. Holds no pair. */
 struct rank_laplacian {
     struct rank_pairs *pairs;
-    struct rank_place *order;    /* the groups in score order at s */
+    struct rank_scored *order;   /* the groups in score order at s */
     uint32_t *first[2], *end[2]; /* per place in order: the run of partners that it is preferred
                                      to, and the one of partners preferred to it */
     double low, high;            /* the band of margins */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Most rows among which those that differ are looked for: they have 2^26 pairs at most. */
-enum { MOST_SCORES = 4 * RANK_HINGES_ROWS };
+enum { MAX_SCORES = 4 * RANK_MAX_LISTED_ROWS };
 
 /* ---- rows that differ ---- */
 
@@ -47,52 +47,52 @@ static void link_groups(const struct rank_pairs *pairs, const struct problem *pr
 
 /* Numbers the rows that some group has, in the order of the first of each. number (distinct->m):
  * work. */
-static void number_rows(struct rank_hinges *hinges, const struct problem *problem,
+static void number_rows(struct rank_listed *listed, const struct problem *problem,
                         const struct distinct *distinct, const size_t *group, uint32_t *number) {
     for (size_t k = 0; k < distinct->m; k++) {
-        number[k] = RANK_HINGES_NONE;
+        number[k] = RANK_LISTED_NONE;
     }
-    for (size_t i = 0; i < hinges->n_scores; i++) {
+    for (size_t i = 0; i < listed->n_scores; i++) {
         uint32_t place = place_of(problem, distinct, i);
-        if (number[place] == RANK_HINGES_NONE && group[place] < hinges->pairs->n_groups) {
-            number[place] = (uint32_t)hinges->n;
-            hinges->row[hinges->n++] = (uint32_t)i;
+        if (number[place] == RANK_LISTED_NONE && group[place] < listed->pairs->n_groups) {
+            number[place] = (uint32_t)listed->n;
+            listed->row[listed->n++] = (uint32_t)i;
         }
-        hinges->place[i] = number[place];
+        listed->place[i] = number[place];
     }
 }
 
 /* Lists the rows of linked groups together. */
-static void list_groups(struct rank_hinges *hinges, const struct problem *problem,
+static void list_groups(struct rank_listed *listed, const struct problem *problem,
                         const struct distinct *distinct, const size_t *group, size_t *next) {
-    size_t n_groups = hinges->pairs->n_groups, *end = hinges->group_start + 1, listed = 0;
+    size_t n_groups = listed->pairs->n_groups, *end = listed->group_start + 1, last = 0;
     for (size_t g = 0; g < n_groups; g++) {
         end[g] = 0;
     }
-    for (size_t k = 0; k < hinges->n; k++) {
-        end[head_of(next, group[place_of(problem, distinct, hinges->row[k])])]++;
+    for (size_t k = 0; k < listed->n; k++) {
+        end[head_of(next, group[place_of(problem, distinct, listed->row[k])])]++;
     }
     for (size_t g = 0, first = 0; g < n_groups; g++) {
         size_t m = end[g];
         end[g] = first;
         first += m;
     }
-    for (size_t k = 0; k < hinges->n; k++) {
-        size_t head = head_of(next, group[place_of(problem, distinct, hinges->row[k])]);
-        hinges->group_row[end[head]++] = (uint32_t)k;
+    for (size_t k = 0; k < listed->n; k++) {
+        size_t head = head_of(next, group[place_of(problem, distinct, listed->row[k])]);
+        listed->group_row[end[head]++] = (uint32_t)k;
     }
     for (size_t g = 0; g < n_groups; g++) { /* without those that are linked with one before */
-        if (end[g] > listed) {
-            listed = end[hinges->groups.n++] = end[g];
+        if (end[g] > last) {
+            last = end[listed->groups.n++] = end[g];
         }
     }
-    hinges->group_start[0] = 0;
-    hinges->groups.start = hinges->group_start;
-    hinges->groups.row = hinges->group_row;
+    listed->group_start[0] = 0;
+    listed->groups.start = listed->group_start;
+    listed->groups.row = listed->group_row;
 }
 
-static int find_rows(struct rank_hinges *hinges, const struct problem *problem, struct error *err) {
-    size_t n_groups = hinges->pairs->n_groups;
+static int find_rows(struct rank_listed *listed, const struct problem *problem, struct error *err) {
+    size_t n_groups = listed->pairs->n_groups;
     struct distinct distinct = {0};
     if (distinct_find(&distinct, problem->data, err) < 0) {
         return -1;
@@ -100,13 +100,13 @@ static int find_rows(struct rank_hinges *hinges, const struct problem *problem, 
     size_t *group = memory_array(distinct.m, sizeof *group, "pairs", err);
     size_t *next = memory_array(n_groups, sizeof *next, "pairs", err);
     uint32_t *number = memory_array(distinct.m, sizeof *number, "pairs", err);
-    hinges->group_start = memory_array(n_groups + 1, sizeof *hinges->group_start, "groups", err);
-    hinges->group_row = memory_array(hinges->n_scores, sizeof *hinges->group_row, "groups", err);
-    int status = group && next && number && hinges->group_start && hinges->group_row ? 0 : -1;
+    listed->group_start = memory_array(n_groups + 1, sizeof *listed->group_start, "groups", err);
+    listed->group_row = memory_array(listed->n_scores, sizeof *listed->group_row, "groups", err);
+    int status = group && next && number && listed->group_start && listed->group_row ? 0 : -1;
     if (status == 0) {
-        link_groups(hinges->pairs, problem, &distinct, group, next);
-        number_rows(hinges, problem, &distinct, group, number);
-        list_groups(hinges, problem, &distinct, group, next);
+        link_groups(listed->pairs, problem, &distinct, group, next);
+        number_rows(listed, problem, &distinct, group, number);
+        list_groups(listed, problem, &distinct, group, next);
     }
     distinct_free(&distinct);
     free(group);
@@ -132,15 +132,15 @@ static int count_distinct(const struct problem *problem, size_t *n, struct error
     return seen ? 0 : -1;
 }
 
-int rank_hinges_count(const struct problem *problem, const struct score_map *map, bool margins,
+int rank_listed_count(const struct problem *problem, const struct score_map *map, bool margins,
                       size_t *n, struct error *err) {
     *n = map->n;
-    bool few = *n <= (margins ? RANK_HINGES_ROWS : MOST_SCORES);
-    bool matters = !margins && (!map->primal || *n > RANK_HINGES_ROWS);
+    bool few = *n <= (margins ? RANK_MAX_LISTED_ROWS : MAX_SCORES);
+    bool matters = !margins && (!map->primal || *n > RANK_MAX_LISTED_ROWS);
     if (few && matters && count_distinct(problem, n, err) < 0) {
         return -1;
     }
-    if (!few || !row_features_fits(map, *n, RANK_HINGES_ROWS)) {
+    if (!few || !row_features_fits(map, *n, RANK_MAX_LISTED_ROWS)) {
         *n = 0;
     }
     return 0;
@@ -149,110 +149,110 @@ int rank_hinges_count(const struct problem *problem, const struct score_map *map
 /* ---- preferences ---- */
 
 /* The entry of W of the current pair. */
-static double *entry_of(const struct rank_hinges *hinges, const struct rank_pairs_walk *walk) {
-    const uint32_t *row = hinges->pairs->row;
-    return &hinges
-                ->W[hinges->place[row[walk->better]] * hinges->n + hinges->place[row[walk->worse]]];
+static double *entry_of(const struct rank_listed *listed, const struct rank_pairs_walk *walk) {
+    const uint32_t *row = listed->pairs->row;
+    return &listed
+                ->W[listed->place[row[walk->better]] * listed->n + listed->place[row[walk->worse]]];
 }
 
 /* Lowers sums of weights by more than their rounding and that of shares of them: an alpha that is
  * within C times the sum can be shared out within C times the weights. m shares, each rounded to a
  * unit of alpha's, leave the last one m (1 + 1/2 + ... + 1/m) / 2 units off, which is below 16 m
  * for all m that there may be. */
-static int lower_sums(struct rank_hinges *hinges, struct error *err) {
+static int lower_sums(struct rank_listed *listed, struct error *err) {
     const double each = 16 * DBL_EPSILON;
-    size_t n = hinges->n, *count = memory_zeros(n, sizeof *count, "pairs", err);
-    for (size_t i = 0; count && i < hinges->n_scores; i++) {
-        if (hinges->place[i] != RANK_HINGES_NONE) {
-            count[hinges->place[i]]++;
+    size_t n = listed->n, *count = memory_zeros(n, sizeof *count, "pairs", err);
+    for (size_t i = 0; count && i < listed->n_scores; i++) {
+        if (listed->place[i] != RANK_LISTED_NONE) {
+            count[listed->place[i]]++;
         }
     }
     for (size_t k = 0; count && k < n * n; k++) {
         double pairs = (double)count[k / n] * (double)count[k % n];
-        hinges->W[k] *= pairs > 1 ? 1 - each * pairs : 1;
+        listed->W[k] *= pairs > 1 ? 1 - each * pairs : 1;
     }
     free(count);
     return count ? 0 : -1;
 }
 
 /* W: the weights of preferences. */
-static int add_weights(struct rank_hinges *hinges, struct error *err) {
-    hinges->W = memory_zeros(hinges->n, hinges->n * sizeof *hinges->W, "pairs", err);
-    struct rank_pairs_walk walk = rank_pairs_walk(hinges->pairs, 0, hinges->pairs->n_groups);
-    while (hinges->W && rank_pairs_next(&walk)) {
-        *entry_of(hinges, &walk) += rank_pairs_walk_weight(&walk);
+static int add_weights(struct rank_listed *listed, struct error *err) {
+    listed->W = memory_zeros(listed->n, listed->n * sizeof *listed->W, "pairs", err);
+    struct rank_pairs_walk walk = rank_pairs_walk(listed->pairs, 0, listed->pairs->n_groups);
+    while (listed->W && rank_pairs_next(&walk)) {
+        *entry_of(listed, &walk) += rank_pairs_walk_weight(&walk);
     }
-    return hinges->W ? lower_sums(hinges, err) : -1;
+    return listed->W ? lower_sums(listed, err) : -1;
 }
 
-static int allocate_pairs(struct rank_hinges *hinges, struct error *err) {
-    hinges->weight = memory_array(hinges->n_pairs, sizeof *hinges->weight, "pairs", err);
-    hinges->better = memory_array(hinges->n_pairs, 2 * sizeof *hinges->better, "pairs", err);
-    return hinges->weight && hinges->better ? 0 : -1;
+static int allocate_pairs(struct rank_listed *listed, struct error *err) {
+    listed->weight = memory_array(listed->n_pairs, sizeof *listed->weight, "pairs", err);
+    listed->better = memory_array(listed->n_pairs, 2 * sizeof *listed->better, "pairs", err);
+    return listed->weight && listed->better ? 0 : -1;
 }
 
-static int list_pairs(struct rank_hinges *hinges, struct error *err) {
-    size_t n = hinges->n;
-    if (add_weights(hinges, err) < 0) {
+static int list_pairs(struct rank_listed *listed, struct error *err) {
+    size_t n = listed->n;
+    if (add_weights(listed, err) < 0) {
         return -1;
     }
     for (size_t k = 0; k < n * n; k++) {
-        hinges->n_pairs += hinges->W[k] > 0;
-        hinges->n_hinges += hinges->W[k] > 0 && k % (n + 1) > 0;
+        listed->n_pairs += listed->W[k] > 0;
+        listed->n_hinges += listed->W[k] > 0 && k % (n + 1) > 0;
     }
-    if (hinges->n_hinges == 0) {
-        hinges->n_pairs = 0;
+    if (listed->n_hinges == 0) {
+        listed->n_pairs = 0;
         return 0;
     }
-    if (allocate_pairs(hinges, err) < 0) {
+    if (allocate_pairs(listed, err) < 0) {
         return -1;
     }
-    hinges->worse = hinges->better + hinges->n_pairs;
-    for (size_t k = 0, differ = 0, equal = hinges->n_hinges; k < n * n; k++) {
-        if (hinges->W[k] > 0) {
+    listed->worse = listed->better + listed->n_pairs;
+    for (size_t k = 0, differ = 0, equal = listed->n_hinges; k < n * n; k++) {
+        if (listed->W[k] > 0) {
             size_t j = k % (n + 1) > 0 ? differ++ : equal++;
-            hinges->better[j] = (uint32_t)(k / n);
-            hinges->worse[j] = (uint32_t)(k % n);
-            hinges->weight[j] = hinges->W[k];
+            listed->better[j] = (uint32_t)(k / n);
+            listed->worse[j] = (uint32_t)(k % n);
+            listed->weight[j] = listed->W[k];
         }
     }
     return 0;
 }
 
-static int list_margins(struct rank_hinges *hinges, const double *weight, struct error *err) {
-    hinges->n = hinges->n_pairs = hinges->n_hinges = hinges->n_scores;
-    if (allocate_pairs(hinges, err) < 0) {
+static int list_margins(struct rank_listed *listed, const double *weight, struct error *err) {
+    listed->n = listed->n_pairs = listed->n_hinges = listed->n_scores;
+    if (allocate_pairs(listed, err) < 0) {
         return -1;
     }
-    for (size_t j = 0; j < hinges->n; j++) {
-        hinges->row[j] = hinges->place[j] = hinges->better[j] = (uint32_t)j;
-        hinges->weight[j] = weight[j];
+    for (size_t j = 0; j < listed->n; j++) {
+        listed->row[j] = listed->place[j] = listed->better[j] = (uint32_t)j;
+        listed->weight[j] = weight[j];
     }
     return 0;
 }
 
-int rank_hinges_create(struct rank_hinges *hinges, const struct problem *problem,
+int rank_listed_create(struct rank_listed *listed, const struct problem *problem,
                        const struct score_map *map, const struct rank_pairs *pairs,
                        const double *weight, struct error *err) {
-    *hinges = (struct rank_hinges){.pairs = pairs, .n_scores = map->n};
-    hinges->row = memory_array(map->n, 2 * sizeof *hinges->row, "pairs", err);
-    if (!hinges->row) {
+    *listed = (struct rank_listed){.pairs = pairs, .n_scores = map->n};
+    listed->row = memory_array(map->n, 2 * sizeof *listed->row, "pairs", err);
+    if (!listed->row) {
         return -1;
     }
-    hinges->place = hinges->row + map->n;
+    listed->place = listed->row + map->n;
     if (weight) {
-        return list_margins(hinges, weight, err);
+        return list_margins(listed, weight, err);
     }
-    return find_rows(hinges, problem, err) < 0 ? -1 : list_pairs(hinges, err);
+    return find_rows(listed, problem, err) < 0 ? -1 : list_pairs(listed, err);
 }
 
-void rank_hinges_free(struct rank_hinges *hinges) {
-    free(hinges->row);
-    free(hinges->better);
-    free(hinges->weight);
-    free(hinges->W);
-    free(hinges->group_start);
-    free(hinges->group_row);
+void rank_listed_free(struct rank_listed *listed) {
+    free(listed->row);
+    free(listed->better);
+    free(listed->weight);
+    free(listed->W);
+    free(listed->group_start);
+    free(listed->group_row);
 }
 
 /* ---- points ---- */
@@ -265,9 +265,9 @@ struct share {
 };
 
 /* The share of the current pair; NULL: there is nothing of it. */
-static struct share *share_of(const struct rank_hinges *hinges, struct share *share,
+static struct share *share_of(const struct rank_listed *listed, struct share *share,
                               const struct rank_pairs_walk *walk) {
-    double at = *entry_of(hinges, walk);
+    double at = *entry_of(listed, walk);
     return at > 0 && rank_pairs_walk_weight(walk) > 0 ? &share[(size_t)at - 1] : NULL;
 }
 
@@ -286,16 +286,16 @@ static double take_share(struct share *share, double weight, double cap) {
 }
 
 /* share (n_pairs) = what alpha is to be shared out by. */
-static void start_shares(struct rank_hinges *hinges, const double *alpha, struct share *share) {
-    memset(hinges->W, 0, hinges->n * hinges->n * sizeof *hinges->W);
-    for (size_t j = 0; j < hinges->n_pairs; j++) {
+static void start_shares(struct rank_listed *listed, const double *alpha, struct share *share) {
+    memset(listed->W, 0, listed->n * listed->n * sizeof *listed->W);
+    for (size_t j = 0; j < listed->n_pairs; j++) {
         double unit = nextafter(alpha[j], INFINITY) - alpha[j];
         share[j] = (struct share){.alpha = alpha[j], .unit = unit};
-        hinges->W[hinges->better[j] * hinges->n + hinges->worse[j]] = (double)(j + 1);
+        listed->W[listed->better[j] * listed->n + listed->worse[j]] = (double)(j + 1);
     }
-    struct rank_pairs_walk walk = rank_pairs_walk(hinges->pairs, 0, hinges->pairs->n_groups);
+    struct rank_pairs_walk walk = rank_pairs_walk(listed->pairs, 0, listed->pairs->n_groups);
     while (rank_pairs_next(&walk)) {
-        struct share *of_pair = share_of(hinges, share, &walk);
+        struct share *of_pair = share_of(listed, share, &walk);
         if (of_pair) {
             of_pair->weight += (long double)rank_pairs_walk_weight(&walk);
             of_pair->n++;
@@ -303,18 +303,18 @@ static void start_shares(struct rank_hinges *hinges, const double *alpha, struct
     }
 }
 
-int rank_hinges_points(struct rank_hinges *hinges, const double *alpha, double cost, bool capped,
+int rank_listed_points(struct rank_listed *listed, const double *alpha, double cost, bool capped,
                        struct rank_points *points, struct error *err) {
-    const struct rank_pairs *pairs = hinges->pairs;
-    struct share *share = memory_array(hinges->n_pairs, sizeof *share, "a dual point", err);
+    const struct rank_pairs *pairs = listed->pairs;
+    struct share *share = memory_array(listed->n_pairs, sizeof *share, "a dual point", err);
     if (!share) {
         return -1;
     }
-    start_shares(hinges, alpha, share);
+    start_shares(listed, alpha, share);
     int status = 0;
     struct rank_pairs_walk walk = rank_pairs_walk(pairs, 0, pairs->n_groups);
     while (status == 0 && rank_pairs_next(&walk)) {
-        struct share *of_pair = share_of(hinges, share, &walk);
+        struct share *of_pair = share_of(listed, share, &walk);
         if (of_pair && of_pair->alpha > 0) {
             double weight = rank_pairs_walk_weight(&walk);
             double part = take_share(of_pair, weight, capped ? cost * weight : of_pair->alpha);

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps of conjugate gradients for one Newton step: with an inverse, which is all but exact, more
+/* Steps of conjugate gradients for one Newton step: with an preconditioner, which is all but exact, more
  * gain nothing over rounding. */
-enum { CG_MOST = 2000, CG_EXACT = 30 };
+enum { CG_MAX_STEPS = 2000, CG_MAX_PRECONDITIONED = 30 };
 
 static const struct huber_pace PACE = {
     .near = 0.5, .careful = 0.3, .bold = 0.01, .most = 0.3, .least = 1e-7, .patience = 25};
@@ -32,17 +32,18 @@ struct newton {
     bool huber;
     const struct monitor *monitor;
     double cost;
-    struct fit *fit;              /* the best points */
-    double *w, *gradient, *step;  /* (dimension) */
-    double *dual;                 /* (dimension) A'(-C g) */
-    double *s, *g, *q, *trial;    /* (n) */
-    double *gradient_s;           /* (n) A gradient; kernels only */
-    double *H;                    /* (dimension, dimension): direct; else NULL */
-    double *cg;                   /* (5 dimension + 3 n) work, where H is NULL */
-    struct rank_inverse *inverse; /* kernels: the preconditioner; or NULL: there is none */
-    double norm, value;           /* |w|^2, the smooth risk */
-    double dual_offset;           /* of the dual point */
-    uint64_t left;                /* steps of conjugate gradients */
+    struct fit *fit;             /* the best points */
+    double *w, *gradient, *step; /* (dimension) */
+    double *dual;                /* (dimension) A'(-C g) */
+    double *s, *g, *q, *trial;   /* (n) */
+    double *gradient_s;          /* (n) A gradient; kernels only */
+    double *H;                   /* (dimension, dimension): direct; else NULL */
+    double *cg;                  /* (5 dimension + 3 n) work, where H is NULL */
+    struct rank_preconditioner
+        *preconditioner; /* kernels: the preconditioner; or NULL: there is none */
+    double norm, value;  /* |w|^2, the smooth risk */
+    double dual_offset;  /* of the dual point */
+    uint64_t left;       /* steps of conjugate gradients */
 };
 
 static double inner(const struct newton *newton, const double *x, const double *y,
@@ -90,13 +91,14 @@ static int direct_step(struct newton *newton, bool *found, struct error *err) {
     return newton->map->scores(newton->map, newton->step, newton->q, err);
 }
 
-/* scale (dimension) = the inverse of the Hessian's diagonal, for weights w; the inverse, if there
+/* scale (dimension) = the preconditioner of the Hessian's diagonal, for weights w; the preconditioner, if there
  * is one, for this band. *found = false where rounding leaves none. */
 static int make_preconditioner(struct newton *newton, double factor, double *scale, bool *found,
                                struct error *err) {
     const struct score_map *map = newton->map;
-    if (newton->inverse) {
-        *found = rank_inverse_update(newton->inverse, &newton->laplacian, newton->s, factor);
+    if (newton->preconditioner) {
+        *found = rank_preconditioner_update(newton->preconditioner, &newton->laplacian, newton->s,
+                                            factor);
         return 0;
     }
     if (map->primal &&
@@ -113,13 +115,13 @@ static int make_preconditioner(struct newton *newton, double factor, double *sca
 }
 
 /* z = B residual and z_s = A z for the preconditioner B: the Hessian's diagonal for weights w, the
- * inverse, if there is one, for kernels. *square = <residual, z>. */
+ * preconditioner, if there is one, for kernels. *square = <residual, z>. */
 static int precondition(struct newton *newton, const double *residual, const double *scale,
                         double *z, double *z_s, double *square, struct error *err) {
     const struct score_map *map = newton->map;
     size_t d = map->dimension;
-    if (newton->inverse) {
-        rank_inverse_apply(newton->inverse, &newton->laplacian, residual, z);
+    if (newton->preconditioner) {
+        rank_preconditioner_apply(newton->preconditioner, &newton->laplacian, residual, z);
     } else {
         for (size_t k = 0; k < d; k++) {
             z[k] = scale[k] * residual[k];
@@ -159,7 +161,7 @@ static int cg_length(struct newton *newton, struct cg *cg, double *length, struc
 /* Goes on until <residual, z> is at its target. */
 static int cg_run(struct newton *newton, struct cg *cg, double target, struct error *err) {
     size_t n = newton->map->n, d = newton->map->dimension;
-    int most = newton->inverse ? CG_EXACT : CG_MOST;
+    int most = newton->preconditioner ? CG_MAX_PRECONDITIONED : CG_MAX_STEPS;
     for (int k = 0; k < most; k++) {
         double length, next;
         if (newton->left == 0 || (k > 0 && monitor_late(newton->monitor))) {
@@ -232,7 +234,7 @@ static int look(void *context, const struct huber_path *path, struct huber_point
     const struct score_map *map = newton->map;
     double offset;
     newton->risk.mu = path->mu;
-    newton->value = rank_risk_cut(&newton->risk, newton->s, newton->g, &offset);
+    newton->value = rank_risk_evaluate(&newton->risk, newton->s, newton->g, &offset);
     if (map->adjoint(map, newton->g, newton->dual, err) < 0) {
         return -1;
     }
@@ -309,14 +311,14 @@ static int lower_mu(void *context, double band, double mu, struct error *err) {
     const struct score_map *map = newton->map;
     double offset;
     newton->risk.mu = mu;
-    rank_risk_follow(&newton->risk, newton->s, band, newton->g);
+    rank_risk_model_gradient(&newton->risk, newton->s, band, newton->g);
     if (map->adjoint(map, newton->g, newton->gradient, err) < 0) {
         return -1;
     }
     for (size_t k = 0; k < map->dimension; k++) {
         newton->gradient[k] = newton->w[k] + newton->cost * newton->gradient[k];
     }
-    newton->value = rank_risk_cut(&newton->risk, newton->s, newton->g, &offset);
+    newton->value = rank_risk_evaluate(&newton->risk, newton->s, newton->g, &offset);
     return 0;
 }
 
@@ -402,15 +404,16 @@ static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct
 
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
-                      const double *start, uint64_t most, struct rank_inverse *inverse,
-                      const struct monitor *monitor, struct fit *fit, struct error *err) {
+                      const double *start, uint64_t most,
+                      struct rank_preconditioner *preconditioner, const struct monitor *monitor,
+                      struct fit *fit, struct error *err) {
     struct newton newton = {.problem = problem,
                             .map = map,
                             .huber = loss == RANK_HINGE,
                             .monitor = monitor,
                             .cost = cost,
                             .fit = fit,
-                            .inverse = inverse,
+                            .preconditioner = preconditioner,
                             .left = most > 0 ? most : UINT64_MAX};
     *fit = (struct fit){0};
     int status = newton_create(&newton, pairs, err);

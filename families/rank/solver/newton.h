@@ -24,11 +24,12 @@ enum { RANK_NEWTON_DIRECT = 2048 };
 
 /* Solves to a relative gap of epsilon from `start` (dimension; NULL: from 0), with no more than
  * `most` steps of conjugate gradients (0: as many as it wants; STOP_ITERATIONS where these end it).
- * inverse: their preconditioner for kernels, of this problem, whose map it has; NULL: none. The
+ * preconditioner: their preconditioner for kernels, of this problem, whose map it has; NULL: none. The
  * caller calls fit_free. */
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
-                      const double *start, uint64_t most, struct rank_inverse *inverse,
-                      const struct monitor *monitor, struct fit *fit, struct error *err);
+                      const double *start, uint64_t most,
+                      struct rank_preconditioner *preconditioner, const struct monitor *monitor,
+                      struct fit *fit, struct error *err);
 
 #endif

@@ -13,15 +13,15 @@
 
 /* Rows that differ, of which a factorisation takes half a minute, and pairs, which are visited for
  * each. */
-enum { MOST_ROWS = 1 << 14, MOST_PAIRS = 1 << 28, TILE = 64 };
+enum { MAX_ROWS = 1 << 14, MAX_PAIRS = 1 << 28, TILE = 64 };
 
 /* Shifts that are tried. */
-static const double SHIFT_FIRST = 1e-10, SHIFT_GROWTH = 100, SHIFT_MOST = 1e-4;
+static const double SHIFT_FIRST = 1e-10, SHIFT_GROWTH = 100, SHIFT_MAX = 1e-4;
 
 /* Of the largest diagonal entry of K: what one of D is at least. */
-static const double LEAST_SIZE = 1e-8;
+static const double MIN_DIAGONAL = 1e-8;
 
-struct rank_inverse {
+struct rank_preconditioner {
     struct gram *gram;
     struct problem problem; /* with that */
     struct score_map map;
@@ -38,99 +38,102 @@ struct rank_inverse {
 
 /* ---- creation ---- */
 
-size_t rank_inverse_rows(const struct problem *problem, const struct rank_pairs *pairs) {
+size_t rank_preconditioner_rows(const struct problem *problem, const struct rank_pairs *pairs) {
     if (!problem->gram || !kernel_definite(gram_rows(problem->gram)->kernel) ||
-        pairs->n_pairs > MOST_PAIRS) {
+        pairs->n_pairs > MAX_PAIRS) {
         return 0;
     }
     const struct distinct *distinct = gram_distinct(problem->gram);
     size_t m = distinct ? distinct->m : gram_size(problem->gram);
     /* as few rows as the interior-point method has are taken whatever the cache: 100 MB */
     double size = (double)m * (double)m * 1.5 * sizeof(double);
-    bool fits = m <= MOST_ROWS && size <= (double)problem->cache_bytes;
-    return m <= RANK_HINGES_ROWS || fits ? m : 0;
+    bool fits = m <= MAX_ROWS && size <= (double)problem->cache_bytes;
+    return m <= RANK_MAX_LISTED_ROWS || fits ? m : 0;
 }
 
 /* The lower half of K~, by tiles of rows. */
-static int fill_matrix(struct rank_inverse *inverse, double shift, struct error *err) {
-    size_t m = inverse->m;
-    const uint32_t *row = inverse->distinct->row;
+static int fill_matrix(struct rank_preconditioner *preconditioner, double shift,
+                       struct error *err) {
+    size_t m = preconditioner->m;
+    const uint32_t *row = preconditioner->distinct->row;
     double *block = memory_array(m, TILE * sizeof *block, "a kernel matrix", err);
-    double *A = inverse->A;
+    double *A = preconditioner->A;
     double most = 0;
     int status = block ? 0 : -1;
     for (size_t first = 0; status == 0 && first < m; first += TILE) {
         size_t end = smaller(m, first + TILE);
-        status = gram_block(inverse->gram, row + first, end - first, row, end, block, err);
+        status = gram_block(preconditioner->gram, row + first, end - first, row, end, block, err);
         for (size_t i = first; status == 0 && i < end; i++) {
             memcpy(A + i * m, block + (i - first) * end, (i + 1) * sizeof *A);
             most = fmax(most, A[i * m + i]);
         }
     }
     for (size_t i = 0; status == 0 && i < m; i++) {
-        inverse->shift[i] = shift * fmax(A[i * m + i], LEAST_SIZE * most);
-        A[i * m + i] += inverse->shift[i];
+        preconditioner->shift[i] = shift * fmax(A[i * m + i], MIN_DIAGONAL * most);
+        A[i * m + i] += preconditioner->shift[i];
     }
     free(block);
     return status;
 }
 
-static int invert(struct rank_inverse *inverse, bool *definite, struct error *err) {
-    size_t m = inverse->m;
+static int invert(struct rank_preconditioner *preconditioner, bool *definite, struct error *err) {
+    size_t m = preconditioner->m;
     *definite = false;
-    for (double shift = SHIFT_FIRST; !*definite && shift <= SHIFT_MOST; shift *= SHIFT_GROWTH) {
-        if (fill_matrix(inverse, shift, err) < 0) {
+    for (double shift = SHIFT_FIRST; !*definite && shift <= SHIFT_MAX; shift *= SHIFT_GROWTH) {
+        if (fill_matrix(preconditioner, shift, err) < 0) {
             return -1;
         }
-        *definite = cholesky_factor_blocks(inverse->A, m, inverse->problem.threads) == 0 &&
-                    cholesky_invert(inverse->A, m) == 0;
+        *definite =
+            cholesky_factor_blocks(preconditioner->A, m, preconditioner->problem.threads) == 0 &&
+            cholesky_invert(preconditioner->A, m) == 0;
     }
     for (size_t i = 0; i < m; i++) {
-        inverse->diagonal[i] = inverse->A[i * m + i];
+        preconditioner->diagonal[i] = preconditioner->A[i * m + i];
     }
-    cholesky_mirror(inverse->A, m, true);
+    cholesky_mirror(preconditioner->A, m, true);
     return 0;
 }
 
-static int create_gram(struct rank_inverse *inverse, const struct problem *problem,
+static int create_gram(struct rank_preconditioner *preconditioner, const struct problem *problem,
                        struct error *err) {
     const struct kernel *kernel = gram_rows(problem->gram)->kernel;
     struct distinct distinct;
     if (distinct_find(&distinct, problem->data, err) < 0) {
         return -1;
     }
-    inverse->m = distinct.m;
-    inverse->problem = *problem;
-    if (gram_create_distinct(&inverse->gram, kernel, problem->data, &distinct,
+    preconditioner->m = distinct.m;
+    preconditioner->problem = *problem;
+    if (gram_create_distinct(&preconditioner->gram, kernel, problem->data, &distinct,
                              distinct.m * distinct.m * sizeof(double), true, NULL, problem->threads,
                              err) < 0) {
         return -1;
     }
-    inverse->problem.gram = inverse->gram;
-    inverse->distinct = gram_distinct(inverse->gram);
-    return score_map_create(&inverse->map, &inverse->problem, err);
+    preconditioner->problem.gram = preconditioner->gram;
+    preconditioner->distinct = gram_distinct(preconditioner->gram);
+    return score_map_create(&preconditioner->map, &preconditioner->problem, err);
 }
 
-static int allocate(struct rank_inverse *inverse, struct error *err) {
-    size_t n = inverse->problem.n, m = inverse->m;
-    inverse->A = memory_array(m, m * sizeof(double), "a preconditioner", err);
-    inverse->diagonal = memory_array(m, 4 * sizeof(double), "a preconditioner", err);
-    inverse->s = memory_array(n, 2 * sizeof(double), "scores", err);
-    if (!inverse->A || !inverse->diagonal || !inverse->s) {
+static int allocate(struct rank_preconditioner *preconditioner, struct error *err) {
+    size_t n = preconditioner->problem.n, m = preconditioner->m;
+    preconditioner->A = memory_array(m, m * sizeof(double), "a preconditioner", err);
+    preconditioner->diagonal = memory_array(m, 4 * sizeof(double), "a preconditioner", err);
+    preconditioner->s = memory_array(n, 2 * sizeof(double), "scores", err);
+    if (!preconditioner->A || !preconditioner->diagonal || !preconditioner->s) {
         return -1;
     }
-    inverse->shift = inverse->diagonal + m;
-    inverse->u = inverse->shift + m;
-    inverse->v = inverse->u + m;
-    inverse->Ls = inverse->s + n;
+    preconditioner->shift = preconditioner->diagonal + m;
+    preconditioner->u = preconditioner->shift + m;
+    preconditioner->v = preconditioner->u + m;
+    preconditioner->Ls = preconditioner->s + n;
     return 0;
 }
 
-int rank_inverse_create(struct rank_inverse **inverse, const struct problem *problem,
-                        const struct rank_pairs *pairs, struct error *err) {
-    struct rank_inverse *made = memory_zeros(1, sizeof *made, "a preconditioner", err);
+int rank_preconditioner_create(struct rank_preconditioner **preconditioner,
+                               const struct problem *problem, const struct rank_pairs *pairs,
+                               struct error *err) {
+    struct rank_preconditioner *made = memory_zeros(1, sizeof *made, "a preconditioner", err);
     bool definite = false;
-    *inverse = NULL;
+    *preconditioner = NULL;
     if (!made) {
         return -1;
     }
@@ -139,45 +142,46 @@ int rank_inverse_create(struct rank_inverse **inverse, const struct problem *pro
     status = status < 0 ? -1 : allocate(made, err);
     status = status < 0 ? -1 : invert(made, &definite, err);
     if (!definite) {
-        rank_inverse_free(made);
+        rank_preconditioner_free(made);
         return status;
     }
-    *inverse = made;
+    *preconditioner = made;
     return 0;
 }
 
-void rank_inverse_free(struct rank_inverse *inverse) {
-    if (!inverse) {
+void rank_preconditioner_free(struct rank_preconditioner *preconditioner) {
+    if (!preconditioner) {
         return;
     }
-    score_map_free(&inverse->map);
-    gram_free(inverse->gram);
-    free(inverse->A);
-    free(inverse->diagonal);
-    free(inverse->s);
-    free(inverse);
+    score_map_free(&preconditioner->map);
+    gram_free(preconditioner->gram);
+    free(preconditioner->A);
+    free(preconditioner->diagonal);
+    free(preconditioner->s);
+    free(preconditioner);
 }
 
-double rank_inverse_work(const struct rank_inverse *inverse) {
+double rank_preconditioner_work(const struct rank_preconditioner *preconditioner) {
     const double cube = 0.1; /* measured: that of each m */
-    double m = (double)inverse->m;
+    double m = (double)preconditioner->m;
     return cube * m * m * m;
 }
 
-const struct score_map *rank_inverse_map(const struct rank_inverse *inverse) {
-    return &inverse->map;
+const struct score_map *rank_preconditioner_map(const struct rank_preconditioner *preconditioner) {
+    return &preconditioner->map;
 }
 
 /* ---- the system ---- */
 
 /* A += factor L of the laplacian's pairs, below the diagonal and on it. */
-static void add_laplacian(struct rank_inverse *inverse, const struct rank_laplacian *laplacian,
-                          const double *s) {
-    const uint32_t *row = inverse->pairs->row, *rows = inverse->problem.rows;
-    const uint32_t *place = inverse->distinct->place;
-    double *A = inverse->A;
-    size_t m = inverse->m;
-    struct rank_pairs_walk walk = rank_pairs_walk(inverse->pairs, 0, inverse->pairs->n_groups);
+static void add_laplacian(struct rank_preconditioner *preconditioner,
+                          const struct rank_laplacian *laplacian, const double *s) {
+    const uint32_t *row = preconditioner->pairs->row, *rows = preconditioner->problem.rows;
+    const uint32_t *place = preconditioner->distinct->place;
+    double *A = preconditioner->A;
+    size_t m = preconditioner->m;
+    struct rank_pairs_walk walk =
+        rank_pairs_walk(preconditioner->pairs, 0, preconditioner->pairs->n_groups);
     while (rank_pairs_next(&walk)) {
         uint32_t better = row[walk.better], worse = row[walk.worse];
         double margin = s[better] - s[worse];
@@ -186,7 +190,7 @@ static void add_laplacian(struct rank_inverse *inverse, const struct rank_laplac
         }
         size_t i = place[rows ? rows[better] : better], j = place[rows ? rows[worse] : worse];
         if (i != j) {
-            double curvature = inverse->factor * rank_pairs_walk_weight(&walk);
+            double curvature = preconditioner->factor * rank_pairs_walk_weight(&walk);
             A[larger(i, j) * m + smaller(i, j)] -= curvature;
             A[i * m + i] += curvature;
             A[j * m + j] += curvature;
@@ -194,39 +198,42 @@ static void add_laplacian(struct rank_inverse *inverse, const struct rank_laplac
     }
 }
 
-bool rank_inverse_update(struct rank_inverse *inverse, const struct rank_laplacian *laplacian,
-                         const double *s, double factor) {
-    size_t m = inverse->m;
+bool rank_preconditioner_update(struct rank_preconditioner *preconditioner,
+                                const struct rank_laplacian *laplacian, const double *s,
+                                double factor) {
+    size_t m = preconditioner->m;
     bool found = false;
-    inverse->factor = factor;
+    preconditioner->factor = factor;
     for (double ridge = 0; !found && ridge < INFINITY; ridge = cholesky_next_ridge(ridge)) {
-        cholesky_mirror(inverse->A, m, false);
+        cholesky_mirror(preconditioner->A, m, false);
         for (size_t i = 0; i < m; i++) {
-            inverse->A[i * m + i] = inverse->diagonal[i];
+            preconditioner->A[i * m + i] = preconditioner->diagonal[i];
         }
-        add_laplacian(inverse, laplacian, s);
+        add_laplacian(preconditioner, laplacian, s);
         for (size_t i = 0; i < m; i++) {
-            inverse->A[i * m + i] *= 1 + ridge;
+            preconditioner->A[i * m + i] *= 1 + ridge;
         }
-        found = cholesky_factor_blocks(inverse->A, m, inverse->problem.threads) == 0;
+        found = cholesky_factor_blocks(preconditioner->A, m, preconditioner->problem.threads) == 0;
     }
     return found;
 }
 
-void rank_inverse_apply(const struct rank_inverse *inverse, const struct rank_laplacian *laplacian,
-                        const double *residual, double *z) {
-    size_t n = inverse->problem.n, m = inverse->m;
-    double *u = inverse->u, *v = inverse->v;
-    distinct_gather(inverse->distinct, inverse->problem.rows, n, residual, 1, u);
+void rank_preconditioner_apply(const struct rank_preconditioner *preconditioner,
+                               const struct rank_laplacian *laplacian, const double *residual,
+                               double *z) {
+    size_t n = preconditioner->problem.n, m = preconditioner->m;
+    double *u = preconditioner->u, *v = preconditioner->v;
+    distinct_gather(preconditioner->distinct, preconditioner->problem.rows, n, residual, 1, u);
     for (size_t i = 0; i < m; i++) {
-        v[i] = inverse->shift[i] * u[i];
-        u[i] -= (inverse->diagonal[i] - inverse->A[i * m + i]) * v[i];
+        v[i] = preconditioner->shift[i] * u[i];
+        u[i] -= (preconditioner->diagonal[i] - preconditioner->A[i * m + i]) * v[i];
     }
-    cblas_dsymv(CblasRowMajor, CblasUpper, (int)m, -1, inverse->A, (int)m, v, 1, 1, u, 1);
-    cholesky_solve(inverse->A, m, u);
-    distinct_spread(inverse->distinct, inverse->problem.rows, n, u, 1, inverse->s);
-    rank_laplacian_apply(laplacian, inverse->s, inverse->Ls);
+    cblas_dsymv(CblasRowMajor, CblasUpper, (int)m, -1, preconditioner->A, (int)m, v, 1, 1, u, 1);
+    cholesky_solve(preconditioner->A, m, u);
+    distinct_spread(preconditioner->distinct, preconditioner->problem.rows, n, u, 1,
+                    preconditioner->s);
+    rank_laplacian_apply(laplacian, preconditioner->s, preconditioner->Ls);
     for (size_t i = 0; i < n; i++) {
-        z[i] = residual[i] - inverse->factor * inverse->Ls[i];
+        z[i] = residual[i] - preconditioner->factor * preconditioner->Ls[i];
     }
 }

@@ -22,11 +22,11 @@ struct node {
 /* ---- sorting --------------------------------------------------------------------------------- */
 
 /* A merge sort that leaves runs alone that are in order already. */
-void rank_places_sort(struct rank_place *places, size_t m, struct rank_place *spare) {
+void rank_scored_sort(struct rank_scored *places, size_t m, struct rank_scored *spare) {
     for (size_t base = 0; base < m; base += INSERTION_ROWS) {
         size_t end = base + INSERTION_ROWS < m ? base + INSERTION_ROWS : m;
         for (size_t i = base + 1; i < end; i++) {
-            struct rank_place moved = places[i];
+            struct rank_scored moved = places[i];
             size_t j = i;
             for (; j > base && places[j - 1].score > moved.score; j--) {
                 places[j] = places[j - 1];
@@ -53,12 +53,12 @@ void rank_places_sort(struct rank_place *places, size_t m, struct rank_place *sp
 
 void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, void *spare) {
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
-    struct rank_place *order = pairs->order + base;
+    struct rank_scored *order = pairs->order + base;
     const uint32_t *row = pairs->row + base;
     for (size_t q = 0; q < m; q++) {
         order[q].score = s[row[order[q].place]];
     }
-    rank_places_sort(order, m, spare);
+    rank_scored_sort(order, m, spare);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -74,7 +74,7 @@ struct sums_task {
  * below), and returns their weight. */
 static inline __attribute__((always_inline)) double add_partners(const struct sums_task *task,
                                                                  const struct partners *partners,
-                                                                 struct rank_place place,
+                                                                 struct rank_scored place,
                                                                  double sign, double weight) {
     double sum[2] = {0, 0};
     partners_sum(partners, place.place, 1, sum, 2);
@@ -93,13 +93,13 @@ static inline __attribute__((always_inline)) double add_partners(const struct su
 static double sums_of_side(const struct sums_task *task, size_t group, bool above, double *nodes) {
     const struct rank_pairs *pairs = task->pairs;
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base, inserted = 0;
-    const struct rank_place *order = pairs->order + base;
+    const struct rank_scored *order = pairs->order + base;
     const struct partners partners = partners_begin(pairs, group, above, nodes, 2);
     double sign = above ? -1 : 1, active = 0;
     for (size_t t = 0; t < m; t++) {
-        struct rank_place own = order[above ? t : m - 1 - t];
+        struct rank_scored own = order[above ? t : m - 1 - t];
         for (; inserted < m; inserted++) {
-            struct rank_place other = order[above ? inserted : m - 1 - inserted];
+            struct rank_scored other = order[above ? inserted : m - 1 - inserted];
             if (!(sign * (own.score - other.score) < task->delta)) {
                 break;
             }
@@ -203,7 +203,7 @@ static double sums_listed(const struct sums_task *task, size_t group) {
         size_t i = pairs->row[walk.better], j = pairs->row[walk.worse];
         double margin = task->s[i] - task->s[j], weight = rank_pairs_walk_weight(&walk);
         if (margin < task->delta) {
-            active += rank_pairs_walk_worth(&walk);
+            active += rank_pairs_walk_relative_weight(&walk);
             task->count[i] += weight;
             task->count[j] -= weight;
             if (task->moment) {

@@ -74,13 +74,13 @@ static void add_group(struct rank_pairs *pairs, const struct keyed_row *keyed, s
     size_t g = pairs->n_groups++;
     pairs->start[g + 1] = base + m;
     pairs->n_levels[g] = level + 1;
-    pairs->group_worth[g] = n_pairs;
+    pairs->group_relative_weight[g] = n_pairs;
     pairs->n_pairs += n_pairs;
-    if (level + 1 > pairs->most_levels) {
-        pairs->most_levels = level + 1;
+    if (level + 1 > pairs->max_levels) {
+        pairs->max_levels = level + 1;
     }
-    if (m > pairs->most_rows) {
-        pairs->most_rows = (uint32_t)m;
+    if (m > pairs->max_rows) {
+        pairs->max_rows = (uint32_t)m;
     }
 }
 
@@ -120,7 +120,7 @@ static int sample_pairs(struct rank_pairs *pairs, const struct rank_preferences 
             }
             pairs->partner_start[base + k + 1] = n;
         }
-        pairs->group_worth[g] = (double)(n - before);
+        pairs->group_relative_weight[g] = (double)(n - before);
     }
     pairs->n_pairs = (double)n;
     return 0;
@@ -143,7 +143,7 @@ static int make_tasks(struct rank_pairs *pairs, struct error *err) {
     }
     size_t a_row = pairs->gain ? 7 : 5; /* of the sums of small groups */
     pairs->scratch_stride =
-        ((size_t)pairs->most_levels + 1) * 2 + (size_t)pairs->most_rows * a_row + 16;
+        ((size_t)pairs->max_levels + 1) * 2 + (size_t)pairs->max_rows * a_row + 16;
     pairs->scratch = memory_array(threads_count(pairs->threads),
                                   pairs->scratch_stride * sizeof(double), "counts", err);
     return pairs->scratch ? 0 : -1;
@@ -162,7 +162,8 @@ static double query_weight(const struct rank_preferences *preferences, uint64_t 
 static int weigh(struct rank_pairs *pairs, const struct rank_preferences *preferences,
                  struct error *err) {
     for (size_t g = 0; g < pairs->n_groups && preferences->unit == RANK_QUERY; g++) {
-        pairs->weight[g] /= pairs->group_worth[g] > 0 ? pairs->group_worth[g] : 1;
+        pairs->weight[g] /=
+            pairs->group_relative_weight[g] > 0 ? pairs->group_relative_weight[g] : 1;
     }
     return pairs->gain ? rank_grades_weigh(pairs, preferences->linear_gain, err) : 0;
 }
@@ -236,7 +237,8 @@ int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
     pairs->below_first = memory_array(n, sizeof *pairs->below_first, "ranks", err);
     pairs->below_end = memory_array(n, sizeof *pairs->below_end, "ranks", err);
     pairs->weight = memory_array(n, sizeof *pairs->weight, "groups", err);
-    pairs->group_worth = memory_array(n, sizeof *pairs->group_worth, "groups", err);
+    pairs->group_relative_weight =
+        memory_array(n, sizeof *pairs->group_relative_weight, "groups", err);
     if (preferences->unit == RANK_NDCG || preferences->unit == RANK_GAIN) {
         pairs->gain = memory_array(n, sizeof *pairs->gain, "grades", err);
         graded = pairs->gain;
@@ -247,7 +249,8 @@ int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
     }
     int status = -1;
     if (keyed && level_start && pairs->start && pairs->row && pairs->level && pairs->n_levels &&
-        pairs->below_first && pairs->below_end && pairs->weight && pairs->group_worth && graded) {
+        pairs->below_first && pairs->below_end && pairs->weight && pairs->group_relative_weight &&
+        graded) {
         status = collect(pairs, problem, preferences, keyed, level_start, err);
     }
     free(level_start);
@@ -266,7 +269,7 @@ void rank_pairs_free(struct rank_pairs *pairs) {
     free(pairs->below_first);
     free(pairs->below_end);
     free(pairs->weight);
-    free(pairs->group_worth);
+    free(pairs->group_relative_weight);
     free(pairs->gain);
     free(pairs->discount);
     free(pairs->order);

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 /* A score and the place in its group's row[] that it belongs to. */
-struct rank_place {
+struct rank_scored {
     double score;
     uint32_t place;
 };
@@ -44,21 +44,21 @@ struct rank_pairs {
     uint32_t *below_first, *below_end; /* of each row: the places in its group of the window's rows
                                           that it is preferred to, [first, end) */
     double *weight;                    /* (n_groups) of a pair of the group, of worth 1 */
-    double *group_worth;               /* (n_groups) sum over the preferences of the group of what
+    double *group_relative_weight;     /* (n_groups) sum over the preferences of the group of what
                                           they are worth: their number, but for RANK_NDCG and
                                           RANK_GAIN */
     double *gain, *discount;           /* of each level of a group, from start[] on: of RANK_NDCG,
                                           where a pair is worth the product of its levels'
                                           differences, and gain alone of RANK_GAIN */
-    double weight_error;      /* a weight of a pair may be off by that part of it, where it is worth
+    double weight_error; /* a weight of a pair may be off by that part of it, where it is worth
                             more or less than 1; else 0 */
-    struct rank_place *order; /* each group in the score order of the last pass: sorting begins
+    struct rank_scored *order; /* each group in the score order of the last pass: sorting begins
                                  there, since scores change little from pass to pass */
-    size_t *partner_start;    /* sampled: (rows held + 1) of each row in partner; else NULL */
-    uint32_t *partner;        /* sampled: places in the group of the pairs' other ends */
-    size_t *task;             /* (n_tasks + 1) first group of each task: a fixed partition */
+    size_t *partner_start;     /* sampled: (rows held + 1) of each row in partner; else NULL */
+    uint32_t *partner;         /* sampled: places in the group of the pairs' other ends */
+    size_t *task;              /* (n_tasks + 1) first group of each task: a fixed partition */
     size_t n_tasks;
-    uint32_t most_levels, most_rows; /* of any group */
+    uint32_t max_levels, max_rows; /* of any group */
     struct cluster
         *cluster; /* over whose ranks the groups are spread: these are one's own; or NULL */
     struct threads *threads;
@@ -74,8 +74,8 @@ int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
 void rank_pairs_free(struct rank_pairs *pairs);
 
 /* What a pair of two levels of the group that begins at `base` is worth. */
-static inline double rank_pairs_worth(const struct rank_pairs *pairs, size_t base, uint32_t one,
-                                      uint32_t other) {
+static inline double rank_pairs_relative_weight(const struct rank_pairs *pairs, size_t base,
+                                                uint32_t one, uint32_t other) {
     if (!pairs->gain) {
         return 1;
     }
@@ -120,18 +120,18 @@ static inline bool rank_pairs_next(struct rank_pairs_walk *walk) {
 }
 
 /* What the current pair is worth, and its weight. */
-static inline double rank_pairs_walk_worth(const struct rank_pairs_walk *walk) {
+static inline double rank_pairs_walk_relative_weight(const struct rank_pairs_walk *walk) {
     const struct rank_pairs *pairs = walk->pairs;
-    return rank_pairs_worth(pairs, pairs->start[walk->group], pairs->level[walk->better],
-                            pairs->level[walk->worse]);
+    return rank_pairs_relative_weight(pairs, pairs->start[walk->group], pairs->level[walk->better],
+                                      pairs->level[walk->worse]);
 }
 
 static inline double rank_pairs_walk_weight(const struct rank_pairs_walk *walk) {
-    return walk->pairs->weight[walk->group] * rank_pairs_walk_worth(walk);
+    return walk->pairs->weight[walk->group] * rank_pairs_walk_relative_weight(walk);
 }
 
 /* Sorts places (m) by score; equal ones stay in the order that they had. spare: room for m. */
-void rank_places_sort(struct rank_place *places, size_t m, struct rank_place *spare);
+void rank_scored_sort(struct rank_scored *places, size_t m, struct rank_scored *spare);
 
 /* Sorts the group's part of `order` by s (n); spare: room for the group's places. */
 void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, void *spare);

@@ -85,8 +85,8 @@ static inline void partners_sum(const struct partners *partners, uint32_t place,
     if (pairs->gain) {
         for (uint32_t l = from; l < to; l++) {
             uint32_t level = partners->flip ? partners->n_levels - 1 - l : l;
-            double worth = rank_pairs_worth(pairs, partners->base,
-                                            pairs->level[partners->base + place], level);
+            double worth = rank_pairs_relative_weight(pairs, partners->base,
+                                                      pairs->level[partners->base + place], level);
             partners_move(out, factor * worth, partners->node + l * width, width);
         }
         return;

@@ -19,7 +19,7 @@ static bool applies(const struct rank_fitting *fitting, enum algorithm algorithm
 
 /* How many distinct rows the fallback solvers have; 0: too many. */
 static size_t distinct_rows(const struct rank *rank) {
-    return rank->n_distinct > 0 ? rank->n_distinct : rank->n_inverse;
+    return rank->n_distinct > 0 ? rank->n_distinct : rank->n_preconditioner_rows;
 }
 
 /* ---- when ---- */
@@ -61,7 +61,7 @@ static bool has_fallbacks(const struct rank_fitting *fitting) {
 
 static bool newton_direct_applies(const void *state) {
     const struct rank_fitting *fitting = state;
-    return has_fallbacks(fitting) && fitting->rank->n_inverse > 0 &&
+    return has_fallbacks(fitting) && fitting->rank->n_preconditioner_rows > 0 &&
            begins(fitting, ALGORITHM_NEWTON_DIRECT) &&
            (distinct_rows(fitting->rank) > INTERIOR_FIRST ||
             !applies(fitting, ALGORITHM_INTERIOR_POINT));

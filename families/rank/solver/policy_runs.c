@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Runs of an algorithm at most: to a tolerance, and to smaller ones. */
-enum { MOST_RUNS = 4 };
+enum { MAX_RUNS = 4 };
 
 /* Runs of one algorithm. */
 struct running {
@@ -117,23 +117,24 @@ static int planes_once(struct running *running, double epsilon, const struct mon
 
 int rank_run_cutting_planes(void *state, const struct monitor *monitor, struct error *err) {
     struct running running = {.fitting = state, .monitor = monitor, .once = planes_once};
-    return run_to_gap(&running, ALGORITHM_CUTTING_PLANES, MOST_RUNS, err);
+    return run_to_gap(&running, ALGORITHM_CUTTING_PLANES, MAX_RUNS, err);
 }
 
 /* ---- Newton's method ---- */
 
-/* From `start` (NULL: from 0), with that many steps of conjugate gradients (0: no limit). inverse:
+/* From `start` (NULL: from 0), with that many steps of conjugate gradients (0: no limit). preconditioner:
  * their preconditioner, or NULL. */
 static int newton_from(struct rank_fitting *fitting, double epsilon, const double *start,
-                       uint64_t gradients, struct rank_inverse *inverse,
+                       uint64_t gradients, struct rank_preconditioner *preconditioner,
                        const struct monitor *monitor, struct fit *fit, struct error *err) {
     struct rank *rank = fitting->rank;
     const struct rank_parameters *parameters = &fitting->parameters;
     double **last = &rank->last[parameters->loss];
     size_t d = rank->map.dimension;
-    const struct score_map *map = inverse ? rank_inverse_map(inverse) : &rank->map;
+    const struct score_map *map =
+        preconditioner ? rank_preconditioner_map(preconditioner) : &rank->map;
     if (rank_newton_solve(rank->problem, map, &rank->pairs, parameters->loss, parameters->cost,
-                          epsilon, start, gradients, inverse, monitor, fit, err) < 0) {
+                          epsilon, start, gradients, preconditioner, monitor, fit, err) < 0) {
         return -1;
     }
     *last = *last ? *last : memory_array(d, sizeof **last, "weights", err);
@@ -155,30 +156,30 @@ static int newton_once(struct running *running, double epsilon, const struct mon
 
 int rank_run_newton(void *state, const struct monitor *monitor, struct error *err) {
     struct running running = {.fitting = state, .monitor = monitor, .once = newton_once};
-    return run_to_gap(&running, ALGORITHM_NEWTON, MOST_RUNS, err);
+    return run_to_gap(&running, ALGORITHM_NEWTON, MAX_RUNS, err);
 }
 
 static int direct_once(struct running *running, double epsilon, const struct monitor *monitor,
                        struct fit *fit, struct error *err) {
     struct rank_fitting *fitting = running->fitting;
-    return newton_from(fitting, epsilon, fitting->best.weights, 0, fitting->rank->inverse, monitor,
-                       fit, err);
+    return newton_from(fitting, epsilon, fitting->best.weights, 0, fitting->rank->preconditioner,
+                       monitor, fit, err);
 }
 
 int rank_run_newton_direct(void *state, const struct monitor *monitor, struct error *err) {
     struct running running = {.fitting = state, .monitor = monitor, .once = direct_once};
     struct rank *rank = running.fitting->rank;
-    if (!rank->inverse &&
-        rank_inverse_create(&rank->inverse, rank->problem, &rank->pairs, err) < 0) {
+    if (!rank->preconditioner &&
+        rank_preconditioner_create(&rank->preconditioner, rank->problem, &rank->pairs, err) < 0) {
         return -1;
     }
-    if (!rank->inverse) {
-        rank->n_inverse = 0;
+    if (!rank->preconditioner) {
+        rank->n_preconditioner_rows = 0;
         running.fitting->fallback_impossible = true;
         return 0;
     }
-    certify_allow(rank->certifier.certify, rank_inverse_work(rank->inverse));
-    return run_to_gap(&running, ALGORITHM_NEWTON_DIRECT, MOST_RUNS, err);
+    certify_allow(rank->certifier.certify, rank_preconditioner_work(rank->preconditioner));
+    return run_to_gap(&running, ALGORITHM_NEWTON_DIRECT, MAX_RUNS, err);
 }
 
 /* ---- interior points ---- */
@@ -190,7 +191,7 @@ static int interior_once(struct running *running, double epsilon, const struct m
     const double part = 0.5, tiny = 1e-13; /* tiny: of the loss at 0 */
     struct rank *rank = running->fitting->rank;
     double least = tiny * running->fitting->parameters.cost * rank->loss[RANK_HINGE].total;
-    if (rank_finish_run(rank->finish, running->tied, part * epsilon, least, monitor, fit, err) <
+    if (rank_interior_run(rank->interior, running->tied, part * epsilon, least, monitor, fit, err) <
         0) {
         return -1;
     }
@@ -205,30 +206,30 @@ static int interior_from(struct running *running, const double *weights, struct 
     bool squared = parameters->loss == RANK_SQUARED_HINGE;
     running->tied = true;
     running->counted = 0;
-    if (rank_finish_start(running->fitting->rank->finish, squared, parameters->cost, weights, err) <
-        0) {
+    if (rank_interior_start(running->fitting->rank->interior, squared, parameters->cost, weights,
+                            err) < 0) {
         return -1;
     }
-    return run_to_gap(running, ALGORITHM_INTERIOR_POINT, MOST_RUNS, err);
+    return run_to_gap(running, ALGORITHM_INTERIOR_POINT, MAX_RUNS, err);
 }
 
 int rank_run_interior_point(void *state, const struct monitor *monitor, struct error *err) {
     struct running running = {
         .fitting = state, .monitor = monitor, .once = interior_once, .counts_on = true};
     struct rank *rank = running.fitting->rank;
-    if (!rank->finish &&
-        rank_finish_create(&rank->finish, rank->problem, &rank->map, &rank->pairs,
-                           certify_reach(rank->certifier.certify),
-                           rank->exterior ? exterior_weights(rank->exterior) : NULL, err) < 0) {
+    if (!rank->interior &&
+        rank_interior_create(&rank->interior, rank->problem, &rank->map, &rank->pairs,
+                             certify_reach(rank->certifier.certify),
+                             rank->exterior ? exterior_weights(rank->exterior) : NULL, err) < 0) {
         return -1;
     }
-    if (!rank->finish) {
+    if (!rank->interior) {
         rank->n_distinct = 0;
         running.fitting->fallback_impossible = true;
         return 0;
     }
     int status = 0;
-    if (rank_finish_starts_at(rank->finish)) {
+    if (rank_interior_has_warm_start(rank->interior)) {
         status = interior_from(&running, running.fitting->best.weights, err);
     }
     return status == 0 && !rank_policy.is_done(running.fitting) ? interior_from(&running, NULL, err)

@@ -45,12 +45,13 @@ int rank_create(struct rank **rank, const struct problem *problem,
     if (create_parts(made, preferences, err) < 0 ||
         rank_certifier_create(&made->certifier, problem, &made->map, &made->pairs, made->exterior,
                               &made->loss[RANK_HINGE], err) < 0 ||
-        rank_hinges_count(problem, &made->map, made->exterior != NULL, &made->n_distinct, err) <
+        rank_listed_count(problem, &made->map, made->exterior != NULL, &made->n_distinct, err) <
             0) {
         rank_free(made);
         return -1;
     }
-    made->n_inverse = made->exterior ? 0 : rank_inverse_rows(problem, &made->pairs);
+    made->n_preconditioner_rows =
+        made->exterior ? 0 : rank_preconditioner_rows(problem, &made->pairs);
     *rank = made;
     return 0;
 }
@@ -64,8 +65,8 @@ void rank_free(struct rank *rank) {
         rank_risk_free(&rank->loss[loss]);
         free(rank->last[loss]);
     }
-    rank_finish_free(rank->finish);
-    rank_inverse_free(rank->inverse);
+    rank_interior_free(rank->interior);
+    rank_preconditioner_free(rank->preconditioner);
     rank_points_clear(&rank->points, 0);
     rank_certifier_free(&rank->certifier);
     score_map_free(&rank->map);
@@ -142,7 +143,7 @@ static int keep_points(struct rank *rank, enum rank_loss loss, const struct fit 
         return exterior_points(rank->exterior, fit->dual_weights, &rank->points, err);
     }
     if (fit->dual_error) {
-        return rank_finish_points(rank->finish, &rank->points, err);
+        return rank_interior_points(rank->interior, &rank->points, err);
     }
     if (fit->dual_scores) {
         return rank_points_add(&rank->points, 1, fit->smoothing, fit->dual_scores, err);
@@ -198,7 +199,7 @@ static int give_nothing(struct rank *rank, double cost, struct solution *solutio
     } else {
         solution->weights = memory_zeros(rank->map.dimension, sizeof(double), "weights", err);
     }
-    certify_nothing(rank->problem, rank_certifier_nothing(&rank->certifier, cost), solution);
+    certify_nothing(rank->problem, rank_certifier_zero_loss(&rank->certifier, cost), solution);
     return solution->pairs || solution->weights ? 0 : -1;
 }
 

@@ -39,7 +39,7 @@ enum rank_unit {
 };
 
 /* The largest target that is a grade: 2^60 is as far as whole numbers of many measures go. */
-enum { RANK_MOST_GRADE = 60 };
+enum { RANK_MAX_GRADE = 60 };
 
 /* Which pairs are preferences, and what each is worth. */
 struct rank_preferences {

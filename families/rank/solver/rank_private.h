@@ -19,12 +19,13 @@ struct rank {
     struct rank_risk loss[2];  /* by enum rank_loss */
     struct risk risk[2];
     struct rank_certifier certifier;
-    struct bundle *bundle[2];     /* planes of earlier solves, by loss; NULL before the first */
-    double *last[2];              /* weights of the last Newton solve, by loss */
-    size_t n_distinct;            /* rows that interior points would have; 0: they cannot be */
-    struct rank_finish *finish;   /* NULL until it is wanted, and where it cannot be */
-    size_t n_inverse;             /* distinct rows, of Newton's system; 0: it cannot be */
-    struct rank_inverse *inverse; /* NULL until it is wanted, and where it cannot be */
+    struct bundle *bundle[2];       /* planes of earlier solves, by loss; NULL before the first */
+    double *last[2];                /* weights of the last Newton solve, by loss */
+    size_t n_distinct;              /* rows that interior points would have; 0: they cannot be */
+    struct rank_interior *interior; /* NULL until it is wanted, and where it cannot be */
+    size_t n_preconditioner_rows;   /* distinct rows, of Newton's system; 0: it cannot be */
+    struct rank_preconditioner
+        *preconditioner; /* NULL until it is wanted, and where it cannot be */
     bool pair_features;
     bool keep;                 /* the dual points of solutions are wanted: */
     struct rank_points points; /* that of the last */

@@ -20,11 +20,11 @@ int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank
         return -1;
     }
     for (size_t g = 0; g < pairs->n_groups; g++) {
-        risk->total += pairs->weight[g] * pairs->group_worth[g];
+        risk->total += pairs->weight[g] * pairs->group_relative_weight[g];
     }
     risk->total = cluster_total(pairs->cluster, risk->total);
-    double terms = (double)pairs->most_rows + (double)pairs->n_groups + (double)pairs->n / 32 + 64 +
-                   (pairs->gain ? (double)pairs->most_levels : 0);
+    double terms = (double)pairs->max_rows + (double)pairs->n_groups + (double)pairs->n / 32 + 64 +
+                   (pairs->gain ? (double)pairs->max_levels : 0);
     double weights = cluster_largest(pairs->cluster, pairs->weight_error);
     double groups = (double)pairs->n_groups + 4;
     double ranks = (double)cluster_size(pairs->cluster) - 1;
@@ -107,7 +107,7 @@ static double cut_huber(struct rank_risk *risk, const double *s, double *g, doub
     return value;
 }
 
-double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double *offset) {
+double rank_risk_evaluate(struct rank_risk *risk, const double *s, double *g, double *offset) {
     risk->s = s;
     return risk->type == RANK_RISK_HINGE    ? cut_hinge(risk, s, g, offset)
            : risk->type == RANK_RISK_SQUARE ? cut_square(risk, s, g, offset)
@@ -141,7 +141,7 @@ static struct risk_rounding rounding(const void *context) {
     return (struct risk_rounding){2 * unit * active, 2 * unit, 1 + 2 * unit};
 }
 
-void rank_risk_follow(struct rank_risk *risk, const double *s, double band, double *g) {
+void rank_risk_model_gradient(struct rank_risk *risk, const double *s, double band, double *g) {
     size_t n = risk->pairs->n;
     double *inner_count = g;
     rank_pairs_sums(risk->pairs, s, 1, risk->count, risk->moment);
@@ -154,7 +154,7 @@ void rank_risk_follow(struct rank_risk *risk, const double *s, double band, doub
 }
 
 static double table_cut(void *context, const double *s, double *g, double *offset) {
-    return rank_risk_cut(context, s, g, offset);
+    return rank_risk_evaluate(context, s, g, offset);
 }
 
 static int table_record(void *context, void **record, struct error *err) {

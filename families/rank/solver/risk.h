@@ -39,12 +39,12 @@ int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank
 void rank_risk_free(struct rank_risk *risk);
 
 /* Returns the risk at s (n); g (n) gets a (sub)gradient, *offset = risk - g's. */
-double rank_risk_cut(struct rank_risk *risk, const double *s, double *g, double *offset);
+double rank_risk_evaluate(struct rank_risk *risk, const double *s, double *g, double *offset);
 
 /* g (n) gets the gradient at s of the quadratic that RANK_RISK_HUBER would be with the present mu
  * if the pairs 0 < u < band were its band, band >= mu: sum over them of u^2 / (2 mu), and of u
  * above. */
-void rank_risk_follow(struct rank_risk *risk, const double *s, double band, double *g);
+void rank_risk_model_gradient(struct rank_risk *risk, const double *s, double band, double *g);
 
 /* The same as a table, for the engines; its `rounding`, for all ranks too, while s is as it was: a
  * row's weight is that of its pairs. keep: the scores (n) of each cut are kept as its record. */

@@ -146,7 +146,7 @@ static void check_engine(int kind, struct rank_pairs *sums, const struct referen
     struct rank_risk risk;
     MUST(rank_risk_create(&risk, sums, RANK_RISK_HINGE, &err));
     agree("the weight of all pairs", kind, risk.total, all.active, all.active);
-    double offset, value = rank_risk_cut(&risk, s, out, &offset);
+    double offset, value = rank_risk_evaluate(&risk, s, out, &offset);
     agree("the hinge", kind, value, due.first, due.first);
     struct risk table = rank_risk_table(&risk, false);
     struct risk_rounding paid = table.rounding(table.context);
@@ -211,19 +211,19 @@ static void check_exact(int kind, struct rank_pairs *sums, const struct referenc
     struct due above = sum_up(pairs, s, sums->n, -INFINITY, 1 - mu);
     for (int squared = 0; squared < 2; squared++) {
         double loss = squared ? due.second : due.first;
-        MUST(rank_exact_loss(sums, s, squared, &value, &rounding, &err));
+        MUST(rank_extended_loss(sums, s, squared, &value, &rounding, &err));
         agree("the exact loss", kind, value, loss, loss);
         CHECK(rounding >= 3 * DBL_EPSILON * loss && rounding < 1e-10 * loss, "kind %d: %g is paid",
               kind, rounding);
     }
-    MUST(rank_exact_dual(sums, s, mu, 0, out, slack, &unit, &linear, &rounding, &err));
+    MUST(rank_extended_dual(sums, s, mu, 0, out, slack, &unit, &linear, &rounding, &err));
     agree("the hinge's dual", kind, linear, (due.first - above.first) / mu, due.first / mu);
     for (size_t i = 0; i < sums->n; i++) {
         agree("a coefficient", kind, out[i], (due.moment[i] - above.moment[i]) / mu, due.most / mu);
     }
     CHECK(unit >= 4 * DBL_EPSILON && rounding >= 3 * DBL_EPSILON * linear, "kind %d: %g paid", kind,
           unit);
-    MUST(rank_exact_dual(sums, s, 0, 0, out, slack, &unit, &linear, &rounding, &err));
+    MUST(rank_extended_dual(sums, s, 0, 0, out, slack, &unit, &linear, &rounding, &err));
     agree("the square's dual", kind, linear, 2 * due.first - due.second, due.second);
     for (size_t i = 0; i < sums->n; i++) {
         agree("a coefficient", kind, out[i], 2 * due.moment[i], due.most);

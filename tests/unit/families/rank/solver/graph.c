@@ -28,8 +28,8 @@ static double by_product(size_t n, const double *v) {
     double F[MOST], sum = 0;
     memcpy(W, weight, n * n * sizeof *W);
     memcpy(F, v, n * sizeof *F);
-    rank_graph_factor(W, n);
-    rank_graph_multiply(W, n, F, 1);
+    rank_laplacian_factor(W, n);
+    rank_laplacian_factor_multiply(W, n, F, 1);
     for (size_t i = 0; i < n; i++) {
         sum += F[i] * F[i];
     }

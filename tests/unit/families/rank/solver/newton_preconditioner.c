@@ -1,4 +1,4 @@
-/* The inverse of Newton's system against the system itself, of rows that repeat others, of a fold
+/* The preconditioner of Newton's system against the system itself, of rows that repeat others, of a fold
  * of them, and of pairs that are listed, near the largest costs that double leaves any digit of. */
 #define _GNU_SOURCE
 #include "families/rank/solver/newton_preconditioner.h"
@@ -30,14 +30,14 @@ static double norm_of(const struct score_map *map, const double *x, double *s) {
 
 /* What B leaves of random x, (B (I + c L K) - I) x in the norm of K, is what a shift of 10^-10 of
  * K's diagonal makes of c L K, c |L| times that, |L| twice the largest degree of a row that differs
- * at most, which stands for two; and what rounding does to the inverse, n units over the shift. B
+ * at most, which stands for two; and what rounding does to the preconditioner, n units over the shift. B
  * is self-adjoint there. */
 static void check_inverse(struct problem *problem, double fraction, double low, double c,
                           uint64_t seed) {
     struct error err = {0};
     struct rank_pairs pairs;
     struct rank_laplacian laplacian;
-    struct rank_inverse *inverse;
+    struct rank_preconditioner *preconditioner;
     struct rank_preferences preferences = all_pairs();
     preferences.fraction = fraction;
     size_t n = problem->n;
@@ -46,19 +46,20 @@ static void check_inverse(struct problem *problem, double fraction, double low, 
     double *s = reference_alloc(n, sizeof(double)), *at = reference_alloc(n, sizeof(double));
     CHECK(rank_pairs_create(&pairs, problem, &preferences, &err) == 0 &&
               rank_laplacian_create(&laplacian, &pairs, &err) == 0 &&
-              rank_inverse_rows(problem, &pairs) > 0 &&
-              rank_inverse_create(&inverse, problem, &pairs, &err) == 0 && inverse,
-          "no inverse: %s", err.text);
-    const struct score_map *map = rank_inverse_map(inverse);
+              rank_preconditioner_rows(problem, &pairs) > 0 &&
+              rank_preconditioner_create(&preconditioner, problem, &pairs, &err) == 0 &&
+              preconditioner,
+          "no preconditioner: %s", err.text);
+    const struct score_map *map = rank_preconditioner_map(preconditioner);
     for (size_t i = 0; i < n; i++) {
         at[i] = uniform(&seed);
         x[i] = uniform(&seed) - .5;
         y[i] = uniform(&seed) - .5;
     }
     rank_laplacian_set(&laplacian, at, low, 1);
-    CHECK(rank_inverse_update(inverse, &laplacian, at, c), "no factor");
+    CHECK(rank_preconditioner_update(preconditioner, &laplacian, at, c), "no factor");
     apply_system(map, &laplacian, c, x, s, r);
-    rank_inverse_apply(inverse, &laplacian, r, z);
+    rank_preconditioner_apply(preconditioner, &laplacian, r, z);
     double size = norm_of(map, x, s), degree = 0, diagonal = 0;
     MUST(map->diagonal(map, s, &err));
     for (size_t i = 0; i < n; i++) {
@@ -70,21 +71,21 @@ static void check_inverse(struct problem *problem, double fraction, double low, 
         z[i] -= x[i];
     }
     double left = norm_of(map, z, s);
-    CHECK(left <= part * size, "c %g: the inverse leaves %g of %g", c, left, size);
+    CHECK(left <= part * size, "c %g: the preconditioner leaves %g of %g", c, left, size);
     double one = 0, other = 0;
-    rank_inverse_apply(inverse, &laplacian, x, z);
+    rank_preconditioner_apply(preconditioner, &laplacian, x, z);
     MUST(map->scores(map, y, s, &err));
     for (size_t i = 0; i < n; i++) {
         one += z[i] * s[i];
     }
-    rank_inverse_apply(inverse, &laplacian, y, z);
+    rank_preconditioner_apply(preconditioner, &laplacian, y, z);
     MUST(map->scores(map, x, s, &err));
     for (size_t i = 0; i < n; i++) {
         other += z[i] * s[i];
     }
     CHECK(fabs(one - other) <= part * size * norm_of(map, y, r), "<By, x> %g, <Bx, y> %g", one,
           other);
-    rank_inverse_free(inverse);
+    rank_preconditioner_free(preconditioner);
     rank_laplacian_free(&laplacian);
     rank_pairs_free(&pairs);
     free(x);
@@ -105,9 +106,9 @@ static void check_refused(const struct data *data) {
     struct gram *gram;
     MUST(rank_pairs_create(&pairs, &problem, &preferences, &err));
     MUST(gram_create(&gram, &sigmoid, data, 0, false, NULL, &err));
-    CHECK(rank_inverse_rows(&problem, &pairs) == 0, "an inverse of a linear problem");
+    CHECK(rank_preconditioner_rows(&problem, &pairs) == 0, "an preconditioner of a linear problem");
     problem.gram = gram;
-    CHECK(rank_inverse_rows(&problem, &pairs) == 0, "an inverse of sigmoid");
+    CHECK(rank_preconditioner_rows(&problem, &pairs) == 0, "an preconditioner of sigmoid");
     gram_free(gram);
     rank_pairs_free(&pairs);
 }
@@ -147,6 +148,6 @@ int main(void) {
     check_refused(&data);
     data_free(&data);
     reference_data_free(&rows);
-    printf("ok: what the inverse of Newton's system leaves of it\n");
+    printf("ok: what the preconditioner of Newton's system leaves of it\n");
     return 0;
 }

@@ -36,7 +36,7 @@ static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *s
         band[i] -= c * in_band;
         band[j] += c * in_band;
     }
-    double found = rank_risk_cut(&risk, s, g, &offset);
+    double found = rank_risk_evaluate(&risk, s, g, &offset);
     for (size_t i = 0; i < n; i++) {
         CHECK(fabs(g[i] - due[i]) <= 1e-9 * (1 + all), "type %d: slope %g, not %g", (int)type, g[i],
               due[i]);
@@ -55,7 +55,7 @@ static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *s
     /* what is paid for rounding: by the number of terms of the sums, and the size of what is
      * summed */
     double size = 1 + 2 * most;
-    double terms = (double)(sums->most_rows + sums->n_groups) + (double)sums->n / 32 + 64;
+    double terms = (double)(sums->max_rows + sums->n_groups) + (double)sums->n / 32 + 64;
     double unit = terms * DBL_EPSILON * size;
     const struct risk_rounding paid =
         type == RANK_RISK_HINGE
@@ -76,7 +76,7 @@ static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *s
     CHECK(memcmp(record, s, n * sizeof *s) == 0, "a record that is not the scores");
     free(record);
     CHECK(!rank_risk_table(&risk, false).record, "records that nobody wants");
-    rank_risk_follow(&risk, s, 2 * mu, follow);
+    rank_risk_model_gradient(&risk, s, 2 * mu, follow);
     for (size_t i = 0; i < n; i++) {
         CHECK(fabs(follow[i] - band[i]) <= 1e-9 * (1 + all), "slope %g of a wider band, not %g",
               follow[i], band[i]);
@@ -240,7 +240,7 @@ static void check_grid(void) {
         for (size_t i = 0; i < rows.n; i++) {
             s[i] = 1e3 + 2 * uniform(&seed);
         }
-        double grid = rank_exact_grid(&sums, s, &mu);
+        double grid = rank_extended_round(&sums, s, &mu);
         CHECK(grid > 0 && fabs(mu - start) <= grid, "a grid of %g, mu %g", grid, mu);
         long long whole = (long long)(1 / grid), band = (long long)(mu / grid);
         for (size_t p = 0; p < rows.n * rows.n; p++) {
@@ -253,7 +253,7 @@ static void check_grid(void) {
                 all += (long double)u / (long double)band;
             }
         }
-        MUST(rank_exact_dual(&sums, s, mu, grid, b, slack, &unit, &linear, &rounding, &err));
+        MUST(rank_extended_dual(&sums, s, mu, grid, b, slack, &unit, &linear, &rounding, &err));
         CHECK(unit == 0, "an error of %g weights is paid for", unit);
         CHECK(fabs(linear - (double)all) <= rounding && rounding <= 1e-13 * linear / mu,
               "a linear part of %.17g, off by %g, not %.17g", linear, rounding, (double)all);
@@ -303,7 +303,7 @@ static void check_loss(void) {
             }
         }
         double value, rounding, exact = 32 * DBL_EPSILON * (double)due;
-        MUST(rank_exact_loss(&sums, s, squared, &value, &rounding, &err));
+        MUST(rank_extended_loss(&sums, s, squared, &value, &rounding, &err));
         CHECK(fabs(value - (double)due) <= rounding && rounding <= exact,
               "a loss of %.17g, off by %g, not %.17g", value, rounding, (double)due);
     }
