@@ -10,16 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What may be paid for rounding, in parts of the gap that is wanted. */
+/* The largest rounding-error bound of pair features, as a part of the target gap, that needs no
+ * double-double. */
 static const double SMALL = 0.01;
 
-/* And where it saves time. */
+/* A rounding-error bound below this part of the target gap is not made smaller by another sum over
+ * pairs. */
 static const double NOTHING = 1e-4;
 
 /* ---- creation ---- */
 
-/* The weight of the pairs that each row is in: the degrees of the Laplacian of all pairs, or a
- * little more. */
+/* weight (n) = total weight of the pairs that contain each row: the degrees of the Laplacian of all
+ * pairs, rounded up. */
 static int find_weights(struct rank_certifier *certifier, struct error *err) {
     size_t n = certifier->map->n;
     struct rank_laplacian all;
@@ -72,7 +74,7 @@ void rank_certifier_free(struct rank_certifier *certifier) {
 
 /* ---- the loss ---- */
 
-/* The loss at exact scores, and what errors of scores and sums may have taken from it. */
+/* What evaluate_loss needs besides the scores. */
 struct loss {
     const struct rank_certifier *certifier;
     enum rank_loss loss;
@@ -80,8 +82,8 @@ struct loss {
     double *g; /* (n) work */
 };
 
-/* The weight of the pairs whose margin may be below 1, each within slack of the one at scores s:
- * the others add nothing to the loss, not even rounding. work (n). */
+/* An upper bound of the total weight of the pairs with margin below 1, if each margin is within
+ * slack of that at scores s. The other pairs add neither loss nor rounding error. work (n). */
 static double unmet_weight(const struct rank_certifier *certifier, const double *s, double slack,
                            double *work) {
     size_t n = certifier->map->n;
@@ -108,7 +110,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     if (rank_extended_loss(certifier->pairs, s, squared, &sum, &sums, err) < 0) {
         return -1;
     }
-    double slack = 2 * array_largest(error, n); /* of a margin */
+    double slack = 2 * array_largest(error, n); /* of a margin: two scores */
     double moved = rank_loss_perturbation(slack, certifier->hinge->total, squared, sum + sums);
     if (moved > part * sum) {
         double open = unmet_weight(certifier, s, slack, loss->g);
@@ -122,16 +124,16 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
 
 /* ---- the dual point ---- */
 
-/* Ready to be certified. */
+/* A dual point in the form that certify_bounds takes. */
 struct dual {
     struct certify_function function;
     double *error; /* (n) */
-    double *slack; /* (n) over C, of coefficients besides; NULL: 0 */
+    double *slack; /* (n) further error of the coefficients, over C; NULL: none */
     double linear, rounding;
 };
 
-/* A point that scores make: its coefficients are counted again, and their function taken in place
- * of the running one. */
+/* A smoothed loss at scores: recomputes its coefficients and their function, and replaces the
+ * running dual_weights. Leaves |coefficients| in dual->error. */
 static int smooth_dual(const struct rank_certifier *certifier, double cost, struct fit *fit,
                        struct dual *dual, double *unit, struct error *err) {
     size_t n = certifier->map->n;
@@ -159,7 +161,8 @@ static int smooth_dual(const struct rank_certifier *certifier, double cost, stru
     return status;
 }
 
-/* Planes have been added up; the offset is theirs. Both leave the coefficients' sizes in error. */
+/* Cutting planes: their sum and its offset are the running ones. Leaves bounds of |coefficients| in
+ * dual->error. */
 static void plane_dual(const struct rank_certifier *certifier, double cost, const struct fit *fit,
                        struct dual *dual, double *unit) {
     for (size_t i = 0; i < certifier->map->n; i++) {
@@ -187,8 +190,8 @@ static int make_dual(const struct rank_certifier *certifier, enum rank_loss loss
         memset(dual->error, 0, n * sizeof *dual->error);
     } else if (!fit->dual_scores) {
         plane_dual(certifier, cost, fit, dual, &unit);
-        unit = fit->dual_error ? 0 : unit; /* each coefficient has its own, */
-        sums = fit->dual_error ? 0 : sums; /* with that of sums */
+        unit = fit->dual_error ? 0 : unit; /* dual_error bounds the error of each coefficient, */
+        sums = fit->dual_error ? 0 : sums; /* and includes that of the sum into weights */
     } else if (smooth_dual(certifier, cost, fit, dual, &unit, err) < 0) {
         return -1;
     }
@@ -200,7 +203,7 @@ static int make_dual(const struct rank_certifier *certifier, enum rank_loss loss
         dual->error[i] += fit->dual_error ? fit->dual_error[i] : 0;
         dual->error[i] += 2 * (double)terms * CERTIFY_UNDERFLOW;
     }
-    /* of each pair's cost where that underflows */
+    /* underflow of the product of cost and weight of each pair */
     dual->rounding += (double)terms * (double)terms * CERTIFY_UNDERFLOW;
     dual->function = (struct certify_function){.weights = fit->dual_weights, .error = dual->error};
     return 0;
@@ -221,7 +224,7 @@ double rank_certifier_zero_loss(const struct rank_certifier *certifier, double c
            (1 + 2 * cluster_largest(pairs->cluster, pairs->weight_error));
 }
 
-/* Margins of pairs in double-double from now on. */
+/* Evaluates the margins of pairs in double-double from now on. */
 static int refine(struct rank_certifier *certifier, struct error *err) {
     certifier->fine = true;
     if (exterior_use_double_double(certifier->exterior, err) < 0) {

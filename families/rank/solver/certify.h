@@ -1,4 +1,4 @@
-/* The certificate of RankSVM: its loss and its dual points at the door of all families
+/* The certificate of RankSVM: its loss and its dual points, handed to the common certificate
  * (fit/certify.h). */
 #ifndef FAMILIES_RANK_SOLVER_CERTIFY_H
 #define FAMILIES_RANK_SOLVER_CERTIFY_H
@@ -15,33 +15,37 @@
 
 #include <stdbool.h>
 
-/* What certificates of one problem are made with. */
+/* The certifier of one problem. */
 struct rank_certifier {
     struct certify *certify;
     const struct score_map *map;
     struct rank_pairs *pairs;
-    struct exterior *exterior; /* pair features; else NULL */
+    struct exterior *exterior; /* pair features; NULL without them */
     const struct rank_risk *hinge;
-    double *weight; /* (map->n) weight of the pairs that each row is in; NULL with pair features */
-    double row_factor; /* of the rows' kernel, with pair features */
-    bool fine;         /* these are evaluated in long double */
+    double *
+        weight; /* (map->n) total weight of the pairs that contain each row; NULL with pair features */
+    double row_factor; /* pair features: rounding factor of the rows' kernel (certify_factor) */
+    bool fine;         /* pair features: margins are evaluated in double-double */
 };
 
-/* Borrows all. Fails when memory is short; the caller calls rank_certifier_free, then too. */
+/* Borrows all arguments. -1 if memory is short. The caller calls rank_certifier_free, also then. */
 int rank_certifier_create(struct rank_certifier *certifier, const struct problem *problem,
                           const struct score_map *map, struct rank_pairs *pairs,
                           struct exterior *exterior, const struct rank_risk *hinge,
                           struct error *err);
 void rank_certifier_free(struct rank_certifier *certifier);
 
-/* The loss of f = 0, at least: weights that count for queries are quotients. */
+/* An upper bound of the loss of the zero solution: the weights of RANK_QUERY are rounded quotients.
+ */
 double rank_certifier_zero_loss(const struct rank_certifier *certifier, double cost);
 
-/* Recomputes both bounds from the fit's weights and its dual point: one of pairs, with the errors
- * of its coefficients, one that smoothed losses make at dual_scores, which are counted again (its
- * dual_weights become theirs, its smoothing moves to a grid), or a sum of planes. Where the gap is
- * above epsilon and the rounding-error bound of pair features is not small beside it, they are
- * evaluated in double-double, now and from then on. Fails when memory is short. */
+/* Recomputes both bounds from the fit's weights and its dual point, and fills certificate. The dual
+ * point has one of three forms. Coefficients of pairs come with bounds of their errors
+ * (dual_error). A smoothed loss is given by scores (dual_scores): its coefficients are recomputed
+ * here, dual_weights and smoothing are overwritten. Else it is a convex combination of cutting
+ * planes. With pair features, margins are evaluated in double-double, now and from then on, if the
+ * gap is above epsilon and the rounding-error bound is not small beside epsilon. -1 if memory is
+ * short. */
 int rank_certify(struct rank_certifier *certifier, enum rank_loss kind, double cost, double epsilon,
                  struct fit *fit, struct certificate *certificate, struct error *err);
 

@@ -9,36 +9,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many preferences are gone through one by one in a millisecond. */
+/* Up to this number of preferences, all pairs are visited one by one: it takes a millisecond. */
 static const double MAX_LISTED = 1 << 18;
 
-/* A grid that is no larger part of mu moves the dual point too little to count. */
+/* The largest grid, relative to mu: rounding to it moves the dual point by a negligible amount. */
 static const double MAX_GRID = 0x1p-20;
 
-/* Numbers of a partner: 1, its score and the square of that. */
+/* The sums of a row's partners: their number, scores, and squared scores. */
 enum { NUMBERS = 3 };
 
-/* Sums of pairs with u = delta - (s_i - s_j) > 0. */
+/* Sums over the pairs with u = delta - (s_i - s_j) > 0. */
 struct totals {
-    long double active, first, second; /* of 1, u, u^2, by the pairs' worth */
-    double listed;                     /* those that were gone through one by one */
+    long double active, first, second; /* of 1, u and u^2, by relative weight */
+    double listed;                     /* number of pairs that were visited one by one */
 };
 
-/* A group at work. */
+/* The scores of one group, and work space for its sums. */
 struct group {
     const struct rank_pairs *pairs;
     size_t number, base, m;
-    double size;         /* of the largest |u| or |x| */
-    long double *x;      /* (m) scores less the group's middle, by place */
-    uint32_t *order;     /* (m) places by score */
-    long double *tree;   /* (n_levels + 1, NUMBERS) */
-    long double *moment; /* (m) sum of u over the pairs that prefer the place, less the others */
-    long double *kept;   /* (m) those of an earlier margin */
-    double *size_of;     /* (m) sum of u over all pairs of the place */
+    double size;       /* bound of |u| and |x| */
+    long double *x;    /* (m) scores minus the middle of the group's range, by position */
+    uint32_t *order;   /* (m) positions in ascending order of scores */
+    long double *tree; /* (n_levels + 1, NUMBERS) Fenwick tree */
+    long double
+        *moment;       /* (m) sum of u over the pairs that prefer a row, minus that of the others */
+    long double *kept; /* (m) moments at an earlier delta */
+    double *size_of;   /* (m) sum of u over all pairs of a row */
     struct rank_scored *work; /* (2 m) */
 };
 
-/* Loads the scores. */
+/* Loads the scores of a group and sorts them. */
 static void load(struct group *group, size_t number, const double *s) {
     const struct rank_pairs *pairs = group->pairs;
     group->base = pairs->start[number];
@@ -58,9 +59,9 @@ static void load(struct group *group, size_t number, const double *s) {
     group->size = 1 + (high - low);
 }
 
-/* Each place's partners below it, or above it: those at a distance of less than delta are in the
- * tree, and grow from one place to the next. Seen from above, scores have the other sign. Both sides
- * have the same totals. */
+/* Adds the sums over the partners below each row (above = false) or above it. The tree holds the
+ * partners at a distance of less than delta; from one row to the next it only grows. For partners
+ * above, scores change their sign. Both sides have the same totals. */
 static struct totals sums_of_side(struct group *group, long double delta, bool above) {
     const struct partners partners =
         partners_begin(group->pairs, group->number, above, group->tree, NUMBERS);
@@ -91,14 +92,13 @@ static struct totals sums_of_side(struct group *group, long double delta, bool a
     return totals;
 }
 
-/* The error of one u of the group at hand: of two scores less their middle, and of two
- * differences. */
+/* Bound of the error of one u: two scores minus the middle, and two differences. */
 static long double error_of_one(double size) {
     return 4 * LDBL_EPSILON * (1 + (long double)size);
 }
 
-/* Pairs that are few, or sampled, one by one: nothing cancels. Those that are active but for their
- * error count as such, with no part in the sums. */
+/* All pairs of the group one by one: nothing cancels. A pair that is active only within its error
+ * counts in `active` and adds nothing to the sums. */
 static struct totals sums_listed(struct group *group, long double delta, long double off) {
     struct totals totals = {0, 0, 0, 0};
     struct rank_pairs_walk walk = rank_pairs_walk(group->pairs, group->number, group->number + 1);
@@ -127,7 +127,7 @@ static bool is_listed(const struct rank_pairs *pairs) {
     return pairs->partner_start || pairs->n_pairs <= MAX_LISTED;
 }
 
-/* Sums at margin delta, moments only if they are wanted. */
+/* Sums at margin delta. Moments are complete only if they are asked for. */
 static struct totals sums(struct group *group, long double delta, bool moments) {
     memset(group->moment, 0, group->m * sizeof *group->moment);
     memset(group->size_of, 0, group->m * sizeof *group->size_of);
@@ -141,7 +141,8 @@ static struct totals sums(struct group *group, long double delta, bool moments) 
     return totals;
 }
 
-/* Terms of the longest sum: a tree's node, or all places of a group, and then the groups. */
+/* Rounding-error factor of the longest sum: the nodes of a tree, or the rows of a group, then the
+ * groups. */
 static double unit_of(const struct rank_pairs *pairs) {
     double levels = pairs->gain ? (double)pairs->max_levels : 0;
     return (4 * (double)pairs->max_rows + (double)pairs->n_groups + levels + 64) *
@@ -177,7 +178,7 @@ static int group_create(struct group *group, const struct rank_pairs *pairs, str
     return -1;
 }
 
-/* What the sums over a group's pairs may be off by. */
+/* Bound of the rounding error of a group's sum. */
 static double loss_error(const struct group *group, const struct totals *totals, bool squared) {
     double active = (double)totals->active, size = group->size;
     if (!is_listed(group->pairs)) {
@@ -191,22 +192,22 @@ static double loss_error(const struct group *group, const struct totals *totals,
 
 /* ---- all groups ---- */
 
-/* What a group adds. */
+/* The contribution of one group. */
 struct part {
     long double sum;
     double error;
-    double most; /* of a dual point: what each coefficient may be off by, over its weight */
+    double most; /* dual point: bound of the error of each coefficient, over its weight */
 };
 
-/* Sums over the groups, by all threads. */
+/* A sum over all groups, computed by all threads. */
 struct exact {
     struct rank_pairs *pairs;
     const double *s;
     struct part (*part_of)(const struct exact *exact, struct group *group);
-    struct group *group;                   /* one of each worker */
+    struct group *group;                   /* (workers) */
     struct part *part;                     /* (n_groups) */
-    bool squared;                          /* of the loss */
-    double mu, grid, *coefficient, *slack; /* of a dual point, see rank_extended_dual */
+    bool squared;                          /* loss: the squared hinge */
+    double mu, grid, *coefficient, *slack; /* dual point: see rank_extended_dual */
 };
 
 static void exact_close(struct exact *exact, size_t n_workers) {
@@ -226,7 +227,7 @@ static void exact_task(void *argument, size_t task, size_t worker) {
     }
 }
 
-/* Adds up the parts of the groups, in order. */
+/* Sums the contributions of the groups, in order. */
 static int exact_run(struct exact *exact, struct part *total, struct error *err) {
     const struct rank_pairs *pairs = exact->pairs;
     size_t n_workers = threads_count(pairs->threads), opened = 0;
@@ -274,8 +275,8 @@ int rank_extended_loss(struct rank_pairs *pairs, const double *s, bool squared, 
     return 0;
 }
 
-/* What errors of weights, and the last rounding, do to a coefficient that is a sum of 2 u: in
- * proportion to that, where weights differ by many powers of two. */
+/* Bound of the error that weights and the last rounding add to a coefficient, a sum of terms 2 u.
+ * It is relative to the size of that sum, as weights may differ by many powers of two. */
 static void take_slack(const struct group *group, double weight, double *slack) {
     const struct rank_pairs *pairs = group->pairs;
     double part = (pairs->weight_error + DBL_EPSILON) * 2 * weight;
@@ -284,8 +285,8 @@ static void take_slack(const struct group *group, double weight, double *slack) 
     }
 }
 
-/* No sum over the pairs of one row is larger, of u = delta - (s_i - s_j) > 0 with delta <= 1, and
- * of this rank's rows. */
+/* Upper bound of the sum over the pairs of one row of u = delta - (s_i - s_j) > 0, delta <= 1, over
+ * this process's rows. */
 static double largest_sum(const struct rank_pairs *pairs, const double *s) {
     double largest = 0;
     for (size_t g = 0; g < pairs->n_groups; g++) {
@@ -301,20 +302,22 @@ static double largest_sum(const struct rank_pairs *pairs, const double *s) {
 
 double rank_extended_round(const struct rank_pairs *pairs, double *s, double *mu) {
     double largest = cluster_largest(pairs->cluster, largest_sum(pairs, s));
-    /* sums are whole numbers of it below 1 / (2 LDBL_EPSILON); half units are, too */
+    /* Sums are then integer multiples of the unit below 1 / (2 LDBL_EPSILON), and so are half
+     * units. */
     double unit = exp2(ceil(log2(4 * largest))) * (double)LDBL_EPSILON;
     if (pairs->gain || !(unit <= (*mu > 0 ? *mu : 1) * MAX_GRID)) {
         return 0;
     }
     for (size_t i = 0; i < pairs->n; i++) {
-        double units = s[i] / unit; /* a double of so many has none but whole ones */
+        double units =
+            s[i] / unit; /* from 2^53 units on every double is an integer multiple already */
         s[i] = fabs(units) < 0x1p53 ? rint(units) * unit : s[i];
     }
     *mu = rint(*mu / unit) * unit;
     return unit;
 }
 
-/* The part of a group, at work, in a dual point: its coefficients and the slack of these. */
+/* A group's part of a dual point: coefficients and their slack. */
 static struct part dual_part(const struct exact *exact, struct group *group) {
     const struct rank_pairs *pairs = exact->pairs;
     const struct totals all = sums(group, 1, true);
@@ -322,7 +325,7 @@ static struct part dual_part(const struct exact *exact, struct group *group) {
     double weight = pairs->weight[group->number], weights = pairs->weight_error;
     struct part part = {0, 0, 0};
     long double scale = mu > 0 ? weight / (long double)mu : 2 * (long double)weight;
-    if (mu > 0) { /* less what is above mu */
+    if (mu > 0) { /* subtract the part of u above mu */
         memcpy(group->kept, group->moment, group->m * sizeof *group->kept);
         const struct totals above = sums(group, 1 - (long double)mu, true);
         for (size_t k = 0; k < group->m; k++) {

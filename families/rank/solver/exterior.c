@@ -14,17 +14,17 @@
 struct exterior {
     const struct problem *problem;
     const struct rank_pairs *pairs;
-    size_t n_rows; /* rows in groups, in the order of pairs->row */
-    double *K;     /* (n_rows, n_rows) */
-    bool fine;     /* margins are evaluated in double-double */
-    double *off;   /* (n_rows, n_rows) fine: what K's double lacks of the kernel; else NULL */
-    struct skew_pair *pair; /* by places in the order of rows, ascending in `high` */
-    size_t *first;          /* (n_rows + 1) the pairs of each as `high` */
+    size_t n_rows;          /* rows of the groups, in the order of pairs->row */
+    double *K;              /* (n_rows, n_rows) */
+    bool fine;              /* certificates evaluate margins in double-double */
+    double *off;            /* (n_rows, n_rows) low-order part of K, for double-double; else NULL */
+    struct skew_pair *pair; /* (n_pairs) by position of the rows, ascending in `high` */
+    size_t *first;          /* (n_rows + 1) first pair of each row as `high` */
     size_t n_pairs;
     double *weight;                /* (n_pairs) */
-    double *S, *SK;                /* (rows of a group)^2 for each group; (n_rows, n_rows) */
-    size_t *S_start;               /* (n_groups) */
-    struct risk_rounding rounding; /* of the last cut */
+    double *S, *SK;                /* one square matrix for each group; (n_rows, n_rows) */
+    size_t *S_start;               /* (n_groups) first entry of each group in S */
+    struct risk_rounding rounding; /* of the last evaluation of the risk */
 };
 
 static int list_pairs(struct exterior *exterior, struct error *err) {
@@ -53,7 +53,7 @@ static int list_pairs(struct exterior *exterior, struct error *err) {
     return 0;
 }
 
-/* The row of the data at a place. */
+/* The row of the data at a position. */
 static size_t row_at(const struct exterior *exterior, size_t place) {
     size_t row = exterior->pairs->row[place];
     return exterior->problem->rows ? exterior->problem->rows[row] : row;
@@ -92,7 +92,7 @@ static int evaluate_rest(struct exterior *exterior, struct error *err) {
     return status;
 }
 
-/* Of `matrices` over all rows, the squares of groups, and pairs. */
+/* Bytes of `matrices` matrices over all rows, one square matrix for each group, and the pairs. */
 static double bytes_of(const struct rank_pairs *pairs, double matrices) {
     double n = (double)pairs->start[pairs->n_groups];
     double bytes = matrices * n * n * sizeof(double) +
@@ -104,7 +104,8 @@ static double bytes_of(const struct rank_pairs *pairs, double matrices) {
     return bytes;
 }
 
-/* All squares and pairs, before any is made: the cache bounds them. */
+/* Checks the memory of all matrices and pairs before any is allocated: the cache size is its limit.
+ */
 static int check_memory(const struct problem *problem, const struct rank_pairs *pairs,
                         struct error *err) {
     const double mebibyte = 1048576;
@@ -179,7 +180,7 @@ struct margins_task {
     double *s;
 };
 
-/* S of the group from b, then its rows of S K. */
+/* Fills S of the group from b and computes the rows of S K. */
 static void multiply_left(void *argument, size_t g, size_t worker) {
     (void)worker;
     const struct margins_task *task = argument;
@@ -196,7 +197,7 @@ static void multiply_left(void *argument, size_t g, size_t worker) {
                 exterior->K + base * n, (int)n, 0, exterior->SK + base * n, (int)n);
 }
 
-/* The group's block of K (S K); F overwrites the group's S, whose pattern b fills anew. */
+/* Computes the group's block of K (S K), in the memory of the group's S, and clears it. */
 static void multiply_right(void *argument, size_t g, size_t worker) {
     (void)worker;
     const struct margins_task *task = argument;
@@ -361,8 +362,8 @@ void exterior_loss(const struct exterior *exterior, bool squared, const double *
     *rounding = fmax(0, most - sum) + each * most;
 }
 
-/* cost * weight, no larger than it is: weights that count for queries are quotients, and others may
- * be `off` by that part of them. */
+/* A lower bound of cost * weight. Weights of RANK_QUERY are rounded quotients, others may have a
+ * relative error `off`. */
 static double least_product(double cost, double weight, double off) {
     double product = cost * weight;
     bool exact = off == 0 && weight == floor(weight) && fma(cost, weight, -product) >= 0;

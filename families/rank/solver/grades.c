@@ -18,8 +18,8 @@ int rank_grades_of(double target, double *grade, struct error *err) {
     return 0;
 }
 
-/* *mean (n_levels) of the discounts of the places that each level of the group takes up, the best
- * one the first; *ideal: what the best order gains. */
+/* *mean (n_levels) = the mean discount over the positions of each level of the group, the best
+ * level first; *ideal = DCG* of the group. */
 static void means(const struct rank_pairs *pairs, size_t group, bool linear,
                   const long double *discount, long double *mean, long double *ideal) {
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
@@ -35,9 +35,9 @@ static void means(const struct rank_pairs *pairs, size_t group, bool linear,
     }
 }
 
-/* Fills the levels' gains, less 1 or not: their differences are exact but for one rounding; and
- * discounts, less that of the lowest level. Returns how far off a difference of discounts may be,
- * relatively. */
+/* Fills the gains of the levels, without the constant -1 (only differences count; each has one
+ * rounding error), and the discounts minus that of the lowest level. Returns a bound of the
+ * relative error of a difference of discounts. */
 static double fill_levels(struct rank_pairs *pairs, size_t group, bool linear,
                           const long double *mean) {
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
@@ -47,7 +47,7 @@ static double fill_levels(struct rank_pairs *pairs, size_t group, bool linear,
         *gain = linear ? *gain : exp2(*gain);
         *discount = (double)(mean[l] - mean[0]);
         double error = 2 * sums * (double)mean[l] + DBL_EPSILON / 2 * *discount;
-        if (l > 0) { /* levels that are further apart are off by less */
+        if (l > 0) { /* differences of levels further apart have a smaller relative error */
             most = fmax(most, (error + before) / (*discount - discount[-1]));
         }
         before = error;
@@ -55,8 +55,8 @@ static double fill_levels(struct rank_pairs *pairs, size_t group, bool linear,
     return most + sums;
 }
 
-/* The sum over the group's preferences of what they are worth. Without a sample, the pairs of rows
- * of one level are summed once, times the number of these rows. */
+/* Sum of the relative weights of the preferences of a group. Without a sample, the pairs of one row
+ * are summed and multiplied by the number of rows of its level. */
 static double group_relative_weight(const struct rank_pairs *pairs, size_t group) {
     size_t base = pairs->start[group], end = pairs->start[group + 1];
     long double sum = 0;
@@ -80,7 +80,7 @@ static double group_relative_weight(const struct rank_pairs *pairs, size_t group
     return (double)sum;
 }
 
-/* By gains alone, where there are no discounts. */
+/* RANK_GAIN: gains without discounts. */
 static void weigh_by_gain(struct rank_pairs *pairs, bool linear) {
     for (size_t g = 0; g < pairs->n_groups; g++) {
         double *gain = pairs->gain + pairs->start[g];
@@ -89,7 +89,8 @@ static void weigh_by_gain(struct rank_pairs *pairs, bool linear) {
         }
         pairs->group_relative_weight[g] = group_relative_weight(pairs, g);
     }
-    pairs->weight_error = 3 * DBL_EPSILON; /* a difference, and a product with the group's weight */
+    pairs->weight_error =
+        3 * DBL_EPSILON; /* a difference, and the product with the group's weight */
 }
 
 int rank_grades_weigh(struct rank_pairs *pairs, bool linear, struct error *err) {
@@ -112,8 +113,7 @@ int rank_grades_weigh(struct rank_pairs *pairs, bool linear, struct error *err) 
         pairs->weight[g] = (double)(pairs->weight[g] / ideal);
         pairs->group_relative_weight[g] = group_relative_weight(pairs, g);
     }
-    /* two differences, two products and a quotient, in double, besides; and what is of second
-     * order */
+    /* also two differences, two products and a quotient in double, and second-order terms */
     pairs->weight_error = error + 3 * DBL_EPSILON;
     free(discount);
     free(mean);

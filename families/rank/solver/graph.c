@@ -6,9 +6,9 @@
 #include <cblas.h>
 #include <math.h>
 
-enum { PANEL = 32 }; /* rows whose changes of the others are added together */
+enum { PANEL = 32 }; /* rows whose updates of the later rows are one matrix product */
 
-/* Rows first .. end, without what they change of those after them. */
+/* Eliminates rows first .. end - 1, without their updates of rows from end on. */
 static void factor_panel(double *W, size_t n, size_t first, size_t end) {
     for (size_t k = first; k < end; k++) {
         double *row = W + k * n, sum = 0;

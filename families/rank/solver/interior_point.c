@@ -20,21 +20,21 @@ struct rank_interior {
     const struct score_map *map;
     struct rank_listed listed;
     struct row_features features;
-    double *cost;            /* (n_pairs) C weight */
-    double *s, *b;           /* (listed.n) scores, coefficients */
+    double *cost;            /* (n_pairs) C times weight */
+    double *s, *b;           /* (listed.n) scores, coefficients of distinct rows */
     double *spread;          /* (map->n) coefficients of all scores */
     long double *sum;        /* (listed.n) work */
-    double *work, *start;    /* (m) work; where a run starts */
-    struct stacked *stacked; /* the system's rows */
-    double *counted;         /* (m) ones */
+    double *work, *start;    /* (m) work; starting point */
+    struct stacked *stacked; /* rows of the least-squares system */
+    double *counted;         /* (m) ones: every weight counts in the norm */
     struct interior *solver;
-    double weight_error; /* of pairs, see rank_pairs */
+    double weight_error; /* relative error of the weights of pairs, see rank_pairs */
     bool squared, tied;
     double C;
-    double *alpha; /* (n_pairs) of the last run */
+    double *alpha; /* (n_pairs) dual point of the last run */
 };
 
-/* ---- what the interior point asks for ---- */
+/* ---- operations of the interior-point method ---- */
 
 static void scores(void *context, const double *w, double *v) {
     const struct rank_interior *interior = context;
@@ -46,8 +46,8 @@ static void scores(void *context, const double *w, double *v) {
     }
 }
 
-/* In long double: many pairs of cost C each may leave little of a row's sum, and in double-double
- * rows whose sums are large little of the product. */
+/* Sums in long double: with many pairs of cost C each, the sum of a row may cancel; the product in
+ * double-double: with large sums, the product may cancel. */
 static void adjoint(void *context, const double *a, double *g) {
     const struct rank_interior *interior = context;
     const struct rank_listed *listed = &interior->listed;
@@ -64,7 +64,8 @@ static void adjoint(void *context, const double *a, double *g) {
     row_features_adjoint(&interior->features, sum, interior->work, g);
 }
 
-/* Rows whose squares are F'L F: sqrt(theta) F where scores are margins, else B F with L = B'B. */
+/* Factors I + F'L F by rows whose squares are F'L F: sqrt(theta) F if scores are margins, else B F
+ * with L = B'B (graph.h). */
 static int factor(void *context, const double *theta) {
     const struct rank_interior *interior = context;
     const struct rank_listed *listed = &interior->listed;
@@ -119,7 +120,7 @@ static int allocate(struct rank_interior *interior, struct error *err) {
     return 0;
 }
 
-/* The features of the rows that differ: those of a problem of these alone. */
+/* The features of the distinct rows, as those of a problem of these rows alone. */
 static int make_features(struct rank_interior *interior, const struct problem *problem,
                          const double *reach, bool *possible, struct error *err) {
     const struct rank_listed *listed = &interior->listed;
@@ -198,8 +199,8 @@ bool rank_interior_has_warm_start(const struct rank_interior *interior) {
     return interior->features.own || !interior->map->primal;
 }
 
-/* Coefficients of a primal point cancel in each group, as those of a dual point do: what features
- * have lost by being centred they would not have had. */
+/* Coefficients of a primal point sum to 0 in each group, as those of a dual point do. So centring
+ * the features does not change the weights. */
 static void start_at(struct rank_interior *interior, const double *weights) {
     if (interior->features.own) {
         interior_start_at(interior->solver, weights);
@@ -250,7 +251,7 @@ int rank_interior_start(struct rank_interior *interior, bool squared, double cos
     return 0;
 }
 
-/* A sum in long double, with the size of its terms and a bound of what it has lost. */
+/* A sum in long double, the sum of the sizes of its terms, and a bound of its rounding error. */
 struct sum {
     long double sum, size, lost;
 };
@@ -258,10 +259,10 @@ struct sum {
 static void add_to(struct sum *sum, double size, int sign) {
     sum->sum += sign * (long double)size;
     sum->size += (long double)size;
-    sum->lost += LDBL_EPSILON * fabsl(sum->sum); /* two roundings' worth */
+    sum->lost += LDBL_EPSILON * fabsl(sum->sum); /* twice the rounding error of an addition */
 }
 
-/* weights = those of the coefficients b. */
+/* weights = those of the function with coefficients b. */
 static int weights_of(const struct rank_interior *interior, double *weights, struct error *err) {
     for (size_t k = 0; k < interior->listed.n; k++) {
         interior->spread[interior->listed.row[k]] = interior->b[k];
@@ -269,8 +270,8 @@ static int weights_of(const struct rank_interior *interior, double *weights, str
     return interior->map->adjoint(interior->map, interior->spread, weights, err);
 }
 
-/* weights = those of alpha; error (map->n), if not NULL: what their coefficients may be off by,
- * with what sums of rows into weights add to that. */
+/* weights = A'alpha. error (map->n), if not NULL: bounds of the errors of the coefficients, with
+ * that of the sum of rows into weights. */
 static int take_weights(const struct rank_interior *interior, const double *alpha, double *weights,
                         double *error, struct error *err) {
     const struct rank_listed *listed = &interior->listed;

@@ -1,12 +1,14 @@
-/* The end of a fit of few rows, by interior points: where cutting planes or Newton's method on
- * smoothed listed gain too little, because C is large, features have units of their own or rows are
- * nearly equal.
+/* The primal-dual interior-point method (methods/interior_point.h: Mehrotra's predictor-corrector)
+ * for RankSVM with few distinct rows. It is the fallback where cutting planes or Newton's method on
+ * the smoothed hinge converge slowly, because C is large, features have very different units or
+ * rows are nearly equal.
  *
- * The listed of methods/interior_point.h are the preferences, listed; the features are those of
- * linear problems, or the rows of a factor of the kernel matrix, K = F F'. With L the Laplacian of
- * the preferences weighted by theta, a step factors I + F'L F. Adding a number to the features of a
- * group's rows changes no margin: they are centred, so that little cancels in L F, groups that have
- * equal rows as one. Only rows that differ count (families/rank/solver/listed_pairs.h). */
+ * The loss terms are the listed preferences of distinct rows (listed_pairs.h). The features are
+ * those of a linear problem, or the rows of a factor of the kernel matrix, K = F F'. An iteration
+ * factors I + F'L F, where L is the Laplacian of the preferences with weights theta. Adding a
+ * constant to a feature of all rows of a group changes no margin, so features are centred in each
+ * group, and less cancels in L F; groups that share duplicate rows are centred as one. Cost per
+ * iteration: O(n^3 + n m^2) for n rows and m features. */
 #ifndef FAMILIES_RANK_SOLVER_INTERIOR_POINT_H
 #define FAMILIES_RANK_SOLVER_INTERIOR_POINT_H
 
@@ -22,31 +24,31 @@
 
 struct rank_interior;
 
-/* Lists and factors. reach (map->n): of each score, see certify_reach. weight (map->n): of each
- * score where scores are margins of pairs (exterior products); NULL: scores are of rows. *interior is
- * NULL where it does not fit, or where the kernel shows to be not positive semidefinite. Borrows
- * all. */
+/* Lists the preferences and computes the features. reach (map->n): feature-norm bound of each score
+ * (certify_reach). weight (map->n): weight of each score if scores are margins of pairs (exterior
+ * products); NULL: scores are of rows. *interior is NULL if the problem is too large or the kernel
+ * proves to be not positive semidefinite. Borrows all arguments. -1 if memory is short. */
 int rank_interior_create(struct rank_interior **interior, const struct problem *problem,
                          const struct score_map *map, const struct rank_pairs *pairs,
                          const double *reach, const double *weight, struct error *err);
 void rank_interior_free(struct rank_interior *interior);
 
-/* Whether a run can start at weights: not where the features are a factor's and the weights are
- * those of linear problems. */
+/* Whether a run can warm-start: not with features of a factor and weights of a linear problem. */
 bool rank_interior_has_warm_start(const struct rank_interior *interior);
 
-/* Makes the next run start afresh: at the map's `weights` of a primal point; NULL: at none. */
+/* The next run starts anew: at the map's `weights` of a primal point, or at zero if NULL. */
 int rank_interior_start(struct rank_interior *interior, bool squared, double cost,
                         const double *weights, struct error *err);
 
-/* Goes on until the gap is epsilon, or P - D is epsilon times `least`, as far as running sums can
- * tell. tied: the primal point has the coefficients of a dual point, the one whose primal is
- * lowest, no larger than C; else those which the factor of the matrix stands on, that make the
- * interior point's own weights. The caller ends with fit_free. */
+/* Iterates until the gap is epsilon, or P - D is epsilon * least, by running sums. tied: the primal
+ * point is recovered from the dual (w = A'alpha), with the best dual-feasible alpha found; else the
+ * method's own primal point is written with coefficients of the pivot rows of the factor. Fills
+ * fit; the caller calls fit_free. */
 int rank_interior_run(struct rank_interior *interior, bool tied, double epsilon, double least,
                       const struct monitor *monitor, struct fit *fit, struct error *err);
 
-/* Adds the dual point of the last run to points, alpha of each pair; scores are of rows. */
+/* Adds the dual point of the last run to points, one alpha for each pair. Only if scores are of
+ * rows. */
 int rank_interior_points(struct rank_interior *interior, struct rank_points *points,
                          struct error *err);
 

@@ -14,9 +14,9 @@
 
 enum {
     CHUNK_ROWS = 256,     /* rows of one matrix product */
-    GRAM_TASKS = 16,      /* tasks wanted, whatever the number of threads */
-    TREE_BYTES = 1 << 20, /* of vector nodes: what a second-level cache holds */
-    MIN_PANEL = 8         /* columns: one cache line of doubles */
+    GRAM_TASKS = 16,      /* tasks, independent of the number of threads */
+    TREE_BYTES = 1 << 20, /* of the tree: the size of a second-level cache */
+    MIN_PANEL = 8         /* columns of a panel: one cache line of doubles */
 };
 static const size_t ACCUMULATOR_BYTES = (size_t)128 << 20;
 
@@ -46,12 +46,12 @@ void rank_laplacian_free(struct rank_laplacian *laplacian) {
 
 /* ---- one sweep of a Fenwick tree over a group --------------------------------------------------
  *
- * The partners of the rows, in score order, are runs [first, end) whose ends never go back. A sweep
- * keeps in the tree just the partners of the current row. Seen from the partners preferred to it
- * (`flip`), levels count from the top, so that the wanted ones are low levels again. */
+ * In score order, the partners of the rows are runs [first, end) whose ends never decrease. The
+ * tree holds the partners of the current row. For partners preferred to it, levels count from the
+ * top (`flip` of partners.h), so that a prefix of the levels is summed again. */
 
-/* out[row] += factor * sum of v over the row's partners on one side (down: those preferred to it);
- * v = NULL: of ones. */
+/* out[row] += factor times the sum of v over the row's partners on one side (down: those preferred
+ * to it). v = NULL: of ones. */
 static void sweep(const struct rank_laplacian *laplacian, size_t g, bool down, double factor,
                   const double *v, double *tree, double *out) {
     const struct rank_pairs *pairs = laplacian->pairs;
@@ -77,7 +77,7 @@ static void sweep(const struct rank_laplacian *laplacian, size_t g, bool down, d
     }
 }
 
-/* ---- the band -------------------------------------------------------------------------------- */
+/* ---- the interval of margins ----------------------------------------------------------------- */
 
 struct set_task {
     struct rank_laplacian *laplacian;
@@ -110,13 +110,13 @@ static void find_runs(struct rank_laplacian *laplacian, size_t base, size_t m) {
     }
 }
 
-/* Whether a pair of the sample is in the band: rows as positions in row[]. */
+/* Whether the margin of a sampled pair is in the interval. Rows are positions in row[]. */
 static bool in_band(const struct rank_laplacian *laplacian, size_t better, size_t worse) {
     double margin = laplacian->order[better].score - laplacian->order[worse].score;
     return margin < laplacian->high && !(margin < laplacian->low);
 }
 
-/* The next pair of the sample that is in the band. */
+/* Goes to the next sampled pair whose margin is in the interval; false: there is none. */
 static bool next_in_band(const struct rank_laplacian *laplacian, struct rank_pairs_walk *walk) {
     bool found = rank_pairs_next(walk);
     while (found && !in_band(laplacian, walk->better, walk->worse)) {
@@ -200,15 +200,16 @@ static void apply_run(void *argument, size_t t, size_t worker) {
 }
 
 void rank_laplacian_apply(const struct rank_laplacian *laplacian, const double *v, double *out) {
-    memset(out, 0, laplacian->pairs->n * sizeof *out); /* rows of no group */
+    memset(out, 0, laplacian->pairs->n * sizeof *out); /* rows outside of all groups */
     struct apply_task task = {laplacian, v, out};
     threads_run(laplacian->pairs->threads, laplacian->pairs->n_tasks, apply_run, &task);
 }
 
 /* ---- X' L X ------------------------------------------------------------------------------------
  *
- * X'LX = M + M', M = sum_i x_i (degree_i x_i / 2 - sum of x_j over the partners below i)': one
- * sweep with vectors in the nodes, and matrix products of chunks of rows. */
+ * X'LX = M + M', M = sum_i x_i (degree_i x_i / 2 - sum of x_j over the partners below i)'. One
+ * sweep with vectors of features in the tree gives the second factors; products of chunks of rows
+ * sum them up. Tasks are chunks of groups times panels of columns. */
 
 struct gram_task {
     const struct rank_laplacian *laplacian;
@@ -221,7 +222,7 @@ struct gram_task {
     size_t stride;
 };
 
-/* Columns [first, first + width) of a problem row, as doubles. */
+/* out (width) = features first .. first + width - 1 of a problem row. */
 static void row_panel(const struct gram_task *task, uint32_t row, size_t first, size_t width,
                       double *out) {
     const struct data *data = task->data;
@@ -242,7 +243,7 @@ static void row_panel(const struct gram_task *task, uint32_t row, size_t first, 
     }
 }
 
-/* Rows gathered for one matrix product. */
+/* Rows collected for one matrix product. */
 struct chunk {
     double *x; /* (CHUNK_ROWS, d) */
     double *y; /* (CHUNK_ROWS, width) */
@@ -259,7 +260,7 @@ static void chunk_flush(const struct gram_task *task, struct chunk *chunk, size_
     }
 }
 
-/* Begins the next row: x and y = degree x / 2. */
+/* Appends a row: x, and y = degree x / 2, which is returned. */
 static double *chunk_row(const struct gram_task *task, struct chunk *chunk, uint32_t row,
                          size_t first, size_t width) {
     double *x = chunk->x + chunk->n * task->d, *y = chunk->y + chunk->n * width;
@@ -282,7 +283,7 @@ static void gram_group(const struct gram_task *task, size_t g, size_t column, si
     const uint32_t *end = task->laplacian->end[0] + partners.base;
     size_t removed = 0, inserted = 0;
     for (size_t q = 0; q < pairs->start[g + 1] - partners.base; q++) {
-        /* a partner that comes and goes between two rows is never seen */
+        /* skip partners that leave before any row needs them */
         if (inserted < first[q] && removed == inserted) {
             removed = inserted = first[q];
         }
@@ -351,8 +352,8 @@ static void gram_run(void *argument, size_t t, size_t worker) {
 int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct data *data,
                         const uint32_t *rows, size_t d, double *H, struct error *err) {
     const struct rank_pairs *pairs = laplacian->pairs;
-    size_t matrix = d * d;      /* d is at most a few thousand: the caller has H already */
-    if (pairs->n_groups == 0) { /* all pairs are on other ranks */
+    size_t matrix = d * d;      /* cannot overflow: H exists */
+    if (pairs->n_groups == 0) { /* all groups are on other processes */
         memset(H, 0, matrix * sizeof *H);
         return 0;
     }
@@ -411,7 +412,7 @@ int rank_laplacian_diagonal(const struct rank_laplacian *laplacian, const struct
     for (size_t g = 0; g < pairs->n_groups; g++) {
         double total = 0;
         for (int pass = 0; pass < 2;
-             pass++) { /* gather the group's sums, then use and clear them */
+             pass++) { /* first the sums of the group, then subtract and clear them */
             for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
                 size_t row = pairs->row[k];
                 double degree = laplacian->degree[row];

@@ -1,5 +1,6 @@
-/* The Laplacian of the active pairs of RankSVM: the curvature of its squared and huberised losses,
- * applied by counts, never formed. */
+/* The Laplacian of the active pairs: the curvature of the squared hinge and of the Huber loss. It
+ * is applied by sums over score orders and never formed. Cost: O(n log n) for a product with a
+ * vector. */
 #ifndef FAMILIES_RANK_SOLVER_LAPLACIAN_H
 #define FAMILIES_RANK_SOLVER_LAPLACIAN_H
 
@@ -10,39 +11,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The Laplacian L of the pairs whose margin lies in [delta_low, delta_high) at s:
- * v'Lv = sum over these pairs of weight (v_i - v_j)^2. Holds no pair. */
+/* The Laplacian L of the pairs with margin in [low, high) at scores s: v'Lv = sum over these pairs
+ * of weight (v_i - v_j)^2. */
 struct rank_laplacian {
     struct rank_pairs *pairs;
-    struct rank_scored *order;   /* the groups in score order at s */
-    uint32_t *first[2], *end[2]; /* per place in order: the run of partners that it is preferred
-                                     to, and the one of partners preferred to it */
-    double low, high;            /* the band of margins */
-    double *degree;              /* (n) weights of the pairs that touch a row */
+    struct rank_scored *order; /* rows of the groups in ascending order of s */
+    uint32_t *first[2],
+        *end[2]; /* for each position in order, the runs [first, end) of partners: [0] rows that it is preferred to, [1] rows that are preferred to it */
+    double low, high; /* interval of margins */
+    double *degree;   /* (n) total weight of the pairs that contain each row */
 };
 
-/* Room for the rows of the pairs, which are borrowed; no band is fixed yet. Fails when memory is
- * short. The caller calls rank_laplacian_free. */
+/* Allocates. Borrows pairs. The interval is not set yet. -1 if memory is short. The caller calls
+ * rank_laplacian_free. */
 int rank_laplacian_create(struct rank_laplacian *laplacian, struct rank_pairs *pairs,
                           struct error *err);
 void rank_laplacian_free(struct rank_laplacian *laplacian);
 
-/* Fixes the band. delta_low = -INFINITY: all active pairs. */
+/* Sets the interval [delta_low, delta_high) of margins at scores s (n). delta_low = -INFINITY: all
+ * active pairs. */
 void rank_laplacian_set(struct rank_laplacian *laplacian, const double *s, double delta_low,
                         double delta_high);
 
 /* out (n) = L v, v (n). */
 void rank_laplacian_apply(const struct rank_laplacian *laplacian, const double *v, double *out);
 
-/* H (d, d) = X' L X in double, X the first d features of the problem's rows of `data` (rows[i] is
- * the row of data that is problem row i; NULL: i). The result does not depend on the number of
- * threads. */
+/* H (d, d) = X' L X, X the first d features of the problem's rows in `data` (rows[i] is the row of
+ * data that is problem row i; NULL: i). The result does not depend on the number of threads. -1 if
+ * memory is short. */
 int rank_laplacian_gram(const struct rank_laplacian *laplacian, const struct data *data,
                         const uint32_t *rows, size_t d, double *H, struct error *err);
 
-/* diagonal (d) = diag of X' D X less the groups' means: sum over rows of degree (x - mean)^2, mean
- * the degree-weighted mean of the group: what X' L X would have on its diagonal if each row were
- * paired with the group's mean. */
+/* diagonal (d): an estimate of the diagonal of X' L X, as if each row were paired with the mean of
+ * its group: the sum over rows of degree (x - mean)^2, mean weighted by degree. -1 if memory is
+ * short. */
 int rank_laplacian_diagonal(const struct rank_laplacian *laplacian, const struct data *data,
                             double *diagonal, struct error *err);
 

@@ -2,11 +2,12 @@
 
 #include "families/rank/solver/newton.h"
 
-/* Distinct rows up to which interior points end sooner, and nearer to the optimum, than
- * newton-direct. */
+/* Up to this number of distinct rows the interior-point method is faster, and ends at a smaller
+ * gap, than newton-direct. */
 enum { INTERIOR_FIRST = 256 };
 
-/* Distinct rows for one cutting plane, or step of conjugate gradients before newton-direct. */
+/* There is one cutting plane, or one step of conjugate gradients before newton-direct, for this
+ * number of distinct rows. */
 enum { ROWS_EACH = 16 };
 
 static bool has_run(const struct rank_fitting *fitting, enum algorithm algorithm) {
@@ -17,15 +18,15 @@ static bool applies(const struct rank_fitting *fitting, enum algorithm algorithm
     return policy_applies(&rank_policy, algorithm, fitting);
 }
 
-/* How many distinct rows the fallback solvers have; 0: too many. */
+/* Distinct rows of the fallback solvers; 0: no fallback solver applies. */
 static size_t distinct_rows(const struct rank *rank) {
     return rank->n_distinct > 0 ? rank->n_distinct : rank->n_preconditioner_rows;
 }
 
-/* ---- when ---- */
+/* ---- conditions ---- */
 
-/* Whether an algorithm is to run: again, if it has ended at its limit for a
- * fallback solver that turned out to be impossible. */
+/* Whether an algorithm runs now: if it has not run, or if it stopped early for a fallback solver
+ * that turned out to be impossible. */
 static bool begins(const struct rank_fitting *fitting, enum algorithm algorithm) {
     return !has_run(fitting, algorithm) ||
            (fitting->at_limit && rank_iteration_limit(fitting, algorithm) == 0);
@@ -54,7 +55,7 @@ static bool cutting_planes_apply(const void *state) {
     return chosen && begins(fitting, ALGORITHM_CUTTING_PLANES);
 }
 
-/* Fallback solvers also follow Newton's method where it is asked for by name. */
+/* Fallback solvers follow RANK_AUTO and RANK_NEWTON. */
 static bool has_fallbacks(const struct rank_fitting *fitting) {
     return fitting->parameters.method == RANK_AUTO || fitting->parameters.method == RANK_NEWTON;
 }
@@ -82,7 +83,7 @@ uint64_t rank_iteration_limit(const struct rank_fitting *fitting, enum algorithm
     if (algorithm == ALGORITHM_NEWTON_DIRECT) {
         return interior ? direct_steps : 0;
     }
-    if (algorithm == ALGORITHM_INTERIOR_POINT) { /* its runs are counted instead */
+    if (algorithm == ALGORITHM_INTERIOR_POINT) { /* its number of runs is limited instead */
         return 0;
     }
     if (fitting->rank->map.primal || !(interior || applies(fitting, ALGORITHM_NEWTON_DIRECT))) {

@@ -1,4 +1,5 @@
-/* Which algorithm solves a RankSVM problem when: the table, and the limits of its rows. */
+/* Which algorithm solves a RankSVM problem when: the policy table and the work limits of its rows.
+ */
 #ifndef FAMILIES_RANK_SOLVER_POLICY_H
 #define FAMILIES_RANK_SOLVER_POLICY_H
 
@@ -9,11 +10,12 @@
 
 extern const struct policy rank_policy; /* its state is a struct rank_fitting */
 
-/* Iterations that the row of an algorithm has: those of cutting planes and of Newton's method with
- * kernels take about as long as the fallback solver. 0: no limit. */
+/* Maximal iterations of an algorithm; 0: no limit. With kernels, cutting planes and Newton's method
+ * may take about as long as the fallback solver that follows them. */
 uint64_t rank_iteration_limit(const struct rank_fitting *fitting, enum algorithm algorithm);
 
-/* Steps of conjugate gradients that Newton's method has, where its iterations are limited. */
+/* Maximal steps of conjugate gradients in one run of Newton's method, if its iterations are
+ * limited. */
 uint64_t rank_gradient_limit(const struct rank_fitting *fitting);
 
 #endif

@@ -1,6 +1,6 @@
-/* The runs of the algorithms of RankSVM, each from the best iterate, until the certified gap is the
- * one that is asked for. An algorithm that has converged by its own sums, but not by the
- * certificate, goes on to a smaller gap of its own. */
+/* Runs of the algorithms of RankSVM: rows of the policy table. Each starts at the best iterate and
+ * is repeated until the certified gap is at its target. An algorithm whose running sums have
+ * converged, but whose certificate has not, runs again to a smaller gap (fit/tolerance.h). */
 #include "common/base/memory.h"
 #include "families/rank/solver/newton.h"
 #include "families/rank/solver/policy.h"
@@ -11,24 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Runs of an algorithm at most: to a tolerance, and to smaller ones. */
+/* Maximal runs of an algorithm: to the target gap, and to smaller ones. */
 enum { MAX_RUNS = 4 };
 
-/* Runs of one algorithm. */
+/* The repeated runs of one algorithm. */
 struct running {
     struct rank_fitting *fitting;
     const struct monitor *monitor;
-    uint64_t left; /* of its iterations, where these are limited */
+    uint64_t left; /* iterations left, if they are limited */
     bool limited;
-    /* Runs it once, from the best iterate or its own, to a gap of its own. */
+    /* Runs the algorithm once to a gap of epsilon, from the best iterate or from the algorithm's
+     * own last point. */
     int (*once)(struct running *running, double epsilon, const struct monitor *monitor,
                 struct fit *fit, struct error *err);
-    bool counts_on;   /* it counts its iterations on from run to run: */
-    uint64_t counted; /* so far */
-    bool tied;        /* interior points: the primal point has the coefficients of the dual point */
+    bool counts_on;   /* its iteration count continues from run to run */
+    uint64_t counted; /* iterations counted so far, if so */
+    bool tied;        /* interior point: the primal point is w = A'alpha of a dual-feasible alpha */
 };
 
-/* Certifies what a run has found, and frees it. */
+/* Certifies the result of a run, and frees it. Fills end. */
 static int take(struct running *running, struct fit *fit, struct tolerance_end *end,
                 struct error *err) {
     struct rank_fitting *fitting = running->fitting;
@@ -38,7 +39,8 @@ static int take(struct running *running, struct fit *fit, struct tolerance_end *
     if (rank_take_fit(fitting, fit, &found, err) < 0) {
         return -1;
     }
-    /* with features of pairs, to go on is slow, and in vain if rounding is larger than the gap */
+    /* With pair features, stop when the rounding-error bound exceeds the target gap: another run is
+     * slow and gains nothing. */
     double target = fitting->parameters.epsilon;
     bool rounded = fitting->rank->exterior && found.paid > target * found.primal;
     end->gap = best->certified ? best->gap : best->failed ? INFINITY : (double)NAN;
@@ -66,13 +68,13 @@ static int run_once(void *context, double epsilon, struct tolerance_end *end, st
     running->counted = running->counts_on ? fit.iterations : 0;
     running->left -= fit.iterations < running->left ? fit.iterations : running->left;
     if (running->limited && fit.reason == STOP_ITERATIONS && !watch.said) {
-        fit.reason = STOP_STALLED; /* no limit of the user's */
+        fit.reason = STOP_STALLED; /* not a limit of the user */
         fitting->at_limit = true;
     }
     return take(running, &fit, end, err);
 }
 
-/* Runs of the algorithm within the limit of its row. */
+/* Repeats the algorithm up to the target gap, within the iteration limit of its row. */
 static int run_to_gap(struct running *running, enum algorithm algorithm, int most_runs,
                       struct error *err) {
     struct rank_fitting *fitting = running->fitting;
@@ -122,8 +124,8 @@ int rank_run_cutting_planes(void *state, const struct monitor *monitor, struct e
 
 /* ---- Newton's method ---- */
 
-/* From `start` (NULL: from 0), with that many steps of conjugate gradients (0: no limit). preconditioner:
- * their preconditioner, or NULL. */
+/* From `start` (NULL: from zero), with at most `gradients` steps of conjugate gradients (0: no
+ * limit) and their preconditioner (NULL: none). */
 static int newton_from(struct rank_fitting *fitting, double epsilon, const double *start,
                        uint64_t gradients, struct rank_preconditioner *preconditioner,
                        const struct monitor *monitor, struct fit *fit, struct error *err) {
@@ -182,13 +184,13 @@ int rank_run_newton_direct(void *state, const struct monitor *monitor, struct er
     return run_to_gap(&running, ALGORITHM_NEWTON_DIRECT, MAX_RUNS, err);
 }
 
-/* ---- interior points ---- */
+/* ---- interior-point method ---- */
 
-/* At first with the coefficients of the dual point, then, where these cancel, with those that make
- * the weights. */
+/* The first run recovers the primal from the dual (w = A'alpha). If alpha is so large that it
+ * cancels, the next runs use the coefficients of the method's own primal point. */
 static int interior_once(struct running *running, double epsilon, const struct monitor *monitor,
                          struct fit *fit, struct error *err) {
-    const double part = 0.5, tiny = 1e-13; /* tiny: of the loss at 0 */
+    const double part = 0.5, tiny = 1e-13; /* tiny: part of the loss of the zero solution */
     struct rank *rank = running->fitting->rank;
     double least = tiny * running->fitting->parameters.cost * rank->loss[RANK_HINGE].total;
     if (rank_interior_run(rank->interior, running->tied, part * epsilon, least, monitor, fit, err) <
@@ -200,7 +202,7 @@ static int interior_once(struct running *running, double epsilon, const struct m
     return 0;
 }
 
-/* From `weights` on; NULL: from 0. */
+/* Starts at `weights`; NULL: at zero. */
 static int interior_from(struct running *running, const double *weights, struct error *err) {
     const struct rank_parameters *parameters = &running->fitting->parameters;
     bool squared = parameters->loss == RANK_SQUARED_HINGE;

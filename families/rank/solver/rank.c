@@ -1,4 +1,5 @@
-/* The handle of a RankSVM problem: a solve, and its best iterate. */
+/* Creates and solves a RankSVM problem, and keeps the best iterate of a fit. A fit runs the policy
+ * table (policy.c) for each tolerance of a sequence (fit/tolerance.h). */
 #include "families/rank/solver/policy.h"
 
 #include "common/base/memory.h"
@@ -97,8 +98,8 @@ static int check(const struct rank *rank, const struct rank_parameters *paramete
     return 0;
 }
 
-/* Takes the better primal and the better dual; of a certified and an uncertified fit, the
- * certified one. Returns whether the dual is found's. */
+/* Updates the best primal point and the best dual bound from a fit and its certificate. A certified
+ * point replaces an uncertified one. Returns whether the dual bound is now that of the fit. */
 static bool keep_best(struct rank_best *best, struct fit *fit, const struct certificate *found) {
     struct certificate *known = &best->certificate;
     bool first = !best->weights, alike = first || known->certified == found->certified;
@@ -134,7 +135,8 @@ static void keep_plane(void *context, double weight, const void *record) {
     }
 }
 
-/* What the fit's dual point is made of: pairs, a smoothed loss, or planes. */
+/* Stores the fit's dual point in the form of the algorithm: coefficients of pairs, scores of a
+ * smoothed loss, or cutting planes. */
 static int keep_points(struct rank *rank, enum rank_loss loss, const struct fit *fit,
                        struct error *err) {
     struct keeping keeping = {.points = &rank->points, .err = err};
@@ -190,7 +192,7 @@ static int fill_solution(struct rank *rank, const struct rank_parameters *parame
     return 0;
 }
 
-/* w = 0 for lack of time. */
+/* The zero solution, for a fit that has no time. */
 static int give_nothing(struct rank *rank, double cost, struct solution *solution,
                         struct error *err) {
     solution->n_outputs = 1;
@@ -208,7 +210,7 @@ struct solving {
     const struct monitor *monitor;
 };
 
-/* Solves to the gap, from the best iterate. */
+/* Runs the policy table to a gap, from the best iterate. */
 static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct solving *solving = context;
     struct rank_fitting *fitting = &solving->fitting;
@@ -216,7 +218,7 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
     int status;
     fitting->parameters.epsilon = epsilon;
     fitting->ran = 0;
-    do { /* again, if a fallback solver was waited for that turned out to be impossible */
+    do { /* Again, if an algorithm stopped early for a fallback solver that turned out to be impossible. */
         fitting->fallback_impossible = false;
         status = policy_run(&rank_policy, fitting, solving->monitor, err);
     } while (status == 0 && fitting->fallback_impossible);
@@ -225,7 +227,7 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
     return status;
 }
 
-/* A rule of its own is not a gap: it is gone to at once. */
+/* The stopping rule RANK_DECAY is no gap, so there is no sequence of tolerances for it. */
 static int solve_all(struct solving *solving, struct error *err) {
     const struct rank_parameters *parameters = &solving->fitting.parameters;
     double epsilon = parameters->epsilon;

@@ -1,5 +1,5 @@
-/* The state of the handle, private to this module: rank.c, a solve and its best iterate; policy.c,
- * which algorithm runs when; runs.c, their runs. */
+/* The state of a problem and of a fit, private to rank.c (solve, best iterate), policy.c (which
+ * algorithm runs when) and policy_runs.c (runs of the algorithms). */
 #ifndef SOLVERS_RANK_PRIVATE_H
 #define SOLVERS_RANK_PRIVATE_H
 
@@ -15,39 +15,42 @@ struct rank {
     const struct problem *problem;
     struct rank_pairs pairs;
     struct score_map map;
-    struct exterior *exterior; /* pair features; else NULL */
+    struct exterior *exterior; /* pair features; NULL without them */
     struct rank_risk loss[2];  /* by enum rank_loss */
     struct risk risk[2];
     struct rank_certifier certifier;
-    struct bundle *bundle[2];       /* planes of earlier solves, by loss; NULL before the first */
-    double *last[2];                /* weights of the last Newton solve, by loss */
-    size_t n_distinct;              /* rows that interior points would have; 0: they cannot be */
-    struct rank_interior *interior; /* NULL until it is wanted, and where it cannot be */
-    size_t n_preconditioner_rows;   /* distinct rows, of Newton's system; 0: it cannot be */
+    struct bundle *bundle[2]; /* cutting planes of earlier solves, by loss; NULL before the first */
+    double *last[2];          /* weights of the last Newton solve, by loss; NULL before the first */
+    size_t n_distinct;        /* rows of the interior-point method; 0: it does not apply */
+    struct rank_interior
+        *interior; /* created at its first run; NULL before, or if it is impossible */
+    size_t
+        n_preconditioner_rows; /* distinct rows of the preconditioned Newton system; 0: it does not apply */
     struct rank_preconditioner
-        *preconditioner; /* NULL until it is wanted, and where it cannot be */
+        *preconditioner; /* created at its first run; NULL before, or if it is impossible */
     bool pair_features;
-    bool keep;                 /* the dual points of solutions are wanted: */
-    struct rank_points points; /* that of the last */
+    bool keep;                 /* dual points are stored */
+    struct rank_points points; /* the dual point of the last solve */
 };
 
-/* The points of all rounds: what one round gains, another may lose to rounding. */
+/* The best iterate over all runs of a fit. A later run may lose to rounding what an earlier one
+ * gained. */
 struct rank_best {
-    double *weights; /* (dimension) of the primal point; NULL: none yet */
+    double *weights; /* (dimension) of the best primal point; NULL before the first run */
     struct certificate certificate;
     enum stop_reason reason;
-    bool converged; /* by the last algorithm's own rule */
+    bool converged; /* by the last algorithm's own stopping rule */
     uint64_t iterations;
 };
 
-/* A fit to one gap, from the best iterate so far: the state of the policy table (policy.h). */
+/* The state of a fit to one target gap: what the rows of the policy table (policy.h) work on. */
 struct rank_fitting {
     struct rank *rank;
-    struct rank_parameters parameters; /* with that gap */
+    struct rank_parameters parameters; /* epsilon is the target gap */
     struct rank_best best;
-    unsigned ran;             /* bits by enum algorithm: what has run for this gap */
-    bool at_limit;            /* ... and has ended at its work limit */
-    bool fallback_impossible; /* a fallback solver turned out to be impossible */
+    unsigned ran;             /* bit set by enum algorithm: the algorithms that ran for this gap */
+    bool at_limit;            /* the last one ended at its work limit */
+    bool fallback_impossible; /* creating a fallback solver showed that it is impossible */
 };
 
 static inline bool rank_is_reached(const struct rank_fitting *fitting) {
@@ -55,12 +58,13 @@ static inline bool rank_is_reached(const struct rank_fitting *fitting) {
     return certificate->certified && certificate->gap <= fitting->parameters.epsilon;
 }
 
-/* Certifies what an algorithm has found, with coefficients of distinct rows alone where the matrix
- * knows these, and takes what is better than the best iterate. Frees the fit. */
+/* Certifies the result of an algorithm (fit) and updates the best iterate. Coefficients of
+ * duplicate rows are first summed into distinct rows, if the kernel matrix knows them. Fills found;
+ * frees fit. */
 int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, struct certificate *found,
                   struct error *err);
 
-/* The runs of the algorithms, rows of the table (runs.c). */
+/* Runs of the algorithms: `run` of the rows of the policy table (policy_runs.c). */
 int rank_run_conditional_gradient(void *fitting, const struct monitor *monitor, struct error *err);
 int rank_run_cutting_planes(void *fitting, const struct monitor *monitor, struct error *err);
 int rank_run_newton(void *fitting, const struct monitor *monitor, struct error *err);
