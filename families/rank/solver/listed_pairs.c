@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most rows among which those that differ are looked for: they have 2^26 pairs at most. */
+/* Maximal number of rows in which duplicates are searched. They have at most 2^26 pairs. */
 enum { MAX_SCORES = 4 * RANK_MAX_LISTED_ROWS };
 
-/* ---- rows that differ ---- */
+/* ---- distinct rows ---- */
 
 static uint32_t place_of(const struct problem *problem, const struct distinct *distinct, size_t i) {
     return distinct->place[problem->rows ? problem->rows[i] : i];
 }
 
-/* The first of the groups that `group` is linked with. */
+/* The root of the set of linked groups that contains `group` (union-find). */
 static size_t head_of(size_t *next, size_t group) {
     while (next[group] != group) {
         group = next[group] = next[next[group]];
@@ -27,8 +27,8 @@ static size_t head_of(size_t *next, size_t group) {
     return group;
 }
 
-/* group (distinct->m) = one that has the row, or n_groups: none has. next (n_groups): a way from
- * each group to the first of those that are linked by equal rows. */
+/* group (distinct->m) = a group that contains the distinct row; n_groups: none. next (n_groups):
+ * parents of the union-find forest of groups that share distinct rows. */
 static void link_groups(const struct rank_pairs *pairs, const struct problem *problem,
                         const struct distinct *distinct, size_t *group, size_t *next) {
     for (size_t k = 0; k < distinct->m; k++) {
@@ -45,8 +45,8 @@ static void link_groups(const struct rank_pairs *pairs, const struct problem *pr
     }
 }
 
-/* Numbers the rows that some group has, in the order of the first of each. number (distinct->m):
- * work. */
+/* Numbers the distinct rows that belong to a group, in order of first appearance. number
+ * (distinct->m): work. */
 static void number_rows(struct rank_listed *listed, const struct problem *problem,
                         const struct distinct *distinct, const size_t *group, uint32_t *number) {
     for (size_t k = 0; k < distinct->m; k++) {
@@ -62,7 +62,7 @@ static void number_rows(struct rank_listed *listed, const struct problem *proble
     }
 }
 
-/* Lists the rows of linked groups together. */
+/* Lists the distinct rows of each set of linked groups. */
 static void list_groups(struct rank_listed *listed, const struct problem *problem,
                         const struct distinct *distinct, const size_t *group, size_t *next) {
     size_t n_groups = listed->pairs->n_groups, *end = listed->group_start + 1, last = 0;
@@ -81,7 +81,8 @@ static void list_groups(struct rank_listed *listed, const struct problem *proble
         size_t head = head_of(next, group[place_of(problem, distinct, listed->row[k])]);
         listed->group_row[end[head]++] = (uint32_t)k;
     }
-    for (size_t g = 0; g < n_groups; g++) { /* without those that are linked with one before */
+    for (size_t g = 0; g < n_groups;
+         g++) { /* groups that are linked with an earlier one are empty */
         if (end[g] > last) {
             last = end[listed->groups.n++] = end[g];
         }
@@ -155,10 +156,10 @@ static double *entry_of(const struct rank_listed *listed, const struct rank_pair
                 ->W[listed->place[row[walk->better]] * listed->n + listed->place[row[walk->worse]]];
 }
 
-/* Lowers sums of weights by more than their rounding and that of shares of them: an alpha that is
- * within C times the sum can be shared out within C times the weights. m shares, each rounded to a
- * unit of alpha's, leave the last one m (1 + 1/2 + ... + 1/m) / 2 units off, which is below 16 m
- * for all m that there may be. */
+/* Rounds sums of weights down, by more than the rounding error of the sum and of the division of
+ * alpha: an alpha within C times the sum can then be divided into parts within C times the weights.
+ * m parts, each rounded to a unit in alpha's last place, leave the last part m (1 + 1/2 + ... +
+ * 1/m) / 2 units off. That is below 16 m for every possible m. */
 static int lower_sums(struct rank_listed *listed, struct error *err) {
     const double each = 16 * DBL_EPSILON;
     size_t n = listed->n, *count = memory_zeros(n, sizeof *count, "pairs", err);
@@ -175,7 +176,7 @@ static int lower_sums(struct rank_listed *listed, struct error *err) {
     return count ? 0 : -1;
 }
 
-/* W: the weights of preferences. */
+/* W (n, n) = the weights of the preferences. */
 static int add_weights(struct rank_listed *listed, struct error *err) {
     listed->W = memory_zeros(listed->n, listed->n * sizeof *listed->W, "pairs", err);
     struct rank_pairs_walk walk = rank_pairs_walk(listed->pairs, 0, listed->pairs->n_groups);
@@ -255,24 +256,26 @@ void rank_listed_free(struct rank_listed *listed) {
     free(listed->group_row);
 }
 
-/* ---- points ---- */
+/* ---- dual points ---- */
 
-/* What is left of an alpha, of the weights that it is shared out by, and how many these are. */
+/* What remains to be divided of the alpha of a preference, and the pairs that it is divided among.
+ */
 struct share {
-    double alpha, unit; /* that of alpha's last place */
+    double alpha, unit; /* a unit in alpha's last place */
     long double weight;
     size_t n;
 };
 
-/* The share of the current pair; NULL: there is nothing of it. */
+/* The share that the current pair is part of; NULL: its preference is not listed or its weight is
+ * 0. */
 static struct share *share_of(const struct rank_listed *listed, struct share *share,
                               const struct rank_pairs_walk *walk) {
     double at = *entry_of(listed, walk);
     return at > 0 && rank_pairs_walk_weight(walk) > 0 ? &share[(size_t)at - 1] : NULL;
 }
 
-/* Takes the part of a pair of that weight from its share; cap: the largest that it may be. Shares
- * are whole numbers of alpha's unit, so that they add up to it. */
+/* The part of alpha of a pair with this weight, at most cap. Parts are integer multiples of a unit
+ * in alpha's last place, so their sum is exact. */
 static double take_share(struct share *share, double weight, double cap) {
     double alpha = share->alpha;
     if (--share->n > 0) {
@@ -285,7 +288,7 @@ static double take_share(struct share *share, double weight, double cap) {
     return alpha;
 }
 
-/* share (n_pairs) = what alpha is to be shared out by. */
+/* share (n_pairs) = alpha, and the number and total weight of the pairs of each preference. */
 static void start_shares(struct rank_listed *listed, const double *alpha, struct share *share) {
     memset(listed->W, 0, listed->n * listed->n * sizeof *listed->W);
     for (size_t j = 0; j < listed->n_pairs; j++) {

@@ -1,7 +1,7 @@
-/* The preferences of few rows, listed: what interior points take
- * (families/rank/solver/interior_point.h). Scores of equal rows are one, whatever groups these are
- * in, and so are preferences of the same two: of a set with many equal rows, fingerprints of
- * molecules say, little is left. */
+/* A list of the preferences of few distinct rows, for the interior-point method (interior_point.h).
+ * Duplicate rows, of any groups, share one score, and preferences of the same two distinct rows are
+ * summed. In data with many duplicates, such as fingerprints of molecules, few preferences remain.
+ */
 #ifndef FAMILIES_RANK_SOLVER_LISTED_PAIRS_H
 #define FAMILIES_RANK_SOLVER_LISTED_PAIRS_H
 
@@ -14,47 +14,45 @@
 
 #include <stdint.h>
 
-/* Most rows that differ: a step of an interior point with so many takes some seconds. */
+/* Maximal number of distinct rows: an interior-point iteration with them takes some seconds. */
 enum { RANK_MAX_LISTED_ROWS = 2896 };
 
 struct rank_listed {
     const struct rank_pairs *pairs;
-    size_t n;        /* rows that differ, of groups that have preferences; or scores that are
-                        margins */
-    size_t n_scores; /* of the problem */
-    uint32_t *row;   /* (n) the first score of each */
-    uint32_t *place; /* (n_scores) where each is in row, or RANK_LISTED_NONE */
-    struct row_groups groups; /* of rows, by their place; groups that have equal rows are one. None
-                                 where scores are margins */
-    size_t n_pairs, n_hinges; /* preferences; the first have two rows that differ, the others one,
-                                 and a margin of 0 whatever the weights */
-    uint32_t *better, *worse; /* (n_pairs) by place; worse NULL: a score is a margin */
-    double *weight;           /* (n_pairs) sums of the weights of pairs, a little lower where there
-                                 are several */
-    double *W;                /* (n, n) work, of who has the listed; NULL: scores are margins */
-    size_t *group_start;      /* of groups */
+    size_t n;        /* distinct rows of groups with preferences; or scores that are margins */
+    size_t n_scores; /* scores of the problem */
+    uint32_t *row;   /* (n) first score of each distinct row */
+    uint32_t *place; /* (n_scores) distinct row of each score, or RANK_LISTED_NONE */
+    struct row_groups
+        groups; /* groups of distinct rows; groups that share a duplicate are one. Empty if scores are margins */
+    size_t n_pairs,
+        n_hinges; /* preferences; the first n_hinges are of two distinct rows, the others of duplicates, whose margin is 0 for all weights */
+    uint32_t *better, *worse; /* (n_pairs) distinct rows; worse is NULL if scores are margins */
+    double *weight; /* (n_pairs) sums of the weights of pairs, rounded down if there are several */
+    double *W;      /* (n, n) work of the owner; NULL if scores are margins */
+    size_t *group_start; /* arrays of groups */
     uint32_t *group_row;
 };
 
 #define RANK_LISTED_NONE UINT32_MAX
 
-/* *n = how many rows differ, or for linear problems of few rows how many there are; 0: too many of
- * them (of 11,584 at most), or of their features. margins: scores are margins. Fails when memory is
- * short, as the others do. */
+/* *n = number of distinct rows, or of all rows for linear problems of few rows; 0: there are too
+ * many rows (11,584 at most), distinct rows or features. margins: scores are margins of pairs. -1
+ * if memory is short. */
 int rank_listed_count(const struct problem *problem, const struct score_map *map, bool margins,
                       size_t *n, struct error *err);
 
-/* weight (map->n): of each score where scores are margins of pairs (exterior products); NULL:
- * scores are of rows. n_hinges is 0 where there is none. Borrows pairs; the caller
- * ends with rank_listed_free, also where this fails. */
+/* Lists the preferences. weight (map->n): weight of each score if scores are margins of pairs
+ * (exterior products); NULL: scores are of rows. n_hinges is 0 if no preference is left. Borrows
+ * pairs. -1 if memory is short. The caller calls rank_listed_free, also then. */
 int rank_listed_create(struct rank_listed *listed, const struct problem *problem,
                        const struct score_map *map, const struct rank_pairs *pairs,
                        const double *weight, struct error *err);
 void rank_listed_free(struct rank_listed *listed);
 
-/* Adds alpha (n_pairs) to points, shared out among the pairs that a preference is the sum of, by
- * their weights and within C times these where it is `capped`; shares add up to alpha. Not where
- * scores are margins. Overwrites W. */
+/* Adds the dual point alpha (n_pairs) to points: the alpha of a listed preference is divided among
+ * its pairs by their weights, to at most C times each weight if `capped` (hinge), with an exact
+ * sum. Only if scores are of rows. Overwrites W. -1 if memory is short. */
 int rank_listed_points(struct rank_listed *listed, const double *alpha, double cost, bool capped,
                        struct rank_points *points, struct error *err);
 

@@ -13,37 +13,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps of conjugate gradients for one Newton step: with an preconditioner, which is all but exact, more
- * gain nothing over rounding. */
+/* Maximal steps of conjugate gradients for one Newton step. The preconditioner is nearly the
+ * inverse, so more steps with it gain nothing over rounding. */
 enum { CG_MAX_STEPS = 2000, CG_MAX_PRECONDITIONED = 30 };
 
 static const struct huber_pace PACE = {
     .near = 0.5, .careful = 0.3, .bold = 0.01, .most = 0.3, .least = 1e-7, .patience = 25};
 static const double MU_FIRST = 1;
-static const double STEP = 0.1;    /* accuracy of a step, relative to the gap that is wanted */
-static const double FORCING = 0.1; /* residual of CG relative to the gradient */
+static const double STEP = 0.1;    /* accuracy of a Newton step, relative to the target gap */
+static const double FORCING = 0.1; /* forcing term: residual of CG relative to the gradient */
 
 struct newton {
     const struct problem *problem;
     const struct score_map *map;
-    struct rank_risk risk; /* the smooth one that is minimised */
+    struct rank_risk risk; /* the smooth risk that is minimised */
     struct rank_laplacian laplacian;
     struct risk table;
     bool huber;
     const struct monitor *monitor;
     double cost;
-    struct fit *fit;             /* the best points */
+    struct fit *fit;             /* best points */
     double *w, *gradient, *step; /* (dimension) */
     double *dual;                /* (dimension) A'(-C g) */
-    double *s, *g, *q, *trial;   /* (n) */
+    double *s, *g, *q, *trial;   /* (n) scores, gradient of the risk, A step, trial scores */
     double *gradient_s;          /* (n) A gradient; kernels only */
-    double *H;                   /* (dimension, dimension): direct; else NULL */
-    double *cg;                  /* (5 dimension + 3 n) work, where H is NULL */
-    struct rank_preconditioner
-        *preconditioner; /* kernels: the preconditioner; or NULL: there is none */
-    double norm, value;  /* |w|^2, the smooth risk */
-    double dual_offset;  /* of the dual point */
-    uint64_t left;       /* steps of conjugate gradients */
+    double *H;                   /* (dimension, dimension) if the Hessian is formed; else NULL */
+    double *cg;                  /* (5 dimension + 3 n) vectors of CG, if H is NULL */
+    struct rank_preconditioner *preconditioner; /* kernels; NULL: none */
+    double norm, value;                         /* |w|^2, the smooth risk */
+    double dual_offset;                         /* linear part of the dual objective */
+    uint64_t left;                              /* remaining steps of CG */
 };
 
 static double inner(const struct newton *newton, const double *x, const double *y,
@@ -52,7 +51,7 @@ static double inner(const struct newton *newton, const double *x, const double *
     return array_dot(x, map->primal ? y : y_scores, map->dimension);
 }
 
-/* The factor of the Laplacian in the Hessian. */
+/* The factor c of the Laplacian in the Hessian. */
 static double band_factor(const struct newton *newton) {
     return newton->cost * (newton->huber ? 1 / newton->risk.mu : 2);
 }
@@ -91,8 +90,9 @@ static int direct_step(struct newton *newton, bool *found, struct error *err) {
     return newton->map->scores(newton->map, newton->step, newton->q, err);
 }
 
-/* scale (dimension) = the preconditioner of the Hessian's diagonal, for weights w; the preconditioner, if there
- * is one, for this band. *found = false where rounding leaves none. */
+/* Updates the preconditioner of CG for the current Laplacian: that of kernels, or scale (dimension)
+ * = the inverse of the diagonal of the Hessian. *found = false if rounding errors leave no
+ * factorisation. */
 static int make_preconditioner(struct newton *newton, double factor, double *scale, bool *found,
                                struct error *err) {
     const struct score_map *map = newton->map;
@@ -114,8 +114,7 @@ static int make_preconditioner(struct newton *newton, double factor, double *sca
     return 0;
 }
 
-/* z = B residual and z_s = A z for the preconditioner B: the Hessian's diagonal for weights w, the
- * preconditioner, if there is one, for kernels. *square = <residual, z>. */
+/* z = B residual and z_s = A z, with the preconditioner B. *square = <residual, z>. */
 static int precondition(struct newton *newton, const double *residual, const double *scale,
                         double *z, double *z_s, double *square, struct error *err) {
     const struct score_map *map = newton->map;
@@ -134,16 +133,15 @@ static int precondition(struct newton *newton, const double *residual, const dou
     return 0;
 }
 
-/* Conjugate gradients at work: their vectors, those of weights (dimension) and those of scores (n).
- */
+/* The vectors of conjugate gradients: of weights (dimension) and of scores (n). */
 struct cg {
     double *residual, *z, *p, *Tp, *scale, *z_s, *p_s, *Lp;
-    double factor; /* of the Laplacian */
+    double factor; /* c of the Laplacian */
     double square; /* <residual, z> */
 };
 
-/* *length = that of the step to the minimum along p; 0: rounding, or a kernel that is not positive
- * semidefinite. */
+/* *length = the step to the minimum along p; 0: no positive curvature, because of rounding or a
+ * kernel that is not positive semidefinite. */
 static int cg_length(struct newton *newton, struct cg *cg, double *length, struct error *err) {
     const struct score_map *map = newton->map;
     rank_laplacian_apply(&newton->laplacian, cg->p_s, cg->Lp);
@@ -158,7 +156,7 @@ static int cg_length(struct newton *newton, struct cg *cg, double *length, struc
     return 0;
 }
 
-/* Goes on until <residual, z> is at its target. */
+/* Iterates until <residual, z> <= target. */
 static int cg_run(struct newton *newton, struct cg *cg, double target, struct error *err) {
     size_t n = newton->map->n, d = newton->map->dimension;
     int most = newton->preconditioner ? CG_MAX_PRECONDITIONED : CG_MAX_STEPS;
@@ -195,9 +193,9 @@ static int cg_run(struct newton *newton, struct cg *cg, double target, struct er
     return 0;
 }
 
-/* Conjugate gradients for (I + c A'LA) step = -gradient, in |.| for weights w and in the K inner
- * product for coefficients, where I + c L K is self-adjoint. q gets A step. Ends at a residual of
- * FORCING |gradient|, preconditioned, or when what is left to gain is below `enough`. */
+/* Preconditioned conjugate gradients for (I + c A'LA) step = -gradient, in the Euclidean inner
+ * product for weights w, and in that of K for coefficients, where I + c L K is self-adjoint. q = A
+ * step. Stops at a residual of FORCING |gradient|, or if at most `enough` remains to be gained. */
 static int cg_step(struct newton *newton, double enough, bool *found, struct error *err) {
     size_t n = newton->map->n, d = newton->map->dimension;
     double *w = newton->cg, *s = w + 5 * d;
@@ -227,7 +225,7 @@ static int cg_step(struct newton *newton, double enough, bool *found, struct err
     return cg_run(newton, &cg, fmax(FORCING * FORCING * cg.square, 2 * enough), err);
 }
 
-/* Values at w: the smooth risk with its gradient, and the bounds of the true problem. */
+/* Evaluates the smooth risk and its gradient at w, and both bounds of the original problem. */
 static int look(void *context, const struct huber_path *path, struct huber_point *at,
                 struct error *err) {
     struct newton *newton = context;
@@ -283,8 +281,9 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
         .trial = newton->trial,
         .g = newton->g,
     };
-    /* To the end, however little is gained: pairs that come into the band on the way may cut a step
-     * to a small part, which then is the shortest way to a Hessian that knows them. */
+    /* An exact line search, however little is gained: pairs that enter the smoothed region along
+     * the step may cut it to a small part, and that part is the shortest way to a Hessian that
+     * contains them. */
     struct linesearch_result found = linesearch_minimise(&line, 0);
     array_add(newton->w, found.theta, newton->step, d);
     (void)path;
@@ -341,7 +340,7 @@ static const struct huber_steps STEPS = {.look = look,
                                          .step = step,
                                          .search = search};
 
-/* From w; the fit gets the best points. */
+/* Runs from w. fit gets the best points. */
 static int run(struct newton *newton, double epsilon, struct error *err) {
     struct fit *fit = newton->fit;
     struct huber_path path = {.steps = &STEPS,
@@ -352,7 +351,7 @@ static int run(struct newton *newton, double epsilon, struct error *err) {
                               .kinks = newton->huber,
                               .mu = MU_FIRST,
                               .primal = INFINITY,
-                              .dual = 0}; /* of alpha = 0 */
+                              .dual = 0}; /* alpha = 0 */
     int status = huber_path_run(&path, err);
     fit->primal = path.primal;
     fit->dual = path.dual;
@@ -369,7 +368,7 @@ static void newton_free(struct newton *newton) {
     free(newton->H);
 }
 
-/* All that is held in memory; at 0. */
+/* Allocates everything; starts at w = 0. */
 static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct error *err) {
     size_t n = newton->map->n, d = newton->map->dimension;
     struct fit *fit = newton->fit;

@@ -1,12 +1,14 @@
-/* Newton's method for RankSVM (doc/mathematics, "rank: Newton").
+/* Newton's method for RankSVM (doc/mathematics, "rank: Newton"; Chapelle & Keerthi, "Efficient
+ * algorithms for ranking with SVMs", 2010).
  *
- * Squared hinge: the Hessian is I + 2C A'LA with L the Laplacian of the active pairs. Hinge: the
- * same for its huberised form, whose Hessian is I + (C/mu) A'LA over the pairs of the band
- * 0 < u < mu, with mu going to 0; alpha = C clip(u/mu, 0, 1) is feasible for the hinge's own dual
- * at each step, so the gap of the true problem is always known.
+ * Squared hinge: the Hessian is I + 2C A'LA, L the Laplacian of the active pairs. Hinge: the same
+ * for its Huber smoothing, with Hessian I + (C/mu) A'LA over the pairs 0 < u < mu, while mu goes to
+ * 0 (methods/smoothing_path.h). alpha = C clip(u/mu, 0, 1) is feasible for the dual of the hinge,
+ * so every iteration knows the duality gap of the original problem.
  *
- * In few dimensions the Hessian is formed and factored; otherwise the step comes from conjugate
- * gradients, for kernels in the inner product of K. */
+ * With few features the Hessian is formed and factored: O(n d^2 + d^3) per iteration. Otherwise
+ * conjugate gradients compute the step, one product with L, A and A' each; for kernels in the inner
+ * product of K. */
 #ifndef FAMILIES_RANK_SOLVER_NEWTON_H
 #define FAMILIES_RANK_SOLVER_NEWTON_H
 
@@ -19,13 +21,13 @@
 #include "fit/monitor.h"
 #include "fit/score_map.h"
 
-/* Largest number of features for which the Hessian is formed. */
+/* Maximal number of features for which the Hessian is formed. */
 enum { RANK_NEWTON_DIRECT = 2048 };
 
-/* Solves to a relative gap of epsilon from `start` (dimension; NULL: from 0), with no more than
- * `most` steps of conjugate gradients (0: as many as it wants; STOP_ITERATIONS where these end it).
- * preconditioner: their preconditioner for kernels, of this problem, whose map it has; NULL: none. The
- * caller calls fit_free. */
+/* Solves to a relative gap of epsilon from `start` (dimension; NULL: from zero), with at most
+ * `most` steps of conjugate gradients (0: no limit; STOP_ITERATIONS if they are used up).
+ * preconditioner: for kernels, and `map` is then its map; NULL: none. Fills fit; the caller calls
+ * fit_free. -1 if memory is short or scores overflow. */
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
                       const double *start, uint64_t most,

@@ -11,26 +11,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that differ, of which a factorisation takes half a minute, and pairs, which are visited for
- * each. */
+/* Maximal number of distinct rows, whose factorisation takes half a minute, and of pairs, which
+ * each factorisation visits. */
 enum { MAX_ROWS = 1 << 14, MAX_PAIRS = 1 << 28, TILE = 64 };
 
-/* Shifts that are tried. */
+/* Shifts, tried in ascending order. */
 static const double SHIFT_FIRST = 1e-10, SHIFT_GROWTH = 100, SHIFT_MAX = 1e-4;
 
-/* Of the largest diagonal entry of K: what one of D is at least. */
+/* Smallest entry of D, relative to the largest entry of the diagonal of K. */
 static const double MIN_DIAGONAL = 1e-8;
 
 struct rank_preconditioner {
     struct gram *gram;
-    struct problem problem; /* with that */
+    struct problem problem; /* with gram as its kernel matrix */
     struct score_map map;
     const struct rank_pairs *pairs;
     const struct distinct *distinct;
     size_t m;
-    double *A;        /* (m, m) above the diagonal K~^-1; the rest is the system's factor */
-    double *diagonal; /* (m) of K~^-1 */
-    double *shift;    /* (m) K~ less K */
+    double *A;        /* (m, m) K~^-1 above the diagonal; the system's factor below and on it */
+    double *diagonal; /* (m) diagonal of K~^-1 */
+    double *shift;    /* (m) diagonal of K~ - K */
     double *u, *v;    /* (m) work */
     double *s, *Ls;   /* (n) work */
     double factor;
@@ -45,13 +45,13 @@ size_t rank_preconditioner_rows(const struct problem *problem, const struct rank
     }
     const struct distinct *distinct = gram_distinct(problem->gram);
     size_t m = distinct ? distinct->m : gram_size(problem->gram);
-    /* as few rows as the interior-point method has are taken whatever the cache: 100 MB */
+    /* As many rows as the interior-point method has are taken whatever the cache: 100 MB. */
     double size = (double)m * (double)m * 1.5 * sizeof(double);
     bool fits = m <= MAX_ROWS && size <= (double)problem->cache_bytes;
     return m <= RANK_MAX_LISTED_ROWS || fits ? m : 0;
 }
 
-/* The lower half of K~, by tiles of rows. */
+/* Fills the lower triangle of K~, by tiles of rows. */
 static int fill_matrix(struct rank_preconditioner *preconditioner, double shift,
                        struct error *err) {
     size_t m = preconditioner->m;
@@ -162,7 +162,7 @@ void rank_preconditioner_free(struct rank_preconditioner *preconditioner) {
 }
 
 double rank_preconditioner_work(const struct rank_preconditioner *preconditioner) {
-    const double cube = 0.1; /* measured: that of each m */
+    const double cube = 0.1; /* measured: nanoseconds for each m^3 */
     double m = (double)preconditioner->m;
     return cube * m * m * m;
 }
@@ -173,7 +173,7 @@ const struct score_map *rank_preconditioner_map(const struct rank_preconditioner
 
 /* ---- the system ---- */
 
-/* A += factor L of the laplacian's pairs, below the diagonal and on it. */
+/* Adds c L to the lower triangle of A. */
 static void add_laplacian(struct rank_preconditioner *preconditioner,
                           const struct rank_laplacian *laplacian, const double *s) {
     const uint32_t *row = preconditioner->pairs->row, *rows = preconditioner->problem.rows;

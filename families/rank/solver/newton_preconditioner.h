@@ -1,12 +1,13 @@
-/* Newton's system of kernel RankSVM, (I + c L K) x = r, for few distinct rows: the
- * matrix K in double, and a preconditioner close to its preconditioner, where conjugate gradients converge
- * slowly because C is large and float has too few digits of K.
+/* A preconditioner for Newton's system of kernel RankSVM, (I + c L K) x = r, with few distinct
+ * rows: for problems in which conjugate gradients converge slowly because C is large, and in which
+ * the kernel matrix in float is too inaccurate.
  *
- * K is that of the distinct rows, D its diagonal and K~ = K + shift D, which has a Cholesky
- * factor. With (I + c L K)^-1 = I - c L (I + c K L)^-1 K,
+ * K is the matrix of the distinct rows in double, D its diagonal, and K~ = K + shift D has a
+ * Cholesky factor. Since (I + c L K)^-1 = I - c L (I + c K L)^-1 K,
  *     B = I - c L (K~^-1 + c L)^-1 K~^-1 K
- * is the preconditioner but for the shift, and self-adjoint and positive in the inner product of K
- * whatever the shift is. K~ is inverted once; each L takes one Cholesky factorisation. */
+ * is the inverse up to the shift. For any shift it is self-adjoint and positive definite in the
+ * inner product of K. K~ is inverted once; each L takes one Cholesky factorisation, O(m^3) for m
+ * distinct rows. */
 #ifndef FAMILIES_RANK_SOLVER_NEWTON_PRECONDITIONER_H
 #define FAMILIES_RANK_SOLVER_NEWTON_PRECONDITIONER_H
 
@@ -21,32 +22,33 @@
 
 struct rank_preconditioner;
 
-/* How many rows of the data differ, at most, as far as the matrix at hand knows; 0: no kernel that
- * is known to be positive semidefinite, too many rows (2,896 are always taken, 16,384 where the
- * problem's cache has room for them), or too many pairs. */
+/* Upper bound of the number of distinct rows of the data, from the duplicates that the kernel
+ * matrix knows; 0: the preconditioner does not apply, because the kernel is not known to be
+ * positive semidefinite, or there are too many rows (2,896 are always taken, 16,384 if the cache
+ * has room for them) or pairs. */
 size_t rank_preconditioner_rows(const struct problem *problem, const struct rank_pairs *pairs);
 
-/* Evaluates K and inverts, where rank_preconditioner_rows is not 0. *preconditioner is NULL where no shift that
- * is small makes K a factor. Fails when memory is short. Borrows problem and pairs; the caller ends
- * with rank_preconditioner_free. */
+/* Evaluates K and inverts K~, if rank_preconditioner_rows is not 0. *preconditioner is NULL if no
+ * small shift gives K~ a Cholesky factor. -1 if memory is short. Borrows problem and pairs. The
+ * caller calls rank_preconditioner_free. */
 int rank_preconditioner_create(struct rank_preconditioner **preconditioner,
                                const struct problem *problem, const struct rank_pairs *pairs,
                                struct error *err);
 void rank_preconditioner_free(struct rank_preconditioner *preconditioner);
 
-/* About how many nanoseconds of one thread it takes to make it, and a few factorisations. */
+/* Estimated time of the inversion and a few factorisations, in nanoseconds of one thread. */
 double rank_preconditioner_work(const struct rank_preconditioner *preconditioner);
 
-/* The map of the problem's rows by the matrix in double. */
+/* The map of the problem's rows with K in double. */
 const struct score_map *rank_preconditioner_map(const struct rank_preconditioner *preconditioner);
 
-/* Factors for c = factor and the laplacian, whose band was set at scores s (n). False if rounding
- * leaves no factor. */
+/* Factors the system for c = factor and a Laplacian whose interval was set at scores s (n). False
+ * if rounding errors leave no factorisation. */
 bool rank_preconditioner_update(struct rank_preconditioner *preconditioner,
                                 const struct rank_laplacian *laplacian, const double *s,
                                 double factor);
 
-/* z (n) = B residual (n), by the last update, whose laplacian this is. */
+/* z (n) = B residual (n). laplacian: that of the last update. */
 void rank_preconditioner_apply(const struct rank_preconditioner *preconditioner,
                                const struct rank_laplacian *laplacian, const double *residual,
                                double *z);

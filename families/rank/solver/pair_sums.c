@@ -1,6 +1,6 @@
-/* The sums over active pairs (pairs.h): Fenwick trees over ranks for large groups, or a node a rank
- * where each two ranks have a worth of their own, vector registers for small ones, one by one for a
- * sample. */
+/* Sums over the active pairs (pairs.h). Large groups: Fenwick trees over the target levels, or one
+ * node for each level if pairs have relative weights. Small groups: all pairs, vectorised. A
+ * sample: pair by pair. */
 #include "families/rank/solver/pairs.h"
 
 #include "common/base/dispatch.h"
@@ -9,19 +9,19 @@
 #include <string.h>
 
 enum {
-    INSERTION_ROWS = 16, /* runs that are sorted by insertion */
-    DIRECT_ROWS = 600    /* groups up to here take m^2/2 vectorised comparisons: 3 us for 170 rows
-                            where sorting and two trees take 17, about equal at 1000 */
+    INSERTION_ROWS = 16, /* rows that are sorted by insertion */
+    DIRECT_ROWS =
+        600 /* largest group whose m^2/2 pairs are compared one by one, vectorised: for 170 rows 3 us, where sorting and two trees take 17; equal at about 1000 rows */
 };
 
-/* Pairs of a row: their weight, and the sum of what their margins are below delta. */
+/* Sums over the active partners of a row: their weight, and delta minus their margins. */
 struct node {
     double count, sum;
 };
 
 /* ---- sorting --------------------------------------------------------------------------------- */
 
-/* A merge sort that leaves runs alone that are in order already. */
+/* A merge sort that skips merging what is in order already. */
 void rank_scored_sort(struct rank_scored *places, size_t m, struct rank_scored *spare) {
     for (size_t base = 0; base < m; base += INSERTION_ROWS) {
         size_t end = base + INSERTION_ROWS < m ? base + INSERTION_ROWS : m;
@@ -70,8 +70,8 @@ struct sums_task {
     double *count, *moment;
 };
 
-/* Adds what the partners of the row at a place, on one side, add to its sums (sign 1: they are
- * below), and returns their weight. */
+/* Adds the sums over the partners on one side of a row (sign 1: below it) to its sums. Returns
+ * their weight. */
 static inline __attribute__((always_inline)) double add_partners(const struct sums_task *task,
                                                                  const struct partners *partners,
                                                                  struct rank_scored place,
@@ -87,9 +87,9 @@ static inline __attribute__((always_inline)) double add_partners(const struct su
     return sum[0];
 }
 
-/* A large group's rows, each with its partners below it, or above it; returns their weight. The
- * partners at a margin below delta grow from one row to the next. Both sides compare the same
- * differences, so they see the same pairs. */
+/* Adds the sums over the partners below each row of a large group, or above it. Returns the total
+ * weight. From one row to the next, the set of partners with a margin below delta grows. Both sides
+ * compare the same differences, so they see the same pairs. */
 static double sums_of_side(const struct sums_task *task, size_t group, bool above, double *nodes) {
     const struct rank_pairs *pairs = task->pairs;
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base, inserted = 0;
@@ -110,8 +110,8 @@ static double sums_of_side(const struct sums_task *task, size_t group, bool abov
     return active;
 }
 
-/* One row against the rows x[0..n) below it: adds each active pair to down (n) and, as delta less
- * its margin, to down_moment (n). Returns the row's own sums. */
+/* Compares a row with the rows x[0..n) below it. Adds each active pair to down (n), and delta minus
+ * its margin to down_moment (n). Returns the row's own sums. */
 DISPATCH static struct node row_below(double score, double delta, const double *restrict x,
                                       size_t n, double *restrict down,
                                       double *restrict down_moment) {
@@ -129,7 +129,7 @@ DISPATCH static struct node row_below(double score, double delta, const double *
     return (struct node){count, moment};
 }
 
-/* The same of a row of that gain and discount, its pairs by their worth. */
+/* The same with relative weights (gain - gains[j]) (discount - discounts[j]). */
 DISPATCH static struct node row_below_graded(double score, double gain, double discount,
                                              double delta, const double *restrict x,
                                              const double *restrict gains,
@@ -150,8 +150,8 @@ DISPATCH static struct node row_below_graded(double score, double gain, double d
     return (struct node){count, moment};
 }
 
-/* The gains and discounts of a group's rows, (m) each; without discounts zeros, to which a row's
- * own is 1. */
+/* gains (m), discounts (m) of the rows of a group. Without discounts: zeros, and a row's own
+ * discount is then 1. */
 static void spread_grades(const struct rank_pairs *pairs, size_t base, size_t m, double *gains,
                           double *discounts) {
     for (size_t k = 0; pairs->gain && k < m; k++) {
@@ -161,7 +161,8 @@ static void spread_grades(const struct rank_pairs *pairs, size_t base, size_t m,
     }
 }
 
-/* All pairs of a small group. scratch has room for five numbers a row, or seven. */
+/* All pairs of a small group. scratch: five numbers for each row, or seven with relative weights.
+ */
 static double sums_direct(const struct sums_task *task, size_t group, double *scratch) {
     const struct rank_pairs *pairs = task->pairs;
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
@@ -194,7 +195,7 @@ static double sums_direct(const struct sums_task *task, size_t group, double *sc
     return active;
 }
 
-/* The sampled pairs of a group, one by one. */
+/* The sampled pairs of a group. */
 static double sums_listed(const struct sums_task *task, size_t group) {
     const struct rank_pairs *pairs = task->pairs;
     double active = 0;

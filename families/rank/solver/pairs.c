@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 enum {
-    TASK_ROWS = 2048, /* rows that make a task worth handing to another thread */
+    TASK_ROWS = 2048, /* rows of a task, enough to be worth a thread */
     RANDOM_STREAM_PAIRS = 1
 };
 
@@ -29,17 +29,19 @@ static int by_query_and_target(const void *left, const void *right) {
     return a->row < b->row ? -1 : 1;
 }
 
-/* Places of the window's lower ranks for a row: level_start[l] is the first place of level l. */
+/* The run of positions that a row of this level is preferred to. level_start[l]: first position of
+ * level l. */
 static void window_below(const struct rank_pairs *pairs, const uint32_t *level_start,
                          uint32_t level, uint32_t *first, uint32_t *end) {
-    uint32_t to = level >= pairs->low ? level - pairs->low + 1 : 0; /* levels [from, to) */
+    uint32_t to =
+        level >= pairs->low ? level - pairs->low + 1 : 0; /* the run has levels [from, to) */
     uint32_t from = level > pairs->high ? level - pairs->high : 0;
     *first = to > 0 ? level_start[from] : 0;
     *end = to > 0 ? level_start[to] : 0;
 }
 
-/* Appends the rows keyed[0..m) of one query as a group if it has a pair. level_start has room for
- * m + 1. */
+/* Appends the rows keyed[0..m) of one query as a group if they have a preference. level_start: room
+ * for m + 1. */
 static void add_group(struct rank_pairs *pairs, const struct keyed_row *keyed, size_t m,
                       uint32_t *level_start) {
     size_t base = pairs->start[pairs->n_groups];
@@ -84,8 +86,8 @@ static void add_group(struct rank_pairs *pairs, const struct keyed_row *keyed, s
     }
 }
 
-/* Keeps `wanted` of the pairs, each set of that size equally likely (Knuth, vol. 2, 3.4.2,
- * algorithm S), pairs in the order of places. */
+/* Draws `wanted` of the pairs, each set of that size equally likely (Knuth, vol. 2, 3.4.2,
+ * algorithm S). Pairs are in the order of positions. */
 static int sample_pairs(struct rank_pairs *pairs, const struct rank_preferences *preferences,
                         struct error *err) {
     double wanted = round(preferences->fraction * pairs->n_pairs);
@@ -141,7 +143,7 @@ static int make_tasks(struct rank_pairs *pairs, struct error *err) {
             rows = 0;
         }
     }
-    size_t a_row = pairs->gain ? 7 : 5; /* of the sums of small groups */
+    size_t a_row = pairs->gain ? 7 : 5; /* numbers for each row in sums of small groups */
     pairs->scratch_stride =
         ((size_t)pairs->max_levels + 1) * 2 + (size_t)pairs->max_rows * a_row + 16;
     pairs->scratch = memory_array(threads_count(pairs->threads),
@@ -150,7 +152,7 @@ static int make_tasks(struct rank_pairs *pairs, struct error *err) {
 }
 
 static double query_weight(const struct rank_preferences *preferences, uint64_t query) {
-    for (size_t i = preferences->n_weights; i-- > 0;) { /* the last one given counts */
+    for (size_t i = preferences->n_weights; i-- > 0;) { /* the last weight of a query counts */
         if (preferences->weight_query[i] == query) {
             return preferences->weight[i];
         }
@@ -158,7 +160,7 @@ static double query_weight(const struct rank_preferences *preferences, uint64_t 
     return 1;
 }
 
-/* What a group's pairs weigh, beside its own weight. */
+/* Applies the unit of C to the weights. */
 static int weigh(struct rank_pairs *pairs, const struct rank_preferences *preferences,
                  struct error *err) {
     for (size_t g = 0; g < pairs->n_groups && preferences->unit == RANK_QUERY; g++) {

@@ -1,16 +1,16 @@
-/* The preference pairs of RankSVM, counted and never listed.
+/* The preference pairs of RankSVM, which are counted and not listed.
  *
- * Rows are held group by group, sorted by target. A pair (i, j) of one group is a preference when
- * the dense ranks of its targets differ by low <= r_i - r_j <= high; it is active at margin delta
- * when s_i - s_j < delta. With the group sorted by score, the active partners of a row are a run
- * of the sorted group, and those of them within the window of ranks are counted by a Fenwick tree
- * over ranks: all sums over pairs cost O(n log n); a small group's are faster pair by pair, on
- * vector registers (Lee & Lin, "Large-scale linear RankSVM", 2014; Airola, Pahikkala & Salakoski,
- * "Training linear ranking SVMs in linearithmic time", 2011). A sample of the pairs is the one case
- * in which pairs are listed.
+ * Rows are stored group by group, sorted by target. The level of a row is the dense rank of its
+ * target in its group, from 0. A pair (i, j) of one group is a preference if low <= level_i -
+ * level_j <= high. It is active at margin delta if s_i - s_j < delta. In score order, the active
+ * partners of a row are a run of its group, and a Fenwick tree over the levels counts those whose
+ * level is in the window: all sums over pairs cost O(n log n) (Lee & Lin, "Large-scale linear
+ * RankSVM", 2014; Airola, Pahikkala & Salakoski, "Training linear ranking SVMs in linearithmic
+ * time", 2011). Small groups are faster pair by pair, vectorised. Only a sample of the pairs is
+ * listed.
  *
- * A pair has the weight of its group, or (RANK_NDCG, RANK_GAIN) that times a worth of its own,
- * which the two targets fix: sums are then taken target by target, of which there are few. */
+ * The weight of a pair is that of its group, times a relative weight for RANK_NDCG and RANK_GAIN,
+ * which depends on the levels of both rows. Sums are then taken level by level: there are few. */
 #ifndef FAMILIES_RANK_SOLVER_PAIRS_H
 #define FAMILIES_RANK_SOLVER_PAIRS_H
 
@@ -25,55 +25,54 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A score and the place in its group's row[] that it belongs to. */
+/* A score and the position of its row in its group's row[]. */
 struct rank_scored {
     double score;
     uint32_t place;
 };
 
 struct rank_pairs {
-    size_t n;                          /* rows of the problem */
-    size_t n_groups;                   /* groups that have a pair */
-    size_t n_groups_without;           /* groups that have none: left out of everything */
-    double n_pairs;                    /* preferences, after sampling */
-    uint32_t low, high;                /* the window on differences of ranks */
-    size_t *start;                     /* (n_groups + 1) of each group in row, level and order */
-    uint32_t *row;                     /* problem rows, by group, ascending targets within */
-    uint32_t *level;                   /* dense rank of each row's target in its group, from 0 */
-    uint32_t *n_levels;                /* (n_groups) */
-    uint32_t *below_first, *below_end; /* of each row: the places in its group of the window's rows
-                                          that it is preferred to, [first, end) */
-    double *weight;                    /* (n_groups) of a pair of the group, of worth 1 */
-    double *group_relative_weight;     /* (n_groups) sum over the preferences of the group of what
-                                          they are worth: their number, but for RANK_NDCG and
-                                          RANK_GAIN */
-    double *gain, *discount;           /* of each level of a group, from start[] on: of RANK_NDCG,
-                                          where a pair is worth the product of its levels'
-                                          differences, and gain alone of RANK_GAIN */
-    double weight_error; /* a weight of a pair may be off by that part of it, where it is worth
-                            more or less than 1; else 0 */
-    struct rank_scored *order; /* each group in the score order of the last pass: sorting begins
-                                 there, since scores change little from pass to pass */
-    size_t *partner_start;     /* sampled: (rows held + 1) of each row in partner; else NULL */
-    uint32_t *partner;         /* sampled: places in the group of the pairs' other ends */
-    size_t *task;              /* (n_tasks + 1) first group of each task: a fixed partition */
+    size_t n;                /* rows of the problem */
+    size_t n_groups;         /* groups that have a preference */
+    size_t n_groups_without; /* groups without preferences, which are left out */
+    double n_pairs;          /* number of preferences, after sampling */
+    uint32_t low, high;      /* window of level differences */
+    size_t *start;      /* (n_groups + 1) first position of each group in row, level and order */
+    uint32_t *row;      /* rows of the problem by group, in ascending order of targets */
+    uint32_t *level;    /* level of each row */
+    uint32_t *n_levels; /* (n_groups) levels of each group */
+    uint32_t *below_first,
+        *below_end; /* for each row, the run [first, end) of positions in its group that it is preferred to */
+    double *weight; /* (n_groups) weight of a pair of relative weight 1 */
+    double *
+        group_relative_weight; /* (n_groups) sum of the relative weights of the group's preferences; their number, but for RANK_NDCG and RANK_GAIN */
+    double *gain,
+        *discount; /* of each level of a group, from start[] on. Relative weight: the product of the differences of both (RANK_NDCG), or the difference of gains (RANK_GAIN) */
+    double
+        weight_error; /* bound of the relative error of the weight of a pair that has a relative weight; else 0 */
+    struct rank_scored *
+        order; /* each group in the score order of the last pass, from which the next sort starts: scores change little */
+    size_t
+        *partner_start; /* sample: (rows held + 1) first entry of each row in partner; else NULL */
+    uint32_t *partner;  /* sample: position in the group of the pair's other row */
+    size_t *task;       /* (n_tasks + 1) first group of each task, independent of the threads */
     size_t n_tasks;
     uint32_t max_levels, max_rows; /* of any group */
-    struct cluster
-        *cluster; /* over whose ranks the groups are spread: these are one's own; or NULL */
+    struct cluster *
+        cluster; /* the processes over which groups are distributed: these are the groups of this one; or NULL */
     struct threads *threads;
-    double *scratch; /* per worker: Fenwick nodes */
+    double *scratch; /* per worker: nodes of a Fenwick tree */
     size_t scratch_stride;
-    double *group_sum; /* (n_groups): per-group results, summed in order */
+    double *group_sum; /* (n_groups) results of the groups, summed in order */
 };
 
-/* Finds groups and pairs of the problem's rows. Fails when there is no pair, on any rank. The
- * caller calls rank_pairs_free. */
+/* Finds the groups and preferences of the problem's rows. -1 if there is no preference on any
+ * process, or memory is short. The caller calls rank_pairs_free. */
 int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
                       const struct rank_preferences *preferences, struct error *err);
 void rank_pairs_free(struct rank_pairs *pairs);
 
-/* What a pair of two levels of the group that begins at `base` is worth. */
+/* The relative weight of a pair of two levels of the group that starts at `base`. */
 static inline double rank_pairs_relative_weight(const struct rank_pairs *pairs, size_t base,
                                                 uint32_t one, uint32_t other) {
     if (!pairs->gain) {
@@ -84,15 +83,16 @@ static inline double rank_pairs_relative_weight(const struct rank_pairs *pairs, 
                            : fabs(gain);
 }
 
-/* A walk over the preferences of some groups, one by one, in the order of row[]. */
+/* An iterator over the preferences of some groups, in the order of row[]. */
 struct rank_pairs_walk {
     const struct rank_pairs *pairs;
-    size_t group, better, worse;  /* of the current pair; rows as positions in row[] */
-    size_t next_row, end_row;     /* rows whose pairs follow */
-    size_t next_other, end_other; /* other pairs of `better` */
+    size_t group, better,
+        worse;                /* group and rows of the current pair; rows are positions in row[] */
+    size_t next_row, end_row; /* rows whose pairs are still to come */
+    size_t next_other, end_other; /* pairs of `better` that are still to come */
 };
 
-/* Before the first pair of the groups first .. end - 1. */
+/* Starts before the first pair of the groups first .. end - 1. */
 static inline struct rank_pairs_walk rank_pairs_walk(const struct rank_pairs *pairs, size_t first,
                                                      size_t end) {
     return (struct rank_pairs_walk){.pairs = pairs,
@@ -101,7 +101,7 @@ static inline struct rank_pairs_walk rank_pairs_walk(const struct rank_pairs *pa
                                     .end_row = pairs->start[end]};
 }
 
-/* Goes to the next pair; false: there is none. */
+/* Goes to the next pair. False: there is none. */
 static inline bool rank_pairs_next(struct rank_pairs_walk *walk) {
     const struct rank_pairs *pairs = walk->pairs;
     const size_t *sampled = pairs->partner_start;
@@ -119,7 +119,7 @@ static inline bool rank_pairs_next(struct rank_pairs_walk *walk) {
     return true;
 }
 
-/* What the current pair is worth, and its weight. */
+/* The relative weight, and the weight, of the current pair. */
 static inline double rank_pairs_walk_relative_weight(const struct rank_pairs_walk *walk) {
     const struct rank_pairs *pairs = walk->pairs;
     return rank_pairs_relative_weight(pairs, pairs->start[walk->group], pairs->level[walk->better],
@@ -130,17 +130,18 @@ static inline double rank_pairs_walk_weight(const struct rank_pairs_walk *walk) 
     return walk->pairs->weight[walk->group] * rank_pairs_walk_relative_weight(walk);
 }
 
-/* Sorts places (m) by score; equal ones stay in the order that they had. spare: room for m. */
+/* Sorts scored (m) by score; equal ones keep their order. spare: room for m. */
 void rank_scored_sort(struct rank_scored *places, size_t m, struct rank_scored *spare);
 
-/* Sorts the group's part of `order` by s (n); spare: room for the group's places. */
+/* Sorts the group's part of `order` by s (n). spare: room for the rows of the group. */
 void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, void *spare);
 
-/* Sums over the pairs active at s (n) and margin delta, by their weights. count (n): active pairs
- * that prefer the row less those that prefer another to it. moment (n), if not NULL: the same with
- * each pair counted delta - (s_i - s_j) times. Returns the sum of the weights of active pairs.
- *   hinge sum   sum (delta - m)   = delta sum - count's
- *   square sum  sum (delta - m)^2 = delta (delta sum - count's) - moment's. */
+/* Sums over the pairs that are active at scores s (n) and margin delta, by weight. count (n):
+ * weight of the active pairs that prefer the row, minus that of the pairs that prefer another row
+ * to it. moment (n), if not NULL: the same with each pair times delta - (s_i - s_j). Returns the
+ * total weight of the active pairs. With margins m of the active pairs,
+ *   sum (delta - m)   = delta sum - count's,
+ *   sum (delta - m)^2 = delta (delta sum - count's) - moment's. */
 double rank_pairs_sums(struct rank_pairs *pairs, const double *s, double delta, double *count,
                        double *moment);
 

@@ -1,13 +1,13 @@
-/* Partners of a row in the pairs of its group, on one side: those it is preferred to, or those
- * preferred to it. They come and go one by one, in the order of scores, and are summed up over the
- * levels that the window of ranks has for the row.
+/* Sums over the partners of a row on one side: the rows of its group that it is preferred to, or
+ * that are preferred to it. Partners are added and removed one by one, in score order, and summed
+ * over the levels of the window.
  *
- * Each partner has `width` numbers. They are held in a Fenwick tree over the levels 0 .. n - 1
+ * Each partner has `width` numbers. They are stored in a Fenwick tree over the levels 0 .. n - 1
  * (Fenwick, "A new data structure for cumulative frequency tables", 1994): nodes are numbered 1 ..
- * n, and node k holds the sum of the levels from k - (k & -k) to k - 1, where k & -k is k's lowest
- * bit, so that adding a partner and summing a prefix of the levels touch log n nodes. Where pairs
- * have a worth of their own each level has a node of its own. Private to this module; inline, for
- * widths that are constants. Numbers are double, or what PARTNERS_NUMBER says. */
+ * n, and node k holds the sum of the levels k - (k & -k) .. k - 1, where k & -k is the lowest bit
+ * of k. Adding a partner and summing a prefix of the levels cost O(log n). If pairs have relative
+ * weights, each level has a node of its own, and a sum costs O(n). Private to the solver of rank.
+ * Inline, for constant widths. Numbers are double, or PARTNERS_NUMBER if that is defined. */
 #ifndef FAMILIES_RANK_SOLVER_PARTNERS_H
 #define FAMILIES_RANK_SOLVER_PARTNERS_H
 
@@ -25,13 +25,13 @@ typedef double partners_number;
 
 struct partners {
     const struct rank_pairs *pairs;
-    size_t base; /* of the group */
+    size_t base; /* first position of the group */
     uint32_t n_levels;
-    bool flip;             /* levels count from the top: partners above are then a prefix too */
+    bool flip;             /* levels count from the top, so that partners above are a prefix too */
     partners_number *node; /* (n_levels + 1, width) */
 };
 
-/* Without a partner yet. */
+/* Starts without partners. */
 static inline struct partners partners_begin(const struct rank_pairs *pairs, size_t group,
                                              bool flip, partners_number *node, size_t width) {
     uint32_t n_levels = pairs->n_levels[group];
@@ -39,7 +39,7 @@ static inline struct partners partners_begin(const struct rank_pairs *pairs, siz
     return (struct partners){pairs, pairs->start[group], n_levels, flip, node};
 }
 
-/* The level of the row at a place of the group, from where levels count. */
+/* The level of the row at a position of the group, from the end that levels count from. */
 static inline uint32_t partners_level(const struct partners *partners, uint32_t place) {
     uint32_t level = partners->pairs->level[partners->base + place];
     return partners->flip ? partners->n_levels - 1 - level : level;
@@ -59,7 +59,7 @@ static inline void partners_move(partners_number *y, partners_number factor,
     }
 }
 
-/* Adds the partner at a place; sign -1: removes it. */
+/* Adds the partner at a position; sign -1: removes it. */
 static inline void partners_add(const struct partners *partners, uint32_t place,
                                 partners_number sign, const partners_number *x, size_t width) {
     uint32_t level = partners_level(partners, place);
@@ -72,8 +72,8 @@ static inline void partners_add(const struct partners *partners, uint32_t place,
     }
 }
 
-/* out (width) += factor times the sum over the partners that the window has for the row at a place,
- * by their worth. */
+/* out (width) += factor times the sum over the partners in the window of the row at a position, by
+ * relative weight. */
 static inline void partners_sum(const struct partners *partners, uint32_t place,
                                 partners_number factor, partners_number *out, size_t width) {
     const struct rank_pairs *pairs = partners->pairs;

@@ -44,7 +44,7 @@ void rank_risk_free(struct rank_risk *risk) {
  * and of its square. */
 enum { ACTIVE, COUNT, MOMENT, PARTS };
 
-/* Those of this rank's rows; in `moment` goes half the gradient of the sum of squares, negated. */
+/* The sums of this process's rows. moment = minus half the gradient of the sum of squares. */
 static void add_up(struct rank_risk *risk, const double *s, double delta, double *moment,
                    double *parts) {
     parts[ACTIVE] = rank_pairs_sums(risk->pairs, s, delta, risk->count, moment);
@@ -87,7 +87,7 @@ static double cut_square(struct rank_risk *risk, const double *s, double *g, dou
     return second;
 }
 
-/* u^2 less the square of what exceeds mu, over 2 mu. */
+/* The Huber loss is u^2 minus the square of the part of u above mu, over 2 mu. */
 static double cut_huber(struct rank_risk *risk, const double *s, double *g, double *offset) {
     size_t n = risk->pairs->n;
     double mu = risk->mu, sums[2 * PARTS + 1], *inner = sums + PARTS;
@@ -114,13 +114,13 @@ double rank_risk_evaluate(struct rank_risk *risk, const double *s, double *g, do
                                             : cut_huber(risk, s, g, offset);
 }
 
-/* No |u| is larger, nor a score. */
+/* Upper bound of |u| and of the scores. */
 static double scores_size(const struct rank_risk *risk) {
     double largest = array_largest(risk->s, risk->pairs->n);
     return 1 + 2 * cluster_largest(risk->pairs->cluster, largest);
 }
 
-/* Of dual_offset and g of the last cut. */
+/* Rounding-error bounds of dual_offset and g of the last evaluation. */
 static struct risk_rounding rounding(const void *context) {
     const struct rank_risk *risk = context;
     double active = risk->active;
@@ -129,7 +129,7 @@ static struct risk_rounding rounding(const void *context) {
                                       1 + risk->sums_rounding};
     }
     if (risk->type == RANK_RISK_HINGE) {
-        /* counts are whole numbers; their groups' weights may not be */
+        /* counts are integers; the weights of their groups may not be */
         return (struct risk_rounding){risk->groups_rounding * active, 4 * DBL_EPSILON, 1};
     }
     double size = scores_size(risk);
@@ -147,7 +147,7 @@ void rank_risk_model_gradient(struct rank_risk *risk, const double *s, double ba
     rank_pairs_sums(risk->pairs, s, 1, risk->count, risk->moment);
     rank_pairs_sums(risk->pairs, s, 1 - band, inner_count, risk->inner);
     for (size_t i = 0; i < n; i++) {
-        /* moments of u over the band, then 1 for each pair above it */
+        /* moments of u in the smoothed region, then 1 for each pair above it */
         double in_band = risk->moment[i] - risk->inner[i] - band * inner_count[i];
         g[i] = -in_band / risk->mu - inner_count[i];
     }

@@ -1,4 +1,5 @@
-/* The losses of RankSVM over all preference pairs, as risks of the scores. */
+/* The losses of RankSVM, summed over all preference pairs, as convex risks of the scores
+ * (fit/risk.h). Cost of an evaluation: one or two sums over pairs (pairs.h). */
 #ifndef FAMILIES_RANK_SOLVER_RISK_H
 #define FAMILIES_RANK_SOLVER_RISK_H
 
@@ -19,35 +20,36 @@ struct rank_risk {
     enum rank_risk_type type;
     double mu;                      /* RANK_RISK_HUBER */
     double *count, *moment, *inner; /* (n) work */
-    double total;                   /* weight of all pairs, those of all ranks */
-    /* bounds of the relative error of sums over pairs, weights' errors with them: a group's are
-     * added one by one, or place by place, and those of all rows in lanes; and of sums of whole
-     * numbers a group */
+    double total;                   /* total weight of the pairs of all processes */
+    /* Bounds of relative rounding errors, with those of the weights: of sums over pairs (a group's
+     * are added one by one, or level by level; those of all rows in vector lanes), and of sums of
+     * one integer for each group. */
     double sums_rounding, groups_rounding;
-    const double *s; /* (n) of the last cut, borrowed */
-    /* left by the last cut */
-    double true_value;  /* the loss without smoothing: RANK_RISK_HUBER gives the hinge's */
-    double dual_offset; /* sum of the duals' linear terms over C, for that loss: of
-                           alpha_p = C clip(u/mu, 0, 1) this is sum alpha_p / C */
-    double active;      /* weight of the pairs with a loss */
+    const double *s; /* (n) scores of the last evaluation, borrowed */
+    /* Results of the last evaluation. */
+    double true_value; /* the loss without smoothing: for RANK_RISK_HUBER that of the hinge */
+    double
+        dual_offset; /* the linear part of the dual objective of that loss over C; for alpha_p = C clip(u/mu, 0, 1) it is sum alpha_p / C */
+    double active;   /* total weight of the pairs with a loss */
 };
 
-/* Borrows pairs, of a problem whose rows are spread: creation and cuts are for all ranks. The
- * caller calls rank_risk_free. */
+/* Allocates. Borrows pairs. If groups are distributed over processes, every process must create and
+ * evaluate. -1 if memory is short. The caller calls rank_risk_free. */
 int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank_risk_type type,
                      struct error *err);
 void rank_risk_free(struct rank_risk *risk);
 
-/* Returns the risk at s (n); g (n) gets a (sub)gradient, *offset = risk - g's. */
+/* Returns the risk at s (n). g (n) = a (sub)gradient, *offset = risk - g's. */
 double rank_risk_evaluate(struct rank_risk *risk, const double *s, double *g, double *offset);
 
-/* g (n) gets the gradient at s of the quadratic that RANK_RISK_HUBER would be with the present mu
- * if the pairs 0 < u < band were its band, band >= mu: sum over them of u^2 / (2 mu), and of u
- * above. */
+/* g (n) = the gradient at s of a quadratic extension of RANK_RISK_HUBER: the current mu, and u^2 /
+ * (2 mu) for all pairs 0 < u < band, with band >= mu, linear above. It predicts the minimum at a
+ * smaller mu from the Hessian at `band`. */
 void rank_risk_model_gradient(struct rank_risk *risk, const double *s, double band, double *g);
 
-/* The same as a table, for the engines; its `rounding`, for all ranks too, while s is as it was: a
- * row's weight is that of its pairs. keep: the scores (n) of each cut are kept as its record. */
+/* The risk as a table of functions for the solvers. `rounding` is of the last evaluation, whose s
+ * must be unchanged; the weight of a row is that of its pairs; every process must call it. keep:
+ * the scores (n) of each cutting plane are stored as its record. */
 struct risk rank_risk_table(struct rank_risk *risk, bool keep);
 
 #endif

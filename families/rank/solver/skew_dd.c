@@ -9,13 +9,13 @@
 
 double skew_rounding(size_t n) {
     const double unit = 0x1p-106;
-    return 8 * ((double)n + 4) * unit; /* 3 units of a sum, 5 of a product: (6 n + 4) at most */
+    return 8 * ((double)n + 4) * unit; /* 3 units for a sum, 5 for a product: at most 6 n + 4 */
 }
 
-/* The exponent of the largest of the numbers x, which is 1 to 2 without it: errors of products of
- * small numbers do not underflow then. */
+/* The exponent e of the largest |x|: it is between 2^e and 2^(e+1). Scaling by it keeps the errors
+ * of small products from underflowing. */
 static int exponent_of(const double *x, size_t n) {
-    const int most = 1000; /* a power that has an inverse */
+    const int most = 1000; /* 2^-1000 and 2^1000 are both finite and normal */
     double largest = array_largest(x, n);
     int exponent = largest > 0 && isfinite(largest) ? ilogb(largest) : 0;
     return exponent < -most ? -most : exponent > most ? most : exponent;
@@ -24,10 +24,10 @@ static int exponent_of(const double *x, size_t n) {
 struct task {
     const struct skew *skew;
     double *s;
-    double scale;           /* of K */
-    int exponent;           /* of margins */
-    struct skew_pair *used; /* the pairs with b != 0, ... */
-    double *weight;         /* ... and that, scaled */
+    double scale;           /* K times scale is about 1 */
+    int exponent;           /* margins are scaled back by 2^exponent */
+    struct skew_pair *used; /* the pairs with b != 0 */
+    double *weight;         /* their b, scaled */
     size_t n_used;
     struct dd *line;   /* (workers, n) work */
     uint32_t *touched; /* (workers, n) work */
@@ -39,7 +39,7 @@ static struct dd kernel_of(const struct task *task, size_t i, size_t j) {
     return (struct dd){task->scale * skew->K[at], skew->off ? task->scale * skew->off[at] : 0};
 }
 
-/* Row i of K S, then its products with the columns of K that i has pairs with. */
+/* Computes row i of K S, then its products with the columns of K of the pairs (i, j). */
 static void multiply_row(void *argument, size_t i, size_t worker) {
     const struct task *task = argument;
     const struct skew *skew = task->skew;

@@ -1,7 +1,8 @@
-/* F = 2 K S K of a skew matrix S = sum_p b_p (e_i e_j' - e_j e_i'), p = (i, j), at the pairs
- * themselves: in double-double, for the certificate. Kernels of rows whose features are counts are
- * 10^4 and more, those of features of 10^5 10^10, and products of two of them leave margins of 1:
- * what sums in double, or in long double, lose of them is soon more than the gap. */
+/* F = 2 K S K of a skew-symmetric matrix S = sum_p b_p (e_i e_j' - e_j e_i'), p = (i, j), at the
+ * pairs themselves, in double-double, for the certificate of pair features. Kernel values of counts
+ * are 10^4 and more, of features of size 10^5 they are 10^10, and products of two of them leave
+ * margins of about 1: rounding errors of sums in double or long double exceed the gap. Cost: O(n
+ * (n_pairs + n_pairs n)) operations in double-double at most. */
 #ifndef FAMILIES_RANK_SOLVER_SKEW_DD_H
 #define FAMILIES_RANK_SOLVER_SKEW_DD_H
 
@@ -18,18 +19,18 @@ struct skew_pair {
 struct skew {
     size_t n;          /* rows */
     const double *K;   /* (n, n), symmetric */
-    const double *off; /* (n, n) what K's double lacks of it; NULL: not known */
+    const double *off; /* (n, n) low-order part of K; NULL: unknown */
     const struct skew_pair *pair;
-    const size_t *first; /* (n + 1) the pairs of each row as `high` */
+    const size_t *first; /* (n + 1) first pair of each row as `high` */
     struct threads *threads;
 };
 
-/* Of products of K, over their size: with |k(u, v)| <= reach_u reach_v each margin is within this
- * times 2 reach_i reach_j sum_p 2 |b_p| reach reach, but for the rounding to double and for what K
- * is off by. */
+/* Rounding-error factor of the products: if |k(u, v)| <= norm_u norm_v, each margin is within this
+ * times 2 norm_i norm_j sum_p 2 |b_p| norm norm, without the rounding to double and the error of K.
+ */
 double skew_rounding(size_t n);
 
-/* s (pairs) = F of b (pairs), within a unit of double besides. */
+/* s (pairs) = F of b (pairs), rounded to double. -1 if memory is short. */
 int skew_margins(const struct skew *skew, const double *b, double *s, struct error *err);
 
 #endif
