@@ -175,11 +175,11 @@ static const double TAIL = 0.025;
 
 /* The continued fraction of the incomplete beta function, by Lentz's method (DLMF 8.17.22). */
 static double fraction(double a, double b, double x) {
-    enum { MOST = 100000 };
+    enum { MAX_TERMS = 100000 };
     double c = 1, d = 1 - (a + b) * x / (a + 1);
     d = 1 / (fabs(d) < DBL_MIN ? DBL_MIN : d);
     double value = d;
-    for (double m = 1; m < MOST; m++) {
+    for (double m = 1; m < MAX_TERMS; m++) {
         const double terms[] = {m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
                                 -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))};
         double change = 1;

@@ -143,7 +143,7 @@ static int check(const struct options *options, struct error *err) {
     return status;
 }
 
-static int check_spread(const struct options *options, struct error *err) {
+static int check_distributed(const struct options *options, struct error *err) {
     size_t solver = options_choice(options, "solver");
     enum top_formulation formulation = (enum top_formulation)options_choice(options, "formulation");
     return solver == TOP_SMO || (solver == TOP_CD && formulation != TOP_SVM)
@@ -322,7 +322,7 @@ const struct family top_family = {
     .measures = &top_measures,
     .applies = applies,
     .check = check,
-    .check_spread = check_spread,
+    .check_spread = check_distributed,
     .share = share,
     .check_data = check_data,
     .open = open_problem,

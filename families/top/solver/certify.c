@@ -24,9 +24,10 @@ int top_certifier_create(struct top_certifier *certifier, const struct problem *
     if (!problem->gram || gram_rows(problem->gram)->kernel->type == KERNEL_PRECOMPUTED) {
         return 0;
     }
-    certifier->twin = memory_array(problem->n, sizeof *certifier->twin, "equal rows", err);
-    if (!certifier->twin ||
-        twins_find(problem->data, problem->rows, problem->n, certifier->twin, err) < 0) {
+    certifier->first_equal =
+        memory_array(problem->n, sizeof *certifier->first_equal, "equal rows", err);
+    if (!certifier->first_equal ||
+        twins_find(problem->data, problem->rows, problem->n, certifier->first_equal, err) < 0) {
         top_certifier_free(certifier);
         return -1;
     }
@@ -36,11 +37,11 @@ int top_certifier_create(struct top_certifier *certifier, const struct problem *
 void top_certifier_free(struct top_certifier *certifier) {
     certify_free(certifier->certify);
     score_map_free(&certifier->plain);
-    free(certifier->twin);
+    free(certifier->first_equal);
     *certifier = (struct top_certifier){0};
 }
 
-/* What the constant feature adds to the scores by weights (dimension of the map). */
+/* The bias that the constant feature adds to the scores of weights (map->dimension). */
 static double bias_of(const struct top_certifier *certifier, const double *weights) {
     const struct score_map *map = certifier->map;
     double sum = 0;
@@ -56,11 +57,11 @@ static double bias_of(const struct top_certifier *certifier, const double *weigh
     return certifier->constant * certifier->constant * sum;
 }
 
-/* The same function with the coefficients of equal rows added up at the first of them: where they
- * cancel, less is lost by rounding. */
-static void join_twins(const struct top_certifier *certifier, double *b) {
-    for (size_t i = 0; certifier->twin && i < certifier->map->n; i++) {
-        uint32_t first = certifier->twin[i];
+/* Adds the coefficients of equal rows to that of the first of them. The function stays the same,
+ * and less is lost by rounding where coefficients cancel. */
+static void sum_duplicates(const struct top_certifier *certifier, double *b) {
+    for (size_t i = 0; certifier->first_equal && i < certifier->map->n; i++) {
+        uint32_t first = certifier->first_equal[i];
         if (first != i) {
             b[first] += b[i];
             b[i] = 0;
@@ -73,21 +74,23 @@ static void join_twins(const struct top_certifier *certifier, double *b) {
 struct loss {
     struct top_risk *risk;
     double cost;
-    double epsilon;   /* the gap that is wanted */
-    double threshold; /* of the last evaluation */
-    double slack;     /* how far a margin may be off, at most */
-    double coarse; /* the largest of all evaluations: in double, about what that does to weights */
-    double *s;     /* (n) gets the scores; NULL: unwanted */
+    double epsilon;   /* the target gap */
+    double threshold; /* at the scores of the last evaluation */
+    double slack;     /* largest possible error of a margin in the last evaluation */
+    double
+        max_slack; /* largest slack of all evaluations; with double scores it is about the effect of rounding the weights */
+    double *s;     /* (n) receives the scores; NULL: not needed */
 };
 
-/* What a sum over ranks may be off by, over the sum of sizes. */
-static double ranks_rounding(const struct top_risk *risk) {
+/* The relative rounding-error bound of a sum over processes. */
+static double cluster_rounding(const struct top_risk *risk) {
     return ((double)cluster_size(risk->cluster) - 1) * DBL_EPSILON;
 }
 
-/* The mean's threshold in long double, from its gradient p: the part of the last row is what the
- * whole ones leave. *rounding: bound of its error. Where there is no last row, what they leave is
- * rounding, and added to the lowest of them: the threshold is no higher. */
+/* The mean's threshold in long double, from its gradient p. Rows with their whole share are summed
+ * by mass; the last row has the part of K that they leave. *rounding is a bound of the error.
+ * Without a last row the part that they leave is rounding: it is given to the lowest of them, since
+ * the threshold is no higher than its score. */
 static double sum_mean(const struct top_risk *risk, const double *s, double *rounding) {
     long double left = 0, sum = 0, size = 0;
     double last = -INFINITY, least = INFINITY;
@@ -107,24 +110,27 @@ static double sum_mean(const struct top_risk *risk, const double *s, double *rou
         left = sums[0];
         sum = sums[1];
         size = sums[2];
-        last = cluster_largest(risk->cluster, last); /* one rank has it */
+        last = cluster_largest(risk->cluster, last); /* one process has it */
         least = -cluster_largest(risk->cluster, -least);
     }
     long double k = (long double)risk->k, lowest = (long double)(last > -INFINITY ? last : least);
     left += k;
     sum += left * lowest;
     size += fabsl(left * lowest);
-    double apart = isfinite(least) ? fabs(least) + fabs((double)lowest) : 0; /* else left is K */
-    double sums = (double)risk->n_all * (double)LDBL_EPSILON + ranks_rounding(risk);
-    *rounding = (sums + 4 * DBL_EPSILON) * (double)(size / k) + (sums + risk->mass_error) * apart;
+    double difference = isfinite(least)
+                            ? fabs(least) + fabs((double)lowest)
+                            : 0; /* infinite: no row has its whole share, and left is K */
+    double sums = (double)risk->n_all * (double)LDBL_EPSILON + cluster_rounding(risk);
+    *rounding =
+        (sums + 4 * DBL_EPSILON) * (double)(size / k) + (sums + risk->mass_error) * difference;
     return (double)(sum / k);
 }
 
-/* What the rows add at the quantile's threshold t, less the budget, in long double. */
+/* The left-hand side of the quantile's equation at threshold t less the budget, in long double. */
 struct excess {
     long double value;
-    long double slope; /* what it falls by with t, at t */
-    long double error; /* bound of value's, to which rows that may be at the threshold add theirs */
+    long double slope; /* minus the derivative in t */
+    long double error; /* error bound of value; includes rows that may be at the threshold */
 };
 
 static struct excess find_excess(const struct top_risk *risk, const double *s, long double t) {
@@ -148,27 +154,28 @@ static struct excess find_excess(const struct top_risk *risk, const double *s, l
         slope = sums[1];
         error = sums[2];
     }
-    long double budget = (long double)risk->budget + (long double)risk->budget_rest;
+    long double budget = (long double)risk->budget + (long double)risk->budget_rounding;
     long double unit = (long double)(risk->n_all + 8) * (long double)LDBL_EPSILON;
-    unit += (long double)ranks_rounding(risk) + (long double)risk->mass_error;
+    unit += (long double)cluster_rounding(risk) + (long double)risk->mass_error;
     return (struct excess){sum - budget, slope, error + unit * (sum + budget)};
 }
 
-/* The quantile's threshold, from that in double by a step of Newton's method in long double.
- * *rounding: half of an interval around it at whose ends the excess, which falls with t, has the
- * two signs for certain; INFINITY if none is found. */
+/* The quantile's threshold: the threshold in double and one step of Newton's method in long double.
+ * *rounding is half the length of an interval around it at whose ends the excess, which decreases
+ * in t, certainly has both signs; INFINITY if none is found. */
 static double sum_quantile(const struct top_risk *risk, const double *s, double *rounding) {
-    enum { WIDER = 4 };
+    enum { WIDEN_FACTOR = 4 };
     struct excess at = find_excess(risk, s, (long double)risk->threshold);
     double end = risk->threshold, half = INFINITY;
     if (at.slope > 0) {
         end = (double)((long double)end + at.value / at.slope);
         half = DBL_EPSILON * fabs(end) + (double)(2 * at.error / at.slope);
     }
-    for (bool inside = false; half < INFINITY && !inside; half *= inside ? 1 : WIDER) {
+    for (bool bracketed = false; half < INFINITY && !bracketed;
+         half *= bracketed ? 1 : WIDEN_FACTOR) {
         struct excess low = find_excess(risk, s, (long double)end - (long double)half);
         struct excess high = find_excess(risk, s, (long double)end + (long double)half);
-        inside = low.value > low.error && high.value < -high.error;
+        bracketed = low.value > low.error && high.value < -high.error;
     }
     *rounding = half * (1 + 4 * DBL_EPSILON) + DBL_EPSILON * fabs(end);
     return end;
@@ -183,7 +190,7 @@ static double find_threshold(struct loss *loss, const double *s, double *roundin
                                         : 0;
 }
 
-/* Adds weight l(u), and what it may be more where u is off by slack. */
+/* Adds weight l(u) to *value, and to *rounding the largest increase for an error `slack` of u. */
 static void add_loss(bool square, double weight, double u, double slack, double *value,
                      double *rounding) {
     double loss = weight * top_loss(square, u);
@@ -192,12 +199,11 @@ static void add_loss(bool square, double weight, double u, double slack, double 
     *rounding += fmax(0, weight * most - loss) + (most > 0 ? (2 + most) * CERTIFY_UNDERFLOW : 0);
 }
 
-/* The most that errors of scores move the threshold t by, which rounding has moved by `off`: the
- * largest error of those rows whose scores may be among what makes it. With e >= 0 the errors, t of
- * s + e is no more than t + max e over the rows where s_j + e_j is above the level below which a
- * row adds nothing: others still add nothing. And t of s - e no less than t - max e over those that
- * make it. The level is t - 1 / theta of the quantile, of the mean the least score that makes
- * it. */
+/* Bound of the change of threshold t by the errors of the scores, where t itself has the rounding
+ * error `off`: the largest error of the rows that may contribute to t. Let e >= 0 be the errors.
+ * Then t(s + e) <= t + max e over the rows with s_j + e_j above the level below which a row
+ * contributes nothing, and t(s - e) >= t - max e over the rows that contribute. The level is t - 1
+ * / theta for the quantile, and for the mean the smallest score that contributes. */
 static double threshold_error(const struct loss *loss, const double *s, const double *error,
                               double off) {
     const struct top_risk *risk = loss->risk;
@@ -226,7 +232,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     const struct top_risk *risk = loss->risk;
     double t, off;
     t = loss->threshold = find_threshold(loss, s, &off);
-    /* the largest error of a score that counts, and that of the sum */
+    /* the errors of a score and of the threshold */
     off = 2 * fmax(cluster_largest(risk->cluster, off), threshold_error(loss, s, error, off));
     *value = *rounding = loss->slack = 0;
     for (size_t i = 0; i < n; i++) {
@@ -242,35 +248,35 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     }
     *rounding += ((double)n + 8) * DBL_EPSILON * (*value + *rounding);
     loss->slack = cluster_largest(risk->cluster, loss->slack);
-    loss->coarse = fmax(loss->coarse, loss->slack);
+    loss->max_slack = fmax(loss->max_slack, loss->slack);
     if (loss->s) {
         memcpy(loss->s, s, n * sizeof *s);
     }
     return 0;
 }
 
-/* The primal of w = 0, at least. */
-static double primal_of_nothing(const struct loss *loss, double *zeros) {
+/* An upper bound of the primal at w = 0. */
+static double primal_at_zero(const struct loss *loss, double *zeros) {
     double value, rounding;
     memset(zeros, 0, loss->risk->n * sizeof *zeros);
     struct loss own = {.risk = loss->risk, .cost = loss->cost};
     struct error ignored;
     evaluate_loss(&own, 0, loss->risk->n, zeros, zeros, &value, &rounding, &ignored);
     double all = cluster_total(loss->risk->cluster, value + rounding);
-    return all + ranks_rounding(loss->risk) * all;
+    return all + cluster_rounding(loss->risk) * all;
 }
 
-int top_loss_of_nothing(struct top_risk *risk, double cost, double *nothing, struct error *err) {
+int top_loss_at_zero(struct top_risk *risk, double cost, double *nothing, struct error *err) {
     double *zeros = memory_array(risk->n, sizeof *zeros, "a certificate", err);
     struct loss loss = {.risk = risk, .cost = cost};
-    *nothing = zeros ? primal_of_nothing(&loss, zeros) : 0;
+    *nothing = zeros ? primal_at_zero(&loss, zeros) : 0;
     free(zeros);
     return zeros ? 0 : -1;
 }
 
 /* ---- both bounds ---- */
 
-/* scores (n) are those of the weights, by the plain map; NULL: not at hand. */
+/* scores (n) are those of the weights under the plain map; NULL: not computed. */
 static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
                        const double *weights, double bias, const double *scores,
                        const struct top_dual_function *dual, double nothing,
@@ -290,20 +296,20 @@ static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
     return certify_bounds(certifier->certify, 1, &f, &g, &family, certificate, err);
 }
 
-/* The slope of the objective in the bias, of scores that are `more` than those that were kept. */
-static double bias_slope(const struct loss *loss, double constant, double bias, double more) {
+/* The derivative of the objective in the bias, for the stored scores plus `extra`. */
+static double bias_slope(const struct loss *loss, double constant, double bias, double extra) {
     const struct top_risk *risk = loss->risk;
     double sum = 0;
     for (size_t i = 0; i < risk->n; i++) {
-        double s = loss->s[i] + more;
+        double s = loss->s[i] + extra;
         sum -= risk->cost[i] > 0 ? risk->cost[i] * top_slope(risk->square, -s) : 0;
         sum += risk->mass[i] > 0 ? risk->mass[i] * top_slope(risk->square, s) : 0;
     }
-    return (bias + more) / constant / constant + loss->cost * cluster_total(risk->cluster, sum);
+    return (bias + extra) / constant / constant + loss->cost * cluster_total(risk->cluster, sum);
 }
 
-/* What is best to add to a bias, for the scores that were kept: by bisection. */
-static double find_more_bias(const struct loss *loss, double constant, double bias) {
+/* The change of the bias that minimises the objective for the stored scores, by bisection. */
+static double best_bias_change(const struct loss *loss, double constant, double bias) {
     enum { DOUBLINGS = 1000, BISECTIONS = 200 };
     double low = 0, high = 0, step = fmax(loss->slack, DBL_EPSILON * fabs(bias));
     for (int i = 0; i < DOUBLINGS && bias_slope(loss, constant, bias, low) > 0; i++) {
@@ -321,14 +327,14 @@ static double find_more_bias(const struct loss *loss, double constant, double bi
     return low;
 }
 
-/* Tries the bias that is best for the scores, and takes it where that is better. */
+/* Tries the bias that is optimal for the stored scores, and takes it if the primal is lower. */
 static int improve_bias(const struct top_certifier *certifier, struct loss *loss,
                         const struct top_dual_function *dual, double nothing, struct fit *fit,
                         struct certificate *certificate, double *threshold, struct error *err) {
     const struct score_map *map = certifier->map;
     struct certificate found;
     double *s = loss->s, bias = fit->bias;
-    bias += find_more_bias(loss, certifier->constant, bias);
+    bias += best_bias_change(loss, certifier->constant, bias);
     loss->s = NULL;
     int status = find_bounds(certifier, loss, fit->weights, bias, NULL, dual, nothing, &found, err);
     loss->s = s;
@@ -346,10 +352,10 @@ static int improve_bias(const struct top_certifier *certifier, struct loss *loss
     return status;
 }
 
-/* Tries the weights at the length that is best for their scores, and a little more than that: by
- * what scores may be off, and where that is known in double-double by what the rounding of longer
- * weights may do. */
-static int stretch(const struct top_certifier *certifier, struct loss *loss,
+/* Tries multiples of the weights: the best one for their scores, and slightly longer ones, by the
+ * rounding-error bound of the scores and, if that is known in double-double, by fractions of the
+ * bound in double. Rows then lie above the threshold in spite of rounding. */
+static int rescale(const struct top_certifier *certifier, struct loss *loss,
                    const struct top_dual_function *dual, double nothing, struct fit *fit,
                    struct certificate *certificate, double *threshold, struct error *err) {
     const struct score_map *map = certifier->map;
@@ -365,25 +371,31 @@ static int stretch(const struct top_certifier *certifier, struct loss *loss,
     double norm = array_dot(weights, map->primal ? weights : loss->s, d), primal, factor = 1;
     double best =
         top_risk_multiple(loss->risk, loss->cost, norm, loss->s, TOP_MULTIPLE_EXACT, work, &primal);
-    const double slack = loss->slack, coarse = loss->coarse;
-    /* rounding to double is some hundredth of its bound as a rule */
-    const double more[] = {0,           2 * slack,  8 * slack,  coarse / 512,
-                           coarse / 64, coarse / 8, 2 * coarse, 8 * coarse};
-    size_t trials = coarse > 4 * slack ? sizeof more / sizeof *more : 3;
+    const double slack = loss->slack, max_slack = loss->max_slack;
+    /* rounding to double is usually about a hundredth of its bound */
+    const double extra[] = {0,
+                            2 * slack,
+                            8 * slack,
+                            max_slack / 512,
+                            max_slack / 64,
+                            max_slack / 8,
+                            2 * max_slack,
+                            8 * max_slack};
+    size_t trials = max_slack > 4 * slack ? sizeof extra / sizeof *extra : 3;
     loss->s = NULL;
     int status = 0;
     for (size_t k = 0; k < trials && status == 0 && certificate->gap > loss->epsilon; k++) {
         struct certificate found;
-        double length = best * (1 + more[k]);
+        double factor_here = best * (1 + extra[k]);
         for (size_t j = 0; j < d; j++) {
-            trial[j] = length * weights[j];
+            trial[j] = factor_here * weights[j];
         }
-        status = find_bounds(certifier, loss, trial, length * fit->bias, NULL, dual, nothing,
+        status = find_bounds(certifier, loss, trial, factor_here * fit->bias, NULL, dual, nothing,
                              &found, err);
         if (status == 0 && found.primal < certificate->primal) {
             *certificate = found;
             *threshold = loss->threshold;
-            factor = length;
+            factor = factor_here;
         }
     }
     for (size_t j = 0; j < d && factor != 1; j++) {
@@ -403,12 +415,12 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
     struct top_dual_function dual = {.b = NULL};
     int status = s ? 0 : -1;
     if (status == 0) {
-        join_twins(certifier, fit->weights);
+        sum_duplicates(certifier, fit->weights);
         top_dual_repair(risk, cost, fit->alpha, fit->beta);
         status = top_dual_function_make(certifier, risk, cost, fit, &dual, err);
     }
     if (status == 0) {
-        double nothing = primal_of_nothing(&loss, s);
+        double nothing = primal_at_zero(&loss, s);
         fit->bias = fit->has_bias ? fit->bias : bias_of(certifier, fit->weights);
         fit->has_bias = true;
         status = find_bounds(certifier, &loss, fit->weights, fit->bias, fit->scores, &dual, nothing,
@@ -420,7 +432,7 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
                 improve_bias(certifier, &loss, &dual, nothing, fit, certificate, threshold, err);
         }
         if (status == 0 && certificate->certified && certificate->gap > epsilon) {
-            status = stretch(certifier, &loss, &dual, nothing, fit, certificate, threshold, err);
+            status = rescale(certifier, &loss, &dual, nothing, fit, certificate, threshold, err);
         }
     }
     top_dual_function_free(&dual);

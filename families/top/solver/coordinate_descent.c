@@ -14,69 +14,74 @@
 #include <string.h>
 
 enum {
-    RANDOM_STREAM = 11,  /* tells this use of the seed from others */
-    UNWATCHED = 1 << 24, /* products between two looks at the clock */
-    ROWS_AHEAD = 2,      /* whose values are fetched, VALUES_AHEAD of each at the most */
+    RANDOM_STREAM = 11, /* separates this stream of random numbers from others with the same seed */
+    WORK_BETWEEN_CHECKS = 1 << 24, /* multiply-adds between two checks of the deadline */
+    ROWS_AHEAD = 2, /* rows whose values are prefetched, at most VALUES_AHEAD of each */
     VALUES_AHEAD = 256,
-    DUALS_AHEAD = 8, /* rows whose variable, and the place of whose values, is fetched */
+    DUALS_AHEAD = 8, /* rows whose variable and row start are prefetched */
 };
 
-/* Violations of the optimum, in gradients of about 1, under which rows that were left out are
- * looked at again: at first, and each time a part of the last. */
+/* Range of the projected gradient (values are about 1) below which shrunk rows are unshrunk: at
+ * first, and its factor for each further time. */
 static const double FIRST_VIOLATION = 0.1, NEXT_VIOLATION = 0.1;
 
-/* What a visit of a row wants beside its values, in one place: rows come in a random order. */
+/* The data of a row beside its feature values, kept together because rows come in random order. */
 struct variable {
     double alpha;
-    double q;     /* |x|^2 */
-    double limit; /* the cap of alpha or, if squared, 1 / (2 C_i); 0: the row is in neither sum */
-    float sign;   /* 1: a positive, -1: in J, 0: neither */
-    bool resting; /* is to be left out */
-    uint8_t rests, wait; /* visits in a row at which it was at rest; sweeps that pass it over */
+    double q; /* |x|^2 */
+    double
+        limit; /* upper bound of alpha or, for the squared hinge, 1 / (2 C_i); 0: the row has no loss */
+    float sign;                           /* 1: positive, -1: in J, 0: neither */
+    bool shrunk;                          /* leaves the active rows after this sweep */
+    uint8_t bound_visits, sweeps_to_skip; /* consecutive visits at a bound; sweeps that skip it */
 };
 
-/* How far a step goes of the way to the best alpha of its row alone: below 2 the dual still rises.
- * Not in the first sweep from w = 0, whose first rows go too far already. */
-static const double FARTHER = 1.2;
+/* Over-relaxation: the step is this multiple of the way to the best alpha of the row alone; below 2
+ * the dual still increases. It is 1 in the first sweep from w = 0, whose first steps are already
+ * too long. */
+static const double OVER_RELAXATION = 1.2;
 
-/* Sweeps that pass over a row which was at rest at its bound once, and more than once in a row:
- * most stay there, and to see that costs half a visit. */
-enum { WAIT_ONCE = 1, WAIT_LONG = 3 };
+/* Sweeps that skip a row that was at its bound in one visit, and in several consecutive visits:
+ * most rows stay there, and to check that costs half a visit. */
+enum { SKIP_ONCE = 1, SKIP_LONG = 3 };
 
-/* What is expected of the gap (struct top_descent, open), and how often it is looked at whatever
- * that is: after so many sweeps, or this part of those so far. */
-enum { SWEEPS_UNSEEN = 10, PART_UNSEEN = 16 };
-static const double FIRST_SHARE = 0.25;
+/* The bounds are evaluated when the forecast of the gap (struct top_descent, row_gaps) reaches the
+ * target, and in any case after so many sweeps, or after this part of the sweeps so far.
+ * FIRST_RATIO: forecast of the first sweep's decrease. */
+enum { MIN_SWEEPS_UNEVALUATED = 10, PART_UNEVALUATED = 16 };
+static const double FIRST_RATIO = 0.25;
 
-/* Gaps above that times the one that is wanted are not for a multiple of w to close. */
-static const double NEAR = 10;
+/* Above this multiple of the target gap no multiple of w is tried: it would not reach it. */
+static const double NEAR_TARGET = 10;
 
 struct top_descent {
     const struct problem *problem;
     const struct score_map *map;
     struct top_risk *risk;
     size_t n, dimension;
-    double cost;               /* that alpha is for; 0: there is none yet */
+    double cost;               /* cost of alpha; 0: there is no alpha yet */
     struct variable *variable; /* (n) */
-    double *w;                 /* (dimension) the constant feature's last */
+    double *w;                 /* (dimension) the weight of the constant feature is the last */
     double *s, *work;          /* (n), (2 n) */
-    uint32_t *order;           /* (n) the rows in use first, of these the ones that are due */
-    size_t active, due;
-    double high, low;          /* slopes beyond which a row at 0, or at its cap, is left out */
-    double most, least, moved; /* of this sweep: slopes that are no rest, and the largest way */
-    bool whole;                /* it came to all rows, on all ranks */
-    double farther;            /* FARTHER, or 1 */
+    uint32_t
+        *order; /* (n) active rows first, and among these first the rows that this sweep visits */
+    size_t active, n_visited;
+    double max_kept_slope,
+        min_kept_slope; /* gradients beyond which a row at 0, or at its upper bound, is shrunk */
+    double max_slope, min_slope,
+        max_change; /* of this sweep: extreme gradients of rows not at a bound, and the largest change of alpha */
+    bool whole;        /* this sweep visited all rows, on all processes */
+    double relaxation; /* OVER_RELAXATION, or 1 */
 
-    /* What this sweep found open: the sum over rows, when they were visited, of C loss - alpha +
-     * alpha y f + h alpha^2 / 2, which over all rows for one w is primal - dual. Of w before the
-     * sweep and after it, in a way; so the gap after it is a share of that, the smaller the faster
-     * these fall. */
-    double open;
+    /* Sum over the rows visited in this sweep of C loss - alpha + alpha y f + h alpha^2 / 2. Over
+     * all rows and for one w it is primal - dual; here w changes during the sweep. The gap after
+     * the sweep is a fraction of the sum, the smaller the faster the sums decrease. */
+    double row_gaps;
     struct random random;
 
-    struct rounds rounds; /* of a problem whose rows are spread: */
-    double *start, *step; /* (dimension) w where the round began; (dimension + 3) */
-    double *before;       /* (n) alpha there */
+    struct rounds rounds; /* for rows distributed over processes: */
+    double *start, *step; /* (dimension) w where the exchange began; (dimension + 3) */
+    double *alpha_before; /* (n) alpha where the exchange began */
 };
 
 struct row {
@@ -104,7 +109,7 @@ DISPATCH static double dot_row(const struct row *row, const double *w) {
         return even;
     }
     size_t t = 0;
-    for (; t + 2 <= row->n; t += 2) { /* two chains of additions wait for each other less */
+    for (; t + 2 <= row->n; t += 2) { /* two independent chains of additions */
         even += (double)row->value[t] * w[row->column[t]];
         odd += (double)row->value[t + 1] * w[row->column[t + 1]];
     }
@@ -127,12 +132,12 @@ static double cap_of(const struct variable *variable, bool square) {
     return square ? INFINITY : variable->limit;
 }
 
-/* The second derivative of what alpha costs in the dual. */
+/* The second derivative of alpha's term in the dual. */
 static double curvature_of(const struct variable *variable, bool square) {
     return square ? variable->limit : 0;
 }
 
-/* Brings rows near that are to come: rows are in no order that the processor could guess. */
+/* Prefetches the next rows: their order is random, so the hardware cannot predict it. */
 static inline void fetch_ahead(const struct top_descent *descent, size_t t, size_t end) {
     enum { LINE = 64 / sizeof(float) };
     const struct data *data = descent->problem->data;
@@ -157,22 +162,23 @@ static inline void fetch_ahead(const struct top_descent *descent, size_t t, size
 
 /* ---- sweeps ---- */
 
-/* primal - dual, as far as a row makes it. */
-static double open_at(double alpha, double slope, double cap, double h) {
-    if (h > 0) { /* C (1 - m)^2 = (slope + h alpha)^2 / 2h, where that is above 0 */
+/* The contribution of one row to primal - dual. */
+static double row_gap(double alpha, double slope, double cap, double h) {
+    if (h > 0) { /* C (1 - m)^2 = (slope + h alpha)^2 / 2h where slope + h alpha > 0 */
         double u = slope + h * alpha;
         return u > 0 ? slope * slope / (2 * h) : alpha * (0.5 * h * alpha - u);
     }
     return slope > 0 ? (cap - alpha) * slope : -alpha * slope;
 }
 
-/* The best alpha of each of the rows order[first..end), one after the other. */
+/* Moves alpha of the rows order[first..end), one after the other, to their best values. */
 static void visit(struct top_descent *descent, size_t first, size_t end, double factor) {
     const struct data *data = descent->problem->data;
     const bool square = descent->risk->square;
     double constant = descent->problem->constant, *w = descent->w;
-    double most = descent->most, least = descent->least, moved = descent->moved;
-    double open = descent->open, farther = descent->farther;
+    double max_slope = descent->max_slope, min_slope = descent->min_slope,
+           max_change = descent->max_change;
+    double row_gaps = descent->row_gaps, relaxation = descent->relaxation;
     for (size_t t = first; t < end; t++) {
         size_t i = descent->order[t];
         struct row row = get_row(data, i);
@@ -183,38 +189,39 @@ static void visit(struct top_descent *descent, size_t first, size_t end, double 
         double f = dot_row(&row, w) + (constant > 0 ? constant * w[data->n_features] : 0);
         double slope = 1 - sign * f - h * alpha;
         double curvature = factor * variable->q + h;
-        bool rests = alpha <= 0 ? slope <= 0 : alpha >= cap && slope >= 0;
-        if (rests) {
-            variable->resting = alpha <= 0 ? slope < descent->low : slope > descent->high;
-            variable->wait = variable->rests ? WAIT_LONG : WAIT_ONCE;
-            variable->rests = 1;
+        bool bound_visits = alpha <= 0 ? slope <= 0 : alpha >= cap && slope >= 0;
+        if (bound_visits) {
+            variable->shrunk =
+                alpha <= 0 ? slope < descent->min_kept_slope : slope > descent->max_kept_slope;
+            variable->sweeps_to_skip = variable->bound_visits ? SKIP_LONG : SKIP_ONCE;
+            variable->bound_visits = 1;
             continue;
         }
-        variable->rests = 0;
-        open += open_at(alpha, slope, cap, h);
-        most = slope > most ? slope : most;
-        least = slope < least ? slope : least;
-        double to = curvature > 0 ? alpha + farther * slope / curvature : slope > 0 ? cap : 0;
+        variable->bound_visits = 0;
+        row_gaps += row_gap(alpha, slope, cap, h);
+        max_slope = slope > max_slope ? slope : max_slope;
+        min_slope = slope < min_slope ? slope : min_slope;
+        double to = curvature > 0 ? alpha + relaxation * slope / curvature : slope > 0 ? cap : 0;
         to = to > 0 ? to : 0;
         to = to < cap ? to : cap;
         double change = to - alpha;
         if (change == 0) {
             continue;
         }
-        moved = fabs(change) > moved ? fabs(change) : moved;
+        max_change = fabs(change) > max_change ? fabs(change) : max_change;
         variable->alpha = to;
         add_row(&row, factor * sign * change, w);
         if (constant > 0) {
             w[data->n_features] += factor * sign * change * constant;
         }
     }
-    descent->most = most;
-    descent->least = least;
-    descent->moved = moved;
-    descent->open = open;
+    descent->max_slope = max_slope;
+    descent->min_slope = min_slope;
+    descent->max_change = max_change;
+    descent->row_gaps = row_gaps;
 }
 
-/* Joins what the visits of this round did on all ranks, as far as is best. */
+/* Combines the steps of all processes since the last exchange, with the best step length. */
 static void join(struct top_descent *descent, size_t first, size_t end) {
     size_t d = descent->dimension;
     double *step = descent->step, gained = 0, curvature = 0, factor = descent->rounds.factor;
@@ -223,14 +230,14 @@ static void join(struct top_descent *descent, size_t first, size_t end) {
     }
     for (size_t t = first; t < end; t++) {
         size_t i = descent->order[t];
-        double change = descent->variable[i].alpha - descent->before[i];
+        double change = descent->variable[i].alpha - descent->alpha_before[i];
         double h = curvature_of(descent->variable + i, descent->risk->square);
-        gained += change * (1 - h * descent->before[i]);
+        gained += change * (1 - h * descent->alpha_before[i]);
         curvature += h * change * change;
     }
     step[d] = gained;
     step[d + 1] = curvature;
-    step[d + 2] = descent->open;
+    step[d + 2] = descent->row_gaps;
     cluster_sum(descent->map->cluster, step, d + 3);
     double theta = rounds_go(&descent->rounds, step[d] - array_dot(step, descent->start, d),
                              step[d + 1] + array_dot(step, step, d));
@@ -240,95 +247,96 @@ static void join(struct top_descent *descent, size_t first, size_t end) {
     memcpy(descent->w, descent->start, d * sizeof *descent->w);
     for (size_t t = first; t < end; t++) {
         size_t i = descent->order[t];
-        double *alpha = &descent->variable[i].alpha, before = descent->before[i];
-        *alpha = theta < 1 ? before + theta * (*alpha - before) : *alpha;
-        descent->before[i] = *alpha;
+        double *alpha = &descent->variable[i].alpha, alpha_before = descent->alpha_before[i];
+        *alpha = theta < 1 ? alpha_before + theta * (*alpha - alpha_before) : *alpha;
+        descent->alpha_before[i] = *alpha;
     }
 }
 
-/* All rows are in use again. */
-static void take_all(struct top_descent *descent) {
+/* Makes all rows active again. */
+static void unshrink(struct top_descent *descent) {
     descent->active = 0;
     for (size_t i = 0; i < descent->n; i++) {
-        descent->variable[i].resting = false;
-        descent->variable[i].wait = 0;
+        descent->variable[i].shrunk = false;
+        descent->variable[i].sweeps_to_skip = 0;
         if (descent->variable[i].limit > 0) {
             descent->order[descent->active++] = (uint32_t)i;
         }
     }
-    descent->high = INFINITY;
-    descent->low = -INFINITY;
+    descent->max_kept_slope = INFINITY;
+    descent->min_kept_slope = -INFINITY;
 }
 
-static void leave_out(struct top_descent *descent) {
+static void shrink(struct top_descent *descent) {
     size_t kept = 0;
     for (size_t t = 0; t < descent->active; t++) {
         uint32_t i = descent->order[t];
         descent->order[kept] = i;
-        kept += !descent->variable[i].resting;
+        kept += !descent->variable[i].shrunk;
     }
     descent->active = kept;
-    descent->high = descent->most > 0 ? descent->most : INFINITY;
-    descent->low = descent->least < 0 ? descent->least : -INFINITY;
+    descent->max_kept_slope = descent->max_slope > 0 ? descent->max_slope : INFINITY;
+    descent->min_kept_slope = descent->min_slope < 0 ? descent->min_slope : -INFINITY;
 }
 
-/* The rows that are due come first in the order. */
-static void find_due(struct top_descent *descent) {
-    descent->due = 0;
+/* Puts the active rows that this sweep visits first in the order. */
+static void choose_visited(struct top_descent *descent) {
+    descent->n_visited = 0;
     for (size_t t = 0; t < descent->active; t++) {
         uint32_t i = descent->order[t];
-        if (descent->variable[i].wait > 0) {
-            descent->variable[i].wait--;
+        if (descent->variable[i].sweeps_to_skip > 0) {
+            descent->variable[i].sweeps_to_skip--;
         } else {
-            descent->order[t] = descent->order[descent->due];
-            descent->order[descent->due++] = i;
+            descent->order[t] = descent->order[descent->n_visited];
+            descent->order[descent->n_visited++] = i;
         }
     }
 }
 
-/* A sweep over the rows in use that are due, or `repeats` of them; ends early when time is up. */
+/* One sweep over the active rows that are visited, or `repeats` sweeps; ends early at the
+ * deadline. */
 static void sweep(struct top_descent *descent, const struct monitor *monitor) {
     struct cluster *cluster = descent->map->cluster;
     const struct rounds *rounds = &descent->rounds;
-    double unwatched = 0, open = 0;
-    bool all = descent->high == INFINITY && descent->low == -INFINITY;
-    descent->most = -INFINITY;
-    descent->least = INFINITY;
-    descent->moved = 0;
-    find_due(descent);
-    random_shuffle(&descent->random, descent->order, descent->due);
+    double unchecked_work = 0, row_gaps = 0;
+    bool all = descent->max_kept_slope == INFINITY && descent->min_kept_slope == -INFINITY;
+    descent->max_slope = -INFINITY;
+    descent->min_slope = INFINITY;
+    descent->max_change = 0;
+    choose_visited(descent);
+    random_shuffle(&descent->random, descent->order, descent->n_visited);
     for (size_t part = 0; part < rounds->parts; part++) {
-        size_t first, end = rounds_part(rounds, descent->due, part, &first);
+        size_t first, end = rounds_part(rounds, descent->n_visited, part, &first);
         for (size_t repeat = 0; repeat < rounds->repeats; repeat++) {
-            descent->open = 0;
+            descent->row_gaps = 0;
             visit(descent, first, end, cluster ? rounds->factor : 1);
         }
         if (cluster) {
             join(descent, first, end);
         }
-        open += cluster ? descent->step[descent->dimension + 2] : descent->open;
-        unwatched += rounds->work;
-        if (unwatched > UNWATCHED) {
-            unwatched = 0;
+        row_gaps += cluster ? descent->step[descent->dimension + 2] : descent->row_gaps;
+        unchecked_work += rounds->work;
+        if (unchecked_work > WORK_BETWEEN_CHECKS) {
+            unchecked_work = 0;
             if (monitor_late(monitor)) {
                 break;
             }
         }
     }
-    double ends[] = {descent->most, -descent->least, descent->moved,
-                     descent->due < descent->active};
+    double ends[] = {descent->max_slope, -descent->min_slope, descent->max_change,
+                     descent->n_visited < descent->active};
     cluster_max(cluster, ends, 4);
-    descent->most = ends[0];
-    descent->least = -ends[1];
-    descent->moved = ends[2];
+    descent->max_slope = ends[0];
+    descent->min_slope = -ends[1];
+    descent->max_change = ends[2];
     descent->whole = all && ends[3] == 0;
-    descent->open = open;
-    leave_out(descent);
+    descent->row_gaps = row_gaps;
+    shrink(descent);
 }
 
 /* ---- a solve ---- */
 
-/* Bounds of a cost, and the last alpha taken to it. */
+/* Sets the upper bounds for a cost, and scales the last alpha to it. */
 static int set_cost(struct top_descent *descent, double cost, struct error *err) {
     const struct top_risk *risk = descent->risk;
     double factor = descent->cost > 0 ? cost / descent->cost : 0;
@@ -338,14 +346,14 @@ static int set_cost(struct top_descent *descent, double cost, struct error *err)
         variable->limit = C <= 0 ? 0 : risk->square ? fmax(1 / (2 * C), DBL_TRUE_MIN) : C;
         double cap = C > 0 ? cap_of(variable, risk->square) : 0;
         variable->alpha = fmin(factor * variable->alpha, cap);
-        if (descent->before) {
-            descent->before[i] = variable->alpha;
+        if (descent->alpha_before) {
+            descent->alpha_before[i] = variable->alpha;
         }
         descent->s[i] = (double)variable->sign * variable->alpha;
     }
     descent->cost = cost;
-    descent->farther = factor > 0 ? FARTHER : 1;
-    take_all(descent);
+    descent->relaxation = factor > 0 ? OVER_RELAXATION : 1;
+    unshrink(descent);
     int status = 0;
     if (factor > 0) {
         status = descent->map->adjoint(descent->map, descent->s, descent->w, err);
@@ -358,14 +366,14 @@ static int set_cost(struct top_descent *descent, double cost, struct error *err)
     return status;
 }
 
-/* *multiple of w has the least primal, whose scores are s. */
+/* The multiple of w with the smallest primal; descent->s has the scores of w. */
 static void seek_multiple(struct top_descent *descent, struct fit *fit, double *multiple) {
     double norm = array_dot(descent->w, descent->w, descent->dimension);
     *multiple = top_risk_multiple(descent->risk, descent->cost, norm, descent->s,
-                                  TOP_MULTIPLE_ABOUT, descent->work, &fit->primal);
+                                  TOP_MULTIPLE_ROUGH, descent->work, &fit->primal);
 }
 
-/* The dual of the point, whose |w|^2 is norm. */
+/* The dual value; norm = |w|^2. */
 static double find_dual(const struct top_descent *descent, double norm) {
     double linear = 0;
     for (size_t i = 0; i < descent->n; i++) {
@@ -376,14 +384,14 @@ static double find_dual(const struct top_descent *descent, double norm) {
     return cluster_total(descent->map->cluster, linear) - 0.5 * norm;
 }
 
-/* Both bounds of the point; *multiple: that of w which has the primal, 1 unless another may be what
- * is missing to the gap epsilon, and was sought. */
+/* Computes both bounds. *multiple is the multiple of w whose primal is fit->primal: 1, unless the
+ * gap is slightly above epsilon and another multiple may reach it. */
 static int find_bounds(struct top_descent *descent, double epsilon, struct fit *fit,
                        double *multiple, struct error *err) {
     const struct score_map *map = descent->map;
     double norm = array_dot(descent->w, descent->w, descent->dimension);
     fit->dual = find_dual(descent, norm);
-    if (norm == 0) { /* as at the start, or as good as */
+    if (norm == 0) { /* at the start */
         memset(descent->s, 0, descent->n * sizeof *descent->s);
     } else if (map->scores(map, descent->w, descent->s, err) < 0) {
         return -1;
@@ -392,50 +400,52 @@ static int find_bounds(struct top_descent *descent, double epsilon, struct fit *
     fit->primal =
         0.5 * norm + descent->cost * top_risk_value(descent->risk, descent->s, descent->work);
     double gap = gap_relative(fit->primal, fit->dual);
-    if (gap > epsilon && gap <= NEAR * epsilon) {
+    if (gap > epsilon && gap <= NEAR_TARGET * epsilon) {
         seek_multiple(descent, fit, multiple);
     }
     return 0;
 }
 
-/* When the gap is worth a look, which costs half a sweep. */
-struct outlook {
-    double open[2];  /* of the last two sweeps, the last one first; 0: none yet */
-    double expected; /* the gap, after the last sweep */
-    bool seen; /* it has been looked at since the start, and from there it falls as `open` does */
-    uint64_t next; /* iterations at which it is looked at in any case */
+/* Forecast of the gap, because an evaluation of the bounds costs half a sweep. */
+struct forecast {
+    double row_gaps[2]; /* row_gaps of the last two sweeps, the last one first; 0: none yet */
+    double expected;    /* forecast of the gap after the last sweep */
+    bool evaluated;     /* the gap has been evaluated, and the forecast continues from it */
+    uint64_t next;      /* iteration of the next evaluation at the latest */
 };
 
-/* After a sweep: what the gap will be. */
-static void expect(struct outlook *outlook, const struct top_descent *descent) {
-    double norm = array_dot(descent->w, descent->w, descent->dimension), open = descent->open;
-    double *last = outlook->open, dual = find_dual(descent, norm);
-    double share = last[1] > 0   ? sqrt(open / last[1])
-                   : last[0] > 0 ? sqrt(open / last[0])
-                                 : FIRST_SHARE;
+/* Updates the forecast after a sweep. */
+static void update_forecast(struct forecast *forecast, const struct top_descent *descent) {
+    double norm = array_dot(descent->w, descent->w, descent->dimension),
+           row_gaps = descent->row_gaps;
+    double *last = forecast->row_gaps, dual = find_dual(descent, norm);
+    double ratio = last[1] > 0   ? sqrt(row_gaps / last[1])
+                   : last[0] > 0 ? sqrt(row_gaps / last[0])
+                                 : FIRST_RATIO;
     last[1] = last[0];
-    last[0] = open;
-    outlook->expected =
-        fmin(share, 1) * (outlook->seen ? outlook->expected : gap_relative(dual + open, dual));
+    last[0] = row_gaps;
+    forecast->expected =
+        fmin(ratio, 1) *
+        (forecast->evaluated ? forecast->expected : gap_relative(dual + row_gaps, dual));
 }
 
-/* After a look, which did not find the gap that is wanted. */
-static void look_on(struct outlook *outlook, double gap, uint64_t iterations,
-                    const struct monitor *monitor) {
-    uint64_t part = iterations / PART_UNSEEN, most = monitor ? monitor->most : 0;
-    outlook->expected = gap;
-    outlook->seen = iterations > 0;
-    outlook->next = iterations + (part > SWEEPS_UNSEEN ? part : SWEEPS_UNSEEN);
-    outlook->next = most > iterations && most < outlook->next ? most : outlook->next;
+/* After an evaluation that did not reach the target gap. */
+static void after_evaluation(struct forecast *forecast, double gap, uint64_t iterations,
+                             const struct monitor *monitor) {
+    uint64_t part = iterations / PART_UNEVALUATED, limit = monitor ? monitor->most : 0;
+    forecast->expected = gap;
+    forecast->evaluated = iterations > 0;
+    forecast->next = iterations + (part > MIN_SWEEPS_UNEVALUATED ? part : MIN_SWEEPS_UNEVALUATED);
+    forecast->next = limit > iterations && limit < forecast->next ? limit : forecast->next;
 }
 
 static int run(struct top_descent *descent, double epsilon, const struct monitor *monitor,
                struct fit *fit, double *multiple, struct error *err) {
-    struct outlook outlook = {.expected = INFINITY};
+    struct forecast forecast = {.expected = INFINITY};
     double violation = FIRST_VIOLATION;
     bool ended = false;
     for (;;) {
-        if (fit->iterations >= outlook.next || ended || outlook.expected <= epsilon) {
+        if (fit->iterations >= forecast.next || ended || forecast.expected <= epsilon) {
             if (find_bounds(descent, epsilon, fit, multiple, err) < 0) {
                 return -1;
             }
@@ -452,7 +462,7 @@ static int run(struct top_descent *descent, double epsilon, const struct monitor
             }
             if (fit->reason || ended) {
                 if (gap_relative(fit->primal, fit->dual) >
-                    NEAR * epsilon) { /* else it was sought */
+                    NEAR_TARGET * epsilon) { /* otherwise a multiple was tried */
                     seek_multiple(descent, fit, multiple);
                 }
                 fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
@@ -461,19 +471,20 @@ static int run(struct top_descent *descent, double epsilon, const struct monitor
                                              : STOP_STUCK;
                 return 0;
             }
-            look_on(&outlook, gap_relative(fit->primal, fit->dual), fit->iterations, monitor);
+            after_evaluation(&forecast, gap_relative(fit->primal, fit->dual), fit->iterations,
+                             monitor);
         }
         sweep(descent, monitor);
-        descent->farther = FARTHER;
+        descent->relaxation = OVER_RELAXATION;
         fit->iterations += descent->rounds.repeats;
-        expect(&outlook, descent);
+        update_forecast(&forecast, descent);
         if (monitor_late(monitor)) {
-            outlook.next = fit->iterations;
+            forecast.next = fit->iterations;
         }
-        if (!(descent->most - descent->least > violation)) {
-            ended = descent->whole && descent->moved == 0;
+        if (!(descent->max_slope - descent->min_slope > violation)) {
+            ended = descent->whole && descent->max_change == 0;
             violation *= NEXT_VIOLATION;
-            take_all(descent);
+            unshrink(descent);
         }
     }
 }
@@ -520,7 +531,7 @@ int top_descent_solve(struct top_descent *descent, double cost, double epsilon,
     return status;
 }
 
-/* ---- making it ---- */
+/* ---- creation ---- */
 
 static int allocate(struct top_descent *descent, struct error *err) {
     size_t n = descent->n, d = descent->dimension;
@@ -535,10 +546,10 @@ static int allocate(struct top_descent *descent, struct error *err) {
     if (!descent->map->cluster) {
         return 0;
     }
-    descent->before = memory_zeros(n, sizeof *descent->before, "the dual point", err);
+    descent->alpha_before = memory_zeros(n, sizeof *descent->alpha_before, "the dual point", err);
     descent->start = memory_zeros(d, sizeof(double), "weights", err);
     descent->step = memory_zeros(d + 3, sizeof(double), "weights", err);
-    return descent->before && descent->start && descent->step ? 0 : -1;
+    return descent->alpha_before && descent->start && descent->step ? 0 : -1;
 }
 
 int top_descent_create(struct top_descent **descent, const struct problem *problem,
@@ -572,7 +583,7 @@ void top_descent_free(struct top_descent *descent) {
     if (!descent) {
         return;
     }
-    void *const array[] = {descent->variable, descent->s, descent->work,  descent->before,
+    void *const array[] = {descent->variable, descent->s, descent->work,  descent->alpha_before,
                            descent->order,    descent->w, descent->start, descent->step};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         free(array[i]);

@@ -1,4 +1,6 @@
-/* Compiled without contraction, see common/double_double/dd.h. */
+/* The function of a dual point in double-double, and the rounding-error bounds of its coefficients:
+ * the sums of alpha and beta must be equal, and entries must not exceed their caps. Compiled
+ * without contraction, see common/double_double/dd.h. */
 #include "families/top/solver/dual_function_dd.h"
 
 #include "common/base/memory.h"
@@ -9,12 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sum of n numbers in double-double is within (n + 8) of these of the sum of sizes. */
-static const double SUM = 0x1p-104;
-/* A cap is off by half an epsilon for each of seven roundings at the most: of a product of weights,
- * its quotient with K, another that makes shares sum to 1, and that sum; of the sum of alpha; of
- * the products of the two, and with this. */
-static const double CAP = 3.51 * DBL_EPSILON;
+/* Relative error of a sum of n numbers in double-double, over (n + 8) times the sum of
+ * magnitudes. */
+static const double SUM_ROUNDING = 0x1p-104;
+/* Relative rounding error of a cap: half an epsilon for each of at most seven roundings. These are
+ * a product of weights, its quotient with K, the quotient that makes shares sum to 1 and that sum,
+ * the sum of alpha, the product of share and sum, and the product with this bound. */
+static const double CAP_ROUNDING = 3.51 * DBL_EPSILON;
 
 /* ---- sums ---- */
 
@@ -26,14 +29,14 @@ static struct dd sum_of(const double *x, size_t n) {
     return sum;
 }
 
-/* The sums of alpha and of beta over all ranks, and what alpha sums to more; off: what that may be
- * off by. caps: of TOP_MEAN, the part by which shares times the sum of alpha may be too high. */
+/* Sums of alpha and beta over all processes. difference = alpha - beta, rounding_bound its error.
+ * caps: for TOP_MEAN, the relative excess of share times the sum of alpha over the exact cap. */
 struct sums {
-    double alpha, beta, apart, off, caps;
+    double alpha, beta, difference, rounding_bound, caps;
 };
 
-/* Shares that would not sum to 1 are made to, in plain double: what they sum to more is
- * rounding. */
+/* Shares whose sum was below 1 are scaled to sum to 1 in double. Returns their excess over 1 if it
+ * is rounding, else 0. */
 static double shares_over(const struct top_risk *risk) {
     struct dd sum = sum_of(risk->share, risk->n);
     double rounding = ((double)risk->n_all + 8) * DBL_EPSILON, over;
@@ -49,123 +52,128 @@ static double shares_over(const struct top_risk *risk) {
 
 static struct sums sum_both(const struct top_risk *risk, const double *alpha, const double *beta) {
     struct dd a = sum_of(alpha, risk->n), b = sum_of(beta, risk->n);
-    struct dd apart = dd_add(a, dd_negative(b));
-    struct sums sums = {.alpha = a.hi, .beta = b.hi, .apart = apart.hi};
-    double units = ((double)risk->n_all + 8) * SUM;
+    struct dd difference = dd_add(a, dd_negative(b));
+    struct sums sums = {.alpha = a.hi, .beta = b.hi, .difference = difference.hi};
+    double units = ((double)risk->n_all + 8) * SUM_ROUNDING;
     if (risk->cluster) {
         long double all[] = {(long double)a.hi + (long double)a.lo,
                              (long double)b.hi + (long double)b.lo};
         cluster_sum_long(risk->cluster, all, 2);
         sums.alpha = (double)all[0];
         sums.beta = (double)all[1];
-        sums.apart = (double)(all[0] - all[1]);
+        sums.difference = (double)(all[0] - all[1]);
         units += ((double)cluster_size(risk->cluster) + 1) * (double)LDBL_EPSILON;
     }
-    sums.off = units * (sums.alpha + sums.beta);
-    sums.caps = risk->kind == TOP_MEAN ? CAP + shares_over(risk) : 0;
+    sums.rounding_bound = units * (sums.alpha + sums.beta);
+    sums.caps = risk->kind == TOP_MEAN ? CAP_ROUNDING + shares_over(risk) : 0;
     return sums;
 }
 
 /* ---- sums that are equal ---- */
 
-/* The cap of an entry of TOP_MEAN, at least. */
+/* A lower bound of the cap of entry j (TOP_MEAN). */
 static double cap_of(const struct top_risk *risk, const struct sums *sums, size_t j) {
     return risk->share[j] < 1 || risk->mass_error > 0
                ? (1 - sums->caps) * risk->share[j] * sums->alpha
-               : INFINITY; /* a cap of the whole sum is none */
+               : INFINITY; /* a cap of the whole sum does not restrict */
 }
 
-/* An entry that takes `more` is rounded, and its cap holds then. */
+/* Whether the entry stays below its cap after it has been increased by `more` and rounded. */
 static bool has_room(const struct top_risk *risk, const struct sums *sums, size_t j, double beta,
                      double more) {
     return more <= 0 || risk->kind != TOP_MEAN ||
            (beta + more) * (1 + DBL_EPSILON) < cap_of(risk, sums, j);
 }
 
-/* Gives the difference of the sums to the smallest entries of beta that can take it: the smaller an
- * entry the finer its unit. */
-static void settle(const struct top_risk *risk, const double *alpha, double *beta) {
-    enum { TRIES = 3 };
-    for (int k = 0; k < TRIES; k++) {
+/* Adds the difference of the sums to the smallest entries of beta that can take it: the smaller an
+ * entry, the finer its unit in the last place. */
+static void balance_sums(const struct top_risk *risk, const double *alpha, double *beta) {
+    enum { MAX_TRIES = 3 };
+    for (int k = 0; k < MAX_TRIES; k++) {
         struct sums sums = sum_both(risk, alpha, beta);
         size_t best = risk->n;
         for (size_t j = 0; j < risk->n; j++) {
-            bool fits =
-                beta[j] > 2 * fabs(sums.apart) && has_room(risk, &sums, j, beta[j], sums.apart);
+            bool fits = beta[j] > 2 * fabs(sums.difference) &&
+                        has_room(risk, &sums, j, beta[j], sums.difference);
             best = fits && (best == risk->n || beta[j] < beta[best]) ? j : best;
         }
-        if (best == risk->n || sums.apart == 0) {
+        if (best == risk->n || sums.difference == 0) {
             return;
         }
-        beta[best] += sums.apart;
+        beta[best] += sums.difference;
     }
 }
 
-/* ---- what is paid ---- */
+/* ---- error bounds of beta ---- */
 
-/* TOP_MEAN, rows in one place: errors (n) of entries above their caps, and of the one entry, of the
- * least reach, that takes what caps leave over. False, and nothing is added, where none can. */
-static bool pay_caps(const struct top_risk *risk, const double *reach, const double *beta,
-                     const struct sums *sums, double *error) {
-    double over = fabs(sums->apart) + sums->off;
-    size_t taker = risk->n;
+/* TOP_MEAN on one process: adds the errors (n) of entries above their caps, and of one entry that
+ * receives the excess: the one with the smallest feature norm. Returns false, and adds nothing, if
+ * no entry has room for it. */
+static bool bound_cap_errors(const struct top_risk *risk, const double *norm_bound,
+                             const double *beta, const struct sums *sums, double *error) {
+    double over = fabs(sums->difference) + sums->rounding_bound;
+    size_t receiver = risk->n;
     for (size_t j = 0; j < risk->n; j++) {
         over += fmax(0, beta[j] - cap_of(risk, sums, j));
     }
     over *= 1 + DBL_EPSILON * (double)risk->n;
     for (size_t j = 0; j < risk->n; j++) {
         bool takes = beta[j] >= over && has_room(risk, sums, j, beta[j], over);
-        taker = takes && (taker == risk->n || reach[j] < reach[taker]) ? j : taker;
+        receiver =
+            takes && (receiver == risk->n || norm_bound[j] < norm_bound[receiver]) ? j : receiver;
     }
-    for (size_t j = 0; j < risk->n && taker < risk->n; j++) {
+    for (size_t j = 0; j < risk->n && receiver < risk->n; j++) {
         error[j] += fmax(0, beta[j] - cap_of(risk, sums, j));
-        error[j] += j == taker ? over : 0;
+        error[j] += j == receiver ? over : 0;
     }
-    return taker < risk->n;
+    return receiver < risk->n;
 }
 
-/* Whether this rank is the first that has the largest reach. */
-static bool holds_farthest(struct cluster *cluster, double reach) {
-    double rank = (double)cluster_rank(cluster), largest = cluster_largest(cluster, reach);
-    return -cluster_largest(cluster, reach == largest ? -rank : -INFINITY) == rank;
+/* Whether this process is the first that has the largest feature norm. */
+static bool holds_largest_norm(struct cluster *cluster, double norm_bound) {
+    double rank = (double)cluster_rank(cluster), largest = cluster_largest(cluster, norm_bound);
+    return -cluster_largest(cluster, norm_bound == largest ? -rank : -INFINITY) == rank;
 }
 
-/* Errors (n) of beta, scaled to the sum of alpha; of TOP_MEAN then cut to its caps, which leaves
- * over as much for rows wherever they are. Returns the part that scaling changes. */
-static double pay_scaling(const struct top_risk *risk, const double *reach, const double *beta,
-                          const struct sums *sums, double *error) {
-    size_t n = risk->n, far = 0;
-    double part = sums->beta > 0 ? (fabs(sums->apart) + sums->off) / sums->beta : 0, cut = 0;
+/* Adds the errors (n) of beta scaled to the sum of alpha. For TOP_MEAN beta is then cut to its
+ * caps, and the excess may go to any row, so it counts with the largest feature norm. Returns the
+ * relative change by the scaling. */
+static double bound_scaling_errors(const struct top_risk *risk, const double *norm_bound,
+                                   const double *beta, const struct sums *sums, double *error) {
+    size_t n = risk->n, largest = 0;
+    double part = sums->beta > 0 ? (fabs(sums->difference) + sums->rounding_bound) / sums->beta : 0,
+           cut = 0;
     for (size_t i = 0; i < n; i++) {
         double scaled = (1 + part) * beta[i] * (1 + 2 * DBL_EPSILON);
         double over = risk->kind == TOP_MEAN ? fmax(0, scaled - cap_of(risk, sums, i)) : 0;
         error[i] += part * beta[i] + over;
         cut += over;
-        far = reach[i] > reach[far] ? i : far;
+        largest = norm_bound[i] > norm_bound[largest] ? i : largest;
     }
-    bool has_far = holds_farthest(risk->cluster, n > 0 ? reach[far] : -INFINITY);
+    bool has_largest = holds_largest_norm(risk->cluster, n > 0 ? norm_bound[largest] : -INFINITY);
     cut = cluster_total(risk->cluster, cut) * (1 + DBL_EPSILON * ((double)risk->n_all + 8));
-    if (has_far && risk->kind == TOP_MEAN) {
-        error[far] += part * sums->beta + cut;
+    if (has_largest && risk->kind == TOP_MEAN) {
+        error[largest] += part * sums->beta + cut;
     }
     return part;
 }
 
 /* ---- the function ---- */
 
-/* b (n) and errors of what double has no digits for, of equal rows at the first of them. */
+/* b (n) = alpha - beta rounded to double, with the coefficients of equal rows added up at the first
+ * of them; adds the parts that double cannot hold to error (n). */
 static int subtract(const struct top_certifier *certifier, const struct top_risk *risk,
                     const struct fit *fit, double *b, double *error, struct error *err) {
     size_t n = risk->n;
-    double units = ((double)n + 8) * SUM;
+    double units = ((double)n + 8) * SUM_ROUNDING;
     struct dd *sum = memory_zeros(n, sizeof *sum, "a certificate", err);
     if (!sum) {
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
-        size_t at = certifier->twin ? certifier->twin[i] : i;
+        size_t at = certifier->first_equal ? certifier->first_equal[i] : i;
         sum[at] = dd_add(sum[at], dd_two_sum(fit->alpha[i], -fit->beta[i]));
-        error[at] += certifier->twin ? units * (fit->alpha[i] + fit->beta[i]) : 0;
+        error[at] += certifier->first_equal ? units * (fit->alpha[i] + fit->beta[i]) : 0;
     }
     for (size_t i = 0; i < n; i++) {
         b[i] = sum[i].hi;
@@ -175,11 +183,11 @@ static int subtract(const struct top_certifier *certifier, const struct top_risk
     return 0;
 }
 
-/* What top_risk_dual may be off by. */
+/* The rounding-error bound of top_risk_dual. */
 static double linear_rounding(const struct top_risk *risk, double cost, const struct fit *fit,
                               const struct sums *sums, double part, double linear) {
     bool quantile = risk->kind == TOP_QUANTILE, none = risk->kind == TOP_NONE;
-    double squares = 0, under = 0; /* that: what caps that underflow may do */
+    double squares = 0, under = 0; /* under: effect of caps that underflow */
     for (size_t i = 0; i < risk->n; i++) {
         double a = fit->alpha[i], b = fit->beta[i];
         double of_a = risk->square && a > 0 ? a / (4 * cost * risk->cost[i]) : 0;
@@ -188,7 +196,7 @@ static double linear_rounding(const struct top_risk *risk, double cost, const st
         under += (4 + 4 * (of_a * of_a + of_b * of_b)) * CERTIFY_UNDERFLOW;
     }
     under = cluster_total(risk->cluster, under);
-    /* of the quantile's pull a quotient, which the budget multiplies, and a product */
+    /* the quantile's root term: a quotient times the budget, and a product */
     under += quantile ? (1 + risk->budget) / risk->theta * CERTIFY_UNDERFLOW : 0;
     squares = cluster_total(risk->cluster, squares);
     double ranks = ((double)cluster_size(risk->cluster) - 1) * DBL_EPSILON;
@@ -203,7 +211,7 @@ int top_dual_function_make(const struct top_certifier *certifier, const struct t
                            double cost, struct fit *fit, struct top_dual_function *function,
                            struct error *err) {
     const struct score_map *map = certifier->map;
-    const double *reach = certify_reach(certifier->certify);
+    const double *norm_bound = certify_reach(certifier->certify);
     size_t n = map->n, used = 0;
     *function = (struct top_dual_function){
         .b = memory_array(n, sizeof(double), "a certificate", err),
@@ -214,14 +222,15 @@ int top_dual_function_make(const struct top_certifier *certifier, const struct t
     }
     bool balanced = risk->kind != TOP_NONE;
     if (balanced && !risk->cluster) {
-        settle(risk, fit->alpha, fit->beta);
+        balance_sums(risk, fit->alpha, fit->beta);
     }
     struct sums sums = sum_both(risk, fit->alpha, fit->beta);
     double part = 0;
-    bool paid = !balanced || (risk->kind == TOP_MEAN && !risk->cluster &&
-                              pay_caps(risk, reach, fit->beta, &sums, function->error));
-    if (!paid) {
-        part = pay_scaling(risk, reach, fit->beta, &sums, function->error);
+    bool bounded =
+        !balanced || (risk->kind == TOP_MEAN && !risk->cluster &&
+                      bound_cap_errors(risk, norm_bound, fit->beta, &sums, function->error));
+    if (!bounded) {
+        part = bound_scaling_errors(risk, norm_bound, fit->beta, &sums, function->error);
     }
     if (subtract(certifier, risk, fit, function->b, function->error, err) < 0) {
         return -1;

@@ -1,5 +1,5 @@
-/* The function of a dual point of classification at the top, and what a certificate has to pay for
- * it (doc/mathematics, "top: the dual"). */
+/* The function of a dual point of classification at the top with its rounding-error bounds
+ * (doc/mathematics, "top: the dual"). */
 #ifndef FAMILIES_TOP_SOLVER_DUAL_FUNCTION_DD_H
 #define FAMILIES_TOP_SOLVER_DUAL_FUNCTION_DD_H
 
@@ -8,16 +8,17 @@
 #include "families/top/solver/risk.h"
 #include "fit/fit.h"
 
-/* The function, and how far its coefficients are from those of a point that is feasible. */
+/* The function f = sum b_i phi_i, and the distance of its coefficients from a feasible point. */
 struct top_dual_function {
-    double *b, *error, *weights; /* (n), (n), (dimension) */
-    double linear, rounding;     /* top_risk_dual, which is at most that much less */
+    double *b, *error,
+        *weights; /* coefficients (n), bounds of their errors (n), weights of f (dimension) */
+    double linear, rounding; /* top_risk_dual, and a bound of its rounding error */
 };
 
-/* Of the fit's dual point, which top_dual_repair has made feasible up to rounding. Where rows are
- * in one place one entry of beta takes what rounding has left of the sums' difference; what double
- * has no digits for is paid. Coefficients of equal rows are joined, see struct top_certifier. The
- * caller calls top_dual_function_free, also when it fails. */
+/* Makes the function of the fit's dual point, which top_dual_repair has made feasible up to
+ * rounding. On one process one entry of beta takes the rounding difference of the sums; what double
+ * cannot hold goes into the error bounds. The coefficients of equal rows are added up at the first
+ * of them (struct top_certifier). The caller calls top_dual_function_free, also after a failure. */
 int top_dual_function_make(const struct top_certifier *certifier, const struct top_risk *risk,
                            double cost, struct fit *fit, struct top_dual_function *function,
                            struct error *err);

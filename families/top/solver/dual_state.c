@@ -12,25 +12,25 @@ bool top_state_levelled(const struct top_state *state) {
            (state->risk->kind == TOP_QUANTILE && !state->risk->square);
 }
 
-double top_state_cap(const struct top_state *state, size_t place) {
-    return state->cap_rate[place] * state->level;
+double top_state_cap(const struct top_state *state, size_t position) {
+    return state->cap_rate[position] * state->level;
 }
 
-/* sqrt(budget) / theta, the factor of sqrt(squares). */
-static double pull(const struct top_state *state) {
+/* sqrt(budget) / theta: the dual's term in sqrt(squares) has this factor. */
+static double root_factor(const struct top_state *state) {
     return sqrt(state->risk->budget) / state->risk->theta;
 }
 
-static void set_curl(struct top_state *state) {
+static void set_quadratic(struct top_state *state) {
     if (quantile_squared(state)) {
-        state->curl = state->squares > 0 ? pull(state) / sqrt(state->squares) : 0;
+        state->quadratic = state->squares > 0 ? root_factor(state) / sqrt(state->squares) : 0;
     }
 }
 
-void top_state_classify(struct top_state *state) {
+void top_state_find_capped(struct top_state *state) {
     bool levelled = top_state_levelled(state);
     if (levelled && state->risk->kind == TOP_QUANTILE) {
-        state->level = 0; /* delta is as small as it may be */
+        state->level = 0; /* delta is as small as beta permits */
         for (size_t p = 0; p < state->n; p++) {
             if (state->cap_rate[p] > 0) {
                 state->level = fmax(state->level, state->beta[p] / state->cap_rate[p]);
@@ -53,10 +53,10 @@ void top_state_classify(struct top_state *state) {
         }
         state->squares += state->beta[p] * state->beta[p] * state->inverse[p];
     }
-    set_curl(state);
+    set_quadratic(state);
 }
 
-/* The sums of a block without entries. */
+/* The sums of a capped block without entries. */
 static void empty_block(struct top_state *state) {
     state->A =
         top_state_levelled(state) && state->risk->kind == TOP_QUANTILE ? -state->risk->budget : 0;
@@ -67,7 +67,7 @@ void top_state_sums(struct top_state *state) {
     empty_block(state);
     for (size_t p = 0; p < state->n && top_state_levelled(state); p++) {
         if (state->capped[p]) {
-            state->A += state->cap_rate[p] * (state->s[p] + state->lift);
+            state->A += state->cap_rate[p] * (state->s[p] + state->beta_offset);
             state->kappa += state->cap_rate[p] * state->U[p];
             state->omega += state->cap_rate[p];
         }
@@ -84,19 +84,19 @@ double top_state_dual(const struct top_state *state, double *norm) {
         f += (alpha - beta) * state->s[p];
     }
     *norm = f;
-    value += state->lift * betas - 0.5 * f;
+    value += state->beta_offset * betas - 0.5 * f;
     if (state->risk->kind == TOP_NONE) {
-        value -= 0.5 * state->curl * squares;
+        value -= 0.5 * state->quadratic * squares;
     } else if (state->risk->kind == TOP_QUANTILE) {
-        value -=
-            state->risk->square ? pull(state) * sqrt(squares) : state->risk->budget * state->level;
+        value -= state->risk->square ? root_factor(state) * sqrt(squares)
+                                     : state->risk->budget * state->level;
     }
     return value;
 }
 
 /* ---- taking a step ---- */
 
-/* The rate of the level. */
+/* The rate of the level along the step. */
 static double level_rate(const struct top_state *state, const struct top_step *step) {
     if (state->risk->kind != TOP_MEAN) {
         return step->block;
@@ -108,74 +108,76 @@ static double level_rate(const struct top_state *state, const struct top_step *s
     return rate;
 }
 
-/* How far the step may go; *stop: the place whose beta is then at its cap, beside the entries. */
-static double longest(const struct top_state *state, const struct top_step *step, double rate,
-                      ptrdiff_t *stop) {
-    double most = INFINITY;
-    *stop = TOP_NO_PLACE;
+/* The maximal step length. *stop_position: the position, other than the step's entries, whose beta
+ * reaches its cap there; or TOP_NO_POSITION. */
+static double max_step_length(const struct top_state *state, const struct top_step *step,
+                              double rate, ptrdiff_t *stop_position) {
+    double max_length = INFINITY;
+    *stop_position = TOP_NO_POSITION;
     for (int e = 0; e < step->n; e++) {
-        size_t p = step->entry[e].place;
+        size_t p = step->entry[e].position;
         double own = step->entry[e].rate;
         if (!step->entry[e].beta) {
-            most = fmin(most,
-                        own > 0 ? (state->C[p] - state->alpha[p]) / own : state->alpha[p] / -own);
+            max_length = fmin(max_length, own > 0 ? (state->C[p] - state->alpha[p]) / own
+                                                  : state->alpha[p] / -own);
             continue;
         }
-        double over = own; /* rate over the cap */
+        double rate_over_cap = own; /* rate relative to the moving cap */
         if (state->capped[p]) {
             own += top_state_levelled(state) ? state->cap_rate[p] * rate : 0;
         } else {
-            over -= top_state_levelled(state) ? state->cap_rate[p] * rate : 0;
+            rate_over_cap -= top_state_levelled(state) ? state->cap_rate[p] * rate : 0;
         }
         if (own < 0) {
-            most = fmin(most, state->beta[p] / -own);
+            max_length = fmin(max_length, state->beta[p] / -own);
         }
-        if (over > 0) {
-            most = fmin(most, fmax(0, top_state_cap(state, p) - state->beta[p]) / over);
+        if (rate_over_cap > 0) {
+            max_length =
+                fmin(max_length, fmax(0, top_state_cap(state, p) - state->beta[p]) / rate_over_cap);
         }
     }
     if (rate < 0 && top_state_levelled(state)) {
-        most = fmin(most, state->level / -rate);
+        max_length = fmin(max_length, state->level / -rate);
         for (size_t p = 0; p < state->active; p++) {
-            bool entry = (step->n > 0 && step->entry[0].beta && step->entry[0].place == p) ||
-                         (step->n > 1 && step->entry[1].beta && step->entry[1].place == p);
+            bool entry = (step->n > 0 && step->entry[0].beta && step->entry[0].position == p) ||
+                         (step->n > 1 && step->entry[1].beta && step->entry[1].position == p);
             if (state->beta[p] > 0 && !state->capped[p] && !entry) {
                 double at = fmax(0, top_state_cap(state, p) - state->beta[p]) /
                             (state->cap_rate[p] * -rate);
-                if (at < most) {
-                    most = at;
-                    *stop = (ptrdiff_t)p;
+                if (at < max_length) {
+                    max_length = at;
+                    *stop_position = (ptrdiff_t)p;
                 }
             }
         }
     }
-    return most;
+    return max_length;
 }
 
-/* TOP_QUANTILE squared: the best d in [0, most] of slope d - curvature d^2/2 - pull N(d), where
- * N(d)^2 = squares + 2 first d + second d^2 and the slope given leaves N out. The derivative falls,
- * so Newton's step is kept inside a bracket of its root. */
-static double curled_length(const struct top_state *state, double slope, double curvature,
-                            double first, double second, double most) {
-    double low = 0, high = most, factor = pull(state);
+/* TOP_QUANTILE squared: the maximiser in [0, max_length] of slope d - curvature d^2/2 - root_factor
+ * N(d) with N(d)^2 = squares + 2 first d + second d^2; `slope` does not include N. The derivative
+ * decreases, so Newton's method is safeguarded by a bracket of its root. */
+static double quantile_step_length(const struct top_state *state, double slope, double curvature,
+                                   double first, double second, double max_length) {
+    double low = 0, high = max_length, factor = root_factor(state);
     double d = 0;
-    if (!(high < INFINITY)) { /* |N'| <= sqrt(second), and alpha's h leaves some curvature */
+    if (!(high < INFINITY)) { /* |N'| <= sqrt(second), and alpha's h gives some curvature */
         high = (fmax(0, slope) + factor * sqrt(second)) / fmax(curvature, 1e-300);
     }
-    for (int round = 0; round < 60; round++) {
+    for (int iteration = 0; iteration < 60; iteration++) {
         double norm = sqrt(fmax(state->squares + 2 * first * d + second * d * d, 1e-300));
         double inner = first + second * d;
         double derivative = slope - curvature * d - factor * inner / norm;
-        double bend =
+        double second_derivative =
             curvature + factor * fmax(0, second / norm - inner * inner / (norm * norm * norm));
         if (derivative > 0) {
             low = d;
         } else {
             high = d;
         }
-        double next = d + derivative / bend;
+        double next = d + derivative / second_derivative;
         if (!(next > low && next < high)) {
-            next = next >= high && derivative > 0 && round == 0 ? high : 0.5 * (low + high);
+            next = next >= high && derivative > 0 && iteration == 0 ? high : 0.5 * (low + high);
         }
         if (fabs(next - d) <= 1e-14 * fabs(d) || next == d) {
             break;
@@ -185,15 +187,15 @@ static double curled_length(const struct top_state *state, double slope, double 
     return d;
 }
 
-/* Adds beta of place p to the capped block (sign 1), or takes it out (-1). */
+/* Adds beta of position p to the capped block (sign 1), or takes it out (-1). */
 static int change_block(struct top_state *state, size_t p, double sign, struct error *err) {
-    const float *row = rows_get(state->rows, p, state->active, err);
+    const float *row = rows_get(state->cache, p, state->active, err);
     if (!row) {
         return -1;
     }
     double rate = sign * state->cap_rate[p];
     state->kappa += rate * (2 * state->U[p] + rate * state->K[p]);
-    state->A += rate * (state->s[p] + state->lift);
+    state->A += rate * (state->s[p] + state->beta_offset);
     state->omega += rate;
     for (size_t q = 0; q < state->active; q++) {
         state->U[q] += rate * (double)row[q];
@@ -216,16 +218,16 @@ static int leave(struct top_state *state, size_t p, struct error *err) {
         return -1;
     }
     state->capped[p] = 0;
-    if (--state->n_capped == 0) { /* exactly nothing is left */
+    if (--state->n_capped == 0) { /* no rounding errors remain */
         memset(state->U, 0, state->n * sizeof *state->U);
         empty_block(state);
     }
     return 0;
 }
 
-/* TOP_QUANTILE, hinge: delta is no larger than some beta needs. */
+/* TOP_QUANTILE, hinge, without capped entries: lowers delta until an entry is at its cap. */
 static int lower_level(struct top_state *state, struct error *err) {
-    ptrdiff_t top = TOP_NO_PLACE;
+    ptrdiff_t top = TOP_NO_POSITION;
     double level = 0;
     for (size_t p = 0; p < state->active; p++) {
         if (state->beta[p] > 0 && state->beta[p] / state->cap_rate[p] > level) {
@@ -234,23 +236,23 @@ static int lower_level(struct top_state *state, struct error *err) {
         }
     }
     state->level = level;
-    return top == TOP_NO_PLACE ? 0 : enter(state, (size_t)top, err);
+    return top == TOP_NO_POSITION ? 0 : enter(state, (size_t)top, err);
 }
 
-/* Moves the entries by d, puts those that arrive on their bounds exactly there, and says which
- * have arrived at their caps or left them. */
-static int move_entries(struct top_state *state, const struct top_step *step, double d, double most,
-                        double rate, struct error *err) {
+/* Moves the entries by d, sets those that reach a bound exactly to it, and marks those that reach
+ * or leave their caps. */
+static int move_entries(struct top_state *state, const struct top_step *step, double d,
+                        double max_length, double rate, struct error *err) {
     bool levelled = top_state_levelled(state);
     for (int e = 0; e < step->n; e++) {
-        size_t p = step->entry[e].place;
+        size_t p = step->entry[e].position;
         double own = step->entry[e].rate;
         if (!step->entry[e].beta) {
             double alpha = state->alpha[p] + own * d;
             double bound = own > 0 ? state->C[p] : 0;
-            bool there =
-                d == most && fabs(bound - alpha) <= 1e-14 * (state->alpha[p] + fabs(own) * d);
-            state->alpha[p] = there || alpha < 0 || alpha > state->C[p] ? bound : alpha;
+            bool at_bound =
+                d == max_length && fabs(bound - alpha) <= 1e-14 * (state->alpha[p] + fabs(own) * d);
+            state->alpha[p] = at_bound || alpha < 0 || alpha > state->C[p] ? bound : alpha;
             continue;
         }
         double old = state->beta[p];
@@ -258,10 +260,10 @@ static int move_entries(struct top_state *state, const struct top_step *step, do
         double moved = old + (own + (was_capped && levelled ? state->cap_rate[p] * rate : 0)) * d;
         double cap = top_state_cap(state, p) + (levelled ? state->cap_rate[p] * rate * d : 0);
         double rounding = 1e-14 * (old + fabs(own) * d);
-        bool empty = moved <= 0 || (d == most && moved <= rounding);
-        bool full =
-            !empty && !was_capped && (moved >= cap || (d == most && cap - moved <= rounding));
-        moved = empty ? 0 : full ? cap : moved;
+        bool is_empty = moved <= 0 || (d == max_length && moved <= rounding);
+        bool is_full = !is_empty && !was_capped &&
+                       (moved >= cap || (d == max_length && cap - moved <= rounding));
+        moved = is_empty ? 0 : is_full ? cap : moved;
         state->squares += (moved * moved - old * old) * state->inverse[p];
         if (was_capped && d > 0) {
             if (levelled && leave(state, p, err) < 0) {
@@ -270,9 +272,9 @@ static int move_entries(struct top_state *state, const struct top_step *step, do
             state->capped[p] = 0;
         }
         state->beta[p] = moved;
-        if (full && levelled) {
-            state->capped[p] = 2; /* to enter once the level has moved */
-        } else if (full) {
+        if (is_full && levelled) {
+            state->capped[p] = 2; /* joins the block once the level has moved */
+        } else if (is_full) {
             state->capped[p] = 1;
         }
     }
@@ -285,12 +287,12 @@ static int move_scores(struct top_state *state, const struct top_step *step, dou
     double factor[2] = {0, 0}, block = -step->block * d, change = block * state->kappa;
     bool with_block = block != 0 && state->omega > 0;
     for (int e = 0; e < step->n; e++) {
-        row[e] = rows_get(state->rows, step->entry[e].place, state->active, err);
+        row[e] = rows_get(state->cache, step->entry[e].position, state->active, err);
         if (!row[e]) {
             return -1;
         }
         factor[e] = (step->entry[e].beta ? -1 : 1) * step->entry[e].rate * d;
-        change += factor[e] * state->U[step->entry[e].place];
+        change += factor[e] * state->U[step->entry[e].position];
     }
     double *s = state->s;
     const double *U = state->U;
@@ -313,7 +315,7 @@ static int move_scores(struct top_state *state, const struct top_step *step, dou
     return 0;
 }
 
-/* The capped entries follow the level. */
+/* Sets the capped entries to the moved cap. */
 static void move_block(struct top_state *state) {
     for (size_t p = 0; p < state->active; p++) {
         if (state->capped[p] == 1) {
@@ -325,33 +327,36 @@ static void move_block(struct top_state *state) {
 int top_state_take(struct top_state *state, const struct top_step *step, struct error *err) {
     bool levelled = top_state_levelled(state);
     double rate = level_rate(state, step);
-    ptrdiff_t stop;
-    double most = longest(state, step, rate, &stop), d;
+    ptrdiff_t stop_position;
+    double max_length = max_step_length(state, step, rate, &stop_position), d;
     if (quantile_squared(state)) {
         double first = 0, second = 0, curvature = 0;
         for (int e = 0; e < step->n; e++) {
             const struct top_entry *entry = &step->entry[e];
-            curvature += state->K[entry->place] + (entry->beta ? 0 : state->h[entry->place]);
+            curvature += state->K[entry->position] + (entry->beta ? 0 : state->h[entry->position]);
             if (entry->beta) {
-                first += entry->rate * state->beta[entry->place] * state->inverse[entry->place];
-                second += entry->rate * entry->rate * state->inverse[entry->place];
+                first +=
+                    entry->rate * state->beta[entry->position] * state->inverse[entry->position];
+                second += entry->rate * entry->rate * state->inverse[entry->position];
             }
         }
-        /* without the term in sqrt(squares), which may be all there is: rows may be equal */
-        const float *row = rows_get(state->rows, step->entry[0].place, state->active, err);
+        /* without the term in sqrt(squares); the rest may be 0 if rows are equal */
+        const float *row = rows_get(state->cache, step->entry[0].position, state->active, err);
         if (!row) {
             return -1;
         }
-        curvature -= 2 * (double)row[step->entry[1].place]; /* two rows, of opposite signs in f */
-        d = second > 0
-                ? curled_length(state, step->slope + state->curl * first,
-                                fmax(curvature, TOP_STATE_FLAT * state->K[step->entry[0].place]),
-                                first, second, most)
-                : fmin(most, step->slope / step->curvature);
+        curvature -=
+            2 * (double)row[step->entry[1].position]; /* the two rows have opposite signs in f */
+        d = second > 0 ? quantile_step_length(
+                             state, step->slope + state->quadratic * first,
+                             fmax(curvature, TOP_MIN_CURVATURE * state->K[step->entry[0].position]),
+                             first, second, max_length)
+                       : fmin(max_length, step->slope / step->curvature);
     } else {
-        d = fmin(most, step->slope / step->curvature);
+        d = fmin(max_length, step->slope / step->curvature);
     }
-    if (move_scores(state, step, d, err) < 0 || move_entries(state, step, d, most, rate, err) < 0) {
+    if (move_scores(state, step, d, err) < 0 ||
+        move_entries(state, step, d, max_length, rate, err) < 0) {
         return -1;
     }
     if (levelled && rate != 0) {
@@ -359,18 +364,19 @@ int top_state_take(struct top_state *state, const struct top_step *step, struct 
         move_block(state);
     }
     for (int e = 0; levelled && e < step->n; e++) {
-        size_t p = step->entry[e].place;
+        size_t p = step->entry[e].position;
         if (step->entry[e].beta && state->capped[p] == 2 && enter(state, p, err) < 0) {
             return -1;
         }
     }
-    if (stop != TOP_NO_PLACE && d == most && enter(state, (size_t)stop, err) < 0) {
+    if (stop_position != TOP_NO_POSITION && d == max_length &&
+        enter(state, (size_t)stop_position, err) < 0) {
         return -1;
     }
     if (levelled && state->risk->kind == TOP_QUANTILE && state->n_capped == 0 &&
         lower_level(state, err) < 0) {
         return -1;
     }
-    set_curl(state);
+    set_quadratic(state);
     return 0;
 }

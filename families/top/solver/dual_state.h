@@ -1,16 +1,17 @@
-/* A dual point of classification at the top, and the steps that move it: what smo runs.
+/* A dual point of classification at the top, and the steps of sequential minimal optimisation.
  *
- * With f = sum (alpha_i - beta_i) k(x_i, .) and scores s, the dual's slopes are
- *   g_i = 1 - s_i - h_i alpha_i        of alpha_i, h = 1 / (2 C_i) if squared, else 0
- *   z_j = s_j + lift - q_j beta_j      of beta_j
+ * With f = sum (alpha_i - beta_i) k(x_i, .) and scores s, the dual's partial derivatives ("slopes")
+ * are
+ *   g_i = 1 - s_i - h_i alpha_i            of alpha_i, h = 1 / (2 C_i) if squared, else 0
+ *   z_j = s_j + beta_offset - q_j beta_j   of beta_j
  * with sum alpha = sum beta (TOP_NONE: without). Bounds are 0 <= alpha_i <= C_i (none if squared)
  * and 0 <= beta_j <= cap_rate_j level, where the level is
  *   TOP_MEAN               sum alpha
- *   TOP_QUANTILE, hinge    delta, a variable of its own with slope -budget; cap_rate = theta mass
- *   otherwise              1: caps do not move (TOP_QUANTILE squared has none, TOP_NONE C mass)
- * Where the level moves, the entries that lie at their cap move with it, as one block: with r =
- * cap_rate, U is the sum of r_j K_j over them, kappa that of r_j U_j, A that of r_j z_j (less the
- * budget), omega that of r_j. For TOP_MEAN rho = 1 - omega is left for a free entry. */
+ *   TOP_QUANTILE, hinge    delta, a variable with slope -budget; cap_rate = theta mass
+ *   otherwise              1: caps are fixed (TOP_QUANTILE squared has none, TOP_NONE C mass)
+ * If the level is variable, the entries at their cap move with it as one block. With r = cap_rate,
+ * sums over the block are U = sum r_j K_j, kappa = sum r_j U_j, A = sum r_j z_j (less the budget)
+ * and omega = sum r_j. For TOP_MEAN rho = 1 - omega is left for an entry that is not capped. */
 #ifndef FAMILIES_TOP_SOLVER_DUAL_STATE_H
 #define FAMILIES_TOP_SOLVER_DUAL_STATE_H
 
@@ -22,31 +23,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All arrays (n) are by place: rows of the problem in the order of `rows`. Places 0..active-1 are
- * in use: s and U are up to date there, and only there may alpha or beta be above 0. */
+/* All arrays (n) are by position: the order of the rows in `cache`. Positions 0..active-1 are in
+ * use (not shrunk): only there s and U are up to date, and alpha and beta may be above 0. */
 struct top_state {
     const struct top_risk *risk;
-    struct rows *rows;
+    struct rows *cache;
     size_t n, active;
-    uint32_t *at;          /* row in each place */
-    double *alpha, *beta;  /* the point */
-    double *C, *cap_rate;  /* bounds: 0 where a row is no positive, or not in J */
+    uint32_t *row_of;      /* row of the problem at each position */
+    double *alpha, *beta;  /* the dual point */
+    double *C, *cap_rate;  /* upper bounds; 0: the row is not a positive, or not in J */
     double *h, *inverse;   /* 1 / (2 C_i) if squared; 1 / mass_j */
     double *s, *U, *K;     /* scores, U, diagonal of K */
     unsigned char *capped; /* beta is at its cap */
     double level, A, kappa, omega;
     size_t n_capped;
-    double lift;
-    double curl;    /* q_j = curl / mass_j */
-    double squares; /* sum beta^2 / mass, kept for TOP_QUANTILE squared */
+    double beta_offset;
+    double quadratic; /* q_j = quadratic / mass_j */
+    double squares;   /* sum beta^2 / mass, maintained for TOP_QUANTILE squared */
 };
 
-/* Where a place may be missing. */
-enum { TOP_NO_PLACE = -1 };
+/* Stands for no position. */
+enum { TOP_NO_POSITION = -1 };
 
-/* Entries of a step: alpha or beta of a place, with the rate at which it moves. */
+/* An entry of a step: alpha or beta at a position, and its rate. */
 struct top_entry {
-    size_t place;
+    size_t position;
     bool beta;
     double rate;
 };
@@ -54,39 +55,39 @@ struct top_entry {
 struct top_step {
     struct top_entry entry[2];
     int n;
-    double block; /* rate of the level, with which the capped block moves: 0, 1, -1 */
+    double block; /* rate of the level and of the capped block: 0, 1 or -1 */
     double slope, curvature;
 };
 
-/* Curvature is at least this part of the entries' own: rows may be equal. */
-static const double TOP_STATE_FLAT = 1e-12;
+/* Smallest curvature of a step relative to that of its entries: rows may be equal. */
+static const double TOP_MIN_CURVATURE = 1e-12;
 
-/* g and z, the slopes of an entry. */
+/* The slopes g and z. */
 static inline double top_state_alpha_slope(const struct top_state *state, size_t i) {
     return 1 - state->s[i] - state->h[i] * state->alpha[i];
 }
 
 static inline double top_state_beta_slope(const struct top_state *state, size_t j) {
-    return state->s[j] + state->lift - state->curl * state->inverse[j] * state->beta[j];
+    return state->s[j] + state->beta_offset - state->quadratic * state->inverse[j] * state->beta[j];
 }
 
-/* Whether caps move with a level. */
+/* Whether caps move with a variable level. */
 bool top_state_levelled(const struct top_state *state);
 
-/* The cap of beta in a place. */
-double top_state_cap(const struct top_state *state, size_t place);
+/* The cap of beta at a position. */
+double top_state_cap(const struct top_state *state, size_t position);
 
-/* Takes alpha, beta and level as they are: finds the capped entries, squares, curl; U, kappa and A
- * are the caller's to compute. Entries within rounding of their cap are put on it. */
-void top_state_classify(struct top_state *state);
+/* Finds the capped entries of the point, and sets level, squares and quadratic; entries within
+ * rounding of their cap are set to it. The caller computes U and then top_state_sums. */
+void top_state_find_capped(struct top_state *state);
 
-/* kappa, A and omega from s and U. */
+/* Sets kappa, A and omega from s and U. */
 void top_state_sums(struct top_state *state);
 
-/* Takes the step, as far as it is best or allowed. */
+/* Takes the step with its optimal or maximal length. */
 int top_state_take(struct top_state *state, const struct top_step *step, struct error *err);
 
-/* The dual's value from s of the places in use. */
+/* The dual's value, from s at the positions in use; *norm = |f|^2. */
 double top_state_dual(const struct top_state *state, double *norm);
 
 #endif

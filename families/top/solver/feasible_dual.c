@@ -15,20 +15,20 @@ int top_dual_allocate(struct fit *fit, size_t n, size_t dimension, struct error 
     return fit->weights && fit->alpha && fit->beta ? 0 : -1;
 }
 
-/* Clips to the bounds that do not move; returns whether all entries are finite. */
+/* Clips to the fixed bounds; returns whether all entries are finite. */
 static bool clip(const struct top_risk *risk, double C, double *alpha, double *beta) {
     bool finite = true;
     for (size_t i = 0; i < risk->n; i++) {
-        double most_alpha = risk->square ? INFINITY : C * risk->cost[i];
-        double most_beta = risk->kind == TOP_NONE && !risk->square ? C * risk->mass[i] : INFINITY;
-        alpha[i] = risk->cost[i] > 0 ? fmin(fmax(alpha[i], 0), most_alpha) : 0;
-        beta[i] = risk->mass[i] > 0 ? fmin(fmax(beta[i], 0), most_beta) : 0;
+        double max_alpha = risk->square ? INFINITY : C * risk->cost[i];
+        double max_beta = risk->kind == TOP_NONE && !risk->square ? C * risk->mass[i] : INFINITY;
+        alpha[i] = risk->cost[i] > 0 ? fmin(fmax(alpha[i], 0), max_alpha) : 0;
+        beta[i] = risk->mass[i] > 0 ? fmin(fmax(beta[i], 0), max_beta) : 0;
         finite = finite && isfinite(alpha[i]) && isfinite(beta[i]);
     }
     return finite;
 }
 
-/* The sum of x (risk->n) over the rows of all ranks. */
+/* The sum of x (risk->n) over the rows of all processes. */
 static double sum_of(const struct top_risk *risk, const double *x) {
     double sum = 0;
     for (size_t i = 0; i < risk->n; i++) {
@@ -43,9 +43,9 @@ static void scale(double *x, size_t n, double factor) {
     }
 }
 
-/* Raises what lies between 0 and its cap in proportion, until beta sums to m or nothing is left
- * that can be raised; each round that does not reach m puts an entry at its cap. Returns what is
- * missing. */
+/* Increases the entries between 0 and their caps in proportion, until beta sums to m or none is
+ * left; each iteration that does not reach m puts an entry at its cap. Returns the missing part of
+ * m. */
 static double raise_entries(const struct top_risk *risk, double m, double *beta) {
     for (;;) {
         double sum = 0, moving = 0;
@@ -76,7 +76,7 @@ static double raise_entries(const struct top_risk *risk, double m, double *beta)
     }
 }
 
-/* beta within its caps share_j m, with sum m: the shares sum to 1 at least. */
+/* Moves beta to 0 <= beta_j <= share_j m with sum m; the shares sum to at least 1. */
 static void repair_mean(const struct top_risk *risk, double m, double *beta) {
     size_t n = risk->n;
     for (size_t j = 0; j < n; j++) {
@@ -87,13 +87,13 @@ static void repair_mean(const struct top_risk *risk, double m, double *beta) {
         scale(beta, n, m / sum);
         return;
     }
-    double missing = raise_entries(risk, m, beta), room = 0;
+    double missing = raise_entries(risk, m, beta), slack = 0;
     for (size_t j = 0; j < n; j++) {
-        room += risk->share[j] * m - beta[j];
+        slack += risk->share[j] * m - beta[j];
     }
-    room = cluster_total(risk->cluster, room);
-    if (missing > 0 && room > 0) {
-        double part = fmin(1, missing / room);
+    slack = cluster_total(risk->cluster, slack);
+    if (missing > 0 && slack > 0) {
+        double part = fmin(1, missing / slack);
         for (size_t j = 0; j < n; j++) {
             beta[j] += part * (risk->share[j] * m - beta[j]);
         }

@@ -1,9 +1,9 @@
-/* Dual points of classification at the top, made feasible (doc/mathematics, "top: the dual").
+/* Feasible dual points of classification at the top (doc/mathematics, "top: the dual"):
  *
  *   0 <= alpha_i [<= C cost_i], 0 <= beta_j, sum alpha = sum beta
  *   mean: beta_j <= share_j sum alpha        none: without the sum, beta_j [<= C mass_j]
  *
- * where [] is for the hinge. Only at such a point is top_risk_dual less |f|^2 / 2 a lower bound. */
+ * where [] is for the hinge. Only at such a point is top_risk_dual - |f|^2 / 2 a lower bound. */
 #ifndef FAMILIES_TOP_SOLVER_FEASIBLE_DUAL_H
 #define FAMILIES_TOP_SOLVER_FEASIBLE_DUAL_H
 
@@ -14,13 +14,12 @@
 #include <stddef.h>
 
 /* Allocates the dual point (n each) of a fit and, unless it has them, its weights (dimension), all
- * 0. What the fit then has is released by fit_free, also when this fails. */
+ * zero. fit_free releases them, also after a failure. */
 int top_dual_allocate(struct fit *fit, size_t n, size_t dimension, struct error *err);
 
-/* Moves alpha and beta (n each) into the feasible set where they are not in it, by rounding or
- * otherwise: entries are clipped, then beta is scaled to the sum of alpha, as far as caps allow;
- * what is left goes to the entries with room. Points of the set are moved by rounding at most. A
- * point that is not finite becomes 0. */
+/* Moves alpha and beta (n each) to a feasible point: entries are clipped, then beta is scaled to
+ * the sum of alpha within its caps, and the remaining difference goes to entries below their caps.
+ * A feasible point changes by rounding only. A point that is not finite becomes 0. */
 void top_dual_repair(const struct top_risk *risk, double C, double *alpha, double *beta);
 
 #endif

@@ -7,45 +7,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Products of double-double numbers in a factorisation: some 10 ns each. */
-static const double MOST = 3e7;
+/* Largest number of double-double products in a factorisation, of about 10 ns each. */
+static const double MAX_PRODUCTS = 3e7;
 
-struct top_wide {
+struct top_system_dd {
     const double *X, *E;
     size_t m, d;
     struct dd *factor; /* (d, d) lower half */
     struct dd *t;      /* (d) work */
 };
 
-bool top_wide_fits(size_t m, size_t d) {
+bool top_system_dd_fits(size_t m, size_t d) {
     double side = (double)d;
-    return side * side * ((double)m / 2 + side / 6) <= MOST;
+    return side * side * ((double)m / 2 + side / 6) <= MAX_PRODUCTS;
 }
 
-int top_wide_create(struct top_wide **wide, const double *X, size_t m, size_t d,
-                    struct error *err) {
-    struct top_wide *made = memory_zeros(1, sizeof *made, "a system", err);
+int top_system_dd_create(struct top_system_dd **system, const double *X, size_t m, size_t d,
+                         struct error *err) {
+    struct top_system_dd *made = memory_zeros(1, sizeof *made, "a system", err);
     if (!made) {
         return -1;
     }
-    *made = (struct top_wide){.X = X,
-                              .m = m,
-                              .d = d,
-                              .factor = memory_array(d, d * sizeof *made->factor, "a system", err),
-                              .t = memory_array(d, sizeof *made->t, "a system", err)};
+    *made =
+        (struct top_system_dd){.X = X,
+                               .m = m,
+                               .d = d,
+                               .factor = memory_array(d, d * sizeof *made->factor, "a system", err),
+                               .t = memory_array(d, sizeof *made->t, "a system", err)};
     if (!made->factor || !made->t) {
-        top_wide_free(made);
+        top_system_dd_free(made);
         return -1;
     }
-    *wide = made;
+    *system = made;
     return 0;
 }
 
-void top_wide_free(struct top_wide *wide) {
-    if (wide) {
-        free(wide->factor);
-        free(wide->t);
-        free(wide);
+void top_system_dd_free(struct top_system_dd *system) {
+    if (system) {
+        free(system->factor);
+        free(system->t);
+        free(system);
     }
 }
 
@@ -56,16 +57,16 @@ static void add(struct dd *restrict to, struct dd a, const double *restrict x, s
     }
 }
 
-bool top_wide_factor(struct top_wide *wide, const double *E) {
-    size_t d = wide->d;
-    struct dd *A = wide->factor;
-    wide->E = E;
+bool top_system_dd_factor(struct top_system_dd *system, const double *E) {
+    size_t d = system->d;
+    struct dd *A = system->factor;
+    system->E = E;
     memset(A, 0, d * d * sizeof *A);
     for (size_t j = 0; j < d; j++) {
         A[j * d + j].hi = 1;
     }
-    for (size_t i = 0; i < wide->m; i++) {
-        const double *x = wide->X + i * d;
+    for (size_t i = 0; i < system->m; i++) {
+        const double *x = system->X + i * d;
         for (size_t j = 0; j < d; j++) {
             if (x[j] != 0) {
                 add(A + j * d, dd_divide((struct dd){x[j], 0}, (struct dd){E[i], 0}), x, j + 1);
@@ -75,24 +76,25 @@ bool top_wide_factor(struct top_wide *wide, const double *E) {
     return cholesky_precise_factor(A, d);
 }
 
-void top_wide_solve(struct top_wide *wide, const double *lack, double *x, double *w) {
-    size_t d = wide->d;
-    struct dd *t = wide->t;
+void top_system_dd_solve(struct top_system_dd *system, const double *residual, double *x,
+                         double *w) {
+    size_t d = system->d;
+    struct dd *t = system->t;
     for (size_t j = 0; j < d; j++) {
-        t[j] = (struct dd){lack ? lack[j] : 0, 0};
+        t[j] = (struct dd){residual ? residual[j] : 0, 0};
     }
-    for (size_t i = 0; i < wide->m; i++) {
-        add(t, dd_divide((struct dd){x[i], 0}, (struct dd){wide->E[i], 0}), wide->X + i * d, d);
+    for (size_t i = 0; i < system->m; i++) {
+        add(t, dd_divide((struct dd){x[i], 0}, (struct dd){system->E[i], 0}), system->X + i * d, d);
     }
-    cholesky_precise_solve(wide->factor, d, t);
-    for (size_t i = 0; i < wide->m; i++) {
-        const double *row = wide->X + i * d;
+    cholesky_precise_solve(system->factor, d, t);
+    for (size_t i = 0; i < system->m; i++) {
+        const double *row = system->X + i * d;
         struct dd rest = {x[i], 0};
         for (size_t j = 0; j < d; j++) {
             struct dd part = dd_multiply(t[j], (struct dd){row[j], 0});
             rest = dd_add(rest, dd_negative(part));
         }
-        x[i] = rest.hi / wide->E[i];
+        x[i] = rest.hi / system->E[i];
     }
     for (size_t j = 0; j < d; j++) {
         w[j] = t[j].hi;

@@ -13,13 +13,13 @@
 #include <string.h>
 
 enum {
-    MEMORY = 20,     /* pairs of steps and changes of the gradient that are kept */
-    WINDOW = 10,     /* iterations over which a start has to gain something */
-    MOST_TRIALS = 40 /* of a line search */
+    MAX_PAIRS = 20, /* stored pairs of steps and gradient changes */
+    WINDOW = 10,    /* iterations over which a start must improve by epsilon */
+    MAX_TRIALS = 40 /* of a line search */
 };
 
 /* A point w with its value and gradient. */
-struct place {
+struct point {
     double *w, *g; /* (d) */
     double value, threshold;
 };
@@ -28,25 +28,25 @@ struct run {
     const struct top_grill *grill;
     struct score_map map;
     size_t n, d;
-    double ratio;    /* of a negative's cost to a positive's */
+    double ratio;    /* cost of a negative relative to a positive */
     double *share;   /* (n) */
     double *s, *r;   /* (n) */
     uint32_t *order; /* (n) */
-    struct place at, trial, best;
-    double *direction;                     /* (d) */
-    double *step[MEMORY], *change[MEMORY]; /* (d) */
-    double product[MEMORY];                /* 1 / step'change */
-    size_t n_pairs;                        /* so far; the last MEMORY of them are kept */
+    struct point at, trial, best;
+    double *direction;                           /* (d) */
+    double *step[MAX_PAIRS], *change[MAX_PAIRS]; /* (d) */
+    double product[MAX_PAIRS];                   /* 1 / step'change */
+    size_t n_pairs;                              /* so far; the last MAX_PAIRS are stored */
     uint64_t iterations;
 };
 
-static int create_place(struct place *place, size_t d, struct error *err) {
-    place->w = memory_zeros(d, sizeof(double), "weights", err);
-    place->g = memory_zeros(d, sizeof(double), "weights", err);
-    return place->w && place->g ? 0 : -1;
+static int create_point(struct point *point, size_t d, struct error *err) {
+    point->w = memory_zeros(d, sizeof(double), "weights", err);
+    point->g = memory_zeros(d, sizeof(double), "weights", err);
+    return point->w && point->g ? 0 : -1;
 }
 
-static void copy_place(struct place *to, const struct place *from, size_t d) {
+static void copy_point(struct point *to, const struct point *from, size_t d) {
     memcpy(to->w, from->w, d * sizeof(double));
     memcpy(to->g, from->g, d * sizeof(double));
     to->value = from->value;
@@ -61,11 +61,11 @@ static int allocate(struct run *run, struct error *err) {
     run->order = memory_array(n, sizeof *run->order, "scores", err);
     run->direction = memory_array(d, sizeof(double), "weights", err);
     if (!run->share || !run->s || !run->r || !run->order || !run->direction ||
-        create_place(&run->at, d, err) < 0 || create_place(&run->trial, d, err) < 0 ||
-        create_place(&run->best, d, err) < 0) {
+        create_point(&run->at, d, err) < 0 || create_point(&run->trial, d, err) < 0 ||
+        create_point(&run->best, d, err) < 0) {
         return -1;
     }
-    for (int i = 0; i < MEMORY; i++) {
+    for (int i = 0; i < MAX_PAIRS; i++) {
         run->step[i] = memory_array(d, sizeof(double), "weights", err);
         run->change[i] = memory_array(d, sizeof(double), "weights", err);
         if (!run->step[i] || !run->change[i]) {
@@ -76,12 +76,12 @@ static int allocate(struct run *run, struct error *err) {
 }
 
 static void release(struct run *run) {
-    struct place *const place[] = {&run->at, &run->trial, &run->best};
-    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
-        free(place[i]->w);
-        free(place[i]->g);
+    struct point *const point[] = {&run->at, &run->trial, &run->best};
+    for (size_t i = 0; i < sizeof point / sizeof point[0]; i++) {
+        free(point[i]->w);
+        free(point[i]->g);
     }
-    for (int i = 0; i < MEMORY; i++) {
+    for (int i = 0; i < MAX_PAIRS; i++) {
         free(run->step[i]);
         free(run->change[i]);
     }
@@ -93,8 +93,8 @@ static void release(struct run *run) {
     free(run->direction);
 }
 
-/* Shares such that the rows strictly above the quantile have no more than 1 together, and the
- * ratio of costs. */
+/* Sets shares such that rows strictly above the quantile have at most 1 together, and the ratio of
+ * costs. */
 static void prepare(struct run *run) {
     const struct top_grill *grill = run->grill;
     double mass = 0, positive = 0, negative = 0;
@@ -104,12 +104,13 @@ static void prepare(struct run *run) {
         negative += grill->negative[i];
     }
     run->ratio = positive / negative;
-    for (size_t i = 0; i < run->n; i++) { /* a little less: sums that are whole stay so */
+    for (size_t i = 0; i < run->n;
+         i++) { /* slightly less, so that sums that are whole stay whole */
         run->share[i] = grill->mass[i] / (grill->tau * mass) * (1 - 1e-12);
     }
 }
 
-/* The row at the quantile: the highest of those of J that are not among the top tau. */
+/* The row at the quantile: the highest row of J that is not among the top tau. */
 static size_t quantile_row(struct run *run) {
     size_t n = 0;
     for (size_t i = 0; i < run->n; i++) {
@@ -119,7 +120,7 @@ static size_t quantile_row(struct run *run) {
     }
     double left;
     size_t at = select_largest(NULL, run->s, run->share, 1, run->order, n, &left, NULL);
-    if (at == n) { /* tau = 1: the lowest of all */
+    if (at == n) { /* tau = 1: the lowest row */
         at = 0;
         for (size_t i = 1; i < n; i++) {
             at = run->s[run->order[i]] < run->s[run->order[at]] ? i : at;
@@ -132,10 +133,10 @@ static size_t quantile_row(struct run *run) {
     return run->order[at];
 }
 
-/* Value and gradient at place->w. */
-static int evaluate(struct run *run, struct place *place, struct error *err) {
+/* Value and gradient at point->w. */
+static int evaluate(struct run *run, struct point *point, struct error *err) {
     const struct top_grill *grill = run->grill;
-    if (run->map.scores(&run->map, place->w, run->s, err) < 0) {
+    if (run->map.scores(&run->map, point->w, run->s, err) < 0) {
         return -1;
     }
     size_t row = quantile_row(run);
@@ -153,31 +154,31 @@ static int evaluate(struct run *run, struct place *place, struct error *err) {
         slopes -= run->r[i];
     }
     run->r[row] += slopes;
-    if (run->map.adjoint(&run->map, run->r, place->g, err) < 0) {
+    if (run->map.adjoint(&run->map, run->r, point->g, err) < 0) {
         return -1;
     }
-    array_add(place->g, 1, place->w, run->d);
-    place->value = 0.5 * array_dot(place->w, place->w, run->d) + grill->C * value;
-    place->threshold = t;
-    return isfinite(place->value)
+    array_add(point->g, 1, point->w, run->d);
+    point->value = 0.5 * array_dot(point->w, point->w, run->d) + grill->C * value;
+    point->threshold = t;
+    return isfinite(point->value)
                ? 0
                : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
 }
 
 /* direction = -H g, H from the pairs (two-loop recursion, Nocedal 1980). */
 static void find_direction(struct run *run) {
-    size_t d = run->d, kept = run->n_pairs < MEMORY ? run->n_pairs : MEMORY;
-    double *q = run->direction, weight[MEMORY];
+    size_t d = run->d, kept = run->n_pairs < MAX_PAIRS ? run->n_pairs : MAX_PAIRS;
+    double *q = run->direction, weight[MAX_PAIRS];
     for (size_t k = 0; k < d; k++) {
         q[k] = -run->at.g[k];
     }
     for (size_t i = 0; i < kept; i++) {
-        size_t at = (run->n_pairs - 1 - i) % MEMORY;
+        size_t at = (run->n_pairs - 1 - i) % MAX_PAIRS;
         weight[at] = run->product[at] * array_dot(run->step[at], q, d);
         array_add(q, -weight[at], run->change[at], d);
     }
     if (kept > 0) {
-        size_t last = (run->n_pairs - 1) % MEMORY;
+        size_t last = (run->n_pairs - 1) % MAX_PAIRS;
         double scale =
             1 / (run->product[last] * array_dot(run->change[last], run->change[last], d));
         for (size_t k = 0; k < d; k++) {
@@ -185,19 +186,19 @@ static void find_direction(struct run *run) {
         }
     }
     for (size_t i = kept; i-- > 0;) {
-        size_t at = (run->n_pairs - 1 - i) % MEMORY;
+        size_t at = (run->n_pairs - 1 - i) % MAX_PAIRS;
         double back = run->product[at] * array_dot(run->change[at], q, d);
         array_add(q, weight[at] - back, run->step[at], d);
     }
 }
 
-/* Weak Wolfe conditions by doubling and bisection (Lewis and Overton 2013), which also works
- * where there are kinks. *found: `trial` is lower than `at`. */
+/* Line search with weak Wolfe conditions by doubling and bisection (Lewis and Overton 2013), which
+ * also works at kinks. *found: `trial` is lower than `at`. */
 static int search_line(struct run *run, double slope, double first, const struct monitor *monitor,
                        bool *found, struct error *err) {
     double low = 0, high = INFINITY, x = first;
     *found = false;
-    for (int i = 0; i < MOST_TRIALS && !monitor_late(monitor); i++) {
+    for (int i = 0; i < MAX_TRIALS && !monitor_late(monitor); i++) {
         memcpy(run->trial.w, run->at.w, run->d * sizeof(double));
         array_add(run->trial.w, x, run->direction, run->d);
         if (evaluate(run, &run->trial, err) < 0) {
@@ -217,7 +218,7 @@ static int search_line(struct run *run, double slope, double first, const struct
             break;
         }
     }
-    if (*found) { /* the trial at hand may be the one that is too far */
+    if (*found) { /* the last trial may be too far */
         memcpy(run->trial.w, run->at.w, run->d * sizeof(double));
         array_add(run->trial.w, low, run->direction, run->d);
         return evaluate(run, &run->trial, err);
@@ -226,7 +227,7 @@ static int search_line(struct run *run, double slope, double first, const struct
 }
 
 static void remember_pair(struct run *run) {
-    size_t at = run->n_pairs % MEMORY;
+    size_t at = run->n_pairs % MAX_PAIRS;
     for (size_t k = 0; k < run->d; k++) {
         run->step[at][k] = run->trial.w[k] - run->at.w[k];
         run->change[at][k] = run->trial.g[k] - run->at.g[k];
@@ -238,7 +239,7 @@ static void remember_pair(struct run *run) {
     }
 }
 
-/* Goes down from `at` until little is gained. *stopped: what the monitor said. */
+/* Minimises from `at` until the improvement is small. *stopped: the monitor's stop reason. */
 static int descend(struct run *run, const struct monitor *monitor, enum stop_reason *stopped,
                    struct error *err) {
     double before = run->at.value;
@@ -256,7 +257,7 @@ static int descend(struct run *run, const struct monitor *monitor, enum stop_rea
                                      &found, err) < 0) {
             return -1;
         }
-        if (!found && run->n_pairs > 0) { /* once more along the gradient */
+        if (!found && run->n_pairs > 0) { /* restart along the gradient */
             run->n_pairs = 0;
             continue;
         }
@@ -264,7 +265,7 @@ static int descend(struct run *run, const struct monitor *monitor, enum stop_rea
             return 0;
         }
         remember_pair(run);
-        copy_place(&run->at, &run->trial, run->d);
+        copy_point(&run->at, &run->trial, run->d);
         if (i % WINDOW == 0) {
             if (before - run->at.value <= run->grill->epsilon * run->at.value) {
                 return 0;
@@ -274,8 +275,8 @@ static int descend(struct run *run, const struct monitor *monitor, enum stop_rea
     }
 }
 
-/* The best power of two as length of the direction in `at`, of those that there is time for, one at
- * the least. */
+/* Scales the direction in `at` by the best power of two among those that the deadline permits, at
+ * least one. */
 static int scale_start(struct run *run, const struct monitor *monitor, struct error *err) {
     double length = sqrt(array_dot(run->at.w, run->at.w, run->d)), best = INFINITY;
     for (size_t k = 0; k < run->d; k++) {
@@ -290,7 +291,7 @@ static int scale_start(struct run *run, const struct monitor *monitor, struct er
         }
         if (run->trial.value < best) {
             best = run->trial.value;
-            copy_place(&run->at, &run->trial, run->d);
+            copy_point(&run->at, &run->trial, run->d);
         }
         if (monitor_late(monitor)) {
             break;
@@ -299,8 +300,8 @@ static int scale_start(struct run *run, const struct monitor *monitor, struct er
     return 0;
 }
 
-/* The first start is from centroid to centroid; the others add to that direction a random one of
- * the same length, which grows to twice that. */
+/* The first start goes from centroid to centroid; the others add a random direction of the same
+ * length to it, with a weight that grows to 2. */
 static int start(struct run *run, size_t number, const struct monitor *monitor, struct error *err) {
     const struct top_grill *grill = run->grill;
     double positive = 0, negative = 0;
@@ -317,7 +318,7 @@ static int start(struct run *run, size_t number, const struct monitor *monitor, 
     struct random random;
     random_start(&random, grill->seed, 8 + number);
     double length = sqrt(array_dot(run->at.w, run->at.w, run->d)), drawn = 0;
-    for (size_t k = 0; k < run->d; k++) { /* nearly normal */
+    for (size_t k = 0; k < run->d; k++) { /* approximately normal */
         double sum = -6;
         for (int i = 0; i < 12; i++) {
             sum += random_unit(&random);
@@ -331,7 +332,7 @@ static int start(struct run *run, size_t number, const struct monitor *monitor, 
     return scale_start(run, monitor, err);
 }
 
-/* The best of all ranks, the first of equal ones; and iterations, and an end, of all. */
+/* Takes the best start of all processes, the first of equal ones; adds up their iterations. */
 static void take_best(struct run *run, size_t own, enum stop_reason *stopped) {
     struct cluster *cluster = run->grill->problem->starts;
     double value = -cluster_largest(cluster, -run->best.value);
@@ -339,16 +340,16 @@ static void take_best(struct run *run, size_t own, enum stop_reason *stopped) {
     double first = -cluster_largest(cluster, -number);
     double rank = number == first ? (double)cluster_rank(cluster) : -1;
     size_t from = (size_t)cluster_largest(cluster, rank);
-    double place[2] = {run->best.value, run->best.threshold};
+    double point[2] = {run->best.value, run->best.threshold};
     cluster_broadcast(cluster, run->best.w, run->d * sizeof *run->best.w, from);
-    cluster_broadcast(cluster, place, sizeof place, from);
-    run->best.value = place[0];
-    run->best.threshold = place[1];
+    cluster_broadcast(cluster, point, sizeof point, from);
+    run->best.value = point[0];
+    run->best.threshold = point[1];
     run->iterations = (uint64_t)cluster_total(cluster, (double)run->iterations);
     *stopped = (enum stop_reason)cluster_largest(cluster, (double)*stopped);
 }
 
-/* Where starts are dealt, a rank takes one when it is done with the last. */
+/* With distributed starts, a process takes the next one when it is done with the last. */
 static int run_all(struct run *run, const struct monitor *monitor, enum stop_reason *stopped,
                    struct error *err) {
     size_t n = run->grill->starts, best = n;
@@ -364,7 +365,7 @@ static int run_all(struct run *run, const struct monitor *monitor, enum stop_rea
             return -1;
         }
         if (run->at.value < run->best.value) {
-            copy_place(&run->best, &run->at, run->d);
+            copy_point(&run->best, &run->at, run->d);
             best = number;
         }
     }

@@ -11,19 +11,19 @@
 #include <string.h>
 
 enum {
-    STEPS = 300,     /* at most */
+    MAX_STEPS = 300, /* at max_length */
     TRIM_STEPS = 5,  /* tries to leave out what goes to 0 */
-    STALL_STEPS = 12 /* without progress, after which rounding has the last word */
+    MAX_STALLED = 12 /* without progress, after which rounding has the last word */
 };
 
-/* A step goes so far towards the boundary. */
-static const double SHORT_OF = 0.995;
+/* A step goes so length_here towards the boundary. */
+static const double BOUNDARY_FRACTION = 0.995;
 /* Less of the corrector is taken where that goes further by so much; steps this short are none. */
-static const double FURTHER = 1.2, SHORTEST = 1e-13;
+static const double LONGER = 1.2, MIN_LENGTH = 1e-13;
 /* Progress since it was made last: a gap below this part of that one, a dual that grew by so much,
  * or products that halved while they still make more than a part of the gap. */
 static const double BETTER_GAP = 0.9, BETTER_DUAL = 1.5, BETTER_PRODUCTS = 0.5;
-static const double PART_OF_GAP = 1e-3;
+static const double MIN_PRODUCTS = 1e-3;
 /* The first products, in parts of alpha: margins are about 1. */
 static const double FIRST_PRODUCTS = 1e-3;
 /* An entry may go to 0 if it is below this part of the mean times its multiplier; with each further
@@ -31,9 +31,9 @@ static const double FIRST_PRODUCTS = 1e-3;
 static const double TRIM = 0.1, TRIM_LESS = 0.01;
 /* Seconds that a run with features of a factor may take, with its certificate: 1,000 rows, degree
  * 3, C = 1e4 from 8 to 16. */
-static const double FACTORED = 16;
+static const double MIN_SECONDS = 16;
 /* The gap is to be found again from the data. */
-static const double ENOUGH = 0.8;
+static const double TARGET_PART = 0.8;
 
 /* ---- the start ---- */
 
@@ -42,25 +42,25 @@ static const double ENOUGH = 0.8;
  * the caps have to fall as it does), while one that is too high falls fast. */
 static double first_level(const struct top_interior *in) {
     const struct top_risk *risk = in->risk;
-    double sum = 0, squares = 0, most = 0;
+    double sum = 0, squares = 0, max_length = 0;
     for (size_t k = 0; k < in->n; k++) {
         double x = in->at.x[k];
         if (k < in->n_alpha) {
             sum += x;
         } else {
             squares += x * (x / risk->mass[in->row[k]]);
-            most = in->moving[k] > 0 ? fmax(most, x / in->moving[k]) : 0;
+            max_length = in->moving[k] > 0 ? fmax(max_length, x / in->moving[k]) : 0;
         }
     }
     double sums[] = {sum, squares};
     cluster_sum(in->cluster, sums, 2);
     sum = sums[0];
     squares = sums[1];
-    most = cluster_largest(in->cluster, most);
+    max_length = cluster_largest(in->cluster, max_length);
     return risk->kind == TOP_MEAN   ? sum
            : risk->kind == TOP_NONE ? 1
            : risk->square           ? sqrt(squares / risk->budget) / (2 * risk->theta)
-                                    : fmax(2 * most, sum / (risk->theta * risk->budget));
+                                    : fmax(2 * max_length, sum / (risk->theta * risk->budget));
 }
 
 /* Multipliers that belong to the slopes g of what they bound, with all products about `product`. */
@@ -77,7 +77,7 @@ static int start(struct top_interior_run *run, struct error *err) {
     struct top_interior *in = &run->in;
     struct top_point *at = &in->at;
     const struct top_risk *risk = in->risk;
-    double part = risk->square ? 1 + fmax(0, top_risk_of_nothing(risk)) : 0.5;
+    double part = risk->square ? 1 + fmax(0, top_risk_threshold_at_zero(risk)) : 0.5;
     double sum = part * in->cost * risk->total_cost;
     double products = 0, alphas = 0;
     for (size_t k = 0; k < in->n; k++) {
@@ -87,7 +87,7 @@ static int start(struct top_interior_run *run, struct error *err) {
                                             : sum * (risk->mass[i] / risk->total_mass);
         alphas += k < in->n_alpha ? at->x[k] : 0;
     }
-    if (top_interior_place(in, err) || top_interior_scores(in, err)) {
+    if (top_interior_set_function(in, err) || top_interior_scores(in, err)) {
         return -1;
     }
     at->level = first_level(in);
@@ -98,14 +98,14 @@ static int start(struct top_interior_run *run, struct error *err) {
     for (size_t k = 0; k < in->n; k++) {
         double sign = top_interior_sign(in, k), x = at->x[k];
         double g = sign * (in->s[in->row[k]] + at->rho) + in->square[k] * x - in->linear[k];
-        g += in->arc[k] > 0 ? x / (in->arc[k] * at->level) : 0;
+        g += in->perspective[k] > 0 ? x / (in->perspective[k] * at->level) : 0;
         in->slope[k] = g;
         at->u[k] = in->capped[k] ? in->fixed[k] + in->moving[k] * at->level - x : 1;
         products += fabs(g) * x;
     }
     double sums[] = {products, alphas};
     cluster_sum(in->cluster, sums, 2);
-    double product = fmax(sums[0] / in->all, FIRST_PRODUCTS * sums[1] / in->all_alpha);
+    double product = fmax(sums[0] / in->total, FIRST_PRODUCTS * sums[1] / in->total_alpha);
     for (size_t k = 0; k < in->n; k++) {
         first_multipliers(in, k, in->slope[k], product);
         at->lambda -= risk->kind == TOP_MEAN && in->capped[k] ? in->moving[k] * at->y[k] : 0;
@@ -121,7 +121,7 @@ static int start(struct top_interior_run *run, struct error *err) {
 
 /* What of the iterate's variable is handed on: nothing where x is below a part of z. Of those that
  * go to 0 x is the product of the two over z, which is about 1 as margins are; else z is. */
-static double hand_on(const struct top_interior *in, size_t k, double part) {
+static double rounded_value(const struct top_interior *in, size_t k, double part) {
     return k == SIZE_MAX || in->at.x[k] < part * in->at.z[k] ? 0 : in->at.x[k];
 }
 
@@ -129,8 +129,8 @@ static double hand_on(const struct top_interior *in, size_t k, double part) {
 static int take_point(struct top_interior_run *run, double part, struct error *err) {
     struct top_interior *in = &run->in;
     for (size_t i = 0; i < in->m; i++) {
-        run->alpha[i] = hand_on(in, in->alpha_of[i], part);
-        run->beta[i] = hand_on(in, in->beta_of[i], part);
+        run->alpha[i] = rounded_value(in, in->alpha_of[i], part);
+        run->beta[i] = rounded_value(in, in->beta_of[i], part);
     }
     top_dual_repair(&run->risk, in->cost, run->alpha, run->beta);
     for (size_t i = 0; i < in->m; i++) {
@@ -187,7 +187,7 @@ static int take_bounds(struct top_interior_run *run, struct error *err) {
 }
 
 static bool reached(const struct top_interior_run *run, double primal, double dual) {
-    return gap_reached(primal, dual, ENOUGH * run->epsilon);
+    return gap_reached(primal, dual, TARGET_PART * run->epsilon);
 }
 
 /* Takes the point without the entries that go to 0, if the gap is reached with it too: it has fewer
@@ -196,7 +196,7 @@ static int trim(struct top_interior_run *run, int tries, bool *trimmed, struct e
     const struct top_interior *in = &run->in;
     double mean = 0, part = TRIM;
     for (size_t k = 0; k < in->n; k++) {
-        mean += in->at.x[k] / in->all;
+        mean += in->at.x[k] / in->total;
     }
     mean = cluster_total(in->cluster, mean);
     *trimmed = false;
@@ -216,7 +216,7 @@ static int trim(struct top_interior_run *run, int tries, bool *trimmed, struct e
 
 /* ---- the run ---- */
 
-/* The step: its centring as Mehrotra has it, and as much of the corrector as lets it go far. */
+/* The step: its centring as Mehrotra has it, and as much of the corrector as lets it go length_here. */
 static bool step(struct top_interior *in) {
     double length = fmin(1, top_interior_longest(in, 0, 0)),
            products = top_interior_mean_product(in, 0);
@@ -224,18 +224,18 @@ static bool step(struct top_interior *in) {
     double target = ratio * ratio * ratio * products, best = 0, weight = 0;
     const double weights[] = {1, length, length * length, 0};
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
-        double far = top_interior_longest(in, target, weights[i]);
-        if (far > FURTHER * best) {
-            best = far;
+        double length_here = top_interior_longest(in, target, weights[i]);
+        if (length_here > LONGER * best) {
+            best = length_here;
             weight = weights[i];
         }
     }
-    best = SHORT_OF * best > 1 ? 1 : SHORT_OF * best;
-    return best > SHORTEST && top_interior_move(in, best, target, weight);
+    best = BOUNDARY_FRACTION * best > 1 ? 1 : BOUNDARY_FRACTION * best;
+    return best > MIN_LENGTH && top_interior_move(in, best, target, weight);
 }
 
 /* Computes a step and takes it. *moved is false where rounding leaves none. */
-static int next(struct top_interior *in, bool *moved, struct error *err) {
+static int take_step(struct top_interior *in, bool *moved, struct error *err) {
     bool factored;
     *moved = false;
     if (top_interior_factor(in, &factored, err)) {
@@ -257,9 +257,9 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
     struct top_interior *in = &run->in;
     double gap = INFINITY, dual = 0, products = INFINITY; /* when there was progress last */
     int stalled = 0, more = TRIM_STEPS;
-    uint64_t until = fit->iterations + STEPS;
+    uint64_t until = fit->iterations + MAX_STEPS;
     bool moved = true;
-    while (moved && stalled < STALL_STEPS && fit->iterations < until && more > 0) {
+    while (moved && stalled < MAX_STALLED && fit->iterations < until && more > 0) {
         if (take_bounds(run, err)) {
             return -1;
         }
@@ -275,13 +275,13 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
                 return 0;
             }
         }
-        enum stop_reason said = monitor_check(monitor, fit->iterations, run->primal, run->dual);
-        if (said) {
-            fit->reason = fit->converged ? STOP_REACHED : said;
+        enum stop_reason reason = monitor_check(monitor, fit->iterations, run->primal, run->dual);
+        if (reason) {
+            fit->reason = fit->converged ? STOP_REACHED : reason;
             return 0;
         }
         bool better = left < BETTER_GAP * gap || run->dual > BETTER_DUAL * dual ||
-                      (mean < BETTER_PRODUCTS * products && mean * in->all > PART_OF_GAP * left);
+                      (mean < BETTER_PRODUCTS * products && mean * in->total > MIN_PRODUCTS * left);
         stalled++;
         if (better) {
             gap = left;
@@ -289,7 +289,7 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
             products = mean;
             stalled = 0;
         }
-        if (next(in, &moved, err)) {
+        if (take_step(in, &moved, err)) {
             return -1;
         }
         fit->iterations++;
@@ -300,16 +300,16 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
 
 /* out (n) = values (m) at the rows in use; without an inside, share_j times `rest` at the others.
  */
-static void spread(const struct top_interior_run *run, const double *values, double rest,
+static void expand(const struct top_interior_run *run, const double *values, double rest,
                    double *out) {
-    const struct top_risk *whole = run->whole;
+    const struct top_risk *full_risk = run->full_risk;
     double shares = 0;
-    for (size_t i = 0; i < whole->n; i++) {
-        shares += whole->share[i];
+    for (size_t i = 0; i < full_risk->n; i++) {
+        shares += full_risk->share[i];
     }
-    shares = cluster_total(whole->cluster, shares);
-    for (size_t i = 0; i < whole->n; i++) {
-        out[i] = run->tight ? rest * (whole->share[i] / shares) : 0;
+    shares = cluster_total(full_risk->cluster, shares);
+    for (size_t i = 0; i < full_risk->n; i++) {
+        out[i] = run->empty_interior ? rest * (full_risk->share[i] / shares) : 0;
     }
     for (size_t i = 0; i < run->in.m; i++) {
         out[run->rows[i]] += values[i];
@@ -329,7 +329,7 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
             sum += features ? 0 : run->best_f[i]; /* else (width) */
         }
         alphas = cluster_total(run->in.cluster, alphas);
-        spread(run, run->best_beta, alphas, fit->beta);
+        expand(run, run->best_beta, alphas, fit->beta);
         for (size_t i = 0; i < m; i++) {
             fit->alpha[run->rows[i]] = run->best_alpha[i];
         }
@@ -339,7 +339,7 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
         if (run->add_constant) {
             fit->bias = run->best_f[run->width - 1] * run->constant;
         }
-        if (run->reach) {
+        if (run->norm_bound) {
             status = row_features_coefficients(&run->own, run->best_f, b, err) < 0
                          ? -1
                          : map->adjoint(map, b, fit->weights, err);
@@ -349,7 +349,7 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
         } else if (features) {
             memcpy(fit->weights, run->best_f, run->width * sizeof *run->best_f);
         } else {
-            spread(run, run->best_f, -sum, b);
+            expand(run, run->best_f, -sum, b);
             status = map->adjoint(map, b, fit->weights, err);
         }
     }
@@ -359,33 +359,32 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
 
 /* All steps of a run, of which what top_interior_make wants is filled in. */
 static int solve(struct top_interior_run *run, const struct problem *problem, double cost,
-                 const struct monitor *monitor, struct fit *fit, bool *possible,
-                 struct error *err) {
-    int status = top_interior_make(run, problem, cost, possible, err);
-    if (status == 0 && *possible) {
+                 const struct monitor *monitor, struct fit *fit, bool *applies, struct error *err) {
+    int status = top_interior_make(run, problem, cost, applies, err);
+    if (status == 0 && *applies) {
         run->primal = cost * top_risk_value(&run->risk, run->scores, run->work); /* of 0 */
         status = start(run, err) || improve(run, monitor, fit, err) ? -1 : 0;
     }
     if (status == 0 && fit->reason == STOP_ROUNDING) {
-        bool widened;
-        status = top_system_widen(run->in.system, &widened, err);
-        if (status == 0 && widened) {
+        bool uses_dd;
+        status = top_system_use_dd(run->in.system, &uses_dd, err);
+        if (status == 0 && uses_dd) {
             status = start(run, err) || improve(run, monitor, fit, err) ? -1 : 0;
         }
     }
-    return status == 0 && *possible ? copy_fit(run, fit, err) : status;
+    return status == 0 && *applies ? copy_fit(run, fit, err) : status;
 }
 
 /* Once more, with features of a factor of K. */
 static int solve_factored(const struct problem *problem, struct top_interior_run *run, double cost,
                           const struct monitor *monitor, struct fit *fit, struct error *err) {
     struct fit again = {.iterations = fit->iterations};
-    bool possible;
-    if (solve(run, problem, cost, monitor, &again, &possible, err)) {
+    bool applies;
+    if (solve(run, problem, cost, monitor, &again, &applies, err)) {
         fit_free(&again);
         return -1;
     }
-    if (possible) {
+    if (applies) {
         fit->iterations = again.iterations;
         fit->reason = again.reason;
         fit->converged = again.converged;
@@ -399,21 +398,22 @@ static int solve_factored(const struct problem *problem, struct top_interior_run
 }
 
 int top_interior_solve(const struct problem *problem, const struct score_map *map,
-                       struct top_risk *risk, const bool *within, const double *reach,
+                       struct top_risk *risk, const bool *in_set, const double *norm_bound,
                        bool certificate_failed, double cost, double epsilon,
                        const struct monitor *monitor, struct fit *fit, struct error *err) {
-    struct top_interior_run run = {.map = map, .whole = risk, .within = within, .epsilon = epsilon};
+    struct top_interior_run run = {
+        .map = map, .full_risk = risk, .in_set = in_set, .epsilon = epsilon};
     struct top_interior_run factored = run;
-    bool possible;
+    bool applies;
     *fit = (struct fit){0};
-    factored.reach = reach;
-    int status = solve(&run, problem, cost, monitor, fit, &possible, err);
+    factored.norm_bound = norm_bound;
+    int status = solve(&run, problem, cost, monitor, fit, &applies, err);
     bool by_rows = status == 0 && !top_system_by_features(run.in.system);
     top_interior_release(&run);
     /* only rounding makes bounds cross by more than the gap */
     bool crossed = fit->dual > (1 + epsilon) * fit->primal;
     bool lost = certificate_failed || crossed || fit->reason == STOP_ROUNDING;
-    if (by_rows && reach && lost && monitor_left(monitor) > FACTORED) {
+    if (by_rows && norm_bound && lost && monitor_left(monitor) > MIN_SECONDS) {
         status = solve_factored(problem, &factored, cost, monitor, fit, err);
         top_interior_release(&factored);
     }

@@ -21,13 +21,13 @@
 double top_interior_work(const struct problem *problem, const struct top_risk *risk);
 
 /* Solves min 1/2 |f|^2 + cost risk to the relative gap epsilon, or until rounding stops the
- * progress; with within (n) over the rows that it marks, as if there were no others: the dual point
+ * progress; with in_set (n) over the rows that it marks, as if there were no others: the dual point
  * and its bound are those of all rows too, the primal is not. Shares of those rows must sum to more
- * than 1. reach (n): of the rows, see certify_reach; then rounding that shows, or has made a
+ * than 1. norm_bound (n): of the rows, see certify_reach; then rounding that shows, or has made a
  * certificate fail, is met with features of a factor of K, where the rows are few. NULL: it is not.
  * The caller calls fit_free. */
 int top_interior_solve(const struct problem *problem, const struct score_map *map,
-                       struct top_risk *risk, const bool *within, const double *reach,
+                       struct top_risk *risk, const bool *in_set, const double *norm_bound,
                        bool certificate_failed, double cost, double epsilon,
                        const struct monitor *monitor, struct fit *fit, struct error *err);
 

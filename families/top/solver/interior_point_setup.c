@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 /* Shares that sum to no more than this leave no inside: then beta is the shares' part of alpha. */
-static const double TIGHT = 1 + 1e-8;
+static const double EMPTY_SHARES = 1 + 1e-8;
 
-static bool in_use(const struct top_risk *risk, const bool *within, bool tight, size_t i) {
-    return (!within || within[i]) && (risk->cost[i] > 0 || (!tight && risk->mass[i] > 0));
+static bool in_use(const struct top_risk *risk, const bool *in_set, bool empty_interior, size_t i) {
+    return (!in_set || in_set[i]) && (risk->cost[i] > 0 || (!empty_interior && risk->mass[i] > 0));
 }
 
 /* The sum over all ranks. */
@@ -24,52 +24,52 @@ static double sum_shares(const struct top_risk *risk) {
     return cluster_total(risk->cluster, shares);
 }
 
-static bool is_tight(const struct top_risk *risk) {
+static bool has_empty_interior(const struct top_risk *risk) {
     double shares = sum_shares(risk);
-    return risk->kind == TOP_MEAN && shares <= TIGHT;
+    return risk->kind == TOP_MEAN && shares <= EMPTY_SHARES;
 }
 
-static size_t count_rows(const struct top_risk *risk, const bool *within, bool tight) {
+static size_t count_rows(const struct top_risk *risk, const bool *in_set, bool empty_interior) {
     size_t m = 0;
     for (size_t i = 0; i < risk->n; i++) {
-        m += in_use(risk, within, tight, i);
+        m += in_use(risk, in_set, empty_interior, i);
     }
     return m;
 }
 
 double top_interior_work(const struct problem *problem, const struct top_risk *risk) {
     enum { USUAL_STEPS = 20, ARRAYS = 50 }; /* ARRAYS: loops over the rows in a step */
-    size_t m = count_rows(risk, NULL, is_tight(risk));
+    size_t m = count_rows(risk, NULL, has_empty_interior(risk));
     m = cluster_count(risk->cluster, m);
     return USUAL_STEPS * (top_system_work(problem, m) + work_scalar(ARRAYS * (double)m));
 }
 
 /* The risk of the rows in use. Without an inside, of margins s_i - sum share_j s_j alone. */
 static int make_risk(struct top_interior_run *run, size_t m, struct error *err) {
-    const struct top_risk *whole = run->whole;
+    const struct top_risk *full_risk = run->full_risk;
     struct top_risk *risk = &run->risk;
     run->rows = memory_array(m, sizeof *run->rows, "rows", err);
     if (!run->rows || top_risk_create(risk, m, err)) {
         return -1;
     }
-    risk->cluster = whole->cluster;
-    risk->n_all = whole->n_all;
-    risk->kind = run->tight ? TOP_NONE : whole->kind;
-    risk->square = whole->square;
-    risk->k = whole->k;
-    risk->theta = whole->theta;
-    risk->budget = whole->budget;
-    risk->total_cost = run->within ? 0 : whole->total_cost;
-    risk->total_mass = run->within || run->tight ? 0 : whole->total_mass;
+    risk->cluster = full_risk->cluster;
+    risk->n_all = full_risk->n_all;
+    risk->kind = run->empty_interior ? TOP_NONE : full_risk->kind;
+    risk->square = full_risk->square;
+    risk->k = full_risk->k;
+    risk->theta = full_risk->theta;
+    risk->budget = full_risk->budget;
+    risk->total_cost = run->in_set ? 0 : full_risk->total_cost;
+    risk->total_mass = run->in_set || run->empty_interior ? 0 : full_risk->total_mass;
     m = 0;
-    for (size_t i = 0; i < whole->n; i++) {
-        if (in_use(whole, run->within, run->tight, i)) {
+    for (size_t i = 0; i < full_risk->n; i++) {
+        if (in_use(full_risk, run->in_set, run->empty_interior, i)) {
             run->rows[m] = (uint32_t)i;
-            risk->cost[m] = whole->cost[i];
-            risk->mass[m] = run->tight ? 0 : whole->mass[i];
-            risk->share[m] = run->tight ? 0 : whole->share[i];
-            risk->total_cost += run->within ? risk->cost[m] : 0;
-            risk->total_mass += run->within ? risk->mass[m] : 0;
+            risk->cost[m] = full_risk->cost[i];
+            risk->mass[m] = run->empty_interior ? 0 : full_risk->mass[i];
+            risk->share[m] = run->empty_interior ? 0 : full_risk->share[i];
+            risk->total_cost += run->in_set ? risk->cost[m] : 0;
+            risk->total_mass += run->in_set ? risk->mass[m] : 0;
             m++;
         }
     }
@@ -79,19 +79,20 @@ static int make_risk(struct top_interior_run *run, size_t m, struct error *err) 
 static int make_system(struct top_interior_run *run, const struct problem *problem,
                        struct error *err) {
     double *centre = NULL;
-    size_t n = run->whole->n;
-    if (run->tight) {
+    size_t n = run->full_risk->n;
+    if (run->empty_interior) {
         centre = memory_array(n, sizeof *centre, "a centre", err);
         if (!centre) {
             return -1;
         }
-        double shares = sum_shares(run->whole);
+        double shares = sum_shares(run->full_risk);
         for (size_t i = 0; i < n; i++) {
-            centre[i] = run->whole->share[i] / shares;
+            centre[i] = run->full_risk->share[i] / shares;
         }
     }
-    int status = top_system_create(&run->in.system, problem, run->map, run->rows, run->risk.n,
-                                   centre, run->reach ? &run->own : NULL, run->add_constant, err);
+    int status =
+        top_system_create(&run->in.system, problem, run->map, run->rows, run->risk.n, centre,
+                          run->norm_bound ? &run->own : NULL, run->add_constant, err);
     free(centre);
     return status;
 }
@@ -129,8 +130,9 @@ static int make_arrays(struct top_interior_run *run, struct error *err) {
     carve_point(&pool, &in->affine, n, in->width);
     carve_point(&pool, &in->centre, n, in->width);
     carve_point(&pool, &in->corrector, n, in->width);
-    double **const variables[] = {&in->fixed,     &in->moving, &in->linear, &in->square, &in->arc,
-                                  &in->curvature, &in->right,  &in->slope,  &in->slack};
+    double **const variables[] = {&in->fixed,  &in->moving,      &in->linear,
+                                  &in->square, &in->perspective, &in->curvature,
+                                  &in->right,  &in->slope,       &in->cap_residual};
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         *variables[i] = carve(&pool, n);
     }
@@ -145,7 +147,7 @@ static int make_arrays(struct top_interior_run *run, struct error *err) {
         *rows[i] = carve(&pool, m);
     }
     run->work = carve(&pool, 2 * m);
-    in->lack = carve(&pool, in->width);
+    in->residual = carve(&pool, in->width);
     run->width = in->width > 0 ? in->width : m;
     run->best_f = memory_zeros(run->width, sizeof(double), "weights", err);
     return run->best_f ? 0 : -1;
@@ -170,14 +172,14 @@ static void fill_variable(struct top_interior_run *run, size_t k, size_t i) {
     }
     in->beta_of[i] = k;
     switch (risk->kind) {
-    case TOP_MEAN: /* a cap of the whole sum is none */
+    case TOP_MEAN: /* a cap of the full_risk sum is none */
         in->moving[k] = risk->share[i];
         in->capped[k] = risk->share[i] < 1;
         break;
     case TOP_QUANTILE:
         in->linear[k] = 1 / risk->theta;
         in->moving[k] = square ? 0 : risk->theta * risk->mass[i];
-        in->arc[k] = square ? 2 * risk->theta * risk->theta * risk->mass[i] : 0;
+        in->perspective[k] = square ? 2 * risk->theta * risk->theta * risk->mass[i] : 0;
         in->capped[k] = !square;
         break;
     case TOP_NONE:
@@ -191,10 +193,10 @@ static void fill_variable(struct top_interior_run *run, size_t k, size_t i) {
 
 static const struct row_groups none = {0}; /* nothing is centred */
 
-/* Features of a factor of K without the constant feature; *possible is false where there are none.
+/* Features of a factor of K without the constant feature; *applies is false where there are none.
  * work (m). */
 static int make_plain_features(struct top_interior_run *run, const struct problem *problem,
-                               double *work, bool *possible, struct error *err) {
+                               double *work, bool *applies, struct error *err) {
     struct problem plain = *problem;
     struct score_map map;
     plain.constant = 0;
@@ -202,13 +204,14 @@ static int make_plain_features(struct top_interior_run *run, const struct proble
         return -1;
     }
     int status = map.primal ? 0 : map.diagonal(&map, work, err);
-    for (size_t i = 0; i < map.n && !map.primal; i++) { /* reach is that with the constant one */
+    for (size_t i = 0; i < map.n && !map.primal;
+         i++) { /* norm_bound is that with the constant one */
         work[i] = sqrt(fmax(0, work[i])) * (1 + 4 * DBL_EPSILON);
     }
-    *possible = !row_features_own(&map);
-    if (status == 0 && *possible) {
-        status = row_features_create(&run->own, &plain, &map, &none, map.primal ? run->reach : work,
-                                     possible, err);
+    *applies = !row_features_own(&map);
+    if (status == 0 && *applies) {
+        status = row_features_create(&run->own, &plain, &map, &none,
+                                     map.primal ? run->norm_bound : work, applies, err);
     }
     score_map_free(&map);
     return status;
@@ -217,10 +220,11 @@ static int make_plain_features(struct top_interior_run *run, const struct proble
 /* Features of a factor of K, where its m rows are all, and few; without the constant feature, if
  * there are any then. */
 static int make_features(struct top_interior_run *run, const struct problem *problem, size_t m,
-                         bool *possible, struct error *err) {
-    *possible = !run->tight && !run->within && !problem->cluster && m == run->whole->n &&
-                row_features_fits(run->map, m, ROW_FEATURES_MOST) && !row_features_own(run->map);
-    if (!*possible) {
+                         bool *applies, struct error *err) {
+    *applies = !run->empty_interior && !run->in_set && !problem->cluster &&
+               m == run->full_risk->n && row_features_fits(run->map, m, ROW_FEATURES_MOST) &&
+               !row_features_own(run->map);
+    if (!*applies) {
         return 0;
     }
     run->constant = problem->constant;
@@ -232,20 +236,20 @@ static int make_features(struct top_interior_run *run, const struct problem *pro
             return status;
         }
     }
-    return row_features_create(&run->own, problem, run->map, &none, run->reach, possible, err);
+    return row_features_create(&run->own, problem, run->map, &none, run->norm_bound, applies, err);
 }
 
 int top_interior_make(struct top_interior_run *run, const struct problem *problem, double cost,
-                      bool *possible, struct error *err) {
+                      bool *applies, struct error *err) {
     struct top_interior *in = &run->in;
     struct top_risk *risk = &run->risk;
-    run->tight = is_tight(run->whole);
-    size_t m = count_rows(run->whole, run->within, run->tight), k = 0;
-    *possible = true;
-    if (run->reach && make_features(run, problem, m, possible, err)) {
+    run->empty_interior = has_empty_interior(run->full_risk);
+    size_t m = count_rows(run->full_risk, run->in_set, run->empty_interior), k = 0;
+    *applies = true;
+    if (run->norm_bound && make_features(run, problem, m, applies, err)) {
         return -1;
     }
-    if (!*possible) {
+    if (!*applies) {
         return 0;
     }
     if (make_risk(run, m, err) || make_system(run, problem, err)) {
@@ -259,8 +263,8 @@ int top_interior_make(struct top_interior_run *run, const struct problem *proble
         in->n_alpha += risk->cost[i] > 0;
         in->n += (risk->cost[i] > 0) + (size_t)(risk->mass[i] > 0);
     }
-    in->all = cluster_total(in->cluster, (double)in->n);
-    in->all_alpha = cluster_total(in->cluster, (double)in->n_alpha);
+    in->total = cluster_total(in->cluster, (double)in->n);
+    in->total_alpha = cluster_total(in->cluster, (double)in->n_alpha);
     in->balanced = in->levelled = risk->kind != TOP_NONE;
     in->n_borders = risk->kind == TOP_MEAN ? 3 : risk->kind == TOP_QUANTILE ? 2 : 0;
     if (make_arrays(run, err)) {

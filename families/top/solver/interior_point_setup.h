@@ -16,15 +16,15 @@
 /* A solve: rows in use, the iterate, and the best of both sides. */
 struct top_interior_run {
     const struct score_map *map;
-    struct top_risk *whole; /* of all n rows */
-    const bool *within;     /* (n) the rows that there are; NULL: all */
+    struct top_risk *full_risk; /* of all n rows */
+    const bool *in_set;         /* (n) the rows that there are; NULL: all */
     const double
-        *reach; /* (n) of the rows, where they are to have features of their own; or NULL */
+        *norm_bound; /* (n) of the rows, where they are to have features of their own; or NULL */
     struct top_risk risk; /* of the m rows */
     struct top_interior in;
     uint32_t *rows; /* (m) */
-    bool tight;
-    struct row_features own; /* with reach: of the rows, which are all; else empty */
+    bool empty_interior;
+    struct row_features own; /* with norm_bound: of the rows, which are all; else empty */
     bool add_constant;       /* own has not the constant feature, of value ... */
     double constant;
     double *pool;                         /* of all arrays below, and of the iterate's */
@@ -37,11 +37,11 @@ struct top_interior_run {
     double primal, dual, epsilon;
 };
 
-/* Makes the rest of a run of which map, whole, within, reach and epsilon are filled in, all else 0.
- * *possible is false, and little is made, where reach is given and the rows are to have no features
+/* Makes the rest of a run of which map, full_risk, in_set, norm_bound and epsilon are filled in, all else 0.
+ * *applies is false, and little is made, where norm_bound is given and the rows are to have no features
  * of their own. The caller releases it, whatever comes back. */
 int top_interior_make(struct top_interior_run *run, const struct problem *problem, double cost,
-                      bool *possible, struct error *err);
+                      bool *applies, struct error *err);
 void top_interior_release(struct top_interior_run *run);
 
 #endif

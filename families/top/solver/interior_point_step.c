@@ -12,46 +12,46 @@
 
 /* Added to K's diagonal, in parts of it: rows may be equal; and how it grows where that is not
  * enough. It bends the way to the optimum, not the optimum. The features' matrix needs none. */
-static const double RIDGE = 1e-13, RIDGE_MOST = 1e-3, RIDGE_FACTOR = 10;
+static const double RIDGE = 1e-13, MAX_RIDGE = 1e-3, RIDGE_FACTOR = 10;
 /* The level of TOP_QUANTILE squared rises by no more than so many times itself: its part of the
  * slopes is far from straight. */
-static const double LEVEL_RISE = 4;
+static const double MAX_LEVEL_RISE = 4;
 
 enum { LEVEL, RHO, LAMBDA }; /* of the borders */
 
 /* b = the sums of x by row. */
-static void gather(struct top_interior *in) {
+static void sum_by_row(struct top_interior *in) {
     memset(in->b, 0, in->m * sizeof *in->b);
     for (size_t k = 0; k < in->n; k++) {
         in->b[in->row[k]] += top_interior_sign(in, k) * in->at.x[k];
     }
 }
 
-int top_interior_place(struct top_interior *in, struct error *err) {
-    gather(in);
+int top_interior_set_function(struct top_interior *in, struct error *err) {
+    sum_by_row(in);
     return in->width > 0 ? top_system_weights(in->system, in->b, in->at.f, err) : 0;
 }
 
 int top_interior_scores(struct top_interior *in, struct error *err) {
     double square;
-    gather(in);
+    sum_by_row(in);
     if (in->width == 0) {
         return top_system_square(in->system, in->b, in->s, &square, err);
     }
-    if (top_system_weights(in->system, in->b, in->lack, err)) {
+    if (top_system_weights(in->system, in->b, in->residual, err)) {
         return -1;
     }
-    array_add(in->lack, -1, in->at.f, in->width);
+    array_add(in->residual, -1, in->at.f, in->width);
     return top_system_scores(in->system, in->at.f, in->s, err);
 }
 
-static bool arced(const struct top_interior *in) {
+static bool has_perspective(const struct top_interior *in) {
     return in->risk->kind == TOP_QUANTILE && in->risk->square;
 }
 
 double top_interior_mean_product(const struct top_interior *in, double length) {
     const struct top_point *at = &in->at, *by = &in->affine;
-    double count = arced(in) && cluster_leads(in->cluster) ? 1 : 0;
+    double count = has_perspective(in) && cluster_leads(in->cluster) ? 1 : 0;
     double sum = count * (at->level + length * by->level) * (at->w + length * by->w);
     for (size_t k = 0; k < in->n; k++) {
         sum += (at->x[k] + length * by->x[k]) * (at->z[k] + length * by->z[k]);
@@ -71,16 +71,17 @@ double top_interior_mean_product(const struct top_interior *in, double length) {
 /* Curvatures, and the borders. Returns the level's own entry. */
 static double fill_curvatures(struct top_interior *in) {
     const struct top_point *at = &in->at;
-    double own = arced(in) && cluster_leads(in->cluster) ? at->w / at->level : 0;
+    double own = has_perspective(in) && cluster_leads(in->cluster) ? at->w / at->level : 0;
     for (size_t k = 0; k < in->n; k++) {
         double cap = in->capped[k] ? at->y[k] / at->u[k] : 0;
-        double arc = in->arc[k] > 0 ? 1 / (in->arc[k] * at->level) : 0;
-        double turn = at->x[k] / at->level * arc; /* slope of x / (arc level) in the level */
-        in->curvature[k] = in->square[k] + at->z[k] / at->x[k] + cap + arc;
+        double perspective = in->perspective[k] > 0 ? 1 / (in->perspective[k] * at->level) : 0;
+        double level_slope_part =
+            at->x[k] / at->level * perspective; /* slope of x / (perspective level) in the level */
+        in->curvature[k] = in->square[k] + at->z[k] / at->x[k] + cap + perspective;
         if (in->levelled) {
-            in->border[LEVEL][k] = -in->moving[k] * cap - turn;
-            own +=
-                in->moving[k] * in->moving[k] * cap + (arc > 0 ? turn * at->x[k] / at->level : 0);
+            in->border[LEVEL][k] = -in->moving[k] * cap - level_slope_part;
+            own += in->moving[k] * in->moving[k] * cap +
+                   (perspective > 0 ? level_slope_part * at->x[k] / at->level : 0);
         }
     }
     return cluster_total(in->cluster, own);
@@ -104,8 +105,8 @@ static void fill_diagonal(struct top_interior *in, double ridge) {
 }
 
 /* out (n) = (S'K S + D)^-1 right (n); with features and f not NULL those, and the weights that go
- * with them, which make up for `lack`, if that is not NULL. */
-static int solve_inner(struct top_interior *in, const double *right, const double *lack,
+ * with them, which make up for `residual`, if that is not NULL. */
+static int solve_inner(struct top_interior *in, const double *right, const double *residual,
                        double *out, double *f, struct error *err) {
     for (size_t i = 0; i < in->m; i++) {
         size_t a = in->alpha_of[i], b = in->beta_of[i];
@@ -116,7 +117,7 @@ static int solve_inner(struct top_interior *in, const double *right, const doubl
             in->solved[i] = a != SIZE_MAX ? right[a] : -right[b];
         }
     }
-    if (f ? top_system_solve_both(in->system, lack, in->solved, f, err)
+    if (f ? top_system_solve_both(in->system, residual, in->solved, f, err)
           : top_system_solve(in->system, in->solved, err)) {
         return -1;
     }
@@ -146,11 +147,11 @@ static void fill_residuals(struct top_interior *in) {
         value += mean && k < in->n_alpha ? at->lambda : 0;
         if (in->capped[k]) {
             value += at->y[k];
-            in->slack[k] = in->fixed[k] + in->moving[k] * at->level - x - at->u[k];
+            in->cap_residual[k] = in->fixed[k] + in->moving[k] * at->level - x - at->u[k];
             slope -= in->moving[k] * at->y[k];
         }
-        if (in->arc[k] > 0) {
-            double part = x / (in->arc[k] * at->level);
+        if (in->perspective[k] > 0) {
+            double part = x / (in->perspective[k] * at->level);
             value += part;
             slope -= 0.5 * part * (x / at->level);
         }
@@ -161,16 +162,16 @@ static void fill_residuals(struct top_interior *in) {
     double sums[] = {slope, all, alphas};
     cluster_sum(in->cluster, sums, 3);
     in->level_slope = sums[0];
-    in->excess[0] = sums[1];
-    in->excess[1] = sums[2] - at->level;
+    in->sum_residual[0] = sums[1];
+    in->sum_residual[1] = sums[2] - at->level;
 }
 
 int top_interior_factor(struct top_interior *in, bool *done, struct error *err) {
-    in->level_own = fill_curvatures(in);
+    in->level_curvature = fill_curvatures(in);
     fill_residuals(in);
     double ridge = in->width > 0 ? 0 : RIDGE;
     fill_diagonal(in, ridge);
-    while (!(*done = top_system_factor(in->system, in->E)) && ridge < RIDGE_MOST) {
+    while (!(*done = top_system_factor(in->system, in->E)) && ridge < MAX_RIDGE) {
         ridge = fmax(RIDGE, ridge * RIDGE_FACTOR);
         fill_diagonal(in, ridge);
     }
@@ -200,7 +201,9 @@ static double target_u(const struct top_interior *in, enum part part, size_t k) 
 }
 
 static double target_level(const struct top_interior *in, enum part part) {
-    return arced(in) ? target(part, in->at.level, in->at.w, in->affine.level, in->affine.w) : 0;
+    return has_perspective(in)
+               ? target(part, in->at.level, in->at.w, in->affine.level, in->affine.w)
+               : 0;
 }
 
 /* Solves the few equations of the borders, A (n, n) with rows of BORDERS, by elimination. */
@@ -251,7 +254,7 @@ static void find_borders(const struct top_interior *in, const double *inner, dou
             A[c][d] = -sums[c * 4 + d];
         }
     }
-    A[LEVEL][LEVEL] += in->level_own;
+    A[LEVEL][LEVEL] += in->level_curvature;
     if (in->n_borders > LAMBDA) {
         A[LEVEL][LAMBDA] -= 1;
         A[LAMBDA][LEVEL] -= 1;
@@ -262,44 +265,46 @@ static void find_borders(const struct top_interior *in, const double *inner, dou
 static int find_direction(struct top_interior *in, enum part part, struct top_point *to,
                           struct error *err) {
     const struct top_point *at = &in->at;
-    double on = part == AFFINE ? 1 : 0; /* residuals are affine's alone */
-    double moves[3] = {0, -on * in->excess[0], -on * in->excess[1]};
+    double with_residuals = part == AFFINE ? 1 : 0; /* residuals are affine's alone */
+    double moves[3] = {0, -with_residuals * in->sum_residual[0],
+                       -with_residuals * in->sum_residual[1]};
     if (cluster_leads(in->cluster)) {
-        moves[LEVEL] = -on * in->level_slope + target_level(in, part) / at->level;
+        moves[LEVEL] = -with_residuals * in->level_slope + target_level(in, part) / at->level;
     }
     for (size_t k = 0; k < in->n; k++) {
-        in->right[k] = -on * in->slope[k] + target_x(in, part, k) / at->x[k];
+        in->right[k] = -with_residuals * in->slope[k] + target_x(in, part, k) / at->x[k];
         if (in->capped[k]) {
-            double cap = (target_u(in, part, k) - on * at->y[k] * in->slack[k]) / at->u[k];
+            double cap = (target_u(in, part, k) - with_residuals * at->y[k] * in->cap_residual[k]) /
+                         at->u[k];
             in->right[k] -= cap;
             moves[LEVEL] += in->moving[k] * cap;
         }
     }
     moves[LEVEL] = cluster_total(in->cluster, moves[LEVEL]);
-    const double *lack = part == AFFINE ? in->lack : NULL;
+    const double *residual = part == AFFINE ? in->residual : NULL;
     double *f = in->width > 0 ? to->f : NULL;
-    if (solve_inner(in, in->right, lack, to->x, f, err)) {
+    if (solve_inner(in, in->right, residual, to->x, f, err)) {
         return -1;
     }
     find_borders(in, to->x, moves);
     for (size_t c = 0; c < in->n_borders; c++) {
-        if (f) { /* again with the whole, where parts cancel */
+        if (f) { /* again with the full_risk, where parts cancel */
             array_add(in->right, -moves[c], in->border[c], in->n);
         } else {
             array_add(to->x, -moves[c], in->column[c], in->n);
         }
     }
-    if (f && solve_inner(in, in->right, lack, to->x, f, err)) {
+    if (f && solve_inner(in, in->right, residual, to->x, f, err)) {
         return -1;
     }
     to->level = in->n_borders > LEVEL ? moves[LEVEL] : 0;
     to->rho = in->n_borders > RHO ? moves[RHO] : 0;
     to->lambda = in->n_borders > LAMBDA ? moves[LAMBDA] : 0;
-    to->w = arced(in) ? (target_level(in, part) - at->w * to->level) / at->level : 0;
+    to->w = has_perspective(in) ? (target_level(in, part) - at->w * to->level) / at->level : 0;
     for (size_t k = 0; k < in->n; k++) {
         to->z[k] = (target_x(in, part, k) - at->z[k] * to->x[k]) / at->x[k];
         if (in->capped[k]) {
-            to->u[k] = in->moving[k] * to->level - to->x[k] + on * in->slack[k];
+            to->u[k] = in->moving[k] * to->level - to->x[k] + with_residuals * in->cap_residual[k];
             to->y[k] = (target_u(in, part, k) - at->y[k] * to->u[k]) / at->u[k];
         }
     }
@@ -316,31 +321,32 @@ int top_interior_directions(struct top_interior *in, struct error *err) {
 
 /* ---- steps ---- */
 
-/* How far n entries may move along affine + target centre + weight corrector, `most` at most. */
+/* How far n entries may move along affine + target centre + weight corrector, `max_length` at max_length. */
 static double longest(const double *at, const double *affine, const double *centre,
                       const double *corrector, size_t n, double target, double weight,
-                      double most) {
+                      double max_length) {
     for (size_t k = 0; k < n; k++) {
         double move = affine[k] + target * centre[k] + weight * corrector[k];
-        most = move < 0 ? fmin(most, at[k] / -move) : most;
+        max_length = move < 0 ? fmin(max_length, at[k] / -move) : max_length;
     }
-    return most;
+    return max_length;
 }
 
 double top_interior_longest(const struct top_interior *in, double target, double weight) {
     const struct top_point *at = &in->at, *a = &in->affine, *c = &in->centre;
     const struct top_point *d = &in->corrector;
-    double most = longest(at->x, a->x, c->x, d->x, 4 * in->n, target, weight, INFINITY);
-    most = -cluster_largest(in->cluster, -most);
+    double max_length = longest(at->x, a->x, c->x, d->x, 4 * in->n, target, weight, INFINITY);
+    max_length = -cluster_largest(in->cluster, -max_length);
     if (in->levelled) {
-        most = longest(&at->level, &a->level, &c->level, &d->level, 1, target, weight, most);
+        max_length =
+            longest(&at->level, &a->level, &c->level, &d->level, 1, target, weight, max_length);
     }
-    if (arced(in)) {
+    if (has_perspective(in)) {
         double rise = a->level + target * c->level + weight * d->level;
-        most = longest(&at->w, &a->w, &c->w, &d->w, 1, target, weight, most);
-        most = rise > 0 ? fmin(most, LEVEL_RISE * at->level / rise) : most;
+        max_length = longest(&at->w, &a->w, &c->w, &d->w, 1, target, weight, max_length);
+        max_length = rise > 0 ? fmin(max_length, MAX_LEVEL_RISE * at->level / rise) : max_length;
     }
-    return most;
+    return max_length;
 }
 
 /* Moves n entries. */
@@ -354,7 +360,7 @@ static void move(double *at, const double *affine, const double *centre, const d
 bool top_interior_move(struct top_interior *in, double length, double target, double weight) {
     struct top_point *at = &in->at;
     const struct top_point *a = &in->affine, *c = &in->centre, *d = &in->corrector;
-    bool fine = true;
+    bool valid = true;
     move(at->x, a->x, c->x, d->x, 4 * in->n, length, target, weight);
     move(&at->level, &a->level, &c->level, &d->level, 1, length, target, weight);
     move(&at->w, &a->w, &c->w, &d->w, 1, length, target, weight);
@@ -362,9 +368,9 @@ bool top_interior_move(struct top_interior *in, double length, double target, do
     move(&at->lambda, &a->lambda, &c->lambda, &d->lambda, 1, length, target, weight);
     move(at->f, a->f, c->f, d->f, in->width, length, target, weight);
     for (size_t k = 0; k < 4 * in->n; k++) {
-        fine = fine && at->x[k] > 0 && isfinite(at->x[k]);
+        valid = valid && at->x[k] > 0 && isfinite(at->x[k]);
     }
-    fine = !cluster_any(in->cluster, !fine);
-    return fine && (!in->levelled || at->level > 0) && isfinite(at->level) && isfinite(at->rho) &&
+    valid = !cluster_any(in->cluster, !valid);
+    return valid && (!in->levelled || at->level > 0) && isfinite(at->level) && isfinite(at->rho) &&
            isfinite(at->lambda);
 }

@@ -16,47 +16,48 @@
 #include <string.h>
 
 enum {
-    USUAL = 2048,     /* rows of a part, at first */
-    USUAL_STEPS = 20, /* of interior points */
-    ROOM = 512,       /* alphas and betas at 0 that are taken along, at least */
-    SPARE = 2,  /* times as many rows with entries as the largest part has: some will not stay */
-    STALLED = 2 /* parts without progress, after which there is no further one for now */
+    FIRST_ROWS = 2048,   /* rows of a inner, at first */
+    TYPICAL_STEPS = 20,  /* of interior points */
+    MIN_ZERO_ROWS = 512, /* alphas and betas at 0 that are n_nonzero along, at least */
+    MAX_EXCESS =
+        2, /* times as many rows with entries as the largest inner has: some will not stay */
+    MAX_STALLED = 2 /* parts without progress, after which there is no further one for now */
 };
 
-/* Progress: a gap below this part of the least so far. */
-static const double BETTER = 0.9;
+/* Progress: a gap below this inner of the least so far. */
+static const double PROGRESS = 0.9;
 
-/* A part is solved to this part of the gap of all rows. */
-static const double PART_GAP = 1.0 / 16;
+/* A inner is solved to this inner of the gap of all rows. */
+static const double SET_GAP = 1.0 / 16;
 
-/* Shares of the rows of a part sum to this at least, lest all of beta be at its caps. */
-static const double SHARES = 1.25;
+/* Shares of the rows of a inner sum to this at least, lest all of beta be at its caps. */
+static const double MIN_SHARES = 1.25;
 
-double top_finish_work(const struct problem *problem) {
-    size_t rows = smaller(USUAL, top_system_most(problem));
+double top_working_set_work(const struct problem *problem) {
+    size_t rows = smaller(FIRST_ROWS, top_system_max_rows(problem));
     double n = (double)problem->n, product = work_scalar(n * n);
-    return USUAL_STEPS * top_system_work(problem, smaller(problem->n, rows)) + product;
+    return TYPICAL_STEPS * top_system_work(problem, smaller(problem->n, rows)) + product;
 }
 
-double top_finish_step_work(const struct problem *problem) {
-    return top_finish_work(problem) / USUAL_STEPS;
+double top_working_set_step_work(const struct problem *problem) {
+    return top_working_set_work(problem) / TYPICAL_STEPS;
 }
 
-bool top_finish_grows(const struct top_smo *smo) {
-    return smo->part < top_system_most(smo->problem);
+bool top_working_set_grows(const struct top_smo *smo) {
+    return smo->set_rows < top_system_max_rows(smo->problem);
 }
 
-bool top_finish_fits(const struct problem *problem, const struct fit *fit) {
-    size_t above = 0;
+bool top_working_set_fits(const struct problem *problem, const struct fit *fit) {
+    size_t nonzero = 0;
     for (size_t i = 0; i < problem->n; i++) {
-        above += fit->alpha[i] > 0 || fit->beta[i] > 0;
+        nonzero += fit->alpha[i] > 0 || fit->beta[i] > 0;
     }
-    return above < SPARE * top_system_most(problem);
+    return nonzero < MAX_EXCESS * top_system_max_rows(problem);
 }
 
-/* Of the rows above 0 that smo->keep marks, leaves those of the largest entries, as many as are
- * wanted. */
-static void drop_small(struct top_smo *smo, size_t wanted) {
+/* Of the rows nonzero 0 that smo->keep marks, leaves those of the largest entries, as many as are
+ * target. */
+static void keep_largest(struct top_smo *smo, size_t target) {
     const struct top_state *state = &smo->state;
     size_t n = 0;
     double left;
@@ -64,124 +65,125 @@ static void drop_small(struct top_smo *smo, size_t wanted) {
         smo->row_s[p] = fmax(state->alpha[p], state->beta[p]);
         smo->row_g[p] = 1;
         if (smo->row_s[p] > 0) {
-            smo->from[n++] = (uint32_t)p;
+            smo->order[n++] = (uint32_t)p;
         }
     }
     size_t kept =
-        select_largest(NULL, smo->row_s, smo->row_g, (double)wanted, smo->from, n, &left, NULL);
+        select_largest(NULL, smo->row_s, smo->row_g, (double)target, smo->order, n, &left, NULL);
     for (size_t t = kept; t < n; t++) {
-        smo->keep[smo->from[t]] = 0;
+        smo->keep[smo->order[t]] = 0;
     }
 }
 
-/* Marks the rows of the next part, `most` at most, by row: those above 0, or the largest of them if
+/* Marks the rows of the next inner, `max_rows` at max_rows, by row: those nonzero 0, or the largest of them if
  * they are more than three quarters, and of the others those of the steepest slopes, as many as
- * fit. All entries of a part before, by interior points, are above 0, and most of them next to
+ * fit. All entries of a inner before, by interior points, are nonzero 0, and max_rows of them next to
  * nothing. Returns false if that is too few. */
-static bool choose_part(struct top_smo *smo, size_t most, bool *within) {
+static bool choose_set(struct top_smo *smo, size_t max_rows, bool *in_set) {
     const struct top_state *state = &smo->state;
-    size_t n = state->n, above = 0;
+    size_t n = state->n, nonzero = 0;
     for (size_t p = 0; p < n; p++) {
-        above += state->alpha[p] > 0 || state->beta[p] > 0;
+        nonzero += state->alpha[p] > 0 || state->beta[p] > 0;
     }
-    size_t taken = smaller(above, most - most / 4);
-    size_t room = smaller(taken / 2 > ROOM ? taken / 2 : ROOM, (most - taken) / 2);
+    size_t n_nonzero = smaller(nonzero, max_rows - max_rows / 4);
+    size_t n_zero = smaller(n_nonzero / 2 > MIN_ZERO_ROWS ? n_nonzero / 2 : MIN_ZERO_ROWS,
+                            (max_rows - n_nonzero) / 2);
     memset(smo->keep, 1, n);
-    top_choose_few(state, room, smo->keep, smo->row_s, smo->row_g, smo->from);
-    if (taken < above) {
-        drop_small(smo, taken);
+    top_choose_steepest(state, n_zero, smo->keep, smo->row_s, smo->row_g, smo->order);
+    if (n_nonzero < nonzero) {
+        keep_largest(smo, n_nonzero);
     }
     double shares = 0;
     for (size_t p = 0; p < n; p++) {
-        uint32_t row = state->at[p];
-        within[row] = smo->keep[p];
-        shares += within[row] ? smo->risk->share[row] : 0;
+        uint32_t row = state->row_of[p];
+        in_set[row] = smo->keep[p];
+        shares += in_set[row] ? smo->risk->share[row] : 0;
     }
-    return smo->risk->kind != TOP_MEAN || shares >= SHARES;
+    return smo->risk->kind != TOP_MEAN || shares >= MIN_SHARES;
 }
 
-/* The primal of a part's function is that of all rows, at its best multiple: one product with the
+/* The primal of a inner's function is that of all rows, at its best multiple: one product with the
  * matrix for its scores and those of smo's point. */
-static int complete(struct top_smo *smo, struct fit *part, struct error *err) {
+static int complete_primal(struct top_smo *smo, struct fit *inner, struct error *err) {
     size_t n = smo->state.n;
-    if (top_smo_refresh_with(smo, part->weights, err) < 0) {
+    if (top_smo_recompute_with(smo, inner->weights, err) < 0) {
         return -1;
     }
-    double norm = array_dot(part->weights, smo->row_s, n);
+    double norm = array_dot(inner->weights, smo->row_s, n);
     double multiple = top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s, TOP_MULTIPLE_EXACT,
-                                        smo->scores, &part->primal);
+                                        smo->scores, &inner->primal);
     for (size_t i = 0; i < n; i++) {
-        part->weights[i] *= multiple;
+        inner->weights[i] *= multiple;
     }
     return 0;
 }
 
-/* Solves over the part, which is smo's point then, and takes what is better of it. */
-static int solve_part(struct top_smo *smo, const bool *within, double epsilon,
-                      const struct monitor *monitor, struct fit *fit, struct error *err) {
+/* Solves over the inner, which is smo's point then, and takes what is better of it. */
+static int solve_set(struct top_smo *smo, const bool *in_set, double epsilon,
+                     const struct monitor *monitor, struct fit *fit, struct error *err) {
     const struct monitor watch = monitor_inner(monitor);
-    struct fit part;
-    if (top_interior_solve(smo->problem, smo->map, smo->risk, within, NULL, false, smo->cost,
-                           epsilon, &watch, &part, err)) {
+    struct fit inner;
+    if (top_interior_solve(smo->problem, smo->map, smo->risk, in_set, NULL, false, smo->cost,
+                           epsilon, &watch, &inner, err)) {
         return -1;
     }
-    top_smo_adopt(smo, smo->cost, part.alpha, part.beta);
-    if (complete(smo, &part, err) < 0) {
-        fit_free(&part);
+    top_smo_set_point(smo, smo->cost, inner.alpha, inner.beta);
+    if (complete_primal(smo, &inner, err) < 0) {
+        fit_free(&inner);
         return -1;
     }
-    fit->iterations += part.iterations;
-    fit_join(fit, &part);
+    fit->iterations += inner.iterations;
+    fit_join(fit, &inner);
     return 0;
 }
 
-/* Part after part. Their steps take the cube of the rows, and few of those that smo leaves above 0
+/* Part after inner. Their steps take the cube of the rows, and few of those that smo leaves nonzero 0
  * mostly stay there: parts are larger only from the next turn on, where smo in its own has not made
  * that needless. */
-static int run(struct top_smo *smo, double epsilon, bool *within, const struct monitor *monitor,
+static int run(struct top_smo *smo, double epsilon, bool *in_set, const struct monitor *monitor,
                struct fit *fit, struct error *err) {
     double least = INFINITY;
-    size_t limit = top_system_most(smo->problem);
-    smo->part = smaller(smo->part > 0 ? smo->part : USUAL, limit);
-    for (int stalled = 0; stalled < STALLED;) {
+    size_t limit = top_system_max_rows(smo->problem);
+    smo->set_rows = smaller(smo->set_rows > 0 ? smo->set_rows : FIRST_ROWS, limit);
+    for (int stalled = 0; stalled < MAX_STALLED;) {
         double gap = gap_relative(fit->primal, fit->dual);
         fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
-        enum stop_reason said = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
-        if (fit->converged || said) {
-            fit->reason = fit->converged ? STOP_REACHED : said;
+        enum stop_reason reason = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        if (fit->converged || reason) {
+            fit->reason = fit->converged ? STOP_REACHED : reason;
             return 0;
         }
-        stalled = gap < BETTER * least ? 0 : stalled + 1;
+        stalled = gap < PROGRESS * least ? 0 : stalled + 1;
         least = fmin(least, gap);
-        if (!choose_part(smo, smo->part, within)) {
+        if (!choose_set(smo, smo->set_rows, in_set)) {
             break;
         }
-        double wanted = stalled ? 0.5 * epsilon : fmax(0.5 * epsilon, PART_GAP * gap);
-        if (solve_part(smo, within, wanted, monitor, fit, err)) {
+        double target = stalled ? 0.5 * epsilon : fmax(0.5 * epsilon, SET_GAP * gap);
+        if (solve_set(smo, in_set, target, monitor, fit, err)) {
             return -1;
         }
     }
-    fit->reason = smo->part < limit ? STOP_STALLED : STOP_PRECISION;
-    smo->part = smaller(2 * smo->part, limit);
+    fit->reason = smo->set_rows < limit ? STOP_STALLED : STOP_PRECISION;
+    smo->set_rows = smaller(2 * smo->set_rows, limit);
     return 0;
 }
 
-int top_finish_solve(struct top_smo *smo, const struct top_smo_settings *settings,
-                     const struct monitor *monitor, struct fit *fit, struct error *err) {
+int top_working_set_solve(struct top_smo *smo, const struct top_smo_settings *settings,
+                          const struct monitor *monitor, struct fit *fit, struct error *err) {
     *fit = (struct fit){0};
-    bool *within = memory_array(smo->state.n, sizeof *within, "rows", err);
-    int status = within ? top_smo_begin(smo, settings->cost, err) : -1;
+    bool *in_set = memory_array(smo->state.n, sizeof *in_set, "rows", err);
+    int status = in_set ? top_smo_begin(smo, settings->cost, err) : -1;
     if (status == 0) {
         top_smo_bounds(smo, settings->epsilon, fit);
         status = top_smo_copy(smo, fit, err);
     }
     if (status == 0) {
-        status = run(smo, settings->epsilon, within, monitor, fit, err);
+        status = run(smo, settings->epsilon, in_set, monitor, fit, err);
     }
     if (status == 0) {
-        top_smo_adopt(smo, smo->cost, fit->alpha, fit->beta);
+        top_smo_set_point(smo, smo->cost, fit->alpha, fit->beta);
     }
-    free(within);
+    free(in_set);
     if (status < 0) {
         fit_free(fit);
         smo->cost = 0;

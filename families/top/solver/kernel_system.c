@@ -13,31 +13,31 @@
 #include <string.h>
 
 enum {
-    MOST = 4096,   /* rows of a matrix that is factored */
-    ALWAYS = 1024, /* and so many however small the cache */
-    BLOCK = 128    /* rows of features taken at once */
+    MAX_ROWS = 4096,    /* rows of a matrix that is factored */
+    ALWAYS_ROWS = 1024, /* and so many however small the cache */
+    BLOCK = 128         /* rows of features taken at once */
 };
 
 struct top_system {
     const struct problem *problem;
     const struct score_map *map;
     const uint32_t *rows;
-    const double *own;     /* (m, d) features of the rows, or NULL: the problem's */
+    const double *factor_features; /* (m, d) features of the rows, or NULL: the problem's */
     double *with_constant; /* (m, d) these, where the constant one is to be added; else NULL */
     size_t m, d;           /* d: rows of the factored matrix */
     bool features;
     bool centred;
-    double *diagonal;        /* (m) */
-    double *K;               /* (m, m), lower half; without features */
-    double *factor;          /* (d, d) */
-    double *E;               /* (m) of the last factor; features */
-    double *mean;            /* (d) the combination; features and centred */
-    double *weights, *spare; /* (dimension) work; spare: features */
-    double *full;            /* (n) work: coefficients or scores of all rows */
-    double *some;            /* (m) work */
-    double *block;           /* (BLOCK, d) work; features */
-    double *X;               /* (m, d) the rows; where wide */
-    struct top_wide *wide;   /* NULL: double is enough */
+    double *diagonal;                /* (m) */
+    double *K;                       /* (m, m), lower half; without features */
+    double *factor;                  /* (d, d) */
+    double *E;                       /* (m) of the last factor; features */
+    double *mean;                    /* (d) the combination; features and centred */
+    double *weights, *weights_work;  /* (dimension) work; weights_work: features */
+    double *all_rows;                /* (n) work: coefficients or scores of all rows */
+    double *row_work;                /* (m) work */
+    double *block;                   /* (BLOCK, d) work; features */
+    double *X;                       /* (m, d) the rows; where system_dd */
+    struct top_system_dd *system_dd; /* NULL: double is enough */
 };
 
 /* Features of a row, with the constant one. */
@@ -61,15 +61,15 @@ double top_system_work(const struct problem *problem, size_t m) {
         forming = work_scalar(8 * rows * rows);
         bytes = 2 * rows * rows * sizeof(double);
     }
-    if (side > MOST || (side > ALWAYS && bytes > (double)problem->cache_bytes)) {
+    if (side > MAX_ROWS || (side > ALWAYS_ROWS && bytes > (double)problem->cache_bytes)) {
         return INFINITY;
     }
     return forming + work_cholesky(side);
 }
 
-size_t top_system_most(const struct problem *problem) {
+size_t top_system_max_rows(const struct problem *problem) {
     double room = sqrt((double)problem->cache_bytes / (2 * sizeof(double)));
-    return room >= MOST ? MOST : room <= ALWAYS ? ALWAYS : (size_t)room;
+    return room >= MAX_ROWS ? MAX_ROWS : room <= ALWAYS_ROWS ? ALWAYS_ROWS : (size_t)room;
 }
 
 /* ---- making ---- */
@@ -120,14 +120,14 @@ static int centre_matrix(struct top_system *system, const double *centre, struct
     const struct score_map *map = system->map;
     size_t m = system->m;
     if (map->adjoint(map, centre, system->weights, err) ||
-        map->exact(map, system->weights, 1, system->full, err)) {
+        map->exact(map, system->weights, 1, system->all_rows, err)) {
         return -1;
     }
-    double square = array_dot(centre, system->full, map->n);
+    double square = array_dot(centre, system->all_rows, map->n);
     for (size_t i = 0; i < m; i++) {
-        double own = system->full[system->rows[i]];
+        double factor_features = system->all_rows[system->rows[i]];
         for (size_t j = 0; j <= i; j++) {
-            system->K[i * m + j] += square - own - system->full[system->rows[j]];
+            system->K[i * m + j] += square - factor_features - system->all_rows[system->rows[j]];
         }
     }
     return 0;
@@ -157,8 +157,8 @@ static int fill_matrix(struct top_system *system, const double *centre, struct e
 /* Row i of the features in use, less the mean. */
 static void take_row(const struct top_system *system, size_t i, double *row) {
     const struct problem *problem = system->problem;
-    if (system->own) {
-        memcpy(row, system->own + i * system->d, system->d * sizeof *row);
+    if (system->factor_features) {
+        memcpy(row, system->factor_features + i * system->d, system->d * sizeof *row);
         return;
     }
     data_row_dense(problem->data, system->rows[i], problem->data->n_features, row);
@@ -176,8 +176,8 @@ static int prepare_features(struct top_system *system, const double *centre, str
     system->E = memory_array(m, sizeof *system->E, "a system", err);
     system->block = memory_array(d, BLOCK * sizeof *system->block, "a system", err);
     system->mean = memory_zeros(d, sizeof *system->mean, "a system", err);
-    system->spare = memory_array(d, sizeof *system->spare, "a system", err);
-    if (!system->spare || !system->E || !system->block || !system->mean ||
+    system->weights_work = memory_array(d, sizeof *system->weights_work, "a system", err);
+    if (!system->weights_work || !system->E || !system->block || !system->mean ||
         (centre && map->adjoint(map, centre, system->mean, err))) {
         return -1;
     }
@@ -188,26 +188,29 @@ static int prepare_features(struct top_system *system, const double *centre, str
     return 0;
 }
 
-/* The rows' own features, with the constant one behind: among those of a factor of K, a large one
+/* The rows' factor_features features, with the constant one behind: among those of a factor of K, a large one
  * would leave rounding of its square. */
-static int take_own(struct top_system *system, const struct row_features *own, struct error *err) {
+static int use_factor_features(struct top_system *system,
+                               const struct row_features *factor_features, struct error *err) {
     size_t m = system->m, d = system->d;
-    system->own = own->F;
-    if (d == own->m) {
+    system->factor_features = factor_features->F;
+    if (d == factor_features->m) {
         return 0;
     }
-    system->own = system->with_constant = memory_array(m, d * sizeof(double), "features", err);
-    for (size_t i = 0; system->own && i < m; i++) {
-        memcpy(system->with_constant + i * d, own->F + i * own->m, own->m * sizeof(double));
+    system->factor_features = system->with_constant =
+        memory_array(m, d * sizeof(double), "features", err);
+    for (size_t i = 0; system->factor_features && i < m; i++) {
+        memcpy(system->with_constant + i * d, factor_features->F + i * factor_features->m,
+               factor_features->m * sizeof(double));
         system->with_constant[(i + 1) * d - 1] = system->problem->constant;
     }
-    return system->own ? 0 : -1;
+    return system->factor_features ? 0 : -1;
 }
 
 int top_system_create(struct top_system **system, const struct problem *problem,
                       const struct score_map *map, const uint32_t *rows, size_t m,
-                      const double *centre, const struct row_features *own, bool add_constant,
-                      struct error *err) {
+                      const double *centre, const struct row_features *factor_features,
+                      bool add_constant, struct error *err) {
     struct top_system *made = memory_zeros(1, sizeof *made, "a system", err);
     if (!made) {
         return -1;
@@ -216,16 +219,18 @@ int top_system_create(struct top_system **system, const struct problem *problem,
     made->map = map;
     made->rows = rows;
     made->m = m;
-    made->features = own || by_features(problem, m);
-    made->d = own ? own->m + add_constant : made->features ? count_features(problem) : m;
+    made->features = factor_features || by_features(problem, m);
+    made->d = factor_features  ? factor_features->m + add_constant
+              : made->features ? count_features(problem)
+                               : m;
     made->centred = centre;
     made->diagonal = memory_array(m, sizeof(double), "a system", err);
     made->weights = memory_array(larger(map->dimension, made->d), sizeof(double), "a system", err);
-    made->full = memory_zeros(map->n, sizeof(double), "a system", err);
-    made->some = memory_array(m, sizeof(double), "a system", err);
+    made->all_rows = memory_zeros(map->n, sizeof(double), "a system", err);
+    made->row_work = memory_array(m, sizeof(double), "a system", err);
     made->factor = memory_array(made->d, made->d * sizeof(double), "a system", err);
-    if (!made->diagonal || !made->weights || !made->full || !made->some || !made->factor ||
-        (own && take_own(made, own, err)) ||
+    if (!made->diagonal || !made->weights || !made->all_rows || !made->row_work || !made->factor ||
+        (factor_features && use_factor_features(made, factor_features, err)) ||
         (made->features ? prepare_features(made, centre, err) : fill_matrix(made, centre, err))) {
         top_system_free(made);
         return -1;
@@ -238,11 +243,13 @@ void top_system_free(struct top_system *system) {
     if (!system) {
         return;
     }
-    double *const array[] = {system->diagonal, system->K,       system->factor,
-                             system->E,        system->weights, system->full,
-                             system->some,     system->block,   system->mean,
-                             system->spare,    system->X,       system->with_constant};
-    top_wide_free(system->wide);
+    double *const array[] = {system->diagonal, system->K,
+                             system->factor,   system->E,
+                             system->weights,  system->all_rows,
+                             system->row_work, system->block,
+                             system->mean,     system->weights_work,
+                             system->X,        system->with_constant};
+    top_system_dd_free(system->system_dd);
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         free(array[i]);
     }
@@ -263,61 +270,62 @@ size_t top_system_width(const struct top_system *system) {
     return system->features ? system->d : 0;
 }
 
-int top_system_widen(struct top_system *system, bool *widened, struct error *err) {
+int top_system_use_dd(struct top_system *system, bool *uses_dd, struct error *err) {
     size_t m = system->m, d = system->d;
-    *widened = false;
-    if (!system->features || system->map->cluster || system->wide || !top_wide_fits(m, d)) {
+    *uses_dd = false;
+    if (!system->features || system->map->cluster || system->system_dd ||
+        !top_system_dd_fits(m, d)) {
         return 0;
     }
     system->X = memory_array(m, d * sizeof *system->X, "a system", err);
-    if (!system->X || top_wide_create(&system->wide, system->X, m, d, err)) {
+    if (!system->X || top_system_dd_create(&system->system_dd, system->X, m, d, err)) {
         return -1;
     }
     for (size_t i = 0; i < m; i++) {
         take_row(system, i, system->X + i * d);
     }
-    *widened = true;
+    *uses_dd = true;
     return 0;
 }
 
 /* The work weights (d) = X'r for the rows in use, r (m). */
 static int features_adjoint(struct top_system *system, const double *r, struct error *err) {
     double sum = 0;
-    if (system->own) {
-        cblas_dgemv(CblasRowMajor, CblasTrans, (int)system->m, (int)system->d, 1, system->own,
-                    (int)system->d, r, 1, 0, system->weights, 1);
+    if (system->factor_features) {
+        cblas_dgemv(CblasRowMajor, CblasTrans, (int)system->m, (int)system->d, 1,
+                    system->factor_features, (int)system->d, r, 1, 0, system->weights, 1);
         return 0;
     }
     for (size_t i = 0; i < system->m; i++) {
-        system->full[system->rows[i]] = r[i];
+        system->all_rows[system->rows[i]] = r[i];
         sum += r[i];
     }
-    int status = system->map->adjoint(system->map, system->full, system->weights, err);
+    int status = system->map->adjoint(system->map, system->all_rows, system->weights, err);
     if (status == 0 && system->centred) {
         sum = cluster_total(system->map->cluster, sum);
         array_add(system->weights, -sum, system->mean, system->d);
     }
     for (size_t i = 0; i < system->m; i++) {
-        system->full[system->rows[i]] = 0;
+        system->all_rows[system->rows[i]] = 0;
     }
     return status;
 }
 
 int top_system_scores(struct top_system *system, const double *weights, double *s,
                       struct error *err) {
-    if (system->own) {
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)system->m, (int)system->d, 1, system->own,
-                    (int)system->d, weights, 1, 0, s, 1);
+    if (system->factor_features) {
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)system->m, (int)system->d, 1,
+                    system->factor_features, (int)system->d, weights, 1, 0, s, 1);
         return 0;
     }
     double offset = system->centred ? array_dot(system->mean, weights, system->d) : 0;
-    if (system->map->scores(system->map, weights, system->full, err)) {
+    if (system->map->scores(system->map, weights, system->all_rows, err)) {
         return -1;
     }
     for (size_t i = 0; i < system->m; i++) {
-        s[i] = system->full[system->rows[i]] - offset;
+        s[i] = system->all_rows[system->rows[i]] - offset;
     }
-    memset(system->full, 0, system->map->n * sizeof *system->full);
+    memset(system->all_rows, 0, system->map->n * sizeof *system->all_rows);
     return 0;
 }
 
@@ -348,8 +356,8 @@ int top_system_square(struct top_system *system, const double *b, double *s, dou
 static int factor_features(struct top_system *system, const double *E) {
     size_t m = system->m, d = system->d;
     memcpy(system->E, E, m * sizeof *E);
-    if (system->wide) {
-        return top_wide_factor(system->wide, system->E) ? 0 : -1;
+    if (system->system_dd) {
+        return top_system_dd_factor(system->system_dd, system->E) ? 0 : -1;
     }
     struct cluster *cluster = system->map->cluster;
     memset(system->factor, 0, d * d * sizeof *system->factor);
@@ -385,36 +393,36 @@ bool top_system_factor(struct top_system *system, const double *E) {
     return (system->features ? factor_features(system, E) : factor_matrix(system, E)) == 0;
 }
 
-int top_system_solve_both(struct top_system *system, const double *lack, double *x, double *weights,
-                          struct error *err) {
+int top_system_solve_both(struct top_system *system, const double *residual, double *x,
+                          double *weights, struct error *err) {
     size_t m = system->m, d = system->d;
-    if (system->wide) {
-        top_wide_solve(system->wide, lack, x, weights);
+    if (system->system_dd) {
+        top_system_dd_solve(system->system_dd, residual, x, weights);
         return 0;
     }
     for (size_t i = 0; i < m; i++) {
-        system->some[i] = x[i] / system->E[i];
+        system->row_work[i] = x[i] / system->E[i];
     }
-    if (features_adjoint(system, system->some, err)) {
+    if (features_adjoint(system, system->row_work, err)) {
         return -1;
     }
     memcpy(weights, system->weights, d * sizeof *weights);
-    if (lack) {
-        array_add(weights, 1, lack, d);
+    if (residual) {
+        array_add(weights, 1, residual, d);
     }
     cholesky_solve(system->factor, d, weights);
-    if (top_system_scores(system, weights, system->some, err)) {
+    if (top_system_scores(system, weights, system->row_work, err)) {
         return -1;
     }
     for (size_t i = 0; i < m; i++) {
-        x[i] = (x[i] - system->some[i]) / system->E[i];
+        x[i] = (x[i] - system->row_work[i]) / system->E[i];
     }
     return 0;
 }
 
 int top_system_solve(struct top_system *system, double *x, struct error *err) {
     if (system->features) {
-        return top_system_solve_both(system, NULL, x, system->spare, err);
+        return top_system_solve_both(system, NULL, x, system->weights_work, err);
     }
     cholesky_solve(system->factor, system->m, x);
     return 0;

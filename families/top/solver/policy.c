@@ -77,7 +77,7 @@ static bool smo_applies(const void *state) {
 static bool reduced_applies(const void *state) {
     const struct solve *solve = state;
     return is_reduced(solve) && solve->algorithms->smo &&
-           top_finish_fits(solve->algorithms->problem, solve->fit);
+           top_working_set_fits(solve->algorithms->problem, solve->fit);
 }
 
 static bool interior_applies(const void *state) {
@@ -195,8 +195,8 @@ static int run_reduced(void *state, const struct monitor *monitor, struct error 
                                               .epsilon = solve->epsilon};
     enum stop_reason reason = solve->fit->reason;
     struct fit fit;
-    solve->grows = top_finish_grows(smo);
-    int status = take(solve, &fit, top_finish_solve(smo, &settings, monitor, &fit, err));
+    solve->grows = top_working_set_grows(smo);
+    int status = take(solve, &fit, top_working_set_solve(smo, &settings, monitor, &fit, err));
     solve->fit->reason = solve->fit->converged || solve->outer->said ? solve->fit->reason : reason;
     return status;
 }
@@ -212,7 +212,7 @@ static int run_interior(void *state, const struct monitor *monitor, struct error
         return -1;
     }
     if (algorithms->smo) {
-        top_smo_adopt(algorithms->smo, cost, fit.alpha, fit.beta);
+        top_smo_set_point(algorithms->smo, cost, fit.alpha, fit.beta);
     }
     return take(solve, &fit, 0);
 }
@@ -230,54 +230,54 @@ static bool is_fast(const struct solve *solve) {
 
 /* Slices are to take about as long. Of two rows each has twice the iterations from one of its turns
  * to the next: the slower one costs no more than the better. */
-enum { PLANES = 256, SWEEPS = 64, STEPS = 4096 };
+enum { FIRST_PLANES = 256, FIRST_SWEEPS = 64, FIRST_STEPS = 4096 };
 
 static uint64_t descent_slice(const void *state, int turn) {
     if (is_fast(state)) {
-        return (uint64_t)SWEEPS << turn;
+        return (uint64_t)FIRST_SWEEPS << turn;
     }
-    return turn % 2 == 0 ? (uint64_t)SWEEPS << turn / 2 : 0;
+    return turn % 2 == 0 ? (uint64_t)FIRST_SWEEPS << turn / 2 : 0;
 }
 
 static uint64_t planes_slice(const void *state, int turn) {
     const struct solve *solve = state;
     bool own = !is_fast(solve) && (turn % 2 == 0) == !is_separable(solve);
-    return own ? (uint64_t)PLANES << turn / 2 : 0;
+    return own ? (uint64_t)FIRST_PLANES << turn / 2 : 0;
 }
 
 static uint64_t smo_slice(const void *state, int turn) {
     const struct solve *solve = state;
     const struct problem *problem = solve->algorithms->problem;
     uint64_t row = data_values(problem->data) / (problem->n + 1) / 4; /* steps in a plane's time */
-    return turn % 2 ? (STEPS + PLANES * row) << turn / 2 : 0;
+    return turn % 2 ? (FIRST_STEPS + FIRST_PLANES * row) << turn / 2 : 0;
 }
 
 /* A step of smo or a sweep takes some passes over the rows. */
-enum { PASSES = 8 };
+enum { ROW_PASSES = 8 };
 
 static double descent_work(const void *state) {
     const struct solve *solve = state;
-    return work_scalar(PASSES * (double)solve->algorithms->risk.n_all +
+    return work_scalar(ROW_PASSES * (double)solve->algorithms->risk.n_all +
                        2 * solve->algorithms->values);
 }
 
 /* Two products with the data or K, and a plane's part of the master. */
 static double planes_work(const void *state) {
-    enum { MASTER = 10000 };
+    enum { MASTER_WORK = 10000 };
     const struct solve *solve = state;
     const struct top_algorithms *algorithms = solve->algorithms;
     double n = (double)algorithms->risk.n_all;
-    return work_scalar(MASTER + (algorithms->map->primal ? 2 * algorithms->values : n * n));
+    return work_scalar(MASTER_WORK + (algorithms->map->primal ? 2 * algorithms->values : n * n));
 }
 
 static double smo_work(const void *state) {
     const struct solve *solve = state;
-    return work_scalar(PASSES * (double)solve->algorithms->risk.n_all);
+    return work_scalar(ROW_PASSES * (double)solve->algorithms->risk.n_all);
 }
 
 static double reduced_work(const void *state) {
     const struct solve *solve = state;
-    return top_finish_step_work(solve->algorithms->problem);
+    return top_working_set_step_work(solve->algorithms->problem);
 }
 
 /* ---- the table ---- */
@@ -357,18 +357,19 @@ static bool has_stalled(const void *state) {
 /* Slices use as much work as the interior-point method needs. With working sets all rows run again,
  * until all have stalled. */
 static bool run_again(const void *state, struct policy_turns *turns) {
-    static const double FURTHER = 1.5; /* work after working sets, in that of all so far */
+    static const double LIMIT_GROWTH = 1.5; /* work after working sets, in that of all so far */
     const struct solve *solve = state;
     bool reduced = is_reduced(solve);
     if (!solve->started) {
         bool first = turns->limit == 0;
-        turns->limit = reduced ? top_finish_work(solve->algorithms->problem) : interior_work(solve);
+        turns->limit =
+            reduced ? top_working_set_work(solve->algorithms->problem) : interior_work(solve);
         return first; /* else no row applies */
     }
     if (!reduced || (turns->all_stalled && !solve->grows)) {
         return false;
     }
-    turns->limit = fmax(turns->limit, FURTHER * turns->work);
+    turns->limit = fmax(turns->limit, LIMIT_GROWTH * turns->work);
     turns->stalled = 0;
     return true;
 }

@@ -11,14 +11,14 @@
 #include <string.h>
 
 /* Little progress: of the dual in a sweep, in parts of the gap; so many such sweeps end it. */
-static const double SLOW = 1e-6;
-enum { SLOW_SWEEPS = 3 };
+static const double MIN_PROGRESS = 1e-6;
+enum { MAX_SLOW_SWEEPS = 3 };
 
 /* Squares of betas below this are taken as this, whose powers of 3/2 are above 0. */
-static const double SQUARES = 1e-200;
+static const double MIN_SQUARES = 1e-200;
 
 /* Three largest ratios beta / cap_rate, so that up to two entries can be left out. */
-enum { TOPS = 3 };
+enum { N_TOPS = 3 };
 
 struct cd {
     const struct score_map *map;
@@ -30,8 +30,8 @@ struct cd {
     double *alpha, *beta, *bound, *cap_rate, *h, *s, *K, *work; /* (n) */
     double level;                                               /* TOP_MEAN: sum alpha */
     double squares;                                             /* sum beta^2 / mass */
-    double top[TOPS];
-    size_t top_at[TOPS];
+    double top[N_TOPS];
+    size_t top_at[N_TOPS];
 };
 
 /* An entry: alpha or beta of a row. */
@@ -55,7 +55,7 @@ static bool levelled_quantile(const struct cd *cd) {
 }
 
 static void find_tops(struct cd *cd) {
-    for (int t = 0; t < TOPS; t++) {
+    for (int t = 0; t < N_TOPS; t++) {
         cd->top[t] = 0;
         cd->top_at[t] = SIZE_MAX;
     }
@@ -65,7 +65,7 @@ static void find_tops(struct cd *cd) {
         }
         double ratio = cd->beta[j] / cd->cap_rate[j];
         size_t at = j;
-        for (int t = 0; t < TOPS; t++) {
+        for (int t = 0; t < N_TOPS; t++) {
             if (ratio > cd->top[t]) {
                 double r = cd->top[t];
                 size_t a = cd->top_at[t];
@@ -80,7 +80,7 @@ static void find_tops(struct cd *cd) {
 
 /* The largest ratio beside rows a and b. */
 static double top_beside(const struct cd *cd, size_t a, size_t b) {
-    for (int t = 0; t < TOPS; t++) {
+    for (int t = 0; t < N_TOPS; t++) {
         if (cd->top_at[t] != a && cd->top_at[t] != b) {
             return cd->top[t];
         }
@@ -116,7 +116,7 @@ static double kinked_best(const struct kinked *k, double low, double high) {
     double upper = k->fixed * k->wa - k->a;                         /* above: a's piece holds */
     double lower = k->wb > 0 ? k->b - k->fixed * k->wb : -INFINITY; /* below: b's */
     double middle = k->wb > 0 ? (k->b / k->wb - k->a / k->wa) / (1 / k->wa + 1 / k->wb) : -INFINITY;
-    double best = clip(0, low, high), most = kinked_value(k, best);
+    double best = clip(0, low, high), max_value = kinked_value(k, best);
     double from[3] = {lower, fmax(upper, middle), -INFINITY};
     double to[3] = {upper, INFINITY, fmin(lower, middle)};
     candidate[2] = k->wb > 0 ? (k->num + k->budget / k->wb) / k->den : 0;
@@ -126,35 +126,36 @@ static double kinked_best(const struct kinked *k, double low, double high) {
             continue;
         }
         double d = clip(candidate[piece], a, b);
-        if (kinked_value(k, d) > most) {
-            most = kinked_value(k, d);
+        if (kinked_value(k, d) > max_value) {
+            max_value = kinked_value(k, d);
             best = d;
         }
     }
     return best;
 }
 
-/* What num d - den d^2/2 - pull sqrt(squares + 2 first d + second d^2) gains, to second order. */
+/* What num d - den d^2/2 - root_factor sqrt(squares + 2 first d + second d^2) gains, to second order. */
 static double rooted_promise(const struct cd *cd, double num, double den, double first,
                              double second, double low, double high) {
-    double pull = sqrt(cd->risk->budget) / cd->risk->theta;
-    double norm = sqrt(fmax(SQUARES, cd->squares));
-    double slope = num - pull * first / norm;
-    double bend = den + pull * fmax(0, second / norm - first * first / (norm * norm * norm));
-    double d = clip(slope / bend, low, high);
-    return slope * d - 0.5 * bend * d * d;
+    double root_factor = sqrt(cd->risk->budget) / cd->risk->theta;
+    double norm = sqrt(fmax(MIN_SQUARES, cd->squares));
+    double slope = num - root_factor * first / norm;
+    double second_derivative =
+        den + root_factor * fmax(0, second / norm - first * first / (norm * norm * norm));
+    double d = clip(slope / second_derivative, low, high);
+    return slope * d - 0.5 * second_derivative * d * d;
 }
 
 /* The best d in [low, high], by bisection of the derivative: behind both num / den and where the
  * squares are least it is below 0. */
 static double rooted_best(const struct cd *cd, double num, double den, double first, double second,
                           double low, double high) {
-    double pull = sqrt(cd->risk->budget) / cd->risk->theta;
+    double root_factor = sqrt(cd->risk->budget) / cd->risk->theta;
     high = fmin(high, fmax(fmax(0, num) / den, fabs(first) / second));
     for (int i = 0; i < 60; i++) {
         double d = 0.5 * (low + high);
-        double norm = sqrt(fmax(SQUARES, cd->squares + 2 * first * d + second * d * d));
-        if (num - den * d - pull * (first + second * d) / norm > 0) {
+        double norm = sqrt(fmax(MIN_SQUARES, cd->squares + 2 * first * d + second * d * d));
+        if (num - den * d - root_factor * (first + second * d) / norm > 0) {
             low = d;
         } else {
             high = d;
@@ -256,8 +257,8 @@ static double *value_of(struct cd *cd, struct entry entry) {
 
 static void move(struct cd *cd, struct entry entry, double d, const float *row) {
     double *value = value_of(cd, entry), old = *value;
-    double most = entry.beta ? INFINITY : cd->bound[entry.row];
-    *value = clip(old + d, 0, most);
+    double max_value = entry.beta ? INFINITY : cd->bound[entry.row];
+    *value = clip(old + d, 0, max_value);
     if (!entry.beta) {
         cd->level += *value - old;
     }
@@ -401,13 +402,15 @@ static int run(struct cd *cd, double epsilon, uint64_t seed, const struct monito
     while ((status = bounds(cd, fit, err)) == 0) {
         double gap = fit->primal - fit->dual;
         fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
-        slow = fit->dual - last > SLOW * gap ? 0 : slow + 1; /* of a gap of denormals that is 0 */
+        slow = fit->dual - last > MIN_PROGRESS * gap
+                   ? 0
+                   : slow + 1; /* of a gap of denormals that is 0 */
         last = fit->dual;
         if (fit->converged) {
             break;
         }
         fit->reason = monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
-        if (fit->reason || slow >= SLOW_SWEEPS) {
+        if (fit->reason || slow >= MAX_SLOW_SWEEPS) {
             fit->reason = fit->reason ? fit->reason : STOP_STUCK;
             break;
         }

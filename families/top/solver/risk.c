@@ -114,7 +114,7 @@ struct root {
 };
 
 /* Rows whose breakpoint is this close to a, relative to a, are on both sides of it. */
-static const double NEAR = 4 * DBL_EPSILON;
+static const double BREAKPOINT_WIDTH = 4 * DBL_EPSILON;
 
 /* One step of Newton's method from at->a, over the rows clearly above. The sum is convex and grows
  * with a: no step of any set of rows leads below the root of all rows, where rounding could leave
@@ -123,7 +123,7 @@ static double newton_step(const struct top_risk *risk, const double *s, const st
     double mass = 0, first = 0, second = 0;
     for (size_t i = 0; i < risk->n; i++) {
         double lag = risk->theta * (at->highest - s[i]);
-        if (risk->mass[i] > 0 && lag < at->a * (1 - NEAR)) {
+        if (risk->mass[i] > 0 && lag < at->a * (1 - BREAKPOINT_WIDTH)) {
             double u = at->a - lag;
             mass += risk->mass[i];
             first += risk->mass[i] * (risk->square ? u : lag);
@@ -139,11 +139,11 @@ static double newton_step(const struct top_risk *risk, const double *s, const st
 /* The threshold and its gradient, given the root. From the mean of the rows above it, and of those
  * at it, which may have any part: 1 + theta s_j keeps few digits of s_j where theta is small, and C
  * may multiply what is lost. */
-static double quantile_end(const struct top_risk *risk, const double *s, const struct root *at,
-                           double *p) {
-    double mass = 0, mean = 0, spread = 0, sum = 0, theta = risk->theta;
+static double threshold_from_root(const struct top_risk *risk, const double *s,
+                                  const struct root *at, double *p) {
+    double mass = 0, mean = 0, variance_sum = 0, sum = 0, theta = risk->theta;
     for (size_t i = 0; i < risk->n; i++) {
-        bool above = theta * (at->highest - s[i]) <= at->a * (1 + NEAR);
+        bool above = theta * (at->highest - s[i]) <= at->a * (1 + BREAKPOINT_WIDTH);
         p[i] = above ? risk->mass[i] : 0;
         mass += p[i];
         mean += above ? p[i] * s[i] : 0;
@@ -151,13 +151,13 @@ static double quantile_end(const struct top_risk *risk, const double *s, const s
     mass = cluster_total(risk->cluster, mass);
     mean = cluster_total(risk->cluster, mean) / mass;
     for (size_t i = 0; i < risk->n; i++) {
-        spread += p[i] > 0 ? p[i] * (s[i] - mean) * (s[i] - mean) : 0;
+        variance_sum += p[i] > 0 ? p[i] * (s[i] - mean) * (s[i] - mean) : 0;
     }
-    spread = cluster_total(risk->cluster, spread);
+    variance_sum = cluster_total(risk->cluster, variance_sum);
     double t = mean + (mass - risk->budget) / (theta * mass);
     if (risk->square) { /* root = 1 - theta (t - mean) */
-        double root = sqrt(fmax(0, (risk->budget - theta * theta * spread) / mass));
-        t = mean + ((mass - risk->budget) / theta + theta * spread) / (mass * (1 + root));
+        double root = sqrt(fmax(0, (risk->budget - theta * theta * variance_sum) / mass));
+        t = mean + ((mass - risk->budget) / theta + theta * variance_sum) / (mass * (1 + root));
         for (size_t i = 0; i < risk->n; i++) {
             p[i] *= fmax(0, root + theta * (s[i] - mean));
         }
@@ -190,7 +190,7 @@ static double quantile_threshold(const struct top_risk *risk, const double *s, d
     while ((next = newton_step(risk, s, &at)) < at.a) {
         at.a = next;
     }
-    return quantile_end(risk, s, &at, p);
+    return threshold_from_root(risk, s, &at, p);
 }
 
 double top_risk_threshold(struct top_risk *risk, const double *s, double *p) {
@@ -206,7 +206,7 @@ double top_risk_threshold(struct top_risk *risk, const double *s, double *p) {
     return 0;
 }
 
-double top_risk_of_nothing(const struct top_risk *risk) {
+double top_risk_threshold_at_zero(const struct top_risk *risk) {
     if (risk->kind != TOP_QUANTILE) {
         return 0;
     }
@@ -323,8 +323,8 @@ struct risk top_risk_table(struct top_risk *risk) {
 
 double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s,
                          enum top_multiple how, double *work, double *primal) {
-    enum { MOST = 1000000 };
-    int rounds = how == TOP_MULTIPLE_EXACT ? 90 : 24;
+    enum { MAX_FACTOR = 1000000 };
+    int max_evaluations = how == TOP_MULTIPLE_EXACT ? 90 : 24;
     double tolerance = how == TOP_MULTIPLE_EXACT ? 1e-16 : 1e-4;
     double *scaled = work, *g = work + risk->n;
     double low = 0, high = INFINITY, low_slope = 0, high_slope = 0, x = 1, best = 1;
@@ -332,7 +332,7 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
     double last = INFINITY; /* how far apart low and high were */
     double root = 1, root_value = INFINITY;
     *primal = INFINITY;
-    for (int round = 0; round < rounds; round++) {
+    for (int evaluation = 0; evaluation < max_evaluations; evaluation++) {
         for (size_t i = 0; i < risk->n; i++) {
             scaled[i] = x * s[i];
         }
@@ -352,7 +352,7 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
             low_slope = slope;
         }
         bool bracketed = high < INFINITY && low > 0;
-        if (bracketed ? high - low <= tolerance * high : x > MOST || x * MOST < 1) {
+        if (bracketed ? high - low <= tolerance * high : x > MAX_FACTOR || x * MAX_FACTOR < 1) {
             break;
         }
         if (!bracketed) {

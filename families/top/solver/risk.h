@@ -33,7 +33,7 @@ struct top_risk {
     double k;             /* TOP_MEAN: K */
     double theta, budget; /* TOP_QUANTILE */
     double
-        budget_rest; /* what budget lacks of tau times the sum of masses, which theta may magnify */
+        budget_rounding; /* what budget lacks of tau times the sum of masses, which theta may magnify */
     double mass_error; /* masses are within this part of themselves */
     double total_cost, total_mass;
     size_t n_positive, n_top; /* rows with cost, rows with mass */
@@ -60,7 +60,7 @@ void top_risk_free(struct top_risk *risk);
 double top_risk_threshold(struct top_risk *risk, const double *s, double *p);
 
 /* The threshold where all scores are 0. */
-double top_risk_of_nothing(const struct top_risk *risk);
+double top_risk_threshold_at_zero(const struct top_risk *risk);
 
 /* Returns the risk, without C; g (n) gets a subgradient. */
 double top_risk_value(struct top_risk *risk, const double *s, double *g);
@@ -74,7 +74,7 @@ struct risk top_risk_table(struct top_risk *risk);
 void top_risk_add_record(double weight, const void *record, double *alpha, double *beta);
 
 /* How closely top_risk_multiple looks: to a few digits, or to the last. */
-enum top_multiple { TOP_MULTIPLE_ABOUT, TOP_MULTIPLE_EXACT };
+enum top_multiple { TOP_MULTIPLE_ROUGH, TOP_MULTIPLE_EXACT };
 
 /* The multiple x of scores s (n) with the least x^2 norm / 2 + C R(x s), or one that is not worse
  * than 1, which is looked at first. *primal is that value. work has 2n. */

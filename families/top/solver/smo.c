@@ -12,14 +12,14 @@
 #include <string.h>
 
 enum {
-    CHECK_LEAST = 64,   /* steps between two looks at the gap, or ... */
-    CHECK_PART = 16,    /* ... a step for so many rows */
-    SHRINK_CHECKS = 4,  /* looks between two shrinkings, but for those that are exact */
-    FEW_LEAST = 500,    /* alphas and betas at 0 that are kept among few, beside ... */
-    FEW_PART = 2,       /* ... one for so many entries above 0 */
-    STEP_PLACES = 2,    /* of few places, for each of their steps */
-    SLOW_CHECKS = 8,    /* looks with little progress, after which all is computed anew */
-    STALL_REFRESHES = 5 /* exact evaluations without progress: rounding has the last word */
+    MIN_CHECK_STEPS = 64,     /* steps between two looks at the gap, or ... */
+    ROWS_PER_CHECK_STEP = 16, /* ... a step for so many rows */
+    SHRINK_CHECKS = 4,        /* looks between two shrinkings, but for those that are exact */
+    MIN_STEEPEST = 500,       /* alphas and betas at 0 that are kept among few, beside ... */
+    NONZERO_PER_STEEPEST = 2, /* ... one for so many entries above 0 */
+    POSITIONS_PER_STEP = 2,   /* of few places, for each of their steps */
+    SLOW_CHECKS = 8,          /* looks with little progress, after which all is computed anew */
+    MAX_STALLED = 5           /* exact evaluations without progress: rounding has the last word */
 };
 
 /* Little progress of the dual, in parts of the gap, from one look to the next; and from one exact
@@ -29,10 +29,10 @@ static const double SLOW_DUAL = 0.01, STALLED_DUAL = 1e-9, STALLED_GAP = 0.99;
 /* A dual that is lower by so much of the least gap than the best so far, or higher than a primal,
  * shows that rows of K, which are float, misled the steps, or that K is not semidefinite: where
  * losses are squared no bound stops them. */
-static const double LOST = 0.5;
+static const double DIVERGED = 0.5;
 
 /* Relative gaps up to which the primal of a multiple is looked at. */
-static const double WORTH_STRETCHING = 0.9;
+static const double RESCALING_GAP = 0.9;
 
 static int allocate(struct top_smo *smo, struct error *err) {
     struct top_state *state = &smo->state;
@@ -46,13 +46,13 @@ static int allocate(struct top_smo *smo, struct error *err) {
     for (size_t i = 0; i < arrays && smo->pool; i++) {
         *array[i] = smo->pool + i * n;
     }
-    state->at = memory_array(n, sizeof *state->at, "the dual point", err);
+    state->row_of = memory_array(n, sizeof *state->row_of, "the dual point", err);
     state->capped = memory_zeros(n, 1, "the dual point", err);
-    smo->from = memory_array(n, sizeof *smo->from, "the dual point", err);
+    smo->order = memory_array(n, sizeof *smo->order, "the dual point", err);
     smo->keep = memory_array(n, 1, "the dual point", err);
     smo->weights = memory_array(smo->map->dimension, 3 * sizeof *smo->weights, "weights", err);
     smo->scores = memory_array(n, 3 * sizeof *smo->scores, "scores", err);
-    return smo->pool && state->at && state->capped && smo->from && smo->keep && smo->weights &&
+    return smo->pool && state->row_of && state->capped && smo->order && smo->keep && smo->weights &&
                    smo->scores
                ? 0
                : -1;
@@ -71,15 +71,15 @@ int top_smo_create(struct top_smo **smo, const struct problem *problem, const st
     state->risk = risk;
     state->n = state->active = risk->n;
     if (allocate(made, err) < 0 ||
-        rows_create(&state->rows, problem, problem->cache_bytes, err) < 0) {
+        rows_create(&state->cache, problem, problem->cache_bytes, err) < 0) {
         top_smo_free(made);
         return -1;
     }
     for (size_t p = 0; p < state->n; p++) {
-        state->at[p] = (uint32_t)p;
+        state->row_of[p] = (uint32_t)p;
         state->inverse[p] = risk->mass[p] > 0 ? 1 / risk->mass[p] : 0;
     }
-    rows_diagonal(state->rows, state->K);
+    rows_diagonal(state->cache, state->K);
     *smo = made;
     return 0;
 }
@@ -89,9 +89,9 @@ void top_smo_free(struct top_smo *smo) {
         return;
     }
     struct top_state *state = &smo->state;
-    rows_free(state->rows);
-    void *const array[] = {state->at,   state->capped, smo->pool, smo->weights,
-                           smo->scores, smo->from,     smo->keep};
+    rows_free(state->cache);
+    void *const array[] = {state->row_of, state->capped, smo->pool, smo->weights,
+                           smo->scores,   smo->order,    smo->keep};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         free(array[i]);
     }
@@ -103,7 +103,7 @@ static void set_cost(struct top_smo *smo, double cost) {
     const struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
     for (size_t p = 0; p < state->n; p++) {
-        uint32_t row = state->at[p];
+        uint32_t row = state->row_of[p];
         double C = cost * risk->cost[row], mass = risk->mass[row];
         state->C[p] = C <= 0 ? 0 : risk->square ? INFINITY : C;
         state->h[p] = risk->square && C > 0 ? 1 / (2 * C) : 0;
@@ -119,8 +119,10 @@ static void set_cost(struct top_smo *smo, double cost) {
             break;
         }
     }
-    state->lift = risk->kind == TOP_QUANTILE ? 1 / risk->theta : risk->kind == TOP_NONE ? 1 : 0;
-    state->curl = risk->kind == TOP_NONE && risk->square ? 1 / (2 * cost) : 0;
+    state->beta_offset = risk->kind == TOP_QUANTILE ? 1 / risk->theta
+                         : risk->kind == TOP_NONE   ? 1
+                                                    : 0;
+    state->quadratic = risk->kind == TOP_NONE && risk->square ? 1 / (2 * cost) : 0;
     state->level = 1;
 }
 
@@ -133,13 +135,13 @@ static double primal(struct top_smo *smo, double norm, double dual, double epsil
     const struct top_state *state = &smo->state;
     double value;
     for (size_t p = 0; p < state->n; p++) {
-        smo->row_s[state->at[p]] = state->s[p];
+        smo->row_s[state->row_of[p]] = state->s[p];
     }
-    smo->multiple = 1;
+    smo->scaling = 1;
     value = 0.5 * norm + smo->cost * top_risk_value(smo->risk, smo->row_s, smo->row_g);
-    if (!gap_reached(value, dual, epsilon) && value - dual < WORTH_STRETCHING * value) {
-        smo->multiple = top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s,
-                                          TOP_MULTIPLE_ABOUT, smo->scores, &value);
+    if (!gap_reached(value, dual, epsilon) && value - dual < RESCALING_GAP * value) {
+        smo->scaling = top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s, TOP_MULTIPLE_ROUGH,
+                                         smo->scores, &value);
     }
     return value;
 }
@@ -154,16 +156,16 @@ static void permute(double *array, const uint32_t *from, size_t n, double *work)
 /* Which places stay in use: those that do not rest at 0; where these are many, but few are above 0,
  * these and the best of the others, until so many steps are taken that a look at all is worth it.
  * Returns how many. */
-static size_t choose_places(struct top_smo *smo, uint64_t iterations) {
+static size_t choose_positions(struct top_smo *smo, uint64_t iterations) {
     const struct top_state *state = &smo->state;
-    size_t kept = top_choose_resting(state, smo->keep), above = 0;
+    size_t kept = top_choose_unshrunk(state, smo->keep), above = 0;
     for (size_t p = 0; p < state->active; p++) {
         above += state->alpha[p] > 0 || state->beta[p] > 0;
     }
-    size_t room = FEW_LEAST + above / FEW_PART;
+    size_t room = MIN_STEEPEST + above / NONZERO_PER_STEEPEST;
     if (smo->exact && kept > 2 * (above + 2 * room)) {
-        kept = top_choose_few(state, room, smo->keep, smo->row_s, smo->row_g, smo->from);
-        smo->until = iterations + kept / STEP_PLACES;
+        kept = top_choose_steepest(state, room, smo->keep, smo->row_s, smo->row_g, smo->order);
+        smo->next_full_check = iterations + kept / POSITIONS_PER_STEP;
     }
     return kept;
 }
@@ -171,27 +173,27 @@ static size_t choose_places(struct top_smo *smo, uint64_t iterations) {
 /* Leaves out the places that are of no use for now. */
 static int shrink(struct top_smo *smo, uint64_t iterations, struct error *err) {
     struct top_state *state = &smo->state;
-    size_t n = state->active, kept = choose_places(smo, iterations), a = 0, b = kept;
+    size_t n = state->active, kept = choose_positions(smo, iterations), a = 0, b = kept;
     if (kept > n - n / 10) {
         return 0; /* too few to be worth the moving */
     }
     for (size_t p = 0; p < n; p++) {
-        smo->from[smo->keep[p] ? a++ : b++] = (uint32_t)p;
+        smo->order[smo->keep[p] ? a++ : b++] = (uint32_t)p;
     }
-    if (rows_reorder(state->rows, smo->from, n, err) < 0) {
+    if (rows_reorder(state->cache, smo->order, n, err) < 0) {
         return -1;
     }
     double *const array[] = {state->alpha,   state->beta, state->C, state->cap_rate, state->h,
                              state->inverse, state->s,    state->U, state->K};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
-        permute(array[i], smo->from, n, smo->bound);
+        permute(array[i], smo->order, n, smo->bound);
     }
     uint32_t *at = (uint32_t *)(void *)smo->bound;
     for (size_t p = 0; p < n; p++) {
-        at[p] = state->at[smo->from[p]];
-        smo->keep[p] = state->capped[smo->from[p]];
+        at[p] = state->row_of[smo->order[p]];
+        smo->keep[p] = state->capped[smo->order[p]];
     }
-    memcpy(state->at, at, n * sizeof *at);
+    memcpy(state->row_of, at, n * sizeof *at);
     memcpy(state->capped, smo->keep, n);
     state->active = kept;
     return 0;
@@ -205,15 +207,15 @@ int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err) {
         return -1;
     }
     for (size_t p = 0; p < state->n; p++) {
-        fit->alpha[state->at[p]] = state->alpha[p];
-        fit->beta[state->at[p]] = state->beta[p];
-        smo->row_g[state->at[p]] = state->alpha[p] - state->beta[p];
+        fit->alpha[state->row_of[p]] = state->alpha[p];
+        fit->beta[state->row_of[p]] = state->beta[p];
+        smo->row_g[state->row_of[p]] = state->alpha[p] - state->beta[p];
     }
     if (map->adjoint(map, smo->row_g, fit->weights, err) < 0) {
         return -1;
     }
     for (size_t k = 0; k < d; k++) {
-        fit->weights[k] *= smo->multiple;
+        fit->weights[k] *= smo->scaling;
     }
     return 0;
 }
@@ -260,14 +262,14 @@ static bool finite(const struct fit *fit) {
     return isfinite(fit->primal) && isfinite(fit->dual);
 }
 
-static bool lost(const struct progress *progress, const struct fit *fit) {
-    double much = LOST * progress->least_gap;
+static bool has_diverged(const struct progress *progress, const struct fit *fit) {
+    double much = DIVERGED * progress->least_gap;
     return !finite(fit) || fit->dual < progress->best - much ||
            fit->dual > progress->ceiling + much;
 }
 
 /* Takes account of an exact evaluation, and keeps the point if it is the best so far. */
-static void take_account(struct top_smo *smo, const struct fit *fit, struct progress *progress) {
+static void record_progress(struct top_smo *smo, const struct fit *fit, struct progress *progress) {
     const struct top_state *state = &smo->state;
     double gap = fit->primal - fit->dual;
     bool better =
@@ -280,28 +282,28 @@ static void take_account(struct top_smo *smo, const struct fit *fit, struct prog
     if (fit->dual > progress->best) {
         progress->best = fit->dual;
         for (size_t p = 0; p < state->n; p++) {
-            smo->best_alpha[state->at[p]] = state->alpha[p];
-            smo->best_beta[state->at[p]] = state->beta[p];
+            smo->best_alpha[state->row_of[p]] = state->alpha[p];
+            smo->best_beta[state->row_of[p]] = state->beta[p];
         }
     }
 }
 
 /* Ends the run: at the point as it is, computed from the data, or at the best so far if it was
- * lost on the way. */
+ * has_diverged on the way. */
 static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
                const struct progress *progress, struct fit *fit, struct error *err) {
     fit->reason = reason;
     if (!smo->exact) {
-        if (top_smo_refresh(smo, err) < 0) {
+        if (top_smo_recompute(smo, err) < 0) {
             return -1;
         }
         top_smo_bounds(smo, epsilon, fit);
     }
-    if (!lost(progress, fit)) {
+    if (!has_diverged(progress, fit)) {
         return 0;
     }
-    top_smo_adopt(smo, smo->cost, smo->best_alpha, smo->best_beta);
-    if (top_smo_refresh(smo, err) < 0) {
+    top_smo_set_point(smo, smo->cost, smo->best_alpha, smo->best_beta);
+    if (top_smo_recompute(smo, err) < 0) {
         return -1;
     }
     top_smo_bounds(smo, epsilon, fit);
@@ -320,7 +322,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
     double last_dual = 0, epsilon = settings->epsilon;
     bool moved = true;
     int checks = 0;
-    smo->until = UINT64_MAX;
+    smo->next_full_check = UINT64_MAX;
     for (;;) {
         top_smo_bounds(smo, epsilon, fit);
         bool reached = gap_reached(fit->primal, fit->dual, epsilon);
@@ -328,13 +330,13 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
             return error_set(err, ERROR_RUNTIME,
                              "scores overflow: scale the data or lower the cost");
         }
-        if (smo->exact && lost(&progress, fit)) {
+        if (smo->exact && has_diverged(&progress, fit)) {
             return end(smo, STOP_PRECISION, epsilon, &progress, fit, err);
         }
         if (smo->exact) {
-            take_account(smo, fit, &progress);
+            record_progress(smo, fit, &progress);
             fit->converged = reached;
-            if (reached || progress.stalled >= STALL_REFRESHES || !moved) {
+            if (reached || progress.stalled >= MAX_STALLED || !moved) {
                 fit->reason = reached ? fit->reason : STOP_PRECISION;
                 return 0;
             }
@@ -343,18 +345,18 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
             progress.slow = slow ? progress.slow + 1 : 0;
         }
         last_dual = fit->dual;
-        bool doubtful = !finite(fit) || fit->dual > progress.ceiling;
-        enum stop_reason said =
-            doubtful ? STOP_REACHED
-                     : monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
-        if (said) {
-            return end(smo, said, epsilon, &progress, fit, err);
+        bool suspicious = !finite(fit) || fit->dual > progress.ceiling;
+        enum stop_reason reason =
+            suspicious ? STOP_REACHED
+                       : monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        if (reason) {
+            return end(smo, reason, epsilon, &progress, fit, err);
         }
-        bool again = reached || doubtful || !moved || progress.slow >= SLOW_CHECKS ||
-                     fit->iterations >= smo->until;
-        if (!smo->exact && again) {
-            smo->until = UINT64_MAX;
-            if (top_smo_refresh(smo, err) < 0) {
+        bool recompute = reached || suspicious || !moved || progress.slow >= SLOW_CHECKS ||
+                         fit->iterations >= smo->next_full_check;
+        if (!smo->exact && recompute) {
+            smo->next_full_check = UINT64_MAX;
+            if (top_smo_recompute(smo, err) < 0) {
                 return -1;
             }
             moved = true;
@@ -364,18 +366,19 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
             shrink(smo, fit->iterations, err) < 0) {
             return -1;
         }
-        size_t steps = state->active / CHECK_PART;
-        if (take_steps(smo, steps > CHECK_LEAST ? steps : CHECK_LEAST, &moved, fit, err) < 0) {
+        size_t steps = state->active / ROWS_PER_CHECK_STEP;
+        if (take_steps(smo, steps > MIN_CHECK_STEPS ? steps : MIN_CHECK_STEPS, &moved, fit, err) <
+            0) {
             return -1;
         }
     }
 }
 
-void top_smo_adopt(struct top_smo *smo, double cost, const double *alpha, const double *beta) {
+void top_smo_set_point(struct top_smo *smo, double cost, const double *alpha, const double *beta) {
     struct top_state *state = &smo->state;
     for (size_t p = 0; p < state->n; p++) {
-        state->alpha[p] = alpha[state->at[p]];
-        state->beta[p] = beta[state->at[p]];
+        state->alpha[p] = alpha[state->row_of[p]];
+        state->beta[p] = beta[state->row_of[p]];
     }
     smo->cost = cost;
     smo->exact = false;
@@ -386,7 +389,7 @@ int top_smo_begin(struct top_smo *smo, double cost, struct error *err) {
     if (last == cost && smo->exact && smo->state.active == smo->state.n) {
         return 0; /* it stands where it ended */
     }
-    smo->part = last == cost ? smo->part : 0;
+    smo->set_rows = last == cost ? smo->set_rows : 0;
     set_cost(smo, cost);
     int status = last > 0 ? top_smo_restart(smo, cost, err) : top_smo_start(smo, cost, err);
     smo->cost = cost;

@@ -34,6 +34,6 @@ int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
 
 /* Makes a feasible dual point, alpha and beta (n each), that was found otherwise at a cost the last
  * solution. */
-void top_smo_adopt(struct top_smo *smo, double cost, const double *alpha, const double *beta);
+void top_smo_set_point(struct top_smo *smo, double cost, const double *alpha, const double *beta);
 
 #endif

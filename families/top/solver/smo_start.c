@@ -29,11 +29,11 @@ static int product(struct top_smo *smo, const double *coefficients, size_t n_out
     return status < 0 ? -1 : map->exact(map, smo->weights, n_outputs, smo->scores, err);
 }
 
-int top_smo_refresh_with(struct top_smo *smo, const double *other, struct error *err) {
+int top_smo_recompute_with(struct top_smo *smo, const double *other, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->n;
     state->active = n;
-    top_state_classify(state);
+    top_state_find_capped(state);
     bool block = top_state_levelled(state) && state->n_capped > 0;
     size_t last = block ? 2 : 1, outputs = last + (other != NULL);
     double *coefficients = memory_array(n, outputs * sizeof *coefficients, "coefficients", err);
@@ -41,13 +41,13 @@ int top_smo_refresh_with(struct top_smo *smo, const double *other, struct error 
         return -1;
     }
     for (size_t p = 0; p < n; p++) {
-        double *out = coefficients + state->at[p] * outputs;
+        double *out = coefficients + state->row_of[p] * outputs;
         out[0] = state->alpha[p] - state->beta[p];
         if (block) {
             out[1] = state->capped[p] ? state->cap_rate[p] : 0;
         }
         if (other) {
-            out[last] = other[state->at[p]];
+            out[last] = other[state->row_of[p]];
         }
     }
     int status = product(smo, coefficients, outputs, err);
@@ -56,11 +56,11 @@ int top_smo_refresh_with(struct top_smo *smo, const double *other, struct error 
         return -1;
     }
     for (size_t p = 0; p < n; p++) {
-        const double *scores = smo->scores + state->at[p] * outputs;
+        const double *scores = smo->scores + state->row_of[p] * outputs;
         state->s[p] = scores[0];
         state->U[p] = block ? scores[1] : 0;
         if (other) {
-            smo->row_s[state->at[p]] = scores[last];
+            smo->row_s[state->row_of[p]] = scores[last];
         }
     }
     top_state_sums(state);
@@ -68,28 +68,28 @@ int top_smo_refresh_with(struct top_smo *smo, const double *other, struct error 
     return 0;
 }
 
-int top_smo_refresh(struct top_smo *smo, struct error *err) {
-    return top_smo_refresh_with(smo, NULL, err);
+int top_smo_recompute(struct top_smo *smo, struct error *err) {
+    return top_smo_recompute_with(smo, NULL, err);
 }
 
 /* The factor that is best for the whole point, as far as bounds allow, and the point with it. */
 static void scale_point(struct top_smo *smo) {
     struct top_state *state = &smo->state;
-    double norm, most = INFINITY, squares = 0;
+    double norm, max_factor = INFINITY, squares = 0;
     double dual = top_state_dual(state, &norm); /* = linear - (norm + squares) / 2 */
     for (size_t p = 0; p < state->n; p++) {
         squares += state->h[p] * state->alpha[p] * state->alpha[p];
         if (state->alpha[p] > 0) {
-            most = fmin(most, state->C[p] / state->alpha[p]);
+            max_factor = fmin(max_factor, state->C[p] / state->alpha[p]);
         }
         if (state->risk->kind == TOP_NONE && state->beta[p] > 0) {
-            squares += state->curl * state->inverse[p] * state->beta[p] * state->beta[p];
-            most = fmin(most, state->cap_rate[p] / state->beta[p]);
+            squares += state->quadratic * state->inverse[p] * state->beta[p] * state->beta[p];
+            max_factor = fmin(max_factor, state->cap_rate[p] / state->beta[p]);
         }
     }
     double linear = dual + 0.5 * (norm + squares);
-    double factor = norm + squares > 0 ? linear / (norm + squares) : most;
-    factor = fmin(fmax(factor, 0), most);
+    double factor = norm + squares > 0 ? linear / (norm + squares) : max_factor;
+    factor = fmin(fmax(factor, 0), max_factor);
     if (!(factor < INFINITY)) {
         factor = 1;
     }
@@ -99,13 +99,13 @@ static void scale_point(struct top_smo *smo) {
         state->beta[p] *= factor;
         state->s[p] *= factor;
     }
-    top_state_classify(state);
+    top_state_find_capped(state);
     top_state_sums(state);
 }
 
 /* The dual point that belongs to the scores x row_s: the plane of the risk there, of which *offset
  * is the part of the dual that is not a square. */
-static void point_at(struct top_smo *smo, double cost, double x, double *offset) {
+static void set_point_at_scores(struct top_smo *smo, double cost, double x, double *offset) {
     struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
     for (size_t i = 0; i < state->n; i++) {
@@ -113,30 +113,30 @@ static void point_at(struct top_smo *smo, double cost, double x, double *offset)
     }
     top_risk_cut(risk, smo->bound, smo->row_g, offset);
     for (size_t p = 0; p < state->n; p++) {
-        state->alpha[p] = cost * risk->slope[state->at[p]];
-        state->beta[p] = cost * risk->slopes * risk->p[state->at[p]];
+        state->alpha[p] = cost * risk->slope[state->row_of[p]];
+        state->beta[p] = cost * risk->slopes * risk->p[state->row_of[p]];
     }
 }
 
 /* A point of which some multiple has a dual above 0, so that steps never come back to 0, from
  * which no pair of entries rises: at scores 0, all of the cost and beta as the masses are. */
-static void point_at_nothing(struct top_smo *smo, double cost) {
+static void set_point_at_zero_scores(struct top_smo *smo, double cost) {
     const struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
     memset(smo->row_s, 0, state->n * sizeof *smo->row_s);
     double offset, sum = 0;
-    point_at(smo, cost, 0, &offset);
+    set_point_at_scores(smo, cost, 0, &offset);
     for (size_t p = 0; p < state->n; p++) {
         sum += state->alpha[p];
     }
     for (size_t p = 0; p < state->n && risk->kind != TOP_NONE; p++) {
-        state->beta[p] = sum * (risk->mass[state->at[p]] / risk->total_mass);
+        state->beta[p] = sum * (risk->mass[state->row_of[p]] / risk->total_mass);
     }
 }
 
 /* Computes everything of the point, and takes its best multiple. */
-static int settle(struct top_smo *smo, double cost, struct error *err) {
-    if (top_smo_refresh(smo, err)) {
+static int complete_point(struct top_smo *smo, double cost, struct error *err) {
+    if (top_smo_recompute(smo, err)) {
         return -1;
     }
     scale_point(smo);
@@ -144,8 +144,8 @@ static int settle(struct top_smo *smo, double cost, struct error *err) {
     if (dual > 0 && isfinite(dual)) {
         return 0;
     }
-    point_at_nothing(smo, cost);
-    if (top_smo_refresh(smo, err)) {
+    set_point_at_zero_scores(smo, cost);
+    if (top_smo_recompute(smo, err)) {
         return -1;
     }
     scale_point(smo);
@@ -155,14 +155,14 @@ static int settle(struct top_smo *smo, double cost, struct error *err) {
 /* Adds to sum (n) the mean of the rows by their weights (n), times sign; of kernels, whose products
  * cost as much for each row, that of some of them, evenly taken. */
 static void add_mean(const struct top_smo *smo, const double *weight, double sign, double *sum) {
-    enum { MOST = 2048 };
+    enum { MAX_MEAN_ROWS = 2048 };
     size_t n = smo->risk->n, weighted = 0, step = 1;
     double total = 0;
     for (size_t i = 0; i < n; i++) {
         weighted += weight[i] > 0;
     }
     if (!smo->map->primal) {
-        step += weighted / MOST;
+        step += weighted / MAX_MEAN_ROWS;
     }
     for (size_t i = 0, t = 0; i < n; i++) {
         total += weight[i] > 0 && t++ % step == 0 ? weight[i] : 0;
@@ -175,25 +175,25 @@ static void add_mean(const struct top_smo *smo, const double *weight, double sig
 /* Of the quantile's hinge where positives make the threshold too: alpha and beta of each positive
  * at the cost, whose function is 0. At a large cost the dual is nearly that, and entry by entry,
  * each step no longer than losses are, it is far. */
-static void point_of_pairs(struct top_smo *smo, double cost) {
+static void set_balanced_point(struct top_smo *smo, double cost) {
     const struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
     for (size_t p = 0; p < state->n; p++) {
-        uint32_t row = state->at[p];
+        uint32_t row = state->row_of[p];
         state->alpha[p] = state->beta[p] = risk->mass[row] > 0 ? cost * risk->cost[row] : 0;
     }
 }
 
 /* Its dual. */
-static double dual_of_pairs(const struct top_risk *risk, double cost) {
-    double sum = 0, most = 0;
+static double dual_of_balanced_point(const struct top_risk *risk, double cost) {
+    double sum = 0, max_factor = 0;
     for (size_t i = 0; i < risk->n; i++) {
         if (risk->mass[i] > 0) {
             sum += risk->cost[i];
-            most = fmax(most, risk->cost[i] / risk->mass[i]);
+            max_factor = fmax(max_factor, risk->cost[i] / risk->mass[i]);
         }
     }
-    return cost * (sum + (sum - risk->budget * most) / risk->theta);
+    return cost * (sum + (sum - risk->budget * max_factor) / risk->theta);
 }
 
 int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
@@ -212,21 +212,21 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
         norm += smo->bound[i] * smo->scores[i];
     }
     double primal;
-    double x = norm > 0 ? top_risk_multiple(risk, cost, norm, smo->row_s, TOP_MULTIPLE_ABOUT,
+    double x = norm > 0 ? top_risk_multiple(risk, cost, norm, smo->row_s, TOP_MULTIPLE_ROUGH,
                                             smo->scores, &primal)
                         : 0;
-    point_at(smo, cost, x, &offset);
+    set_point_at_scores(smo, cost, x, &offset);
     for (int k = 0; !(offset > 0) && k < HALVINGS; k++) {
         x *= 0.5;
-        point_at(smo, cost, x, &offset);
+        set_point_at_scores(smo, cost, x, &offset);
     }
-    if (settle(smo, cost, err)) {
+    if (complete_point(smo, cost, err)) {
         return -1;
     }
     if (risk->kind == TOP_QUANTILE && !risk->square &&
-        top_state_dual(&smo->state, &norm) < dual_of_pairs(risk, cost)) {
-        point_of_pairs(smo, cost);
-        return settle(smo, cost, err);
+        top_state_dual(&smo->state, &norm) < dual_of_balanced_point(risk, cost)) {
+        set_balanced_point(smo, cost);
+        return complete_point(smo, cost, err);
     }
     return 0;
 }
@@ -241,5 +241,5 @@ int top_smo_restart(struct top_smo *smo, double cost, struct error *err) {
             state->alpha[p] = state->C[p];
         }
     }
-    return settle(smo, cost, err);
+    return complete_point(smo, cost, err);
 }

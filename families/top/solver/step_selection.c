@@ -5,39 +5,39 @@
 #include <math.h>
 
 /* A gain without bounds that is compared by products is within so much of its quotients, but for
- * what cancels in it: a pair of rows that are nearly one may be passed over for another step. */
-static const double MARGIN = 1 + 1e-9;
+ * what cancels in it: a pair of rows that are nearly one allowed be passed over for another step. */
+static const double ROUNDING_FACTOR = 1 + 1e-9;
 
 /* rho below this is rounding of 0. */
-static const double NO_REST = 1e-11;
+static const double MIN_REMAINDER = 1e-11;
 
 /* ---- steepest slopes ---- */
 
 /* An entry with the largest slope, or the smallest. */
 struct extreme {
-    ptrdiff_t place;
+    ptrdiff_t position;
     double slope;
 };
 
-/* Steepest slopes: entries that may rise, and that may fall; beta_free is not capped. */
+/* Steepest slopes: entries that allowed rise, and that allowed fall; beta_free is not capped. */
 struct extremes {
     struct extreme alpha_up, alpha_down, beta_up, beta_down, beta_free;
 };
 
-static inline void take_larger(struct extreme *extreme, bool may, size_t p, double slope) {
-    if (may && slope > extreme->slope) {
+static inline void take_larger(struct extreme *extreme, bool allowed, size_t p, double slope) {
+    if (allowed && slope > extreme->slope) {
         *extreme = (struct extreme){(ptrdiff_t)p, slope};
     }
 }
 
-static inline void take_smaller(struct extreme *extreme, bool may, size_t p, double slope) {
-    if (may && slope < extreme->slope) {
+static inline void take_smaller(struct extreme *extreme, bool allowed, size_t p, double slope) {
+    if (allowed && slope < extreme->slope) {
         *extreme = (struct extreme){(ptrdiff_t)p, slope};
     }
 }
 
 static struct extremes find_extremes(const struct top_state *state) {
-    const struct extreme up = {TOP_NO_PLACE, -INFINITY}, down = {TOP_NO_PLACE, INFINITY};
+    const struct extreme up = {TOP_NO_POSITION, -INFINITY}, down = {TOP_NO_POSITION, INFINITY};
     struct extremes e = {up, down, up, down, down};
     for (size_t p = 0; p < state->active; p++) {
         if (state->C[p] > 0) {
@@ -64,9 +64,9 @@ static double alpha_curvature(const struct top_state *state, size_t i) {
     return state->K[i] + state->h[i];
 }
 
-/* Of the term in sqrt(squares) only its part along the entry. */
+/* Of the term in sqrt(squares) only its part other_rate the entry. */
 static double beta_curvature(const struct top_state *state, size_t j) {
-    return state->K[j] + state->curl * state->inverse[j];
+    return state->K[j] + state->quadratic * state->inverse[j];
 }
 
 static inline double slope_of(const struct top_state *state, size_t p, bool beta) {
@@ -78,12 +78,12 @@ static inline double curvature_of(const struct top_state *state, size_t p, bool 
 }
 
 static double at_least(double curvature, double scale) {
-    return curvature > TOP_STATE_FLAT * scale ? curvature : TOP_STATE_FLAT * scale + 1e-300;
+    return curvature > TOP_MIN_CURVATURE * scale ? curvature : TOP_MIN_CURVATURE * scale + 1e-300;
 }
 
-static double rest(const struct top_state *state) {
+static double remaining_rate(const struct top_state *state) {
     double rho = 1 - state->omega;
-    return rho > NO_REST ? rho : 0;
+    return rho > MIN_REMAINDER ? rho : 0;
 }
 
 /* What a scan adds to fixed parts, for the second entry of a step. `falls`: its rate is negative.
@@ -95,20 +95,20 @@ struct scan {
 };
 
 struct found {
-    ptrdiff_t place;
+    ptrdiff_t position;
     double gain, slope, curvature;
 };
 
 /* The best second entry of a block. */
 static inline struct found scan_block(const struct top_state *state, const float *row,
                                       const struct scan *scan, bool beta) {
-    struct found best = {TOP_NO_PLACE, 0, 0, 0};
+    struct found best = {TOP_NO_POSITION, 0, 0, 0};
     for (size_t p = 0; p < state->active; p++) {
-        bool may = beta
-                       ? (scan->falls ? state->beta[p] > 0 && !(scan->free_only && state->capped[p])
-                                      : state->cap_rate[p] > 0 && !state->capped[p])
-                       : (scan->falls ? state->alpha[p] > 0 : state->alpha[p] < state->C[p]);
-        if (!may) {
+        bool allowed =
+            beta ? (scan->falls ? state->beta[p] > 0 && !(scan->free_only && state->capped[p])
+                                : state->cap_rate[p] > 0 && !state->capped[p])
+                 : (scan->falls ? state->alpha[p] > 0 : state->alpha[p] < state->C[p]);
+        if (!allowed) {
             continue;
         }
         double slope = scan->fixed + scan->sign * slope_of(state, p, beta);
@@ -138,9 +138,9 @@ static struct found scan_beta(const struct top_state *state, const float *row,
 /* Makes the two-entry step better than *step its replacement. */
 static void offer(struct top_step *step, double *gain, const struct found *found,
                   struct top_entry first, bool beta, double rate, double block) {
-    if (found->place != TOP_NO_PLACE && found->gain > *gain) {
+    if (found->position != TOP_NO_POSITION && found->gain > *gain) {
         *gain = found->gain;
-        *step = (struct top_step){.entry = {first, {(size_t)found->place, beta, rate}},
+        *step = (struct top_step){.entry = {first, {(size_t)found->position, beta, rate}},
                                   .n = 2,
                                   .block = block,
                                   .slope = found->slope,
@@ -148,7 +148,7 @@ static void offer(struct top_step *step, double *gain, const struct found *found
     }
 }
 
-/* The best step with alpha in place k, that rises (sign 1) or falls (-1). */
+/* The best step with alpha in position k, that rises (sign 1) or falls (-1). */
 static void with_alpha(const struct top_state *state, const float *row, size_t k, double sign,
                        struct top_step *step, double *gain) {
     struct top_entry first = {k, false, sign};
@@ -161,7 +161,7 @@ static void with_alpha(const struct top_state *state, const float *row, size_t k
         .fixed = sign * g, .sign = sign, .base = own, .weight = 1, .cross = -1, .falls = sign < 0};
     double rho = 1, block = 0;
     if (state->risk->kind == TOP_MEAN) { /* the block goes with the level */
-        rho = rest(state);
+        rho = remaining_rate(state);
         block = sign;
         mixed.fixed += sign * state->A;
         mixed.sign = sign * rho;
@@ -187,7 +187,7 @@ static void with_alpha(const struct top_state *state, const float *row, size_t k
     offer(step, gain, &found, first, true, sign * rho, block);
 }
 
-/* The best step in which beta in place k rises. */
+/* The best step in which beta in position k rises. */
 static void with_beta(const struct top_state *state, const float *row, size_t k,
                       struct top_step *step, double *gain) {
     double own = beta_curvature(state, k), z = top_state_beta_slope(state, k);
@@ -198,7 +198,7 @@ static void with_beta(const struct top_state *state, const float *row, size_t k,
     struct scan mixed = {.fixed = z, .sign = 1, .base = own, .weight = 1, .cross = -1};
     double rho = 1, block = 0;
     if (state->risk->kind == TOP_MEAN) {
-        rho = rest(state);
+        rho = remaining_rate(state);
         block = 1;
         mixed.fixed = state->A + rho * z;
         mixed.base = state->kappa + rho * rho * own + 2 * rho * state->U[k];
@@ -216,14 +216,14 @@ static void with_beta(const struct top_state *state, const float *row, size_t k,
 static void with_level(const struct top_state *state, const struct extremes *e, double sign,
                        struct top_step *step, double *gain) {
     double omega = state->omega;
-    ptrdiff_t alpha = sign > 0 ? e->alpha_up.place : e->alpha_down.place;
-    ptrdiff_t beta = sign > 0 ? e->beta_down.place : e->beta_up.place;
+    ptrdiff_t alpha = sign > 0 ? e->alpha_up.position : e->alpha_down.position;
+    ptrdiff_t beta = sign > 0 ? e->beta_down.position : e->beta_up.position;
     for (int kind = 0; kind < 2; kind++) {
-        ptrdiff_t place = kind ? beta : alpha;
-        if (place == TOP_NO_PLACE) {
+        ptrdiff_t position = kind ? beta : alpha;
+        if (position == TOP_NO_POSITION) {
             continue;
         }
-        size_t p = (size_t)place;
+        size_t p = (size_t)position;
         double own = omega * omega * curvature_of(state, p, kind);
         double slope = sign * (state->A + (kind ? -omega : omega) * slope_of(state, p, kind));
         double curvature = at_least(state->kappa - 2 * omega * state->U[p] + own, own);
@@ -238,7 +238,7 @@ static void with_level(const struct top_state *state, const struct extremes *e, 
     }
 }
 
-/* What an entry of TOP_NONE would do by itself: its slope and curvature, and how far it may rise
+/* What an entry of TOP_NONE would do by itself: its slope and curvature, and how far it allowed rise
  * and fall. */
 struct single {
     double slope, own, up, down;
@@ -248,7 +248,7 @@ static inline bool may_move(const struct top_state *state, size_t p, bool beta) 
     return (beta ? state->cap_rate[p] : state->C[p]) > 0;
 }
 
-static inline struct single look_at(const struct top_state *state, size_t p, bool beta) {
+static inline struct single single_of(const struct top_state *state, size_t p, bool beta) {
     double value = beta ? state->beta[p] : state->alpha[p];
     return (struct single){.slope = slope_of(state, p, beta),
                            .own = at_least(curvature_of(state, p, beta), 1e-300),
@@ -256,24 +256,25 @@ static inline struct single look_at(const struct top_state *state, size_t p, boo
                            .down = value};
 }
 
-/* How far an entry may go at this rate, as a part of it. */
-static double part_within(const struct single *single, double rate) {
+/* How far an entry allowed go at this rate, as a part of it. */
+static double allowed_part(const struct single *single, double rate) {
     return rate > 0 ? single->up / rate : rate < 0 ? single->down / -rate : INFINITY;
 }
 
-/* TOP_NONE: the entry whose step by itself gains most within its bounds. */
+/* TOP_NONE: the entry whose step by itself gains max_gain within its bounds. */
 static void choose_single(const struct top_state *state, struct top_step *step, double *gain) {
     for (size_t p = 0; p < state->active; p++) {
         for (int beta = 0; beta < 2; beta++) {
             if (!may_move(state, p, beta)) {
                 continue;
             }
-            struct single single = look_at(state, p, beta);
-            double slope = fabs(single.slope), most = single.slope > 0 ? single.up : single.down;
-            if (!(most > 0) || slope * slope * MARGIN <= *gain * single.own) {
+            struct single single = single_of(state, p, beta);
+            double slope = fabs(single.slope),
+                   max_gain = single.slope > 0 ? single.up : single.down;
+            if (!(max_gain > 0) || slope * slope * ROUNDING_FACTOR <= *gain * single.own) {
                 continue; /* it gains no more without its bounds */
             }
-            double size = fmin(slope / single.own, most);
+            double size = fmin(slope / single.own, max_gain);
             double value = 2 * slope * size - single.own * size * size;
             if (value > *gain) {
                 *gain = value;
@@ -286,26 +287,26 @@ static void choose_single(const struct top_state *state, struct top_step *step, 
     }
 }
 
-/* Makes the step of two entries the best one, if it is. cross: of the two; area: at least the
+/* Makes the step of two entries the best one, if it is. cross: of the two; determinant: at least the
  * determinant of their curvatures. */
 static void offer_pair(const struct top_entry *first, const struct single *one,
                        const struct top_entry *second, const struct single *other, double cross,
-                       double area, struct top_step *step, double *gain) {
-    double rate = (other->own * one->slope - cross * other->slope) / area;
-    double along = (one->own * other->slope - cross * one->slope) / area;
-    double most = fmin(part_within(one, rate), part_within(other, along));
-    double slope = one->slope * rate + other->slope * along;
-    double sizes = one->own * rate * rate + other->own * along * along;
-    double curvature = at_least(sizes + 2 * cross * rate * along, sizes);
-    double size = fmin(slope / curvature, most);
+                       double determinant, struct top_step *step, double *gain) {
+    double rate = (other->own * one->slope - cross * other->slope) / determinant;
+    double other_rate = (one->own * other->slope - cross * one->slope) / determinant;
+    double max_gain = fmin(allowed_part(one, rate), allowed_part(other, other_rate));
+    double slope = one->slope * rate + other->slope * other_rate;
+    double sizes = one->own * rate * rate + other->own * other_rate * other_rate;
+    double curvature = at_least(sizes + 2 * cross * rate * other_rate, sizes);
+    double size = fmin(slope / curvature, max_gain);
     double value = 2 * slope * size - curvature * size * size;
     if (value > *gain) {
         *gain = value;
-        *step = (struct top_step){
-            .entry = {{first->place, first->beta, rate}, {second->place, second->beta, along}},
-            .n = 2,
-            .slope = slope,
-            .curvature = curvature};
+        *step = (struct top_step){.entry = {{first->position, first->beta, rate},
+                                            {second->position, second->beta, other_rate}},
+                                  .n = 2,
+                                  .slope = slope,
+                                  .curvature = curvature};
     }
 }
 
@@ -313,25 +314,26 @@ static void offer_pair(const struct top_entry *first, const struct single *one,
  * the two, gain more: of rows that are nearly equal and of opposite labels neither gets far by
  * itself (Steinwart, Hush and Scovel, "Training SVMs without offset", JMLR 12, 2011). row: of K, of
  * the first entry. */
-static void choose_partner(const struct top_state *state, const float *row, struct top_step *step,
-                           double *gain) {
+static void choose_second(const struct top_state *state, const float *row, struct top_step *step,
+                          double *gain) {
     struct top_entry first = step->entry[0];
-    struct single one = look_at(state, first.place, first.beta);
+    struct single one = single_of(state, first.position, first.beta);
     for (size_t p = 0; p < state->active; p++) {
         for (int beta = 0; beta < 2; beta++) {
-            if (p == first.place || !may_move(state, p, beta)) {
+            if (p == first.position || !may_move(state, p, beta)) {
                 continue;
             }
-            struct single other = look_at(state, p, beta);
+            struct single other = single_of(state, p, beta);
             double cross = (beta != 0) == first.beta ? (double)row[p] : -(double)row[p];
-            double both = one.own * other.own, area = at_least(both - cross * cross, both);
-            double along = one.own * other.slope - cross * one.slope;
+            double both = one.own * other.own, determinant = at_least(both - cross * cross, both);
+            double other_rate = one.own * other.slope - cross * one.slope;
             double free = other.own * one.slope * one.slope +
                           (one.own * other.slope - 2 * cross * one.slope) * other.slope;
-            bool may = along > 0 ? other.up > 0 : along == 0 || other.down > 0;
-            if (may && free * MARGIN > *gain * area) { /* it may gain more, with its bounds */
-                offer_pair(&first, &one, &(struct top_entry){p, beta != 0, 0}, &other, cross, area,
-                           step, gain);
+            bool allowed = other_rate > 0 ? other.up > 0 : other_rate == 0 || other.down > 0;
+            if (allowed && free * ROUNDING_FACTOR >
+                               *gain * determinant) { /* it allowed gain more, with its bounds */
+                offer_pair(&first, &one, &(struct top_entry){p, beta != 0, 0}, &other, cross,
+                           determinant, step, gain);
             }
         }
     }
@@ -343,11 +345,11 @@ enum kind { BOTH_ALPHA, BOTH_BETA, MIXED_UP, MIXED_DOWN, KINDS };
 /* The gain of two entries of one block. */
 static double pair_gain(const struct top_state *state, const struct extreme *up,
                         const struct extreme *down, bool beta) {
-    if (up->place == TOP_NO_PLACE || down->place == TOP_NO_PLACE) {
+    if (up->position == TOP_NO_POSITION || down->position == TOP_NO_POSITION) {
         return 0;
     }
-    return gain_of(up->slope - down->slope, curvature_of(state, (size_t)up->place, beta) +
-                                                curvature_of(state, (size_t)down->place, beta) +
+    return gain_of(up->slope - down->slope, curvature_of(state, (size_t)up->position, beta) +
+                                                curvature_of(state, (size_t)down->position, beta) +
                                                 1e-300);
 }
 
@@ -355,18 +357,18 @@ static double pair_gain(const struct top_state *state, const struct extreme *up,
 static double mixed_gain(const struct top_state *state, const struct extreme *alpha,
                          const struct extreme *beta, bool falls) {
     bool mean = state->risk->kind == TOP_MEAN;
-    double rho = mean ? rest(state) : 1;
-    if (alpha->place == TOP_NO_PLACE || (beta->place == TOP_NO_PLACE && rho > 0)) {
+    double rho = mean ? remaining_rate(state) : 1;
+    if (alpha->position == TOP_NO_POSITION || (beta->position == TOP_NO_POSITION && rho > 0)) {
         return 0;
     }
-    size_t k = (size_t)alpha->place;
+    size_t k = (size_t)alpha->position;
     double slope = alpha->slope, curvature = alpha_curvature(state, k);
     if (mean) {
         slope += state->A;
         curvature += state->kappa - 2 * state->U[k];
     }
     if (rho > 0) {
-        size_t l = (size_t)beta->place;
+        size_t l = (size_t)beta->position;
         slope += rho * beta->slope;
         curvature += rho * rho * beta_curvature(state, l) + (mean ? 2 * rho * state->U[l] : 0);
     }
@@ -374,7 +376,8 @@ static double mixed_gain(const struct top_state *state, const struct extreme *al
 }
 
 /* Each kind's gain from the extremes, as if the two rows were orthogonal. */
-static enum kind steepest(const struct top_state *state, const struct extremes *e, double *most) {
+static enum kind steepest(const struct top_state *state, const struct extremes *e,
+                          double *max_gain) {
     bool mean = state->risk->kind == TOP_MEAN;
     const double gain[KINDS] = {
         [BOTH_ALPHA] = pair_gain(state, &e->alpha_up, &e->alpha_down, false),
@@ -386,7 +389,7 @@ static enum kind steepest(const struct top_state *state, const struct extremes *
     for (enum kind kind = BOTH_ALPHA; kind < KINDS; kind++) {
         best = gain[kind] > gain[best] ? kind : best;
     }
-    *most = gain[best];
+    *max_gain = gain[best];
     return best;
 }
 
@@ -398,24 +401,25 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
         choose_single(state, step, &gain);
         *found = gain > 0;
         const float *row =
-            *found ? rows_get(state->rows, step->entry[0].place, state->active, err) : NULL;
+            *found ? rows_get(state->cache, step->entry[0].position, state->active, err) : NULL;
         if (row) {
-            choose_partner(state, row, step, &gain);
+            choose_second(state, row, step, &gain);
         }
         return *found && !row ? -1 : 0;
     }
     struct extremes e = find_extremes(state);
-    double most;
-    enum kind kind = steepest(state, &e, &most);
+    double max_gain;
+    enum kind kind = steepest(state, &e, &max_gain);
     if (top_state_levelled(state) && state->risk->kind == TOP_QUANTILE && state->omega > 0) {
         with_level(state, &e, 1, step, &gain);
         with_level(state, &e, -1, step, &gain);
     }
-    if (most > 0 && most > 0.5 * gain) { /* orthogonal rows gain least: it may become more */
-        size_t k = (size_t)(kind == BOTH_BETA    ? e.beta_up.place
-                            : kind == MIXED_DOWN ? e.alpha_down.place
-                                                 : e.alpha_up.place);
-        const float *row = rows_get(state->rows, k, state->active, err);
+    if (max_gain > 0 &&
+        max_gain > 0.5 * gain) { /* orthogonal rows gain least: it allowed become more */
+        size_t k = (size_t)(kind == BOTH_BETA    ? e.beta_up.position
+                            : kind == MIXED_DOWN ? e.alpha_down.position
+                                                 : e.alpha_up.position);
+        const float *row = rows_get(state->cache, k, state->active, err);
         if (!row) {
             return -1;
         }
@@ -431,43 +435,43 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
 
 /* ---- shrinking ---- */
 
-size_t top_choose_resting(const struct top_state *state, unsigned char *keep) {
+size_t top_choose_unshrunk(const struct top_state *state, unsigned char *keep) {
     struct extremes e = find_extremes(state);
-    double rho = state->risk->kind == TOP_MEAN ? rest(state) : 1;
+    double rho = state->risk->kind == TOP_MEAN ? remaining_rate(state) : 1;
     double block = state->risk->kind == TOP_MEAN ? state->A : 0;
     /* the slope from which an entry could rise in some step */
-    double g_least = fmin(e.alpha_down.slope, -(block + rho * e.beta_up.slope));
-    double z_least =
+    double min_alpha_slope = fmin(e.alpha_down.slope, -(block + rho * e.beta_up.slope));
+    double min_beta_slope =
         rho > 0 ? fmin(e.beta_down.slope, -(e.alpha_up.slope + block) / rho) : e.beta_down.slope;
     if (state->risk->kind == TOP_NONE) {
-        g_least = z_least = 0;
+        min_alpha_slope = min_beta_slope = 0;
     } else if (top_state_levelled(state) && state->risk->kind == TOP_QUANTILE && state->omega > 0) {
-        g_least = fmin(g_least, -state->A / state->omega);
-        z_least = fmin(z_least, state->A / state->omega);
+        min_alpha_slope = fmin(min_alpha_slope, -state->A / state->omega);
+        min_beta_slope = fmin(min_beta_slope, state->A / state->omega);
     }
     size_t kept = 0;
     for (size_t p = 0; p < state->active; p++) {
         bool alpha = state->C[p] > 0 &&
-                     (state->alpha[p] > 0 || !(top_state_alpha_slope(state, p) < g_least));
+                     (state->alpha[p] > 0 || !(top_state_alpha_slope(state, p) < min_alpha_slope));
         bool beta = state->cap_rate[p] > 0 && (state->beta[p] > 0 || state->capped[p] ||
-                                               !(top_state_beta_slope(state, p) < z_least));
+                                               !(top_state_beta_slope(state, p) < min_beta_slope));
         keep[p] = alpha || beta;
         kept += keep[p];
     }
     return kept;
 }
 
-static bool is_above(const struct top_state *state, size_t p) {
+static bool is_nonzero(const struct top_state *state, size_t p) {
     return state->alpha[p] > 0 || state->beta[p] > 0 || state->capped[p];
 }
 
-size_t top_choose_few(const struct top_state *state, size_t room, unsigned char *keep,
-                      double *value, double *share, uint32_t *order) {
+size_t top_choose_steepest(const struct top_state *state, size_t room, unsigned char *keep,
+                           double *value, double *share, uint32_t *order) {
     enum { CHOSEN = 2 };
     for (int beta = 0; beta < 2; beta++) {
         size_t n = 0;
         for (size_t p = 0; p < state->active; p++) {
-            if (keep[p] && !is_above(state, p) && (beta ? state->cap_rate[p] : state->C[p]) > 0) {
+            if (keep[p] && !is_nonzero(state, p) && (beta ? state->cap_rate[p] : state->C[p]) > 0) {
                 value[p] = slope_of(state, p, beta);
                 share[p] = 1;
                 order[n++] = (uint32_t)p;
@@ -481,7 +485,7 @@ size_t top_choose_few(const struct top_state *state, size_t room, unsigned char 
     }
     size_t kept = 0;
     for (size_t p = 0; p < state->active; p++) {
-        keep[p] = keep[p] == CHOSEN || is_above(state, p);
+        keep[p] = keep[p] == CHOSEN || is_nonzero(state, p);
         kept += keep[p];
     }
     return kept;

@@ -15,12 +15,12 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
 
 /* Marks the places in use that rest at 0 and cannot rise in any step: keep (active) is 0 there.
  * Returns how many are kept. */
-size_t top_choose_resting(const struct top_state *state, unsigned char *keep);
+size_t top_choose_unshrunk(const struct top_state *state, unsigned char *keep);
 
 /* Of the places that keep (active) marks, leaves those above 0, and of alphas at 0 and of betas at
  * 0 at most `room` each, those of the largest slopes: the others may well rise later. value, share
  * and order (active) are to work in. Returns how many are kept. */
-size_t top_choose_few(const struct top_state *state, size_t room, unsigned char *keep,
-                      double *value, double *share, uint32_t *order);
+size_t top_choose_steepest(const struct top_state *state, size_t room, unsigned char *keep,
+                           double *value, double *share, uint32_t *order);
 
 #endif

@@ -21,11 +21,12 @@
 static const double ROUNDING = 1e-15;
 
 /* w = 0 is called optimal when its own gap is as small as this. */
-static const double TRIVIAL = 1e-5;
+static const double ZERO_GAP = 1e-5;
 
 struct top {
     const struct problem *problem;
-    struct problem own; /* the same with the constant feature, which `map` and algorithms have */
+    struct problem
+        with_constant; /* the same with the constant feature, which `map` and algorithms have */
     struct top_setting setting;
     struct score_map map;
     struct top_certifier certifier;      /* made at first use */
@@ -67,7 +68,7 @@ static void join_counts(struct top_counts *counts, struct cluster *cluster,
     cluster_sum_long(cluster, weights, 2);
     counts->positive_weight = (double)weights[0];
     counts->top_weight = (double)weights[1];
-    counts->top_rest = (double)(weights[1] - (long double)counts->top_weight);
+    counts->top_weight_rounding = (double)(weights[1] - (long double)counts->top_weight);
     counts->weight_error = cluster_largest(cluster, counts->weight_error);
 }
 
@@ -102,7 +103,7 @@ static void read_weights(struct top *top) {
     join_counts(&top->counts, top->problem->cluster, sum);
 }
 
-static int choose_k(struct top *top, struct error *err) {
+static int set_k(struct top *top, struct error *err) {
     struct top_counts *counts = &top->counts;
     double tau = top->setting.tau;
     switch (top->setting.formulation) {
@@ -143,8 +144,8 @@ int top_create(struct top **top, const struct problem *problem, const struct top
         return -1;
     }
     made->problem = problem;
-    made->own = *problem;
-    made->own.constant = setting->formulation == TOP_SVM ? setting->bias : 0;
+    made->with_constant = *problem;
+    made->with_constant.constant = setting->formulation == TOP_SVM ? setting->bias : 0;
     made->setting = *setting;
     made->cost = memory_array(problem->n, sizeof(double), "weights of rows", err);
     made->mass = memory_array(problem->n, sizeof(double), "weights of rows", err);
@@ -154,8 +155,8 @@ int top_create(struct top **top, const struct problem *problem, const struct top
         return -1;
     }
     read_weights(made);
-    if (check_classes(made, err) < 0 || choose_k(made, err) < 0 ||
-        score_map_create(&made->map, &made->own, err) < 0) {
+    if (check_classes(made, err) < 0 || set_k(made, err) < 0 ||
+        score_map_create(&made->map, &made->with_constant, err) < 0) {
         top_free(made);
         return -1;
     }
@@ -204,7 +205,7 @@ static int create_algorithms(struct top *top, enum top_loss loss, struct error *
         return 0;
     }
     if (!top->certifier.certify && top_certifier_create(&top->certifier, top->problem, &top->map,
-                                                        top->own.constant, err) < 0) {
+                                                        top->with_constant.constant, err) < 0) {
         return -1;
     }
     if (top_risk_create(risk, n, err) < 0) {
@@ -214,10 +215,11 @@ static int create_algorithms(struct top *top, enum top_loss loss, struct error *
     risk->kind = kind_of(top->setting.formulation);
     risk->square = loss == TOP_SQUARED_HINGE;
     risk->theta = top->setting.theta;
-    long double budget = (long double)top->setting.tau *
-                         ((long double)top->counts.top_weight + (long double)top->counts.top_rest);
+    long double budget =
+        (long double)top->setting.tau *
+        ((long double)top->counts.top_weight + (long double)top->counts.top_weight_rounding);
     risk->budget = (double)budget;
-    risk->budget_rest = (double)(budget - (long double)risk->budget);
+    risk->budget_rounding = (double)(budget - (long double)risk->budget);
     risk->mass_error = top->counts.weight_error;
     memcpy(risk->cost, top->cost, n * sizeof(double));
     memcpy(risk->mass, top->setting.formulation == TOP_SVM ? top->negative : top->mass,
@@ -228,7 +230,7 @@ static int create_algorithms(struct top *top, enum top_loss loss, struct error *
     }
     double values = top->map.primal ? (double)data_values(top->problem->data) : 0;
     algorithms->values = cluster_total(top->map.cluster, values);
-    algorithms->problem = &top->own;
+    algorithms->problem = &top->with_constant;
     algorithms->map = &top->map;
     algorithms->norm_bound = certify_reach(top->certifier.certify);
     return 0;
@@ -294,11 +296,11 @@ static void take_better(struct top *top, struct best *best, struct fit *fit,
 }
 
 /* w = 0, which has the primal that is certified. */
-static void take_nothing(struct top *top, enum top_loss loss, struct best *best) {
+static void take_zero(struct top *top, enum top_loss loss, struct best *best) {
     struct top_risk *risk = &top->algorithms[loss].risk;
     memset(best->fit.weights, 0, top->map.dimension * sizeof(double));
     best->fit.bias = 0;
-    top->threshold = top_risk_of_nothing(risk);
+    top->threshold = top_risk_threshold_at_zero(risk);
     best->certificate.primal = best->certificate.nothing;
     best->certificate.worse = true;
     certify_compare(&best->certificate);
@@ -319,7 +321,7 @@ static bool stops_as_published(const struct solving *solving) {
 }
 
 /* Of the best: whether its primal is below that of w = 0. */
-static bool is_useful(const struct solving *solving) {
+static bool beats_zero(const struct solving *solving) {
     const struct certificate *certificate = &solving->best.certificate;
     const struct top_risk *risk = &solving->top->algorithms[solving->parameters->loss].risk;
     double rounding = ((double)risk->n_all + 16) * ROUNDING;
@@ -328,16 +330,16 @@ static bool is_useful(const struct solving *solving) {
 
 /* Whether a solver that sums scores with a large constant feature in double believes in a gap that
  * the certificate does not grant. */
-static bool rounding_misleads(const struct solving *solving, double gap, double epsilon) {
+static bool certificate_misses(const struct solving *solving, double gap, double epsilon) {
     const double factor = 4;
     const struct top *top = solving->top;
-    bool constant = top->own.constant > 0 && top->map.dimension > top->map.n;
+    bool constant = top->with_constant.constant > 0 && top->map.dimension > top->map.n;
     return solving->parameters->method == TOP_AUTO && (!top->map.primal || constant) &&
            gap > factor * epsilon;
 }
 
 /* One run of the policy, its certificate, and the better of it and what there was. A fit that is no
- * better than w = 0 is to show that w = 0 is optimal, to a gap of TRIVIAL. */
+ * better than w = 0 is to show that w = 0 is optimal, to a gap of ZERO_GAP. */
 static int solve_once(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct solving *solving = context;
     struct top *top = solving->top;
@@ -346,10 +348,10 @@ static int solve_once(void *context, double epsilon, struct tolerance_end *end, 
     struct best *best = &solving->best;
     struct fit fit = {0};
     struct certificate certificate;
-    double threshold, wanted = fmin(TRIVIAL, solving->target);
-    bool trivial = best->found && !is_useful(solving);
+    double threshold, zero_gap = fmin(ZERO_GAP, solving->target);
+    bool trivial = best->found && !beats_zero(solving);
     int status = top_algorithms_solve(algorithms, parameters,
-                                      trivial ? epsilon * (wanted / solving->target) : epsilon,
+                                      trivial ? epsilon * (zero_gap / solving->target) : epsilon,
                                       best->fit.iterations, solving->monitor, &fit, err);
     if (status == 0) {
         status = top_certify(&top->certifier, &algorithms->risk, parameters->cost, solving->target,
@@ -365,14 +367,14 @@ static int solve_once(void *context, double epsilon, struct tolerance_end *end, 
     }
     double gap = best->certificate.certified ? best->certificate.gap : (double)NAN;
     algorithms->certificate_failed |=
-        solving->converged && rounding_misleads(solving, gap, epsilon);
-    if (gap >= 0 && !is_useful(solving)) {
-        if (gap_reached(best->certificate.nothing, best->certificate.dual, wanted)) {
-            take_nothing(top, parameters->loss, best);
-            best->zero = top_nothing_explain(kind_of(top->setting.formulation));
+        solving->converged && certificate_misses(solving, gap, epsilon);
+    if (gap >= 0 && !beats_zero(solving)) {
+        if (gap_reached(best->certificate.nothing, best->certificate.dual, zero_gap)) {
+            take_zero(top, parameters->loss, best);
+            best->zero = top_zero_explain(kind_of(top->setting.formulation));
             solving->converged = false;
         }
-        gap *= solving->target / wanted;
+        gap *= solving->target / zero_gap;
     }
     *end = (struct tolerance_end){
         .gap = gap, .limited = stop_limited(best->fit.reason), .converged = solving->converged};
@@ -391,7 +393,7 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
     if (tolerance_tighten(solve_once, solving, epsilon, MAX_RUNS, err) < 0) {
         return -1;
     }
-    if (solving->converged && !(best->certificate.gap <= epsilon && is_useful(solving))) {
+    if (solving->converged && !(best->certificate.gap <= epsilon && beats_zero(solving))) {
         best->fit.reason = STOP_ROUNDING;
     }
     *end = (struct tolerance_end){.gap = best->certificate.certified ? best->certificate.gap
@@ -417,13 +419,13 @@ static int solve_trivial(struct top *top, const struct top_parameters *parameter
     struct top_risk *risk = &top->algorithms[parameters->loss].risk;
     double threshold;
     best->found = true;
-    if (top_nothing_balance(risk, parameters->cost, top->map.dimension, &best->fit, err) < 0 ||
+    if (top_zero_fit(risk, parameters->cost, top->map.dimension, &best->fit, err) < 0 ||
         top_certify(&top->certifier, risk, parameters->cost, parameters->epsilon, &best->fit,
                     &best->certificate, &threshold, err) < 0) {
         return -1;
     }
-    take_nothing(top, parameters->loss, best);
-    best->zero = top_nothing_explain(kind_of(top->setting.formulation));
+    take_zero(top, parameters->loss, best);
+    best->zero = top_zero_explain(kind_of(top->setting.formulation));
     return 0;
 }
 
@@ -445,15 +447,15 @@ static int solve_grill(struct top *top, const struct top_parameters *parameters,
 }
 
 /* w = 0 for lack of time. */
-static int give_nothing(struct top *top, const struct top_parameters *parameters,
-                        struct solution *solution, struct error *err) {
+static int return_zero(struct top *top, const struct top_parameters *parameters,
+                       struct solution *solution, struct error *err) {
     struct top_risk *risk = &top->algorithms[parameters->loss].risk;
     double nothing;
     if (create_algorithms(top, parameters->loss, err) < 0 ||
-        top_loss_of_nothing(risk, parameters->cost, &nothing, err) < 0) {
+        top_loss_at_zero(risk, parameters->cost, &nothing, err) < 0) {
         return -1;
     }
-    top->threshold = top_risk_of_nothing(risk);
+    top->threshold = top_risk_threshold_at_zero(risk);
     solution->n_outputs = 1;
     solution->weights = memory_zeros(top->map.dimension, sizeof(double), "weights", err);
     certify_nothing(top->problem, nothing, solution);
@@ -464,7 +466,7 @@ static int give_nothing(struct top *top, const struct top_parameters *parameters
  * nobody looks for it. */
 static int set_bias(const struct top *top, double bias, struct solution *solution,
                     struct error *err) {
-    if (top->own.constant == 0) {
+    if (top->with_constant.constant == 0) {
         return 0;
     }
     solution->bias = memory_array(1, sizeof *solution->bias, "the bias", err);
@@ -486,19 +488,19 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
         return solve_grill(top, parameters, monitor, solution, err);
     }
     if (monitor_late(monitor)) {
-        return give_nothing(top, parameters, solution, err);
+        return return_zero(top, parameters, solution, err);
     }
     struct solving solving = {.top = top, .parameters = parameters, .monitor = monitor};
     struct best *best = &solving.best;
     int status = create_algorithms(top, parameters->loss, err);
     if (status == 0) {
         bool trivial = top->setting.formulation == TOP_MEAN_K &&
-                       top_nothing_is_best(&top->algorithms[parameters->loss].risk);
+                       top_zero_is_optimal(&top->algorithms[parameters->loss].risk);
         status = trivial ? solve_trivial(top, parameters, best, err) : solve_convex(&solving, err);
     }
     if (status == 0) {
         if (best->certificate.worse) {
-            take_nothing(top, parameters->loss, best);
+            take_zero(top, parameters->loss, best);
         }
         *solution = (struct solution){.n_outputs = 1,
                                       .weights = best->fit.weights,

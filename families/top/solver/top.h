@@ -73,9 +73,9 @@ struct top_parameters {
 struct top_counts {
     size_t n_positive, n_negative;      /* rows of weight above 0 */
     double positive_weight, top_weight; /* sums of weights: positives, J */
-    double top_rest;     /* what top_weight lacks of each rank's sum in long double */
-    double weight_error; /* weights are within this part of themselves */
-    double k;            /* K of the formulations that have one, else 0 */
+    double top_weight_rounding; /* what top_weight lacks of each rank's sum in long double */
+    double weight_error;        /* weights are within this part of themselves */
+    double k;                   /* K of the formulations that have one, else 0 */
 };
 
 /* A problem made ready, whose rows may be spread over ranks, which then make all calls together:

@@ -2,17 +2,17 @@
 
 #include "families/top/solver/feasible_dual.h"
 
-bool top_nothing_is_best(const struct top_risk *risk) {
-    bool above = false;
-    for (size_t i = 0; i < risk->n && !above; i++) {
-        above =
+bool top_zero_is_optimal(const struct top_risk *risk) {
+    bool exceeds = false;
+    for (size_t i = 0; i < risk->n && !exceeds; i++) {
+        exceeds =
             risk->cost[i] > 0 && risk->cost[i] > risk->share[i] * risk->total_cost * (1 + 1e-12);
     }
-    return !cluster_any(risk->cluster, above);
+    return !cluster_any(risk->cluster, exceeds);
 }
 
-int top_nothing_balance(const struct top_risk *risk, double cost, size_t dimension, struct fit *fit,
-                        struct error *err) {
+int top_zero_fit(const struct top_risk *risk, double cost, size_t dimension, struct fit *fit,
+                 struct error *err) {
     if (top_dual_allocate(fit, risk->n, dimension, err) < 0) {
         return -1;
     }
@@ -23,17 +23,18 @@ int top_nothing_balance(const struct top_risk *risk, double cost, size_t dimensi
     return 0;
 }
 
-const char *top_nothing_explain(enum top_kind kind) {
+const char *top_zero_explain(enum top_kind kind) {
     switch (kind) {
     case TOP_MEAN:
         return "w = 0 is optimal: the centroid of the positives is no further than the means of K "
                "rows of the threshold; a smaller K or tau, or another kernel, may help";
     case TOP_QUANTILE:
-        return "w = 0 is optimal: no direction takes the positives above the threshold; another "
+        return "w = 0 is optimal: no direction takes the positives exceeds the threshold; another "
                "tau or theta, or another kernel, may help";
     case TOP_NONE:
         break;
     }
-    return "w = 0 is optimal: no direction takes the positives above the negatives; another kernel "
+    return "w = 0 is optimal: no direction takes the positives exceeds the negatives; another "
+           "kernel "
            "may help";
 }

@@ -259,7 +259,7 @@ static void work_rank(struct cluster *cluster, void *context) {
     CHECK(top_certify(&certifier, &risk, scene->cost, INFINITY, &fit, &found, &threshold, &err) ==
               0,
           "%s", err.text);
-    CHECK(top_loss_of_nothing(&risk, scene->cost, &nothing, &err) == 0, "%s", err.text);
+    CHECK(top_loss_at_zero(&risk, scene->cost, &nothing, &err) == 0, "%s", err.text);
     CHECK(cluster_largest(cluster, found.paid) == -cluster_largest(cluster, -found.paid) &&
               cluster_largest(cluster, found.dual) == -cluster_largest(cluster, -found.dual) &&
               cluster_largest(cluster, threshold) == -cluster_largest(cluster, -threshold),
@@ -432,7 +432,7 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
         CHECK(top_certify(&scene->certifier, &scene->risk, cost, INFINITY, &fit, &found, &threshold,
                           &err) == 0,
               "%s", err.text);
-        CHECK(top_loss_of_nothing(&scene->risk, cost, &nothing, &err) == 0, "%s", err.text);
+        CHECK(top_loss_at_zero(&scene->risk, cost, &nothing, &err) == 0, "%s", err.text);
     }
     double of_g = plain_dual(scene, cost, &linear, &norm, &rounding);
     of_f = line_rounding(&scene->line, 1, scene->weights, none, &f_norm);

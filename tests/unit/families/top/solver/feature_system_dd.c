@@ -11,7 +11,7 @@ int main(void) {
     double X[M * D], E[M], x[M], b[M], w[D], lack[D], found[D];
     struct random random;
     struct error err;
-    struct top_wide *wide;
+    struct top_system_dd *wide;
     random_start(&random, 1, 0);
     for (size_t j = 0; j < D; j++) {
         w[j] = lack[j] = (double)random_below(&random, 9) / 2 - 2;
@@ -29,10 +29,10 @@ int main(void) {
             lack[j] -= b[i] * X[i * D + j];
         }
     }
-    CHECK(top_wide_fits(M, D) && !top_wide_fits(100000, 1000), "sizes");
-    CHECK(top_wide_create(&wide, X, M, D, &err) == 0, "%s", err.text);
-    CHECK(top_wide_factor(wide, E), "not positive definite");
-    top_wide_solve(wide, lack, x, found);
+    CHECK(top_system_dd_fits(M, D) && !top_system_dd_fits(100000, 1000), "sizes");
+    CHECK(top_system_dd_create(&wide, X, M, D, &err) == 0, "%s", err.text);
+    CHECK(top_system_dd_factor(wide, E), "not positive definite");
+    top_system_dd_solve(wide, lack, x, found);
     for (size_t i = 0; i < M; i++) {
         CHECK(fabs(x[i] - b[i]) <= 1e-9 * (1 + fabs(b[i])), "row %zu: %.17g, not %.17g", i, x[i],
               b[i]);
@@ -41,8 +41,8 @@ int main(void) {
         CHECK(fabs(found[j] - w[j]) <= 1e-9, "feature %zu: %.17g, not %.17g", j, found[j], w[j]);
     }
     E[0] = (double)NAN;
-    CHECK(!top_wide_factor(wide, E), "a factor of what is no number");
-    top_wide_free(wide);
+    CHECK(!top_system_dd_factor(wide, E), "a factor of what is no number");
+    top_system_dd_free(wide);
     puts("ok: systems over 80 binary orders are solved to the last digits");
     return 0;
 }
