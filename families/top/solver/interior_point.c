@@ -11,35 +11,38 @@
 #include <string.h>
 
 enum {
-    MAX_STEPS = 300, /* at max_length */
-    TRIM_STEPS = 5,  /* tries to leave out what goes to 0 */
-    MAX_STALLED = 12 /* without progress, after which rounding has the last word */
+    MAX_STEPS = 300, /* at most */
+    TRIM_STEPS = 5,  /* further steps to remove entries that go to 0 */
+    MAX_STALLED = 12 /* steps without progress after which rounding is said to stop the method */
 };
 
-/* A step goes so length_here towards the boundary. */
+/* A step goes this part of the way to the boundary. */
 static const double BOUNDARY_FRACTION = 0.995;
-/* Less of the corrector is taken where that goes further by so much; steps this short are none. */
+/* Less of the corrector is taken if the step is then longer by this factor; shorter steps than
+ * MIN_LENGTH count as none. */
 static const double LONGER = 1.2, MIN_LENGTH = 1e-13;
-/* Progress since it was made last: a gap below this part of that one, a dual that grew by so much,
- * or products that halved while they still make more than a part of the gap. */
+/* Progress since the last progress: a gap below this part of the gap then, a dual larger by this
+ * factor, or products reduced by this factor while they are still more than MIN_PRODUCTS of the
+ * gap. */
 static const double BETTER_GAP = 0.9, BETTER_DUAL = 1.5, BETTER_PRODUCTS = 0.5;
 static const double MIN_PRODUCTS = 1e-3;
-/* The first products, in parts of alpha: margins are about 1. */
+/* The first complementarity products relative to alpha: margins are about 1. */
 static const double FIRST_PRODUCTS = 1e-3;
-/* An entry may go to 0 if it is below this part of the mean times its multiplier; with each further
- * try a part of that. */
+/* An entry may be set to 0 if it is below this part of the mean entry times its multiplier; the
+ * factor for each further try. */
 static const double TRIM = 0.1, TRIM_LESS = 0.01;
-/* Seconds that a run with features of a factor may take, with its certificate: 1,000 rows, degree
- * 3, C = 1e4 from 8 to 16. */
+/* Seconds that must remain for a run with features of a factor of K, with its certificate: 8 to 16
+ * for 1,000 rows, degree 3, C = 1e4. */
 static const double MIN_SECONDS = 16;
-/* The gap is to be found again from the data. */
+/* Part of the target gap that is reached here, so that the certificate, which computes the gap anew
+ * from the data, reaches the target. */
 static const double TARGET_PART = 0.8;
 
-/* ---- the start ---- */
+/* ---- starting point ---- */
 
-/* The level that caps of the iterate's beta leave room under. Hinge: what caps are where all of
- * beta stands at them, because a level that is too low rises by short steps only (multipliers of
- * the caps have to fall as it does), while one that is too high falls fast. */
+/* The level of the first iterate, at which beta is below its caps. Hinge: as if all of beta were at
+ * its caps. A level that is too low rises by short steps only, because the multipliers of the caps
+ * have to fall at the same rate; one that is too high falls fast. */
 static double first_level(const struct top_interior *in) {
     const struct top_risk *risk = in->risk;
     double sum = 0, squares = 0, max_length = 0;
@@ -63,16 +66,16 @@ static double first_level(const struct top_interior *in) {
                                     : fmax(2 * max_length, sum / (risk->theta * risk->budget));
 }
 
-/* Multipliers that belong to the slopes g of what they bound, with all products about `product`. */
+/* Multipliers for the slope g of variable k, with all complementarity products about `product`. */
 static void first_multipliers(struct top_interior *in, size_t k, double g, double product) {
     struct top_point *at = &in->at;
     at->z[k] = fmax(g, 0) + product / at->x[k];
     at->y[k] = in->capped[k] ? fmax(-g, 0) + product / at->u[k] : 1;
 }
 
-/* Half of what alpha is at scores 0, where rows of a squared loss are 1 + threshold below their
- * margin, and beta as the masses are; large where C is, but from there each step comes down by
- * orders of magnitude, while up from a point near 0 steps are short. */
+/* Starting point: half of alpha at scores 0 (squared loss: margins are then 1 + threshold short)
+ * and beta in proportion to the masses. It is large if C is, but from there each step decreases it
+ * by orders of magnitude, while steps away from a point near 0 are short. */
 static int start(struct top_interior_run *run, struct error *err) {
     struct top_interior *in = &run->in;
     struct top_point *at = &in->at;
@@ -92,7 +95,7 @@ static int start(struct top_interior_run *run, struct error *err) {
     }
     at->level = first_level(in);
     at->lambda = 0;
-    memset(in->affine.x, 0, 4 * in->n * sizeof *in->affine.x); /* no step yet */
+    memset(in->affine.x, 0, 4 * in->n * sizeof *in->affine.x); /* no step has been computed */
     in->affine.level = in->affine.w = 0;
     at->rho = in->balanced ? -top_risk_threshold(in->risk, in->s, in->risk->p) : 0;
     for (size_t k = 0; k < in->n; k++) {
@@ -119,13 +122,14 @@ static int start(struct top_interior_run *run, struct error *err) {
 
 /* ---- both bounds ---- */
 
-/* What of the iterate's variable is handed on: nothing where x is below a part of z. Of those that
- * go to 0 x is the product of the two over z, which is about 1 as margins are; else z is. */
+/* The entry of the dual point for variable k: 0 if x is below `part` of z, else x. For entries that
+ * go to 0 x is the complementarity product over z, which is about 1 as margins are; for the others
+ * z is the product over x. */
 static double rounded_value(const struct top_interior *in, size_t k, double part) {
     return k == SIZE_MAX || in->at.x[k] < part * in->at.z[k] ? 0 : in->at.x[k];
 }
 
-/* The iterate, made feasible, with its scores. */
+/* Makes the iterate a feasible dual point, with its scores. */
 static int take_point(struct top_interior_run *run, double part, struct error *err) {
     struct top_interior *in = &run->in;
     for (size_t i = 0; i < in->m; i++) {
@@ -139,7 +143,7 @@ static int take_point(struct top_interior_run *run, double part, struct error *e
     return top_system_square(in->system, in->b, run->scores, &run->square, err);
 }
 
-/* Both bounds of the point that was taken, the primal at the best multiple of its scores. */
+/* Bounds of the dual point of take_point; the primal is that of the best multiple of its scores. */
 struct bounds {
     double primal, multiple, dual;
 };
@@ -171,7 +175,7 @@ static void keep_dual(struct top_interior_run *run, const struct bounds *bounds)
     memcpy(run->best_beta, run->beta, m * sizeof *run->beta);
 }
 
-/* Keeps what is better than before. */
+/* Evaluates both bounds of the iterate, and stores the best primal and the best dual point. */
 static int take_bounds(struct top_interior_run *run, struct error *err) {
     if (take_point(run, 0, err)) {
         return -1;
@@ -190,8 +194,8 @@ static bool reached(const struct top_interior_run *run, double primal, double du
     return gap_reached(primal, dual, TARGET_PART * run->epsilon);
 }
 
-/* Takes the point without the entries that go to 0, if the gap is reached with it too: it has fewer
- * support vectors. The first try leaves out all that may go, later ones are content with less. */
+/* Stores the point without the entries that go to 0, if it reaches the gap: it has fewer support
+ * vectors. The first try removes all candidates, later ones fewer. */
 static int trim(struct top_interior_run *run, int tries, bool *trimmed, struct error *err) {
     const struct top_interior *in = &run->in;
     double mean = 0, part = TRIM;
@@ -216,7 +220,7 @@ static int trim(struct top_interior_run *run, int tries, bool *trimmed, struct e
 
 /* ---- the run ---- */
 
-/* The step: its centring as Mehrotra has it, and as much of the corrector as lets it go length_here. */
+/* Mehrotra's centring parameter, and the part of the corrector with which the step is longest. */
 static bool step(struct top_interior *in) {
     double length = fmin(1, top_interior_longest(in, 0, 0)),
            products = top_interior_mean_product(in, 0);
@@ -234,7 +238,7 @@ static bool step(struct top_interior *in) {
     return best > MIN_LENGTH && top_interior_move(in, best, target, weight);
 }
 
-/* Computes a step and takes it. *moved is false where rounding leaves none. */
+/* Computes a step and takes it. *moved is false if rounding permits none. */
 static int take_step(struct top_interior *in, bool *moved, struct error *err) {
     bool factored;
     *moved = false;
@@ -251,11 +255,11 @@ static int take_step(struct top_interior *in, bool *moved, struct error *err) {
     return *moved ? top_interior_scores(in, err) : 0;
 }
 
-/* Steps until the gap is reached, and a few more if that lets entries go that are to be 0. */
+/* Iterates until the gap is reached, and some steps more if that removes entries that go to 0. */
 static int improve(struct top_interior_run *run, const struct monitor *monitor, struct fit *fit,
                    struct error *err) {
     struct top_interior *in = &run->in;
-    double gap = INFINITY, dual = 0, products = INFINITY; /* when there was progress last */
+    double gap = INFINITY, dual = 0, products = INFINITY; /* at the last progress */
     int stalled = 0, more = TRIM_STEPS;
     uint64_t until = fit->iterations + MAX_STEPS;
     bool moved = true;
@@ -298,8 +302,8 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
     return 0;
 }
 
-/* out (n) = values (m) at the rows in use; without an inside, share_j times `rest` at the others.
- */
+/* out (n) = values (m) at the rows in use; with an empty interior, share_j times `rest` at the
+ * others. */
 static void expand(const struct top_interior_run *run, const double *values, double rest,
                    double *out) {
     const struct top_risk *full_risk = run->full_risk;
@@ -326,7 +330,7 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
         double alphas = 0, sum = 0;
         for (size_t i = 0; i < m; i++) {
             alphas += run->best_alpha[i];
-            sum += features ? 0 : run->best_f[i]; /* else (width) */
+            sum += features ? 0 : run->best_f[i]; /* otherwise best_f has the length width */
         }
         alphas = cluster_total(run->in.cluster, alphas);
         expand(run, run->best_beta, alphas, fit->beta);
@@ -340,7 +344,7 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
             fit->bias = run->best_f[run->width - 1] * run->constant;
         }
         if (run->norm_bound) {
-            status = row_features_coefficients(&run->own, run->best_f, b, err) < 0
+            status = row_features_coefficients(&run->factor_features, run->best_f, b, err) < 0
                          ? -1
                          : map->adjoint(map, b, fit->weights, err);
             if (run->add_constant && map->primal) {
@@ -357,12 +361,12 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
     return status;
 }
 
-/* All steps of a run, of which what top_interior_make wants is filled in. */
+/* A complete run from the members that top_interior_make requires. */
 static int solve(struct top_interior_run *run, const struct problem *problem, double cost,
                  const struct monitor *monitor, struct fit *fit, bool *applies, struct error *err) {
     int status = top_interior_make(run, problem, cost, applies, err);
     if (status == 0 && *applies) {
-        run->primal = cost * top_risk_value(&run->risk, run->scores, run->work); /* of 0 */
+        run->primal = cost * top_risk_value(&run->risk, run->scores, run->work); /* of w = 0 */
         status = start(run, err) || improve(run, monitor, fit, err) ? -1 : 0;
     }
     if (status == 0 && fit->reason == STOP_ROUNDING) {
@@ -375,7 +379,7 @@ static int solve(struct top_interior_run *run, const struct problem *problem, do
     return status == 0 && *applies ? copy_fit(run, fit, err) : status;
 }
 
-/* Once more, with features of a factor of K. */
+/* Runs again, with features of a factor of K. */
 static int solve_factored(const struct problem *problem, struct top_interior_run *run, double cost,
                           const struct monitor *monitor, struct fit *fit, struct error *err) {
     struct fit again = {.iterations = fit->iterations};
@@ -388,7 +392,7 @@ static int solve_factored(const struct problem *problem, struct top_interior_run
         fit->iterations = again.iterations;
         fit->reason = again.reason;
         fit->converged = again.converged;
-        if (again.converged) { /* rounding may have moved the bounds before */
+        if (again.converged) { /* the bounds of the first run may be wrong by rounding */
             fit->primal = INFINITY;
             fit->dual = -INFINITY;
         }
@@ -410,7 +414,7 @@ int top_interior_solve(const struct problem *problem, const struct score_map *ma
     int status = solve(&run, problem, cost, monitor, fit, &applies, err);
     bool by_rows = status == 0 && !top_system_by_features(run.in.system);
     top_interior_release(&run);
-    /* only rounding makes bounds cross by more than the gap */
+    /* bounds cross by more than the gap through rounding only */
     bool crossed = fit->dual > (1 + epsilon) * fit->primal;
     bool lost = certificate_failed || crossed || fit->reason == STOP_ROUNDING;
     if (by_rows && norm_bound && lost && monitor_left(monitor) > MIN_SECONDS) {

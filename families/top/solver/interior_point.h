@@ -1,10 +1,11 @@
-/* Interior points for classification at the top (doc/mathematics, "top: interior points"): the
- * dual by Mehrotra's predictor and corrector (SIAM J. Optimization 1992), in double, with a
- * factorisation of the kernel matrix, or of the features' if these are fewer, at each step.
+/* The primal-dual interior-point method for classification at the top (doc/mathematics, "top:
+ * interior points"): the dual by Mehrotra's predictor-corrector method (SIAM J. Optimization 1992),
+ * in double, with a factorisation of the kernel matrix, or of the feature matrix if that is
+ * smaller, in each iteration.
  *
- * Ten to forty steps whatever the cost, the scale of the data and the gap that is asked for, but
- * each takes the cube of the matrix: it finishes what the other engines leave, for some thousands
- * of rows. */
+ * It takes ten to forty iterations for any cost, scale of the data and target gap, but an iteration
+ * costs the cube of the matrix's order. It is the fallback of the other solvers for some thousands
+ * of rows or features. */
 #ifndef FAMILIES_TOP_SOLVER_INTERIOR_POINT_H
 #define FAMILIES_TOP_SOLVER_INTERIOR_POINT_H
 
@@ -17,15 +18,19 @@
 
 #include <stdbool.h>
 
-/* Work (fit/work.h) of a solve; INFINITY where the problem is too large. */
+/* Work (fit/work.h) of a solve; INFINITY if the problem is too large. */
 double top_interior_work(const struct problem *problem, const struct top_risk *risk);
 
 /* Solves min 1/2 |f|^2 + cost risk to the relative gap epsilon, or until rounding stops the
- * progress; with in_set (n) over the rows that it marks, as if there were no others: the dual point
- * and its bound are those of all rows too, the primal is not. Shares of those rows must sum to more
- * than 1. norm_bound (n): of the rows, see certify_reach; then rounding that shows, or has made a
- * certificate fail, is met with features of a factor of K, where the rows are few. NULL: it is not.
- * The caller calls fit_free. */
+ * progress.
+ *
+ * in_set (n; NULL: all rows) marks a working set: the problem is solved as if there were no other
+ * rows. The dual point and its bound are then valid for all rows, the primal is not. The shares of
+ * the rows in the set must sum to more than 1.
+ *
+ * norm_bound (n; NULL: not available): the rows' feature-norm bounds, see certify_reach. With them,
+ * and few rows, the method runs again with features of a factor of K if rounding is visible or
+ * certificate_failed. The caller calls fit_free. */
 int top_interior_solve(const struct problem *problem, const struct score_map *map,
                        struct top_risk *risk, const bool *in_set, const double *norm_bound,
                        bool certificate_failed, double cost, double epsilon,

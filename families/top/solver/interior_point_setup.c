@@ -8,14 +8,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Shares that sum to no more than this leave no inside: then beta is the shares' part of alpha. */
+/* If the shares sum to at most this, the interior is empty: beta is determined by alpha and the
+ * shares. */
 static const double EMPTY_SHARES = 1 + 1e-8;
 
 static bool in_use(const struct top_risk *risk, const bool *in_set, bool empty_interior, size_t i) {
     return (!in_set || in_set[i]) && (risk->cost[i] > 0 || (!empty_interior && risk->mass[i] > 0));
 }
 
-/* The sum over all ranks. */
+/* The sum over all processes. */
 static double sum_shares(const struct top_risk *risk) {
     double shares = 0;
     for (size_t i = 0; i < risk->n; i++) {
@@ -38,13 +39,14 @@ static size_t count_rows(const struct top_risk *risk, const bool *in_set, bool e
 }
 
 double top_interior_work(const struct problem *problem, const struct top_risk *risk) {
-    enum { USUAL_STEPS = 20, ARRAYS = 50 }; /* ARRAYS: loops over the rows in a step */
+    enum { USUAL_STEPS = 20, ARRAYS = 50 }; /* ARRAYS: loops over the rows in an iteration */
     size_t m = count_rows(risk, NULL, has_empty_interior(risk));
     m = cluster_count(risk->cluster, m);
     return USUAL_STEPS * (top_system_work(problem, m) + work_scalar(ARRAYS * (double)m));
 }
 
-/* The risk of the rows in use. Without an inside, of margins s_i - sum share_j s_j alone. */
+/* The risk of the rows in use. With an empty interior it is that of the margins s_i - sum share_j
+ * s_j. */
 static int make_risk(struct top_interior_run *run, size_t m, struct error *err) {
     const struct top_risk *full_risk = run->full_risk;
     struct top_risk *risk = &run->risk;
@@ -92,7 +94,7 @@ static int make_system(struct top_interior_run *run, const struct problem *probl
     }
     int status =
         top_system_create(&run->in.system, problem, run->map, run->rows, run->risk.n, centre,
-                          run->norm_bound ? &run->own : NULL, run->add_constant, err);
+                          run->norm_bound ? &run->factor_features : NULL, run->add_constant, err);
     free(centre);
     return status;
 }
@@ -104,7 +106,7 @@ static double *carve(double **pool, size_t n) {
 }
 
 static void carve_point(double **pool, struct top_point *point, size_t n, size_t width) {
-    point->x = carve(pool, n); /* these four are one array to whom steps go */
+    point->x = carve(pool, n); /* these four form one array of 4n */
     point->z = carve(pool, n);
     point->u = carve(pool, n);
     point->y = carve(pool, n);
@@ -153,7 +155,7 @@ static int make_arrays(struct top_interior_run *run, struct error *err) {
     return run->best_f ? 0 : -1;
 }
 
-/* Caps, linear and square terms of a variable of row i. */
+/* Sets the cap and the linear and square terms of variable k, which belongs to row i. */
 static void fill_variable(struct top_interior_run *run, size_t k, size_t i) {
     struct top_interior *in = &run->in;
     const struct top_risk *risk = &run->risk;
@@ -172,7 +174,7 @@ static void fill_variable(struct top_interior_run *run, size_t k, size_t i) {
     }
     in->beta_of[i] = k;
     switch (risk->kind) {
-    case TOP_MEAN: /* a cap of the full_risk sum is none */
+    case TOP_MEAN: /* a cap of the whole sum does not restrict */
         in->moving[k] = risk->share[i];
         in->capped[k] = risk->share[i] < 1;
         break;
@@ -191,10 +193,10 @@ static void fill_variable(struct top_interior_run *run, size_t k, size_t i) {
     }
 }
 
-static const struct row_groups none = {0}; /* nothing is centred */
+static const struct row_groups none = {0}; /* no centring */
 
-/* Features of a factor of K without the constant feature; *applies is false where there are none.
- * work (m). */
+/* Makes features of a factor of K without the constant feature; *applies is false if there are
+ * none. work (m). */
 static int make_plain_features(struct top_interior_run *run, const struct problem *problem,
                                double *work, bool *applies, struct error *err) {
     struct problem plain = *problem;
@@ -205,20 +207,20 @@ static int make_plain_features(struct top_interior_run *run, const struct proble
     }
     int status = map.primal ? 0 : map.diagonal(&map, work, err);
     for (size_t i = 0; i < map.n && !map.primal;
-         i++) { /* norm_bound is that with the constant one */
+         i++) { /* norm_bound includes the constant feature */
         work[i] = sqrt(fmax(0, work[i])) * (1 + 4 * DBL_EPSILON);
     }
     *applies = !row_features_own(&map);
     if (status == 0 && *applies) {
-        status = row_features_create(&run->own, &plain, &map, &none,
+        status = row_features_create(&run->factor_features, &plain, &map, &none,
                                      map.primal ? run->norm_bound : work, applies, err);
     }
     score_map_free(&map);
     return status;
 }
 
-/* Features of a factor of K, where its m rows are all, and few; without the constant feature, if
- * there are any then. */
+/* Makes features of a factor of K, if the m rows are all rows, and few; without the constant
+ * feature if that is possible. */
 static int make_features(struct top_interior_run *run, const struct problem *problem, size_t m,
                          bool *applies, struct error *err) {
     *applies = !run->empty_interior && !run->in_set && !problem->cluster &&
@@ -236,7 +238,8 @@ static int make_features(struct top_interior_run *run, const struct problem *pro
             return status;
         }
     }
-    return row_features_create(&run->own, problem, run->map, &none, run->norm_bound, applies, err);
+    return row_features_create(&run->factor_features, problem, run->map, &none, run->norm_bound,
+                               applies, err);
 }
 
 int top_interior_make(struct top_interior_run *run, const struct problem *problem, double cost,
@@ -285,7 +288,7 @@ int top_interior_make(struct top_interior_run *run, const struct problem *proble
 }
 
 void top_interior_release(struct top_interior_run *run) {
-    row_features_free(&run->own);
+    row_features_free(&run->factor_features);
     top_system_free(run->in.system);
     top_risk_free(&run->risk);
     free(run->in.row);

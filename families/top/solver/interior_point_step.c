@@ -1,25 +1,27 @@
-/* Steps of the interior points: with D the curvatures that bounds add, and S the signs by row,
+/* Steps of the interior-point method. With D the diagonal from bounds and caps, and S the signs by
+ * row, a direction solves
  *
  *   (S'K S + D) dx + B dy = r,  B'dx + G dy = g,   dy of the level, rho and lambda,
  *
- * where S'K S + D is taken row by row through (K + E)^-1: E = D of a row's only variable, and
- * D_alpha D_beta / (D_alpha + D_beta) where it has both. */
+ * by the Schur complement of the border. S'K S + D is reduced to rows, (K + E)^-1: E = D of a row's
+ * only variable, or D_alpha D_beta / (D_alpha + D_beta) if it has both. */
 #include "common/base/array.h"
 #include "families/top/solver/interior_point_private.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Added to K's diagonal, in parts of it: rows may be equal; and how it grows where that is not
- * enough. It bends the way to the optimum, not the optimum. The features' matrix needs none. */
+/* The ridge on K's diagonal, relative to it: rows may be equal; and its growth while the
+ * factorisation fails. It changes the path to the optimum, not the optimum. The feature matrix
+ * needs none. */
 static const double RIDGE = 1e-13, MAX_RIDGE = 1e-3, RIDGE_FACTOR = 10;
-/* The level of TOP_QUANTILE squared rises by no more than so many times itself: its part of the
- * slopes is far from straight. */
+/* The level of TOP_QUANTILE squared increases by at most this multiple of itself: its part of the
+ * slopes is far from linear. */
 static const double MAX_LEVEL_RISE = 4;
 
-enum { LEVEL, RHO, LAMBDA }; /* of the borders */
+enum { LEVEL, RHO, LAMBDA }; /* the columns of the border */
 
-/* b = the sums of x by row. */
+/* b = the sums of sign x by row. */
 static void sum_by_row(struct top_interior *in) {
     memset(in->b, 0, in->m * sizeof *in->b);
     for (size_t k = 0; k < in->n; k++) {
@@ -68,7 +70,7 @@ double top_interior_mean_product(const struct top_interior *in, double length) {
 
 /* ---- the system ---- */
 
-/* Curvatures, and the borders. Returns the level's own entry. */
+/* Sets the diagonals and the border's level column. Returns the level's diagonal entry. */
 static double fill_curvatures(struct top_interior *in) {
     const struct top_point *at = &in->at;
     double own = has_perspective(in) && cluster_leads(in->cluster) ? at->w / at->level : 0;
@@ -76,7 +78,8 @@ static double fill_curvatures(struct top_interior *in) {
         double cap = in->capped[k] ? at->y[k] / at->u[k] : 0;
         double perspective = in->perspective[k] > 0 ? 1 / (in->perspective[k] * at->level) : 0;
         double level_slope_part =
-            at->x[k] / at->level * perspective; /* slope of x / (perspective level) in the level */
+            at->x[k] / at->level *
+            perspective; /* derivative of x / (perspective level) in the level */
         in->curvature[k] = in->square[k] + at->z[k] / at->x[k] + cap + perspective;
         if (in->levelled) {
             in->border[LEVEL][k] = -in->moving[k] * cap - level_slope_part;
@@ -87,7 +90,7 @@ static double fill_curvatures(struct top_interior *in) {
     return cluster_total(in->cluster, own);
 }
 
-/* E of each row. */
+/* Sets E of each row. */
 static void fill_diagonal(struct top_interior *in, double ridge) {
     const double *diagonal = top_system_diagonal(in->system);
     for (size_t i = 0; i < in->m; i++) {
@@ -104,8 +107,8 @@ static void fill_diagonal(struct top_interior *in, double ridge) {
     }
 }
 
-/* out (n) = (S'K S + D)^-1 right (n); with features and f not NULL those, and the weights that go
- * with them, which make up for `residual`, if that is not NULL. */
+/* out (n) = (S'K S + D)^-1 right (n). With features and f not NULL also the weights f (width), in
+ * whose equation `residual` (width; NULL: 0) is added. */
 static int solve_inner(struct top_interior *in, const double *right, const double *residual,
                        double *out, double *f, struct error *err) {
     for (size_t i = 0; i < in->m; i++) {
@@ -134,7 +137,7 @@ static int solve_inner(struct top_interior *in, const double *right, const doubl
     return 0;
 }
 
-/* Slopes, and how far sums and caps are from holding. */
+/* Sets the slopes and the residuals of sums and caps. */
 static void fill_residuals(struct top_interior *in) {
     const struct top_point *at = &in->at;
     bool mean = in->risk->kind == TOP_MEAN;
@@ -187,7 +190,7 @@ int top_interior_factor(struct top_interior *in, bool *done, struct error *err) 
 
 enum part { AFFINE, CENTRE, CORRECTOR };
 
-/* What the part does to a product, of which a and b are the factors and da, db affine's moves. */
+/* The right-hand side for a product a b in this part; da, db: affine's steps of the factors. */
 static double target(enum part part, double a, double b, double da, double db) {
     return part == AFFINE ? -a * b : part == CENTRE ? 1 : -da * db;
 }
@@ -206,7 +209,7 @@ static double target_level(const struct top_interior *in, enum part part) {
                : 0;
 }
 
-/* Solves the few equations of the borders, A (n, n) with rows of BORDERS, by elimination. */
+/* Solves A x = x for the n <= 3 border unknowns by Gaussian elimination with pivoting. */
 static void solve_borders(double A[3][3], double *x, size_t n) {
     for (size_t c = 0; c < n; c++) {
         size_t pivot = c;
@@ -237,7 +240,7 @@ static void solve_borders(double A[3][3], double *x, size_t n) {
     }
 }
 
-/* The moves of the level, rho and lambda, given the inner solution without them. */
+/* moves: the steps of level, rho and lambda, from the solution `inner` without them. */
 static void find_borders(const struct top_interior *in, const double *inner, double *moves) {
     double A[3][3] = {{0}}, sums[3 * 4];
     for (size_t c = 0; c < in->n_borders; c++) {
@@ -265,7 +268,7 @@ static void find_borders(const struct top_interior *in, const double *inner, dou
 static int find_direction(struct top_interior *in, enum part part, struct top_point *to,
                           struct error *err) {
     const struct top_point *at = &in->at;
-    double with_residuals = part == AFFINE ? 1 : 0; /* residuals are affine's alone */
+    double with_residuals = part == AFFINE ? 1 : 0; /* only affine corrects residuals */
     double moves[3] = {0, -with_residuals * in->sum_residual[0],
                        -with_residuals * in->sum_residual[1]};
     if (cluster_leads(in->cluster)) {
@@ -288,7 +291,7 @@ static int find_direction(struct top_interior *in, enum part part, struct top_po
     }
     find_borders(in, to->x, moves);
     for (size_t c = 0; c < in->n_borders; c++) {
-        if (f) { /* again with the full_risk, where parts cancel */
+        if (f) { /* solve again for the sum, because its parts may cancel */
             array_add(in->right, -moves[c], in->border[c], in->n);
         } else {
             array_add(to->x, -moves[c], in->column[c], in->n);
@@ -321,7 +324,7 @@ int top_interior_directions(struct top_interior *in, struct error *err) {
 
 /* ---- steps ---- */
 
-/* How far n entries may move along affine + target centre + weight corrector, `max_length` at max_length. */
+/* The largest step length, up to max_length, at which n entries stay above 0. */
 static double longest(const double *at, const double *affine, const double *centre,
                       const double *corrector, size_t n, double target, double weight,
                       double max_length) {

@@ -16,21 +16,23 @@
 #include <string.h>
 
 enum {
-    FIRST_ROWS = 2048,   /* rows of a inner, at first */
-    TYPICAL_STEPS = 20,  /* of interior points */
-    MIN_ZERO_ROWS = 512, /* alphas and betas at 0 that are n_nonzero along, at least */
+    FIRST_ROWS = 2048,  /* rows of the first working set */
+    TYPICAL_STEPS = 20, /* of the interior-point method */
+    MIN_ZERO_ROWS =
+        512, /* rows at 0 that join the working set for each of alpha and beta, at least */
     MAX_EXCESS =
-        2, /* times as many rows with entries as the largest inner has: some will not stay */
-    MAX_STALLED = 2 /* parts without progress, after which there is no further one for now */
+        2, /* limit of rows above 0, as a multiple of the largest working set: some of them go to 0 */
+    MAX_STALLED = 2 /* working sets without progress, after which smo continues */
 };
 
-/* Progress: a gap below this inner of the least so far. */
+/* Progress: a gap below this part of the smallest so far. */
 static const double PROGRESS = 0.9;
 
-/* A inner is solved to this inner of the gap of all rows. */
+/* A working set is solved to this part of the gap of all rows. */
 static const double SET_GAP = 1.0 / 16;
 
-/* Shares of the rows of a inner sum to this at least, lest all of beta be at its caps. */
+/* The shares of the rows of a working set sum to at least this, so that not all of beta is at its
+ * caps. */
 static const double MIN_SHARES = 1.25;
 
 double top_working_set_work(const struct problem *problem) {
@@ -55,8 +57,7 @@ bool top_working_set_fits(const struct problem *problem, const struct fit *fit) 
     return nonzero < MAX_EXCESS * top_system_max_rows(problem);
 }
 
-/* Of the rows nonzero 0 that smo->keep marks, leaves those of the largest entries, as many as are
- * target. */
+/* Of the rows above 0 that smo->keep marks, keeps the `target` largest. */
 static void keep_largest(struct top_smo *smo, size_t target) {
     const struct top_state *state = &smo->state;
     size_t n = 0;
@@ -75,10 +76,10 @@ static void keep_largest(struct top_smo *smo, size_t target) {
     }
 }
 
-/* Marks the rows of the next inner, `max_rows` at max_rows, by row: those nonzero 0, or the largest of them if
- * they are more than three quarters, and of the others those of the steepest slopes, as many as
- * fit. All entries of a inner before, by interior points, are nonzero 0, and max_rows of them next to
- * nothing. Returns false if that is too few. */
+/* Chooses the next working set of at most max_rows rows, marked by row in in_set: the rows above 0,
+ * or the largest of them if they are more than three quarters of it, and of the others those with
+ * the steepest slopes. After a working set before, all its entries are above 0, most of them
+ * barely. Returns false if the set is too small. */
 static bool choose_set(struct top_smo *smo, size_t max_rows, bool *in_set) {
     const struct top_state *state = &smo->state;
     size_t n = state->n, nonzero = 0;
@@ -102,8 +103,8 @@ static bool choose_set(struct top_smo *smo, size_t max_rows, bool *in_set) {
     return smo->risk->kind != TOP_MEAN || shares >= MIN_SHARES;
 }
 
-/* The primal of a inner's function is that of all rows, at its best multiple: one product with the
- * matrix for its scores and those of smo's point. */
+/* Sets the primal of the function that a working set gave to that of all rows, at its best
+ * multiple: one product with K for its scores and those of smo's point. */
 static int complete_primal(struct top_smo *smo, struct fit *inner, struct error *err) {
     size_t n = smo->state.n;
     if (top_smo_recompute_with(smo, inner->weights, err) < 0) {
@@ -118,7 +119,7 @@ static int complete_primal(struct top_smo *smo, struct fit *inner, struct error 
     return 0;
 }
 
-/* Solves over the inner, which is smo's point then, and takes what is better of it. */
+/* Solves over the working set, makes its solution smo's point, and takes the better bounds. */
 static int solve_set(struct top_smo *smo, const bool *in_set, double epsilon,
                      const struct monitor *monitor, struct fit *fit, struct error *err) {
     const struct monitor watch = monitor_inner(monitor);
@@ -137,9 +138,9 @@ static int solve_set(struct top_smo *smo, const bool *in_set, double epsilon,
     return 0;
 }
 
-/* Part after inner. Their steps take the cube of the rows, and few of those that smo leaves nonzero 0
- * mostly stay there: parts are larger only from the next turn on, where smo in its own has not made
- * that needless. */
+/* Solves working sets until the gap is reached or two in a row bring no progress. An iteration
+ * costs the cube of the rows, and few rows that smo leaves above 0 mostly stay there: the sets are
+ * larger only in the next time slice, if smo's own slice has not reached the gap. */
 static int run(struct top_smo *smo, double epsilon, bool *in_set, const struct monitor *monitor,
                struct fit *fit, struct error *err) {
     double least = INFINITY;

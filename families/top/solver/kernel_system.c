@@ -13,39 +13,41 @@
 #include <string.h>
 
 enum {
-    MAX_ROWS = 4096,    /* rows of a matrix that is factored */
-    ALWAYS_ROWS = 1024, /* and so many however small the cache */
-    BLOCK = 128         /* rows of features taken at once */
+    MAX_ROWS = 4096,    /* largest order of a matrix that is factored */
+    ALWAYS_ROWS = 1024, /* and this order for any cache size */
+    BLOCK = 128         /* rows of features per block */
 };
 
 struct top_system {
     const struct problem *problem;
     const struct score_map *map;
     const uint32_t *rows;
-    const double *factor_features; /* (m, d) features of the rows, or NULL: the problem's */
-    double *with_constant; /* (m, d) these, where the constant one is to be added; else NULL */
-    size_t m, d;           /* d: rows of the factored matrix */
+    const double
+        *factor_features;  /* (m, d) features of the rows from a factor of K; NULL: the problem's */
+    double *with_constant; /* (m, d) copy of these with the constant feature; or NULL */
+    size_t m, d;           /* d: order of the factored matrix */
     bool features;
     bool centred;
     double *diagonal;                /* (m) */
     double *K;                       /* (m, m), lower half; without features */
-    double *factor;                  /* (d, d) */
-    double *E;                       /* (m) of the last factor; features */
-    double *mean;                    /* (d) the combination; features and centred */
-    double *weights, *weights_work;  /* (dimension) work; weights_work: features */
+    double *factor;                  /* (d, d) Cholesky factor */
+    double *E;                       /* (m) of the last factorisation; with features */
+    double *mean;                    /* (d) the centre; with features and centred */
+    double *weights, *weights_work;  /* (dimension) work; weights_work: with features */
     double *all_rows;                /* (n) work: coefficients or scores of all rows */
     double *row_work;                /* (m) work */
-    double *block;                   /* (BLOCK, d) work; features */
-    double *X;                       /* (m, d) the rows; where system_dd */
-    struct top_system_dd *system_dd; /* NULL: double is enough */
+    double *block;                   /* (BLOCK, d) work; with features */
+    double *X;                       /* (m, d) the rows; with system_dd */
+    struct top_system_dd *system_dd; /* NULL: systems are solved in double */
 };
 
-/* Features of a row, with the constant one. */
+/* The number of features, with the constant one. */
 static size_t count_features(const struct problem *problem) {
     return (size_t)problem->data->n_features + (problem->constant > 0);
 }
 
-/* A matrix of rows would be of all ranks' rows. */
+/* Whether the system is that of the features. Over processes it is: a matrix of rows would be of
+ * all processes' rows. */
 static bool by_features(const struct problem *problem, size_t m) {
     return problem->cluster || (!problem->gram && count_features(problem) <= m);
 }
@@ -72,9 +74,9 @@ size_t top_system_max_rows(const struct problem *problem) {
     return room >= MAX_ROWS ? MAX_ROWS : room <= ALWAYS_ROWS ? ALWAYS_ROWS : (size_t)room;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-/* The lower half of K, without the gram. */
+/* Fills the lower half of K for a problem without gram. */
 static int fill_linear(struct top_system *system, struct error *err) {
     static const struct kernel linear = {.type = KERNEL_LINEAR};
     const struct data *data = system->problem->data;
@@ -115,7 +117,7 @@ static int fill_gram(struct top_system *system, struct error *err) {
     return status;
 }
 
-/* K_ij - k_i - k_j + c'k, k = K c. */
+/* Centres K: K_ij - k_i - k_j + c'k, k = K c. */
 static int centre_matrix(struct top_system *system, const double *centre, struct error *err) {
     const struct score_map *map = system->map;
     size_t m = system->m;
@@ -154,7 +156,7 @@ static int fill_matrix(struct top_system *system, const double *centre, struct e
     return 0;
 }
 
-/* Row i of the features in use, less the mean. */
+/* Row i of the features in use, less the centre. */
 static void take_row(const struct top_system *system, size_t i, double *row) {
     const struct problem *problem = system->problem;
     if (system->factor_features) {
@@ -188,8 +190,8 @@ static int prepare_features(struct top_system *system, const double *centre, str
     return 0;
 }
 
-/* The rows' factor_features features, with the constant one behind: among those of a factor of K, a large one
- * would leave rounding of its square. */
+/* Uses the features of a factor of K, with the constant feature as the last column: in the factor
+ * of K a large one would leave rounding errors of its square. */
 static int use_factor_features(struct top_system *system,
                                const struct row_features *factor_features, struct error *err) {
     size_t m = system->m, d = system->d;
@@ -256,7 +258,7 @@ void top_system_free(struct top_system *system) {
     free(system);
 }
 
-/* ---- using ---- */
+/* ---- use ---- */
 
 const double *top_system_diagonal(const struct top_system *system) {
     return system->diagonal;
@@ -288,7 +290,7 @@ int top_system_use_dd(struct top_system *system, bool *uses_dd, struct error *er
     return 0;
 }
 
-/* The work weights (d) = X'r for the rows in use, r (m). */
+/* system->weights (d) = X'r for the rows in use, r (m). */
 static int features_adjoint(struct top_system *system, const double *r, struct error *err) {
     double sum = 0;
     if (system->factor_features) {
