@@ -14,10 +14,10 @@ struct solve {
     struct top_algorithms *algorithms;
     const struct top_parameters *parameters;
     double epsilon;
-    struct monitor_run *outer; /* sees all iterations */
+    struct monitor_run *outer; /* counts the iterations of all algorithms */
     struct fit *fit;
     bool started; /* there is an iterate */
-    bool stalled; /* the last run ended by itself, without the gap */
+    bool stalled; /* the last run ended before its limit without reaching the gap */
     bool grows;   /* the working set of the last interior-point run was not the largest */
 };
 
@@ -34,7 +34,7 @@ static bool is_wanted(const struct solve *solve, enum top_method method) {
     return solve->parameters->method == method || solve->parameters->method == TOP_AUTO;
 }
 
-/* The svm with the linear kernel, whose dual has no constraint but bounds. */
+/* The SVM with the linear kernel, whose dual has bound constraints only. */
 static bool is_separable(const struct solve *solve) {
     return solve->algorithms->risk.kind == TOP_NONE && solve->algorithms->map->primal;
 }
@@ -86,9 +86,9 @@ static bool interior_applies(const void *state) {
            (!ascent_applies(state) && isfinite(interior_work(solve)));
 }
 
-/* ---- running one ---- */
+/* ---- runs ---- */
 
-/* Takes what is better of a run, which ended with 0, than the best iterate. */
+/* Takes the better bounds of a run that returned 0 into the best iterate. */
 static int take(struct solve *solve, struct fit *run, int status) {
     struct fit *fit = solve->fit;
     if (status < 0) {
@@ -108,8 +108,8 @@ static int take(struct solve *solve, struct fit *run, int status) {
     fit->iterations = iterations;
     fit->converged = gap_reached(fit->primal, fit->dual, solve->epsilon);
     if (fit->converged) {
-        fit->reason = STOP_REACHED;              /* perhaps by several together */
-    } else if (!limited || solve->outer->said) { /* else a time slice has ended, and no more */
+        fit->reason = STOP_REACHED; /* perhaps with the primal of one run and the dual of another */
+    } else if (!limited || solve->outer->said) { /* otherwise only a time slice has ended */
         fit->reason = reason;
     }
     return 0;
@@ -179,7 +179,7 @@ static int run_smo(void *state, const struct monitor *monitor, struct error *err
                                               .epsilon = solve->epsilon,
                                               .shrink = solve->parameters->shrink};
     struct fit fit;
-    solve->grows = false; /* until run_reduced says so */
+    solve->grows = false; /* run_reduced sets it */
     if (!algorithms->smo && top_smo_create(&algorithms->smo, algorithms->problem, algorithms->map,
                                            &algorithms->risk, err) < 0) {
         return -1;
@@ -187,7 +187,7 @@ static int run_smo(void *state, const struct monitor *monitor, struct error *err
     return take(solve, &fit, top_smo_solve(algorithms->smo, &settings, monitor, &fit, err));
 }
 
-/* The stop reason stays that of the rows that take turns, unless the fit ends. */
+/* Keeps the stop reason of the algorithms with time slices, unless the fit ends. */
 static int run_reduced(void *state, const struct monitor *monitor, struct error *err) {
     struct solve *solve = state;
     struct top_smo *smo = solve->algorithms->smo;
@@ -219,17 +219,18 @@ static int run_interior(void *state, const struct monitor *monitor, struct error
 
 /* ---- time slices ---- */
 
-/* A gap after the first slice of coordinate descent from which it converges fast. */
+/* Gap after the first slice below which coordinate descent converges fast. */
 static const double FAST_GAP = 0.2;
 
-/* Coordinate descent converges fast: it has all turns. */
+/* Coordinate descent converges fast: it gets all time slices. */
 static bool is_fast(const struct solve *solve) {
     return is_separable(solve) && solve->started &&
            gap_relative(solve->fit->primal, solve->fit->dual) < FAST_GAP;
 }
 
-/* Slices are to take about as long. Of two rows each has twice the iterations from one of its turns
- * to the next: the slower one costs no more than the better. */
+/* Iterations of the first time slices, which take about as long as one another. Of two algorithms
+ * each has twice the iterations in each of its slices, so the slower one costs no more than the
+ * better one. */
 enum { FIRST_PLANES = 256, FIRST_SWEEPS = 64, FIRST_STEPS = 4096 };
 
 static uint64_t descent_slice(const void *state, int turn) {
@@ -248,11 +249,12 @@ static uint64_t planes_slice(const void *state, int turn) {
 static uint64_t smo_slice(const void *state, int turn) {
     const struct solve *solve = state;
     const struct problem *problem = solve->algorithms->problem;
-    uint64_t row = data_values(problem->data) / (problem->n + 1) / 4; /* steps in a plane's time */
+    uint64_t row = data_values(problem->data) / (problem->n + 1) /
+                   4; /* steps in the time of a cutting plane */
     return turn % 2 ? (FIRST_STEPS + FIRST_PLANES * row) << turn / 2 : 0;
 }
 
-/* A step of smo or a sweep takes some passes over the rows. */
+/* A step of smo or a sweep passes over the rows about so many times. */
 enum { ROW_PASSES = 8 };
 
 static double descent_work(const void *state) {
@@ -261,7 +263,7 @@ static double descent_work(const void *state) {
                        2 * solve->algorithms->values);
 }
 
-/* Two products with the data or K, and a plane's part of the master. */
+/* Two products with the data or K, and the master problem's work for a plane. */
 static double planes_work(const void *state) {
     enum { MASTER_WORK = 10000 };
     const struct solve *solve = state;
@@ -354,17 +356,18 @@ static bool has_stalled(const void *state) {
     return solve->stalled;
 }
 
-/* Slices use as much work as the interior-point method needs. With working sets all rows run again,
- * until all have stalled. */
+/* The slices together use as much work as the interior-point method needs. With working sets the
+ * table runs again, until all algorithms have stalled. */
 static bool run_again(const void *state, struct policy_turns *turns) {
-    static const double LIMIT_GROWTH = 1.5; /* work after working sets, in that of all so far */
+    static const double LIMIT_GROWTH =
+        1.5; /* work limit after working sets, relative to the work so far */
     const struct solve *solve = state;
     bool reduced = is_reduced(solve);
     if (!solve->started) {
         bool first = turns->limit == 0;
         turns->limit =
             reduced ? top_working_set_work(solve->algorithms->problem) : interior_work(solve);
-        return first; /* else no row applies */
+        return first; /* a second time: no algorithm applied */
     }
     if (!reduced || (turns->all_stalled && !solve->grows)) {
         return false;

@@ -10,14 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Little progress: of the dual in a sweep, in parts of the gap; so many such sweeps end it. */
+/* Little progress: increase of the dual in a sweep relative to the gap; and the number of
+ * consecutive such sweeps that end the run. */
 static const double MIN_PROGRESS = 1e-6;
 enum { MAX_SLOW_SWEEPS = 3 };
 
-/* Squares of betas below this are taken as this, whose powers of 3/2 are above 0. */
+/* Lower bound of the sum of squares, so that its power 3/2 is above 0. */
 static const double MIN_SQUARES = 1e-200;
 
-/* Three largest ratios beta / cap_rate, so that up to two entries can be left out. */
+/* The three largest ratios beta / cap_rate: the largest one without two given rows is among
+ * them. */
 enum { N_TOPS = 3 };
 
 struct cd {
@@ -34,13 +36,13 @@ struct cd {
     size_t top_at[N_TOPS];
 };
 
-/* An entry: alpha or beta of a row. */
+/* An entry of the dual point: alpha or beta of a row. */
 struct entry {
     size_t row;
     bool beta;
 };
 
-/* A pair's step: the first entry by d, the second by sign d. */
+/* A pair's step: the first entry changes by d, the second by sign d. */
 struct pair {
     struct entry first, second;
     double sign, d, gain;
@@ -78,7 +80,7 @@ static void find_tops(struct cd *cd) {
     }
 }
 
-/* The largest ratio beside rows a and b. */
+/* The largest ratio among the rows other than a and b. */
 static double top_beside(const struct cd *cd, size_t a, size_t b) {
     for (int t = 0; t < N_TOPS; t++) {
         if (cd->top_at[t] != a && cd->top_at[t] != b) {
@@ -94,8 +96,8 @@ static double clip(double x, double low, double high) {
     return x < low ? low : x > high ? high : x;
 }
 
-/* num d - den d^2 / 2 - budget (delta(d) - delta(0)), delta(d) = max(fixed, (a + d) / wa,
- * (b - d) / wb); wb = 0: no such term. */
+/* The gain num d - den d^2 / 2 - budget (delta(d) - delta(0)), delta(d) = max(fixed, (a + d) / wa,
+ * (b - d) / wb); wb = 0: without the last term. */
 struct kinked {
     double num, den, budget, fixed, a, wa, b, wb;
 };
@@ -109,12 +111,13 @@ static double kinked_value(const struct kinked *k, double d) {
     return k->num * d - 0.5 * k->den * d * d - k->budget * (delta - before);
 }
 
-/* Its largest value over [low, high]: it is concave, so the largest over the three pieces, each a
- * parabola, clipped to where it holds. */
+/* Its maximiser over [low, high]: the function is concave and has three quadratic pieces, so the
+ * best of their maximisers, each clipped to its interval. */
 static double kinked_best(const struct kinked *k, double low, double high) {
     double candidate[3] = {k->num / k->den, (k->num - k->budget / k->wa) / k->den, 0};
-    double upper = k->fixed * k->wa - k->a;                         /* above: a's piece holds */
-    double lower = k->wb > 0 ? k->b - k->fixed * k->wb : -INFINITY; /* below: b's */
+    double upper = k->fixed * k->wa - k->a; /* above it a's piece is active */
+    double lower =
+        k->wb > 0 ? k->b - k->fixed * k->wb : -INFINITY; /* below it b's piece is active */
     double middle = k->wb > 0 ? (k->b / k->wb - k->a / k->wa) / (1 / k->wa + 1 / k->wb) : -INFINITY;
     double best = clip(0, low, high), max_value = kinked_value(k, best);
     double from[3] = {lower, fmax(upper, middle), -INFINITY};
@@ -134,7 +137,8 @@ static double kinked_best(const struct kinked *k, double low, double high) {
     return best;
 }
 
-/* What num d - den d^2/2 - root_factor sqrt(squares + 2 first d + second d^2) gains, to second order. */
+/* The maximum of the second-order model of num d - den d^2/2 - root_factor sqrt(squares + 2 first d
+ * + second d^2). */
 static double rooted_promise(const struct cd *cd, double num, double den, double first,
                              double second, double low, double high) {
     double root_factor = sqrt(cd->risk->budget) / cd->risk->theta;
@@ -146,8 +150,8 @@ static double rooted_promise(const struct cd *cd, double num, double den, double
     return slope * d - 0.5 * second_derivative * d * d;
 }
 
-/* The best d in [low, high], by bisection of the derivative: behind both num / den and where the
- * squares are least it is below 0. */
+/* The best d in [low, high] by bisection of the derivative, which is negative beyond num / den and
+ * the minimiser of the root. */
 static double rooted_best(const struct cd *cd, double num, double den, double first, double second,
                           double low, double high) {
     double root_factor = sqrt(cd->risk->budget) / cd->risk->theta;
@@ -168,7 +172,7 @@ static double positive(double curvature, double scale) {
     return fmax(curvature, 1e-12 * scale + 1e-300);
 }
 
-/* Two alphas: rises, falls. */
+/* Two alphas: k increases, i decreases. */
 static void alpha_pair(const struct cd *cd, const float *row, size_t k, size_t i,
                        struct pair *best) {
     double num = -cd->s[k] - cd->h[k] * cd->alpha[k] + cd->s[i] + cd->h[i] * cd->alpha[i];
@@ -181,7 +185,7 @@ static void alpha_pair(const struct cd *cd, const float *row, size_t k, size_t i
     }
 }
 
-/* alpha of k and beta of l, the same way. `first`: which of them row belongs to does not matter. */
+/* alpha of k and beta of l change by the same amount. */
 static void mixed_pair(const struct cd *cd, double K_kl, size_t k, size_t l, struct pair *best) {
     double lift = cd->risk->kind == TOP_QUANTILE ? 1 / cd->risk->theta : 0;
     double num = 1 - cd->s[k] - cd->h[k] * cd->alpha[k] + cd->s[l] + lift;
@@ -215,7 +219,7 @@ static void mixed_pair(const struct cd *cd, double K_kl, size_t k, size_t l, str
     }
 }
 
-/* Two betas: k rises, l falls. */
+/* Two betas: k increases, l decreases. */
 static void beta_pair(const struct cd *cd, const float *row, size_t k, size_t l,
                       struct pair *best) {
     double num = cd->s[k] - cd->s[l];
@@ -268,7 +272,7 @@ static void move(struct cd *cd, struct entry entry, double d, const float *row) 
     }
 }
 
-/* Anew for each step, as a sum of what steps add is nothing but rounding once betas are small. */
+/* Computed anew for each step: a running sum consists of rounding errors once betas are small. */
 static void find_squares(struct cd *cd) {
     cd->squares = 0;
     for (size_t i = 0; i < cd->n; i++) {
@@ -276,7 +280,7 @@ static void find_squares(struct cd *cd) {
     }
 }
 
-/* The best pair with a first entry, and its step. */
+/* Takes the best step of a pair with the given first entry. */
 static int improve(struct cd *cd, struct entry first, struct error *err) {
     size_t k = first.row;
     const float *row = rows_get(cd->rows, k, cd->n, err);
@@ -320,7 +324,7 @@ static int improve(struct cd *cd, struct entry first, struct error *err) {
     return 0;
 }
 
-/* ---- the start ---- */
+/* ---- starting point ---- */
 
 static int compute_scores(struct cd *cd, struct error *err) {
     const struct score_map *map = cd->map;
@@ -404,7 +408,7 @@ static int run(struct cd *cd, double epsilon, uint64_t seed, const struct monito
         fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
         slow = fit->dual - last > MIN_PROGRESS * gap
                    ? 0
-                   : slow + 1; /* of a gap of denormals that is 0 */
+                   : slow + 1; /* >: the gap of denormal values may be 0 */
         last = fit->dual;
         if (fit->converged) {
             break;

@@ -54,7 +54,7 @@ int top_risk_ready(struct top_risk *risk, double k, struct error *err) {
         return error_set(err, ERROR_RUNTIME, "no %s row has a weight above 0",
                          risk->n_positive == 0 ? "positive" : "negative");
     }
-    /* by rounding, or by n- = 0.999... of a weight, the shares may fall short of 1 */
+    /* by rounding, or because n- is 0.999... of a weight, the shares may sum to less than 1 */
     double shares = 0;
     for (size_t i = 0; i < risk->n; i++) {
         shares += risk->share[i];
@@ -78,9 +78,9 @@ double top_slope(bool square, double u) {
 
 /* ---- thresholds ---- */
 
-/* By masses, whose sums are exact where they are whole numbers: shares, which are rounded, would
- * leave something of K to one row more, whose score may be anything below. What the rounding of
- * other sums may have left is no row's. */
+/* The selection is by masses, whose sums are exact if they are whole numbers. Rounded shares might
+ * leave a part of K to one more row, whose score may be arbitrarily low; a rounding difference goes
+ * to no row. */
 static double mean_threshold(struct top_risk *risk, const double *s, double *p) {
     size_t n = 0;
     memset(p, 0, risk->n * sizeof *p);
@@ -106,19 +106,19 @@ static double mean_threshold(struct top_risk *risk, const double *s, double *p) 
     return cluster_total(risk->cluster, t);
 }
 
-/* The root of the quantile's threshold, a = 1 + theta (h - t) >= 0 with h the highest score of J:
- * rows add mass_j max(0, a - theta (h - s_j))^q, q = 1 or 2. */
+/* The root of the quantile's equation in a = 1 + theta (h - t) >= 0, h the highest score of J: row
+ * j contributes mass_j max(0, a - theta (h - s_j))^q, q = 1 or 2. */
 struct root {
     double highest; /* h */
     double a;
 };
 
-/* Rows whose breakpoint is this close to a, relative to a, are on both sides of it. */
+/* Rows whose breakpoint is this close to a, relative to a, count on both sides of it. */
 static const double BREAKPOINT_WIDTH = 4 * DBL_EPSILON;
 
-/* One step of Newton's method from at->a, over the rows clearly above. The sum is convex and grows
- * with a: no step of any set of rows leads below the root of all rows, where rounding could leave
- * it by no more than its own relative size, since no term is negative. */
+/* One step of Newton's method from at->a, over the rows clearly above. The sum is convex and
+ * increases with a, so no step leads below the root; rounding could do so by its relative size
+ * only, since no term is negative. */
 static double newton_step(const struct top_risk *risk, const double *s, const struct root *at) {
     double mass = 0, first = 0, second = 0;
     for (size_t i = 0; i < risk->n; i++) {
@@ -136,9 +136,9 @@ static double newton_step(const struct top_risk *risk, const double *s, const st
                         : (risk->budget + sums[1]) / sums[0];
 }
 
-/* The threshold and its gradient, given the root. From the mean of the rows above it, and of those
- * at it, which may have any part: 1 + theta s_j keeps few digits of s_j where theta is small, and C
- * may multiply what is lost. */
+/* The threshold and its gradient, given the root. It is computed from the mean of the rows above,
+ * and of those at the root, which may have any part: 1 + theta s_j would keep few digits of s_j if
+ * theta is small, and C may magnify the loss. */
 static double threshold_from_root(const struct top_risk *risk, const double *s,
                                   const struct root *at, double *p) {
     double mass = 0, mean = 0, variance_sum = 0, sum = 0, theta = risk->theta;
@@ -172,9 +172,9 @@ static double threshold_from_root(const struct top_risk *risk, const double *s,
     return t;
 }
 
-/* From the root that the rows of the highest score would have alone, which is no less: Newton's
- * steps fall from there. Their error is relative to the distances from the highest score, and low
- * outliers leave the sums at once. For q = 1 they are exact as soon as the rows stay the same. */
+/* Newton's method starts at the root for the rows of the highest score alone, which is an upper
+ * bound, and decreases. Its error is relative to the distances from the highest score, and low
+ * outliers leave the sums at once. For q = 1 it is exact once the set of rows does not change. */
 static double quantile_threshold(const struct top_risk *risk, const double *s, double *p) {
     struct root at = {.highest = -INFINITY};
     double mass = 0;
@@ -216,8 +216,8 @@ double top_risk_threshold_at_zero(const struct top_risk *risk) {
 
 /* ---- the risk ---- */
 
-/* TOP_NONE, where a row is in one of the sums at the most: the risk of this rank's rows, g (n) a
- * subgradient. Without branches by class, which no processor could guess. */
+/* TOP_NONE, where each row is in at most one of the sums: the risk of this process's rows, g (n) a
+ * subgradient. It has no branches by class, which would be unpredictable. */
 static double plain_value(const struct top_risk *risk, const double *s, double *g) {
     double value = 0;
     for (size_t i = 0; i < risk->n; i++) {
@@ -267,7 +267,7 @@ double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *o
     return value;
 }
 
-/* The dual point of a plane: entries that are not 0, those of alpha first. */
+/* The dual point of a cutting plane: the nonzero entries, those of alpha first. */
 struct entry {
     uint32_t row;
     double value;
@@ -280,7 +280,7 @@ struct record {
 
 static int table_record(void *context, void **record, struct error *err) {
     const struct top_risk *risk = context;
-    size_t n = 0; /* entries */
+    size_t n = 0; /* number of entries */
     for (size_t i = 0; i < risk->n; i++) {
         n += (risk->slope[i] > 0) + (size_t)(risk->slopes * risk->p[i] > 0);
     }
@@ -328,8 +328,8 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
     double tolerance = how == TOP_MULTIPLE_EXACT ? 1e-16 : 1e-4;
     double *scaled = work, *g = work + risk->n;
     double low = 0, high = INFINITY, low_slope = 0, high_slope = 0, x = 1, best = 1;
-    double factor = 1.25;   /* to bracket the minimum: squared each time */
-    double last = INFINITY; /* how far apart low and high were */
+    double factor = 1.25;   /* to bracket the minimum; squared each time */
+    double last = INFINITY; /* previous length of the bracket */
     double root = 1, root_value = INFINITY;
     *primal = INFINITY;
     for (int evaluation = 0; evaluation < max_evaluations; evaluation++) {
@@ -358,13 +358,13 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
         if (!bracketed) {
             x = low > 0 ? x * factor : x / factor;
             factor *= factor;
-        } else { /* the secant, kept off the ends; the middle where that was of little use */
+        } else { /* secant, kept away from the ends; bisection if it was of little use */
             double part = high - low > last / 2 ? 0.5 : low_slope / (low_slope - high_slope);
             last = high - low;
             x = low + fmin(fmax(part, 0.05), 0.95) * last;
         }
     }
-    /* rounding of the values says little of where among equals they are lowest; slopes say it */
+    /* if values are equal up to rounding, the slopes locate the minimum */
     if (root_value <= *primal * (1 + 8 * DBL_EPSILON)) {
         *primal = root_value;
         return root;
@@ -387,7 +387,8 @@ double top_risk_dual(const struct top_risk *risk, double C, const double *alpha,
         if (risk->mass[i] > 0) {
             betas += beta[i];
             largest = fmax(largest, beta[i] / risk->mass[i]);
-            double part = unit > 0 ? beta[i] / unit : 0; /* the square of a small one would be 0 */
+            double part =
+                unit > 0 ? beta[i] / unit : 0; /* the square of a small entry would underflow */
             squares += part * part / risk->mass[i];
         }
     }

@@ -1,7 +1,7 @@
 /* The losses of classification at the top as risks of the scores (doc/mathematics, "top").
  *
- * Each row may be a positive, which costs C cost[i] l(t - s_i), and may stand in J, the rows that
- * make the threshold t, where it counts as mass[j] equal rows:
+ * A row may be a positive, with the loss C cost[i] l(t - s_i), and may be in J, the rows that
+ * determine the threshold t, where it counts as mass[j] equal rows:
  *   mean      t = the mean of the K largest scores of J; K may be any number up to the mass of J:
  *             t = max sum p_j s_j over 0 <= p_j <= share_j, sum p_j = 1, share_j = mass_j / K
  *   quantile  t solves sum_J mass_j l(theta (s_j - t)) = budget
@@ -21,63 +21,64 @@
 enum top_kind { TOP_MEAN, TOP_QUANTILE, TOP_NONE };
 
 struct top_risk {
-    /* over whose ranks the rows are spread: n and what is (n) are then of this one's, all else is
-     * of all, and every function that sums over rows is for all ranks; NULL: all rows are here */
+    /* over whose processes the rows are distributed: n and arrays (n) are then of this process, all
+     * else of all, and all processes call every function that sums over rows; NULL: one process */
     struct cluster *cluster;
     size_t n;
     enum top_kind kind;
     bool square;
-    double *cost;         /* (n) of positives; 0: not a positive; owned */
-    double *mass;         /* (n) in J; 0: not in J, as is what costs where TOP_NONE; owned */
-    double *share;        /* (n) TOP_MEAN: mass / K, at most 1; owned */
-    double k;             /* TOP_MEAN: K */
+    double *cost;  /* (n) of positives; 0: the row is not a positive; owned */
+    double *mass;  /* (n) in J; 0: the row is not in J, as are positives for TOP_NONE; owned */
+    double *share; /* (n) TOP_MEAN: mass / K, at most 1; owned */
+    double k;      /* TOP_MEAN: K */
     double theta, budget; /* TOP_QUANTILE */
     double
-        budget_rounding; /* what budget lacks of tau times the sum of masses, which theta may magnify */
-    double mass_error; /* masses are within this part of themselves */
+        budget_rounding; /* tau times the sum of masses less budget, a rounding error that theta may magnify */
+    double mass_error; /* relative rounding error of the masses */
     double total_cost, total_mass;
     size_t n_positive, n_top; /* rows with cost, rows with mass */
-    size_t n_all;             /* rows */
+    size_t n_all;             /* rows of all processes */
 
     uint32_t *order; /* (n) work; owned */
 
-    /* Of the last cut: its plane's dual point is alpha = C slope, beta = C slopes p. */
+    /* of the last plane: its dual point is alpha = C slope, beta = C slopes p */
     double threshold;
     double *slope; /* (n) cost_i l'(t - s_i); owned */
     double *p;     /* (n) the threshold's gradient; TOP_NONE: mass_j l'(s_j); owned */
     double slopes; /* sum of slope; TOP_NONE: 1 */
 };
 
-/* Makes a risk of n rows that neither cost nor count; the caller fills cost, mass, the cluster and
- * what the kind asks for, calls top_risk_ready, and in the end top_risk_free. */
+/* Makes a risk of n rows with zero cost and mass. The caller sets cost, mass, the cluster and the
+ * members of the kind, calls top_risk_ready, and at the end top_risk_free. */
 int top_risk_create(struct top_risk *risk, size_t n, struct error *err);
-/* K is for TOP_MEAN. Fails when no row costs or none is in J. */
+/* Computes shares and totals; k is K of TOP_MEAN. Fails if no row has a cost, or none is in J. */
 int top_risk_ready(struct top_risk *risk, double k, struct error *err);
 void top_risk_free(struct top_risk *risk);
 
-/* The threshold of scores s (n); p (n) gets its (sub)gradient, which is >= 0 and sums to 1, and 0
- * outside J. TOP_NONE has t = 0 and p = 0. */
+/* The threshold of scores s (n). p (n) receives its (sub)gradient, which is >= 0, sums to 1 and is
+ * 0 outside J. TOP_NONE has t = 0 and p = 0. */
 double top_risk_threshold(struct top_risk *risk, const double *s, double *p);
 
-/* The threshold where all scores are 0. */
+/* The threshold if all scores are 0. */
 double top_risk_threshold_at_zero(const struct top_risk *risk);
 
-/* Returns the risk, without C; g (n) gets a subgradient. */
+/* Returns the risk, without C; g (n) receives a subgradient. */
 double top_risk_value(struct top_risk *risk, const double *s, double *g);
 
-/* The same, and keeps the plane: *offset = risk - g's. */
+/* The same, and stores the cutting plane: *offset = risk - g's. */
 double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *offset);
 struct risk top_risk_table(struct top_risk *risk);
 
-/* Adds weight times the dual point of a plane that top_risk_table's record has kept to alpha and
- * beta (n each). */
+/* Adds weight times the dual point of a stored plane (top_risk_table's record) to alpha and beta (n
+ * each). */
 void top_risk_add_record(double weight, const void *record, double *alpha, double *beta);
 
-/* How closely top_risk_multiple looks: to a few digits, or to the last. */
+/* Accuracy of top_risk_multiple: a few digits, or all. */
 enum top_multiple { TOP_MULTIPLE_ROUGH, TOP_MULTIPLE_EXACT };
 
-/* The multiple x of scores s (n) with the least x^2 norm / 2 + C R(x s), or one that is not worse
- * than 1, which is looked at first. *primal is that value. work has 2n. */
+/* The multiple x of scores s (n) that minimises x^2 norm / 2 + C R(x s), or one that is no worse
+ * than 1, which is evaluated first; by a safeguarded secant method. *primal is the value. work has
+ * 2n. */
 double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s,
                          enum top_multiple how, double *work, double *primal);
 

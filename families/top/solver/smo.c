@@ -12,26 +12,28 @@
 #include <string.h>
 
 enum {
-    MIN_CHECK_STEPS = 64,     /* steps between two looks at the gap, or ... */
-    ROWS_PER_CHECK_STEP = 16, /* ... a step for so many rows */
-    SHRINK_CHECKS = 4,        /* looks between two shrinkings, but for those that are exact */
-    MIN_STEEPEST = 500,       /* alphas and betas at 0 that are kept among few, beside ... */
+    MIN_CHECK_STEPS = 64,     /* steps between two evaluations of the gap, or ... */
+    ROWS_PER_CHECK_STEP = 16, /* ... one step for so many rows, if that is more */
+    SHRINK_CHECKS = 4,        /* evaluations between two shrinkings, other than exact ones */
+    MIN_STEEPEST =
+        500, /* alphas and betas at 0 that stay in use if most are shrunk: so many, and ... */
     NONZERO_PER_STEEPEST = 2, /* ... one for so many entries above 0 */
-    POSITIONS_PER_STEP = 2,   /* of few places, for each of their steps */
-    SLOW_CHECKS = 8,          /* looks with little progress, after which all is computed anew */
-    MAX_STALLED = 5           /* exact evaluations without progress: rounding has the last word */
+    POSITIONS_PER_STEP = 2,   /* positions in use for each step before the next exact evaluation */
+    SLOW_CHECKS = 8,          /* evaluations with little progress before an exact one */
+    MAX_STALLED =
+        5 /* exact evaluations without progress after which rounding is said to stop smo */
 };
 
-/* Little progress of the dual, in parts of the gap, from one look to the next; and from one exact
- * evaluation to the next, with no less gap than a part of the least so far. */
+/* Little progress: increase of the dual relative to the gap between two evaluations. No progress:
+ * increase between two exact evaluations, and gap relative to the smallest. */
 static const double SLOW_DUAL = 0.01, STALLED_DUAL = 1e-9, STALLED_GAP = 0.99;
 
-/* A dual that is lower by so much of the least gap than the best so far, or higher than a primal,
- * shows that rows of K, which are float, misled the steps, or that K is not semidefinite: where
- * losses are squared no bound stops them. */
+/* The dual has diverged if it is below the best so far by more than this part of the smallest gap,
+ * or above a primal by as much: rows of K, which are float, misdirected the steps, or K is not
+ * positive semidefinite. With squared losses no bound stops such steps. */
 static const double DIVERGED = 0.5;
 
-/* Relative gaps up to which the primal of a multiple is looked at. */
+/* Relative gaps up to which multiples of the primal point are tried. */
 static const double RESCALING_GAP = 0.9;
 
 static int allocate(struct top_smo *smo, struct error *err) {
@@ -98,7 +100,7 @@ void top_smo_free(struct top_smo *smo) {
     free(smo);
 }
 
-/* Bounds and constants of a cost. */
+/* Sets the bounds and constants of a cost. */
 static void set_cost(struct top_smo *smo, double cost) {
     const struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
@@ -128,9 +130,9 @@ static void set_cost(struct top_smo *smo, double cost) {
 
 /* ---- the run ---- */
 
-/* The primal from s, of which places out of use may be old: that of the best multiple, if the
- * point's own does not reach the gap. Where C is large rows just below the threshold make the
- * primal lag far behind the dual, and a small stretch takes them above it. */
+/* The primal from s, which may be outdated at shrunk positions: of the best multiple, if the point
+ * itself does not reach the gap. At large C rows just below the threshold make the primal's gap
+ * much larger than the dual's, and a slightly longer f lifts them above it. */
 static double primal(struct top_smo *smo, double norm, double dual, double epsilon) {
     const struct top_state *state = &smo->state;
     double value;
@@ -153,9 +155,9 @@ static void permute(double *array, const uint32_t *from, size_t n, double *work)
     memcpy(array, work, n * sizeof *array);
 }
 
-/* Which places stay in use: those that do not rest at 0; where these are many, but few are above 0,
- * these and the best of the others, until so many steps are taken that a look at all is worth it.
- * Returns how many. */
+/* Marks the positions that stay in use: those that are not at 0, or may increase. If these are many
+ * but few are above 0: these and the steepest of the others, until an exact evaluation pays.
+ * Returns their number. */
 static size_t choose_positions(struct top_smo *smo, uint64_t iterations) {
     const struct top_state *state = &smo->state;
     size_t kept = top_choose_unshrunk(state, smo->keep), above = 0;
@@ -170,12 +172,12 @@ static size_t choose_positions(struct top_smo *smo, uint64_t iterations) {
     return kept;
 }
 
-/* Leaves out the places that are of no use for now. */
+/* Shrinks the positions that choose_positions does not keep. */
 static int shrink(struct top_smo *smo, uint64_t iterations, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->active, kept = choose_positions(smo, iterations), a = 0, b = kept;
     if (kept > n - n / 10) {
-        return 0; /* too few to be worth the moving */
+        return 0; /* too few to pay for moving the arrays */
     }
     for (size_t p = 0; p < n; p++) {
         smo->order[smo->keep[p] ? a++ : b++] = (uint32_t)p;
@@ -220,7 +222,7 @@ int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err) {
     return 0;
 }
 
-/* Up to `steps` steps; *moved: at least one was found. */
+/* Takes up to `steps` steps; *moved: at least one was found. */
 static int take_steps(struct top_smo *smo, size_t steps, bool *moved, struct fit *fit,
                       struct error *err) {
     *moved = false;
@@ -249,13 +251,13 @@ void top_smo_bounds(struct top_smo *smo, double epsilon, struct fit *fit) {
     fit->primal = primal(smo, norm, fit->dual, epsilon);
 }
 
-/* How a run goes on, as its exact evaluations have it. */
+/* The state of a run after its exact evaluations. */
 struct progress {
-    double best;       /* dual, of the point that is kept */
-    double last;       /* dual */
+    double best;       /* largest dual, that of the stored point */
+    double last;       /* last dual */
     double least_gap;  /* INFINITY: there is none yet */
-    double ceiling;    /* the least primal: no dual is above it */
-    int stalled, slow; /* evaluations without progress; looks in between */
+    double ceiling;    /* the smallest primal, an upper bound of the dual */
+    int stalled, slow; /* exact evaluations without progress; evaluations in between with little */
 };
 
 static bool finite(const struct fit *fit) {
@@ -268,7 +270,7 @@ static bool has_diverged(const struct progress *progress, const struct fit *fit)
            fit->dual > progress->ceiling + much;
 }
 
-/* Takes account of an exact evaluation, and keeps the point if it is the best so far. */
+/* Records an exact evaluation, and stores the point if it is the best so far. */
 static void record_progress(struct top_smo *smo, const struct fit *fit, struct progress *progress) {
     const struct top_state *state = &smo->state;
     double gap = fit->primal - fit->dual;
@@ -288,8 +290,8 @@ static void record_progress(struct top_smo *smo, const struct fit *fit, struct p
     }
 }
 
-/* Ends the run: at the point as it is, computed from the data, or at the best so far if it was
- * has_diverged on the way. */
+/* Ends the run: at the current point, computed from the data, or at the best one if it has
+ * diverged. */
 static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
                const struct progress *progress, struct fit *fit, struct error *err) {
     fit->reason = reason;
@@ -310,10 +312,10 @@ static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
     return 0;
 }
 
-/* Steps until the gap, computed from the data, is reached; or a limit; or nothing helps. The gap
- * is looked at from running sums in between, and computed from the data where these say that it is
- * reached, that there is no step, or that steps bring little, or what cannot be: then rows that
- * were left out, or rounding, are in the way. */
+/* Takes steps until the gap, computed from the data, reaches epsilon, a limit is reached or
+ * progress ends. Between exact evaluations the gap is computed from running sums. An exact one
+ * follows if these reach the gap, find no step, make little progress, or are impossible: shrunk
+ * rows or rounding may be the cause. */
 static int run(struct top_smo *smo, const struct top_smo_settings *settings,
                const struct monitor *monitor, struct fit *fit, struct error *err) {
     struct top_state *state = &smo->state;
@@ -387,7 +389,7 @@ void top_smo_set_point(struct top_smo *smo, double cost, const double *alpha, co
 int top_smo_begin(struct top_smo *smo, double cost, struct error *err) {
     double last = smo->cost;
     if (last == cost && smo->exact && smo->state.active == smo->state.n) {
-        return 0; /* it stands where it ended */
+        return 0; /* the last solution is current */
     }
     smo->set_rows = last == cost ? smo->set_rows : 0;
     set_cost(smo, cost);

@@ -1,9 +1,11 @@
-/* Sequential minimal optimisation for classification at the top (doc/mathematics, "top: smo").
+/* Sequential minimal optimisation for classification at the top (doc/mathematics, "top: smo";
+ * second-order working set selection after Fan, Chen and Lin, JMLR 6, 2005).
  *
- * The dual is over alpha (positives) and beta (rows of J), f = sum (alpha_i - beta_i) k(x_i, .).
- * Steps move one or two entries, or all capped entries of beta together with one or two others:
- * at the cap beta_j = cap_rate_j level (level: sum alpha, or delta) moves with the level, and pairs
- * alone stall there. Rows of K come from a cache; rows that rest at 0 are left out (shrinking). */
+ * The dual is over alpha (positives) and beta (rows of J), f = sum (alpha_i - beta_i) k(x_i, .). A
+ * step moves one or two entries, or all capped entries of beta together with one or two others: at
+ * the cap beta_j = cap_rate_j level moves with the level (sum alpha, or delta), and pairs alone
+ * stall there. A step costs two rows of K, which are cached, and some loops over the rows in use;
+ * rows that stay at 0 are shrunk. */
 #ifndef FAMILIES_TOP_SOLVER_SMO_H
 #define FAMILIES_TOP_SOLVER_SMO_H
 
@@ -23,8 +25,8 @@ int top_smo_create(struct top_smo **smo, const struct problem *problem, const st
                    struct top_risk *risk, struct error *err);
 void top_smo_free(struct top_smo *smo);
 
-/* Solves to a relative gap of epsilon, from the last solution scaled to this cost. The caller
- * calls fit_free. */
+/* Solves to the relative gap epsilon, with a warm start from the last solution scaled to this cost.
+ * The caller calls fit_free. */
 struct top_smo_settings {
     double cost, epsilon;
     bool shrink;
@@ -32,7 +34,7 @@ struct top_smo_settings {
 int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
                   const struct monitor *monitor, struct fit *fit, struct error *err);
 
-/* Makes a feasible dual point, alpha and beta (n each), that was found otherwise at a cost the last
+/* Makes a feasible dual point, alpha and beta (n each), of another solver at this cost the last
  * solution. */
 void top_smo_set_point(struct top_smo *smo, double cost, const double *alpha, const double *beta);
 

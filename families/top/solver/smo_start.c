@@ -1,4 +1,4 @@
-/* The first point of smo, and all that is computed of a point from the data. */
+/* The starting point of smo, and the scores and sums of a point computed from the data. */
 #include "common/base/memory.h"
 #include "families/top/solver/smo_private.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* scores (n, n_outputs) by row = the products of K with coefficients by row, from the data. */
+/* smo->scores (n, n_outputs) by row = the products of K with coefficients by row, from the data. */
 static int product(struct top_smo *smo, const double *coefficients, size_t n_outputs,
                    struct error *err) {
     const struct score_map *map = smo->map;
@@ -72,7 +72,7 @@ int top_smo_recompute(struct top_smo *smo, struct error *err) {
     return top_smo_recompute_with(smo, NULL, err);
 }
 
-/* The factor that is best for the whole point, as far as bounds allow, and the point with it. */
+/* Scales the point by the factor that maximises the dual within the bounds. */
 static void scale_point(struct top_smo *smo) {
     struct top_state *state = &smo->state;
     double norm, max_factor = INFINITY, squares = 0;
@@ -103,8 +103,8 @@ static void scale_point(struct top_smo *smo) {
     top_state_sums(state);
 }
 
-/* The dual point that belongs to the scores x row_s: the plane of the risk there, of which *offset
- * is the part of the dual that is not a square. */
+/* Sets the dual point of the scores x row_s: the cutting plane of the risk there. *offset is the
+ * part of its dual value without the square. */
 static void set_point_at_scores(struct top_smo *smo, double cost, double x, double *offset) {
     struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
@@ -118,8 +118,9 @@ static void set_point_at_scores(struct top_smo *smo, double cost, double x, doub
     }
 }
 
-/* A point of which some multiple has a dual above 0, so that steps never come back to 0, from
- * which no pair of entries rises: at scores 0, all of the cost and beta as the masses are. */
+/* Sets a point with a multiple whose dual is above 0: at scores 0, alpha is the cost and beta is in
+ * proportion to the masses. The point 0 would not do: no pair of entries increases the dual
+ * there. */
 static void set_point_at_zero_scores(struct top_smo *smo, double cost) {
     const struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
@@ -134,7 +135,8 @@ static void set_point_at_zero_scores(struct top_smo *smo, double cost) {
     }
 }
 
-/* Computes everything of the point, and takes its best multiple. */
+/* Computes s, U and the sums of the point, and takes its best multiple; replaces it if its dual is
+ * not above 0. */
 static int complete_point(struct top_smo *smo, double cost, struct error *err) {
     if (top_smo_recompute(smo, err)) {
         return -1;
@@ -152,8 +154,8 @@ static int complete_point(struct top_smo *smo, double cost, struct error *err) {
     return 0;
 }
 
-/* Adds to sum (n) the mean of the rows by their weights (n), times sign; of kernels, whose products
- * cost as much for each row, that of some of them, evenly taken. */
+/* Adds sign times the weighted mean of the rows to sum (n). With kernels, whose products cost as
+ * much for each row, it is the mean of some rows, taken evenly. */
 static void add_mean(const struct top_smo *smo, const double *weight, double sign, double *sum) {
     enum { MAX_MEAN_ROWS = 2048 };
     size_t n = smo->risk->n, weighted = 0, step = 1;
@@ -172,9 +174,9 @@ static void add_mean(const struct top_smo *smo, const double *weight, double sig
     }
 }
 
-/* Of the quantile's hinge where positives make the threshold too: alpha and beta of each positive
- * at the cost, whose function is 0. At a large cost the dual is nearly that, and entry by entry,
- * each step no longer than losses are, it is far. */
+/* For the quantile's hinge if positives are in J: alpha and beta of each positive are its cost, and
+ * f = 0. At large cost the optimum is close to it, and steps, which are no longer than losses,
+ * would take many to reach it. */
 static void set_balanced_point(struct top_smo *smo, double cost) {
     const struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
@@ -184,7 +186,7 @@ static void set_balanced_point(struct top_smo *smo, double cost) {
     }
 }
 
-/* Its dual. */
+/* The dual value of that point. */
 static double dual_of_balanced_point(const struct top_risk *risk, double cost) {
     double sum = 0, max_factor = 0;
     for (size_t i = 0; i < risk->n; i++) {

@@ -4,11 +4,11 @@
 
 #include <math.h>
 
-/* A gain without bounds that is compared by products is within so much of its quotients, but for
- * what cancels in it: a pair of rows that are nearly one allowed be passed over for another step. */
+/* A gain without bounds is compared by products instead of quotients; both agree up to this factor,
+ * except for cancellation: a pair of nearly equal rows may be passed over for another step. */
 static const double ROUNDING_FACTOR = 1 + 1e-9;
 
-/* rho below this is rounding of 0. */
+/* rho below this is a rounding error of 0. */
 static const double MIN_REMAINDER = 1e-11;
 
 /* ---- steepest slopes ---- */
@@ -19,7 +19,7 @@ struct extreme {
     double slope;
 };
 
-/* Steepest slopes: entries that allowed rise, and that allowed fall; beta_free is not capped. */
+/* The steepest entries that can increase and decrease; beta_free is not capped. */
 struct extremes {
     struct extreme alpha_up, alpha_down, beta_up, beta_down, beta_free;
 };
@@ -55,7 +55,7 @@ static struct extremes find_extremes(const struct top_state *state) {
     return e;
 }
 
-/* slope^2 / curvature, twice what the step gains; 0 unless the slope is positive. */
+/* slope^2 / curvature, twice the gain of the step; 0 unless the slope is positive. */
 static double gain_of(double slope, double curvature) {
     return slope > 0 ? slope * slope / curvature : 0;
 }
@@ -64,7 +64,7 @@ static double alpha_curvature(const struct top_state *state, size_t i) {
     return state->K[i] + state->h[i];
 }
 
-/* Of the term in sqrt(squares) only its part other_rate the entry. */
+/* The term in sqrt(squares) contributes its part for this entry only. */
 static double beta_curvature(const struct top_state *state, size_t j) {
     return state->K[j] + state->quadratic * state->inverse[j];
 }
@@ -86,8 +86,8 @@ static double remaining_rate(const struct top_state *state) {
     return rho > MIN_REMAINDER ? rho : 0;
 }
 
-/* What a scan adds to fixed parts, for the second entry of a step. `falls`: its rate is negative.
- * slope = fixed + sign * own, curvature = base + weight^2 own curvature + 2 (cross K_kp + block
+/* The terms of a step that do not depend on its second entry p. `falls`: p's rate is negative.
+ *   slope = fixed + sign * own, curvature = base + weight^2 own curvature + 2 (cross K_kp + block
  * U_p) */
 struct scan {
     double fixed, sign, base, weight, cross, block;
@@ -99,7 +99,7 @@ struct found {
     double gain, slope, curvature;
 };
 
-/* The best second entry of a block. */
+/* The best second entry in alpha or in beta. */
 static inline struct found scan_block(const struct top_state *state, const float *row,
                                       const struct scan *scan, bool beta) {
     struct found best = {TOP_NO_POSITION, 0, 0, 0};
@@ -135,7 +135,7 @@ static struct found scan_beta(const struct top_state *state, const float *row,
     return scan_block(state, row, scan, true);
 }
 
-/* Makes the two-entry step better than *step its replacement. */
+/* Replaces *step by the two-entry step if that gains more. */
 static void offer(struct top_step *step, double *gain, const struct found *found,
                   struct top_entry first, bool beta, double rate, double block) {
     if (found->position != TOP_NO_POSITION && found->gain > *gain) {
@@ -148,7 +148,7 @@ static void offer(struct top_step *step, double *gain, const struct found *found
     }
 }
 
-/* The best step with alpha in position k, that rises (sign 1) or falls (-1). */
+/* The best step in which alpha at position k increases (sign 1) or decreases (-1). */
 static void with_alpha(const struct top_state *state, const float *row, size_t k, double sign,
                        struct top_step *step, double *gain) {
     struct top_entry first = {k, false, sign};
@@ -160,7 +160,7 @@ static void with_alpha(const struct top_state *state, const float *row, size_t k
     struct scan mixed = {
         .fixed = sign * g, .sign = sign, .base = own, .weight = 1, .cross = -1, .falls = sign < 0};
     double rho = 1, block = 0;
-    if (state->risk->kind == TOP_MEAN) { /* the block goes with the level */
+    if (state->risk->kind == TOP_MEAN) { /* the block moves with the level */
         rho = remaining_rate(state);
         block = sign;
         mixed.fixed += sign * state->A;
@@ -187,7 +187,7 @@ static void with_alpha(const struct top_state *state, const float *row, size_t k
     offer(step, gain, &found, first, true, sign * rho, block);
 }
 
-/* The best step in which beta in position k rises. */
+/* The best step in which beta at position k increases. */
 static void with_beta(const struct top_state *state, const float *row, size_t k,
                       struct top_step *step, double *gain) {
     double own = beta_curvature(state, k), z = top_state_beta_slope(state, k);
@@ -212,7 +212,8 @@ static void with_beta(const struct top_state *state, const float *row, size_t k,
     offer(step, gain, &found, (struct top_entry){k, true, rho}, false, 1, block);
 }
 
-/* TOP_QUANTILE, hinge: the level rises (sign 1) or falls, with an alpha or a beta to balance it. */
+/* TOP_QUANTILE, hinge: the level increases (sign 1) or decreases, and an alpha or a beta keeps the
+ * sums equal. */
 static void with_level(const struct top_state *state, const struct extremes *e, double sign,
                        struct top_step *step, double *gain) {
     double omega = state->omega;
@@ -238,8 +239,7 @@ static void with_level(const struct top_state *state, const struct extremes *e, 
     }
 }
 
-/* What an entry of TOP_NONE would do by itself: its slope and curvature, and how far it allowed rise
- * and fall. */
+/* A single entry of TOP_NONE: its slope and curvature, and how far it can increase and decrease. */
 struct single {
     double slope, own, up, down;
 };
@@ -256,12 +256,12 @@ static inline struct single single_of(const struct top_state *state, size_t p, b
                            .down = value};
 }
 
-/* How far an entry allowed go at this rate, as a part of it. */
+/* The step length at which the entry reaches its bound at this rate. */
 static double allowed_part(const struct single *single, double rate) {
     return rate > 0 ? single->up / rate : rate < 0 ? single->down / -rate : INFINITY;
 }
 
-/* TOP_NONE: the entry whose step by itself gains max_gain within its bounds. */
+/* TOP_NONE: the entry whose single step gains most within its bounds. */
 static void choose_single(const struct top_state *state, struct top_step *step, double *gain) {
     for (size_t p = 0; p < state->active; p++) {
         for (int beta = 0; beta < 2; beta++) {
@@ -272,7 +272,7 @@ static void choose_single(const struct top_state *state, struct top_step *step, 
             double slope = fabs(single.slope),
                    max_gain = single.slope > 0 ? single.up : single.down;
             if (!(max_gain > 0) || slope * slope * ROUNDING_FACTOR <= *gain * single.own) {
-                continue; /* it gains no more without its bounds */
+                continue; /* even without its bounds it gains no more */
             }
             double size = fmin(slope / single.own, max_gain);
             double value = 2 * slope * size - single.own * size * size;
@@ -287,8 +287,8 @@ static void choose_single(const struct top_state *state, struct top_step *step, 
     }
 }
 
-/* Makes the step of two entries the best one, if it is. cross: of the two; determinant: at least the
- * determinant of their curvatures. */
+/* Replaces *step by the step of two entries if that gains more. cross: their entry of the Hessian;
+ * determinant: that of their Hessian, or a lower bound. */
 static void offer_pair(const struct top_entry *first, const struct single *one,
                        const struct top_entry *second, const struct single *other, double cross,
                        double determinant, struct top_step *step, double *gain) {
@@ -310,10 +310,9 @@ static void offer_pair(const struct top_entry *first, const struct single *one,
     }
 }
 
-/* TOP_NONE: a partner for the first entry of the step, if both together, towards the maximum over
- * the two, gain more: of rows that are nearly equal and of opposite labels neither gets far by
- * itself (Steinwart, Hush and Scovel, "Training SVMs without offset", JMLR 12, 2011). row: of K, of
- * the first entry. */
+/* TOP_NONE: adds a second entry if the joint step, towards the maximum over both, gains more: of
+ * two nearly equal rows with opposite labels neither gets far alone (Steinwart, Hush and Scovel,
+ * "Training SVMs without offset", JMLR 12, 2011). row: of K, for the first entry. */
 static void choose_second(const struct top_state *state, const float *row, struct top_step *step,
                           double *gain) {
     struct top_entry first = step->entry[0];
@@ -331,7 +330,7 @@ static void choose_second(const struct top_state *state, const float *row, struc
                           (one.own * other.slope - 2 * cross * one.slope) * other.slope;
             bool allowed = other_rate > 0 ? other.up > 0 : other_rate == 0 || other.down > 0;
             if (allowed && free * ROUNDING_FACTOR >
-                               *gain * determinant) { /* it allowed gain more, with its bounds */
+                               *gain * determinant) { /* it may gain more within its bounds */
                 offer_pair(&first, &one, &(struct top_entry){p, beta != 0, 0}, &other, cross,
                            determinant, step, gain);
             }
@@ -339,10 +338,10 @@ static void choose_second(const struct top_state *state, const float *row, struc
     }
 }
 
-/* The kinds of steps, for the choice of a first entry. */
+/* The kinds of steps, for the selection of the first entry. */
 enum kind { BOTH_ALPHA, BOTH_BETA, MIXED_UP, MIXED_DOWN, KINDS };
 
-/* The gain of two entries of one block. */
+/* The gain of a step of two entries of alpha, or of beta. */
 static double pair_gain(const struct top_state *state, const struct extreme *up,
                         const struct extreme *down, bool beta) {
     if (up->position == TOP_NO_POSITION || down->position == TOP_NO_POSITION) {
@@ -353,7 +352,7 @@ static double pair_gain(const struct top_state *state, const struct extreme *up,
                                                 1e-300);
 }
 
-/* The gain of an alpha and a beta that rise, or both fall. */
+/* The gain of an alpha and a beta that both increase, or both decrease. */
 static double mixed_gain(const struct top_state *state, const struct extreme *alpha,
                          const struct extreme *beta, bool falls) {
     bool mean = state->risk->kind == TOP_MEAN;
@@ -375,7 +374,7 @@ static double mixed_gain(const struct top_state *state, const struct extreme *al
     return gain_of(falls ? -slope : slope, at_least(curvature, state->K[k]));
 }
 
-/* Each kind's gain from the extremes, as if the two rows were orthogonal. */
+/* The kind with the largest gain of its steepest entries, as if their rows were orthogonal. */
 static enum kind steepest(const struct top_state *state, const struct extremes *e,
                           double *max_gain) {
     bool mean = state->risk->kind == TOP_MEAN;
@@ -415,7 +414,7 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
         with_level(state, &e, -1, step, &gain);
     }
     if (max_gain > 0 &&
-        max_gain > 0.5 * gain) { /* orthogonal rows gain least: it allowed become more */
+        max_gain > 0.5 * gain) { /* orthogonal rows gain least: the true gain may be larger */
         size_t k = (size_t)(kind == BOTH_BETA    ? e.beta_up.position
                             : kind == MIXED_DOWN ? e.alpha_down.position
                                                  : e.alpha_up.position);
@@ -439,7 +438,7 @@ size_t top_choose_unshrunk(const struct top_state *state, unsigned char *keep) {
     struct extremes e = find_extremes(state);
     double rho = state->risk->kind == TOP_MEAN ? remaining_rate(state) : 1;
     double block = state->risk->kind == TOP_MEAN ? state->A : 0;
-    /* the slope from which an entry could rise in some step */
+    /* slopes from which an entry could increase in some step */
     double min_alpha_slope = fmin(e.alpha_down.slope, -(block + rho * e.beta_up.slope));
     double min_beta_slope =
         rho > 0 ? fmin(e.beta_down.slope, -(e.alpha_up.slope + block) / rho) : e.beta_down.slope;

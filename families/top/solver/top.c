@@ -17,20 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the sum of a row's loss may be off by, and is paid for in certificates. */
+/* Relative rounding-error bound of a row's loss, as in certificates. */
 static const double ROUNDING = 1e-15;
 
-/* w = 0 is called optimal when its own gap is as small as this. */
+/* w = 0 is reported as optimal if its own gap is at most this. */
 static const double ZERO_GAP = 1e-5;
 
 struct top {
     const struct problem *problem;
     struct problem
-        with_constant; /* the same with the constant feature, which `map` and algorithms have */
+        with_constant; /* the problem with the constant feature, which `map` and the algorithms use */
     struct top_setting setting;
     struct score_map map;
-    struct top_certifier certifier;      /* made at first use */
-    struct top_algorithms algorithms[2]; /* by enum top_loss; without map: not open */
+    struct top_certifier certifier;      /* created at first use */
+    struct top_algorithms algorithms[2]; /* by enum top_loss; map == NULL: not created */
     double *cost;                        /* (n) weights of positives, 0: no positive */
     double *mass;                        /* (n) weights in J */
     double *negative;                    /* (n) weights of negatives */
@@ -59,7 +59,7 @@ static enum top_kind kind_of(enum top_formulation formulation) {
     }
 }
 
-/* Those of all ranks; top_weight of this one. */
+/* Adds the counts of all processes; top_weight is that of this one. */
 static void join_counts(struct top_counts *counts, struct cluster *cluster,
                         long double top_weight) {
     long double weights[] = {(long double)counts->positive_weight, top_weight};
@@ -72,7 +72,7 @@ static void join_counts(struct top_counts *counts, struct cluster *cluster,
     counts->weight_error = cluster_largest(cluster, counts->weight_error);
 }
 
-/* Weights of the rows, by class. */
+/* Sets the weights of the rows, by class. */
 static void read_weights(struct top *top) {
     const struct data *data = top->problem->data;
     const struct top_setting *setting = &top->setting;
@@ -91,7 +91,7 @@ static void read_weights(struct top *top) {
         top->cost[i] = positive ? weight : 0;
         top->negative[i] = positive ? 0 : weight;
         top->mass[i] = positive && !all ? 0 : weight;
-        /* the largest of equal scores is that of one of them */
+        /* equal rows: the largest score is that of one of them */
         if (setting->formulation == TOP_PUSH && top->mass[i] > 0) {
             top->mass[i] = 1;
         }
@@ -120,7 +120,7 @@ static int set_k(struct top *top, struct error *err) {
         break;
     case TOP_TAU_FPL:
     case TOP_MEAN_K:
-        /* a whole number, as published; halves to even */
+        /* a whole number, as published; nearbyint rounds halves to even */
         counts->k = fmin(fmax(1, nearbyint(tau * counts->top_weight)), counts->top_weight);
         break;
     default:
@@ -257,8 +257,8 @@ static int check_method(const struct top *top, const struct top_parameters *para
     return 0;
 }
 
-/* The best of a solve so far: a fit with its certificate, of which both sides may be of different
- * rounds. */
+/* The best bounds of a solve so far: a fit with its certificate; primal and dual may be of
+ * different outer iterations. */
 struct best {
     struct fit fit;
     struct certificate certificate;
@@ -266,7 +266,7 @@ struct best {
     const char *zero; /* why w = 0 is optimal, or NULL */
 };
 
-/* Takes the sides of a fit that are better. threshold is that of its weights. */
+/* Takes the better bounds of a fit. threshold is that of its weights. */
 static void take_better(struct top *top, struct best *best, struct fit *fit,
                         const struct certificate *certificate, double threshold) {
     struct certificate *own = &best->certificate;
@@ -295,7 +295,7 @@ static void take_better(struct top *top, struct best *best, struct fit *fit,
     best->fit.reason = fit->reason;
 }
 
-/* w = 0, which has the primal that is certified. */
+/* Takes w = 0, whose primal is certified. */
 static void take_zero(struct top *top, enum top_loss loss, struct best *best) {
     struct top_risk *risk = &top->algorithms[loss].risk;
     memset(best->fit.weights, 0, top->map.dimension * sizeof(double));
@@ -306,13 +306,13 @@ static void take_zero(struct top *top, enum top_loss loss, struct best *best) {
     certify_compare(&best->certificate);
 }
 
-/* A fit through tolerances. */
+/* A solve through its sequence of target gaps. */
 struct solving {
     struct top *top;
     const struct top_parameters *parameters;
     const struct monitor *monitor;
-    double target;  /* the gap that is gone to now */
-    bool converged; /* the algorithms hold that they have reached theirs */
+    double target;  /* the current target gap */
+    bool converged; /* the algorithms have reached their target gap */
     struct best best;
 };
 
@@ -320,7 +320,7 @@ static bool stops_as_published(const struct solving *solving) {
     return solving->parameters->method == TOP_CD && solving->top->setting.formulation != TOP_SVM;
 }
 
-/* Of the best: whether its primal is below that of w = 0. */
+/* Whether the best primal is below that of w = 0. */
 static bool beats_zero(const struct solving *solving) {
     const struct certificate *certificate = &solving->best.certificate;
     const struct top_risk *risk = &solving->top->algorithms[solving->parameters->loss].risk;
@@ -328,8 +328,8 @@ static bool beats_zero(const struct solving *solving) {
     return certificate->primal < certificate->nothing * (1 - rounding);
 }
 
-/* Whether a solver that sums scores with a large constant feature in double believes in a gap that
- * the certificate does not grant. */
+/* Whether a solver in double, with kernels or a large constant feature, reaches a gap that the
+ * certificate does not confirm. */
 static bool certificate_misses(const struct solving *solving, double gap, double epsilon) {
     const double factor = 4;
     const struct top *top = solving->top;
@@ -338,8 +338,8 @@ static bool certificate_misses(const struct solving *solving, double gap, double
            gap > factor * epsilon;
 }
 
-/* One run of the policy, its certificate, and the better of it and what there was. A fit that is no
- * better than w = 0 is to show that w = 0 is optimal, to a gap of ZERO_GAP. */
+/* Runs the policy once, certifies its fit, and takes the better bounds. A fit that is no better
+ * than w = 0 has to show that w = 0 is optimal, to the gap ZERO_GAP. */
 static int solve_once(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     struct solving *solving = context;
     struct top *top = solving->top;
@@ -381,8 +381,8 @@ static int solve_once(void *context, double epsilon, struct tolerance_end *end, 
     return 0;
 }
 
-/* Solves to the gap, with what the algorithms have from larger ones, and with smaller ones until it
- * is certified. */
+/* Solves to the gap epsilon, with warm starts from larger ones, and tightens the algorithms' target
+ * until it is certified. */
 static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
     enum { MAX_RUNS = 9 };
     struct solving *solving = context;
@@ -402,7 +402,7 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
     return 0;
 }
 
-/* A rule of its own is not a gap: it is gone to at once. */
+/* The published ascent has its own stopping rule, so it needs no sequence of gaps. */
 static int solve_convex(struct solving *solving, struct error *err) {
     double epsilon = solving->parameters->epsilon;
     struct tolerance_end end;
@@ -413,7 +413,7 @@ static int solve_convex(struct solving *solving, struct error *err) {
                                  err);
 }
 
-/* topmeank, where that is seen without solving. */
+/* topmeank, if w = 0 is known to be optimal without solving. */
 static int solve_trivial(struct top *top, const struct top_parameters *parameters,
                          struct best *best, struct error *err) {
     struct top_risk *risk = &top->algorithms[parameters->loss].risk;
@@ -446,7 +446,7 @@ static int solve_grill(struct top *top, const struct top_parameters *parameters,
     return top_grill_solve(&grill, monitor, solution, &top->threshold, err);
 }
 
-/* w = 0 for lack of time. */
+/* Returns w = 0 if the deadline has passed. */
 static int return_zero(struct top *top, const struct top_parameters *parameters,
                        struct solution *solution, struct error *err) {
     struct top_risk *risk = &top->algorithms[parameters->loss].risk;
@@ -462,8 +462,8 @@ static int return_zero(struct top *top, const struct top_parameters *parameters,
     return solution->weights ? 0 : -1;
 }
 
-/* The bias of a fit. The weight of the constant feature stays behind those of the others, where
- * nobody looks for it. */
+/* Sets the solution's bias. The weight of the constant feature stays behind the other weights,
+ * where it is not read. */
 static int set_bias(const struct top *top, double bias, struct solution *solution,
                     struct error *err) {
     if (top->with_constant.constant == 0) {

@@ -1,5 +1,5 @@
-/* Classification at the top (doc/mathematics, "top"): positives are to score above a threshold t
- * that the scores of J, the negatives or all rows, make:
+/* Classification at the top (doc/mathematics, "top"): positives should score above a threshold t
+ * that is determined by the scores of J, the negatives or all rows:
  *   min 1/2 |f|^2 + C sum over positives of weight_i l(t(s_J) - s_i),   l(u) = max(0, 1+u) or its
  *   square.
  *
@@ -13,9 +13,9 @@
  *   grill        all        the (1 - tau) quantile; adds C n+/n- sum over negatives of l(s_j - t)
  *   grill-np     negatives  the same
  *   svm          -          none: sum over positives of l(-s_i) plus that over negatives of l(s_j);
- *                           with a bias, the weight of a constant feature, if that is asked for
+ *                           optionally with a bias, the weight of a constant feature
  *
- * Grill is not convex: its solutions say so and have no bound. A row of weight w counts as w equal
+ * Grill is not convex: its solutions have no certified bound. A row of weight w counts as w equal
  * rows, in the sum and in the threshold; rows of weight 0 do not count. */
 #ifndef FAMILIES_TOP_SOLVER_TOP_H
 #define FAMILIES_TOP_SOLVER_TOP_H
@@ -45,19 +45,20 @@ enum top_loss { TOP_HINGE, TOP_SQUARED_HINGE };
 
 enum top_method {
     TOP_AUTO,
-    TOP_SMO,     /* any convex formulation */
-    TOP_BUNDLE,  /* cutting planes: any convex formulation */
-    TOP_CD,      /* the published coordinate ascent; not svm */
-    TOP_INTERIOR /* interior points, which also end what smo and cutting planes leave */
+    TOP_SMO,    /* sequential minimal optimisation: any convex formulation */
+    TOP_BUNDLE, /* cutting planes: any convex formulation */
+    TOP_CD, /* the published coordinate ascent; for svm with the linear kernel coordinate descent */
+    TOP_INTERIOR /* the interior-point method, which is also the fallback of smo and cutting planes */
 };
 
-/* What the problem is. */
+/* The problem's setting. */
 struct top_setting {
     enum top_formulation formulation;
-    const bool *positive; /* (names of the data): labels of positives */
-    const double *weight; /* (names of the data): of each label; NULL: all 1 */
+    const bool *positive; /* (number of label names): which labels are positive */
+    const double *weight; /* (number of label names): weight of each label; NULL: all 1 */
     double k, tau, theta;
-    double bias; /* value of the constant feature of svm; 0: none. Elsewhere it would cancel */
+    double
+        bias; /* value of the constant feature of svm; 0: none. In other formulations it would cancel */
 };
 
 struct top_parameters {
@@ -66,41 +67,42 @@ struct top_parameters {
     double cost;
     double epsilon;
     bool shrink;
-    uint64_t seed; /* of the starts of grill */
-    size_t starts; /* of grill */
+    uint64_t seed; /* of grill's starts */
+    size_t starts; /* number of grill's starts */
 };
 
 struct top_counts {
     size_t n_positive, n_negative;      /* rows of weight above 0 */
-    double positive_weight, top_weight; /* sums of weights: positives, J */
-    double top_weight_rounding; /* what top_weight lacks of each rank's sum in long double */
-    double weight_error;        /* weights are within this part of themselves */
-    double k;                   /* K of the formulations that have one, else 0 */
+    double positive_weight, top_weight; /* sums of the weights of positives and of J */
+    double top_weight_rounding;         /* the sum of J's weights in long double less top_weight */
+    double weight_error;                /* relative rounding error of the weights */
+    double k;                           /* K of the formulations that have one; else 0 */
 };
 
-/* A problem made ready, whose rows may be spread over ranks, which then make all calls together:
- * cutting planes, interior points and cd of svm are for that, and not grill. Solve it at as many
- * parameters as wanted, each start is the last solution. Borrows problem, which must outlive it.
- * Fails when there are no positives or no negatives, or K is larger than J. */
+/* A prepared problem. Its rows may be distributed over processes, which then make all calls
+ * together; cutting planes, the interior-point method and cd of svm support that, grill does not.
+ * It can be solved at any number of parameters, each with a warm start from the last solution.
+ * Borrows problem, which must outlive it. Fails if there are no positives or no negatives, or if K
+ * is larger than J. */
 struct top;
 int top_create(struct top **top, const struct problem *problem, const struct top_setting *setting,
                struct error *err);
 void top_free(struct top *top);
 
-/* The numbers of rows and weights that the problem was made with; over a cluster those of all
- * ranks. */
+/* The numbers of rows and weights of the problem; of all processes. */
 struct top_counts top_counts(const struct top *top);
 
-/* The threshold t at the scores of the last solution, 0 for svm. */
+/* The threshold t at the scores of the last solution; 0 for svm. */
 double top_threshold(const struct top *top);
 
-/* The dual point of the last solution but for grill: alpha of positives and beta of J, both (n). */
+/* The dual point of the last solution, except for grill: alpha of positives and beta of J, both
+ * (n). */
 const double *top_alpha(const struct top *top);
 const double *top_beta(const struct top *top);
 
-/* Solves; solution->zero says why w = 0 is optimal, where it is. The caller calls solution_free.
- * Fails for lack of memory, for a method that the problem does not admit, or when scores
- * overflow. */
+/* Solves the problem. solution->zero says why w = 0 is optimal, if it is. The caller calls
+ * solution_free. Fails for lack of memory, for a method that does not support the problem, or if
+ * scores overflow. */
 int top_solve(struct top *top, const struct top_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err);
 

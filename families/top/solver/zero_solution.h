@@ -1,4 +1,4 @@
-/* w = 0, where it is the best that there is. */
+/* The zero solution w = 0, if it is optimal. */
 #ifndef FAMILIES_TOP_SOLVER_ZERO_SOLUTION_H
 #define FAMILIES_TOP_SOLVER_ZERO_SOLUTION_H
 
@@ -9,16 +9,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* topmeank, where the positives' own centroid is among the means of K rows: each positive's part of
- * the cost is no more than its share of the threshold. All ranks of the risk. */
+/* Whether w = 0 is optimal for topmeank: the positives' centroid is among the means of K rows,
+ * because each positive's part of the cost is at most its share of the threshold. All processes of
+ * the risk call it. */
 bool top_zero_is_optimal(const struct top_risk *risk);
 
-/* The fit that shows it: weights (dimension) 0, and at scores 0 the same of alpha and of beta. The
- * caller calls fit_free, also when it fails. */
+/* Makes the fit that proves it: weights (dimension) 0, and at scores 0 alpha = beta. The caller
+ * calls fit_free, also after a failure. */
 int top_zero_fit(const struct top_risk *risk, double cost, size_t dimension, struct fit *fit,
                  struct error *err);
 
-/* Why w = 0 is optimal, in words for the user. */
+/* The reason why w = 0 is optimal, in a message for the user. */
 const char *top_zero_explain(enum top_kind kind);
 
 #endif
