@@ -1,4 +1,4 @@
-# The generator of data sets, and the samples that come with the sources.
+# The generator of data sets, and the samples in datasets/.
 
 # shellcheck disable=SC2094 # a file and an option share a name
 load helper
@@ -20,7 +20,7 @@ setup() {
     assert_equal "$(generate top --rows 1000 | cksum)" '3073726389 201660'
 }
 
-@test "generate: another seed gives other rows, a name of a file the same rows" {
+@test "generate: another seed gives other rows, and an output file the same rows" {
     for family in rank ltr sparse mc ml smm top; do
         generate $family --output file
         generate $family | cmp - file
@@ -29,7 +29,7 @@ setup() {
     done
 }
 
-@test "generate: the samples in datasets are what its README says" {
+@test "generate: the samples in datasets are those of its README" {
     local command
     command=$(grep -o 'generate rank --systems 3 .* --output rank$' "$root/datasets/README")
     $command
@@ -37,7 +37,7 @@ setup() {
     cmp rank.test "$root/datasets/rank.test"
 }
 
-@test "generate: retention times have ties at each system's dead time, and no molecule on both sides" {
+@test "generate: retention times have ties at each system's dead time, and no molecule in both files" {
     generate rank --molecules 300 --test 0.3 --output set
     grep -o 'molecule-[0-9]*' set.train | sort -u >train.names
     grep -o 'molecule-[0-9]*' set.test | sort -u >test.names
@@ -49,7 +49,7 @@ setup() {
               exit systems != 5 }'
 }
 
-@test "generate: rows are what was asked for, and their indices increase" {
+@test "generate: rows follow the options, and their indices increase" {
     generate ltr --rows 500 --features 20 --queries 50 --grades 4 >ltr
     awk '{ if (NF != 22 || $1 !~ /^[0-3]$/) { print; exit 1 }; rows[$2]++; grades[$1]++
            for (i = 3; i <= NF; i++) { split($i, v, ":")
@@ -65,7 +65,7 @@ setup() {
         END { exit !(NR == 300 && values / NR > 7 && values / NR <= 9.5) }' sparse
 }
 
-@test "generate: classes are as many as asked for, sparse rows are about as long as 1" {
+@test "generate: the number of classes is that of the option, and sparse rows have a norm of about 1" {
     generate mc --rows 3000 --features 2000 --classes 1000 --values 12 >sparse
     awk '{ last = 0; sum = 0; if ($1 !~ /^[0-9]+$/ || $1 < 1 || $1 > 1000) { print; exit 1 }
            classes[$1]
@@ -79,7 +79,7 @@ setup() {
     awk 'NF != 10 { print; exit 1 } END { exit NR != 200 }' dense
 }
 
-@test "generate: mistakes are told in a line, with exit 2, and a full disk with exit 1" {
+@test "generate: misuse is one line and exit code 2, a full disk exit code 1" {
     for arguments in 'rank --systems 0' 'rank --test 0.2' 'ltr --rows x' 'sparse surplus' \
         'ltr --grades 33'; do
         run -2 generate $arguments
@@ -93,11 +93,11 @@ setup() {
     run -1 generate ltr --output /dev/full
 }
 
-@test "generate: labels of documents are correlated, and both sides of a split come from one set" {
+@test "generate: labels of documents are correlated, and both parts of a split come from one set" {
     generate ml --rows 3000 --labels 20 >whole
     generate ml --rows 3000 --labels 20 --test 0.3 --output set
     sort whole | cmp - <(sort set.train set.test)
-    # label 19 comes with its parent, 5, far more often than label 5 comes at all
+    # label 19 occurs with its parent, 5, far more often than label 5 occurs overall
     awk '{ n = $1 ~ /:/ ? 0 : split($1, l, ","); for (k = 1; k <= 20; k++) has[k] = 0
            for (i = 1; i <= n; i++) has[l[i]] = 1
            empty += n == 0; labels += n; words += NF - (n > 0)

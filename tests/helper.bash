@@ -38,12 +38,12 @@ sanitized() {
     grep -q -a __asan_init "$bin/svm-rank-train"
 }
 
-# counted: true if the build under test counts lines (make coverage), by a library that calls what it will.
+# counted: true if the build under test counts lines (make coverage), with a library that makes calls of its own.
 counted() {
     grep -q -a __gcov_init "$bin/svm-rank-train"
 }
 
-# kernels_of_blas: what the programs let BLAS take where the user does not say (driver/blas_start).
+# kernels_of_blas: the BLAS kernels that the programs select by default (driver/blas_start).
 kernels_of_blas() {
     if [ "$(uname -m)" = x86_64 ] && grep -qw avx512vl /proc/cpuinfo; then
         echo SkylakeX
@@ -52,12 +52,12 @@ kernels_of_blas() {
     fi
 }
 
-# quick: true if long checks should be shortened.
+# quick: true if long tests should be shortened.
 quick() {
     [ -n "${DUALSVM_QUICK-}" ]
 }
 
-# limited COMMAND: runs it for ten minutes at most, on no machine too few: a hang must fail, not hang.
+# limited COMMAND: runs it for at most ten minutes, enough on every machine: a command that hangs must fail.
 limited() {
     timeout 600 "$@"
 }
@@ -69,14 +69,14 @@ metric() {
     header "$1" "$2"
 }
 
-# header KEY FILE: what follows the key in a model, or behind `KEY =` in a report; false if it is
-# not there.
+# header KEY FILE: the text after the key in a model, or after `KEY =` in a report; false if it is
+# absent.
 header() {
     awk -v key="$1" '$1 == key { sub(/^[^ ]+ (= )?/, ""); print; found = 1; exit }
         END { exit !found }' "$2"
 }
 
-# timeless FILE...: tables of sweeps without what tells of time or of a run: the columns seconds and run.
+# timeless FILE...: tables of sweeps without the columns seconds and run.
 timeless() {
     awk -F'\t' -v OFS='\t' '{ NF -= 2; print }' "$@"
 }
@@ -96,14 +96,14 @@ within() {
     fi
 }
 
-# near A B PART: asserts that they differ by no more than a part of B.
+# near A B PART: asserts that they differ by at most PART times B.
 near() {
     awk -v a="$1" -v b="$2" -v part="$3" 'BEGIN { d = a - b; d = d < 0 ? -d : d
         b = b < 0 ? -b : b; exit !(a ~ /[0-9]/ && b ~ /[0-9]/ && d <= part * b) }' || fail "$1 is not $2 to $3"
 }
 
-# measures_of ARGUMENTS: the lines `name value` that measures.py makes of rows and scores (nan: there is none)
-# are those of $tmp/metrics.
+# measures_of ARGUMENTS: asserts that the lines `name value` of measures.py for these rows and scores (nan: undefined)
+# equal those of $tmp/metrics.
 measures_of() {
     local name value found
     "$root/tests/measures.py" "$@" >"$tmp/plain" || fail "measures.py $*"
@@ -127,10 +127,10 @@ agree() {
 
 # ---- programs ----
 
-# Of which family `train` and `predict` are, each Bats file says: family=mc.
+# Each Bats file sets the family of `train` and `predict`: family=mc.
 
-# far_rows LABEL..: 90 rows of 12 features with these labels in turn, which overlap; one feature is
-# about -70, one about 200: of 10^10 in values of cubic kernels 1 is what tells rows apart.
+# far_rows LABEL..: 90 overlapping rows of 12 features with these labels in turn; one feature is about
+# -70, one about 200: cubic kernel values of 10^10 differ between rows by 1.
 far_rows() {
     awk '
         function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }

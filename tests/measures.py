@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Measures of scores by their definitions: what the predictors of rank, top and ml print with --metrics is
-held against them.
+"""Measures of scores by their definitions, for comparison with --metrics of the predictors of rank, top and ml.
 
     measures.py rank FILE SCORES [K] [gain=linear] [threshold=G] [most=G] [min=N]
     measures.py top FILE SCORES [K] [fpr=F]
     measures.py ml FILE SCORES names=A,B,...
 
-FILE has svmlight rows, SCORES a number a line, or for ml a set of labels and a number for each name. Where scores are equal, a measure of places is its mean over
-all orders of these rows (of which there must not be too many).
+FILE has svmlight rows, SCORES a number per line, or for ml a set of labels and a number for each name. With equal
+scores a measure is its mean over all orders of these rows (of which there must not be too many).
 """
 import itertools
 import math

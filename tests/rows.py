@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""svmlight text, generated and spoiled, as a plain reader has it and as tests/unit/common/data/dump, which
-prints what common/data/input reads, whole and streamed, by one thread and by three.
+"""Compares a plain reader of svmlight text, generated and corrupted, with tests/unit/common/data/dump, which prints
+the rows of common/data/input, read whole and streamed, with one thread and with three.
 
     rows.py DUMP FILES        that many small files, and one of many blocks for a hundred of these
 """
@@ -16,7 +16,7 @@ DIGITS = re.compile(r"[0-9]+")
 
 
 class Wrong(Exception):
-    """The place in a line, from 0, of what is wrong."""
+    """The position of an error in a line, from 0."""
 
 
 # ---- the plain reader ----

@@ -1,7 +1,6 @@
-/* What every unit program checks with. The first check that fails is told on standard output, with
- * its place, and ends the program with exit code 1: behind it nothing can be trusted. A part that
- * held says so in a line that begins with "ok: "; without one the Bats helper takes the program for
- * one that checked nothing. */
+/* Assertions of the unit tests. The first check that fails is printed on standard output, with its
+ * position, and ends the program with exit code 1. A part that passed prints a line that begins with
+ * "ok: "; without such a line the Bats helper assumes that the program checked nothing. */
 #ifndef TESTS_UNIT_CHECK_H
 #define TESTS_UNIT_CHECK_H
 
