@@ -14,9 +14,8 @@
 bool definite_always(const struct kernel *kernel);
 
 enum {
-    DEFINITE_MAX_EXACT =
-        1500, /* maximum points whose matrix is factored in double-double, at a cost of their
-                 cube */
+    /* maximum points whose matrix is factored in double-double, at a cost of their cube */
+    DEFINITE_MAX_EXACT = 1500,
     DEFINITE_MAX = 6000 /* and in long double; no trainer certifies more points of such a kernel */
 };
 
@@ -24,12 +23,12 @@ enum {
 struct definite {
     size_t m;
     const uint32_t *point; /* (m) */
-    const double
-        *copies; /* (m) number of equal points of each, >= 1: its shift is divided by this */
-    const double
-        *cost;     /* (m) change of the bounds by a shift of 1 at each point; NULL: equal for all */
-    double *shift; /* (m) result: makes the matrix positive semidefinite on its diagonal */
-    bool found;    /* result: such a shift exists that rounding may explain */
+    /* (m) number of equal points of each, >= 1: its shift is divided by this */
+    const double *copies;
+    /* (m) change of the bounds by a shift of 1 at each point; NULL: equal for all */
+    const double *cost;
+    double *shift;  /* (m) result: makes the matrix positive semidefinite on its diagonal */
+    bool found;     /* result: such a shift exists that rounding may explain */
     bool symmetric; /* result: the matrix is symmetric */
 };
 

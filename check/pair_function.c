@@ -90,9 +90,8 @@ struct margins_work {
     struct ball_sum *sum; /* one row of K S */
     struct ball *row;     /* (workers, 2 n_all) the row, and the margins */
     struct ball *norm;    /* (n_all) contribution of each point to |f|^2 */
-    struct ball
-        *part; /* (n_pairs, 2) contribution of each pair to the derivative at p and at q; NULL:
-                 not needed */
+    /* (n_pairs, 2) contribution of each pair to the derivative at p and at q; NULL: not needed */
+    struct ball *part;
 };
 
 /* The margin 2 (K S K) of p and q, from the row of K S of p. */

@@ -22,8 +22,8 @@ struct point_pair {
 struct pair_kernel {
     const struct points *points;
     struct threads *threads;
-    struct ball
-        *K; /* (n_all, n_all), times 2^half_unit, since features of pairs are products (task.h) */
+    /* (n_all, n_all), times 2^half_unit, since features of pairs are products (task.h) */
+    struct ball *K;
 };
 
 /* Evaluates the kernel matrix. Borrows both. The caller calls pair_kernel_free. */

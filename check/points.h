@@ -21,8 +21,8 @@ struct points {
     uint32_t *point;  /* (vectors) the point of each support vector: the first of equal rows */
     uint32_t *
         first; /* (n_all) the first point that is equal; precomputed: with equal rows and columns */
-    uint32_t
-        *row_of; /* precomputed: (n + 1) row of each serial number, UINT32_MAX: none; else NULL */
+    /* precomputed: (n + 1) row of each serial number, UINT32_MAX: none; else NULL */
+    uint32_t *row_of;
     struct ball *norm; /* (n_all) |x|^2, or |x|_1 if the kernel needs that */
     double *magnitude; /* (n_all) |x| or |x|_1, rounded up */
     size_t width;      /* of a dense row */

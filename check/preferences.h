@@ -20,12 +20,12 @@ struct preference_row {
 struct preferences {
     const struct task *task;
     size_t n;
-    struct preference_row
-        *row; /* (n) sorted by query, target and number; the index is the position of the row */
+    /* (n) sorted by query, target and number; the index is the position of the row */
+    struct preference_row *row;
     uint32_t *place; /* (n) position of each row */
     double low, high;
-    struct ball *gain,
-        *discount;      /* (n) by position, with a cost per ndcg; per gain: only gain; else NULL */
+    /* (n) by position, with a cost per ndcg; per gain: only gain; else NULL */
+    struct ball *gain, *discount;
     struct ball *ideal; /* (n) DCG* of the query that begins at a position */
     size_t *bit;        /* (n) sampled: first bit in `sampled` of each position; else NULL */
     uint8_t *sampled;

@@ -34,8 +34,8 @@ struct top {
     struct task *task;
     const struct form *form;
     size_t n;
-    struct ball *cost,
-        *mass; /* cost: (n) C c_i, 0 if not positive; mass: (n) m_j, 0 if not in J; NONE: C m_j */
+    /* cost: (n) C c_i, 0 if not positive; mass: (n) m_j, 0 if not in J; NONE: C m_j */
+    struct ball *cost, *mass;
     struct ball *share; /* (n) MEAN: caps of p_j */
     struct ball total;  /* sum of mass */
     struct ball theta, budget;

@@ -1,4 +1,4 @@
-/* for memrchr */
+/* Byte ranges of a file of rows, and their borders. _GNU_SOURCE: memrchr. */
 #define _GNU_SOURCE
 #include "common/data/byte_range.h"
 

@@ -13,9 +13,9 @@
 
 struct decimal {
     bool negative; /* false for 0 */
-    const char *first,
-        *last;        /* the digits from the first to the last non-zero one, perhaps with a point
-                  between; last points behind it, and equals first for 0 */
+    /* the digits from the first to the last non-zero one, perhaps with a point between; last
+     * points behind it, and equals first for 0 */
+    const char *first, *last;
     int64_t exponent; /* the magnitude is 0.DIGITS * 10^exponent */
 };
 

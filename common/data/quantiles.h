@@ -26,12 +26,10 @@ struct breakpoint {
 
 struct quantiles {
     uint32_t n; /* number of features; 0: there is no function, and there are no arrays */
-    uint64_t
-        *start; /* (n + 1) the breakpoints of feature c are breakpoint[start[c]..start[c + 1]), at
-                  least one */
-    struct breakpoint
-        *breakpoint; /* values ascend strictly, quantiles weakly; the first quantile is 0, the
-                       last of several 1 */
+    /* (n + 1) the breakpoints of feature c are breakpoint[start[c]..start[c + 1]), at least one */
+    uint64_t *start;
+    /* values ascend strictly, quantiles weakly; the first quantile is 0, the last of several 1 */
+    struct breakpoint *breakpoint;
 };
 
 /* Computes the quantiles of the features of `data`, which has at least one row. Values that are not

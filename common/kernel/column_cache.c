@@ -17,9 +17,8 @@
 enum {
     TILE_COLUMNS = FEW_COLUMNS, /* columns of a tile; one product multiplies so many */
     TILE_ROWS = 512,            /* rows of a tile, so that it fits into the second-level cache */
-    TILE_STRIDE =
-        TILE_ROWS +
-        16, /* distance of its columns: padded, so that they do not compete for cache sets */
+    /* distance of the columns of a tile: padded, so that they do not compete for cache sets */
+    TILE_STRIDE = TILE_ROWS + 16,
     MAX_COLUMNS = 1024,    /* columns that one call of the kernel computes */
     MIN_SQUARE_TASKS = 16, /* minimum number of tasks of a square block */
     SLAB_BYTES = 64 << 20  /* columns are allocated in slabs of about this size */
@@ -129,11 +128,10 @@ struct work {
     size_t stride;
     const float *b; /* (m, k) product */
     size_t k;
-    struct few_coefficients
-        *few; /* the non-zero coefficients of b; NULL: b is multiplied as a dense matrix */
-    const uint32_t *at,
-        *at_data; /* (n_at) product: rows of the result, and the same in the Gram matrix; at
-                     NULL: all rows */
+    /* the non-zero coefficients of b; NULL: b is multiplied as a dense matrix */
+    struct few_coefficients *few;
+    /* (n_at) product: rows of the result, and the same in the Gram matrix; at NULL: all rows */
+    const uint32_t *at, *at_data;
     size_t n_at;
     double *out;           /* (n, k) product */
     struct helper *helper; /* (workers) */

@@ -183,7 +183,7 @@ int gram_rounding_scores(const struct gram *gram, double units, const double *si
                                : bound_errors(gram->panels, size, k, error, &units, threads, err);
 }
 
-/* Numbers the distinct rows among rows[0..n): position[i] (n) is the number of row i, at[] lists
+/* Numbers the distinct rows among rows[0..n): place[i] (n) is the number of row i, at[] lists
  * the distinct rows by number. Returns how many there are. seen (distinct rows) is work space. */
 static size_t list_distinct(const struct distinct *distinct, const uint32_t *rows, size_t n,
                             uint32_t *place, uint32_t *at, uint32_t *seen) {

@@ -57,10 +57,10 @@ struct kernel_rows {
     const struct kernel *kernel;
     const struct data *data;
     double *norm; /* (n_rows): |x|^2 or |x|_1; NULL for precomputed; owned */
-    struct cluster
-        *cluster; /* processes that all have these rows, and share the work on products of these
-                    with themselves; NULL: none */
-    bool whole;   /* values are integers and norms at most 2^24: sums over two such rows are exact
+    /* processes that all have these rows, and share the work on products of these with
+     * themselves; NULL: none */
+    struct cluster *cluster;
+    bool whole; /* values are integers and norms at most 2^24: sums over two such rows are exact
                   in float, in any order */
 };
 

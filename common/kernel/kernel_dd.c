@@ -345,8 +345,8 @@ struct work {
     struct evaluation evaluation;
     const uint32_t *at; /* (n) */
     size_t n, k;
-    const double
-        *K; /* (n, n) kernel values in double, for kernel_precise_rest; NULL: scores are computed */
+    /* (n, n) kernel values in double, for kernel_precise_rest; NULL: scores are computed */
+    const double *K;
     double *rest;
     uint32_t *used; /* (m) rows with coefficients */
     size_t m;

@@ -13,18 +13,17 @@
 #include <string.h>
 
 enum {
-    TASK_ROWS =
-        256, /* rows of a task of scores: with COLUMNS, they stay in cache for all outputs */
+    /* rows of a task of scores: with COLUMNS, they stay in cache for all outputs */
+    TASK_ROWS = 256,
     COLUMNS = 512,
     MAX_SHORT_ROW = 64,
     LANES = 8, /* doubles of a vector */
-    MIN_OUTPUTS_BY_ROW =
-        LANES,    /* from so many outputs on, short dense rows are multiplied row by row, as sparse
-                  ones */
-    VECTORS = 4,  /* vectors of scores of a row, in registers */
-    PREFETCH = 8, /* the weights of features so far ahead in a sparse row are prefetched */
-    TOGETHER = 4, /* features of a sparse row that are added to few scores at a time */
-    MAX_CHUNKS = 64,           /* maximum number of chunks of a transposed product */
+    /* from so many outputs on, short dense rows are multiplied row by row, as sparse ones */
+    MIN_OUTPUTS_BY_ROW = LANES,
+    VECTORS = 4,     /* vectors of scores of a row, in registers */
+    PREFETCH = 8,    /* the weights of features so far ahead in a sparse row are prefetched */
+    TOGETHER = 4,    /* features of a sparse row that are added to few scores at a time */
+    MAX_CHUNKS = 64, /* maximum number of chunks of a transposed product */
     MIN_CHUNK_VALUES = 1 << 15 /* minimum number of stored values of a chunk */
 };
 
@@ -36,8 +35,8 @@ struct scores {
     size_t n_weights, n_outputs;
     double *scores;
     bool sizes; /* |X| is multiplied, not X; one output */
-    const uint32_t
-        *at; /* (n_rows) the rows whose scores are computed, one output; NULL: all rows of x */
+    /* (n_rows) the rows whose scores are computed, one output; NULL: all rows of x */
+    const uint32_t *at;
     size_t n_rows;
 };
 

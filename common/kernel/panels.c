@@ -23,17 +23,16 @@ enum {
     GROUP = 16,
     TILE_ROWS = 1024, /* maximum rows of a tile: it stays in the second-level cache */
     TILE_COLUMNS = 256,
-    PRODUCT_COLUMNS =
-        512,   /* columns of a piece of a product with k columns, which is summed in the type of
-                the entries */
-    RUN = 512, /* b is searched for zeros in pieces of this length */
-    MIN_TASK_ENTRIES = 1 << 16, /* minimum entries of a task of a product, */
-    MAX_TASKS =
-        32, /* and maximum number of tasks: both are constants, so that the sums do not depend on
-               the number of threads */
-    MIN_PARALLEL_ENTRIES =
-        1 << 19, /* products with fewer entries are computed by one thread: waking others takes
-                  longer than it saves */
+    /* columns of a piece of a product with k columns, which is summed in the type of the entries */
+    PRODUCT_COLUMNS = 512,
+    RUN = 512,                  /* b is searched for zeros in pieces of this length */
+    MIN_TASK_ENTRIES = 1 << 16, /* minimum number of entries of a task of a product */
+    /* maximum number of tasks; both are constants, so that sums do not depend on the number of
+     * threads */
+    MAX_TASKS = 32,
+    /* products with fewer entries are computed by one thread: waking others takes longer than it
+     * saves */
+    MIN_PARALLEL_ENTRIES = 1 << 19,
     MAX_PARTIAL_SUMS = 1 << 23 /* maximum number of partial sums of a product with k columns */
 };
 

@@ -16,12 +16,12 @@
  * matrix, which folds share; data is then the data of the Gram matrix, and labels are those of
  * data. */
 struct problem {
-    struct cluster
-        *cluster; /* linear: the processes over which the rows are distributed; data has the rows
-                    of this process. NULL: all rows are here */
-    struct cluster
-        *starts; /* linear, all rows on each of these processes, which make the same calls: they
-                   share the starts of a fit with several starts. NULL: none */
+    /* linear: the processes over which the rows are distributed; data has the rows of this
+     * process. NULL: all rows are here */
+    struct cluster *cluster;
+    /* linear, all rows on each of these processes, which make the same calls: they share the
+     * starts of a fit with several starts. NULL: none */
+    struct cluster *starts;
     const struct data *data;
     const struct gram *gram;
     const uint32_t *rows; /* (n) row numbers of data; NULL: all, n = data->n_rows */

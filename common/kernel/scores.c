@@ -21,12 +21,13 @@
 enum {
     ROWS = 256,
     MANY_ROWS = 1024,
-    FEW = 2048, /* up to so many rows, and for more than MANY_OUTPUTS outputs, whose partial sums
-                 are large, tasks have ROWS rows; else MANY_ROWS */
+    /* up to FEW rows, and for more than MANY_OUTPUTS outputs, whose partial sums are large, tasks
+     * have ROWS rows; else MANY_ROWS */
+    FEW = 2048,
     MANY_OUTPUTS = 128,
-    WAITING =
-        2 /* partial sums per thread that may wait for those of earlier tasks; more if they take
-             at most WAITING_BYTES */
+    /* partial sums per thread that may wait for those of earlier tasks; more if they take at
+     * most WAITING_BYTES */
+    WAITING = 2
 };
 static const size_t WAITING_BYTES = (size_t)64 << 20;
 
@@ -39,8 +40,8 @@ struct scores {
     const struct kernel_rows *x, *z;
     const double *coefficients;
     size_t n_outputs;
-    double *scores,
-        *listed; /* by row of x; by position in `at`, if that is not NULL and not `symmetric` */
+    /* by row of x; by position in `at`, if that is not NULL and not `symmetric` */
+    double *scores, *listed;
     const uint32_t *at; /* (n_at) requested rows of x; NULL: all */
     size_t n_at;
     struct tile_coefficients *ordered; /* the coefficients of list[0..m) */
@@ -48,8 +49,8 @@ struct scores {
     size_t m, n;    /* length of the list: rows with coefficients, and all */
     bool symmetric; /* x is z, and both triangles are used */
     size_t tasks, rows_per_task;
-    const struct kernel_rounding
-        *rounding; /* error bounds of the values are multiplied, not the values; NULL: the values */
+    /* error bounds of the values are multiplied, not the values; NULL: the values */
+    const struct kernel_rounding *rounding;
     struct cluster *cluster;         /* processes that share the tasks; NULL: none */
     size_t own, own_end;             /* tasks of this process: own..own_end */
     struct task_block *block;        /* (tasks), if `symmetric` */

@@ -10,9 +10,8 @@
 
 enum {
     TILE_COLUMNS = 256, /* maximum columns of a tile */
-    TILE_STRIDE =
-        TILE_COLUMNS +
-        8, /* distance of its rows: padded, so that columns do not compete for cache sets */
+    /* distance of the rows of a tile: padded, so that columns do not compete for cache sets */
+    TILE_STRIDE = TILE_COLUMNS + 8,
     TILE_CHUNK = 32 /* tiles begin at multiples of this in the list of rows */
 };
 

@@ -35,8 +35,8 @@ struct model {
     double gap;     /* NAN: none */
     bool certified; /* true if the bounds are certified; false also in models without that key */
     uint64_t iterations;
-    char
-        *solver; /* names of the algorithms that ran, separated by blanks; NULL: none, or unknown */
+    /* names of the algorithms that ran, separated by blanks; NULL: none, or unknown */
+    char *solver;
     uint32_t checksum; /* only of a model that was read: the CRC of its last line */
     double norm;       /* |f| of the fit; not written, so it is 0 in a model that was read */
     struct scale scale;
