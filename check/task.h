@@ -115,7 +115,7 @@ int task_shift(struct task *task, struct definite *definite, struct error *err);
 /* Sets primal = |f|^2/2 and dual = linear - |g|^2/2. */
 void task_bounds(struct task *task, struct ball f_norm, struct ball linear, struct ball g_norm);
 
-/* Sets the dual alone. */
+/* Sets only the dual. */
 void task_set_dual(struct task *task, struct ball linear, struct ball g_norm);
 
 /* Creates f, the function of the model, and g with k outputs and coefficients 0; the caller calls

@@ -277,7 +277,7 @@ static double round_long(const char *text, const char *end, int64_t exponent, ui
     return round_exactly(&digits, exponent, below);
 }
 
-/* Reads [sign] digits behind the letter e. Returns text itself if there are none. */
+/* Parses [sign] digits after the letter e. Returns text itself if there are none. */
 static const char *take_exponent(const char *text, const char *end, int64_t *exponent) {
     static const int64_t max_value = INT64_MAX / 100; /* beyond any number of digits before it */
     const char *p = text;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* REAL, BYTES and x joined, and a struct of vector.h with REAL behind its name. */
+/* NAME(x) joins REAL, BYTES and x; STRUCT(name, real) is the struct `name` followed by the type. */
 #define JOIN_NOW(real, bytes, x) real##bytes##_##x
 #define JOIN(real, bytes, x) JOIN_NOW(real, bytes, x)
 #define NAME(x) JOIN(REAL, BYTES, x)

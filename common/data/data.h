@@ -29,8 +29,7 @@ enum { DATA_QUERY_TEXT = 24 };
 
 struct data {
     size_t n_rows;
-    uint32_t
-        n_features; /* number of columns: the largest index seen, or of compact rows indices.n */
+    uint32_t n_features; /* columns: the largest index seen; compact rows: indices.n */
 
     /* Compact rows: column c has index indices.at[c], counted from 0. at NULL: column c has index
      * c. */
@@ -38,7 +37,7 @@ struct data {
     uint32_t largest; /* compact rows: the largest index seen */
 
     uint64_t *row_start; /* (n_rows + 1); NULL: dense */
-    uint32_t *column;    /* CSR: 0-based, increasing within a row; NULL: dense */
+    uint32_t *column;    /* CSR: 0-based, ascending within a row; NULL: dense */
     float *value;        /* CSR: one per column; dense: (n_rows, n_features) row-major */
 
     enum data_labels labels;
@@ -152,7 +151,7 @@ bool data_find_query(const struct names *queries, const char *text, size_t lengt
  * width on are omitted. */
 void data_row_dense(const struct data *data, size_t row, size_t width, double *dense);
 
-/* Releases what data owns and makes it empty. */
+/* Frees the arrays that data owns, and empties it. */
 void data_free(struct data *data);
 
 #endif

@@ -46,7 +46,7 @@ struct input_share {
     bool queries; /* rows of a query stay together */
 };
 
-/* What a process read, of which it may have no row. */
+/* The counts of a process, which may have read no row. */
 struct input_found {
     uint64_t bytes;   /* bytes of its file, as stored */
     uint64_t n_lines; /* lines that it read */

@@ -27,7 +27,7 @@ struct source {
     bool drained;  /* gzip: all text that the bytes consumed so far determine has been returned */
     int cancel[2]; /* a pipe that becomes readable on cancellation */
     const char *name;
-    char *path; /* owned copy behind name */
+    char *path; /* owned copy of the path, for name */
     size_t size;
     const struct gzip_decompressor *decompressor; /* the decompressor of gzip; NULL: plain */
     void *state;                                  /* its state */

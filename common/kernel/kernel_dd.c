@@ -62,8 +62,7 @@ add_features(enum sum kind, const float *u_at, const float *v_at, struct running
         term = u * v;
         add(r, &term, &none);
     } else if (kind == MINIMA) {
-        for (size_t l = 0; l < LANES;
-             l++) { /* gcc cannot compile a selection of vectors in clones */
+        for (size_t l = 0; l < LANES; l++) { /* gcc's clones cannot select between vectors */
             term[l] = u[l] < v[l] ? u[l] : v[l];
         }
         add(r, &term, &none);

@@ -18,7 +18,7 @@ struct part {
 
 struct task_sums {
     size_t n_tasks, block, max_blocks;
-    pthread_mutex_t mutex; /* guards what follows */
+    pthread_mutex_t mutex; /* guards the members below */
     pthread_cond_t added;
     double *all; /* sums of the tasks before `next` */
     size_t next, n_blocks;

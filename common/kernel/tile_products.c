@@ -144,8 +144,7 @@ DISPATCH static void multiply_sparse(const struct tile_coefficients *c, const do
                     continue;
                 }
                 size_t rows = m - t < TILE_CHUNK ? m - t : TILE_CHUNK;
-                for (size_t l = 0; l < STRIP;
-                     l++) { /* rows beyond n repeat the last one and are not used */
+                for (size_t l = 0; l < STRIP; l++) { /* rows beyond n repeat the last: unused */
                     const double *row = a + (i + (l < strip ? l : strip - 1)) * TILE_STRIDE + t;
                     for (size_t r = 0; r < rows; r++) {
                         transposed[r * STRIP + l] = row[r];

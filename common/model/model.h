@@ -64,7 +64,7 @@ struct model {
     double *pair_matrix;            /* (vectors.n_rows, vectors.n_rows), for scoring */
 };
 
-/* Releases what the model owns. */
+/* Frees the arrays that the model owns, and empties it. */
 void model_free(struct model *model);
 
 /* Adds a line of the family (printf format). The key is a word of letters, digits and `-`; the
