@@ -38,10 +38,10 @@ struct certify_function {
                            linear or kernel, it is V times the weights of that feature, regardless
                            of the sum of the coefficients. Otherwise the bias is free and no part of
                            the norm */
-    const double
-        *error;        /* (n) bounds of the errors of each row's coefficients, summed over outputs;
-                            linear: plus certify_sum_rounding of their size; NULL: no errors */
-    double norm_error; /* linear: bound of any other error of |weights| */
+    /* (n) bounds of the errors of each row's coefficients, summed over outputs; linear: plus
+     * certify_sum_rounding of their size; NULL: no errors */
+    const double *error;
+    double norm_error;   /* linear: bound of any other error of |weights| */
     const double *exact; /* (n, k) the map's exact scores of weights, within 4 units of rounding;
                             NULL: they are computed. For g with kernels only */
     const double *exact_error; /* (n) bounds of further errors of f's `exact`; NULL: none */
@@ -91,9 +91,8 @@ struct certificate {
  * primal bound is not finite, `failed` is set and `certified` becomes false. */
 void certify_compare(struct certificate *certificate);
 
-/* Takes the dual bound of another certificate of the same problem if it is higher. Where the other
- * is certified, `lost` becomes at least the difference of the primal bounds without the other's
- * rounding. */
+/* Takes the dual bound of another certificate of the same problem if it is certified and higher. Also
+ * raises `lost` to the excess of the lower primal over the other's primal less its `lost`. */
 void certify_join(struct certificate *certificate, const struct certificate *other);
 
 /* Adds the bounds of one problem to those of a sum of problems, rounded outwards. */

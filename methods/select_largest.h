@@ -10,7 +10,7 @@
 
 /* Selects rows in descending order of `value` until their shares sum to `amount`. The rows are
  * those of all processes; order[0..n) lists this process's. Moves its rows that are selected with
- * their whole share to the front of order, and returns their number. *left: the selected fraction
+ * their whole share to the front of order, and returns their number. *left: the selected part
  * of the share of the next row in order, not 0 on at most one process. Among equal values processes
  * come in their order. value and share are indexed by row; share >= 0.
  *
