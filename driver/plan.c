@@ -23,7 +23,8 @@ static bool wants_gram(const struct family *family, const struct options *option
 static int check_family_spreads(const struct family *family, const struct options *options,
                                 struct error *err) {
     if (wants_gram(family, options) && !(family->has & FAMILY_SPREAD_GRAM)) {
-        return error_set(err, ERROR_USAGE, "fits of %s to kernels are not spread over ranks",
+        return error_set(err, ERROR_USAGE,
+                         "fits of %s to kernels cannot be distributed over MPI processes",
                          family->name);
     }
     return family->check_spread ? family->check_spread(options, err) : 0;
@@ -33,7 +34,7 @@ static int check_family_spreads(const struct family *family, const struct option
 static int check_spread(const struct family *family, const struct options *options,
                         struct error *err) {
     return options_given(options, "proof")
-               ? error_set(err, ERROR_USAGE, "--proof is not for a fit that is spread over ranks")
+               ? error_set(err, ERROR_USAGE, "--proof is not available for a distributed fit")
                : check_family_spreads(family, options, err);
 }
 
@@ -53,10 +54,11 @@ static void share(struct plan *plan, const struct family *family, const struct o
 static int check_file(const char *path, struct error *err) {
     struct stat status;
     if (strcmp(path, "-") == 0) {
-        return error_set(err, ERROR_USAGE, "standard input is not for ranks: name a file");
+        return error_set(err, ERROR_USAGE,
+                         "several MPI processes cannot read standard input: name a file");
     }
     if (stat(path, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))) {
-        return error_set(err, ERROR_RUNTIME, "%s: a pipe: ranks read regular files", path);
+        return error_set(err, ERROR_RUNTIME, "%s: a pipe: MPI processes read regular files", path);
     }
     return 0;
 }
@@ -77,8 +79,8 @@ static int check_files(const struct plan *plan, const struct options *options,
     static const char *const reads[] = {"fold-file", "validate", "row-weights"};
     if (spread_has_parts(options->operand[0]) && !plan->distributed) {
         return error_set(err, ERROR_USAGE,
-                         "a training file in parts (%%d) is for a fit whose rows are spread over "
-                         "ranks: of the linear kernel, without cross-validation");
+                         "a training file in parts (%%d) is for a fit whose rows are distributed "
+                         "over MPI processes: of the linear kernel, without cross-validation");
     }
     for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
         const char *path = options_text(options, reads[i]);
@@ -128,7 +130,9 @@ static int check_options(const struct plan *plan, const struct family *family,
         return -1;
     }
     if (cluster && plan->distributed && scale == SCALE_QUANTILE) {
-        return error_set(err, ERROR_USAGE, "--scale quantile is not for rows spread over ranks");
+        return error_set(
+            err, ERROR_USAGE,
+            "--scale quantile is not available for rows distributed over MPI processes");
     }
     if (cluster && !plan->replicated && check_spread(family, options, err) < 0) {
         return -1;

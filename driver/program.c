@@ -210,7 +210,8 @@ static int start_single(char *program, struct error *err) {
         return -1;
     }
     if (cluster) {
-        error_set(err, ERROR_USAGE, "not spread over ranks: start it once, without mpirun");
+        error_set(err, ERROR_USAGE,
+                  "this program runs as one process: start it once, without mpirun");
         cluster_fail(cluster, err);
         return -1;
     }

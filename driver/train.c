@@ -375,7 +375,8 @@ static int fit_model(struct training *training, struct point point, struct error
     bool asked = cluster_any(setup.cluster, cluster_asked(cluster));
     int status = write_fit(training, fit, err);
     if (training->plan.distributed && training->share == FAMILY_ALONE && status == 0) {
-        progress_note(&training->progress, "rank 0 made the fit: ranks take longer to share it");
+        progress_note(&training->progress,
+                      "process 0 made the fit: several processes would take longer");
     }
     if (!fit->solution.converged) {
         training->n_unconverged++;

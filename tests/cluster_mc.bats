@@ -65,7 +65,7 @@ answers() {
     classes 300 >data.svm
     whole 3 svm-mc-train -B 1 -w 1:3 --scale std
     assert_equal "$(header ranks report)" ''
-    grep -q '^svm-mc-train: note: rank 0 made the fit' said
+    grep -q '^svm-mc-train: note: process 0 made the fit' said
     ranks 2 svm-mc-train --solver newton data.svm model >report # is worth it
     assert_equal "$(header ranks report)" 2
     # few of the columns occur

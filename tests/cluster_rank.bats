@@ -88,10 +88,10 @@ answers() {
     on_ranks 2 misused svm-rank-train --pairs .5 data.svm model
     grep -q 'a share of --pairs is not spread over ranks' err
     on_ranks 2 misused svm-rank-train --proof proof data.svm model
-    grep -q -e '--proof is not for a fit that is spread over ranks' err
+    grep -q -e '--proof is not available for a distributed fit' err
     svm-rank-train -q data.svm model >/dev/null
     on_ranks 2 misused svm-rank-predict data.svm model out
-    grep -q 'not spread over ranks: start it once, without mpirun' err
+    grep -q 'this program runs as one process: start it once, without mpirun' err
     on_ranks 2 misused svm-check data.svm model proof
 }
 

@@ -151,7 +151,7 @@ queries() {
     on_ranks 3 refused svm-rank-train comments model
     grep -q 'comments: no rows' err
     on_ranks 2 misused svm-rank-train - model
-    grep -q 'standard input is not for ranks: name a file' err
+    grep -q 'several MPI processes cannot read standard input: name a file' err
     queries >data.svm
     on_ranks 2 refused svm-rank-train /dev/null model
     grep -q '/dev/null: not a regular file, of which each rank could read its part' err
@@ -210,7 +210,7 @@ queries() {
         same_fit 2 -e 1e-6 --scale $scale sparse.svm
     done
     on_ranks 2 misused svm-rank-train --scale quantile data.svm model
-    grep -q -e '--scale quantile is not for rows spread over ranks' err
+    grep -q -e '--scale quantile is not available for rows distributed over MPI processes' err
 }
 
 @test "cluster: weights of queries are accepted if any process has the query" {

@@ -70,13 +70,13 @@ unlike() {
     for command in 'pipe model' '-v 3 pipe' '-t rbf pipe model' '-v 3 --fold-file pipe data.svm'; do
         # shellcheck disable=SC2086 # words
         on_ranks 3 refused svm-rank-train -q $command
-        assert_equal "$(<err)" 'svm-rank-train: pipe: a pipe: ranks read regular files'
+        assert_equal "$(<err)" 'svm-rank-train: pipe: a pipe: MPI processes read regular files'
     done
     # a single process would read this one, if it had a writer
     cp data.svm part.0
     mkfifo part.1
     on_ranks 2 refused svm-rank-train -q part.%d model
-    assert_equal "$(<err)" 'svm-rank-train: part.1: a pipe: ranks read regular files'
+    assert_equal "$(<err)" 'svm-rank-train: part.1: a pipe: MPI processes read regular files'
 }
 
 # rows_of NAME SEED: prints a small training file of the family.

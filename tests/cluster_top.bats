@@ -56,7 +56,7 @@ same() {
     ranks 3 svm-top-train -s svm --solver cd -m 1e-6 data.svm model >report # no rank has room for all
     assert_equal "$(header ranks report)" 3
     whole 3 svm-top-train -s svm --solver cd -l 1 -B 1
-    grep -q '^svm-top-train: note: rank 0 made the fit' said
+    grep -q '^svm-top-train: note: process 0 made the fit' said
     ranks 2 svm-top-train -s svm data.svm model >report # dense rows may be for cutting planes
     assert_equal "$(header ranks report)" 2
     awk '{ print $1, $2, 10 + NR % 20 ":1" }' data.svm >sparse.svm
