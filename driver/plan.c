@@ -140,17 +140,18 @@ static int check_options(const struct plan *plan, const struct family *family,
     return cluster ? check_files(plan, options, cluster, err) : 0;
 }
 
-static int plan_for_application(struct plan *plan, const struct application *host, bool folds,
-                                struct error *err) {
+static int plan_for_application(struct plan *plan, const struct application *application,
+                                bool folds, struct error *err) {
     const struct refusal refusals[] = {
-        {host->cross_validating && !folds && !host->folds,
+        {application->cross_validating && !folds && !application->folds,
          "cross-validation wants --folds, --fold-file, --validate or folds of the data"},
-        {!host->cross_validating && folds,
+        {!application->cross_validating && folds,
          "--folds, --fold-file and --validate are for cross-validation"},
-        {host->folds && folds, "folds of the data exclude --folds, --fold-file and --validate"},
+        {application->folds && folds,
+         "folds of the data exclude --folds, --fold-file and --validate"},
         {0}};
-    plan->cross_validating = plan->table = host->cross_validating;
-    plan->fitting = host->fitting;
+    plan->cross_validating = plan->table = application->cross_validating;
+    plan->fitting = application->fitting;
     return options_refuse(refusals, err);
 }
 
@@ -168,12 +169,13 @@ static int plan_for_files(struct plan *plan, const struct options *options, bool
 }
 
 int plan_make(struct plan *plan, const struct family *family, const struct options *options,
-              const struct application *host, const struct cluster *cluster, struct error *err) {
+              const struct application *application, const struct cluster *cluster,
+              struct error *err) {
     bool folds = options_given(options, "folds") || options_given(options, "fold-file") ||
                  options_given(options, "validate");
     *plan = (struct plan){0};
-    if ((host ? plan_for_application(plan, host, folds, err)
-              : plan_for_files(plan, options, folds, err)) < 0) {
+    if ((application ? plan_for_application(plan, application, folds, err)
+                     : plan_for_files(plan, options, folds, err)) < 0) {
         return -1;
     }
     share(plan, family, options, cluster);

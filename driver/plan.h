@@ -16,9 +16,10 @@ struct plan {
     bool replicated;
 };
 
-/* Makes the plan, or refuses inconsistent options (ERROR_USAGE). host: the application, or NULL for
+/* Makes the plan, or refuses inconsistent options (ERROR_USAGE). application: NULL for
  * a command line. cluster: NULL, or the processes, which all make the same plan. */
 int plan_make(struct plan *plan, const struct family *family, const struct options *options,
-              const struct application *host, const struct cluster *cluster, struct error *err);
+              const struct application *application, const struct cluster *cluster,
+              struct error *err);
 
 #endif

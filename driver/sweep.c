@@ -23,6 +23,7 @@ struct point_result {
     size_t n_folds; /* finished folds */
 };
 
+/* The state of a sweep. */
 struct results {
     struct sweep *sweep;
     struct crossval own;             /* a copy of the caller's, with the fields set here */

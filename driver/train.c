@@ -22,10 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The state of a run. */
 struct training {
     const struct family *family;
     const struct options *options;
-    const struct application *host; /* NULL: input and output are files */
+    const struct application *application; /* NULL: input and output are files */
     struct cluster *cluster;
     struct plan plan;
     struct outputs outputs;
@@ -163,7 +164,7 @@ static int replace_threads(struct training *training, struct error *err) {
  * data (scaling, validation rows), if several processes must make the same calls, or if the fits
  * write to a log. */
 static bool waits_for_folds(const struct training *training) {
-    return training->host || training->cluster || training->log.output ||
+    return training->application || training->cluster || training->log.output ||
            options_given(training->options, "validate") ||
            training_data_scale_depends_on_rows(training->options);
 }
@@ -232,7 +233,7 @@ static int calibrate(struct training *training, struct point point, struct error
         free(calibrating);
         return -1;
     }
-    bool waiting = training->host || training->cluster ||
+    bool waiting = training->application || training->cluster ||
                    training_data_scale_depends_on_rows(training->options),
          ended;
     double now = progress_clock(), left = training->deadline - now;
@@ -309,8 +310,8 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
     if (add_calibration(training, fit, err) < 0) {
         return -1;
     }
-    if (training->host) {
-        return training->host->fitted(training->host->context, fit, err);
+    if (training->application) {
+        return training->application->fitted(training->application->context, fit, err);
     }
     if (outputs->file[OUTPUTS_RESULTS]) {
         report_fit(fit, outputs->file[OUTPUTS_RESULTS]);
@@ -364,7 +365,7 @@ static int fit_model(struct training *training, struct point point, struct error
                                           .threads = training->threads,
                                           .cache_bytes = training->cache_bytes,
                                           .deadline = training->deadline,
-                                          .waits_for_solver = training->host != NULL,
+                                          .waits_for_solver = training->application != NULL,
                                           .progress = &training->progress,
                                           .log = training->log.output ? &training->log : NULL,
                                           .position = training->sweep.best + 1};
@@ -395,14 +396,14 @@ static int fit_model(struct training *training, struct point point, struct error
 
 /* Reads the rows, or takes the application's. */
 static int take_rows(struct training *training, struct error *err) {
-    const struct application *host = training->host;
-    return host ? training_data_take(&training->input, host->rows, host->folds, training->family,
-                                     training->options, training->plan.cross_validating,
-                                     training->threads, err)
-                : training_data_read(&training->input, training->family, training->options,
-                                     training->plan.cross_validating,
-                                     training->plan.distributed ? training->cluster : NULL,
-                                     training->threads, err);
+    const struct application *application = training->application;
+    return application ? training_data_take(&training->input, application->rows, application->folds,
+                                            training->family, training->options,
+                                            training->plan.cross_validating, training->threads, err)
+                       : training_data_read(&training->input, training->family, training->options,
+                                            training->plan.cross_validating,
+                                            training->plan.distributed ? training->cluster : NULL,
+                                            training->threads, err);
 }
 
 /* Decides how processes share the fit to distributed rows. */
@@ -455,8 +456,8 @@ static int train_rows(struct training *training, struct error *err) {
         (training->plan.cross_validating && cross_validate(training, err) < 0)) {
         return -1;
     }
-    if (training->host && training->plan.cross_validating && training->host->chosen) {
-        training->host->chosen(training->host->context, training->sweep.best);
+    if (training->application && training->plan.cross_validating && training->application->chosen) {
+        training->application->chosen(training->application->context, training->sweep.best);
     }
     if (!training->plan.fitting) {
         if (options->n_operands > 1) {
@@ -474,7 +475,7 @@ static int train_rows(struct training *training, struct error *err) {
 }
 
 static int run(struct training *training, struct error *err) {
-    if (plan_make(&training->plan, training->family, training->options, training->host,
+    if (plan_make(&training->plan, training->family, training->options, training->application,
                   training->cluster, err) < 0 ||
         sweep_create(&training->sweep, training->family, training->options, err) < 0 ||
         outputs_open(&training->outputs, training->family, training->options,
@@ -549,16 +550,16 @@ int train_run(const struct family *family, const struct options *options, const 
 }
 
 int train_for_application(const struct family *family, const struct options *options,
-                          const struct output_sink *sink, const struct application *host,
+                          const struct output_sink *sink, const struct application *application,
                           struct error *err) {
     struct training *training = begin(family, options, "dualsvm", sink, err);
     if (!training) {
         return -1;
     }
-    training->host = host;
-    training->progress.listener = host->listener;
-    training->outputs.file[OUTPUTS_TABLE] = host->table;
-    int status = plan_make(&training->plan, family, options, host, NULL, err);
+    training->application = application;
+    training->progress.listener = application->listener;
+    training->outputs.file[OUTPUTS_TABLE] = application->table;
+    int status = plan_make(&training->plan, family, options, application, NULL, err);
     status = status < 0 ? -1 : sweep_create(&training->sweep, family, options, err);
     status = status < 0 ? -1 : train_rows(training, err);
     training_free(training);

@@ -39,7 +39,7 @@ struct application {
 /* Trains for an application by options without operands. The sink receives each warning in a call
  * of its own. The time limit holds as far as solvers check the clock. */
 int train_for_application(const struct family *family, const struct options *options,
-                          const struct output_sink *sink, const struct application *host,
+                          const struct output_sink *sink, const struct application *application,
                           struct error *err);
 
 /* Runs the trainer by the options of a command line: a fit, cross-validation or a sweep. `program`

@@ -170,22 +170,23 @@ static int run(struct fitting *fitting, const struct dualsvm_options *options,
     const struct listener listener = {on_check, watch};
     const struct output_sink sink = {.write = watch->message ? pass_message : NULL,
                                      .context = watch};
-    struct application host = {.rows = &data->data,
-                               .folds = fitting->table && data->folds.n > 0 ? &data->folds : NULL,
-                               .cross_validating = fitting->table != NULL,
-                               .fitting = with_model,
-                               .listener = watch->progress ? &listener : NULL,
-                               .fitted = fitted,
-                               .chosen = chosen,
-                               .context = fitting};
+    struct application application = {.rows = &data->data,
+                                      .folds =
+                                          fitting->table && data->folds.n > 0 ? &data->folds : NULL,
+                                      .cross_validating = fitting->table != NULL,
+                                      .fitting = with_model,
+                                      .listener = watch->progress ? &listener : NULL,
+                                      .fitted = fitted,
+                                      .chosen = chosen,
+                                      .context = fitting};
     if (check_rows(data, options, err) < 0 ||
-        (fitting->table && output_open_taker(&host.table, "a table in memory", library_table_take,
-                                             fitting->table, err) < 0)) {
+        (fitting->table && output_open_taker(&application.table, "a table in memory",
+                                             library_table_take, fitting->table, err) < 0)) {
         return -1;
     }
     int status =
-        train_for_application(fitting->family->train, &options->options, &sink, &host, err);
-    output_discard(host.table);
+        train_for_application(fitting->family->train, &options->options, &sink, &application, err);
+    output_discard(application.table);
     if (fitting->table && fitting->table->stopped) {
         status = error_set(err, ERROR_STOPPED, "stopped");
     }

@@ -190,7 +190,7 @@ queries() {
     on_ranks 3 misused svm-rank-train part.%d.svm part.1.svm
     on_ranks 3 misused svm-rank-train -t 2 part.%d.svm model
     on_ranks 3 misused svm-rank-train -v 3 part.%d.svm model
-    grep -q 'a training file in parts (%d) is for a fit whose rows are spread over ' err
+    grep -q 'a training file in parts (%d) is for a fit whose rows are distributed ' err
     echo '1 qid:1 x' >>part.2.svm
     on_ranks 3 refused svm-rank-train part.%d.svm model
     grep -q "part.2.svm:$(wc -l <part.2.svm):9: " err || fail "$(<err)"
