@@ -1,3 +1,4 @@
+/* Groups rows by qid: consecutive rows of a query go to its state of the measures together. */
 #include "driver/by_query.h"
 
 #include "common/base/memory.h"

@@ -1,3 +1,4 @@
+/* Merges points that differ only in options without effect, and selects the columns. */
 #include "driver/grid.h"
 
 #include "common/base/memory.h"

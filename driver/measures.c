@@ -1,3 +1,4 @@
+/* The list of the measures that the options ask for, their values, and helpers for tables. */
 #include "driver/measures.h"
 
 #include "common/base/memory.h"

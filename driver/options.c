@@ -1,3 +1,4 @@
+/* Access to parsed options, and to their values at a point of a sweep. */
 #include "driver/options.h"
 
 #include "common/base/memory.h"

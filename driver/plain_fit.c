@@ -1,3 +1,4 @@
+/* The steps of a fit, directly or, with a time limit, in a thread that may be abandoned. */
 #include "driver/plain_fit.h"
 
 #include "common/base/memory.h"

@@ -1,3 +1,4 @@
+/* The optimal string alignment distance, by dynamic programming in O(n m). */
 #include "driver/spelling.h"
 
 #include <ctype.h>

@@ -1,3 +1,5 @@
+/* Collects the measures of the folds at each point, prints the rows of the table in order, saves
+ * them to the checkpoint file of --resume, and chooses the best point. */
 #include "driver/sweep.h"
 
 #include "common/base/memory.h"

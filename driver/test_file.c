@@ -1,3 +1,4 @@
+/* Reads, scores and passes on blocks of rows; a block is split so that its scores stay small. */
 #include "driver/test_file.h"
 
 #include "common/base/memory.h"

@@ -1,3 +1,4 @@
+/* Reads the rows of a fit, makes folds, chooses the storage of the rows, and fits their scaling. */
 #include "driver/training_data.h"
 
 #include "common/base/memory.h"

@@ -1,3 +1,4 @@
+/* Version, families and errors of the library. */
 #include "library/private.h"
 
 #include "families/shared/tables.h"

@@ -1,3 +1,4 @@
+/* Splits the text of a table into lines and cells as it arrives, and calls back for each row. */
 #include "library/table.h"
 
 #include "common/base/memory.h"

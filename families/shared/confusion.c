@@ -1,3 +1,4 @@
+/* Counts in O(1) per row; the table grows with the labels of the file. */
 #include "families/shared/confusion.h"
 
 #include "common/base/memory.h"
