@@ -20,8 +20,8 @@ static bool wants_gram(const struct family *family, const struct options *option
 }
 
 /* Refuses options whose fit the family cannot distribute. */
-static int check_family_spreads(const struct family *family, const struct options *options,
-                                struct error *err) {
+static int check_family_distributes(const struct family *family, const struct options *options,
+                                    struct error *err) {
     if (wants_gram(family, options) && !(family->has & FAMILY_SPREAD_GRAM)) {
         return error_set(err, ERROR_USAGE,
                          "fits of %s to kernels cannot be distributed over MPI processes",
@@ -31,21 +31,21 @@ static int check_family_spreads(const struct family *family, const struct option
 }
 
 /* Refuses options that need a single process. */
-static int check_spread(const struct family *family, const struct options *options,
-                        struct error *err) {
+static int check_distributed_options(const struct family *family, const struct options *options,
+                                     struct error *err) {
     return options_given(options, "proof")
                ? error_set(err, ERROR_USAGE, "--proof is not available for a distributed fit")
-               : check_family_spreads(family, options, err);
+               : check_family_distributes(family, options, err);
 }
 
 /* Decides how the processes share the work. */
-static void share(struct plan *plan, const struct family *family, const struct options *options,
-                  const struct cluster *cluster) {
+static void share_work(struct plan *plan, const struct family *family,
+                       const struct options *options, const struct cluster *cluster) {
     struct error ignored;
     bool gram = wants_gram(family, options);
-    plan->replicated =
-        plan->cross_validating || (calibration_wanted(family, options) &&
-                                   !(gram && check_family_spreads(family, options, &ignored) == 0));
+    plan->replicated = plan->cross_validating ||
+                       (calibration_wanted(family, options) &&
+                        !(gram && check_family_distributes(family, options, &ignored) == 0));
     plan->distributed = cluster && !plan->replicated && !gram;
 }
 
@@ -134,7 +134,7 @@ static int check_options(const struct plan *plan, const struct family *family,
             err, ERROR_USAGE,
             "--scale quantile is not available for rows distributed over MPI processes");
     }
-    if (cluster && !plan->replicated && check_spread(family, options, err) < 0) {
+    if (cluster && !plan->replicated && check_distributed_options(family, options, err) < 0) {
         return -1;
     }
     return cluster ? check_files(plan, options, cluster, err) : 0;
@@ -178,6 +178,6 @@ int plan_make(struct plan *plan, const struct family *family, const struct optio
                      : plan_for_files(plan, options, folds, err)) < 0) {
         return -1;
     }
-    share(plan, family, options, cluster);
+    share_work(plan, family, options, cluster);
     return check_options(plan, family, options, cluster, err);
 }
