@@ -1,9 +1,9 @@
-# Support matrix machines over processes: the results equal those of one process.
+# Support matrix machines over processes give the result of one process.
 bats_require_minimum_version 1.5.0
 load helper
 load cluster
 
-# rows N FEATURES: prints N rows of three labels, sorted by label.
+# rows N FEATURES: N rows of three labels in turn.
 rows() {
     awk -v n="$1" -v d="$2" 'BEGIN {
         srand(5)
@@ -16,7 +16,7 @@ rows() {
     }'
 }
 
-# same RANKS OPTIONS: checks that the iterations equal those of one process, up to rounding.
+# same PROCESSES OPTIONS: the steps over processes are those of one process, up to rounding.
 same() {
     local n=$1
     shift
@@ -28,7 +28,7 @@ same() {
     assert_equal "$(header labels model)" "$(header labels plain.model)"
 }
 
-@test "cluster: smm with each formulation, one label per process" {
+@test "cluster: smm of each formulation, one label per process" {
     rows 90 12 >data.svm
     same 3 --shape 3x4 -s svm -l 1 -e 1e-6
     same 2 --shape 3x4 -s svm -l 1 -e 1e-6 -w b:3
@@ -36,7 +36,7 @@ same() {
     bounds svm-smm-train 3 --shape 3x4 -s nuclear --tau 3 -l 1
 }
 
-@test "cluster: smm with the hinge and many values stays distributed" {
+@test "cluster: smm with the hinge and many values, which stay distributed" {
     rows 2250 90 | grep -v ^c >data.svm
     same 2 --shape 9x10 -s lowrank -k 1 -c .01
     assert_equal "$(header ranks report)" 2
@@ -44,14 +44,14 @@ same() {
     same 2 --shape 9x10 -s nuclear -c .01
 }
 
-@test "cluster: smm with the hinge and few values runs on one process" {
+@test "cluster: smm with the hinge and few values equals one process" {
     rows 60 6 >data.svm
     whole 3 svm-smm-train --shape 2x3 -s svm -e 1e-6
     assert_equal "$(header ranks report)" ''
     whole 2 svm-smm-train --shape 2x3 -s nuclear -w b:3
 }
 
-@test "cluster: random starts of smm are assigned to idle processes, and the best equals that of one process" {
+@test "cluster: random starts of smm are distributed, and the best is that of one process" {
     rows 60 6 >data.svm
     whole 3 svm-smm-train --shape 2x3 -s lowrank -k 1 --restarts 4
     assert_equal "$(header starts report) $(header ranks report)" '5 3'
@@ -60,7 +60,7 @@ same() {
     whole 4 svm-smm-train --shape 2x3 -s lowrank --solver alternate --restarts 2 -l 1
     rows 3 12 >data.svm
     whole 5 svm-smm-train --shape 3x4 -s lowrank --restarts 1
-    # in a sweep, too
+    # after a sweep, too
     rows 90 6 >data.svm
     svm-smm-train -q -v 3 -c 1,10 --restarts 2 --shape 2x3 data.svm plain.model >plain
     ranks 3 svm-smm-train -q -v 3 -c 1,10 --restarts 2 --shape 2x3 data.svm model >report
@@ -68,14 +68,14 @@ same() {
     cmp <(timeless plain) <(timeless report)
 }
 
-@test "cluster: random starts stop at the time limit on all processes" {
+@test "cluster: random starts stop in time on all processes" {
     rows 900 60 >data.svm
     ranks 2 svm-smm-train -q -j 1 --shape 6x10 -k 2 -c 1e3 -e 1e-9 --restarts 90 --max-time .3 data.svm model >report 2>said
     grep -q 'limit of time' said
     [ -s model ]
 }
 
-@test "cluster: smm with fewer rows than features, and with fewer rows than processes" {
+@test "cluster: smm with fewer rows than features, and fewer than processes" {
     rows 12 30 >data.svm
     same 3 --shape 5x6 -s svm -l 1 -e 1e-6
     bounds svm-smm-train 2 --shape 5x6 -s nuclear -l 1 -e 1e-4
@@ -84,7 +84,7 @@ same() {
     same 5 --shape 3x4 -s lowrank -k 2 -l 1
 }
 
-@test "cluster: a single label on all processes is an error" {
+@test "cluster: smm with one label on all processes is refused" {
     rows 9 4 | head -3 >data.svm
     on_ranks 3 refused svm-smm-train --shape 2x2 data.svm model
     grep -q 'all rows have one label' err || fail "$(<err)"

@@ -1,5 +1,5 @@
-# Multi-label Rank-SVM, through the programs: optima and measures on the real sets, label sets of
-# every kind, cross-validation against the same by hand, and bad input.
+# Multi-label Rank-SVM by the programs: optima and measures on the real sets, label sets of every
+# kind, cross-validation against training and predicting by hand, and bad input.
 
 load helper
 family=ml
@@ -21,7 +21,7 @@ measured() {
         "$(awk "BEGIN { printf \"%.12g\", $2 - $3 }")" "$(awk "BEGIN { printf \"%.12g\", $2 + $3 }")"
 }
 
-# anchored SET P OPTIONS: trains on a real set; the optimum P is bracketed by primal and dual, to
+# anchored SET P OPTIONS: trains on a real set. Primal and dual enclose the known optimum P, up to
 # the gap and the digits of P.
 anchored() {
     local set=$1 optimum=$2
@@ -35,7 +35,7 @@ anchored() {
     measure "$real" model
 }
 
-# Six rows of three labels, one without any and one with all.
+# Six rows of three labels, one row without any and one with all.
 few() {
     cat <<'END'
 1 1:1 2:.5
@@ -53,23 +53,23 @@ END
     unit families/ml/solver/block
 }
 
-@test "ml: the solver's optima, by every step, loss, bias and both solvers" {
+@test "ml: both solvers reach the optima of every loss and bias" {
     unit families/ml/solver/ml
 }
 
-@test "ml: certificates pay for rounding what they have to, and no more" {
+@test "ml: rounding-error bounds of certificates are large enough, and no larger" {
     unit families/ml/solver/certify
 }
 
-@test "ml: fits agree with one another over costs, losses, folds and threads, and end where they must" {
+@test "ml: fits agree over costs, losses, folds and threads; degenerate rows and limits" {
     unit families/ml/solver/ways
 }
 
-@test "ml: splitting comes to the optimum of both losses, with every bias" {
+@test "ml: ADMM reaches the optimum of both losses, with every bias" {
     unit families/ml/solver/admm
 }
 
-@test "ml: fits with kernels whose rows times labels are too many for the interior point do not crawl" {
+@test "ml: kernel fits too large for the interior-point method reach their gap in few iterations" {
     generate ml --rows 450 --features 40 --labels 12 --values 15 --noise .5 --output set
     for options in '' '--free-bias' '-l 1 -B 1'; do
         quick && [ "$options" = '' ] && continue
@@ -78,12 +78,12 @@ END
         run -0 svm-check set model proof
         assert_line VERIFIED
     done
-    # margins that rounding leaves short of 1 end no fit
+    # margins that rounding leaves short of 1 stop no fit
     svm-ml-train --max-iter 400 --strict -q -t tanimoto -c 1e6 -e 1e-6 set model
     svm-ml-train --strict -q -t tanimoto -c 1e6 -e 1e-6 --solver bcd set model
 }
 
-@test "ml: ADMM goes on where an interior point would have too many unknowns" {
+@test "ml: ADMM is the fallback where the interior-point method would have too many unknowns" {
     generate ml --rows 450 --features 40 --labels 12 --values 15 --noise .5 --output set
     for options in '--free-bias -c 1e-4' '-c 1e-4' '--free-bias -l 1 -c 1e-3'; do
         # shellcheck disable=SC2086
@@ -106,7 +106,7 @@ END
     done
 }
 
-@test "ml: thresholds are the best there are" {
+@test "ml: thresholds are optimal on the training rows" {
     unit families/ml/frontend/threshold
 }
 
@@ -149,7 +149,7 @@ END
     done
 }
 
-# ---- fits that end where they should ----
+# ---- fits that reach their gap ----
 
 # Sixty rows of five labels in mixed units: a count, an angle, an area, a population, a flag.
 mixed_units() {
@@ -175,7 +175,7 @@ mixed_units() {
     for options in '' '-B 10' '--free-bias'; do
         for loss in hinge squared-hinge; do
             for cost in 1e-4 1 1e6; do
-                # at 1e6 what is paid for rounding in such units may be more than this gap
+                # at 1e6 the rounding-error bound in such units may exceed this gap
                 strict=$([ $cost = 1e6 ] || echo --strict)
                 # shellcheck disable=SC2086 # lists of options
                 train $strict -l $loss -c $cost $options -e 1e-6 mixed tight.model
@@ -204,7 +204,7 @@ mixed_units() {
     done
 }
 
-@test "ml: where a free bias alone separates, the optimum of 0 is found" {
+@test "ml: where a free bias alone separates the labels, the optimum of 0 is found" {
     printf '%s\n' 'a 1:1 2:1' 'a 1:1 3:1' 'a,b 2:1' 'a 3:2 4:1' >separable
     for options in '' '-t rbf -g .1' '-l squared-hinge' '-c 1e6 -e 1e-9' '--solver interior'; do
         # shellcheck disable=SC2086 # lists of options
@@ -256,7 +256,7 @@ mixed_units() {
     run -1 svm-ml-train one model
 }
 
-@test "ml: labels that training has not seen are missed, and no more" {
+@test "ml: labels unseen in training count as never predicted" {
     few >few.svm
     train few.svm model
     measure few.svm model
@@ -266,7 +266,7 @@ mixed_units() {
     for name in ranking-loss one-error coverage average-precision; do
         assert_equal "$(metric $name measures)" "$(metric $name before)"
     done
-    # six rows of four labels now, of which one more is wrong
+    # now six rows of four labels, with one more wrong
     measured hamming-loss "($(metric hamming-loss before) * 18 + 1) / 24" 1e-6
 }
 
@@ -281,7 +281,7 @@ mixed_units() {
 
 # ---- thresholds ----
 
-# sets MODEL: the label sets that the threshold of the model makes of rows of `predict --scores`.
+# sets MODEL: label sets computed from `predict --scores` by the threshold of the model.
 sets() {
     awk -v line="$(header threshold "$1")" -v labels="$(header labels "$1")" '
         BEGIN { split(line, t, " "); q = split(labels, name, " "); kind = t[1] }
@@ -298,7 +298,7 @@ sets() {
           print set }'
 }
 
-@test "ml: every threshold is kept in the model and gives its sets" {
+@test "ml: every threshold is stored in the model and gives its label sets" {
     generate ml --rows 500 --features 200 --labels 10 --test 0.4 --output set
     for threshold in ew global scut zero top:3; do
         train --threshold $threshold set.train model
@@ -326,8 +326,8 @@ sets() {
 
 # ---- the highest labels ----
 
-# Measures at K, from all labels of each row by score (--top-k) and the two files of rows, one label
-# set at a time: best and worst places by sorting, ties against the prediction.
+# Measures at K, computed from all labels of each row by score (--top-k) and the two files of rows,
+# with ties counted against the prediction.
 highest() {
     cat <<'END_OF_PYTHON'
 import math, sys
@@ -381,10 +381,10 @@ END_OF_PYTHON
         grep @ measures | sort | join expected - |
             awk '{ if (($2 - $3) ^ 2 > 1e-20) { print; wrong = 1 } } END { exit wrong }'
     done
-    # the labels of a row, the highest first, are the beginning of all of them
+    # the K highest labels are the first K of all labels
     svm-ml-predict -q --top-k 4 held model four
     cut -d' ' -f1-4 all | diff - four
-    # as `--scores` has them, equal ones in the model's order
+    # in the order of `--scores`, equal ones in the order of the model
     header labels model >names
     svm-ml-predict -q --scores held model scores
     awk 'NR == FNR { n = split($0, label, " "); next }
@@ -397,9 +397,9 @@ END_OF_PYTHON
            print "" }' names scores | diff - all
 }
 
-@test "ml: psp@K is 1 where the K highest are the best that a row can have, and never above" {
+@test "ml: psp@K is 1 where the K highest labels are the best possible, and never above 1" {
     for seed in 1 2 3; do
-        # labels of many frequencies, each with a feature of its own: one to four of a row
+        # labels of many frequencies, each with its own feature: one to four per row
         awk -v seed=$seed 'BEGIN {
             srand(seed)
             for (i = 0; i < 200; i++) {
@@ -460,7 +460,7 @@ END_OF_PYTHON
     assert_equal "${stderr%%:*}" svm-ml-train
 }
 
-@test "ml: margins that the rounding of scores leaves short of 1 cost little, however large C is" {
+@test "ml: margins that rounding leaves short of 1 cost little at any C" {
     far_rows 1,2 2 1,3 3 2,3 1 >far.svm
     for c in 1e4 1e5 1e6; do
         train -t polynomial -c $c -e 1e-4 far.svm m
@@ -468,7 +468,7 @@ END_OF_PYTHON
     done
 }
 
-@test "ml: threads change nothing" {
+@test "ml: results do not depend on threads" {
     generate ml --rows 700 --features 60 --labels 12 --output set
     for options in '' '-t rbf -g .1' '--free-bias' '--solver interior'; do
         train $options -j1 set one.model
@@ -479,7 +479,7 @@ END_OF_PYTHON
 
 # ---- bad input ----
 
-@test "ml: options that do not go together are refused before anything is read" {
+@test "ml: conflicting options are refused before any file is read" {
     local options
     while read -r options; do
         run -2 --separate-stderr svm-ml-train $options no_such_file
@@ -496,7 +496,7 @@ END_OF_PYTHON
 END
 }
 
-@test "ml: bad rows have their line and column" {
+@test "ml: malformed rows are reported with line and column" {
     while IFS='|' read -r row place; do
         printf '1 1:1\n%s\n' "$row" >bad
         run -1 --separate-stderr svm-ml-train bad model
@@ -524,7 +524,7 @@ END
     done
 }
 
-@test "ml: limits end a fit with a warning, and its bounds hold the optimum" {
+@test "ml: limits stop a fit with a warning, and its bounds enclose the optimum" {
     generate ml --rows 300 --features 60 --labels 12 --output set
     for options in '' '--free-bias'; do
         train $options -e 1e-6 set best
@@ -539,7 +539,7 @@ END
     done
 }
 
-@test "ml: an optimum too far below the loss of f = 0 for double is bounded, and the reason said" {
+@test "ml: an optimum too far below the loss of f = 0 for double is bounded, with a stop reason" {
     printf '%s 1:%s 2:%s 3:%s\n' 1 5 3.5 1.5 1 4.75 3 1.25 2 7 3.25 4.75 2 6.5 3.25 4.5 1,3 6.25 3.25 6 \
         3 5.75 2.75 5 1 5.5 4 1.5 2 5.5 2.25 4 3 7 3 6 >nine.svm
     for gamma in 1e5 1e9; do
@@ -549,7 +549,7 @@ END
     done
 }
 
-@test "ml: costs of which 1 over twice their pair's overflows" {
+@test "ml: costs so small that 1 / (2 lambda) overflows" {
     printf '%s 1:%s\n' 1,2 1 2 -1 3 .5 >tiny.svm
     for options in '' '-t rbf' '-B 1' '--solver interior'; do
         for cost in 5e-309 1e-310; do

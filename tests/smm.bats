@@ -1,4 +1,4 @@
-# Support matrix machines as the design states them, seen through the programs.
+# Support matrix machines by the programs: optima of other solvers, predictions, limits, bad input.
 
 load helper
 family=smm
@@ -8,7 +8,7 @@ setup() {
     PATH=$bin/datasets:$PATH
 }
 
-# first N: the first N rows of the real set, with its shape, as data.svm; and without, as plain.svm.
+# first N: the first N rows of the real set, as data.svm with its shape and as plain.svm without.
 first() {
     real smm/seed1818_n800.svm.gz
     zcat "$real" | head -n $(($1 + 1)) >data.svm
@@ -19,15 +19,15 @@ first() {
     unit families/smm/solver/binary
 }
 
-@test "smm: maps, steps and limits are what they should be" {
+@test "smm: products, steps and limiting cases of the solver" {
     unit families/smm/solver/smm
 }
 
-@test "smm: certificates pay for rounding what they have to, and no more" {
+@test "smm: rounding-error bounds of certificates are large enough, and no larger" {
     unit families/smm/solver/certify
 }
 
-@test "smm: Newton's method for the nuclear norm has the curvature and the steps of its equations" {
+@test "smm: the Hessian and the Newton steps of the nuclear norm satisfy their equations" {
     unit families/smm/solver/newton
 }
 
@@ -49,7 +49,7 @@ first() {
     near "$(header primal model)" 12.291480 1e-6
 }
 
-# project WEIGHTS DATA: the rows of DATA times V of the weights file, U's features, svmlight.
+# project WEIGHTS DATA: the rows of DATA times V of the weights file, in svmlight: the features of U.
 project() {
     awk 'FNR == NR {
             if ($2 == "V") { reading = 1; rank = $4; next }
@@ -96,7 +96,7 @@ project() {
     done
 }
 
-@test "smm: lowrank reaches the best objectives known, from its default start" {
+@test "smm: lowrank reaches the best known objectives from its default start" {
     local row
     for row in 100:3.68 200:16.9 400:60.04 800:210.8; do
         first ${row%:*}
@@ -122,7 +122,7 @@ project() {
     sort -g objectives | awk 'NR == 1 { low = $1 } { high = $1 } END { exit !(NR == 10 && high <= low * 1.001) }'
 }
 
-@test "smm: the published alternation is dispersed, and ends where joint steps gain" {
+@test "smm: the published alternation depends on its start, and stalls where joint steps gain" {
     first 400
     svm-smm-train -q -k 5 -c 10 --solver alternate --restarts 9 data.svm model >report
     [ "$(header starts report)" -eq 10 ]
@@ -130,7 +130,7 @@ project() {
     within "$(header stationarity report)" 1e-2 1
 }
 
-@test "smm: full rank and tau 0 are the SVM, a large tau is 0" {
+@test "smm: full rank and tau = 0 give the SVM, a large tau gives W = 0" {
     generate smm --rows 150 --height 5 --width 7 --rank 2 >data.svm
     svm-smm-train -q -s svm -e 1e-8 --weights a data.svm model
     svm-smm-train -q -k 5 -e 1e-8 --weights b data.svm full >report
@@ -146,7 +146,7 @@ project() {
     [ "$(header rank none)" -eq 0 ]
 }
 
-@test "smm: the same seed gives the same bytes, whatever the threads" {
+@test "smm: the same seed gives the same bytes with any number of threads" {
     generate smm --rows 200 >data.svm
     for threads in 1 2 3; do
         svm-smm-train -q -k 3 --restarts 4 --seed 5 -j $threads data.svm model$threads >/dev/null
@@ -191,7 +191,7 @@ project() {
     [ "$(awk '$1 == "+1" { print $3 }' table)" = "$(cut -d ' ' -f 2 counted)" ]
 }
 
-@test "smm: where rounding brings the bounds of the solver together, the interior point ends the fit" {
+@test "smm: where rounding closes the running gap, the interior-point method finishes the fit" {
     for seed in 2 3 4 5 6 11; do
         awk -v s=$seed 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
             BEGIN { for (i = 1; i <= 5; i++) { printf "%d", i % 2 + 1
@@ -205,7 +205,7 @@ project() {
     done
 }
 
-@test "smm: more labels are one against the rest each" {
+@test "smm: more than two labels are fitted one against the rest" {
     generate smm --rows 240 --height 4 --width 4 --rank 2 | awk '/^#/ { print; next }
         { $1 = $2 ~ /:-/ ? "red" : $1 == "+1" ? "green" : "blue"; print }' >data.svm
     svm-smm-train -q -k 2 data.svm model >/dev/null
@@ -229,7 +229,7 @@ project() {
     within "$(header stationarity model)" 0 1e-3
 }
 
-@test "smm: a path of tau is what single runs are, and ranks fall" {
+@test "smm: a path of tau equals single runs, and ranks decrease" {
     generate smm --rows 200 --height 6 --width 5 --rank 2 >data.svm
     svm-smm-train -q -s nuclear -e 1e-6 --tau 1,4,16,64 -v 5 data.svm best.model >table
     assert_equal "$(grep -c $'\t' table)" 5 # a head and the points
@@ -273,18 +273,18 @@ mixed_units() {
         for cost in 1e-4 1 1e6; do
             train --strict -s svm -l $loss -c $cost mixed.svm svm.model
             for tau in 1e-3 1 30; do
-                # rounding of singular values of such units may leave more than the gap
+                # rounding of singular values in such units may exceed the gap
                 strict=$([ $cost != 1e-4 ] || echo --strict)
                 train $strict -s nuclear -l $loss -c $cost --tau $tau mixed.svm model
-                # the nuclear norm only adds to the objective
+                # the nuclear norm adds to the objective
                 within "$(header dual svm.model)" 0 "$(header primal model)"
             done
         done
     done
 }
 
-@test "smm: rows of both classes in large units reach their gap, one class of little weight" {
-    # the system as a sum of squares left 1.3e-6 to 2.5e-4 of 15 of 60 such sets
+@test "smm: rows in large units reach their gap, with one class of small weight" {
+    # systems formed as sums of squares left gaps of 1.3e-6 to 2.5e-4 in 15 of 60 such sets
     local seed loss
     for seed in 7 8 27 39 40; do
         awk -v s=$seed 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
@@ -318,9 +318,9 @@ mixed_units() {
     done
 }
 
-@test "smm: the optimum is the same in other units, and as low in rank" {
+@test "smm: the optimum is the same in other units, with the same rank" {
     generate smm --rows 150 --height 6 --width 5 --rank 2 >data.svm
-    # scaled by 1000, with T and C to match, the problem is the same; the way to it is not
+    # scaled by 1000, with T and C to match, the problem is the same, but not the iterates
     awk '/^#/ { print; next } { for (i = 2; i <= NF; i++) { split($i, c, ":")
          $i = c[1] ":" c[2] * 1000 } print }' data.svm >thousand.svm
     for tau in .5 4; do
@@ -341,7 +341,7 @@ mixed_units() {
     [ "$(metric accuracy metrics)" = 1 ]
 }
 
-@test "smm: mistakes are told" {
+@test "smm: errors are reported" {
     generate smm --rows 40 --height 3 --width 4 --rank 1 >data.svm
     grep -v '^#' data.svm >plain.svm
     run -1 svm-smm-train plain.svm model
@@ -351,7 +351,7 @@ mixed_units() {
     cmp model same
     run -1 svm-smm-train --shape 2x4 plain.svm model
     assert_output --partial 'index 12 is outside of matrices of 2 x 4'
-    # in prediction too, whatever is asked for, and wherever the row stands
+    # in prediction too, with any options and any position of the row
     printf '# matrix 1 3\n1 1:1 2:1 3:1\n-1 1:-1 2:-1 3:-1\n' >small.svm
     svm-smm-train -q -s svm small.svm small.model
     for head in '# matrix 1 3' '# others'; do
@@ -368,7 +368,7 @@ matrices of 1 x 3: '4:5#c:7'"
     refused svm-smm-train -v 2 --shape 1x3 outside.svm
     assert_equal "$(<err)" "svm-smm-train: outside.svm:60002:7: index 4 is outside of matrices of \
 1 x 3: '4:5#c:7'"
-    # and in rows to validate on, whose file need not say the shape
+    # and in validation rows, whose file need not give the shape
     refused svm-smm-train -c 1,2 --validate outside.svm small.svm
     assert_equal "$(<err)" "svm-smm-train: outside.svm:60002:7: index 4 is outside of matrices of \
 1 x 3: '4:5#c:7'"
@@ -400,14 +400,14 @@ matrices of 1 x 3: '4:5#c:7'"
     grep -E '^features 9$' model
     grep -x '# B 3 3' weights
     svm-smm-train -q -k 1 -v 2 data.svm | grep -q 'Accuracy ='
-    # rows that say to be of another shape are no rows for this model
+    # rows of another stated shape are refused by this model
     sed '1s/3 3/9 1/' data.svm >other.svm
     run -1 svm-smm-predict other.svm model out
     assert_output 'svm-smm-predict: the first line says matrices of 9 x 1, the model takes 3 x 3'
     sed 1d data.svm | svm-smm-predict -q - model out
 }
 
-@test "smm: limits are kept, said, and --strict exits with 3" {
+@test "smm: limits are kept and reported, and --strict exits with 3" {
     generate smm --rows 200 >data.svm
     run -0 svm-smm-train -q -k 3 --max-iter 4 data.svm model
     assert_output --partial 'not converged'
@@ -415,7 +415,7 @@ matrices of 1 x 3: '4:5#c:7'"
     within "$(header gap model)" 1e-3 1
 }
 
-@test "smm: a value of 1e30 beside ones holds no path down in mu up for ever" {
+@test "smm: a value of 1e30 beside ones does not stall the smoothing path forever" {
     printf '%s\n' '# matrix 2 3' '-1 1:1e30' '1 1:1 2:.5 6:1' '1 1:0' '-1 1:.25 3:2' '1 2:1 4:1' \
         '-1 1:.5 3:1 5:2' '1' '-1 2:1.5' '1 3:4' '-1 1:2 6:3' >far.svm
     for formulation in nuclear svm; do # steps up and down, each lower than the last, by one size
@@ -427,7 +427,7 @@ matrices of 1 x 3: '4:5#c:7'"
 @test "smm: bounds that contradict each other are not claimed: in the model, the report, sweeps and proofs" {
     sanitized && skip "the sanitizer's library must be the first that is loaded"
     generate smm --rows 60 >data.svm
-    # a LAPACK of singular values that are too small: the nuclear norm is too, and the dual bound too large
+    # a LAPACK whose singular values are too small makes the nuclear norm too small and the dual bound too large
     cat >lapack.c <<'EOC'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -460,7 +460,7 @@ EOC
     erring -q -s nuclear --tau 1 -v 2 -c 1,2 data.svm >table 2>told
     assert_equal "$(cut -f "$(head -1 table | tr '\t' '\n' | grep -nx gap | cut -d: -f1)" table | tr '\n' ' ')" 'gap   '
     grep -q 'not converged' told
-    # the bounds of another problem, lowrank, are no certificate anyway, and as they were
+    # the bounds of lowrank are no certificate anyway, and stay as they are
     erring -q -s lowrank -k 1 data.svm model
     assert_equal "$(header certified model)" no
     within "$(header gap model)" 0 1

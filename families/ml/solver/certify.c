@@ -89,15 +89,15 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
 
 /* Rounding errors of the rows' blocks. */
 struct rounding {
-    double *error;               /* (n_all) of their coefficients */
-    double all;                  /* sum over rows of sum |beta_k| */
-    double under;                /* excess of alpha over lambda where lambda underflows, in total */
-    double max_reach, max_ratio; /* largest feature norm, and largest alpha / (2 lambda) */
+    double *error;              /* (n_all) of their coefficients */
+    double total_size;          /* sum over rows of sum |beta_k| */
+    double underflow;           /* excess of alpha over lambda where lambda underflows, in total */
+    double max_norm, max_ratio; /* largest feature norm, and largest alpha / (2 lambda) */
 };
 
 static int bound_rounding(struct certify *certify, const struct ml_claim *claim,
                           struct rounding *rounding, struct error *err) {
-    const double *reach = certify_reach(certify);
+    const double *norms = certify_reach(certify);
     const struct ml_rows *rows = claim->rows;
     double unit = ((double)rows->q + 8) * DBL_EPSILON;
     double sums = certify_sum_rounding(rows->n_everywhere + cluster_size(rows->cluster) - 1);
@@ -109,30 +109,33 @@ static int bound_rounding(struct certify *certify, const struct ml_claim *claim,
     for (size_t i = 0; i < rows->n; i++) {
         size_t row = rows->row[i];
         struct ml_block block = ml_rows_block(rows, i, claim->loss, claim->cost);
-        const struct ml_feasibility *size = &claim->size[row];
+        const struct ml_feasibility *row_feasibility = &claim->feasibility[row];
         /* Exact blocks are differences of numbers of the size of lambda. The part of beta that
          * lambda cannot carry is subtracted. */
-        double infeasibility = claim->loss != ML_HINGE             ? 0
-                               : size->max_product <= block.lambda ? size->infeasibility
-                               : size->excess <= unit * (size->sum + block.lambda)
-                                   ? unit * block.lambda
-                                   : unit * block.lambda + size->infeasibility + 2 * size->excess;
-        rounding->error[row] = size->sum > 0 ? (unit + sums) * size->sum + infeasibility : 0;
-        rounding->all += size->sum + infeasibility / unit;
+        double infeasibility =
+            claim->loss != ML_HINGE                        ? 0
+            : row_feasibility->max_product <= block.lambda ? row_feasibility->infeasibility
+            : row_feasibility->excess <= unit * (row_feasibility->sum + block.lambda)
+                ? unit * block.lambda
+                : unit * block.lambda + row_feasibility->infeasibility +
+                      2 * row_feasibility->excess;
+        rounding->error[row] =
+            row_feasibility->sum > 0 ? (unit + sums) * row_feasibility->sum + infeasibility : 0;
+        rounding->total_size += row_feasibility->sum + infeasibility / unit;
         double pairs = block.n_relevant * (double)(block.q - block.n_relevant);
-        rounding->under += pairs * CERTIFY_UNDERFLOW;
+        rounding->underflow += pairs * CERTIFY_UNDERFLOW;
         rounding->error[row] += 2 * pairs * CERTIFY_UNDERFLOW;
-        rounding->max_reach = fmax(rounding->max_reach, reach[row]);
+        rounding->max_norm = fmax(rounding->max_norm, norms[row]);
         if (claim->loss == ML_SQUARED_HINGE) {
-            rounding->max_ratio = fmax(rounding->max_ratio, size->sum / block.lambda);
+            rounding->max_ratio = fmax(rounding->max_ratio, row_feasibility->sum / block.lambda);
         }
     }
-    double max_product[] = {rounding->max_reach, rounding->max_ratio};
-    cluster_max(rows->cluster, max_product, 2);
-    rounding->all = cluster_total(rows->cluster, rounding->all);
-    rounding->under = cluster_total(rows->cluster, rounding->under);
-    rounding->max_reach = max_product[0];
-    rounding->max_ratio = max_product[1];
+    double maxima[] = {rounding->max_norm, rounding->max_ratio};
+    cluster_max(rows->cluster, maxima, 2);
+    rounding->total_size = cluster_total(rows->cluster, rounding->total_size);
+    rounding->underflow = cluster_total(rows->cluster, rounding->underflow);
+    rounding->max_norm = maxima[0];
+    rounding->max_ratio = maxima[1];
     return 0;
 }
 
@@ -148,8 +151,8 @@ static double cost_of_balance(const struct ml_claim *claim, const struct roundin
         sum += fabs(claim->residual[k]);
     }
     double terms = (double)(claim->rows->n_everywhere + cluster_size(claim->rows->cluster) - 1);
-    sum += (terms + 2) * DBL_EPSILON * rounding->all;
-    double moved = q * sum, step = 2 * moved * rounding->max_reach;
+    sum += (terms + 2) * DBL_EPSILON * rounding->total_size;
+    double moved = q * sum, step = 2 * moved * rounding->max_norm;
     return moved * (1 + rounding->max_ratio + 2 * largest) + 0.5 * step * step;
 }
 
@@ -159,8 +162,8 @@ static double norm_bound(const struct ml_claim *claim) {
 }
 
 double ml_loss_of_zero(const struct ml_rows *rows, double cost) {
-    const struct certify_total all = {.sum = (double)rows->n_everywhere};
-    return certify_total_times(&all, cost);
+    const struct certify_total total_size = {.sum = (double)rows->n_everywhere};
+    return certify_total_times(&total_size, cost);
 }
 
 int ml_certify(struct certify *certify, const struct ml_claim *claim,
@@ -187,8 +190,9 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
         .block = 1 + BLOCK_SCORES / rows->q,
         .loss = evaluate_loss,
         .linear = claim->linear,
-        .linear_rounding = 2 * unit * rounding.all + cost_of_balance(claim, &rounding, largest) +
-                           rounding.under * (2 + rounding.max_ratio * rounding.max_ratio),
+        .linear_rounding = 2 * unit * rounding.total_size +
+                           cost_of_balance(claim, &rounding, largest) +
+                           rounding.underflow * (2 + rounding.max_ratio * rounding.max_ratio),
         .nothing = ml_loss_of_zero(rows, claim->cost),
         .enough = claim->epsilon,
         .lengthen = true};

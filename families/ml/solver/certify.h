@@ -22,11 +22,11 @@ struct ml_feasibility {
 struct ml_claim {
     const struct ml_rows *rows;
     enum ml_loss loss;
-    double cost, epsilon;              /* epsilon: the target gap */
-    const struct certify_function *f;  /* the primal point; `exact` has its scores (n_all, q) */
-    const struct certify_function *g;  /* the function of beta, without error bounds; may be f */
-    const struct ml_feasibility *size; /* (n_all) of each row */
-    const double *residual;            /* (q) free bias: sum of beta over rows; else NULL */
+    double cost, epsilon;             /* epsilon: the target gap */
+    const struct certify_function *f; /* the primal point; `exact` has its scores (n_all, q) */
+    const struct certify_function *g; /* the function of beta, without error bounds; may be f */
+    const struct ml_feasibility *feasibility; /* (n_all) of each row */
+    const double *residual;                   /* (q) free bias: sum of beta over rows; else NULL */
     double linear; /* sum of beta over relevant labels minus the conjugates, over all processes */
     struct ml_scratch *scratch;
 };

@@ -476,8 +476,8 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
         bool better = gap < 0.9 * best_gap || bounds->dual - last_dual > STALLED * gap;
         stalled = better ? 0 : stalled + 1;
         best_gap = gap < best_gap ? gap : best_gap;
-        run->converges_slowly = pace_slow(&run->pace, run->work, gap_relative(bounds->primal, bounds->dual),
-                                run->epsilon);
+        run->converges_slowly = pace_slow(&run->pace, run->work,
+                                          gap_relative(bounds->primal, bounds->dual), run->epsilon);
         if (run->stop || run->converges_slowly || stalled >= MAX_STALLED) {
             return 0;
         }

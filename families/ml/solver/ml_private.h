@@ -33,9 +33,9 @@ struct ml_point {
     double *bias;    /* (q) */
     double *scores;  /* (n_all, q) of the weights, computed in double from the data, without bias */
     double gain;     /* linear part of D, over the rows of all processes */
-    struct ml_feasibility *size; /* (n_all) of each row's beta */
-    double *residual;            /* (q) sum of beta over the rows of all processes */
-    struct ml_proof_point proof; /* the dual point, if the setup asks for it */
+    struct ml_feasibility *feasibility; /* (n_all) of each row's beta */
+    double *residual;                   /* (q) sum of beta over the rows of all processes */
+    struct ml_proof_point proof;        /* the dual point, if the setup asks for it */
     /* weights, then bias (q), of the dual point's function; NULL: those of the primal */
     double *dual;
     struct certificate certificate;

@@ -12,7 +12,7 @@ void ml_point_free(struct ml_point *point) {
     free(point->weights);
     free(point->bias);
     free(point->scores);
-    free(point->size);
+    free(point->feasibility);
     free(point->residual);
     free(point->dual);
     ml_proof_point_free(&point->proof);
@@ -25,15 +25,16 @@ size_t ml_n_weights(const struct ml *ml) {
 
 int ml_point_create(struct ml_point *point, const struct ml *ml, struct error *err) {
     size_t q = ml->rows.q;
-    *point = (struct ml_point){
-        .certificate = {.primal = INFINITY, .gap = INFINITY},
-        .bounds = {INFINITY, 0},
-        .weights = memory_zeros(ml_n_weights(ml), sizeof(double), "weights", err),
-        .bias = memory_zeros(q, sizeof(double), "weights", err),
-        .scores = memory_array(ml->rows.n_all, q * sizeof(double), "scores", err),
-        .size = memory_zeros(ml->rows.n_all, sizeof(struct ml_feasibility), "a certificate", err),
-        .residual = memory_zeros(q, sizeof(double), "a certificate", err)};
-    if (point->weights && point->bias && point->scores && point->size && point->residual) {
+    *point =
+        (struct ml_point){.certificate = {.primal = INFINITY, .gap = INFINITY},
+                          .bounds = {INFINITY, 0},
+                          .weights = memory_zeros(ml_n_weights(ml), sizeof(double), "weights", err),
+                          .bias = memory_zeros(q, sizeof(double), "weights", err),
+                          .scores = memory_array(ml->rows.n_all, q * sizeof(double), "scores", err),
+                          .feasibility = memory_zeros(ml->rows.n_all, sizeof(struct ml_feasibility),
+                                                      "a certificate", err),
+                          .residual = memory_zeros(q, sizeof(double), "a certificate", err)};
+    if (point->weights && point->bias && point->scores && point->feasibility && point->residual) {
         return 0;
     }
     ml_point_free(point);
@@ -63,7 +64,8 @@ static struct ml_feasibility feasibility_of(const struct ml_block *block, const 
     double min_side = fmin(above, below);
     return (struct ml_feasibility){.sum = sum,
                                    .infeasibility = fabs(total) + 2 * wrong,
-                                   .max_product = min_side > 0 ? max_above * max_below / min_side : 0};
+                                   .max_product =
+                                       min_side > 0 ? max_above * max_below / min_side : 0};
 }
 
 /* The part of a row's sum that no alpha in [0, lambda] can carry from relevant labels to the others
@@ -103,11 +105,11 @@ int ml_point_feasibility(const struct ml *ml, double cost, const double *beta,
     memset(point->residual, 0, q * sizeof *point->residual);
     for (size_t i = 0; list && i < ml->rows.n; i++) {
         struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, cost);
-        struct ml_feasibility *size = &point->size[ml->rows.row[i]];
-        *size = feasibility_of(&block, beta + i * width);
-        size->excess = size->max_product > block.lambda
-                           ? excess_over_lambda(&block, beta + i * width, list)
-                           : 0;
+        struct ml_feasibility *feasibility = &point->feasibility[ml->rows.row[i]];
+        *feasibility = feasibility_of(&block, beta + i * width);
+        feasibility->excess = feasibility->max_product > block.lambda
+                                  ? excess_over_lambda(&block, beta + i * width, list)
+                                  : 0;
         for (size_t k = 0; k < q; k++) {
             point->residual[k] += beta[i * width + k];
         }
@@ -186,7 +188,7 @@ int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, stru
                                    .epsilon = parameters->epsilon,
                                    .f = &f,
                                    .g = &g,
-                                   .size = point->size,
+                                   .feasibility = point->feasibility,
                                    .residual = ml->setup.free_bias ? point->residual : NULL,
                                    .linear = point->gain,
                                    .scratch = ml->bcd.scratch[0]};

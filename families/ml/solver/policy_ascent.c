@@ -49,14 +49,14 @@ static int take_beta(struct ml *ml, double cost, struct ml_point *point, struct 
 static int certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
                    struct error *err) {
     struct ml_bcd *bcd = &ml->bcd;
-    bool free_bias = ml->setup.free_bias, own = free_bias || bcd->loss == ML_SQUARED_HINGE;
+    bool free_bias = ml->setup.free_bias, from_alphas = free_bias || bcd->loss == ML_SQUARED_HINGE;
     const struct ml_alphas alphas = ml_bcd_alphas(bcd);
-    if ((own ? ml_point_dual(ml, parameters->cost, &alphas, point, err)
-             : take_beta(ml, parameters->cost, point, err)) < 0 ||
+    if ((from_alphas ? ml_point_dual(ml, parameters->cost, &alphas, point, err)
+                     : take_beta(ml, parameters->cost, point, err)) < 0 ||
         ml_point_scores(ml, point, err) < 0) {
         return -1;
     }
-    if (!own) {
+    if (!from_alphas) {
         refresh(ml, point);
     } else if (!ml->problem->gram) { /* restores the solver's W */
         ml_store_rebuild(&bcd->store, bcd->beta);
@@ -131,7 +131,7 @@ static int solve_free(struct ml_state *state, struct error *err) {
     struct ml_run *run = &state->run;
     struct ml_point *point = state->point;
     struct ml_bcd *bcd = &ml->bcd;
-    double rho = first_rho(ml), best = INFINITY;
+    double rho = first_rho(ml), best_gap = INFINITY;
     int failed = 0;
     struct pace pace = run->pace;
     bcd->constant = rho;
@@ -148,8 +148,9 @@ static int solve_free(struct ml_state *state, struct error *err) {
         bool end = is_reached(&bounds, parameters->epsilon);
         bool evaluate = run->stop || run->converges_slowly || end || failed + 1 == MAX_FAILED;
         if (!evaluate) {
-            double open = gap_relative(bounds.primal, bounds.dual);
-            evaluate = run->converges_slowly = pace_slow(&pace, run->work, open, parameters->epsilon);
+            double relative_gap = gap_relative(bounds.primal, bounds.dual);
+            evaluate = run->converges_slowly =
+                pace_slow(&pace, run->work, relative_gap, parameters->epsilon);
         }
         if (evaluate) {
             if (certify(ml, parameters, point, err) < 0) {
@@ -158,22 +159,23 @@ static int solve_free(struct ml_state *state, struct error *err) {
             bounds = point->bounds;
             end = ml_gap_reached(point, parameters->epsilon);
         }
-        if (evaluate && !end && !run->converges_slowly) { /* sums that are not 0 had overestimated the dual */
-            double open = gap_relative(bounds.primal, bounds.dual);
-            run->converges_slowly = pace_slow(&pace, run->work, open, parameters->epsilon);
+        /* sums that are not 0 had overestimated the dual */
+        if (evaluate && !end && !run->converges_slowly) {
+            double relative_gap = gap_relative(bounds.primal, bounds.dual);
+            run->converges_slowly = pace_slow(&pace, run->work, relative_gap, parameters->epsilon);
         }
         if (run->stop || run->converges_slowly || end) {
             break;
         }
-        double reached = gap_relative(bounds.primal, bounds.dual);
-        bool slow = reached > 0.5 * best;
-        failed = reached < 0.99 * best ? 0 : failed + 1;
-        best = fmin(best, reached);
+        double new_gap = gap_relative(bounds.primal, bounds.dual);
+        bool slow = new_gap > 0.5 * best_gap;
+        failed = new_gap < 0.99 * best_gap ? 0 : failed + 1;
+        best_gap = fmin(best_gap, new_gap);
         if (slow && run->iterations - before <= MAX_QUICK_SWEEPS &&
             bcd->constant < max_growth * rho) {
             bcd->constant *= growth;
         }
-        run->epsilon = fmin(gap_share * reached, run->epsilon) * (slow ? 0.5 : 1);
+        run->epsilon = fmin(gap_share * new_gap, run->epsilon) * (slow ? 0.5 : 1);
     }
     return 0;
 }

@@ -31,7 +31,7 @@ static int set_coefficients(struct ml *ml, const double *coefficients, struct ml
 
 /* Directional derivative of the loss in t, at t times the point's scores and bias. */
 static double loss_derivative(const struct ml *ml, const struct ml_parameters *parameters,
-                         const struct ml_point *point, double t) {
+                              const struct ml_point *point, double t) {
     size_t q = ml->rows.q;
     const double *bias = point->bias;
     double derivative = 0, conjugate, *s = ml->bcd.s, *vertex = ml->bcd.old;
@@ -51,7 +51,7 @@ static double loss_derivative(const struct ml *ml, const struct ml_parameters *p
  * margins that are one ulp short of 1 cost more than weights longer by that much. */
 static double best_multiple(const struct ml *ml, const struct ml_parameters *parameters,
                             const struct ml_point *point, double norm) {
-    const double ulp = 4e-16, max_step = 0.5;
+    const double ulp = 4e-16, max_step = 0.5; /* two units in the last place of 1 */
     double low = 1, high = 1;
     bool too_short = loss_derivative(ml, parameters, point, 1) + norm < 0;
     for (double step = too_short ? ulp : -ulp; fabs(step) < max_step; step *= 2) {
@@ -111,8 +111,8 @@ static void find_slack(const struct ml *ml, const struct ml_point *point, bool f
                     low = relevant ? fmin(low, s[k]) : low;
                     high = relevant ? high : fmax(high, s[k]);
                 } else if (relevant == falls) {
-                    double left = falls ? s[k] - 1 - high : low - 1 - s[k];
-                    slack[k] = fmax(slack[k], -left);
+                    double shift = falls ? s[k] - 1 - high : low - 1 - s[k];
+                    slack[k] = fmax(slack[k], -shift);
                 }
             }
         }
@@ -124,7 +124,7 @@ static void find_slack(const struct ml *ml, const struct ml_point *point, bool f
 }
 
 /* Moves the entries of a free bias together where the loss does not determine them: an interior
- * point may have them at millions, to which the scores would be rounded. Labels are raised, then
+ * point may have them at millions, where scores lose digits. Labels are raised, then
  * lowered, but stay at a distance of 1 from any pair with a loss. */
 static int centre_bias(const struct ml *ml, struct ml_point *point, struct error *err) {
     enum { PASSES = 3 };
@@ -155,7 +155,7 @@ static int centre_bias(const struct ml *ml, struct ml_point *point, struct error
     return 0;
 }
 
-/* Builds and certifies both points of a fit: the primal is scaled and, if `settle`, its free bias
+/* Builds and certifies both points of a fit: the primal is scaled and, if `centre`, its free bias
  * centred. Overwrites the score store's W. */
 static int form_point(struct ml *ml, const struct ml_parameters *parameters,
                       const struct ml_fit *fit, double scale, bool centre, struct ml_point *point,
@@ -168,11 +168,11 @@ static int form_point(struct ml *ml, const struct ml_parameters *parameters,
     for (size_t k = 0; k < q; k++) {
         point->bias[k] = ml->setup.free_bias ? fit->bias[k] : constant * point->residual[k];
     }
-    bool own = fit->weights || fit->coefficients;
+    bool has_primal = fit->weights || fit->coefficients;
     if (ml_point_separate_dual(ml, point, err) < 0) {
         return -1;
     }
-    if (own) {
+    if (has_primal) {
         memcpy(point->bias, fit->bias, q * sizeof *point->bias);
     }
     if (fit->weights) {
@@ -198,7 +198,7 @@ static int form_point(struct ml *ml, const struct ml_parameters *parameters,
 struct fallback {
     struct ml_state *state;
     struct ml_interior *interior; /* NULL: admm */
-    struct ml_admm *split;
+    struct ml_admm *admm;
     double min_scale; /* of the gap's denominator: rounding of the loss at 0 */
     struct monitor monitor;
 };
@@ -236,8 +236,8 @@ static int run_to(void *context, double epsilon, struct tolerance_end *end, stru
     struct fallback *fallback = context;
     struct ml_state *state = fallback->state;
     struct ml_fit fit;
-    if (fallback->split) {
-        ml_admm_run(fallback->split, rounding * epsilon, fallback->min_scale, &fallback->monitor,
+    if (fallback->admm) {
+        ml_admm_run(fallback->admm, rounding * epsilon, fallback->min_scale, &fallback->monitor,
                     &fit);
     } else {
         ml_interior_run(fallback->interior, rounding * epsilon, fallback->min_scale,
@@ -255,15 +255,15 @@ static int run_to(void *context, double epsilon, struct tolerance_end *end, stru
 }
 
 /* Runs one of the two methods, and restores the score store's W to that of beta. */
-static int fallback(struct ml_state *state, struct ml_interior *interior, struct ml_admm *split,
-                    struct error *err) {
-    const double tiny = 1e-13;
+static int run_fallback(struct ml_state *state, struct ml_interior *interior, struct ml_admm *admm,
+                        struct error *err) {
+    const double tiny = 1e-13; /* of the loss at 0, which is accurate to about so much */
     struct ml *ml = state->ml;
     uint64_t before = state->run.iterations;
     struct monitor_run after;
     struct fallback fallback = {.state = state,
                                 .interior = interior,
-                                .split = split,
+                                .admm = admm,
                                 .min_scale =
                                     tiny * ml_loss_of_zero(&ml->rows, state->parameters->cost),
                                 .monitor = monitor_after(&after, state->run.monitor, before, 0)};
@@ -298,7 +298,7 @@ int ml_run_interior_point(void *context, const struct monitor *monitor, struct e
     return ml_interior_start(ml->interior, state->parameters->loss, state->parameters->cost, err) <
                    0
                ? -1
-               : fallback(state, ml->interior, NULL, err);
+               : run_fallback(state, ml->interior, NULL, err);
 }
 
 /* Starts at the point of coordinate ascent. Does nothing if K proves not to be positive
@@ -311,7 +311,7 @@ int ml_run_admm(void *context, const struct monitor *monitor, struct error *err)
     const struct ml_bcd *bcd = &ml->bcd;
     size_t width = bcd->store.width;
     double *scores = memory_array(ml->rows.n, width * sizeof *scores, "scores", err);
-    struct ml_admm *split = NULL;
+    struct ml_admm *admm = NULL;
     if (!scores) {
         return -1;
     }
@@ -320,12 +320,12 @@ int ml_run_admm(void *context, const struct monitor *monitor, struct error *err)
     }
     const struct ml_admm_start start = {bcd->beta, scores, width};
     double constant = ml->setup.bias * ml->setup.bias;
-    int status = ml_admm_create(&split, ml->problem, &ml->rows, parameters->loss, parameters->cost,
+    int status = ml_admm_create(&admm, ml->problem, &ml->rows, parameters->loss, parameters->cost,
                                 constant, ml->setup.free_bias, &start, err);
     free(scores);
-    if (split) {
-        status = fallback(state, NULL, split, err);
+    if (admm) {
+        status = run_fallback(state, NULL, admm, err);
     }
-    ml_admm_free(split);
+    ml_admm_free(admm);
     return status;
 }

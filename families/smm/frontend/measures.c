@@ -1,12 +1,12 @@
-/* How predictions of support matrix machines are measured, by both programs.
+/* Measures of predictions of support matrix machines, for both programs.
  *
  *   accuracy           share of the rows whose label is predicted
- *   balanced-accuracy  mean over the labels that occur of the share of their rows that is right
+ *   balanced-accuracy  mean over the occurring labels of the share of their rows predicted right
  *   true-positives, false-negatives, false-positives, true-negatives
  *                      numbers of rows; with two labels only, of which the last in the model's
  *                      order is positive. Measures of the predictor, not of cross-validation
- * Rows without a label are left out. Labels that the model does not know are never right, and count
- * as one label. */
+ * Rows without a label are left out. Labels that the model does not have are never predicted, and
+ * count as one label. */
 #include "families/shared/confusion.h"
 #include "families/shared/tables.h"
 

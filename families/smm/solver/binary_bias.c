@@ -62,7 +62,8 @@ static double smooth_slope(const struct binary_loss *loss, const double *margin,
 
 /* At a tiny mu, rounding of b leaves a residual y'alpha. It is removed from the alphas inside their
  * bounds, as a smaller step in b would do. */
-static void remove_residual(const struct binary_loss *loss, size_t n, double derivative, double *alpha) {
+static void remove_residual(const struct binary_loss *loss, size_t n, double derivative,
+                            double *alpha) {
     double room = 0;
     for (size_t i = 0; i < n; i++) {
         room += alpha[i] > 0 && alpha[i] < loss->cost[i] ? loss->cost[i] : 0;
@@ -132,8 +133,8 @@ double binary_bias(const struct binary_loss *loss, const double *s, size_t n, do
 
 /* ---- line search ---- */
 
-int search_length(length_derivative derivative_at, void *context, const struct monitor *monitor, double *length,
-                bool *moved, struct error *err) {
+int search_length(length_derivative derivative_at, void *context, const struct monitor *monitor,
+                  double *length, bool *moved, struct error *err) {
     enum { MAX_TRIALS = 30 };
     const double accuracy = 0.1;
     double low = 0, low_slope, high = INFINITY, high_slope = 0, theta = 1;

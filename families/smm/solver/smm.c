@@ -31,7 +31,7 @@ struct smm {
     struct labels labels;
     size_t n_subproblems;
     struct smm_subproblem *subproblem; /* (n_subproblems) */
-    double *unit;                      /* (n) cost of a row, relative to C */
+    double *relative_cost;             /* (n) cost of a row, relative to C */
     uint32_t *class;                   /* (n) number of its label */
     double *y, *cost;                  /* (n) of the present subproblem */
     double *s, *breaks;                /* (n), (2n) work */
@@ -81,7 +81,7 @@ static int take_labels(struct smm *smm, const double *weight, struct error *err)
     labels_map(&smm->labels, &data->names, map);
     for (size_t i = 0; i < smm->problem->n; i++) {
         smm->class[i] = map[data->label[i]];
-        smm->unit[i] = weight ? weight[data->label[i]] : 1;
+        smm->relative_cost[i] = weight ? weight[data->label[i]] : 1;
     }
     free(map);
     return 0;
@@ -117,12 +117,12 @@ static int create_subproblems(struct smm *smm, struct error *err) {
 static int create_parts(struct smm *smm, const double *weight, struct error *err) {
     size_t n = smm->problem->n;
     smm->class = memory_array(n, sizeof *smm->class, "labels", err);
-    smm->unit = memory_array(n, 6 * sizeof *smm->unit, "costs", err);
+    smm->relative_cost = memory_array(n, 6 * sizeof *smm->relative_cost, "costs", err);
     smm->M = memory_array(smm->cells, sizeof *smm->M, "a matrix", err);
-    if (!smm->class || !smm->unit || !smm->M) {
+    if (!smm->class || !smm->relative_cost || !smm->M) {
         return -1;
     }
-    smm->y = smm->unit + n;
+    smm->y = smm->relative_cost + n;
     smm->cost = smm->y + n;
     smm->s = smm->cost + n;
     smm->breaks = smm->s + n;
@@ -176,7 +176,7 @@ void smm_free(struct smm *smm) {
     score_map_free(&smm->map);
     labels_free(&smm->labels);
     free(smm->class);
-    free(smm->unit);
+    free(smm->relative_cost);
     free(smm->M);
     free(smm);
 }
@@ -187,11 +187,12 @@ void smm_free(struct smm *smm) {
 enum { MAX_RUNS = 5 };
 
 /* Certifies both bounds of W and the dual point. */
-static int claim(struct smm *smm, const struct binary_loss *loss, double tau, const double *alpha,
-                 const double *W, double bias, struct certificate *certificate, struct error *err) {
-    const struct smm_claim claimed = {
+static int certify_points(struct smm *smm, const struct binary_loss *loss, double tau,
+                          const double *alpha, const double *W, double bias,
+                          struct certificate *certificate, struct error *err) {
+    const struct smm_claim input = {
         .matrices = &smm->matrices, .loss = loss, .tau = tau, .W = W, .bias = bias, .alpha = alpha};
-    return smm_certify(smm->certify, &claimed, certificate, err);
+    return smm_certify(smm->certify, &input, certificate, err);
 }
 
 /* Seconds reserved for the final certificate and for the last work of a solver after its deadline,
@@ -199,22 +200,23 @@ static int claim(struct smm *smm, const struct binary_loss *loss, double tau, co
 static int measure_final_work(struct smm *smm, const struct binary_loss *loss, double tau,
                               const struct monitor *monitor, struct smm_subproblem *subproblem,
                               struct error *err) {
-    const double certificates = 3;
+    const double reserved_certificates = 3;
     size_t n = smm->problem->n;
-    double left = monitor_left(monitor);
+    double seconds_left = monitor_left(monitor);
     struct certificate certificate;
     smm->final_seconds = 0;
-    if (left == INFINITY) {
+    if (seconds_left == INFINITY) {
         return 0;
     }
     memset(subproblem->W, 0, smm->cells * sizeof *subproblem->W);
     for (size_t i = 0; i < n; i++) {
         subproblem->alpha[i] = 1 / (double)n;
     }
-    if (claim(smm, loss, tau, subproblem->alpha, subproblem->W, 0, &certificate, err) < 0) {
+    if (certify_points(smm, loss, tau, subproblem->alpha, subproblem->W, 0, &certificate, err) <
+        0) {
         return -1;
     }
-    smm->final_seconds = certificates * (left - monitor_left(monitor));
+    smm->final_seconds = reserved_certificates * (seconds_left - monitor_left(monitor));
     return 0;
 }
 
@@ -226,7 +228,8 @@ static int certify(struct smm *smm, const struct binary_loss *loss, double tau,
     double sum, *alpha = subproblem->alpha;
     struct certificate *certificate = &subproblem->certificate;
     binary_balance(loss->cluster, loss->y, smm->problem->n, alpha);
-    if (claim(smm, loss, tau, alpha, subproblem->W, subproblem->bias, certificate, err) < 0) {
+    if (certify_points(smm, loss, tau, alpha, subproblem->W, subproblem->bias, certificate, err) <
+        0) {
         return -1;
     }
     if (certificate->worse) {
@@ -271,8 +274,8 @@ static int update_best(struct smm *smm, const struct binary_loss *loss, double t
     if (dual) {
         memcpy(subproblem->alpha, best->alpha, n * sizeof *best->alpha);
     }
-    if ((primal || dual) && claim(smm, loss, tau, subproblem->alpha, subproblem->W,
-                                  subproblem->bias, &subproblem->certificate, err) < 0) {
+    if ((primal || dual) && certify_points(smm, loss, tau, subproblem->alpha, subproblem->W,
+                                           subproblem->bias, &subproblem->certificate, err) < 0) {
         return -1;
     }
     subproblem->primal = subproblem->certificate.primal;
@@ -301,7 +304,7 @@ struct solving {
  * bounds differ, runs alone. */
 static int solve_once(void *context, double tolerance, struct tolerance_end *end,
                       struct error *err) {
-    const double helped = 0.5;
+    const double min_progress = 0.5;
     struct solving *solving = context;
     struct smm *smm = solving->smm;
     struct smm_state *state = &solving->state;
@@ -319,7 +322,8 @@ static int solve_once(void *context, double tolerance, struct tolerance_end *end
         return -1;
     }
     double gap = subproblem->certificate.gap;
-    bool stalled = fit->reason || !(fit->dual < fit->primal) || !(gap < helped * solving->last_gap);
+    bool stalled =
+        fit->reason || !(fit->dual < fit->primal) || !(gap < min_progress * solving->last_gap);
     bool last = state->failed || !policy_applies(&smm_policy, ALGORITHM_INTERIOR_POINT, state);
     end->gap = gap;
     end->limited = stop_limited(fit->reason);
@@ -463,7 +467,7 @@ static int solve_subproblem(struct smm *smm, size_t m, const struct smm_paramete
     uint32_t positive = smm->n_subproblems == 1 ? 1 : (uint32_t)m;
     for (size_t i = 0; i < smm->problem->n; i++) {
         smm->y[i] = smm->class[i] == positive ? 1 : -1;
-        smm->cost[i] = parameters->cost * smm->unit[i];
+        smm->cost[i] = parameters->cost * smm->relative_cost[i];
     }
     const struct binary_loss loss = {.y = smm->y,
                                      .cost = smm->cost,
@@ -471,7 +475,8 @@ static int solve_subproblem(struct smm *smm, size_t m, const struct smm_paramete
                                      .cluster = smm->problem->cluster};
     double tau = parameters->formulation == SMM_NUCLEAR ? parameters->tau : 0;
     bool past_deadline = is_past_deadline(smm, monitor);
-    if (m == 0 && !past_deadline && measure_final_work(smm, &loss, tau, monitor, subproblem, err) < 0) {
+    if (m == 0 && !past_deadline &&
+        measure_final_work(smm, &loss, tau, monitor, subproblem, err) < 0) {
         return -1;
     }
     struct monitor_run early;

@@ -151,7 +151,7 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
                                    .cost = cost,
                                    .f = &f,
                                    .g = &g,
-                                   .size = scene->size,
+                                   .feasibility = scene->size,
                                    .residual = free_bias ? scene->residual : NULL,
                                    .linear = linear,
                                    .scratch = scene->scratch};
@@ -194,7 +194,7 @@ static void check_met(struct random *random) {
                                    .cost = 1.5,
                                    .f = &f,
                                    .g = &g,
-                                   .size = scene.size,
+                                   .feasibility = scene.size,
                                    .scratch = scene.scratch};
     struct certificate found;
     MUST(ml_certify(scene.line.certify, &claim, &found, &err));
