@@ -84,9 +84,11 @@ int matrix_shape_width(const struct options *options, const struct data *data, u
 void matrix_shape_limit(const char *shape, const char *comment, struct input_limit *limit) {
     const char *given = behind_key(comment);
     struct matrix_shape found = {0}, of_rows = {0};
-    bool given_by_shape = shape && parse(shape, 'x', &found), given_by_rows = given && parse(given, ' ', &of_rows);
+    bool given_by_shape = shape && parse(shape, 'x', &found),
+         given_by_rows = given && parse(given, ' ', &of_rows);
     *limit = (struct input_limit){0};
-    if ((shape && !given_by_shape) || (!given_by_shape && !given_by_rows) || (given_by_shape && given_by_rows && differ(&found, &of_rows))) {
+    if ((shape && !given_by_shape) || (!given_by_shape && !given_by_rows) ||
+        (given_by_shape && given_by_rows && differ(&found, &of_rows))) {
         return; /* the caller reports a missing shape */
     }
     found = given_by_shape ? found : of_rows;

@@ -33,9 +33,8 @@ struct run {
 
 /* Rows of Vt (r, width), orthonormal and random. */
 static int draw_start(const struct run *run, size_t number, double *Vt, struct error *err) {
-    enum {
-        UNIFORMS = 12
-    }; /* summed: about normal, without library functions that differ between systems */
+    /* summed: about normal, without library functions that differ between systems */
+    enum { UNIFORMS = 12 };
     size_t r = run->problem.rank, width = run->matrices.width;
     double *normal = memory_array(r * (width + r + 1), sizeof *normal, "a start", err);
     if (!normal) {
