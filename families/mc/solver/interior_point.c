@@ -421,13 +421,13 @@ static int certify_points(struct mc_interior *mc, double cost, double epsilon, d
             status = take_weights(mc, mc->w, W, bias, err);
         }
         status = status < 0 ? -1 : certify_rescaled(mc, cost, 1, &dual, fit, err);
-        double length = fit->certificate.length, factor = length, best = 1, min = fit->primal;
-        for (int t = 0; status == 0 && t < MAX_RESCALINGS && length > 1; t++) {
+        double scaling = fit->certificate.length, factor = scaling, best = 1, min = fit->primal;
+        for (int t = 0; status == 0 && t < MAX_RESCALINGS && scaling > 1; t++) {
             status = certify_rescaled(mc, cost, factor, &dual, fit, err);
             best = fit->primal < min ? factor : best;
             min = fmin(min, fit->primal);
-            length = fit->certificate.length;
-            factor *= length;
+            scaling = fit->certificate.length;
+            factor *= scaling;
         }
         if (status == 0 && fit->primal > min) {
             status = certify_rescaled(mc, cost, best, &dual, fit, err);

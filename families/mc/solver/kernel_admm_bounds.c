@@ -235,9 +235,9 @@ int mc_admm_active_set(struct admm *admm, double epsilon, double evaluation, dou
         if (evaluate_swept(admm, epsilon, err) < 0) {
             return -1;
         }
-        double difference = admm->primal - admm->dual;
+        double absolute_gap = admm->primal - admm->dual;
         if (gap_reached(admm->primal, admm->dual, epsilon) || monitor_late(monitor) ||
-            !(iteration.gain > MIN_GAIN * difference) || iteration.too_many ||
+            !(iteration.gain > MIN_GAIN * absolute_gap) || iteration.too_many ||
             admm->active_set_work > MAX_WORK * admm->work || used_here > needed) {
             return 0;
         }

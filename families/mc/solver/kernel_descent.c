@@ -100,15 +100,16 @@ static int run_active_set(struct mc_kernel *kernel, const struct monitor *monito
 }
 
 /* Chooses a working set and sweeps over it. progress->n_set is 0 if no row would gain. */
-static int run_set(struct mc_kernel *kernel, double target_difference,
-                   const struct monitor *monitor, struct progress *progress, struct error *err) {
-    double distance = kernel->primal - kernel->dual;
+static int run_set(struct mc_kernel *kernel, double target_gap, const struct monitor *monitor,
+                   struct progress *progress, struct error *err) {
+    double absolute_gap = kernel->primal - kernel->dual;
     progress->n_gaining = mc_kernel_list(kernel);
-    if (enlarge(kernel, progress->n_gaining, progress->n_set, distance / progress->last, err) < 0) {
+    if (enlarge(kernel, progress->n_gaining, progress->n_set, absolute_gap / progress->last, err) <
+        0) {
         return -1;
     }
     progress->set = true;
-    progress->last = distance;
+    progress->last = absolute_gap;
     progress->before = kernel->dual;
     size_t max = progress->max_set < kernel->max_set ? progress->max_set : kernel->max_set;
     progress->n_set = mc_kernel_choose(kernel, progress->n_gaining, max);
@@ -117,8 +118,7 @@ static int run_set(struct mc_kernel *kernel, double target_difference,
         return 0;
     }
     if ((kernel->exact && mc_alpha_copy(&kernel->before, &kernel->alpha, err) < 0) ||
-        mc_kernel_descend(kernel, progress->n_set, target_difference, monitor, &progress->end,
-                          err) < 0) {
+        mc_kernel_descend(kernel, progress->n_set, target_gap, monitor, &progress->end, err) < 0) {
         return -1;
     }
     progress->active_set_next = progress->end == MC_SET_TO_ACTIVE_SET;
@@ -145,17 +145,17 @@ static int evaluate(struct mc_kernel *kernel, const struct progress *progress, d
 /* Updates the progress by the current bounds, and chooses the next iteration. False if the descent
  * has stalled. */
 static bool has_progress(const struct mc_kernel *kernel, struct progress *progress) {
-    double distance =
+    double absolute_gap =
         kernel->primal - kernel->dual; /* not the relative gap, which may stay near 1 for long */
     progress->waiting += !progress->set                   ? ACTIVE_SET_ITERATION
                          : progress->end == MC_SET_SOLVED ? SOLVED
                                                           : 1;
     double growth = expm1(log1p(MIN_RELATIVE_RISE) * fmax(1, progress->waiting / (double)SOLVED));
-    double rise = fmin(MIN_RISE * distance, growth * fabs(progress->highest));
+    double rise = fmin(MIN_RISE * absolute_gap, growth * fabs(progress->highest));
     bool risen = kernel->dual > progress->highest + rise &&
                  (kernel->definite || progress->n_gaining > progress->n_set);
-    if (distance < progress->best * (1 - PROGRESS) || risen) {
-        progress->best = fmin(progress->best, distance);
+    if (absolute_gap < progress->best * (1 - PROGRESS) || risen) {
+        progress->best = fmin(progress->best, absolute_gap);
         progress->highest = fmax(progress->highest, kernel->dual);
         progress->waiting = 0;
     }
@@ -170,10 +170,10 @@ static bool has_progress(const struct mc_kernel *kernel, struct progress *progre
 
 /* Whether the policy hands over to ADMM. */
 static bool is_slow(const struct mc_kernel *kernel, struct progress *progress, double target) {
-    double distance = kernel->primal - kernel->dual;
+    double absolute_gap = kernel->primal - kernel->dual;
     double work = kernel->work + kernel->active_set_work;
-    double need = mc_rate_needed(&progress->rate, work, distance, target * kernel->primal);
-    mc_rate_update(&progress->rate, work, distance);
+    double need = mc_rate_needed(&progress->rate, work, absolute_gap, target * kernel->primal);
+    mc_rate_update(&progress->rate, work, absolute_gap);
     const struct mc_descent_work used = {.all = work,
                                          .needed = need,
                                          .active_set = kernel->active_set_work,

@@ -83,9 +83,9 @@ enum mc_kernel_end {
 };
 
 /* Sweeps over the m rows of the set until its part of the gap is small, or the policy hands over to
- * active-set iterations or ADMM. target_difference: the target of primal - dual of the whole
+ * active-set iterations or ADMM. target_gap: the target of primal - dual of the whole
  * problem. */
-int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double target_difference,
+int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double target_gap,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
 
 /* Work of an active-set iteration with `size` free variables; INFINITY if these are too many. */

@@ -460,12 +460,11 @@ static enum mc_kernel_end update(struct inner *inner, struct descent *descent, d
                                     : MC_SET_ENDED;
 }
 
-int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double target_difference,
+int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double target_gap,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err) {
     struct inner inner;
     int status = inner_create(&inner, kernel, m, err);
-    double target =
-        fmax(INNER_GAP * (kernel->primal - kernel->dual), TARGET_PART * target_difference);
+    double target = fmax(INNER_GAP * (kernel->primal - kernel->dual), TARGET_PART * target_gap);
     size_t max = MAX_STEPS / m > MAX_SWEEPS ? MAX_STEPS / m : MAX_SWEEPS, next = 1;
     struct descent descent = {.best = INFINITY, .rate = {.earlier = INFINITY}};
     *end = MC_SET_ENDED;

@@ -126,8 +126,9 @@ static double mc_linear_sum(const struct mc_linear *linear) {
     return cluster_total(linear->cluster, sum);
 }
 
-/* Whether sweeps over the classes with nonzero alpha alone are used. */
-static bool mc_linear_few(const struct mc_linear *linear) {
+/* Whether rows have lists of classes with nonzero alpha, over which there are sweeps of their
+ * own. */
+static bool mc_linear_has_lists(const struct mc_linear *linear) {
     return linear->shape.form->relative && linear->alpha.list;
 }
 
@@ -150,20 +151,20 @@ static double mc_linear_alpha_gain(struct mc_linear *linear, const uint32_t *ord
     return sum;
 }
 
-/* Extrapolates the alpha of a row by `ahead` times its last change, clipped to its feasible set.
- * Returns 1 if it was clipped, with u (k) = the coefficients of the clipped less the unclipped
+/* Extrapolates the alpha of a row by `extrapolation` times its last change, clipped to its feasible
+ * set. Returns 1 if it was clipped, with u (k) = the coefficients of the clipped less the unclipped
  * point; else 0. */
-static int mc_linear_extrapolate(struct mc_linear *linear, size_t i, double ahead,
+static int mc_linear_extrapolate(struct mc_linear *linear, size_t i, double extrapolation,
                                  struct error *err) {
     size_t k = linear->shape.k, y = linear->y[i];
     double cap = linear->cap[y], sum = 0, scale;
     double *from = linear->u, *to = linear->to;
-    bool cut = false, moved = false;
+    bool clipped = false, moved = false;
     mc_alpha_load(&linear->last, i, from);
     mc_alpha_load(&linear->before, i, to);
     for (size_t c = 0; c < k; c++) {
         moved = moved || to[c] != from[c];
-        from[c] = to[c] + ahead * (to[c] - from[c]);
+        from[c] = to[c] + extrapolation * (to[c] - from[c]);
         to[c] = fmin(fmax(from[c], 0), cap);
         sum += to[c];
     }
@@ -174,14 +175,14 @@ static int mc_linear_extrapolate(struct mc_linear *linear, size_t i, double ahea
     for (size_t c = 0; c < k; c++) {
         to[c] *= scale;
         from[c] = to[c] - from[c];
-        cut = cut || from[c] != 0;
+        clipped = clipped || from[c] != 0;
     }
     if (mc_alpha_store(&linear->alpha, i, to, err) < 0) {
         return -1;
     }
     memcpy(to, from, k * sizeof *to);
     mc_coefficients(&linear->shape, y, to, linear->u);
-    return cut;
+    return clipped;
 }
 
 /* Sets the alpha of these rows to start + theta (alpha - start), start being that of the round, and

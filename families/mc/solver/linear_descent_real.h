@@ -19,7 +19,7 @@ struct NAME(descent) {
     REAL *start;  /* W after extrapolation, */
     REAL *own;    /* the part of this process in the last step */
     double *step; /* (n_features + 1, k), and one number: the sum of the steps of all processes */
-    double extrapolation; /* extrapolation, as a multiple of the last step */
+    double extrapolation; /* as a multiple of the last step */
 };
 
 /* s[0 .. vectors) += x'W for these classes. `chains` independent sums hide the latency of
@@ -318,13 +318,13 @@ static void NAME(row_scores_few)(const struct mc_row *row, double bias, const RE
     for (size_t t = 0; t < row->n; t++) {
         REAL x = (REAL)row->value[t];
         const REAL *w = W + row->column[t] * width;
-        const REAL *ahead =
+        const REAL *later =
             W +
             row->column[t + MC_PREFETCH_DISTANCE < row->n ? t + MC_PREFETCH_DISTANCE : row->n - 1] *
                 width;
         for (size_t e = 0; e < n; e++) {
-            __builtin_prefetch(ahead +
-                               classes[e]); /* nearly every entry is in a cache line of its own */
+            /* nearly every entry is in a cache line of its own */
+            __builtin_prefetch(later + classes[e]);
             s[e] += x * w[classes[e]];
         }
     }
@@ -364,12 +364,12 @@ static void NAME(sweep_few)(struct NAME(descent) * descent, struct mc_linear *li
             continue;
         }
         NAME(scale_change)(descent);
-        uint32_t kept = 0;
+        uint32_t n_nonzero = 0;
         for (size_t e = 0; e < m; e++) {
-            entry[kept] = (struct mc_entry){entry[e].c, (double)descent->alpha[e]};
-            kept += descent->alpha[e] != 0;
+            entry[n_nonzero] = (struct mc_entry){entry[e].c, (double)descent->alpha[e]};
+            n_nonzero += descent->alpha[e] != 0;
         }
-        linear->alpha.list[i].n = kept;
+        linear->alpha.list[i].n = n_nonzero;
         NAME(update_some)
         (&row, linear->bias, descent->W, linear->n_features, descent->blocks.width, descent->u,
          linear->changed, m + 1);
@@ -385,7 +385,7 @@ static int NAME(sweep_alone)(struct NAME(descent) * descent, struct mc_linear *l
     size_t n = mc_sampling_sweep(&linear->sampling);
     int status = NAME(sweep)(descent, linear, linear->sampling.order, n, monitor, err);
     linear->sweeps++;
-    for (int few = 0; status == 0 && few < FEW_SWEEPS && mc_linear_few(linear); few++) {
+    for (int few = 0; status == 0 && few < FEW_SWEEPS && mc_linear_has_lists(linear); few++) {
         n = mc_sampling_sweep(&linear->sampling);
         NAME(sweep_few)(descent, linear, linear->sampling.order, n);
     }

@@ -101,7 +101,7 @@ static int NAME(round)(struct NAME(descent) * descent, struct mc_linear *linear,
         if (NAME(sweep)(descent, linear, order, n, NULL, err) < 0) {
             return -1;
         }
-        for (int few = 0; few < FEW_SWEEPS && mc_linear_few(linear); few++) {
+        for (int few = 0; few < FEW_SWEEPS && mc_linear_has_lists(linear); few++) {
             NAME(sweep_few)(descent, linear, order, n);
         }
         if (++repeats < linear->rounds.repeats) {
