@@ -82,9 +82,9 @@ enum kind { SCORES, ORDER, PAIRS };
 
 struct lines {
     enum kind kind;
-    bool named;      /* --names */
-    bool keeps;      /* rows are kept to the end of the file */
-    size_t n_scores; /* of a row */
+    bool named;       /* --names */
+    bool stores_rows; /* rows are kept to the end of the file */
+    size_t n_scores;  /* of a row */
     bool calibrated;
     double slope;
     struct buffered_rows rows; /* unless they are written as they come */
@@ -108,7 +108,7 @@ static int open_lines(void **state, const struct options *options, const struct 
                   : options_given(options, "order") ? ORDER
                                                     : SCORES;
     lines->named = options_given(options, "names");
-    lines->keeps = lines->kind != SCORES || options_given(options, "trec");
+    lines->stores_rows = lines->kind != SCORES || options_given(options, "trec");
     lines->n_scores = model_n_scores(model);
     lines->calibrated = model_value(model, "probability-slope") != NULL;
     lines->maps = model_value(model, TARGETS_KEY) != NULL;
@@ -191,7 +191,7 @@ static void write_score(struct lines *lines, const struct data *rows, size_t i, 
 static int add_rows(void *state, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = state;
-    if (lines->keeps && keep_rows(lines, rows, scores, err) < 0) {
+    if (lines->stores_rows && keep_rows(lines, rows, scores, err) < 0) {
         return -1;
     }
     for (size_t i = 0; output && lines->kind == SCORES && i < rows->n_rows; i++) {

@@ -333,11 +333,11 @@ static const char *read_word(struct line *line) {
 }
 
 /* The next number, no less than `least`; `none` is INFINITY. */
-static double read_number(struct line *line, double least) {
+static double read_number(struct line *line, double min_value) {
     const char *word = read_word(line);
     double number = INFINITY;
     bool read = strcmp(word, "none") == 0 || number_parse_whole(word, &number);
-    line->failed = line->failed || !read || !(number >= least);
+    line->failed = line->failed || !read || !(number >= min_value);
     return number;
 }
 
