@@ -37,7 +37,8 @@ int buffered_rows_add(struct buffered_rows *rows, const struct data *block, cons
     if (block->remark_start && keep_remarks(rows, block, err) < 0) {
         return -1;
     }
-    for (size_t q = rows->queries.n; q < block->queries.n; q++) { /* numbered in the same order */
+    for (size_t q = rows->queries.n; q < block->queries.n;
+         q++) { /* numbered in the same order in both */
         const char *name = block->queries.name[q];
         uint32_t number;
         if (names_add(&rows->queries, name, strlen(name), &number, err) < 0) {
@@ -69,7 +70,7 @@ int buffered_rows_visit(struct buffered_rows *rows,
                                      struct error *err),
                         void *context, struct error *err) {
     size_t n = rows->n;
-    /* for each row 1 + its place in the sorted rows if it is the first of its query */
+    /* for the first row of each query 1 + its position in the sorted rows; else 0 */
     size_t *starts = memory_zeros(n, sizeof *starts, "predictions", err);
     if (!starts) {
         return -1;

@@ -1,5 +1,5 @@
-/* Rows of a test file that are kept until their queries are known to be complete, which is at the
- * end of the file: their queries, scores and names. */
+/* Rows of a test file, stored until the end of the file: only then are their queries known to be
+ * complete. Stores queries, scores and names. */
 #ifndef FAMILIES_RANK_FRONTEND_BUFFERED_ROWS_H
 #define FAMILIES_RANK_FRONTEND_BUFFERED_ROWS_H
 
@@ -16,26 +16,26 @@ struct buffered_row {
     uint64_t query;
     size_t number; /* in the file, from 0 */
     double score;
-    size_t remark, remark_length; /* its comment, in text */
+    size_t remark, remark_length; /* comment of the row: offset and length in text */
 };
 
 struct buffered_rows {
     struct buffered_row *row; /* (n) */
     size_t n;
-    char *text; /* (n_text) of comments */
+    char *text; /* (n_text) comments */
     size_t n_text;
     bool has_queries;     /* a row has a qid */
-    struct names queries; /* names among the qids, as in the data */
+    struct names queries; /* qids that are names, numbered as in the data */
 };
 
-/* Adds the rows of a block with their scores (n_rows; NULL: 0), and their comments if it has
- * them. */
+/* Adds the rows of a block with their scores (n_rows; NULL: 0), and their comments if it has them.
+ * -1 if memory is short. */
 int buffered_rows_add(struct buffered_rows *rows, const struct data *block, const double *scores,
                       struct error *err);
 void buffered_rows_free(struct buffered_rows *rows);
 
-/* Sorts by query, and visits each with its rows, in the order of the file, by the first row of
- * each. */
+/* Sorts the rows by query and calls visit for each query with its rows in the order of the file.
+ * Queries are in the order of their first rows. -1 if memory is short or visit returns -1. */
 int buffered_rows_visit(struct buffered_rows *rows,
                         int (*visit)(void *context, struct buffered_row *row, size_t n,
                                      struct error *err),
@@ -43,15 +43,15 @@ int buffered_rows_visit(struct buffered_rows *rows,
 
 /* ---- names of rows ---- */
 
-/* The name in a comment: X where it begins with `docid = X`, as in LETOR's files, else all of it;
- * or the first word of that. */
+/* The name in a comment: X if it begins with `docid = X`, as in LETOR's files, else the comment, or
+ * its first word if first_word. Points into comment. */
 struct row_name {
     const char *text;
     size_t length;
 };
 struct row_name row_name_in(const char *remark, size_t length, bool first_word);
 
-/* Writes a name, tabs as blanks; the row's number, from 1, if it is empty. */
+/* Writes a name with tabs replaced by blanks; if it is empty, the row's number from 1. */
 void row_name_write(struct row_name name, size_t number, struct output *output);
 
 #endif

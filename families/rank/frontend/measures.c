@@ -1,5 +1,5 @@
-/* How predictions of rankings are measured, by both programs: metrics.h behind the drivers' table,
- * by scores or by the margins of a model of pairs. */
+/* Measures of rankings for both programs: the table of measures (driver/measures.h) over metrics.h,
+ * from scores or from the margins of a model of pair features. */
 #include "families/shared/tables.h"
 
 #include "common/base/memory.h"
@@ -39,10 +39,10 @@ static const struct option_spec measure_options[] = {
     OPTION(COUNT, 0, "max-grade", "G", "of err@K: the highest grade, as which higher ones count",
            SINGLE, .initial = "4", .low = 1, .high = RANK_MAX_GRADE)};
 
-/* What is kept of each row until its group is known to be complete: at the end. */
+/* The rows, stored until the end: only then are their queries known to be complete. */
 struct state {
     struct metrics_settings settings; /* cut is set at the end */
-    bool pairs;                       /* scores are those of a model of pairs */
+    bool pairs;                       /* scores are those of a model of pair features */
 
     size_t n; /* rows */
     double *target;
@@ -50,7 +50,7 @@ struct state {
     double *score; /* (n, n_scores) */
     size_t n_scores;
 
-    /* at the end */
+    /* results, filled at the end */
     struct metrics_cut *cut; /* (settings.n_cuts) */
     double *value, *weight;  /* (METRICS_CUTS + settings.n_cuts) */
     double n_queries, n_relevant;
@@ -111,7 +111,7 @@ static int add(void *opened, const struct data *data, const uint32_t *rows, size
         }
         state->target[state->n] = data->target[row];
         state->query[state->n] = data->query ? data->query[row] : 0;
-        if (n_scores > 0) { /* a model of no pairs has none, and no array for them */
+        if (n_scores > 0) { /* a model of no pairs has no scores, and no array */
             memcpy(state->score + state->n * n_scores, scores + i * n_scores,
                    n_scores * sizeof *scores);
         }
@@ -142,8 +142,8 @@ static int compare_members(const void *a, const void *b) {
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* The share of a group's pairs with different targets whose margins have the sign of the targets'
- * difference, margins of 0 counted half; NaN without pairs. */
+/* Pairwise accuracy of a group: the share of its pairs with different targets whose margin has the
+ * sign of the targets' difference; a margin of 0 counts 1/2. NaN without pairs. */
 static double group_accuracy(const struct state *state, const struct member *member, size_t n) {
     double right = 0, pairs = 0;
     for (size_t i = 0; i < n; i++) {
@@ -163,7 +163,7 @@ static double group_accuracy(const struct state *state, const struct member *mem
     return pairs > 0 ? right / pairs : (double)NAN;
 }
 
-/* The other measures want scores. */
+/* Only pairwise accuracy is defined for margins. */
 static int values_by_margins(struct state *state, struct error *err) {
     struct member *members = memory_array(state->n, sizeof *members, "groups", err);
     if (!members) {
@@ -226,8 +226,8 @@ static int finish(void *opened, const struct measure *wanted, size_t n, struct e
 
 /* ---- the table ---- */
 
-/* How many queries pairwise accuracy, and tau and rho, are means over; and how many of those that
- * are large enough have a relevant row. */
+/* Numbers of two counts: the queries over which pairwise accuracy, tau and rho are averaged; and
+ * the queries of at least --min-group rows that have a relevant row. */
 enum { QUERIES = -1, QUERIES_RELEVANT = -2 };
 
 static double value(const void *opened, const struct measure *measure, double *weight) {

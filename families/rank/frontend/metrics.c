@@ -15,9 +15,10 @@ struct metrics_row {
     double target_rank; /* average rank within the group, from 1 */
 };
 
-/* ---- the places that relevant rows get: what looks at the beginning of an order ---- */
+/* ---- measures of the first positions ---- */
 
-/* The start of the run of equal scores that ends before `end`: rows are ranked from the back. */
+/* The start of the run of equal scores that ends before `end`. Positions count from the last row.
+ */
 static size_t score_tie_start(const struct metrics_row *rows, size_t end) {
     size_t start = end - 1;
     while (start > 0 && rows[start - 1].score == rows[end - 1].score) {
@@ -30,12 +31,12 @@ static bool is_relevant(double target, const struct metrics_settings *settings) 
     return isnan(settings->threshold) ? target > 0 : target >= settings->threshold;
 }
 
-/* Whether anything says which rows are relevant. */
+/* Whether it is defined which rows are relevant. */
 static bool has_relevance(const struct metrics_settings *settings, bool graded) {
     return graded || !isnan(settings->threshold);
 }
 
-/* Whether one of the rows counts as relevant; false where nothing says which do. */
+/* Whether a row is relevant; false if that is not defined. */
 static bool any_relevant(const struct metrics_row *rows, size_t n,
                          const struct metrics_settings *settings, bool graded) {
     bool any = false;
@@ -56,7 +57,7 @@ static double discount(size_t place) {
     return 1 / log2(1 + (double)place);
 }
 
-/* DCG of the best order; rows sorted by target. */
+/* DCG of the best order. Rows are sorted by target. */
 static double ideal_dcg(const struct metrics_row *rows, size_t n, size_t k, bool linear) {
     double dcg = 0;
     for (size_t place = 1; place <= n && place <= k; place++) {
@@ -65,7 +66,7 @@ static double ideal_dcg(const struct metrics_row *rows, size_t n, size_t k, bool
     return dcg;
 }
 
-/* Expected DCG; rows sorted by score. */
+/* Expected DCG. Rows are sorted by score. */
 static double score_dcg(const struct metrics_row *rows, size_t n, size_t k, bool linear) {
     double dcg = 0;
     for (size_t end = n; end > 0 && n - end < k;) {
@@ -94,11 +95,11 @@ static double count_relevant(const struct metrics_row *rows, size_t start, size_
     return r;
 }
 
-/* Expected average precision and reciprocal rank; rows sorted by score. In a tie of m rows, r of
- * them relevant, after `above` places with `found` relevant rows: place j of the tie holds a
- * relevant row with probability r/m, and then (j-1)(r-1)/(m-1) relevant ones of the tie stand
- * before it on average. The first relevant one is at j with probability
- * p_j = r/(m-j+1) prod_{i<j} (1 - r/(m-i+1)). */
+/* Expected average precision and reciprocal rank. Rows are sorted by score. Consider a tie of m
+ * rows, r of them relevant, after `above` positions with `found` relevant rows. Position j of the
+ * tie holds a relevant row with probability r/m, and then (j-1)(r-1)/(m-1) relevant rows of the tie
+ * are before it on average. The first relevant row is at j with probability p_j = r/(m-j+1)
+ * prod_{i<j} (1 - r/(m-i+1)). */
 static void precision(const struct metrics_row *rows, size_t n,
                       const struct metrics_settings *settings, double *average,
                       double *reciprocal) {
@@ -127,8 +128,8 @@ static void precision(const struct metrics_row *rows, size_t n,
     *average = found > 0 ? sum / found : settings->empty;
 }
 
-/* Expected share of relevant rows among k places, of which those beyond the last row have none;
- * rows sorted by score. */
+/* Expected share of relevant rows among k positions; positions beyond the last row have none. Rows
+ * are sorted by score. */
 static double precision_at(const struct metrics_row *rows, size_t n, size_t k,
                            const struct metrics_settings *settings) {
     double found = 0;
@@ -143,15 +144,16 @@ static double precision_at(const struct metrics_row *rows, size_t n, size_t k,
 
 /* ---- ERR ---- */
 
-/* The probability that a row does not satisfy. */
+/* The probability that a row does not satisfy the user. */
 static double passes(double target, double max_grade) {
     return 1 - gain(fmin(target, max_grade), false) / exp2(max_grade);
 }
 
-/* Expected reciprocal rank of the row that satisfies; rows sorted by score. In a tie the first j
- * rows are any j of its m: with mean_j the mean of prod q over these, q the probabilities to pass,
- * the user stops at place j with probability mean_{j-1} - mean_j. One row more of q turns mean_j of
- * c rows into ((c + 1 - j) mean_j + j q mean_{j-1}) / (c + 1). */
+/* Expected reciprocal rank of the first row that satisfies the user. Rows are sorted by score. In a
+ * tie, the first j rows are any j of its m. Let mean_j be the mean over these sets of the product
+ * of q, the probabilities not to satisfy; the user stops at position j with probability mean_{j-1}
+ * - mean_j. One more row q turns mean_j of c rows into ((c + 1 - j) mean_j + j q mean_{j-1}) / (c +
+ * 1). */
 static double err_at(const struct metrics_row *rows, size_t n, size_t k, double max_grade) {
     double mean[METRICS_MAX_ERR + 1], sum = 0, left = 1;
     for (size_t end = n; end > 0 && n - end < k;) {
@@ -169,16 +171,16 @@ static double err_at(const struct metrics_row *rows, size_t n, size_t k, double 
         for (size_t j = 1; j <= places; j++) {
             sum += left * (mean[j - 1] - mean[j]) / (double)(above + j);
         }
-        left *= mean[places]; /* if there were more places than k there are no more */
+        left *= mean[places]; /* if the tie has more positions than k, the loop ends here */
         end = start;
     }
     return sum;
 }
 
-/* ---- all ---- */
+/* ---- one group ---- */
 
-/* Fills value (METRICS_CUTS + n_cuts) of a group of n rows sorted by target, NaN where there is no
- * value: the first step. */
+/* First step, rows sorted by target: value (METRICS_CUTS + n_cuts) gets the ideal DCG of ndcg@k,
+ * NaN elsewhere. */
 static void begin_places(const struct metrics_row *rows, size_t n,
                          const struct metrics_settings *settings, bool graded, double *value) {
     for (size_t i = 0; i < settings->n_cuts; i++) {
@@ -203,7 +205,7 @@ static double cut_value(const struct metrics_row *rows, size_t n,
     return NAN;
 }
 
-/* The same of rows then sorted by score, ascending: the second step. */
+/* Second step, rows sorted by ascending score: fills value. */
 static void end_places(const struct metrics_row *rows, size_t n,
                        const struct metrics_settings *settings, bool graded, double *value) {
     bool relevant = any_relevant(rows, n, settings, graded), gains = false;
@@ -228,7 +230,7 @@ static void end_places(const struct metrics_row *rows, size_t n,
     }
 }
 
-/* ---- orders ---- */
+/* ---- rank correlation and pairs ---- */
 
 static int compare_doubles(double a, double b) {
     return (a > b) - (a < b);
@@ -243,13 +245,13 @@ static int compare_rows(const void *a, const void *b) {
     return order ? order : compare_doubles(x->score, y->score);
 }
 
-/* Pairs among n. */
+/* The number of pairs of n rows. */
 static double pairs_of(size_t n) {
     return 0.5 * (double)n * ((double)n - 1);
 }
 
-/* Sorts rows by score, and returns how many pairs were the other way round (strictly). Bottom-up
- * merge sort: buffer has room for n rows. */
+/* Sorts rows by score and returns the number of inversions (pairs in strictly wrong order).
+ * Bottom-up merge sort; buffer has room for n rows. */
 static double sort_by_score(struct metrics_row *rows, size_t n, struct metrics_row *buffer) {
     double inversions = 0;
     struct metrics_row *from = rows, *to = buffer;
@@ -277,7 +279,7 @@ static double sort_by_score(struct metrics_row *rows, size_t n, struct metrics_r
     return inversions;
 }
 
-/* The first row after `start` whose target, or score, differs from its own. */
+/* The end of the run of rows with the target, or score, of rows[start]. */
 static size_t tie_end(const struct metrics_row *rows, size_t start, size_t n, bool targets) {
     size_t end = start + 1;
     while (end < n && (targets ? rows[end].target == rows[start].target
@@ -287,7 +289,7 @@ static size_t tie_end(const struct metrics_row *rows, size_t start, size_t n, bo
     return end;
 }
 
-/* Pearson's correlation of target_rank with the ranks of the scores; rows sorted by score. */
+/* Pearson's correlation of target_rank with the ranks of the scores. Rows are sorted by score. */
 static double rank_correlation(const struct metrics_row *rows, size_t n) {
     double mean = 0.5 * ((double)n + 1);
     double product = 0, target_square = 0, score_square = 0;
@@ -305,8 +307,8 @@ static double rank_correlation(const struct metrics_row *rows, size_t n) {
     return score_square > 0 ? product / sqrt(target_square * score_square) : 0;
 }
 
-/* Measures one group, sorted by target and then score, into value. Concordant pairs are counted by
- * what is left of all pairs (Knight 1966). */
+/* Measures one group, sorted by target and then score, into value. The concordant pairs are what
+ * remains of all pairs (Knight 1966). */
 static void measure_group(struct metrics_row *rows, size_t n, struct metrics_row *buffer,
                           const struct metrics_settings *settings, bool graded, double *value) {
     double target_ties = 0, both_ties = 0;
@@ -343,8 +345,8 @@ static void measure_group(struct metrics_row *rows, size_t n, struct metrics_row
     end_places(rows, n, settings, graded, value);
 }
 
-/* Copies the rows with a target and sorts them. Returns how many, or SIZE_MAX for a score that is
- * not finite. */
+/* Copies the rows with a target and sorts them. Returns their number, or SIZE_MAX if a score is not
+ * finite. */
 static size_t collect(struct metrics_row *rows, size_t n, const double *target, const double *score,
                       const uint64_t *query, bool *graded) {
     size_t kept = 0;
@@ -363,7 +365,7 @@ static size_t collect(struct metrics_row *rows, size_t n, const double *target, 
     return kept;
 }
 
-/* Adds what a group has of each measure to the sums, and counts it. */
+/* Adds a group's values, if they are not NaN, to the sums, and counts them. */
 static void add_group(const double *value, size_t n, double *sum, double *count) {
     for (size_t m = 0; m < n; m++) {
         if (!isnan(value[m])) {
@@ -373,8 +375,7 @@ static void add_group(const double *value, size_t n, double *sum, double *count)
     }
 }
 
-/* Measures the groups of n rows, sorted; buffer has room for n rows, value for n_measures numbers.
- * */
+/* Measures the groups of n sorted rows. buffer: room for n rows; value: n_measures numbers. */
 static void measure_groups(struct metrics_row *rows, size_t n, struct metrics_row *buffer,
                            const struct metrics_settings *settings, bool graded, double *value,
                            double *mean, double *count, double *n_relevant) {

@@ -1,4 +1,4 @@
-/* svm-rank-predict: scores, orders or pairs, by a model of svm-rank-train. */
+/* svm-rank-predict: writes scores, orders or pairs, with a model of svm-rank-train. */
 #include "families/shared/tables.h"
 
 #include "common/base/memory.h"
@@ -46,9 +46,9 @@ static const char *const model_keys[] = {"groups",    "pairs",         "cost-per
                                          "gain",      "pair-features", "probability-slope",
                                          TARGETS_KEY, TARGETS_FEW_KEY, NULL};
 
-/* ---- what is asked of a model ---- */
+/* ---- checks ---- */
 
-/* A model of pairs has no scores of rows. */
+/* A model of pair features has no scores of rows. */
 static int check(const struct options *options, const struct model *model, struct error *err) {
     bool pairs = options_given(options, "pairs"), order = options_given(options, "order");
     if (pairs && order) {
@@ -76,25 +76,25 @@ static int check(const struct options *options, const struct model *model, struc
                                      "the model has pair features: it only predicts --pairs");
 }
 
-/* ---- lines ---- */
+/* ---- lines of predictions ---- */
 
 enum kind { SCORES, ORDER, PAIRS };
 
 struct lines {
     enum kind kind;
     bool named;       /* --names */
-    bool stores_rows; /* rows are kept to the end of the file */
-    size_t n_scores;  /* of a row */
+    bool stores_rows; /* rows are stored until the end of the file */
+    size_t n_scores;  /* scores for each row */
     bool calibrated;
     double slope;
-    struct buffered_rows rows; /* unless they are written as they come */
-    double *scores;            /* (n_rows, n_scores), for pairs */
-    bool maps;                 /* scores become labels */
+    struct buffered_rows rows; /* stored rows, if stores_rows */
+    double *scores;            /* (n_rows, n_scores) stored for pairs */
+    bool maps;                 /* the model maps scores to labels */
     struct targets targets;
-    const struct target_map *map; /* of the last row's query */
-    uint64_t mapped;              /* that query; not looked at before the first row */
+    const struct target_map *map; /* that of the last row's query */
+    uint64_t mapped;              /* that query; undefined before the first row */
     size_t n_written;             /* rows of the file so far */
-    struct output *output;        /* of a visit */
+    struct output *output;        /* for the visits of stored rows */
 };
 
 static int open_lines(void **state, const struct options *options, const struct model *model,
@@ -135,7 +135,8 @@ static int keep_rows(struct lines *lines, const struct data *rows, const double 
     if (buffered_rows_add(&lines->rows, rows, n_scores == 1 ? scores : NULL, err) < 0) {
         return -1;
     }
-    if (lines->kind != PAIRS || n_scores == 0) { /* a model of no pairs has none, and no array */
+    if (lines->kind != PAIRS ||
+        n_scores == 0) { /* a model of no pairs has no scores, and no array */
         return 0;
     }
     if (memory_grow(&lines->scores, room, lines->rows.n, n_scores * sizeof *lines->scores,
@@ -146,7 +147,7 @@ static int keep_rows(struct lines *lines, const struct data *rows, const double 
     return 0;
 }
 
-/* The map of a row's query; NULL: there is none. Rows of a query mostly stand together. */
+/* The map of a row's query; NULL: there is none. Most rows have the query of the row before. */
 static const struct target_map *find_map(struct lines *lines, const struct data *rows, size_t i) {
     char text[DATA_QUERY_TEXT];
     uint64_t query = rows->query ? rows->query[i] : 0;
@@ -207,7 +208,7 @@ static struct row_name name_of(const struct lines *lines, const struct buffered_
     return row_name_in(remark, row->remark_length, first_word);
 }
 
-/* The row's name or its number. */
+/* Writes the row's name or number. */
 static void write_row(const struct lines *lines, const struct buffered_row *row,
                       struct output *output) {
     static const struct row_name nothing = {"", 0};
@@ -279,14 +280,14 @@ static int finish(void *state, struct output *output, struct error *err) {
                                lines, err);
 }
 
-/* ---- TREC's run files ---- */
+/* ---- run files of TREC ---- */
 
 struct ranked {
     double score;
-    struct row_name name; /* of the row, or its number as text */
+    struct row_name name; /* the row's name, or its number as text */
 };
 
-/* As trec_eval does: by score, and equal ones by name, both falling. */
+/* The order of trec_eval: descending score, then descending name. */
 static int compare_ranked(const void *a, const void *b) {
     const struct ranked *x = a, *y = b;
     if (x->score != y->score) {
@@ -303,7 +304,7 @@ static int compare_names(const void *a, const void *b) {
     return compare_ranked(&x, &y);
 }
 
-/* A name may stand for one row of a query only. */
+/* -1 if two rows of a query have the same name. */
 static int check_names(struct ranked *ranked, size_t n, const char *query, struct error *err) {
     qsort(ranked, n, sizeof *ranked, compare_names);
     for (size_t i = 1; i < n; i++) {

@@ -11,13 +11,13 @@
 
 enum { MAX_STEPS = 200 };
 
-/* F' at slope a for margins m * scale, and F'' with it. */
+/* F' at slope a for margins m * scale; *second = F''. */
 static double derivative(const double *m, size_t n, double scale, double a, double *second) {
     double prior = 1 / ((double)n + 2);
     double f1 = 0, f2 = 0;
     for (size_t i = 0; i < n; i++) {
         double x = m[i] * scale, z = a * x;
-        double e = exp(-fabs(z)); /* of minus a magnitude: cannot overflow */
+        double e = exp(-fabs(z)); /* cannot overflow: the exponent is not positive */
         double q = (z < 0 ? 1 : e) / (1 + e);
         f1 += x * (prior - q);
         f2 += x * x * (e / ((1 + e) * (1 + e)));
@@ -46,21 +46,21 @@ int sigmoid_fit(double *slope, const double *margin, size_t n, struct error *err
         return error_set(err, ERROR_RUNTIME, "cannot fit probabilities: the largest margin is %g",
                          most);
     }
-    /* Margins are brought to [-1, 1], so that the stop does not depend on their scale. */
+    /* Margins are scaled to [-1, 1], so that the stopping rule does not depend on their scale. */
     double scale = 1 / most, a = 0, second;
     double first = derivative(margin, n, scale, a, &second);
     for (int step = 0; step < MAX_STEPS && first != 0; step++) {
-        /* The floor keeps the step finite where the curvature has underflowed. */
+        /* The lower bound keeps the step finite if the curvature has underflowed. */
         double newton = -first / fmax(second, 1e-12);
-        /* F is convex, so |F'| measures the distance from the minimum as well as F does, and to
-         * full precision: near its minimum F itself no longer changes in its last bit. */
+        /* Line search on |F'|. As F is convex, |F'| decreases towards the minimum as F does, and
+         * keeps full precision there, where F changes in its last bit only. */
         double length = 1, next = derivative(margin, n, scale, a + newton, &second);
         while (!(fabs(next) <= (1 - 1e-4 * length) * fabs(first)) && length > 1e-10) {
             length /= 2;
             next = derivative(margin, n, scale, a + length * newton, &second);
         }
         if (length <= 1e-10) {
-            break; /* no decrease that rounding lets us see: this is the minimum */
+            break; /* no decrease beyond rounding: this is the minimum */
         }
         a += length * newton;
         first = next;
@@ -83,15 +83,15 @@ double sigmoid_probability(double slope, double margin) {
 
 /* ---- margins of held-out rows ---- */
 
-/* A sample of this many pairs serves as well as all of them, see sigmoid_fit. */
+/* A sample of this size is as good as all pairs, see sigmoid_fit. */
 enum { MAX_MARGINS = 200000, RANDOM_STREAM = 3 };
 
 struct row {
     size_t fold;
     uint64_t query;
     double target, score;
-    uint64_t below; /* pairs of all rows before this one with rows preferred to them */
-    size_t first;   /* row of its group in its fold */
+    uint64_t below; /* number of the first pair that prefers this row */
+    size_t first;   /* first row of its group in its fold */
 };
 
 static int compare_rows(const void *a, const void *b) {
@@ -108,8 +108,8 @@ static int compare_rows(const void *a, const void *b) {
     return (x->score > y->score) - (x->score < y->score);
 }
 
-/* Numbers the pairs: those in which row i is the larger are rows[i].below and following, one with
- * each row from rows[i].first on that has a smaller target. Returns how many there are. */
+/* Numbers the pairs: those that prefer row i have the numbers rows[i].below and following, one for
+ * each row from rows[i].first on with a smaller target. Returns the number of pairs. */
 static uint64_t number_pairs(struct row *rows, size_t n) {
     uint64_t pairs = 0;
     size_t group = 0, tie = 0;
@@ -127,9 +127,10 @@ static uint64_t number_pairs(struct row *rows, size_t n) {
     return pairs;
 }
 
-/* The margin of pair number `pair`. */
+/* The margin of a pair by its number. */
 static double margin_of(const struct row *rows, size_t n, uint64_t pair) {
-    size_t low = 0, high = n; /* the last row whose pairs begin at or before `pair` */
+    size_t low = 0,
+           high = n; /* binary search: the last row whose pairs start at or before `pair` */
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
         if (rows[middle].below <= pair) {

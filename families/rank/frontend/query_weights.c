@@ -36,7 +36,7 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The rows' queries in ascending order; rows without one are of query 0. */
+/* The queries of the rows in ascending order; without qids all are 0. The caller frees. */
 static uint64_t *sorted_queries(const struct data *data, struct error *err) {
     uint64_t *sorted = memory_zeros(data->n_rows, sizeof *sorted, "queries", err);
     if (sorted && data->query && data->n_rows > 0) {

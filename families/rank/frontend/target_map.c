@@ -1,4 +1,4 @@
-/* One map, and the width of its intervals. */
+/* The map of one query, and the width of its intervals. */
 #include "families/rank/frontend/targets.h"
 
 #include "common/base/memory.h"
@@ -11,7 +11,7 @@ enum { MAX_BINS = 32 };
 
 static const double LEVEL = 0.9;
 
-/* Knots on their way: bins of so many rows, later joined. */
+/* Breakpoints while they are made: means of bins, then pooled. */
 struct knots {
     double score[MAX_BINS + 2], value[MAX_BINS + 2], weight[MAX_BINS + 2];
     size_t n;
@@ -25,7 +25,7 @@ static int compare_rows(const void *a, const void *b) {
     return (x->label > y->label) - (x->label < y->label);
 }
 
-/* Joins knots while values fall. Equal scores have been joined before. */
+/* Pool adjacent violators: joins breakpoints while their values decrease. Scores are distinct. */
 static void join_violators(struct knots *knots) {
     size_t n = 0;
     for (size_t i = 0; i < knots->n; i++) {
@@ -44,8 +44,8 @@ static void join_violators(struct knots *knots) {
     knots->n = n;
 }
 
-/* The knots of rows in order of their scores. Ends are carried on to the first and the last score
- * as the map goes there, as far as labels go. */
+/* Fits the breakpoints of rows in ascending order of scores. The outer segments are extended to the
+ * first and the last score, within the range of the labels. */
 static void fit_knots(struct knots *knots, const struct target_row *row, size_t n) {
     size_t bin = (size_t)ceil(sqrt((double)n)), least = (n + MAX_BINS - 1) / MAX_BINS;
     double low = INFINITY, high = -INFINITY;
@@ -146,8 +146,9 @@ double target_range(const struct target_row *row, size_t n) {
     return high - low;
 }
 
-/* The quantile of |label - map| over rows in order of their scores, TARGETS_MIN_ROWS and more, each left
- * out of its map: as many parts of them are left out in turn. */
+/* The conformal quantile of |label - map| over at least TARGETS_MIN_ROWS rows in ascending order of
+ * scores, each row with a map fitted without its part of the rows. There are TARGETS_MIN_ROWS
+ * parts. */
 static int find_width(const struct target_row *row, size_t n, double *width, struct error *err) {
     struct target_row *others = memory_array(n, sizeof *others, "targets", err);
     double *residual = memory_array(n, sizeof *residual, "targets", err);

@@ -1,4 +1,5 @@
-/* The maps of all queries: fitted, kept in a model, and those of new queries. */
+/* The maps of all queries: fits them, writes and reads their lines in a model, and adds those of
+ * new queries. */
 #include "families/rank/frontend/targets.h"
 
 #include "common/base/memory.h"
@@ -14,7 +15,7 @@
 
 enum { RANDOM_STREAM = 7 };
 
-/* A row with the query that it is of. */
+/* A row and its query. */
 struct member {
     uint64_t query;
     struct target_row row;
@@ -49,10 +50,10 @@ static void forget_few(struct targets *targets) {
     }
 }
 
-/* ---- from few rows ---- */
+/* ---- intervals of few rows ---- */
 
-/* Residuals, over the range of their labels, that maps of m rows of a query leave in others of
- * it: TARGETS_MIN_ROWS draws of m rows, and as many others for each. */
+/* Residuals over the range of the labels, of maps of m rows of a query at other rows of it:
+ * TARGETS_MIN_ROWS random maps, as many other rows for each. */
 struct few {
     double *residual; /* (n) */
     size_t n;
@@ -94,7 +95,7 @@ static int draw_few(struct few *few, const struct member *member, size_t n, size
     return status;
 }
 
-/* The parts of struct targets, from the queries of twice as many rows and more. */
+/* Fills few of struct targets, from queries of at least 2 TARGETS_MIN_ROWS rows. */
 static int fit_few(struct targets *targets, const struct member *member, size_t n, uint64_t seed,
                    struct error *err) {
     struct random random;
@@ -123,7 +124,7 @@ static int fit_few(struct targets *targets, const struct member *member, size_t 
 
 /* ---- maps of queries ---- */
 
-/* Takes in a map, which gets its query's name. */
+/* Adds a map, and sets its query. */
 static int append_map(struct targets *targets, struct target_map *map, const char *query,
                       struct error *err) {
     map->query = memory_text(query, strlen(query), "targets", err);
@@ -142,11 +143,12 @@ static void sort_maps(struct targets *targets) {
     }
 }
 
-/* Fits a map to each query of the members, which are sorted, in place of the one that it has. path
- * (NULL: nothing is wrong with it): of the file in which a query has none. */
+/* Fits a map to each query of the members, which are sorted; it replaces an existing map. path: the
+ * file of the members, in which each query must have a map; NULL: queries without a map are
+ * skipped. */
 static int fit_maps(struct targets *targets, const struct member *member, size_t n,
                     const struct names *queries, const char *path, struct error *err) {
-    struct targets known = *targets; /* in order; the others come behind */
+    struct targets known = *targets; /* the sorted maps; new ones are appended behind them */
     struct target_row *rows = memory_array(n, sizeof *rows, "targets", err);
     int status = rows ? 0 : -1;
     for (size_t first = 0, end; status == 0 && first < n; first = end) {
@@ -191,7 +193,7 @@ const struct target_map *targets_find(const struct targets *targets, const char 
                : NULL;
 }
 
-/* ---- in a model ---- */
+/* ---- lines of a model: writing ---- */
 
 struct text {
     char *bytes;
@@ -219,7 +221,7 @@ static void write_number(struct output *output, double number) {
     }
 }
 
-/* The two lines, a blank before each word, a NUL behind each. */
+/* Writes the two lines, with a blank before each word and a NUL behind each line. */
 static void write_lines(const struct targets *targets, struct output *output) {
     write_number(output, (double)targets->n_maps);
     for (size_t i = 0; i < targets->n_maps; i++) {
@@ -258,8 +260,8 @@ static int write_maps(const struct targets *targets, struct model *model, struct
     return status;
 }
 
-/* From the scores of a fold to those of the model: the loss does not see a level, and fits of fewer
- * rows have another length, so that scores are brought to the mean and the deviation which the
+/* Maps the scores of a fold to the scale of the model. The loss does not determine a constant, and
+ * fits of fewer rows have another norm, so scores get the mean and the standard deviation that the
  * model has at the same rows. */
 struct alignment {
     double ratio, level;
@@ -313,15 +315,15 @@ int targets_fit(const struct held_out *folds, size_t n_folds, uint64_t seed, str
     return status;
 }
 
-/* ---- from a model ---- */
+/* ---- lines of a model: reading ---- */
 
 /* A line that is being read. */
 struct line {
     char *rest;
-    bool failed; /* something that was read was not what it has to be */
+    bool failed; /* something was malformed */
 };
 
-/* The next word, cut off there; it fails at the end of the line. */
+/* The next word, which is cut off with a NUL. Fails at the end of the line. */
 static const char *read_word(struct line *line) {
     char *word = line->rest, *blank = strchr(word, ' ');
     line->failed = line->failed || *word == '\0';
@@ -332,7 +334,7 @@ static const char *read_word(struct line *line) {
     return word;
 }
 
-/* The next number, no less than `least`; `none` is INFINITY. */
+/* The next number. Fails below min_value. `none` stands for INFINITY. */
 static double read_number(struct line *line, double min_value) {
     const char *word = read_word(line);
     double number = INFINITY;
@@ -341,7 +343,7 @@ static double read_number(struct line *line, double min_value) {
     return number;
 }
 
-/* How many of something follow, each of `width` characters at least. */
+/* The number of items that follow, each of at least `width` characters. */
 static size_t read_count(struct line *line, size_t width) {
     double number = read_number(line, 0);
     line->failed = line->failed || number != floor(number) ||
@@ -421,7 +423,7 @@ int targets_read(struct targets *targets, const struct model *model, struct erro
     return status;
 }
 
-/* ---- standards ---- */
+/* ---- standards: new queries ---- */
 
 static int score_file(const char *path, const struct model *model, struct data *data,
                       double **scores, struct error *err) {

@@ -1,12 +1,14 @@
-/* From scores to labels, query by query: minutes of a chromatographic system, say. A map is
- * monotone and piecewise linear, fitted to scores of rows that their models have not seen, with
- * intervals that hold 90% of new rows (doc/mathematics.md, "Targets").
+/* Calibration of scores to labels, for each query (--targets): to minutes of a chromatographic
+ * system, for example. A map is monotone and piecewise linear. It is fitted to out-of-fold scores,
+ * with prediction intervals that hold 90% of new rows (doc/mathematics.md, "Targets").
  *
- * The scores of a query are sorted and cut into bins of some sqrt(n) rows; the means of bins, made
- * monotone (pool adjacent violators), are the knots, between which the map is linear. The width of
- * the intervals is the conformal quantile of |label - map|, each row being left out of the map that
- * it is compared with. Of fewer than TARGETS_MIN_ROWS rows it is a part of the range of their labels,
- * which is the same quantile of what as few rows of the well known queries give for the others. */
+ * The scores of a query are sorted and divided into bins of about sqrt(n) rows. The means of the
+ * bins, made monotone by isotonic regression (pool adjacent violators), are the breakpoints of the
+ * map. The width of the intervals is the conformal quantile of |label - map|, each row compared
+ * with a map fitted without it (Vovk, Gammerman & Shafer, "Algorithmic learning in a random world",
+ * 2005). With fewer than TARGETS_MIN_ROWS rows it is a multiple of the range of their labels: the
+ * same quantile of the residuals that maps of as few rows leave in the other rows of large queries.
+ */
 #ifndef FAMILIES_RANK_FRONTEND_TARGETS_H
 #define FAMILIES_RANK_FRONTEND_TARGETS_H
 
@@ -16,60 +18,64 @@
 
 enum { TARGETS_MIN_ROWS = 20 };
 
-/* The keys of their lines in a model. */
+/* Keys of the two lines in a model. */
 #define TARGETS_KEY "targets"
 #define TARGETS_FEW_KEY "targets-few"
 
 struct target_map {
-    char *query;   /* the qid as text; owned */
-    double width;  /* of the interval on either side; INFINITY: nobody knows */
-    double *score; /* (n_knots) ascending; owned, with value behind it */
-    double *value; /* (n_knots) ascending */
+    char *query;   /* qid as text; owned */
+    double width;  /* half the length of the interval; INFINITY: unknown */
+    double *score; /* (n_knots) breakpoints, ascending; owned, one array with value */
+    double *value; /* (n_knots) values at the breakpoints, ascending */
     size_t n_knots;
 };
 
 struct targets {
-    struct target_map *map; /* (n_maps) by query, in ascending order of bytes */
+    struct target_map *map; /* (n_maps) in ascending order of query (bytes) */
     size_t n_maps;
-    double few[TARGETS_MIN_ROWS]; /* parts of the range of so many labels; INFINITY: not known */
+    double few
+        [TARGETS_MIN_ROWS]; /* [n]: half length of the interval over the range of n labels; INFINITY: unknown */
 };
 
-/* A labelled row. */
+/* The score and label of a row. */
 struct target_row {
     double score, label;
 };
 
-/* Fits the map of n rows, which it sorts; queries of less than two different scores have none: then
- * map->n_knots is 0. few: of struct targets. The map's query is not set. */
+/* Fits the map of n rows; sorts row. map->n_knots is 0 if a query has fewer than two different
+ * scores. few: that of struct targets. Does not set the map's query. -1 if memory is short. The
+ * caller calls target_map_free. */
 int target_map_fit(struct target_map *map, struct target_row *row, size_t n, const double *few,
                    struct error *err);
 void target_map_free(struct target_map *map);
 
-/* The value at a score: beyond the knots that of the nearest. */
+/* The value of the map at a score; constant beyond the outer breakpoints. */
 double target_map_value(const struct target_map *map, double score);
 
-/* Fits the maps of all queries from out-of-fold scores, and adds them to the model. */
+/* Fits the maps of all queries to out-of-fold scores, and adds their lines to the model. */
 int targets_fit(const struct held_out *folds, size_t n_folds, uint64_t seed, struct model *model,
                 struct error *err);
 
-/* Reads a model's. *targets has no maps where the model has none. The caller calls targets_free. */
+/* Reads the maps of a model; *targets has no maps if the model has none. -1 if they are malformed.
+ * The caller calls targets_free. */
 int targets_read(struct targets *targets, const struct model *model, struct error *err);
 void targets_free(struct targets *targets);
 
-/* Fits maps to the labelled rows of a file, which the model scores; they take the places of those
- * that there are of the same queries. Fails where a query has no two rows of different scores. */
+/* Scores the labelled rows of a file with the model and fits maps to them, in place of existing
+ * maps of the same queries. -1 if a query has no two rows with different scores. */
 int targets_add_file(struct targets *targets, const char *path, const struct model *model,
                      struct error *err);
 
-/* The map of a query, by its text; NULL: there is none. */
+/* The map of a query, by its qid as text; NULL: there is none. */
 const struct target_map *targets_find(const struct targets *targets, const char *query);
 
-/* ---- what one map and all of them share ---- */
+/* ---- shared by target_map.c and targets.c ---- */
 
-/* The conformal quantile: that of rank ceil(0.9 (n + 1)), INFINITY if n is less. Sorts. */
+/* The conformal quantile: the ceil(0.9 (n + 1))-th smallest residual; INFINITY if n is less. Sorts.
+ */
 double target_quantile(double *residual, size_t n);
 
-/* The range of the labels of rows. */
+/* The range of the labels of n rows. */
 double target_range(const struct target_row *row, size_t n);
 
 #endif

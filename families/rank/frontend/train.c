@@ -1,4 +1,4 @@
-/* svm-rank-train: RankSVM. */
+/* svm-rank-train: the options of RankSVM, its model header, report and proof. */
 #include "families/shared/tables.h"
 
 #include "common/base/number.h"
@@ -114,7 +114,7 @@ static bool linear_gain(const struct options *options) {
     return options_choice(options, "gain") == 1;
 }
 
-/* Whether labels are grades, of which gains are made. */
+/* Whether labels are grades, from which gains are computed. */
 static bool graded(enum rank_unit unit) {
     return unit == RANK_NDCG || unit == RANK_GAIN;
 }

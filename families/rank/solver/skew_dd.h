@@ -2,7 +2,7 @@
  * pairs themselves, in double-double, for the certificate of pair features. Kernel values of counts
  * are 10^4 and more, of features of size 10^5 they are 10^10, and products of two of them leave
  * margins of about 1: rounding errors of sums in double or long double exceed the gap. Cost: O(n
- * (n_pairs + n_pairs n)) operations in double-double at most. */
+ * n_pairs). */
 #ifndef FAMILIES_RANK_SOLVER_SKEW_DD_H
 #define FAMILIES_RANK_SOLVER_SKEW_DD_H
 
