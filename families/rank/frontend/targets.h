@@ -33,8 +33,8 @@ struct target_map {
 struct targets {
     struct target_map *map; /* (n_maps) in ascending order of query (bytes) */
     size_t n_maps;
-    double few
-        [TARGETS_MIN_ROWS]; /* [n]: half length of the interval over the range of n labels; INFINITY: unknown */
+    /* [n]: half length of the interval over the range of n labels; INFINITY: unknown */
+    double few[TARGETS_MIN_ROWS];
 };
 
 /* The score and label of a row. */

@@ -22,8 +22,8 @@ struct rank_certifier {
     struct rank_pairs *pairs;
     struct exterior *exterior; /* pair features; NULL without them */
     const struct rank_risk *hinge;
-    double *
-        weight; /* (map->n) total weight of the pairs that contain each row; NULL with pair features */
+    /* (map->n) total weight of the pairs that contain each row; NULL with pair features */
+    double *weight;
     double row_factor; /* pair features: rounding factor of the rows' kernel (certify_factor) */
     bool fine;         /* pair features: margins are evaluated in double-double */
 };

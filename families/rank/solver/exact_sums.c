@@ -32,10 +32,10 @@ struct group {
     long double *x;    /* (m) scores minus the middle of the group's range, by position */
     uint32_t *order;   /* (m) positions in ascending order of scores */
     long double *tree; /* (n_levels + 1, NUMBERS) Fenwick tree */
-    long double
-        *moment;       /* (m) sum of u over the pairs that prefer a row, minus that of the others */
-    long double *kept; /* (m) moments at an earlier delta */
-    double *size_of;   /* (m) sum of u over all pairs of a row */
+    /* (m) sum of u over the pairs that prefer a row, minus that of the others */
+    long double *moment;
+    long double *kept;        /* (m) moments at an earlier delta */
+    double *size_of;          /* (m) sum of u over all pairs of a row */
     struct rank_scored *work; /* (2 m) */
 };
 

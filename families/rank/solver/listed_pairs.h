@@ -23,10 +23,12 @@ struct rank_listed {
     size_t n_scores; /* scores of the problem */
     uint32_t *row;   /* (n) first score of each distinct row */
     uint32_t *place; /* (n_scores) distinct row of each score, or RANK_LISTED_NONE */
-    struct row_groups
-        groups; /* groups of distinct rows; groups that share a duplicate are one. Empty if scores are margins */
-    size_t n_pairs,
-        n_hinges; /* preferences; the first n_hinges are of two distinct rows, the others of duplicates, whose margin is 0 for all weights */
+    /* groups of distinct rows; groups that share a duplicate are one. Empty if scores are
+     * margins */
+    struct row_groups groups;
+    /* preferences; the first n_hinges are of two distinct rows, the others of duplicates, whose
+     * margin is 0 for all weights */
+    size_t n_pairs, n_hinges;
     uint32_t *better, *worse; /* (n_pairs) distinct rows; worse is NULL if scores are margins */
     double *weight; /* (n_pairs) sums of the weights of pairs, rounded down if there are several */
     double *W;      /* (n, n) work of the owner; NULL if scores are margins */

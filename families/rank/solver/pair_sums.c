@@ -10,8 +10,9 @@
 
 enum {
     INSERTION_ROWS = 16, /* rows that are sorted by insertion */
-    DIRECT_ROWS =
-        600 /* largest group whose m^2/2 pairs are compared one by one, vectorised: for 170 rows 3 us, where sorting and two trees take 17; equal at about 1000 rows */
+    /* largest group whose m^2/2 pairs are compared one by one, vectorised: for 170 rows 3 us, where
+     * sorting and two trees take 17; equal at about 1000 rows */
+    DIRECT_ROWS = 600
 };
 
 /* Sums over the active partners of a row: their weight, and delta minus their margins. */

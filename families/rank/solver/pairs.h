@@ -41,25 +41,28 @@ struct rank_pairs {
     uint32_t *row;      /* rows of the problem by group, in ascending order of targets */
     uint32_t *level;    /* level of each row */
     uint32_t *n_levels; /* (n_groups) levels of each group */
-    uint32_t *below_first,
-        *below_end; /* for each row, the run [first, end) of positions in its group that it is preferred to */
+    /* for each row, the run [first, end) of positions in its group that it is preferred to */
+    uint32_t *below_first, *below_end;
     double *weight; /* (n_groups) weight of a pair of relative weight 1 */
-    double *
-        group_relative_weight; /* (n_groups) sum of the relative weights of the group's preferences; their number, but for RANK_NDCG and RANK_GAIN */
-    double *gain,
-        *discount; /* of each level of a group, from start[] on. Relative weight: the product of the differences of both (RANK_NDCG), or the difference of gains (RANK_GAIN) */
-    double
-        weight_error; /* bound of the relative error of the weight of a pair that has a relative weight; else 0 */
-    struct rank_scored *
-        order; /* each group in the score order of the last pass, from which the next sort starts: scores change little */
-    size_t
-        *partner_start; /* sample: (rows held + 1) first entry of each row in partner; else NULL */
-    uint32_t *partner;  /* sample: position in the group of the pair's other row */
-    size_t *task;       /* (n_tasks + 1) first group of each task, independent of the threads */
+    /* (n_groups) sum of the relative weights of the group's preferences; their number, but for
+     * RANK_NDCG and RANK_GAIN */
+    double *group_relative_weight;
+    /* of each level of a group, from start[] on. Relative weight: the product of the differences
+     * of both (RANK_NDCG), or the difference of gains (RANK_GAIN) */
+    double *gain, *discount;
+    /* bound of the relative error of the weight of a pair that has a relative weight; else 0 */
+    double weight_error;
+    /* each group in the score order of the last pass, from which the next sort starts: scores
+     * change little */
+    struct rank_scored *order;
+    /* sample: (rows held + 1) first entry of each row in partner; else NULL */
+    size_t *partner_start;
+    uint32_t *partner; /* sample: position in the group of the pair's other row */
+    size_t *task;      /* (n_tasks + 1) first group of each task, independent of the threads */
     size_t n_tasks;
     uint32_t max_levels, max_rows; /* of any group */
-    struct cluster *
-        cluster; /* the processes over which groups are distributed: these are the groups of this one; or NULL */
+    /* the processes over which groups are distributed: these are the groups of this one; or NULL */
+    struct cluster *cluster;
     struct threads *threads;
     double *scratch; /* per worker: nodes of a Fenwick tree */
     size_t scratch_stride;

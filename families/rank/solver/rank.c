@@ -218,7 +218,7 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
     int status;
     fitting->parameters.epsilon = epsilon;
     fitting->ran = 0;
-    do { /* Again, if an algorithm stopped early for a fallback solver that turned out to be impossible. */
+    do { /* again, if a fallback solver turned out to be impossible */
         fitting->fallback_impossible = false;
         status = policy_run(&rank_policy, fitting, solving->monitor, err);
     } while (status == 0 && fitting->fallback_impossible);

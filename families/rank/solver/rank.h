@@ -2,8 +2,8 @@
  *
  * With groups of rows (queries), targets t and preferences P = {(i,j) in one group: t_i > t_j}:
  *   min 1/2 |f|^2 + C sum_P weight_ij l(1 - (s_i - s_j)),   s_i = f(x_i),
- *   l(u) = max(0, u) or max(0, u)^2  (Joachims, "Optimizing search engines using clickthrough data",
- *   2002).
+ *   l(u) = max(0, u) or max(0, u)^2
+ * (Joachims, "Optimizing search engines using clickthrough data", 2002).
  * This header is the module's interface. policy.h says which algorithm solves which problem. */
 #ifndef FAMILIES_RANK_SOLVER_RANK_H
 #define FAMILIES_RANK_SOLVER_RANK_H
@@ -22,9 +22,11 @@ enum rank_loss { RANK_HINGE, RANK_SQUARED_HINGE };
 
 enum rank_method {
     RANK_AUTO,
-    RANK_OCAS,   /* cutting planes with an exact line search */
-    RANK_NEWTON, /* Newton: exact Hessian (linear, few features) or conjugate gradients; then the fallback solvers of RANK_AUTO */
-    RANK_FW      /* conditional gradient */
+    RANK_OCAS, /* cutting planes with an exact line search */
+    /* Newton: exact Hessian (linear, few features) or conjugate gradients; then the fallback
+     * solvers of RANK_AUTO */
+    RANK_NEWTON,
+    RANK_FW /* conditional gradient */
 };
 
 enum rank_step { RANK_LINESEARCH, RANK_DIMINISHING };
@@ -34,8 +36,10 @@ enum rank_stop { RANK_GAP, RANK_DECAY };
 enum rank_unit {
     RANK_PAIR,  /* each preference */
     RANK_QUERY, /* each group: each of its preferences has the weight 1/|P_group| */
-    RANK_NDCG, /* the loss of NDCG if the two rows of a preference swap positions in the best order (families/rank/solver/grades.h); targets are grades */
-    RANK_GAIN  /* the difference of the gains of the two rows of a preference; targets are grades */
+    /* the loss of NDCG if the two rows of a preference swap positions in the best order
+     * (families/rank/solver/grades.h); targets are grades */
+    RANK_NDCG,
+    RANK_GAIN /* the difference of the gains of the two rows of a preference; targets are grades */
 };
 
 /* The largest target that counts as a grade: gains of 2^60 are near the end of 64-bit integers. */
@@ -43,8 +47,8 @@ enum { RANK_MAX_GRADE = 60 };
 
 /* Which pairs are preferences, and their weights. */
 struct rank_preferences {
-    uint32_t gap_low,
-        gap_high; /* bounds of the difference of target levels (dense ranks); UINT32_MAX: no upper bound */
+    /* bounds of the difference of target levels (dense ranks); UINT32_MAX: no upper bound */
+    uint32_t gap_low, gap_high;
     double fraction; /* share of the pairs, sampled without replacement; 1: all */
     uint64_t seed;   /* of the sample */
     enum rank_unit unit;

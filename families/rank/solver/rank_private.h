@@ -22,12 +22,12 @@ struct rank {
     struct bundle *bundle[2]; /* cutting planes of earlier solves, by loss; NULL before the first */
     double *last[2];          /* weights of the last Newton solve, by loss; NULL before the first */
     size_t n_distinct;        /* rows of the interior-point method; 0: it does not apply */
-    struct rank_interior
-        *interior; /* created at its first run; NULL before, or if it is impossible */
-    size_t
-        n_preconditioner_rows; /* distinct rows of the preconditioned Newton system; 0: it does not apply */
-    struct rank_preconditioner
-        *preconditioner; /* created at its first run; NULL before, or if it is impossible */
+    /* created at its first run; NULL before, or if it is impossible */
+    struct rank_interior *interior;
+    /* distinct rows of the preconditioned Newton system; 0: it does not apply */
+    size_t n_preconditioner_rows;
+    /* created at its first run; NULL before, or if it is impossible */
+    struct rank_preconditioner *preconditioner;
     bool pair_features;
     bool keep;                 /* dual points are stored */
     struct rank_points points; /* the dual point of the last solve */

@@ -28,9 +28,10 @@ struct rank_risk {
     const double *s; /* (n) scores of the last evaluation, borrowed */
     /* Results of the last evaluation. */
     double true_value; /* the loss without smoothing: for RANK_RISK_HUBER that of the hinge */
-    double
-        dual_offset; /* the linear part of the dual objective of that loss over C; for alpha_p = C clip(u/mu, 0, 1) it is sum alpha_p / C */
-    double active;   /* total weight of the pairs with a loss */
+    /* the linear part of the dual objective of that loss over C; for alpha_p = C clip(u/mu, 0,
+     * 1) it is sum alpha_p / C */
+    double dual_offset;
+    double active; /* total weight of the pairs with a loss */
 };
 
 /* Allocates. Borrows pairs. If groups are distributed over processes, every process must create and
