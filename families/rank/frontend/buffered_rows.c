@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int keep_remarks(struct buffered_rows *rows, const struct data *block, struct error *err) {
+static int store_comments(struct buffered_rows *rows, const struct data *block, struct error *err) {
     const uint64_t *start = block->remark_start;
     size_t length = (size_t)(start[block->n_rows] - start[0]), room = memory_room(0, rows->n_text);
     if (memory_grow(&rows->text, room, rows->n_text + length, 1, "names of rows", err) < 0) {
@@ -16,8 +16,8 @@ static int keep_remarks(struct buffered_rows *rows, const struct data *block, st
     }
     for (size_t i = 0; i < block->n_rows; i++) {
         struct buffered_row *row = &rows->row[rows->n + i];
-        row->remark = rows->n_text + (size_t)(start[i] - start[0]);
-        row->remark_length = (size_t)(start[i + 1] - start[i]);
+        row->comment = rows->n_text + (size_t)(start[i] - start[0]);
+        row->comment_length = (size_t)(start[i + 1] - start[i]);
     }
     rows->n_text += length;
     return 0;
@@ -34,7 +34,7 @@ int buffered_rows_add(struct buffered_rows *rows, const struct data *block, cons
                                                        .number = rows->n + i,
                                                        .score = scores ? scores[i] : 0};
     }
-    if (block->remark_start && keep_remarks(rows, block, err) < 0) {
+    if (block->remark_start && store_comments(rows, block, err) < 0) {
         return -1;
     }
     for (size_t q = rows->queries.n; q < block->queries.n;
@@ -118,18 +118,18 @@ static size_t skip_word(const char *text, size_t at, size_t end) {
     return at;
 }
 
-struct row_name row_name_in(const char *remark, size_t length, bool first_word) {
+struct row_name row_name_in(const char *comment, size_t length, bool first_word) {
     static const char key[] = "docid";
     size_t first = 0, end = length;
-    if (length >= sizeof key && memcmp(remark, key, sizeof key - 1) == 0) {
-        size_t at = skip_blanks(remark, sizeof key - 1, length);
-        if (at < length && remark[at] == '=') {
-            first = skip_blanks(remark, at + 1, length);
+    if (length >= sizeof key && memcmp(comment, key, sizeof key - 1) == 0) {
+        size_t at = skip_blanks(comment, sizeof key - 1, length);
+        if (at < length && comment[at] == '=') {
+            first = skip_blanks(comment, at + 1, length);
             first_word = true;
         }
     }
-    end = first_word ? skip_word(remark, first, length) : end;
-    return (struct row_name){remark + first, end - first};
+    end = first_word ? skip_word(comment, first, length) : end;
+    return (struct row_name){comment + first, end - first};
 }
 
 void row_name_write(struct row_name name, size_t number, struct output *output) {

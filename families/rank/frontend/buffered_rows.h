@@ -16,7 +16,7 @@ struct buffered_row {
     uint64_t query;
     size_t number; /* in the file, from 0 */
     double score;
-    size_t remark, remark_length; /* comment of the row: offset and length in text */
+    size_t comment, comment_length; /* comment of the row: offset and length in text */
 };
 
 struct buffered_rows {
@@ -49,7 +49,7 @@ struct row_name {
     const char *text;
     size_t length;
 };
-struct row_name row_name_in(const char *remark, size_t length, bool first_word);
+struct row_name row_name_in(const char *comment, size_t length, bool first_word);
 
 /* Writes a name with tabs replaced by blanks; if it is empty, the row's number from 1. */
 void row_name_write(struct row_name name, size_t number, struct output *output);

@@ -53,15 +53,15 @@ static double gain(double target, bool linear) {
     return linear ? grade : exp2(grade) - 1;
 }
 
-static double discount(size_t place) {
-    return 1 / log2(1 + (double)place);
+static double discount(size_t position) {
+    return 1 / log2(1 + (double)position);
 }
 
 /* DCG of the best order. Rows are sorted by target. */
 static double ideal_dcg(const struct metrics_row *rows, size_t n, size_t k, bool linear) {
     double dcg = 0;
-    for (size_t place = 1; place <= n && place <= k; place++) {
-        dcg += gain(rows[n - place].target, linear) * discount(place);
+    for (size_t position = 1; position <= n && position <= k; position++) {
+        dcg += gain(rows[n - position].target, linear) * discount(position);
     }
     return dcg;
 }
@@ -75,8 +75,8 @@ static double score_dcg(const struct metrics_row *rows, size_t n, size_t k, bool
         for (size_t i = start; i < end; i++) {
             gains += gain(rows[i].target, linear);
         }
-        for (size_t place = n - end + 1; place <= n - start && place <= k; place++) {
-            discounts += discount(place);
+        for (size_t position = n - end + 1; position <= n - start && position <= k; position++) {
+            discounts += discount(position);
         }
         dcg += gains / (double)(end - start) * discounts;
         end = start;
@@ -96,14 +96,14 @@ static double count_relevant(const struct metrics_row *rows, size_t start, size_
 }
 
 /* Expected average precision and reciprocal rank. Rows are sorted by score. Consider a tie of m
- * rows, r of them relevant, after `above` positions with `found` relevant rows. Position j of the
+ * rows, r of them relevant, after `above` positions with `relevant_above` relevant rows. Position j of the
  * tie holds a relevant row with probability r/m, and then (j-1)(r-1)/(m-1) relevant rows of the tie
  * are before it on average. The first relevant row is at j with probability p_j = r/(m-j+1)
  * prod_{i<j} (1 - r/(m-i+1)). */
 static void precision(const struct metrics_row *rows, size_t n,
                       const struct metrics_settings *settings, double *average,
                       double *reciprocal) {
-    double sum = 0, found = 0;
+    double sum = 0, relevant_above = 0;
     *reciprocal = settings->empty;
     for (size_t end = n; end > 0;) {
         size_t start = score_tie_start(rows, end);
@@ -113,33 +113,33 @@ static void precision(const struct metrics_row *rows, size_t n,
             double before = m > 1 ? (r - 1) / (m - 1) : 0;
             double first = 0, none = 1;
             for (double j = 1; j <= m; j++) {
-                sum += r / m * (found + 1 + (j - 1) * before) / (above + j);
+                sum += r / m * (relevant_above + 1 + (j - 1) * before) / (above + j);
                 double here = m - j + 1 > r ? r / (m - j + 1) : 1;
                 first += none * here / (above + j);
                 none *= 1 - here;
             }
-            if (found == 0) {
+            if (relevant_above == 0) {
                 *reciprocal = first;
             }
         }
-        found += r;
+        relevant_above += r;
         end = start;
     }
-    *average = found > 0 ? sum / found : settings->empty;
+    *average = relevant_above > 0 ? sum / relevant_above : settings->empty;
 }
 
 /* Expected share of relevant rows among k positions; positions beyond the last row have none. Rows
  * are sorted by score. */
 static double precision_at(const struct metrics_row *rows, size_t n, size_t k,
                            const struct metrics_settings *settings) {
-    double found = 0;
+    double relevant_above = 0;
     for (size_t end = n; end > 0 && n - end < k;) {
-        size_t start = score_tie_start(rows, end), places = end - start, left = k - (n - end);
+        size_t start = score_tie_start(rows, end), positions = end - start, left = k - (n - end);
         double r = count_relevant(rows, start, end, settings);
-        found += places <= left ? r : r / (double)places * (double)left;
+        relevant_above += positions <= left ? r : r / (double)positions * (double)left;
         end = start;
     }
-    return found / (double)k;
+    return relevant_above / (double)k;
 }
 
 /* ---- ERR ---- */
@@ -158,20 +158,20 @@ static double err_at(const struct metrics_row *rows, size_t n, size_t k, double 
     double mean[METRICS_MAX_ERR + 1], sum = 0, left = 1;
     for (size_t end = n; end > 0 && n - end < k;) {
         size_t start = score_tie_start(rows, end), above = n - end;
-        size_t places = end - start < k - above ? end - start : k - above;
-        for (size_t j = 0; j <= places; j++) {
+        size_t positions = end - start < k - above ? end - start : k - above;
+        for (size_t j = 0; j <= positions; j++) {
             mean[j] = j == 0;
         }
         for (size_t c = 0; c < end - start; c++) {
             double q = passes(rows[start + c].target, max_grade), all = (double)c + 1;
-            for (size_t j = c + 1 < places ? c + 1 : places; j > 0; j--) {
+            for (size_t j = c + 1 < positions ? c + 1 : positions; j > 0; j--) {
                 mean[j] = ((all - (double)j) * mean[j] + (double)j * q * mean[j - 1]) / all;
             }
         }
-        for (size_t j = 1; j <= places; j++) {
+        for (size_t j = 1; j <= positions; j++) {
             sum += left * (mean[j - 1] - mean[j]) / (double)(above + j);
         }
-        left *= mean[places]; /* if the tie has more positions than k, the loop ends here */
+        left *= mean[positions]; /* if the tie has more positions than k, the loop ends here */
         end = start;
     }
     return sum;
@@ -181,7 +181,7 @@ static double err_at(const struct metrics_row *rows, size_t n, size_t k, double 
 
 /* First step, rows sorted by target: value (METRICS_CUTS + n_cuts) gets the ideal DCG of ndcg@k,
  * NaN elsewhere. */
-static void begin_places(const struct metrics_row *rows, size_t n,
+static void start_values(const struct metrics_row *rows, size_t n,
                          const struct metrics_settings *settings, bool graded, double *value) {
     for (size_t i = 0; i < settings->n_cuts; i++) {
         const struct metrics_cut *cut = &settings->cut[i];
@@ -206,8 +206,8 @@ static double cut_value(const struct metrics_row *rows, size_t n,
 }
 
 /* Second step, rows sorted by ascending score: fills value. */
-static void end_places(const struct metrics_row *rows, size_t n,
-                       const struct metrics_settings *settings, bool graded, double *value) {
+static void finish_values(const struct metrics_row *rows, size_t n,
+                          const struct metrics_settings *settings, bool graded, double *value) {
     bool relevant = any_relevant(rows, n, settings, graded), gains = false;
     for (size_t i = 0; i < n; i++) {
         gains |= rows[i].target > 0;
@@ -325,7 +325,7 @@ static void measure_group(struct metrics_row *rows, size_t n, struct metrics_row
         }
         start = end;
     }
-    begin_places(rows, n, settings, graded, value);
+    start_values(rows, n, settings, graded, value);
     double discordant = sort_by_score(rows, n, buffer);
     double score_ties = 0;
     for (size_t start = 0; start < n;) {
@@ -342,7 +342,7 @@ static void measure_group(struct metrics_row *rows, size_t n, struct metrics_row
                              : decided > 0 ? (concordant - discordant) / sqrt(pairs) / sqrt(decided)
                                            : 0;
     value[METRICS_SPEARMAN] = pairs > 0 ? rank_correlation(rows, n) : NAN;
-    end_places(rows, n, settings, graded, value);
+    finish_values(rows, n, settings, graded, value);
 }
 
 /* Copies the rows with a target and sorts them. Returns their number, or SIZE_MAX if a score is not

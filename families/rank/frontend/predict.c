@@ -36,7 +36,7 @@ static const struct option_spec own_options[] = {
            "queries become labels; a handful of a query that the model does not know will do",
            SINGLE)};
 
-static bool wants_remarks(const struct options *options) {
+static bool wants_comments(const struct options *options) {
     return options_given(options, "names") || options_given(options, "trec");
 }
 
@@ -89,7 +89,7 @@ struct lines {
     double slope;
     struct buffered_rows rows; /* stored rows, if stores_rows */
     double *scores;            /* (n_rows, n_scores) stored for pairs */
-    bool maps;                 /* the model maps scores to labels */
+    bool has_maps;             /* the model maps scores to labels */
     struct targets targets;
     const struct target_map *map; /* that of the last row's query */
     uint64_t mapped;              /* that query; undefined before the first row */
@@ -111,7 +111,7 @@ static int open_lines(void **state, const struct options *options, const struct 
     lines->stores_rows = lines->kind != SCORES || options_given(options, "trec");
     lines->n_scores = model_n_scores(model);
     lines->calibrated = model_value(model, "probability-slope") != NULL;
-    lines->maps = model_value(model, TARGETS_KEY) != NULL;
+    lines->has_maps = model_value(model, TARGETS_KEY) != NULL;
     if (model_number(model, "probability-slope", 0, &lines->slope, err) < 0 ||
         targets_read(&lines->targets, model, err) < 0) {
         return -1;
@@ -129,8 +129,8 @@ static void close_lines(void *state) {
     free(lines);
 }
 
-static int keep_rows(struct lines *lines, const struct data *rows, const double *scores,
-                     struct error *err) {
+static int store_rows(struct lines *lines, const struct data *rows, const double *scores,
+                      struct error *err) {
     size_t before = lines->rows.n, n_scores = lines->n_scores, room = memory_room(0, before);
     if (buffered_rows_add(&lines->rows, rows, n_scores == 1 ? scores : NULL, err) < 0) {
         return -1;
@@ -168,21 +168,21 @@ static void write_number(double number, struct output *output) {
 
 static void write_score(struct lines *lines, const struct data *rows, size_t i, double score,
                         struct output *output) {
-    const char *between = lines->named ? "\t" : " ";
+    const char *separator = lines->named ? "\t" : " ";
     output_number(output, score);
-    if (lines->maps) {
+    if (lines->has_maps) {
         const struct target_map *map = find_map(lines, rows, i);
         double value = map ? target_map_value(map, score) : (double)NAN;
         double width = map ? map->width : (double)NAN;
         const double number[] = {value, value - width, value + width};
         for (size_t k = 0; k < sizeof number / sizeof number[0]; k++) {
-            output_write(output, between, 1);
+            output_write(output, separator, 1);
             write_number(number[k], output);
         }
     }
     if (lines->named) {
         const uint64_t *start = rows->remark_start + i;
-        output_write(output, between, 1);
+        output_write(output, separator, 1);
         row_name_write(row_name_in(rows->remark + start[0], (size_t)(start[1] - start[0]), false),
                        lines->n_written + i, output);
     }
@@ -192,7 +192,7 @@ static void write_score(struct lines *lines, const struct data *rows, size_t i, 
 static int add_rows(void *state, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = state;
-    if (lines->stores_rows && keep_rows(lines, rows, scores, err) < 0) {
+    if (lines->stores_rows && store_rows(lines, rows, scores, err) < 0) {
         return -1;
     }
     for (size_t i = 0; output && lines->kind == SCORES && i < rows->n_rows; i++) {
@@ -204,15 +204,15 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
 
 static struct row_name name_of(const struct lines *lines, const struct buffered_row *row,
                                bool first_word) {
-    const char *remark = row->remark_length > 0 ? lines->rows.text + row->remark : "";
-    return row_name_in(remark, row->remark_length, first_word);
+    const char *comment = row->comment_length > 0 ? lines->rows.text + row->comment : "";
+    return row_name_in(comment, row->comment_length, first_word);
 }
 
 /* Writes the row's name or number. */
 static void write_row(const struct lines *lines, const struct buffered_row *row,
                       struct output *output) {
-    static const struct row_name nothing = {"", 0};
-    row_name_write(lines->named ? name_of(lines, row, false) : nothing, row->number, output);
+    static const struct row_name no_name = {"", 0};
+    row_name_write(lines->named ? name_of(lines, row, false) : no_name, row->number, output);
 }
 
 static int compare_scores(const void *a, const void *b) {
@@ -226,17 +226,17 @@ static int compare_scores(const void *a, const void *b) {
 static int write_order(void *state, struct buffered_row *row, size_t n, struct error *err) {
     const struct lines *lines = state;
     struct output *output = lines->output;
-    const char *between = lines->named ? "\t" : " ";
+    const char *separator = lines->named ? "\t" : " ";
     char text[DATA_QUERY_TEXT];
     (void)err;
     qsort(row, n, sizeof *row, compare_scores);
     if (lines->rows.has_queries) {
         output_format(output, "qid:%s%s", data_query_text(&lines->rows.queries, row[0].query, text),
-                      between);
+                      separator);
     }
     for (size_t i = 0; i < n; i++) {
         write_row(lines, &row[i], output);
-        output_format(output, "%s", i + 1 < n ? between : "\n");
+        output_format(output, "%s", i + 1 < n ? separator : "\n");
     }
     return 0;
 }
@@ -244,7 +244,7 @@ static int write_order(void *state, struct buffered_row *row, size_t n, struct e
 static int write_pairs(void *state, struct buffered_row *row, size_t n, struct error *err) {
     const struct lines *lines = state;
     struct output *output = lines->output;
-    const char *between = lines->named ? "\t" : " ";
+    const char *separator = lines->named ? "\t" : " ";
     size_t n_scores = lines->n_scores;
     for (size_t i = 0; i < n; i++) {
         const double *scores_i = lines->scores + row[i].number * n_scores;
@@ -253,12 +253,12 @@ static int write_pairs(void *state, struct buffered_row *row, size_t n, struct e
             double margin =
                 n_scores == 1 ? *scores_i - *scores_j : model_margin(scores_i, scores_j, n_scores);
             write_row(lines, &row[i], output);
-            output_write(output, between, 1);
+            output_write(output, separator, 1);
             write_row(lines, &row[j], output);
-            output_write(output, between, 1);
+            output_write(output, separator, 1);
             output_number(output, margin);
             if (lines->calibrated) {
-                output_write(output, between, 1);
+                output_write(output, separator, 1);
                 output_number(output, sigmoid_probability(lines->slope, margin));
             }
             output_write(output, "\n", 1);
@@ -293,8 +293,8 @@ static int compare_ranked(const void *a, const void *b) {
     if (x->score != y->score) {
         return x->score > y->score ? -1 : 1;
     }
-    size_t least = x->name.length < y->name.length ? x->name.length : y->name.length;
-    int order = memcmp(y->name.text, x->name.text, least);
+    size_t shorter = x->name.length < y->name.length ? x->name.length : y->name.length;
+    int order = memcmp(y->name.text, x->name.text, shorter);
     return order ? order : (x->name.length < y->name.length) - (x->name.length > y->name.length);
 }
 
@@ -374,5 +374,5 @@ const struct predictor rank_predictor = {
     .extra_options = extra_options,
     .input_option = "standards",
     .write_extra = write_trec,
-    .wants_remarks = wants_remarks,
+    .wants_remarks = wants_comments,
     .close = close_lines};

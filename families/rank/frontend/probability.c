@@ -27,27 +27,27 @@ static double derivative(const double *m, size_t n, double scale, double a, doub
 }
 
 int sigmoid_fit(double *slope, const double *margin, size_t n, struct error *err) {
-    double most = 0;
+    double largest = 0;
     *slope = 0;
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(margin[i])) {
             return error_set(err, ERROR_RUNTIME,
                              "cannot fit probabilities: a margin is not a finite number");
         }
-        most = fmax(most, fabs(margin[i]));
+        largest = fmax(largest, fabs(margin[i]));
     }
     if (n == 0) {
         return error_set(err, ERROR_RUNTIME, "cannot fit probabilities: there is no pair");
     }
-    if (most == 0) {
+    if (largest == 0) {
         return 0;
     }
-    if (most < DBL_MIN || most > 1 / DBL_MIN) {
+    if (largest < DBL_MIN || largest > 1 / DBL_MIN) {
         return error_set(err, ERROR_RUNTIME, "cannot fit probabilities: the largest margin is %g",
-                         most);
+                         largest);
     }
     /* Margins are scaled to [-1, 1], so that the stopping rule does not depend on their scale. */
-    double scale = 1 / most, a = 0, second;
+    double scale = 1 / largest, a = 0, second;
     double first = derivative(margin, n, scale, a, &second);
     for (int step = 0; step < MAX_STEPS && first != 0; step++) {
         /* The lower bound keeps the step finite if the curvature has underflowed. */

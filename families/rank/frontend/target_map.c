@@ -9,7 +9,7 @@
 
 enum { MAX_BINS = 32 };
 
-static const double LEVEL = 0.9;
+static const double COVERAGE = 0.9;
 
 /* Breakpoints while they are made: means of bins, then pooled. */
 struct knots {
@@ -47,9 +47,9 @@ static void join_violators(struct knots *knots) {
 /* Fits the breakpoints of rows in ascending order of scores. The outer segments are extended to the
  * first and the last score, within the range of the labels. */
 static void fit_knots(struct knots *knots, const struct target_row *row, size_t n) {
-    size_t bin = (size_t)ceil(sqrt((double)n)), least = (n + MAX_BINS - 1) / MAX_BINS;
+    size_t bin = (size_t)ceil(sqrt((double)n)), min_bin = (n + MAX_BINS - 1) / MAX_BINS;
     double low = INFINITY, high = -INFINITY;
-    bin = bin > least ? bin : least;
+    bin = bin > min_bin ? bin : min_bin;
     size_t bins = n / bin ? n / bin : 1;
     knots->n = 0;
     for (size_t b = 0; b < bins; b++) {
@@ -78,19 +78,19 @@ static void fit_knots(struct knots *knots, const struct target_row *row, size_t 
     if (last == 0) {
         return;
     }
-    double rise = (knots->value[1] - knots->value[0]) / (knots->score[1] - knots->score[0]);
-    double fall = (knots->value[last] - knots->value[last - 1]) /
-                  (knots->score[last] - knots->score[last - 1]);
+    double first_slope = (knots->value[1] - knots->value[0]) / (knots->score[1] - knots->score[0]);
+    double last_slope = (knots->value[last] - knots->value[last - 1]) /
+                        (knots->score[last] - knots->score[last - 1]);
     double first_score = row[0].score, last_score = row[n - 1].score;
     if (last_score > knots->score[last]) {
         knots->score[last + 1] = last_score;
         knots->value[last + 1] =
-            fmin(high, knots->value[last] + fall * (last_score - knots->score[last]));
+            fmin(high, knots->value[last] + last_slope * (last_score - knots->score[last]));
         knots->value[last + 1] = fmax(knots->value[last], knots->value[last + 1]);
         knots->n++;
     }
     if (first_score < knots->score[0]) {
-        double value = fmax(low, knots->value[0] - rise * (knots->score[0] - first_score));
+        double value = fmax(low, knots->value[0] - first_slope * (knots->score[0] - first_score));
         memmove(knots->score + 1, knots->score, knots->n * sizeof(double));
         memmove(knots->value + 1, knots->value, knots->n * sizeof(double));
         knots->score[0] = first_score;
@@ -129,7 +129,7 @@ static int compare_doubles(const void *a, const void *b) {
 }
 
 double target_quantile(double *residual, size_t n) {
-    size_t place = (size_t)ceil(LEVEL * ((double)n + 1));
+    size_t place = (size_t)ceil(COVERAGE * ((double)n + 1));
     if (place > n) {
         return INFINITY;
     }

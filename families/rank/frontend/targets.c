@@ -44,7 +44,7 @@ void targets_free(struct targets *targets) {
     *targets = (struct targets){0};
 }
 
-static void forget_few(struct targets *targets) {
+static void clear_few(struct targets *targets) {
     for (size_t n = 0; n < TARGETS_MIN_ROWS; n++) {
         targets->few[n] = INFINITY;
     }
@@ -59,11 +59,11 @@ struct few {
     size_t n;
 };
 
-static int draw_few(struct few *few, const struct member *member, size_t n, size_t m,
-                    struct random *random, struct error *err) {
+static int add_few_residuals(struct few *few, const struct member *member, size_t n, size_t m,
+                             struct random *random, struct error *err) {
     struct target_row drawn[TARGETS_MIN_ROWS];
     uint32_t *order = memory_array(n, sizeof *order, "targets", err);
-    double nothing[TARGETS_MIN_ROWS] = {0};
+    double no_few[TARGETS_MIN_ROWS] = {0};
     int status = order ? 0 : -1;
     for (size_t draw = 0; draw < TARGETS_MIN_ROWS && status == 0; draw++) {
         struct target_map map;
@@ -75,7 +75,7 @@ static int draw_few(struct few *few, const struct member *member, size_t n, size
             drawn[i] = member[order[i]].row;
         }
         double range = target_range(drawn, m);
-        status = target_map_fit(&map, drawn, m, nothing, err);
+        status = target_map_fit(&map, drawn, m, no_few, err);
         if (status < 0 ||
             memory_grow(&few->residual, memory_room(0, few->n), few->n + TARGETS_MIN_ROWS,
                         sizeof *few->residual, "targets", err) < 0) {
@@ -108,7 +108,7 @@ static int fit_few(struct targets *targets, const struct member *member, size_t 
                 end++;
             }
             if (end - first >= 2 * TARGETS_MIN_ROWS) {
-                status = draw_few(&few, member + first, end - first, m, &random, err);
+                status = add_few_residuals(&few, member + first, end - first, m, &random, err);
             }
         }
         if (status == 0) {
@@ -148,7 +148,7 @@ static void sort_maps(struct targets *targets) {
  * skipped. */
 static int fit_maps(struct targets *targets, const struct member *member, size_t n,
                     const struct names *queries, const char *path, struct error *err) {
-    struct targets known = *targets; /* the sorted maps; new ones are appended behind them */
+    struct targets existing = *targets; /* the sorted maps; new ones are appended behind them */
     struct target_row *rows = memory_array(n, sizeof *rows, "targets", err);
     int status = rows ? 0 : -1;
     for (size_t first = 0, end; status == 0 && first < n; first = end) {
@@ -162,10 +162,10 @@ static int fit_maps(struct targets *targets, const struct member *member, size_t
         if (status < 0) {
             break;
         }
-        known.map = targets->map;
-        const struct target_map *before = targets_find(&known, query);
+        existing.map = targets->map;
+        const struct target_map *before = targets_find(&existing, query);
         if (map.n_knots > 0 && before) {
-            struct target_map *own = &targets->map[before - known.map];
+            struct target_map *own = &targets->map[before - existing.map];
             map.query = own->query;
             own->query = NULL;
             target_map_free(own);
@@ -304,7 +304,7 @@ int targets_fit(const struct held_out *folds, size_t n_folds, uint64_t seed, str
         }
     }
     qsort(member, n, sizeof *member, compare_members);
-    forget_few(&targets);
+    clear_few(&targets);
     int status = fit_few(&targets, member, n, seed, err) < 0 ||
                          fit_maps(&targets, member, n, &data->queries, NULL, err) < 0 ||
                          write_maps(&targets, model, err) < 0
@@ -400,7 +400,7 @@ static int read_maps(struct targets *targets, char *text, struct error *err) {
 int targets_read(struct targets *targets, const struct model *model, struct error *err) {
     const char *maps = model_value(model, TARGETS_KEY), *few = model_value(model, TARGETS_FEW_KEY);
     *targets = (struct targets){0};
-    forget_few(targets);
+    clear_few(targets);
     if (!maps || !few) {
         return 0;
     }

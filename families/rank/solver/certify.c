@@ -12,17 +12,17 @@
 
 /* The largest rounding-error bound of pair features, as a part of the target gap, that needs no
  * double-double. */
-static const double SMALL = 0.01;
+static const double MAX_ROUNDING = 0.01;
 
 /* A rounding-error bound below this part of the target gap is not made smaller by another sum over
  * pairs. */
-static const double NOTHING = 1e-4;
+static const double NEGLIGIBLE_ROUNDING = 1e-4;
 
 /* ---- creation ---- */
 
 /* weight (n) = total weight of the pairs that contain each row: the degrees of the Laplacian of all
  * pairs, rounded up. */
-static int find_weights(struct rank_certifier *certifier, struct error *err) {
+static int compute_weights(struct rank_certifier *certifier, struct error *err) {
     size_t n = certifier->map->n;
     struct rank_laplacian all;
     double *s = memory_zeros(n, sizeof *s, "pairs", err);
@@ -50,18 +50,18 @@ int rank_certifier_create(struct rank_certifier *certifier, const struct problem
         return -1;
     }
     if (!exterior) {
-        return find_weights(certifier, err);
+        return compute_weights(certifier, err);
     }
-    double *reach = memory_array(n, sizeof *reach, "pairs", err);
+    double *norm_bound = memory_array(n, sizeof *norm_bound, "pairs", err);
     struct certify_pair *rows = memory_array(n, sizeof *rows, "pairs", err);
-    if (!reach || !rows) {
-        free(reach);
+    if (!norm_bound || !rows) {
+        free(norm_bound);
         free(rows);
         return -1;
     }
-    exterior_norm_bounds(exterior, certify_reach(certifier->certify), reach, rows);
+    exterior_norm_bounds(exterior, certify_reach(certifier->certify), norm_bound, rows);
     certifier->row_factor = certify_factor(certifier->certify);
-    certify_pairs(certifier->certify, reach, exterior_factor(exterior, certifier->row_factor),
+    certify_pairs(certifier->certify, norm_bound, exterior_factor(exterior, certifier->row_factor),
                   rows);
     return 0;
 }
@@ -88,10 +88,10 @@ static double unmet_weight(const struct rank_certifier *certifier, const double 
                            double *work) {
     size_t n = certifier->map->n;
     double largest = array_largest(s, n);
-    double least = 1 + slack + 8 * DBL_EPSILON * (1 + slack + largest);
+    double delta = 1 + slack + 8 * DBL_EPSILON * (1 + slack + largest);
     double up = certifier->pairs->gain ? certifier->hinge->sums_rounding : (double)n * DBL_EPSILON;
     return fmin(certifier->hinge->total,
-                rank_pairs_sums(certifier->pairs, s, least, work, NULL) * (1 + up));
+                rank_pairs_sums(certifier->pairs, s, delta, work, NULL) * (1 + up));
 }
 
 static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
@@ -100,7 +100,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     struct loss *loss = context;
     const struct rank_certifier *certifier = loss->certifier;
     bool squared = loss->loss == RANK_SQUARED_HINGE;
-    double part = NOTHING * loss->epsilon, sum, sums;
+    double part = NEGLIGIBLE_ROUNDING * loss->epsilon, sum, sums;
     if (certifier->exterior) {
         exterior_loss(certifier->exterior, squared, s, error, &sum, &sums);
         *value = loss->cost * sum;
@@ -111,14 +111,15 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         return -1;
     }
     double slack = 2 * array_largest(error, n); /* of a margin: two scores */
-    double moved = rank_loss_perturbation(slack, certifier->hinge->total, squared, sum + sums);
-    if (moved > part * sum) {
-        double open = unmet_weight(certifier, s, slack, loss->g);
-        moved = rank_loss_perturbation(slack, open, squared, sum + sums);
+    double perturbation =
+        rank_loss_perturbation(slack, certifier->hinge->total, squared, sum + sums);
+    if (perturbation > part * sum) {
+        double unmet = unmet_weight(certifier, s, slack, loss->g);
+        perturbation = rank_loss_perturbation(slack, unmet, squared, sum + sums);
     }
     *value = loss->cost * sum;
-    *rounding = loss->cost * (sums + moved);
-    *rounding += sum + sums + moved > 0 ? 4 * CERTIFY_UNDERFLOW : 0;
+    *rounding = loss->cost * (sums + perturbation);
+    *rounding += sum + sums + perturbation > 0 ? 4 * CERTIFY_UNDERFLOW : 0;
     return 0;
 }
 
@@ -226,7 +227,7 @@ double rank_certifier_zero_loss(const struct rank_certifier *certifier, double c
 
 /* Evaluates the margins of pairs in double-double from now on. */
 static int refine(struct rank_certifier *certifier, struct error *err) {
-    certifier->fine = true;
+    certifier->double_double = true;
     if (exterior_use_double_double(certifier->exterior, err) < 0) {
         return -1;
     }
@@ -253,9 +254,9 @@ int rank_certify(struct rank_certifier *certifier, enum rank_loss kind, double c
                                               .enough = epsilon};
         status =
             certify_bounds(certifier->certify, 1, &f, &dual.function, &family, certificate, err);
-        bool coarse = certifier->exterior && !certifier->fine;
+        bool coarse = certifier->exterior && !certifier->double_double;
         if (status == 0 && coarse && certificate->gap > epsilon &&
-            certificate->paid > SMALL * epsilon * certificate->primal) {
+            certificate->paid > MAX_ROUNDING * epsilon * certificate->primal) {
             status = refine(certifier, err) < 0
                          ? -1
                          : certify_bounds(certifier->certify, 1, &f, &dual.function, &family,

@@ -34,9 +34,9 @@ struct group {
     long double *tree; /* (n_levels + 1, NUMBERS) Fenwick tree */
     /* (m) sum of u over the pairs that prefer a row, minus that of the others */
     long double *moment;
-    long double *kept;        /* (m) moments at an earlier delta */
-    double *size_of;          /* (m) sum of u over all pairs of a row */
-    struct rank_scored *work; /* (2 m) */
+    long double *earlier_moment; /* (m) moments at an earlier delta */
+    double *absolute_moment;     /* (m) sum of u over all pairs of a row */
+    struct rank_scored *work;    /* (2 m) */
 };
 
 /* Loads the scores of a group and sorts them. */
@@ -53,8 +53,8 @@ static void load(struct group *group, size_t number, const double *s) {
     double low = group->work[0].score, high = group->work[group->m - 1].score;
     long double middle = low / 2 + high / 2;
     for (size_t k = 0; k < group->m; k++) {
-        group->order[k] = group->work[k].place;
-        group->x[group->work[k].place] = (long double)group->work[k].score - middle;
+        group->order[k] = group->work[k].position;
+        group->x[group->work[k].position] = (long double)group->work[k].score - middle;
     }
     group->size = 1 + (high - low);
 }
@@ -62,15 +62,15 @@ static void load(struct group *group, size_t number, const double *s) {
 /* Adds the sums over the partners below each row (above = false) or above it. The tree holds the
  * partners at a distance of less than delta; from one row to the next it only grows. For partners
  * above, scores change their sign. Both sides have the same totals. */
-static struct totals sums_of_side(struct group *group, long double delta, bool above) {
+static struct totals sums_on_side(struct group *group, long double delta, bool above) {
     const struct partners partners =
         partners_begin(group->pairs, group->number, above, group->tree, NUMBERS);
     struct totals totals = {0, 0, 0, 0};
     size_t m = group->m, inserted = 0;
     long double sign = above ? -1 : 1;
     for (size_t t = 0; t < m; t++) {
-        uint32_t place = group->order[above ? t : m - 1 - t];
-        long double x = sign * group->x[place];
+        uint32_t position = group->order[above ? t : m - 1 - t];
+        long double x = sign * group->x[position];
         for (; inserted < m; inserted++) {
             uint32_t other = group->order[above ? inserted : m - 1 - inserted];
             long double y = sign * group->x[other];
@@ -80,11 +80,11 @@ static struct totals sums_of_side(struct group *group, long double delta, bool a
             partners_add(&partners, other, 1, (long double[NUMBERS]){1, y, y * y}, NUMBERS);
         }
         long double sum[NUMBERS] = {0};
-        partners_sum(&partners, place, 1, sum, NUMBERS);
+        partners_sum(&partners, position, 1, sum, NUMBERS);
         long double slack = delta - x;
         long double first = sum[0] * slack + sum[1];
-        group->moment[place] += sign * first;
-        group->size_of[place] += (double)first;
+        group->moment[position] += sign * first;
+        group->absolute_moment[position] += (double)first;
         totals.active += sum[0];
         totals.first += first;
         totals.second += slack * (sum[0] * slack + 2 * sum[1]) + sum[2];
@@ -93,7 +93,7 @@ static struct totals sums_of_side(struct group *group, long double delta, bool a
 }
 
 /* Bound of the error of one u: two scores minus the middle, and two differences. */
-static long double error_of_one(double size) {
+static long double error_of_u(double size) {
     return 4 * LDBL_EPSILON * (1 + (long double)size);
 }
 
@@ -116,8 +116,8 @@ static struct totals sums_listed(struct group *group, long double delta, long do
             totals.second += worth * u * u;
             group->moment[k] += worth * u;
             group->moment[other] -= worth * u;
-            group->size_of[k] += (double)(worth * u);
-            group->size_of[other] += (double)(worth * u);
+            group->absolute_moment[k] += (double)(worth * u);
+            group->absolute_moment[other] += (double)(worth * u);
         }
     }
     return totals;
@@ -130,20 +130,20 @@ static bool is_listed(const struct rank_pairs *pairs) {
 /* Sums at margin delta. Moments are complete only if they are asked for. */
 static struct totals sums(struct group *group, long double delta, bool moments) {
     memset(group->moment, 0, group->m * sizeof *group->moment);
-    memset(group->size_of, 0, group->m * sizeof *group->size_of);
+    memset(group->absolute_moment, 0, group->m * sizeof *group->absolute_moment);
     if (is_listed(group->pairs)) {
-        return sums_listed(group, delta, error_of_one(group->size));
+        return sums_listed(group, delta, error_of_u(group->size));
     }
-    struct totals totals = sums_of_side(group, delta, false);
+    struct totals totals = sums_on_side(group, delta, false);
     if (moments) {
-        sums_of_side(group, delta, true);
+        sums_on_side(group, delta, true);
     }
     return totals;
 }
 
 /* Rounding-error factor of the longest sum: the nodes of a tree, or the rows of a group, then the
  * groups. */
-static double unit_of(const struct rank_pairs *pairs) {
+static double rounding_factor(const struct rank_pairs *pairs) {
     double levels = pairs->gain ? (double)pairs->max_levels : 0;
     return (4 * (double)pairs->max_rows + (double)pairs->n_groups + levels + 64) *
            (double)LDBL_EPSILON;
@@ -154,24 +154,25 @@ static void group_free(struct group *group) {
     free(group->order);
     free(group->tree);
     free(group->moment);
-    free(group->kept);
-    free(group->size_of);
+    free(group->earlier_moment);
+    free(group->absolute_moment);
     free(group->work);
 }
 
 static int group_create(struct group *group, const struct rank_pairs *pairs, struct error *err) {
     size_t m = pairs->max_rows, levels = (size_t)pairs->max_levels + 1;
     const char *what = "a certificate";
-    *group = (struct group){.pairs = pairs,
-                            .x = memory_array(m, sizeof *group->x, what, err),
-                            .order = memory_array(m, sizeof *group->order, what, err),
-                            .tree = memory_array(levels, NUMBERS * sizeof *group->tree, what, err),
-                            .moment = memory_array(m, sizeof *group->moment, what, err),
-                            .kept = memory_array(m, sizeof *group->kept, what, err),
-                            .size_of = memory_array(m, sizeof *group->size_of, what, err),
-                            .work = memory_array(m, 2 * sizeof *group->work, what, err)};
-    if (group->x && group->order && group->tree && group->moment && group->kept && group->size_of &&
-        group->work) {
+    *group = (struct group){
+        .pairs = pairs,
+        .x = memory_array(m, sizeof *group->x, what, err),
+        .order = memory_array(m, sizeof *group->order, what, err),
+        .tree = memory_array(levels, NUMBERS * sizeof *group->tree, what, err),
+        .moment = memory_array(m, sizeof *group->moment, what, err),
+        .earlier_moment = memory_array(m, sizeof *group->earlier_moment, what, err),
+        .absolute_moment = memory_array(m, sizeof *group->absolute_moment, what, err),
+        .work = memory_array(m, 2 * sizeof *group->work, what, err)};
+    if (group->x && group->order && group->tree && group->moment && group->earlier_moment &&
+        group->absolute_moment && group->work) {
         return 0;
     }
     group_free(group);
@@ -182,9 +183,9 @@ static int group_create(struct group *group, const struct rank_pairs *pairs, str
 static double loss_error(const struct group *group, const struct totals *totals, bool squared) {
     double active = (double)totals->active, size = group->size;
     if (!is_listed(group->pairs)) {
-        return unit_of(group->pairs) * active * (squared ? 4 * size * size : 2 * size);
+        return rounding_factor(group->pairs) * active * (squared ? 4 * size * size : 2 * size);
     }
-    double off = (double)error_of_one(size), first = (double)totals->first;
+    double off = (double)error_of_u(size), first = (double)totals->first;
     double terms = (totals->listed + (double)group->pairs->n_groups + 8) * (double)LDBL_EPSILON;
     return squared ? off * (2 * first + off * active) + terms * (double)totals->second
                    : off * active + terms * first;
@@ -196,67 +197,67 @@ static double loss_error(const struct group *group, const struct totals *totals,
 struct part {
     long double sum;
     double error;
-    double most; /* dual point: bound of the error of each coefficient, over its weight */
+    double
+        coefficient_error; /* dual point: bound of the error of each coefficient, over its weight */
 };
 
 /* A sum over all groups, computed by all threads. */
-struct exact {
+struct extended_sum {
     struct rank_pairs *pairs;
     const double *s;
-    struct part (*part_of)(const struct exact *exact, struct group *group);
+    struct part (*part_of)(const struct extended_sum *sum, struct group *group);
     struct group *group;                   /* (workers) */
     struct part *part;                     /* (n_groups) */
     bool squared;                          /* loss: the squared hinge */
     double mu, grid, *coefficient, *slack; /* dual point: see rank_extended_dual */
 };
 
-static void exact_close(struct exact *exact, size_t n_workers) {
+static void free_groups(struct extended_sum *sum, size_t n_workers) {
     for (size_t w = 0; w < n_workers; w++) {
-        group_free(&exact->group[w]);
+        group_free(&sum->group[w]);
     }
-    free(exact->group);
-    free(exact->part);
+    free(sum->group);
+    free(sum->part);
 }
 
-static void exact_task(void *argument, size_t task, size_t worker) {
-    const struct exact *exact = argument;
-    const struct rank_pairs *pairs = exact->pairs;
+static void group_task(void *argument, size_t task, size_t worker) {
+    const struct extended_sum *sum = argument;
+    const struct rank_pairs *pairs = sum->pairs;
     for (size_t g = pairs->task[task]; g < pairs->task[task + 1]; g++) {
-        load(&exact->group[worker], g, exact->s);
-        exact->part[g] = exact->part_of(exact, &exact->group[worker]);
+        load(&sum->group[worker], g, sum->s);
+        sum->part[g] = sum->part_of(sum, &sum->group[worker]);
     }
 }
 
 /* Sums the contributions of the groups, in order. */
-static int exact_run(struct exact *exact, struct part *total, struct error *err) {
-    const struct rank_pairs *pairs = exact->pairs;
+static int sum_groups(struct extended_sum *sum, struct part *total, struct error *err) {
+    const struct rank_pairs *pairs = sum->pairs;
     size_t n_workers = threads_count(pairs->threads), opened = 0;
-    exact->group = memory_array(n_workers, sizeof *exact->group, "a certificate", err);
-    exact->part = memory_array(pairs->n_groups, sizeof *exact->part, "a certificate", err);
-    int status = exact->group && exact->part ? 0 : -1;
+    sum->group = memory_array(n_workers, sizeof *sum->group, "a certificate", err);
+    sum->part = memory_array(pairs->n_groups, sizeof *sum->part, "a certificate", err);
+    int status = sum->group && sum->part ? 0 : -1;
     while (status == 0 && opened < n_workers) {
-        status = group_create(&exact->group[opened], pairs, err);
+        status = group_create(&sum->group[opened], pairs, err);
         opened += status == 0;
     }
     *total = (struct part){0, 0, 0};
     if (status == 0) {
-        threads_run(pairs->threads, pairs->n_tasks, exact_task, exact);
+        threads_run(pairs->threads, pairs->n_tasks, group_task, sum);
     }
     for (size_t g = 0; status == 0 && g < pairs->n_groups; g++) {
-        total->sum += exact->part[g].sum;
-        total->error += exact->part[g].error;
-        total->most = fmax(total->most, exact->part[g].most);
+        total->sum += sum->part[g].sum;
+        total->error += sum->part[g].error;
+        total->coefficient_error = fmax(total->coefficient_error, sum->part[g].coefficient_error);
     }
-    exact_close(exact, opened);
+    free_groups(sum, opened);
     return status;
 }
 
-static struct part loss_part(const struct exact *exact, struct group *group) {
-    double weight = exact->pairs->weight[group->number];
+static struct part loss_part(const struct extended_sum *sum, struct group *group) {
+    double weight = sum->pairs->weight[group->number];
     struct totals totals = sums(group, 1, false);
-    return (struct part){.sum =
-                             (long double)weight * (exact->squared ? totals.second : totals.first),
-                         .error = weight * loss_error(group, &totals, exact->squared)};
+    return (struct part){.sum = (long double)weight * (sum->squared ? totals.second : totals.first),
+                         .error = weight * loss_error(group, &totals, sum->squared)};
 }
 
 double rank_loss_perturbation(double slack, double weight, bool squared, double sum) {
@@ -265,9 +266,9 @@ double rank_loss_perturbation(double slack, double weight, bool squared, double 
 
 int rank_extended_loss(struct rank_pairs *pairs, const double *s, bool squared, double *value,
                        double *rounding, struct error *err) {
-    struct exact exact = {.pairs = pairs, .s = s, .part_of = loss_part, .squared = squared};
+    struct extended_sum sum = {.pairs = pairs, .s = s, .part_of = loss_part, .squared = squared};
     struct part total;
-    if (exact_run(&exact, &total, err) < 0) {
+    if (sum_groups(&sum, &total, err) < 0) {
         return -1;
     }
     *value = fmax(0, (double)total.sum);
@@ -277,11 +278,12 @@ int rank_extended_loss(struct rank_pairs *pairs, const double *s, bool squared, 
 
 /* Bound of the error that weights and the last rounding add to a coefficient, a sum of terms 2 u.
  * It is relative to the size of that sum, as weights may differ by many powers of two. */
-static void take_slack(const struct group *group, double weight, double *slack) {
+static void fill_slack(const struct group *group, double weight, double *slack) {
     const struct rank_pairs *pairs = group->pairs;
     double part = (pairs->weight_error + DBL_EPSILON) * 2 * weight;
     for (size_t k = 0; k < group->m; k++) {
-        slack[pairs->row[group->base + k]] = part * group->size_of[k] * (1 + 64 * DBL_EPSILON);
+        slack[pairs->row[group->base + k]] =
+            part * group->absolute_moment[k] * (1 + 64 * DBL_EPSILON);
     }
 }
 
@@ -318,18 +320,18 @@ double rank_extended_round(const struct rank_pairs *pairs, double *s, double *mu
 }
 
 /* A group's part of a dual point: coefficients and their slack. */
-static struct part dual_part(const struct exact *exact, struct group *group) {
-    const struct rank_pairs *pairs = exact->pairs;
+static struct part dual_part(const struct extended_sum *sum, struct group *group) {
+    const struct rank_pairs *pairs = sum->pairs;
     const struct totals all = sums(group, 1, true);
-    double mu = exact->mu, size = group->size;
+    double mu = sum->mu, size = group->size;
     double weight = pairs->weight[group->number], weights = pairs->weight_error;
     struct part part = {0, 0, 0};
     long double scale = mu > 0 ? weight / (long double)mu : 2 * (long double)weight;
     if (mu > 0) { /* subtract the part of u above mu */
-        memcpy(group->kept, group->moment, group->m * sizeof *group->kept);
+        memcpy(group->earlier_moment, group->moment, group->m * sizeof *group->earlier_moment);
         const struct totals above = sums(group, 1 - (long double)mu, true);
         for (size_t k = 0; k < group->m; k++) {
-            group->moment[k] = group->kept[k] - group->moment[k];
+            group->moment[k] = group->earlier_moment[k] - group->moment[k];
         }
         part.sum = scale * (all.first - above.first);
         part.error = weights * (double)part.sum;
@@ -337,19 +339,19 @@ static struct part dual_part(const struct exact *exact, struct group *group) {
         part.sum = weight * (2 * all.first - all.second);
         part.error = weights * weight * (double)(2 * all.first + all.second);
         if (pairs->gain) {
-            take_slack(group, weight, exact->slack);
+            fill_slack(group, weight, sum->slack);
         }
     }
     for (size_t k = 0; k < group->m; k++) {
         double sum_of = (double)(scale * group->moment[k]);
         size_t row = pairs->row[group->base + k];
-        exact->coefficient[row] = sum_of;
-        exact->slack[row] += exact->grid > 0 ? DBL_EPSILON * fabs(sum_of) : 0;
+        sum->coefficient[row] = sum_of;
+        sum->slack[row] += sum->grid > 0 ? DBL_EPSILON * fabs(sum_of) : 0;
     }
-    double lost = unit_of(pairs) * 4 * size / (mu > 0 ? mu : 1);
+    double lost = rounding_factor(pairs) * 4 * size / (mu > 0 ? mu : 1);
     double last = mu > 0 ? DBL_EPSILON + weights : DBL_EPSILON * 2 * size;
-    part.most = exact->grid > 0 ? weights * (mu > 0 ? 1 : 2 * size)
-                                : lost + (pairs->gain && !(mu > 0) ? 0 : last);
+    part.coefficient_error = sum->grid > 0 ? weights * (mu > 0 ? 1 : 2 * size)
+                                           : lost + (pairs->gain && !(mu > 0) ? 0 : last);
     part.error += lost * weight * (double)all.active * (mu > 0 ? 1 : 1 + size);
     return part;
 }
@@ -357,20 +359,20 @@ static struct part dual_part(const struct exact *exact, struct group *group) {
 int rank_extended_dual(struct rank_pairs *pairs, const double *s, double mu, double grid,
                        double *coefficient, double *slack, double *unit, double *linear,
                        double *rounding, struct error *err) {
-    struct exact exact = {.pairs = pairs,
-                          .s = s,
-                          .part_of = dual_part,
-                          .mu = mu,
-                          .grid = grid,
-                          .coefficient = coefficient,
-                          .slack = slack};
+    struct extended_sum sum = {.pairs = pairs,
+                               .s = s,
+                               .part_of = dual_part,
+                               .mu = mu,
+                               .grid = grid,
+                               .coefficient = coefficient,
+                               .slack = slack};
     struct part total;
     memset(coefficient, 0, pairs->n * sizeof *coefficient);
     memset(slack, 0, pairs->n * sizeof *slack);
-    if (exact_run(&exact, &total, err) < 0) {
+    if (sum_groups(&sum, &total, err) < 0) {
         return -1;
     }
-    *unit = total.most;
+    *unit = total.coefficient_error;
     *linear = (double)total.sum;
     *rounding = total.error * (1 + DBL_EPSILON) + DBL_EPSILON * fabs(*linear);
     return 0;

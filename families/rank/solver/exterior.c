@@ -16,8 +16,8 @@ struct exterior {
     const struct rank_pairs *pairs;
     size_t n_rows;          /* rows of the groups, in the order of pairs->row */
     double *K;              /* (n_rows, n_rows) */
-    bool fine;              /* certificates evaluate margins in double-double */
-    double *off;            /* (n_rows, n_rows) low-order part of K, for double-double; else NULL */
+    bool double_double;     /* certificates evaluate margins in double-double */
+    double *K_low;          /* (n_rows, n_rows) low-order part of K, for double-double; else NULL */
     struct skew_pair *pair; /* (n_pairs) by position of the rows, ascending in `high` */
     size_t *first;          /* (n_rows + 1) first pair of each row as `high` */
     size_t n_pairs;
@@ -54,8 +54,8 @@ static int list_pairs(struct exterior *exterior, struct error *err) {
 }
 
 /* The row of the data at a position. */
-static size_t row_at(const struct exterior *exterior, size_t place) {
-    size_t row = exterior->pairs->row[place];
+static size_t row_at(const struct exterior *exterior, size_t position) {
+    size_t row = exterior->pairs->row[position];
     return exterior->problem->rows ? exterior->problem->rows[row] : row;
 }
 
@@ -77,16 +77,17 @@ static int evaluate_kernel(struct exterior *exterior, struct error *err) {
     return status;
 }
 
-static int evaluate_rest(struct exterior *exterior, struct error *err) {
+static int evaluate_low_part(struct exterior *exterior, struct error *err) {
     size_t n = exterior->n_rows;
     uint32_t *rows = memory_array(n, sizeof *rows, "kernel matrix", err);
-    exterior->off = rows ? memory_array(n, n * sizeof *exterior->off, "kernel matrix", err) : NULL;
-    for (size_t k = 0; exterior->off && k < n; k++) {
+    exterior->K_low =
+        rows ? memory_array(n, n * sizeof *exterior->K_low, "kernel matrix", err) : NULL;
+    for (size_t k = 0; exterior->K_low && k < n; k++) {
         rows[k] = (uint32_t)row_at(exterior, k);
     }
-    int status = exterior->off
+    int status = exterior->K_low
                      ? kernel_precise_rest(gram_rows(exterior->problem->gram), rows, n, exterior->K,
-                                           exterior->off, exterior->problem->threads, err)
+                                           exterior->K_low, exterior->problem->threads, err)
                      : -1;
     free(rows);
     return status;
@@ -152,7 +153,7 @@ void exterior_free(struct exterior *exterior) {
     if (exterior) {
         free(exterior->S_start);
         free(exterior->K);
-        free(exterior->off);
+        free(exterior->K_low);
         free(exterior->first);
         free(exterior->SK);
         free(exterior->S);
@@ -164,10 +165,10 @@ void exterior_free(struct exterior *exterior) {
 
 int exterior_use_double_double(struct exterior *exterior, struct error *err) {
     bool room = bytes_of(exterior->pairs, 3) <= (double)exterior->problem->cache_bytes;
-    if (!exterior->fine && room && evaluate_rest(exterior, err) < 0) {
+    if (!exterior->double_double && room && evaluate_low_part(exterior, err) < 0) {
         return -1;
     }
-    exterior->fine = true;
+    exterior->double_double = true;
     return 0;
 }
 
@@ -233,12 +234,12 @@ static int exterior_adjoint(const struct score_map *map, const double *r, double
 static int exterior_exact(const struct score_map *map, const double *weights, size_t n_outputs,
                           double *s, struct error *err) {
     const struct exterior *exterior = map->context;
-    if (!exterior->fine) {
+    if (!exterior->double_double) {
         return score_map_each(map, weights, n_outputs, s, err);
     }
     const struct skew skew = {.n = exterior->n_rows,
                               .K = exterior->K,
-                              .off = exterior->off,
+                              .K_low = exterior->K_low,
                               .pair = exterior->pair,
                               .first = exterior->first,
                               .threads = map->threads};
@@ -325,22 +326,22 @@ const double *exterior_weights(const struct exterior *exterior) {
     return exterior->weight;
 }
 
-void exterior_norm_bounds(const struct exterior *exterior, const double *row_reach, double *reach,
-                          struct certify_pair *rows) {
+void exterior_norm_bounds(const struct exterior *exterior, const double *row_norm_bound,
+                          double *norm_bound, struct certify_pair *rows) {
     const uint32_t *row = exterior->pairs->row;
     for (size_t p = 0; p < exterior->n_pairs; p++) {
         struct skew_pair pair = exterior->pair[p];
         rows[p] = (struct certify_pair){row[pair.high], row[pair.low]};
-        reach[p] = 2 * row_reach[rows[p].one] * row_reach[rows[p].other];
+        norm_bound[p] = 2 * row_norm_bound[rows[p].one] * row_norm_bound[rows[p].other];
     }
 }
 
 double exterior_factor(const struct exterior *exterior, double row_factor) {
     const struct kernel_rows *rows = gram_rows(exterior->problem->gram);
     double each =
-        exterior->off ? kernel_precise_rounding(rows, 0) + DBL_EPSILON * row_factor : row_factor;
-    double sums = exterior->fine ? skew_rounding(exterior->n_rows)
-                                 : 2 * ((double)exterior->n_rows + 4) * DBL_EPSILON;
+        exterior->K_low ? kernel_precise_rounding(rows, 0) + DBL_EPSILON * row_factor : row_factor;
+    double sums = exterior->double_double ? skew_rounding(exterior->n_rows)
+                                          : 2 * ((double)exterior->n_rows + 4) * DBL_EPSILON;
     return 2 * each + sums;
 }
 
@@ -349,22 +350,22 @@ double exterior_factor(const struct exterior *exterior, double row_factor) {
 
 void exterior_loss(const struct exterior *exterior, bool squared, const double *s,
                    const double *error, double *value, double *rounding) {
-    double sum = 0, most = 0;
+    double sum = 0, upper_sum = 0;
     for (size_t p = 0; p < exterior->n_pairs; p++) {
         double weight = exterior->weight[p];
         double u = fmax(0, 1 - s[p]);
         double upper = fmax(0, (1 - s[p] + error[p]) * (1 + 4 * DBL_EPSILON));
         sum += weight * (squared ? u * u : u);
-        most += weight * (squared ? upper * upper : upper);
+        upper_sum += weight * (squared ? upper * upper : upper);
     }
     *value = sum;
     double each = ((double)exterior->n_pairs + 4) * DBL_EPSILON + exterior->pairs->weight_error;
-    *rounding = fmax(0, most - sum) + each * most;
+    *rounding = fmax(0, upper_sum - sum) + each * upper_sum;
 }
 
 /* A lower bound of cost * weight. Weights of RANK_QUERY are rounded quotients, others may have a
  * relative error `off`. */
-static double least_product(double cost, double weight, double off) {
+static double lower_product(double cost, double weight, double off) {
     double product = cost * weight;
     bool exact = off == 0 && weight == floor(weight) && fma(cost, weight, -product) >= 0;
     return exact ? product : product * (1 - off - 2 * DBL_EPSILON);
@@ -375,9 +376,9 @@ void exterior_dual(const struct exterior *exterior, bool squared, double cost, d
     double off = exterior->pairs->weight_error;
     long double sum = 0, size = 0;
     for (size_t p = 0; p < exterior->n_pairs; p++) {
-        double most = least_product(cost, exterior->weight[p], off);
-        b[p] = fmax(0, squared && most > 0 ? b[p] : fmin(b[p], most));
-        long double a = b[p], square = squared && a > 0 ? a * a / (4 * (long double)most) : 0;
+        double cap = lower_product(cost, exterior->weight[p], off);
+        b[p] = fmax(0, squared && cap > 0 ? b[p] : fmin(b[p], cap));
+        long double a = b[p], square = squared && a > 0 ? a * a / (4 * (long double)cap) : 0;
         sum += a - square;
         size += a + square;
     }

@@ -38,8 +38,8 @@ int exterior_use_double_double(struct exterior *exterior, struct error *err);
  * norm_u norm_v; and the rounding-error factor of margins, from that of the rows' kernel
  * (kernel_rounding) and of the two sums over rows in 2 K S K. */
 const double *exterior_weights(const struct exterior *exterior);
-void exterior_norm_bounds(const struct exterior *exterior, const double *row_reach, double *reach,
-                          struct certify_pair *rows);
+void exterior_norm_bounds(const struct exterior *exterior, const double *row_norm_bound,
+                          double *norm_bound, struct certify_pair *rows);
 double exterior_factor(const struct exterior *exterior, double row_factor);
 
 /* The loss at margins s (pairs), each within error (pairs) of the true one: the true loss is at

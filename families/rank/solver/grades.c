@@ -20,8 +20,8 @@ int rank_grades_of(double target, double *grade, struct error *err) {
 
 /* *mean (n_levels) = the mean discount over the positions of each level of the group, the best
  * level first; *ideal = DCG* of the group. */
-static void means(const struct rank_pairs *pairs, size_t group, bool linear,
-                  const long double *discount, long double *mean, long double *ideal) {
+static void level_discounts(const struct rank_pairs *pairs, size_t group, bool linear,
+                            const long double *discount, long double *mean, long double *ideal) {
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
     *ideal = 0;
     for (size_t k = 0, end; k < m; k = end) {
@@ -41,18 +41,18 @@ static void means(const struct rank_pairs *pairs, size_t group, bool linear,
 static double fill_levels(struct rank_pairs *pairs, size_t group, bool linear,
                           const long double *mean) {
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
-    double sums = ((double)m + 8) * (double)LDBL_EPSILON, most = 0, before = 0;
+    double sums = ((double)m + 8) * (double)LDBL_EPSILON, max_error = 0, before = 0;
     for (uint32_t l = 0; l < pairs->n_levels[group]; l++) {
         double *gain = &pairs->gain[base + l], *discount = &pairs->discount[base + l];
         *gain = linear ? *gain : exp2(*gain);
         *discount = (double)(mean[l] - mean[0]);
         double error = 2 * sums * (double)mean[l] + DBL_EPSILON / 2 * *discount;
         if (l > 0) { /* differences of levels further apart have a smaller relative error */
-            most = fmax(most, (error + before) / (*discount - discount[-1]));
+            max_error = fmax(max_error, (error + before) / (*discount - discount[-1]));
         }
         before = error;
     }
-    return most + sums;
+    return max_error + sums;
 }
 
 /* Sum of the relative weights of the preferences of a group. Without a sample, the pairs of one row
@@ -98,17 +98,17 @@ int rank_grades_weigh(struct rank_pairs *pairs, bool linear, struct error *err) 
         weigh_by_gain(pairs, linear);
         return 0;
     }
-    size_t most = pairs->max_rows;
-    long double *discount = memory_array(most, sizeof *discount, "grades", err);
+    size_t max_rows = pairs->max_rows;
+    long double *discount = memory_array(max_rows, sizeof *discount, "grades", err);
     long double *mean = memory_array(pairs->max_levels, sizeof *mean, "grades", err);
     double error = 0;
     int status = discount && mean ? 0 : -1;
-    for (size_t place = 1; status == 0 && place <= most; place++) {
-        discount[place - 1] = 1 / log2l(1 + (long double)place);
+    for (size_t position = 1; status == 0 && position <= max_rows; position++) {
+        discount[position - 1] = 1 / log2l(1 + (long double)position);
     }
     for (size_t g = 0; status == 0 && g < pairs->n_groups; g++) {
         long double ideal;
-        means(pairs, g, linear, discount, mean, &ideal);
+        level_discounts(pairs, g, linear, discount, mean, &ideal);
         error = fmax(error, fill_levels(pairs, g, linear, mean));
         pairs->weight[g] = (double)(pairs->weight[g] / ideal);
         pairs->group_relative_weight[g] = group_relative_weight(pairs, g);

@@ -20,16 +20,16 @@ struct rank_interior {
     const struct score_map *map;
     struct rank_listed listed;
     struct row_features features;
-    double *cost;            /* (n_pairs) C times weight */
-    double *s, *b;           /* (listed.n) scores, coefficients of distinct rows */
-    double *spread;          /* (map->n) coefficients of all scores */
-    long double *sum;        /* (listed.n) work */
-    double *work, *start;    /* (m) work; starting point */
-    struct stacked *stacked; /* rows of the least-squares system */
-    double *counted;         /* (m) ones: every weight counts in the norm */
+    double *cost;             /* (n_pairs) C times weight */
+    double *s, *b;            /* (listed.n) scores, coefficients of distinct rows */
+    double *all_coefficients; /* (map->n) coefficients of all scores */
+    long double *sum;         /* (listed.n) work */
+    double *work, *start;     /* (m) work; starting point */
+    struct stacked *stacked;  /* rows of the least-squares system */
+    double *ones;             /* (m) ones: every weight counts in the norm */
     struct interior *solver;
     double weight_error; /* relative error of the weights of pairs, see rank_pairs */
-    bool squared, tied;
+    bool squared, from_dual;
     double C;
     double *alpha; /* (n_pairs) dual point of the last run */
 };
@@ -103,36 +103,37 @@ static int allocate(struct rank_interior *interior, struct error *err) {
     size_t n = listed->n, m = interior->features.m;
     interior->cost = memory_array(listed->n_pairs, 2 * sizeof(double), "pairs", err);
     interior->s = memory_array(n, 2 * sizeof(double), "scores", err);
-    interior->spread = memory_zeros(interior->map->n, sizeof(double), "coefficients", err);
+    interior->all_coefficients =
+        memory_zeros(interior->map->n, sizeof(double), "coefficients", err);
     interior->sum = memory_array(n, sizeof *interior->sum, "scores", err);
-    interior->counted = memory_array(m, 3 * sizeof(double), "a system", err);
-    if (!interior->cost || !interior->s || !interior->spread || !interior->sum ||
-        !interior->counted || stacked_create(&interior->stacked, n, m, m, true, err) < 0) {
+    interior->ones = memory_array(m, 3 * sizeof(double), "a system", err);
+    if (!interior->cost || !interior->s || !interior->all_coefficients || !interior->sum ||
+        !interior->ones || stacked_create(&interior->stacked, n, m, m, true, err) < 0) {
         return -1;
     }
     interior->alpha = interior->cost + listed->n_pairs;
     interior->b = interior->s + n;
-    interior->work = interior->counted + m;
+    interior->work = interior->ones + m;
     interior->start = interior->work + m;
     for (size_t f = 0; f < m; f++) {
-        interior->counted[f] = 1;
+        interior->ones[f] = 1;
     }
     return 0;
 }
 
 /* The features of the distinct rows, as those of a problem of these rows alone. */
 static int make_features(struct rank_interior *interior, const struct problem *problem,
-                         const double *reach, bool *possible, struct error *err) {
+                         const double *norm_bound, bool *possible, struct error *err) {
     const struct rank_listed *listed = &interior->listed;
     struct problem part = *problem;
     struct score_map map = {0};
     uint32_t *rows = memory_array(listed->n, sizeof *rows, "rows", err);
-    double *reaches = memory_array(listed->n, sizeof *reaches, "rows", err);
-    int status = rows && reaches ? 0 : -1;
+    double *norm_bounds = memory_array(listed->n, sizeof *norm_bounds, "rows", err);
+    int status = rows && norm_bounds ? 0 : -1;
     for (size_t k = 0; status == 0 && k < listed->n; k++) {
         uint32_t i = listed->row[k];
         rows[k] = problem->rows ? problem->rows[i] : i;
-        reaches[k] = reach[i];
+        norm_bounds[k] = norm_bound[i];
     }
     part.rows = rows;
     part.n = listed->n;
@@ -140,18 +141,18 @@ static int make_features(struct rank_interior *interior, const struct problem *p
         status = -1;
     }
     if (status == 0) {
-        status = row_features_create(&interior->features, &part, &map, &listed->groups, reaches,
+        status = row_features_create(&interior->features, &part, &map, &listed->groups, norm_bounds,
                                      possible, err);
     }
     score_map_free(&map);
     free(rows);
-    free(reaches);
+    free(norm_bounds);
     return status;
 }
 
 int rank_interior_create(struct rank_interior **interior, const struct problem *problem,
                          const struct score_map *map, const struct rank_pairs *pairs,
-                         const double *reach, const double *weight, struct error *err) {
+                         const double *norm_bound, const double *weight, struct error *err) {
     struct rank_interior *made = memory_zeros(1, sizeof *made, "a solver", err);
     *interior = NULL;
     if (!made) {
@@ -162,9 +163,9 @@ int rank_interior_create(struct rank_interior **interior, const struct problem *
     int status = rank_listed_create(&made->listed, problem, map, pairs, weight, err);
     bool possible = status == 0 && made->listed.n_hinges > 0;
     if (possible) {
-        status =
-            weight ? row_features_create(&made->features, problem, map, NULL, reach, &possible, err)
-                   : make_features(made, problem, reach, &possible, err);
+        status = weight ? row_features_create(&made->features, problem, map, NULL, norm_bound,
+                                              &possible, err)
+                        : make_features(made, problem, norm_bound, &possible, err);
     }
     if (status == 0 && possible) {
         status = allocate(made, err);
@@ -187,9 +188,9 @@ void rank_interior_free(struct rank_interior *interior) {
     stacked_free(interior->stacked);
     free(interior->cost);
     free(interior->s);
-    free(interior->spread);
+    free(interior->all_coefficients);
     free(interior->sum);
-    free(interior->counted);
+    free(interior->ones);
     free(interior);
 }
 
@@ -230,7 +231,7 @@ int rank_interior_start(struct rank_interior *interior, bool squared, double cos
                                              .dimension = interior->features.m,
                                              .cost = interior->cost,
                                              .constant = constant,
-                                             .counted = interior->counted,
+                                             .counted = interior->ones,
                                              .squared = squared,
                                              .context = interior,
                                              .scores = scores,
@@ -240,7 +241,7 @@ int rank_interior_start(struct rank_interior *interior, bool squared, double cos
     interior_close(interior->solver);
     interior->solver = NULL;
     interior->squared = squared;
-    interior->tied = false;
+    interior->from_dual = false;
     interior->C = cost;
     if (interior_open(&interior->solver, &problem, err) < 0) {
         return -1;
@@ -253,21 +254,22 @@ int rank_interior_start(struct rank_interior *interior, bool squared, double cos
 
 /* A sum in long double, the sum of the sizes of its terms, and a bound of its rounding error. */
 struct sum {
-    long double sum, size, lost;
+    long double sum, size, rounding_error;
 };
 
 static void add_to(struct sum *sum, double size, int sign) {
     sum->sum += sign * (long double)size;
     sum->size += (long double)size;
-    sum->lost += LDBL_EPSILON * fabsl(sum->sum); /* twice the rounding error of an addition */
+    sum->rounding_error +=
+        LDBL_EPSILON * fabsl(sum->sum); /* twice the rounding error of an addition */
 }
 
 /* weights = those of the function with coefficients b. */
 static int weights_of(const struct rank_interior *interior, double *weights, struct error *err) {
     for (size_t k = 0; k < interior->listed.n; k++) {
-        interior->spread[interior->listed.row[k]] = interior->b[k];
+        interior->all_coefficients[interior->listed.row[k]] = interior->b[k];
     }
-    return interior->map->adjoint(interior->map, interior->spread, weights, err);
+    return interior->map->adjoint(interior->map, interior->all_coefficients, weights, err);
 }
 
 /* weights = A'alpha. error (map->n), if not NULL: bounds of the errors of the coefficients, with
@@ -291,7 +293,7 @@ static int take_weights(const struct rank_interior *interior, const double *alph
         interior->b[k] = (double)sum.sum;
         if (error) {
             long double rounded = fabsl(sum.sum - (long double)interior->b[k]);
-            long double off = rounded + sum.lost + interior->weight_error * sum.size;
+            long double off = rounded + sum.rounding_error + interior->weight_error * sum.size;
             off += (long double)(rows * fabs(interior->b[k]));
             error[listed->row[k]] = (double)off * (1 + 4 * DBL_EPSILON);
         }
@@ -332,17 +334,18 @@ static int take_primal(const struct rank_interior *interior, const struct interi
                : weights_of(interior, fit->weights, err);
 }
 
-int rank_interior_run(struct rank_interior *interior, bool tied, double epsilon, double least,
-                      const struct monitor *monitor, struct fit *fit, struct error *err) {
+int rank_interior_run(struct rank_interior *interior, bool from_dual, double epsilon,
+                      double min_value, const struct monitor *monitor, struct fit *fit,
+                      struct error *err) {
     size_t d = interior->map->dimension;
     struct interior_fit found;
     *fit = (struct fit){0};
-    tied = tied && !interior->features.own;
-    if (tied != interior->tied) {
-        interior_tie(interior->solver, tied);
-        interior->tied = tied;
+    from_dual = from_dual && !interior->features.own;
+    if (from_dual != interior->from_dual) {
+        interior_tie(interior->solver, from_dual);
+        interior->from_dual = from_dual;
     }
-    interior_run(interior->solver, epsilon, least, monitor, &found);
+    interior_run(interior->solver, epsilon, min_value, monitor, &found);
     memcpy(interior->alpha, found.alpha, interior->listed.n_hinges * sizeof *found.alpha);
     fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_array(d, sizeof(double), "weights", err);

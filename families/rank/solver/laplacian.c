@@ -64,16 +64,16 @@ static void sweep(const struct rank_laplacian *laplacian, size_t g, bool down, d
     size_t removed = 0, inserted = 0;
     for (size_t q = 0; q < pairs->start[g + 1] - partners.base; q++) {
         for (; inserted < end[q]; inserted++) {
-            uint32_t place = order[inserted].place;
-            partners_add(&partners, place, 1, v ? v + row[place] : &one, 1);
+            uint32_t position = order[inserted].position;
+            partners_add(&partners, position, 1, v ? v + row[position] : &one, 1);
         }
         for (; removed < first[q]; removed++) {
-            uint32_t place = order[removed].place;
-            partners_add(&partners, place, -1, v ? v + row[place] : &one, 1);
+            uint32_t position = order[removed].position;
+            partners_add(&partners, position, -1, v ? v + row[position] : &one, 1);
         }
         double sum = 0;
-        partners_sum(&partners, order[q].place, 1, &sum, 1);
-        out[row[order[q].place]] += factor * sum;
+        partners_sum(&partners, order[q].position, 1, &sum, 1);
+        out[row[order[q].position]] += factor * sum;
     }
 }
 
@@ -288,27 +288,27 @@ static void gram_group(const struct gram_task *task, size_t g, size_t column, si
             removed = inserted = first[q];
         }
         for (; inserted < end[q]; inserted++) {
-            row_panel(task, row[order[inserted].place], column, width, panel);
-            partners_add(&partners, order[inserted].place, 1, panel, width);
+            row_panel(task, row[order[inserted].position], column, width, panel);
+            partners_add(&partners, order[inserted].position, 1, panel, width);
         }
         for (; removed < first[q]; removed++) {
-            row_panel(task, row[order[removed].place], column, width, panel);
-            partners_add(&partners, order[removed].place, -1, panel, width);
+            row_panel(task, row[order[removed].position], column, width, panel);
+            partners_add(&partners, order[removed].position, -1, panel, width);
         }
-        uint32_t own = row[order[q].place];
+        uint32_t own = row[order[q].position];
         if (task->laplacian->degree[own] == 0) {
             continue;
         }
         double *y = chunk_row(task, chunk, own, column, width);
-        partners_sum(&partners, order[q].place, -pairs->weight[g], y, width);
+        partners_sum(&partners, order[q].position, -pairs->weight[g], y, width);
         if (chunk->n == CHUNK_ROWS) {
             chunk_flush(task, chunk, column, width, accumulator);
         }
     }
 }
 
-static void gram_listed(const struct gram_task *task, size_t g, size_t first, size_t width,
-                        struct chunk *chunk, double *panel, double *accumulator) {
+static void gram_sampled(const struct gram_task *task, size_t g, size_t first, size_t width,
+                         struct chunk *chunk, double *panel, double *accumulator) {
     const struct rank_laplacian *laplacian = task->laplacian;
     const struct rank_pairs *pairs = laplacian->pairs;
     size_t base = pairs->start[g];
@@ -341,7 +341,7 @@ static void gram_run(void *argument, size_t t, size_t worker) {
     double *tree = panel + task->width;
     for (size_t g = task->chunk[part]; g < task->chunk[part + 1]; g++) {
         if (pairs->partner_start) {
-            gram_listed(task, g, first, width, &chunk, panel, accumulator);
+            gram_sampled(task, g, first, width, &chunk, panel, accumulator);
         } else {
             gram_group(task, g, first, width, &chunk, tree, panel, accumulator);
         }

@@ -20,8 +20,8 @@ enum { CG_MAX_STEPS = 2000, CG_MAX_PRECONDITIONED = 30 };
 static const struct huber_pace PACE = {
     .near = 0.5, .careful = 0.3, .bold = 0.01, .most = 0.3, .least = 1e-7, .patience = 25};
 static const double MU_FIRST = 1;
-static const double STEP = 0.1;    /* accuracy of a Newton step, relative to the target gap */
-static const double FORCING = 0.1; /* forcing term: residual of CG relative to the gradient */
+static const double STEP_ACCURACY = 0.1; /* accuracy of a Newton step, relative to the target gap */
+static const double FORCING = 0.1;       /* forcing term: residual of CG relative to the gradient */
 
 struct newton {
     const struct problem *problem;
@@ -42,7 +42,7 @@ struct newton {
     struct rank_preconditioner *preconditioner; /* kernels; NULL: none */
     double norm, value;                         /* |w|^2, the smooth risk */
     double dual_offset;                         /* linear part of the dual objective */
-    uint64_t left;                              /* remaining steps of CG */
+    uint64_t cg_steps_left;                     /* remaining steps of CG */
 };
 
 static double inner(const struct newton *newton, const double *x, const double *y,
@@ -52,7 +52,7 @@ static double inner(const struct newton *newton, const double *x, const double *
 }
 
 /* The factor c of the Laplacian in the Hessian. */
-static double band_factor(const struct newton *newton) {
+static double curvature_factor(const struct newton *newton) {
     return newton->cost * (newton->huber ? 1 / newton->risk.mu : 2);
 }
 
@@ -64,7 +64,7 @@ static int form_hessian(struct newton *newton, struct error *err) {
         return -1;
     }
     cluster_sum_lower(newton->map->cluster, newton->H, d);
-    double factor = band_factor(newton);
+    double factor = curvature_factor(newton);
     for (size_t i = 0; i < d * d; i++) {
         newton->H[i] *= factor;
     }
@@ -159,13 +159,13 @@ static int cg_length(struct newton *newton, struct cg *cg, double *length, struc
 /* Iterates until <residual, z> <= target. */
 static int cg_run(struct newton *newton, struct cg *cg, double target, struct error *err) {
     size_t n = newton->map->n, d = newton->map->dimension;
-    int most = newton->preconditioner ? CG_MAX_PRECONDITIONED : CG_MAX_STEPS;
-    for (int k = 0; k < most; k++) {
+    int max_steps = newton->preconditioner ? CG_MAX_PRECONDITIONED : CG_MAX_STEPS;
+    for (int k = 0; k < max_steps; k++) {
         double length, next;
-        if (newton->left == 0 || (k > 0 && monitor_late(newton->monitor))) {
+        if (newton->cg_steps_left == 0 || (k > 0 && monitor_late(newton->monitor))) {
             return 0;
         }
-        newton->left--;
+        newton->cg_steps_left--;
         if (cg_length(newton, cg, &length, err) < 0) {
             return -1;
         }
@@ -195,8 +195,8 @@ static int cg_run(struct newton *newton, struct cg *cg, double target, struct er
 
 /* Preconditioned conjugate gradients for (I + c A'LA) step = -gradient, in the Euclidean inner
  * product for weights w, and in that of K for coefficients, where I + c L K is self-adjoint. q = A
- * step. Stops at a residual of FORCING |gradient|, or if at most `enough` remains to be gained. */
-static int cg_step(struct newton *newton, double enough, bool *found, struct error *err) {
+ * step. Stops at a residual of FORCING |gradient|, or if at most `gain_tolerance` remains to be gained. */
+static int cg_step(struct newton *newton, double gain_tolerance, bool *found, struct error *err) {
     size_t n = newton->map->n, d = newton->map->dimension;
     double *w = newton->cg, *s = w + 5 * d;
     struct cg cg = {.residual = w,
@@ -207,7 +207,7 @@ static int cg_step(struct newton *newton, double enough, bool *found, struct err
                     .z_s = s,
                     .p_s = s + n,
                     .Lp = s + 2 * n,
-                    .factor = band_factor(newton)};
+                    .factor = curvature_factor(newton)};
     int status = make_preconditioner(newton, cg.factor, cg.scale, found, err);
     if (status < 0 || !*found) {
         return status;
@@ -222,12 +222,12 @@ static int cg_step(struct newton *newton, double enough, bool *found, struct err
     }
     memcpy(cg.p, cg.z, d * sizeof *cg.p);
     memcpy(cg.p_s, cg.z_s, n * sizeof *cg.p_s);
-    return cg_run(newton, &cg, fmax(FORCING * FORCING * cg.square, 2 * enough), err);
+    return cg_run(newton, &cg, fmax(FORCING * FORCING * cg.square, 2 * gain_tolerance), err);
 }
 
 /* Evaluates the smooth risk and its gradient at w, and both bounds of the original problem. */
-static int look(void *context, const struct huber_path *path, struct huber_point *at,
-                struct error *err) {
+static int evaluate(void *context, const struct huber_path *path, struct huber_point *at,
+                    struct error *err) {
     struct newton *newton = context;
     const struct score_map *map = newton->map;
     double offset;
@@ -259,7 +259,7 @@ static int look(void *context, const struct huber_path *path, struct huber_point
 }
 
 static double step_accuracy(const struct huber_path *path) {
-    return STEP * path->epsilon * path->primal;
+    return STEP_ACCURACY * path->epsilon * path->primal;
 }
 
 static int search(void *context, const struct huber_path *path, bool *moved, struct error *err) {
@@ -324,7 +324,7 @@ static int lower_mu(void *context, double band, double mu, struct error *err) {
 static int step(void *context, const struct huber_path *path, double band, bool *found,
                 struct error *err) {
     struct newton *newton = context;
-    if (newton->left == 0) {
+    if (newton->cg_steps_left == 0) {
         *found = false;
         return 0;
     }
@@ -333,7 +333,7 @@ static int step(void *context, const struct huber_path *path, double band, bool 
                      : cg_step(newton, step_accuracy(path), found, err);
 }
 
-static const struct huber_steps STEPS = {.look = look,
+static const struct huber_steps STEPS = {.look = evaluate,
                                          .keep_primal = keep_primal,
                                          .keep_dual = keep_dual,
                                          .lower = lower_mu,
@@ -357,7 +357,7 @@ static int run(struct newton *newton, double epsilon, struct error *err) {
     fit->dual = path.dual;
     fit->iterations = path.iterations;
     fit->converged = path.reason == STOP_REACHED;
-    fit->reason = newton->left > 0 || fit->converged ? path.reason : STOP_ITERATIONS;
+    fit->reason = newton->cg_steps_left > 0 || fit->converged ? path.reason : STOP_ITERATIONS;
     return status;
 }
 
@@ -403,7 +403,7 @@ static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct
 
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
-                      const double *start, uint64_t most,
+                      const double *start, uint64_t max_cg_steps,
                       struct rank_preconditioner *preconditioner, const struct monitor *monitor,
                       struct fit *fit, struct error *err) {
     struct newton newton = {.problem = problem,
@@ -413,7 +413,7 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
                             .cost = cost,
                             .fit = fit,
                             .preconditioner = preconditioner,
-                            .left = most > 0 ? most : UINT64_MAX};
+                            .cg_steps_left = max_cg_steps > 0 ? max_cg_steps : UINT64_MAX};
     *fit = (struct fit){0};
     int status = newton_create(&newton, pairs, err);
     if (status == 0 && start) {

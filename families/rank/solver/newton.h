@@ -25,12 +25,12 @@
 enum { RANK_NEWTON_DIRECT = 2048 };
 
 /* Solves to a relative gap of epsilon from `start` (dimension; NULL: from zero), with at most
- * `most` steps of conjugate gradients (0: no limit; STOP_ITERATIONS if they are used up).
+ * `max_cg_steps` steps of conjugate gradients (0: no limit; STOP_ITERATIONS if they are used up).
  * preconditioner: for kernels, and `map` is then its map; NULL: none. Fills fit; the caller calls
  * fit_free. -1 if memory is short or scores overflow. */
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
-                      const double *start, uint64_t most,
+                      const double *start, uint64_t max_cg_steps,
                       struct rank_preconditioner *preconditioner, const struct monitor *monitor,
                       struct fit *fit, struct error *err);
 

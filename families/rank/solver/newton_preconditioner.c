@@ -58,18 +58,18 @@ static int fill_matrix(struct rank_preconditioner *preconditioner, double shift,
     const uint32_t *row = preconditioner->distinct->row;
     double *block = memory_array(m, TILE * sizeof *block, "a kernel matrix", err);
     double *A = preconditioner->A;
-    double most = 0;
+    double max_diagonal = 0;
     int status = block ? 0 : -1;
     for (size_t first = 0; status == 0 && first < m; first += TILE) {
         size_t end = smaller(m, first + TILE);
         status = gram_block(preconditioner->gram, row + first, end - first, row, end, block, err);
         for (size_t i = first; status == 0 && i < end; i++) {
             memcpy(A + i * m, block + (i - first) * end, (i + 1) * sizeof *A);
-            most = fmax(most, A[i * m + i]);
+            max_diagonal = fmax(max_diagonal, A[i * m + i]);
         }
     }
     for (size_t i = 0; status == 0 && i < m; i++) {
-        preconditioner->shift[i] = shift * fmax(A[i * m + i], MIN_DIAGONAL * most);
+        preconditioner->shift[i] = shift * fmax(A[i * m + i], MIN_DIAGONAL * max_diagonal);
         A[i * m + i] += preconditioner->shift[i];
     }
     free(block);
@@ -162,9 +162,9 @@ void rank_preconditioner_free(struct rank_preconditioner *preconditioner) {
 }
 
 double rank_preconditioner_work(const struct rank_preconditioner *preconditioner) {
-    const double cube = 0.1; /* measured: nanoseconds for each m^3 */
+    const double nanoseconds = 0.1; /* measured: nanoseconds for each m^3 */
     double m = (double)preconditioner->m;
-    return cube * m * m * m;
+    return nanoseconds * m * m * m;
 }
 
 const struct score_map *rank_preconditioner_map(const struct rank_preconditioner *preconditioner) {

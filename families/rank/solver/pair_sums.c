@@ -23,31 +23,32 @@ struct node {
 /* ---- sorting --------------------------------------------------------------------------------- */
 
 /* A merge sort that skips merging what is in order already. */
-void rank_scored_sort(struct rank_scored *places, size_t m, struct rank_scored *spare) {
+void rank_scored_sort(struct rank_scored *positions, size_t m, struct rank_scored *spare) {
     for (size_t base = 0; base < m; base += INSERTION_ROWS) {
         size_t end = base + INSERTION_ROWS < m ? base + INSERTION_ROWS : m;
         for (size_t i = base + 1; i < end; i++) {
-            struct rank_scored moved = places[i];
+            struct rank_scored moved = positions[i];
             size_t j = i;
-            for (; j > base && places[j - 1].score > moved.score; j--) {
-                places[j] = places[j - 1];
+            for (; j > base && positions[j - 1].score > moved.score; j--) {
+                positions[j] = positions[j - 1];
             }
-            places[j] = moved;
+            positions[j] = moved;
         }
     }
     for (size_t width = INSERTION_ROWS; width < m; width *= 2) {
         for (size_t base = 0; base + width < m; base += 2 * width) {
             size_t middle = base + width;
             size_t end = middle + width < m ? middle + width : m;
-            if (places[middle - 1].score <= places[middle].score) {
+            if (positions[middle - 1].score <= positions[middle].score) {
                 continue;
             }
-            memcpy(spare, places + base, width * sizeof *spare);
+            memcpy(spare, positions + base, width * sizeof *spare);
             size_t a = 0, b = middle, out = base;
             while (a < width && b < end) {
-                places[out++] = places[b].score < spare[a].score ? places[b++] : spare[a++];
+                positions[out++] =
+                    positions[b].score < spare[a].score ? positions[b++] : spare[a++];
             }
-            memcpy(places + out, spare + a, (width - a) * sizeof *spare);
+            memcpy(positions + out, spare + a, (width - a) * sizeof *spare);
         }
     }
 }
@@ -57,7 +58,7 @@ void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, vo
     struct rank_scored *order = pairs->order + base;
     const uint32_t *row = pairs->row + base;
     for (size_t q = 0; q < m; q++) {
-        order[q].score = s[row[order[q].place]];
+        order[q].score = s[row[order[q].position]];
     }
     rank_scored_sort(order, m, spare);
 }
@@ -75,14 +76,14 @@ struct sums_task {
  * their weight. */
 static inline __attribute__((always_inline)) double add_partners(const struct sums_task *task,
                                                                  const struct partners *partners,
-                                                                 struct rank_scored place,
+                                                                 struct rank_scored position,
                                                                  double sign, double weight) {
     double sum[2] = {0, 0};
-    partners_sum(partners, place.place, 1, sum, 2);
-    size_t row = task->pairs->row[partners->base + place.place];
+    partners_sum(partners, position.position, 1, sum, 2);
+    size_t row = task->pairs->row[partners->base + position.position];
     task->count[row] += sign * weight * sum[0];
     if (task->moment) {
-        double above = sum[0] * (task->delta - sign * place.score) + sign * sum[1];
+        double above = sum[0] * (task->delta - sign * position.score) + sign * sum[1];
         task->moment[row] += sign * weight * above;
     }
     return sum[0];
@@ -91,7 +92,7 @@ static inline __attribute__((always_inline)) double add_partners(const struct su
 /* Adds the sums over the partners below each row of a large group, or above it. Returns the total
  * weight. From one row to the next, the set of partners with a margin below delta grows. Both sides
  * compare the same differences, so they see the same pairs. */
-static double sums_of_side(const struct sums_task *task, size_t group, bool above, double *nodes) {
+static double sums_on_side(const struct sums_task *task, size_t group, bool above, double *nodes) {
     const struct rank_pairs *pairs = task->pairs;
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base, inserted = 0;
     const struct rank_scored *order = pairs->order + base;
@@ -104,7 +105,7 @@ static double sums_of_side(const struct sums_task *task, size_t group, bool abov
             if (!(sign * (own.score - other.score) < task->delta)) {
                 break;
             }
-            partners_add(&partners, other.place, 1, (double[]){1, other.score}, 2);
+            partners_add(&partners, other.position, 1, (double[]){1, other.score}, 2);
         }
         active += add_partners(task, &partners, own, sign, pairs->weight[group]);
     }
@@ -153,8 +154,8 @@ DISPATCH static struct node row_below_graded(double score, double gain, double d
 
 /* gains (m), discounts (m) of the rows of a group. Without discounts: zeros, and a row's own
  * discount is then 1. */
-static void spread_grades(const struct rank_pairs *pairs, size_t base, size_t m, double *gains,
-                          double *discounts) {
+static void load_grades(const struct rank_pairs *pairs, size_t base, size_t m, double *gains,
+                        double *discounts) {
     for (size_t k = 0; pairs->gain && k < m; k++) {
         uint32_t level = pairs->level[base + k];
         gains[k] = pairs->gain[base + level];
@@ -171,7 +172,7 @@ static double sums_direct(const struct sums_task *task, size_t group, double *sc
     double *x = scratch, *down = x + m, *down_moment = down + m;
     struct node *up = (struct node *)(void *)(down_moment + m);
     double *gains = down_moment + 3 * m, *discounts = gains + m;
-    spread_grades(pairs, base, m, gains, discounts);
+    load_grades(pairs, base, m, gains, discounts);
     for (size_t k = 0; k < m; k++) {
         x[k] = task->s[pairs->row[base + k]];
         down[k] = down_moment[k] = 0;
@@ -197,7 +198,7 @@ static double sums_direct(const struct sums_task *task, size_t group, double *sc
 }
 
 /* The sampled pairs of a group. */
-static double sums_listed(const struct sums_task *task, size_t group) {
+static double sums_sampled(const struct sums_task *task, size_t group) {
     const struct rank_pairs *pairs = task->pairs;
     double active = 0;
     struct rank_pairs_walk walk = rank_pairs_walk(pairs, group, group + 1);
@@ -224,13 +225,13 @@ static void sums_run(void *argument, size_t t, size_t worker) {
     for (size_t g = pairs->task[t]; g < pairs->task[t + 1]; g++) {
         double active;
         if (pairs->partner_start) {
-            active = sums_listed(task, g);
+            active = sums_sampled(task, g);
         } else if (pairs->start[g + 1] - pairs->start[g] <= DIRECT_ROWS) {
             active = sums_direct(task, g, scratch);
         } else {
             rank_pairs_sort(pairs, g, task->s, scratch);
-            active = sums_of_side(task, g, false, scratch);
-            sums_of_side(task, g, true, scratch);
+            active = sums_on_side(task, g, false, scratch);
+            sums_on_side(task, g, true, scratch);
         }
         pairs->group_sum[g] = active * pairs->weight[g];
     }

@@ -86,12 +86,12 @@ static void add_group(struct rank_pairs *pairs, const struct keyed_row *keyed, s
     }
 }
 
-/* Draws `wanted` of the pairs, each set of that size equally likely (Knuth, vol. 2, 3.4.2,
+/* Draws `n_sample` of the pairs, each set of that size equally likely (Knuth, vol. 2, 3.4.2,
  * algorithm S). Pairs are in the order of positions. */
 static int sample_pairs(struct rank_pairs *pairs, const struct rank_preferences *preferences,
                         struct error *err) {
-    double wanted = round(preferences->fraction * pairs->n_pairs);
-    if (wanted < 1) {
+    double n_sample = round(preferences->fraction * pairs->n_pairs);
+    if (n_sample < 1) {
         return error_set(err, ERROR_RUNTIME,
                          "a fraction %g of %.0f preference pairs is less than one pair",
                          preferences->fraction, pairs->n_pairs);
@@ -99,25 +99,26 @@ static int sample_pairs(struct rank_pairs *pairs, const struct rank_preferences 
     size_t n_rows = pairs->start[pairs->n_groups];
     pairs->partner_start =
         memory_zeros(n_rows + 1, sizeof *pairs->partner_start, "sampled pairs", err);
-    pairs->partner =
-        wanted < 0x1p62 ? memory_array((size_t)wanted, sizeof *pairs->partner, "sampled pairs", err)
-                        : memory_array(SIZE_MAX, 1, "sampled pairs", err);
+    pairs->partner = n_sample < 0x1p62 ? memory_array((size_t)n_sample, sizeof *pairs->partner,
+                                                      "sampled pairs", err)
+                                       : memory_array(SIZE_MAX, 1, "sampled pairs", err);
     if (!pairs->partner_start || !pairs->partner) {
         return -1;
     }
     struct random random;
     random_start(&random, preferences->seed, RANDOM_STREAM_PAIRS);
-    double left = pairs->n_pairs, still = wanted;
+    double pairs_left = pairs->n_pairs, to_draw = n_sample;
     size_t n = 0;
     for (size_t g = 0; g < pairs->n_groups; g++) {
         size_t base = pairs->start[g], m = pairs->start[g + 1] - base;
         size_t before = n;
         for (size_t k = 0; k < m; k++) {
             uint32_t end = pairs->below_end[base + k];
-            for (uint32_t place = pairs->below_first[base + k]; place < end; place++, left--) {
-                if (random_unit(&random) * left < still) {
-                    pairs->partner[n++] = place;
-                    still--;
+            for (uint32_t position = pairs->below_first[base + k]; position < end;
+                 position++, pairs_left--) {
+                if (random_unit(&random) * pairs_left < to_draw) {
+                    pairs->partner[n++] = position;
+                    to_draw--;
                 }
             }
             pairs->partner_start[base + k + 1] = n;
@@ -143,9 +144,9 @@ static int make_tasks(struct rank_pairs *pairs, struct error *err) {
             rows = 0;
         }
     }
-    size_t a_row = pairs->gain ? 7 : 5; /* numbers for each row in sums of small groups */
+    size_t numbers_per_row = pairs->gain ? 7 : 5; /* numbers for each row in sums of small groups */
     pairs->scratch_stride =
-        ((size_t)pairs->max_levels + 1) * 2 + (size_t)pairs->max_rows * a_row + 16;
+        ((size_t)pairs->max_levels + 1) * 2 + (size_t)pairs->max_rows * numbers_per_row + 16;
     pairs->scratch = memory_array(threads_count(pairs->threads),
                                   pairs->scratch_stride * sizeof(double), "counts", err);
     return pairs->scratch ? 0 : -1;
@@ -161,8 +162,8 @@ static double query_weight(const struct rank_preferences *preferences, uint64_t 
 }
 
 /* Applies the unit of C to the weights. */
-static int weigh(struct rank_pairs *pairs, const struct rank_preferences *preferences,
-                 struct error *err) {
+static int apply_unit(struct rank_pairs *pairs, const struct rank_preferences *preferences,
+                      struct error *err) {
     for (size_t g = 0; g < pairs->n_groups && preferences->unit == RANK_QUERY; g++) {
         pairs->weight[g] /=
             pairs->group_relative_weight[g] > 0 ? pairs->group_relative_weight[g] : 1;
@@ -202,7 +203,7 @@ static int collect(struct rank_pairs *pairs, const struct problem *problem,
     if (preferences->fraction < 1 && sample_pairs(pairs, preferences, err) < 0) {
         return -1;
     }
-    if (weigh(pairs, preferences, err) < 0) {
+    if (apply_unit(pairs, preferences, err) < 0) {
         return -1;
     }
     size_t n_rows = pairs->start[pairs->n_groups];
@@ -212,7 +213,7 @@ static int collect(struct rank_pairs *pairs, const struct problem *problem,
     }
     for (size_t g = 0; g < pairs->n_groups; g++) {
         for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
-            pairs->order[k].place = (uint32_t)(k - pairs->start[g]);
+            pairs->order[k].position = (uint32_t)(k - pairs->start[g]);
         }
     }
     return make_tasks(pairs, err);

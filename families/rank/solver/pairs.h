@@ -28,7 +28,7 @@
 /* A score and the position of its row in its group's row[]. */
 struct rank_scored {
     double score;
-    uint32_t place;
+    uint32_t position;
 };
 
 struct rank_pairs {
@@ -134,7 +134,7 @@ static inline double rank_pairs_walk_weight(const struct rank_pairs_walk *walk) 
 }
 
 /* Sorts scored (m) by score; equal ones keep their order. spare: room for m. */
-void rank_scored_sort(struct rank_scored *places, size_t m, struct rank_scored *spare);
+void rank_scored_sort(struct rank_scored *positions, size_t m, struct rank_scored *spare);
 
 /* Sorts the group's part of `order` by s (n). spare: room for the rows of the group. */
 void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, void *spare);

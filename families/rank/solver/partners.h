@@ -40,8 +40,8 @@ static inline struct partners partners_begin(const struct rank_pairs *pairs, siz
 }
 
 /* The level of the row at a position of the group, from the end that levels count from. */
-static inline uint32_t partners_level(const struct partners *partners, uint32_t place) {
-    uint32_t level = partners->pairs->level[partners->base + place];
+static inline uint32_t partners_level(const struct partners *partners, uint32_t position) {
+    uint32_t level = partners->pairs->level[partners->base + position];
     return partners->flip ? partners->n_levels - 1 - level : level;
 }
 
@@ -60,9 +60,9 @@ static inline void partners_move(partners_number *y, partners_number factor,
 }
 
 /* Adds the partner at a position; sign -1: removes it. */
-static inline void partners_add(const struct partners *partners, uint32_t place,
+static inline void partners_add(const struct partners *partners, uint32_t position,
                                 partners_number sign, const partners_number *x, size_t width) {
-    uint32_t level = partners_level(partners, place);
+    uint32_t level = partners_level(partners, position);
     if (partners->pairs->gain) {
         partners_move(partners->node + level * width, sign, x, width);
         return;
@@ -74,10 +74,10 @@ static inline void partners_add(const struct partners *partners, uint32_t place,
 
 /* out (width) += factor times the sum over the partners in the window of the row at a position, by
  * relative weight. */
-static inline void partners_sum(const struct partners *partners, uint32_t place,
+static inline void partners_sum(const struct partners *partners, uint32_t position,
                                 partners_number factor, partners_number *out, size_t width) {
     const struct rank_pairs *pairs = partners->pairs;
-    uint32_t own = partners_level(partners, place);
+    uint32_t own = partners_level(partners, position);
     if (own < pairs->low) {
         return;
     }
@@ -85,8 +85,8 @@ static inline void partners_sum(const struct partners *partners, uint32_t place,
     if (pairs->gain) {
         for (uint32_t l = from; l < to; l++) {
             uint32_t level = partners->flip ? partners->n_levels - 1 - l : l;
-            double worth = rank_pairs_relative_weight(pairs, partners->base,
-                                                      pairs->level[partners->base + place], level);
+            double worth = rank_pairs_relative_weight(
+                pairs, partners->base, pairs->level[partners->base + position], level);
             partners_move(out, factor * worth, partners->node + l * width, width);
         }
         return;

@@ -4,11 +4,11 @@
 
 /* Up to this number of distinct rows the interior-point method is faster, and ends at a smaller
  * gap, than newton-direct. */
-enum { INTERIOR_FIRST = 256 };
+enum { MAX_ROWS_INTERIOR_FIRST = 256 };
 
 /* There is one cutting plane, or one step of conjugate gradients before newton-direct, for this
  * number of distinct rows. */
-enum { ROWS_EACH = 16 };
+enum { ROWS_PER_STEP = 16 };
 
 static bool has_run(const struct rank_fitting *fitting, enum algorithm algorithm) {
     return fitting->ran >> algorithm & 1;
@@ -64,7 +64,7 @@ static bool newton_direct_applies(const void *state) {
     const struct rank_fitting *fitting = state;
     return has_fallbacks(fitting) && fitting->rank->n_preconditioner_rows > 0 &&
            begins(fitting, ALGORITHM_NEWTON_DIRECT) &&
-           (distinct_rows(fitting->rank) > INTERIOR_FIRST ||
+           (distinct_rows(fitting->rank) > MAX_ROWS_INTERIOR_FIRST ||
             !applies(fitting, ALGORITHM_INTERIOR_POINT));
 }
 
@@ -78,7 +78,7 @@ static bool interior_point_applies(const void *state) {
 
 uint64_t rank_iteration_limit(const struct rank_fitting *fitting, enum algorithm algorithm) {
     const uint64_t newton_steps = 16, direct_steps = 64, planes = 100;
-    uint64_t few = distinct_rows(fitting->rank) / ROWS_EACH;
+    uint64_t limit = distinct_rows(fitting->rank) / ROWS_PER_STEP;
     bool interior = applies(fitting, ALGORITHM_INTERIOR_POINT);
     if (algorithm == ALGORITHM_NEWTON_DIRECT) {
         return interior ? direct_steps : 0;
@@ -89,13 +89,15 @@ uint64_t rank_iteration_limit(const struct rank_fitting *fitting, enum algorithm
     if (fitting->rank->map.primal || !(interior || applies(fitting, ALGORITHM_NEWTON_DIRECT))) {
         return 0;
     }
-    return algorithm == ALGORITHM_NEWTON ? newton_steps : few > planes ? few : planes;
+    return algorithm == ALGORITHM_NEWTON ? newton_steps : limit > planes ? limit : planes;
 }
 
 uint64_t rank_gradient_limit(const struct rank_fitting *fitting) {
-    const size_t for_row = 4, least = 40;
-    size_t rows = distinct_rows(fitting->rank), few = rows / ROWS_EACH;
-    return !applies(fitting, ALGORITHM_NEWTON_DIRECT) ? for_row * rows : few > least ? few : least;
+    const size_t steps_per_row = 4, min_steps = 40;
+    size_t rows = distinct_rows(fitting->rank), limit = rows / ROWS_PER_STEP;
+    return !applies(fitting, ALGORITHM_NEWTON_DIRECT) ? steps_per_row * rows
+           : limit > min_steps                        ? limit
+                                                      : min_steps;
 }
 
 /* ---- the table ---- */

@@ -15,24 +15,24 @@
 enum { MAX_RUNS = 4 };
 
 /* The repeated runs of one algorithm. */
-struct running {
+struct repeated_run {
     struct rank_fitting *fitting;
     const struct monitor *monitor;
-    uint64_t left; /* iterations left, if they are limited */
+    uint64_t iterations_left; /* iterations left, if they are limited */
     bool limited;
     /* Runs the algorithm once to a gap of epsilon, from the best iterate or from the algorithm's
      * own last point. */
-    int (*once)(struct running *running, double epsilon, const struct monitor *monitor,
+    int (*once)(struct repeated_run *repeated, double epsilon, const struct monitor *monitor,
                 struct fit *fit, struct error *err);
-    bool counts_on;   /* its iteration count continues from run to run */
-    uint64_t counted; /* iterations counted so far, if so */
-    bool tied;        /* interior point: the primal point is w = A'alpha of a dual-feasible alpha */
+    bool counts_across_runs;     /* its iteration count continues from run to run */
+    uint64_t iterations_counted; /* iterations counted so far, if so */
+    bool from_dual; /* interior point: the primal point is w = A'alpha of a dual-feasible alpha */
 };
 
 /* Certifies the result of a run, and frees it. Fills end. */
-static int take(struct running *running, struct fit *fit, struct tolerance_end *end,
-                struct error *err) {
-    struct rank_fitting *fitting = running->fitting;
+static int certify_run(struct repeated_run *repeated, struct fit *fit, struct tolerance_end *end,
+                       struct error *err) {
+    struct rank_fitting *fitting = repeated->fitting;
     const struct certificate *best = &fitting->best.certificate;
     struct certificate found;
     end->converged = fit->converged;
@@ -44,53 +44,55 @@ static int take(struct running *running, struct fit *fit, struct tolerance_end *
     double target = fitting->parameters.epsilon;
     bool rounded = fitting->rank->exterior && found.paid > target * found.primal;
     end->gap = best->certified ? best->gap : best->failed ? INFINITY : (double)NAN;
-    end->limited =
-        stop_limited(fitting->best.reason) || rounded || (running->limited && running->left == 0);
+    end->limited = stop_limited(fitting->best.reason) || rounded ||
+                   (repeated->limited && repeated->iterations_left == 0);
     return 0;
 }
 
 static int run_once(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
-    struct running *running = context;
-    struct rank_fitting *fitting = running->fitting;
+    struct repeated_run *repeated = context;
+    struct rank_fitting *fitting = repeated->fitting;
     struct rank_best *best = &fitting->best;
     struct fit fit;
     struct monitor_run watch;
-    uint64_t before = best->iterations - running->counted;
-    struct monitor onward = monitor_after(&watch, running->monitor, before, running->left);
+    uint64_t before = best->iterations - repeated->iterations_counted;
+    struct monitor onward =
+        monitor_after(&watch, repeated->monitor, before, repeated->iterations_left);
     if (best->weights) {
         watch.primal = best->certificate.primal;
         watch.dual = best->certificate.dual;
     }
-    if (running->once(running, epsilon, &onward, &fit, err) < 0) {
+    if (repeated->once(repeated, epsilon, &onward, &fit, err) < 0) {
         return -1;
     }
     best->iterations = before + fit.iterations;
-    running->counted = running->counts_on ? fit.iterations : 0;
-    running->left -= fit.iterations < running->left ? fit.iterations : running->left;
-    if (running->limited && fit.reason == STOP_ITERATIONS && !watch.said) {
+    repeated->iterations_counted = repeated->counts_across_runs ? fit.iterations : 0;
+    repeated->iterations_left -=
+        fit.iterations < repeated->iterations_left ? fit.iterations : repeated->iterations_left;
+    if (repeated->limited && fit.reason == STOP_ITERATIONS && !watch.said) {
         fit.reason = STOP_STALLED; /* not a limit of the user */
         fitting->at_limit = true;
     }
-    return take(running, &fit, end, err);
+    return certify_run(repeated, &fit, end, err);
 }
 
 /* Repeats the algorithm up to the target gap, within the iteration limit of its row. */
-static int run_to_gap(struct running *running, enum algorithm algorithm, int most_runs,
+static int run_to_gap(struct repeated_run *repeated, enum algorithm algorithm, int max_runs,
                       struct error *err) {
-    struct rank_fitting *fitting = running->fitting;
-    running->left = rank_iteration_limit(fitting, algorithm);
-    running->limited = running->left > 0;
+    struct rank_fitting *fitting = repeated->fitting;
+    repeated->iterations_left = rank_iteration_limit(fitting, algorithm);
+    repeated->limited = repeated->iterations_left > 0;
     fitting->ran |= 1U << algorithm;
     fitting->at_limit = false;
-    return tolerance_tighten(run_once, running, fitting->parameters.epsilon, most_runs, err);
+    return tolerance_tighten(run_once, repeated, fitting->parameters.epsilon, max_runs, err);
 }
 
 /* ---- conditional gradient ---- */
 
-static int conditional_once(struct running *running, double epsilon, const struct monitor *monitor,
-                            struct fit *fit, struct error *err) {
-    struct rank *rank = running->fitting->rank;
-    const struct rank_parameters *parameters = &running->fitting->parameters;
+static int conditional_once(struct repeated_run *repeated, double epsilon,
+                            const struct monitor *monitor, struct fit *fit, struct error *err) {
+    struct rank *rank = repeated->fitting->rank;
+    const struct rank_parameters *parameters = &repeated->fitting->parameters;
     struct conditional how = {.cost = parameters->cost,
                               .epsilon = epsilon,
                               .diminishing = parameters->step == RANK_DIMINISHING,
@@ -99,16 +101,16 @@ static int conditional_once(struct running *running, double epsilon, const struc
 }
 
 int rank_run_conditional_gradient(void *state, const struct monitor *monitor, struct error *err) {
-    struct running running = {.fitting = state, .monitor = monitor, .once = conditional_once};
-    return run_to_gap(&running, ALGORITHM_CONDITIONAL_GRADIENT, 1, err);
+    struct repeated_run repeated = {.fitting = state, .monitor = monitor, .once = conditional_once};
+    return run_to_gap(&repeated, ALGORITHM_CONDITIONAL_GRADIENT, 1, err);
 }
 
 /* ---- cutting planes ---- */
 
-static int planes_once(struct running *running, double epsilon, const struct monitor *monitor,
+static int planes_once(struct repeated_run *repeated, double epsilon, const struct monitor *monitor,
                        struct fit *fit, struct error *err) {
-    const struct rank_parameters *parameters = &running->fitting->parameters;
-    struct rank *rank = running->fitting->rank;
+    const struct rank_parameters *parameters = &repeated->fitting->parameters;
+    struct rank *rank = repeated->fitting->rank;
     enum rank_loss loss = parameters->loss;
     struct bundle **bundle = &rank->bundle[loss];
     if (!*bundle && bundle_create(bundle, &rank->map, &rank->risk[loss], err) < 0) {
@@ -118,8 +120,8 @@ static int planes_once(struct running *running, double epsilon, const struct mon
 }
 
 int rank_run_cutting_planes(void *state, const struct monitor *monitor, struct error *err) {
-    struct running running = {.fitting = state, .monitor = monitor, .once = planes_once};
-    return run_to_gap(&running, ALGORITHM_CUTTING_PLANES, MAX_RUNS, err);
+    struct repeated_run repeated = {.fitting = state, .monitor = monitor, .once = planes_once};
+    return run_to_gap(&repeated, ALGORITHM_CUTTING_PLANES, MAX_RUNS, err);
 }
 
 /* ---- Newton's method ---- */
@@ -148,77 +150,80 @@ static int newton_from(struct rank_fitting *fitting, double epsilon, const doubl
     return 0;
 }
 
-static int newton_once(struct running *running, double epsilon, const struct monitor *monitor,
+static int newton_once(struct repeated_run *repeated, double epsilon, const struct monitor *monitor,
                        struct fit *fit, struct error *err) {
-    struct rank_fitting *fitting = running->fitting;
+    struct rank_fitting *fitting = repeated->fitting;
     return newton_from(fitting, epsilon, fitting->rank->last[fitting->parameters.loss],
-                       running->limited ? rank_gradient_limit(fitting) : 0, NULL, monitor, fit,
+                       repeated->limited ? rank_gradient_limit(fitting) : 0, NULL, monitor, fit,
                        err);
 }
 
 int rank_run_newton(void *state, const struct monitor *monitor, struct error *err) {
-    struct running running = {.fitting = state, .monitor = monitor, .once = newton_once};
-    return run_to_gap(&running, ALGORITHM_NEWTON, MAX_RUNS, err);
+    struct repeated_run repeated = {.fitting = state, .monitor = monitor, .once = newton_once};
+    return run_to_gap(&repeated, ALGORITHM_NEWTON, MAX_RUNS, err);
 }
 
-static int direct_once(struct running *running, double epsilon, const struct monitor *monitor,
+static int direct_once(struct repeated_run *repeated, double epsilon, const struct monitor *monitor,
                        struct fit *fit, struct error *err) {
-    struct rank_fitting *fitting = running->fitting;
+    struct rank_fitting *fitting = repeated->fitting;
     return newton_from(fitting, epsilon, fitting->best.weights, 0, fitting->rank->preconditioner,
                        monitor, fit, err);
 }
 
 int rank_run_newton_direct(void *state, const struct monitor *monitor, struct error *err) {
-    struct running running = {.fitting = state, .monitor = monitor, .once = direct_once};
-    struct rank *rank = running.fitting->rank;
+    struct repeated_run repeated = {.fitting = state, .monitor = monitor, .once = direct_once};
+    struct rank *rank = repeated.fitting->rank;
     if (!rank->preconditioner &&
         rank_preconditioner_create(&rank->preconditioner, rank->problem, &rank->pairs, err) < 0) {
         return -1;
     }
     if (!rank->preconditioner) {
         rank->n_preconditioner_rows = 0;
-        running.fitting->fallback_impossible = true;
+        repeated.fitting->fallback_impossible = true;
         return 0;
     }
     certify_allow(rank->certifier.certify, rank_preconditioner_work(rank->preconditioner));
-    return run_to_gap(&running, ALGORITHM_NEWTON_DIRECT, MAX_RUNS, err);
+    return run_to_gap(&repeated, ALGORITHM_NEWTON_DIRECT, MAX_RUNS, err);
 }
 
 /* ---- interior-point method ---- */
 
 /* The first run recovers the primal from the dual (w = A'alpha). If alpha is so large that it
  * cancels, the next runs use the coefficients of the method's own primal point. */
-static int interior_once(struct running *running, double epsilon, const struct monitor *monitor,
-                         struct fit *fit, struct error *err) {
-    const double part = 0.5, tiny = 1e-13; /* tiny: part of the loss of the zero solution */
-    struct rank *rank = running->fitting->rank;
-    double least = tiny * running->fitting->parameters.cost * rank->loss[RANK_HINGE].total;
-    if (rank_interior_run(rank->interior, running->tied, part * epsilon, least, monitor, fit, err) <
-        0) {
+static int interior_once(struct repeated_run *repeated, double epsilon,
+                         const struct monitor *monitor, struct fit *fit, struct error *err) {
+    const double gap_part = 0.5,
+                 value_part = 1e-13; /* value_part: part of the loss of the zero solution */
+    struct rank *rank = repeated->fitting->rank;
+    double min_value =
+        value_part * repeated->fitting->parameters.cost * rank->loss[RANK_HINGE].total;
+    if (rank_interior_run(rank->interior, repeated->from_dual, gap_part * epsilon, min_value,
+                          monitor, fit, err) < 0) {
         return -1;
     }
-    fit->converged = !fit->reason || (running->tied && !stop_limited(fit->reason));
-    running->tied = false;
+    fit->converged = !fit->reason || (repeated->from_dual && !stop_limited(fit->reason));
+    repeated->from_dual = false;
     return 0;
 }
 
 /* Starts at `weights`; NULL: at zero. */
-static int interior_from(struct running *running, const double *weights, struct error *err) {
-    const struct rank_parameters *parameters = &running->fitting->parameters;
+static int interior_start_from(struct repeated_run *repeated, const double *weights,
+                               struct error *err) {
+    const struct rank_parameters *parameters = &repeated->fitting->parameters;
     bool squared = parameters->loss == RANK_SQUARED_HINGE;
-    running->tied = true;
-    running->counted = 0;
-    if (rank_interior_start(running->fitting->rank->interior, squared, parameters->cost, weights,
+    repeated->from_dual = true;
+    repeated->iterations_counted = 0;
+    if (rank_interior_start(repeated->fitting->rank->interior, squared, parameters->cost, weights,
                             err) < 0) {
         return -1;
     }
-    return run_to_gap(running, ALGORITHM_INTERIOR_POINT, MAX_RUNS, err);
+    return run_to_gap(repeated, ALGORITHM_INTERIOR_POINT, MAX_RUNS, err);
 }
 
 int rank_run_interior_point(void *state, const struct monitor *monitor, struct error *err) {
-    struct running running = {
-        .fitting = state, .monitor = monitor, .once = interior_once, .counts_on = true};
-    struct rank *rank = running.fitting->rank;
+    struct repeated_run repeated = {
+        .fitting = state, .monitor = monitor, .once = interior_once, .counts_across_runs = true};
+    struct rank *rank = repeated.fitting->rank;
     if (!rank->interior &&
         rank_interior_create(&rank->interior, rank->problem, &rank->map, &rank->pairs,
                              certify_reach(rank->certifier.certify),
@@ -227,13 +232,14 @@ int rank_run_interior_point(void *state, const struct monitor *monitor, struct e
     }
     if (!rank->interior) {
         rank->n_distinct = 0;
-        running.fitting->fallback_impossible = true;
+        repeated.fitting->fallback_impossible = true;
         return 0;
     }
     int status = 0;
     if (rank_interior_has_warm_start(rank->interior)) {
-        status = interior_from(&running, running.fitting->best.weights, err);
+        status = interior_start_from(&repeated, repeated.fitting->best.weights, err);
     }
-    return status == 0 && !rank_policy.is_done(running.fitting) ? interior_from(&running, NULL, err)
-                                                                : status;
+    return status == 0 && !rank_policy.is_done(repeated.fitting)
+               ? interior_start_from(&repeated, NULL, err)
+               : status;
 }

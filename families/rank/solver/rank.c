@@ -100,7 +100,7 @@ static int check(const struct rank *rank, const struct rank_parameters *paramete
 
 /* Updates the best primal point and the best dual bound from a fit and its certificate. A certified
  * point replaces an uncertified one. Returns whether the dual bound is now that of the fit. */
-static bool keep_best(struct rank_best *best, struct fit *fit, const struct certificate *found) {
+static bool update_best(struct rank_best *best, struct fit *fit, const struct certificate *found) {
     struct certificate *known = &best->certificate;
     bool first = !best->weights, alike = first || known->certified == found->certified;
     bool better = first || (alike ? found->primal < known->primal : found->certified);
@@ -122,24 +122,24 @@ static bool keep_best(struct rank_best *best, struct fit *fit, const struct cert
     return dual;
 }
 
-struct keeping {
+struct plane_visit {
     struct rank_points *points;
     int status;
     struct error *err;
 };
 
-static void keep_plane(void *context, double weight, const void *record) {
-    struct keeping *keeping = context;
-    if (keeping->status == 0) {
-        keeping->status = rank_points_add(keeping->points, weight, 0, record, keeping->err);
+static void store_plane(void *context, double weight, const void *record) {
+    struct plane_visit *visit = context;
+    if (visit->status == 0) {
+        visit->status = rank_points_add(visit->points, weight, 0, record, visit->err);
     }
 }
 
 /* Stores the fit's dual point in the form of the algorithm: coefficients of pairs, scores of a
  * smoothed loss, or cutting planes. */
-static int keep_points(struct rank *rank, enum rank_loss loss, const struct fit *fit,
-                       struct error *err) {
-    struct keeping keeping = {.points = &rank->points, .err = err};
+static int store_points(struct rank *rank, enum rank_loss loss, const struct fit *fit,
+                        struct error *err) {
+    struct plane_visit visit = {.points = &rank->points, .err = err};
     rank_points_clear(&rank->points, rank->map.n);
     if (rank->exterior) {
         return exterior_points(rank->exterior, fit->dual_weights, &rank->points, err);
@@ -150,8 +150,8 @@ static int keep_points(struct rank *rank, enum rank_loss loss, const struct fit 
     if (fit->dual_scores) {
         return rank_points_add(&rank->points, 1, fit->smoothing, fit->dual_scores, err);
     }
-    bundle_visit(rank->bundle[loss], 1, keep_plane, &keeping);
-    return keeping.status;
+    bundle_visit(rank->bundle[loss], 1, store_plane, &visit);
+    return visit.status;
 }
 
 int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, struct certificate *found,
@@ -164,8 +164,8 @@ int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, struct certific
     status = status < 0 ? -1
                         : rank_certify(&rank->certifier, parameters->loss, parameters->cost,
                                        parameters->epsilon, fit, found, err);
-    if (status == 0 && keep_best(&fitting->best, fit, found) && rank->keep) {
-        status = keep_points(rank, parameters->loss, fit, err);
+    if (status == 0 && update_best(&fitting->best, fit, found) && rank->keep) {
+        status = store_points(rank, parameters->loss, fit, err);
     }
     fit_free(fit);
     return status;
@@ -193,8 +193,8 @@ static int fill_solution(struct rank *rank, const struct rank_parameters *parame
 }
 
 /* The zero solution, for a fit that has no time. */
-static int give_nothing(struct rank *rank, double cost, struct solution *solution,
-                        struct error *err) {
+static int zero_solution(struct rank *rank, double cost, struct solution *solution,
+                         struct error *err) {
     solution->n_outputs = 1;
     if (rank->pair_features) {
         solution->pairs = memory_array(1, sizeof *solution->pairs, "pairs", err);
@@ -248,7 +248,7 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
         return -1;
     }
     if (monitor_late(monitor)) {
-        return give_nothing(rank, parameters->cost, solution, err);
+        return zero_solution(rank, parameters->cost, solution, err);
     }
     int status = solve_all(&solving, err);
     status =

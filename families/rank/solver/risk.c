@@ -42,22 +42,22 @@ void rank_risk_free(struct rank_risk *risk) {
 
 /* Sums over pairs with margins m < delta: of their weights, and of what gives the sums of delta - m
  * and of its square. */
-enum { ACTIVE, COUNT, MOMENT, PARTS };
+enum { ACTIVE, COUNT, MOMENT, N_SUMS };
 
 /* The sums of this process's rows. moment = minus half the gradient of the sum of squares. */
-static void add_up(struct rank_risk *risk, const double *s, double delta, double *moment,
-                   double *parts) {
-    parts[ACTIVE] = rank_pairs_sums(risk->pairs, s, delta, risk->count, moment);
-    parts[COUNT] = array_dot(risk->count, s, risk->pairs->n);
-    parts[MOMENT] = array_dot(moment, s, risk->pairs->n);
+static void sum_pairs(struct rank_risk *risk, const double *s, double delta, double *moment,
+                      double *sums_of_pairs) {
+    sums_of_pairs[ACTIVE] = rank_pairs_sums(risk->pairs, s, delta, risk->count, moment);
+    sums_of_pairs[COUNT] = array_dot(risk->count, s, risk->pairs->n);
+    sums_of_pairs[MOMENT] = array_dot(moment, s, risk->pairs->n);
 }
 
-static double first_sum(const double *parts, double delta) {
-    return fmax(0, delta * parts[ACTIVE] - parts[COUNT]);
+static double first_sum(const double *sums_of_pairs, double delta) {
+    return fmax(0, delta * sums_of_pairs[ACTIVE] - sums_of_pairs[COUNT]);
 }
 
-static double second_sum(const double *parts, double delta) {
-    return fmax(0, delta * first_sum(parts, delta) - parts[MOMENT]);
+static double second_sum(const double *sums_of_pairs, double delta) {
+    return fmax(0, delta * first_sum(sums_of_pairs, delta) - sums_of_pairs[MOMENT]);
 }
 
 static double cut_hinge(struct rank_risk *risk, const double *s, double *g, double *offset) {
@@ -74,33 +74,33 @@ static double cut_hinge(struct rank_risk *risk, const double *s, double *g, doub
 }
 
 static double cut_square(struct rank_risk *risk, const double *s, double *g, double *offset) {
-    double parts[PARTS];
-    add_up(risk, s, 1, risk->moment, parts);
-    cluster_sum(risk->pairs->cluster, parts, PARTS);
+    double sums_of_pairs[N_SUMS];
+    sum_pairs(risk, s, 1, risk->moment, sums_of_pairs);
+    cluster_sum(risk->pairs->cluster, sums_of_pairs, N_SUMS);
     for (size_t i = 0; i < risk->pairs->n; i++) {
         g[i] = -2 * risk->moment[i];
     }
-    double second = second_sum(parts, 1);
-    risk->active = parts[ACTIVE];
+    double second = second_sum(sums_of_pairs, 1);
+    risk->active = sums_of_pairs[ACTIVE];
     risk->true_value = second;
-    *offset = risk->dual_offset = 2 * first_sum(parts, 1) - second;
+    *offset = risk->dual_offset = 2 * first_sum(sums_of_pairs, 1) - second;
     return second;
 }
 
 /* The Huber loss is u^2 minus the square of the part of u above mu, over 2 mu. */
 static double cut_huber(struct rank_risk *risk, const double *s, double *g, double *offset) {
     size_t n = risk->pairs->n;
-    double mu = risk->mu, sums[2 * PARTS + 1], *inner = sums + PARTS;
-    add_up(risk, s, 1, risk->moment, sums);
-    add_up(risk, s, 1 - mu, risk->inner, inner);
+    double mu = risk->mu, sums[2 * N_SUMS + 1], *inner = sums + N_SUMS;
+    sum_pairs(risk, s, 1, risk->moment, sums);
+    sum_pairs(risk, s, 1 - mu, risk->inner, inner);
     for (size_t i = 0; i < n; i++) {
         g[i] = (risk->inner[i] - risk->moment[i]) / mu;
     }
-    sums[2 * PARTS] = array_dot(g, s, n);
-    cluster_sum(risk->pairs->cluster, sums, 2 * PARTS + 1);
+    sums[2 * N_SUMS] = array_dot(g, s, n);
+    cluster_sum(risk->pairs->cluster, sums, 2 * N_SUMS + 1);
     double first = first_sum(sums, 1);
     double value = (second_sum(sums, 1) - second_sum(inner, 1 - mu)) / (2 * mu);
-    *offset = value - sums[2 * PARTS];
+    *offset = value - sums[2 * N_SUMS];
     risk->active = sums[ACTIVE];
     risk->true_value = first;
     risk->dual_offset = (first - first_sum(inner, 1 - mu)) / mu;

@@ -9,16 +9,19 @@
 
 double skew_rounding(size_t n) {
     const double unit = 0x1p-106;
-    return 8 * ((double)n + 4) * unit; /* 3 units for a sum, 5 for a product: at most 6 n + 4 */
+    return 8 * ((double)n + 4) *
+           unit; /* 3 units for a sum, 5 for a product: at most 6 n + 4 */
 }
 
 /* The exponent e of the largest |x|: it is between 2^e and 2^(e+1). Scaling by it keeps the errors
  * of small products from underflowing. */
 static int exponent_of(const double *x, size_t n) {
-    const int most = 1000; /* 2^-1000 and 2^1000 are both finite and normal */
+    const int max_exponent = 1000; /* 2^-1000 and 2^1000 are both finite and normal */
     double largest = array_largest(x, n);
     int exponent = largest > 0 && isfinite(largest) ? ilogb(largest) : 0;
-    return exponent < -most ? -most : exponent > most ? most : exponent;
+    return exponent < -max_exponent  ? -max_exponent
+           : exponent > max_exponent ? max_exponent
+                                     : exponent;
 }
 
 struct task {
@@ -36,7 +39,7 @@ struct task {
 static struct dd kernel_of(const struct task *task, size_t i, size_t j) {
     const struct skew *skew = task->skew;
     size_t at = i * skew->n + j;
-    return (struct dd){task->scale * skew->K[at], skew->off ? task->scale * skew->off[at] : 0};
+    return (struct dd){task->scale * skew->K[at], skew->K_low ? task->scale * skew->K_low[at] : 0};
 }
 
 /* Computes row i of K S, then its products with the columns of K of the pairs (i, j). */

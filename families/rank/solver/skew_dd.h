@@ -17,9 +17,9 @@ struct skew_pair {
 };
 
 struct skew {
-    size_t n;          /* rows */
-    const double *K;   /* (n, n), symmetric */
-    const double *off; /* (n, n) low-order part of K; NULL: unknown */
+    size_t n;            /* rows */
+    const double *K;     /* (n, n), symmetric */
+    const double *K_low; /* (n, n) low-order part of K; NULL: unknown */
     const struct skew_pair *pair;
     const size_t *first; /* (n + 1) first pair of each row as `high` */
     struct threads *threads;
