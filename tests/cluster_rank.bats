@@ -1,9 +1,9 @@
-# RankSVM over processes: the results equal those of one process, and failures end the job.
+# RankSVM distributed over processes: the same fit as in one process, and failures of a process.
 bats_require_minimum_version 1.5.0
 load helper
 load cluster
 
-# queries N ROWS: prints N queries of about ROWS rows with five features.
+# queries N ROWS: N queries of about ROWS rows each, five features.
 queries() {
     awk -v n="$1" -v rows="$2" 'BEGIN {
         srand(7)
@@ -19,8 +19,8 @@ queries() {
     }'
 }
 
-# answers RANKS OPTIONS: checks on each of these numbers of processes that the result equals that of the serial
-# program, the objective up to `agreement`, by default 1e-10.
+# answers RANKS OPTIONS: for each number of processes, the objective of the program in one process, within
+# `agreement`, by default 1e-10.
 answers() {
     local numbers=$1 n
     shift
@@ -49,22 +49,22 @@ answers() {
     answers 3 -l 1 --cost-per gain
 }
 
-@test "cluster: conjugate gradients, with too many features for a Hessian" {
+@test "cluster: conjugate gradients, with more features than a Hessian is formed for" {
     queries 20 12 | awk '{ printf "%s", $0; for (j = 0; j < 30; j++) printf " %d:%s", 10 + NR % 97 + 97 * j, (j + NR) % 3 - .5; print "" }' >data.svm
-    # the rounding of sums over processes may decide whether conjugate gradients take one more step, so
-    # objectives agree only within the target gap
+    # rounding of sums over processes may decide whether one more step of conjugate gradients is taken:
+    # objectives agree within the target gap
     agreement=1e-6 answers 2 -l 1 -e 1e-6
     answers 3 -l 0
 }
 
-@test "cluster: kernel matrices that are stored fully, partly and not at all" {
+@test "cluster: kernel matrices cached as a whole, in part and not at all" {
     queries 50 30 >data.svm
     answers '2 4' -t 2 -g .5
     answers 3 -t 1 -d 2 -l 1 -m 1 -e 1e-5
     answers 2 -t 5 -m .01
 }
 
-@test "cluster: processes without rows, and without pairs" {
+@test "cluster: processes without rows and without pairs" {
     queries 3 6 >data.svm
     printf '1 qid:8 1:1\n1 qid:8 2:1\n' >>data.svm
     answers 4 -e 1e-6
@@ -76,7 +76,7 @@ answers() {
     answers 2 -l 1
 }
 
-@test "cluster: an error that there are no pairs ends all processes" {
+@test "cluster: if no process has a pair, all fail" {
     printf '1 qid:1 1:1\n1 qid:1 1:2\n1 qid:2 1:3\n1 qid:2 1:4\n' >data.svm
     on_ranks 2 refused svm-rank-train data.svm model
     grep -q 'no preference pair' err || fail "$(<err)"
@@ -95,7 +95,7 @@ answers() {
     on_ranks 2 misused svm-check data.svm model proof
 }
 
-@test "cluster: an error is reported once, with its exit code, and the old model is kept" {
+@test "cluster: an error is reported once, with its exit code, and the old model stays" {
     queries 20 10 >data.svm
     echo old >model
     on_ranks 3 misused svm-rank-train -c x data.svm model
@@ -107,7 +107,7 @@ answers() {
     assert_equal "$(<model)" old
 }
 
-# Starts a run that would take minutes, in the background, as $job.
+# Starts a run that takes minutes, in the background, as $job.
 long_run() {
     queries 60 120 >data.svm
     echo old >model
@@ -127,7 +127,7 @@ rank_processes() {
     ps -e -o pid=,args= | awk -v bin="$bin" '$2 ~ /svm-rank-train$/ && /--step diminishing/ && !/mpirun/ { print $1 }'
 }
 
-@test "cluster: SIGTERM to any process ends all together, with the current model and its gap" {
+@test "cluster: SIGTERM to any process ends all, with the best iterate and its gap" {
     long_run
     kill -TERM "$(rank_processes | tail -1)"
     wait "$job"
@@ -136,7 +136,7 @@ rank_processes() {
     grep -q '^gap = ' out
 }
 
-@test "cluster: a killed process ends the job, and the old model is kept" {
+@test "cluster: a killed process ends the job, and the old model stays" {
     long_run
     local status=0
     kill -KILL "$(rank_processes | tail -1)"

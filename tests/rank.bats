@@ -1,5 +1,5 @@
-# RankSVM as the design states it, seen through the programs: optima against the tests' own solver
-# over explicit pairs, preferences, invariances. What its models predict: rank_predict.bats.
+# RankSVM by its programs: optima compared with a reference solver over explicit pairs, preferences,
+# invariances. Predictions: rank_predict.bats.
 
 load helper
 load rank_tools
@@ -15,8 +15,8 @@ setup() {
 costs='1e-3 1e-1 1 30 1e3'
 quick && costs='1e-3 30'
 
-# every COST LOSS EPSILON ARGUMENTS: fits all three files at a cost, and holds each to the optimum. What
-# stands behind `--` is for the oracle.
+# every COST LOSS EPSILON ARGUMENTS: fits all three files at a cost, and compares each with the optimum.
+# Arguments after `--` are for the oracle.
 every() {
     local cost=$1 loss=$2 epsilon=$3 file
     shift 3
@@ -40,29 +40,29 @@ every() {
     unit families/rank/solver/rank
 }
 
-@test "rank: sums over pairs are those of the listed pairs" {
+@test "rank: sums over pairs equal sums over listed pairs" {
     unit families/rank/solver/pair_sums
 }
 
-@test "rank: paths over C, folds, threads and fractions of the pairs" {
+@test "rank: paths over C, folds, threads and shares of the pairs give the same fits" {
     unit families/rank/solver/handle
 }
 
-@test "rank: Laplacians of pairs as products keep weights that are far apart" {
+@test "rank: factors of Laplacians keep weights of very different sizes" {
     unit families/rank/solver/graph
 }
 
-@test "rank: the inverse of Newton's system leaves of it what its shift does" {
+@test "rank: the preconditioner of Newton's system is its inverse up to the shift" {
     unit families/rank/solver/newton_preconditioner
 }
 
-@test "rank: the tests' own solver agrees with cases solved on paper" {
+@test "rank: the reference solver agrees with cases solved by hand" {
     unit families/rank/solver/oracle
 }
 
 # ---- the optimum ----
 
-@test "rank: the linear kernel's bounds hold the optimum at every C, for both losses" {
+@test "rank: the linear kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3
         every $cost hinge 1e-6
@@ -71,7 +71,7 @@ every() {
     done
 }
 
-@test "rank: the polynomial kernel's bounds hold the optimum at every C, for both losses" {
+@test "rank: the polynomial kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 1 -d 3 -g .5 -r 1
         every $cost hinge 1e-5 -- -t 1 -d 2 -g .5 -r 1
@@ -79,7 +79,7 @@ every() {
     done
 }
 
-@test "rank: the rbf kernel's bounds hold the optimum at every C, for both losses" {
+@test "rank: the rbf kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 2 -g .7
         every $cost squared-hinge 1e-3 -- -t 2 -g .7
@@ -88,7 +88,7 @@ every() {
     done
 }
 
-@test "rank: the tanimoto kernel's bounds hold the optimum at every C, for both losses" {
+@test "rank: the tanimoto kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 5
         every $cost hinge 1e-5 -- -t 5
@@ -96,7 +96,7 @@ every() {
     done
 }
 
-@test "rank: the minmax kernel's bounds hold the optimum at every C, for both losses" {
+@test "rank: the minmax kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 6
         every $cost hinge 1e-5 -- -t 6
@@ -104,7 +104,7 @@ every() {
     done
 }
 
-@test "rank: the laplacian kernel's bounds hold the optimum at every C, for both losses" {
+@test "rank: the laplacian kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 7 -g .7
         every $cost hinge 1e-5 -- -t 7 # gamma is 1 / features
@@ -112,7 +112,7 @@ every() {
     done
 }
 
-@test "rank: a precomputed kernel gives what the kernel itself gives" {
+@test "rank: a precomputed kernel matrix gives the fit of the kernel" {
     precomputed graded.svm >kernel.svm
     for cost in .1 10; do
         for loss in hinge squared-hinge; do
@@ -130,7 +130,7 @@ every() {
     agree kernel linear 2e-3
 }
 
-@test "rank: kernels and losses go by LIBSVM's number or by name" {
+@test "rank: kernels and losses are chosen by LIBSVM's number or by name" {
     local -a names=(linear polynomial rbf sigmoid precomputed tanimoto minmax laplacian)
     for number in 0 1 2 5 6 7; do
         train -t $number graded.svm number.model
@@ -142,7 +142,7 @@ every() {
     cmp number.model name.model
 }
 
-@test "rank: the sigmoid kernel, which need not be one, ends in finite numbers" {
+@test "rank: the sigmoid kernel, which may be indefinite, gives finite results" {
     for options in '-g .5 -r -1' '-g .1' '-g 5 -r -3 -c 100' '-g 1 -l squared-hinge'; do
         limited svm-rank-train -q -t 3 $options graded.svm model
         predict graded.svm model >scores
@@ -151,7 +151,7 @@ every() {
     done
 }
 
-@test "rank: where the dual shows that the kernel is not one, no gap is claimed" {
+@test "rank: no gap is claimed if the kernel matrix is indefinite" {
     rows 60 3 6 5 >plain.svm
     run svm-rank-train -q -t 3 -g .2 -r -1 -l squared-hinge -c 1 --strict plain.svm model
     assert_failure 3
@@ -163,7 +163,7 @@ every() {
     assert_equal "$(wc -l <scores)" 60
 }
 
-@test "rank: features in units of their own, two of them the same, hold no fit up" {
+@test "rank: features in very different units, two of them equal, are fitted to the gap" {
     awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
         BEGIN { s = 7; for (i = 1; i <= 1100; i++) {
             a = draw(2); b = draw(2); u = draw(1000) / 1000; v = draw(1000) / 1000
@@ -176,10 +176,10 @@ every() {
     done
 }
 
-@test "rank: counts in the thousands, whose margins are equal by the dozen, hold no linear fit up" {
+@test "rank: linear fits of counts in the thousands with many equal margins reach the gap" {
     "$bin/datasets/generate" rank --seed 2 --output counts.svm
     awk '{ sub(/ #.*/, ""); for (f = 3; f <= NF; f++) { split($f, v, ":"); $f = v[1] ":" v[2] * 1000 } print }' counts.svm >thousands.svm
-    # .9995 by planes, which took the place of what Newton's method had found
+    # cutting planes after Newton's method ended at a gap of .9995
     solvers='newton auto'
     quick && solvers=auto
     for solver in $solvers; do
@@ -191,7 +191,7 @@ every() {
     assert_line VERIFIED
 }
 
-@test "rank: a thousand molecules at large C, counts as they are and a thousand times those" {
+@test "rank: a thousand molecules at large C, counts and a thousand times the counts" {
     real rank/eccb2018.svm.gz
     rows='1,$'
     quick && rows='1~3' # a third
@@ -203,16 +203,16 @@ every() {
     within "$(header gap model)" 0 1e-6
 }
 
-@test "rank: kernels at large C end by interior points where planes and conjugate gradients crawl" {
+@test "rank: kernels at large C: the interior-point method follows planes and conjugate gradients that stall" {
     "$bin/datasets/generate" rank --systems 3 --molecules 60 --output counts.svm
     for loss in hinge squared-hinge; do
         limited svm-rank-train -q -t minmax -c 1e6 -l $loss --strict counts.svm model
-        # 100 planes or 16 steps at most, and interior points from what they found
+        # at most 100 planes or 16 steps, then interior-point iterations from the best iterate
         [ "$(header iterations model)" -le 130 ] || fail "$loss: $(header iterations model) iterations"
     done
 }
 
-@test "rank: thousands of rows, of which few differ, end by interior points of these" {
+@test "rank: the interior-point method works on the few distinct ones of thousands of rows" {
     awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
         BEGIN { for (i = 0; i < 3000; i++) { s = i + 1; draw(2); molecule = draw(200)
             s = 300 + molecule; draw(2); line = sprintf("%d qid:1", molecule % 17 * 100 + i % 300)
@@ -222,7 +222,7 @@ every() {
     for loss in hinge squared-hinge; do
         limited svm-rank-train -q -t tanimoto -c 1e5 -e 1e-6 -l $loss --strict --proof proof \
             fingerprints.svm model
-        # 100 planes or 16 steps at most, and interior points of 200 rows
+        # at most 100 planes or 16 steps, then interior-point iterations of 200 rows
         [ "$(header iterations model)" -le 150 ] || fail "$loss: $(header iterations model) iterations"
         run limited svm-check fingerprints.svm model proof
         assert_success
@@ -230,7 +230,7 @@ every() {
     done
 }
 
-@test "rank: pair features of counts, whose products are large, reach gaps that double does not" {
+@test "rank: pair features of counts reach gaps below the rounding errors of double" {
     awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
         BEGIN { s = 7; for (i = 1; i <= 24; i++) { printf "%d", draw(20)
             for (f = 1; f <= 30; f++) if (draw(3)) printf " %d:%d", f, draw(100)
@@ -244,7 +244,7 @@ every() {
     done
 }
 
-@test "rank: a fit to a gap below rounding ends, with a gap near rounding" {
+@test "rank: a fit to a gap below rounding errors ends, with a gap near them" {
     n=90
     quick && n=60
     rows $n 3 12 6 >plain.svm
@@ -253,7 +253,7 @@ every() {
     within "$(header gap model)" 0 1e-8 # what bounds of the rounding leave
 }
 
-@test "rank: ocas, newton and the default meet the same optimum" {
+@test "rank: ocas, newton and the default reach the same optimum" {
     for cost in 1e-3 1 100; do
         every $cost hinge 1e-6 --solver ocas
         every $cost hinge 1e-6 --solver newton
@@ -264,7 +264,7 @@ every() {
     done
 }
 
-@test "rank: conditional gradient meets the optimum too, by either step" {
+@test "rank: conditional gradient reaches the optimum with either step" {
     for cost in 1e-3 .1 1; do
         every $cost hinge 2e-2 --solver fw
         every $cost hinge 3e-2 --solver fw --step diminishing
@@ -272,7 +272,7 @@ every() {
     done
 }
 
-@test "rank: the decay rule stops on its own quantity, and the model tells the true gap" {
+@test "rank: the decay rule stops by its own criterion, and the model has the true gap" {
     oracle graded.svm -c 10
     train --solver fw --stop decay -e 1e-2 -c 10 graded.svm model
     brackets model 1
@@ -281,7 +281,7 @@ every() {
     brackets model 1e-2
 }
 
-@test "rank: with one query and with none the same problem is solved" {
+@test "rank: one query and no queries are the same problem" {
     sed 's/qid:[0-9]* *//' real.svm >none.svm
     sed 's/qid:[0-9]*/qid:9/' real.svm >one.svm
     oracle one.svm -c 3
@@ -315,11 +315,11 @@ every() {
     cmp pair.model default.model
 }
 
-@test "rank: sums over pairs by what they are worth in NDCG are those of listed pairs" {
+@test "rank: sums over pairs weighted by NDCG equal sums over listed pairs" {
     unit families/rank/solver/grades
 }
 
-@test "rank: a cost per ndcg weighs a pair by what NDCG loses when its rows swap" {
+@test "rank: --cost-per ndcg weights a pair by the loss of NDCG if its rows swap" {
     sed 's/^0/-3/' graded.svm >below.svm # below 0 is 0
     for loss in hinge squared-hinge; do
         oracle graded.svm -c 20 -l $loss --cost-per ndcg
@@ -336,12 +336,12 @@ every() {
     assert_failure
 }
 
-@test "rank: a cost per gain weighs a pair by how much more one row gains than the other" {
+@test "rank: --cost-per gain weights a pair by the difference of its gains" {
     for loss in hinge squared-hinge; do
         oracle graded.svm -c .3 -l $loss --cost-per gain --rank-gap 1:2
         train -c .3 -l $loss -e 1e-6 --cost-per gain --rank-gap 1:2 graded.svm model
         brackets model 1e-6
-        # of two grades all pairs gain 7
+        # with two grades all pairs have the weight 7
         awk '{ $1 = ($1 > 2) * 3; print }' graded.svm >two.svm
         train -l $loss -c 3 -e 1e-9 --cost-per gain two.svm gain.model
         train -l $loss -c 21 -e 1e-9 two.svm pair.model
@@ -378,7 +378,7 @@ means() {
         predict test.svm model >own
         predict hand.test.svm hand.model >hand
         cmp own hand
-        # the order of the rows is nothing, and what training did not have is left out
+        # the order of the rows does not matter, and features unknown to training are ignored
         awk '{ print $0, NR % 2 ? "9:5" : "1000000:5" }' test.svm | sort -k3 >other.svm
         paste -d ' ' own test.svm | sort -k4 | cut -d ' ' -f 1 >wanted
         predict other.svm model | agree wanted - 1e-5
@@ -389,10 +389,10 @@ means() {
     done
 }
 
-@test "rank: a cost per ndcg of two grades is a cost of one weight a query" {
+@test "rank: --cost-per ndcg of two grades is one weight for each query" {
     awk '{ $1 = ($1 > 2) * 3; print }' graded.svm >two.svm
-    # gains 2^3 - 1 and 0 cancel: of n rows with r relevant, the mean discount of the first r places less
-    # that of the others, over the sum of the first r
+    # gains 2^3 - 1 and 0 cancel: with r of n rows relevant, the weight is the mean discount of the first
+    # r positions minus that of the others, over the sum of the first r
     mapfile -t weights < <(awk '
         { n[$2]++; r[$2] += $1 > 0 }
         END { for (q in n) {
@@ -411,7 +411,7 @@ means() {
     assert_equal "$(header primal empty.model)" "$(header primal two.model)"
 }
 
-@test "rank: a cost per ndcg is for grades" {
+@test "rank: --cost-per ndcg refuses labels that are not grades" {
     for grade in 61 1e300 .5 -61; do
         { cat graded.svm; echo "$grade qid:1 1:1"; } >odd.svm
         run -1 --separate-stderr svm-rank-train -q --cost-per ndcg odd.svm model
@@ -440,7 +440,7 @@ means() {
     brackets halves.model 1e-6
 }
 
-@test "rank: a query of weight W is that query W times" {
+@test "rank: a query of weight W equals W copies of that query" {
     sed -n '/qid:2/p' graded.svm | sed 's/qid:2/qid:7/' | cat graded.svm - >twice.svm
     train -w 2:2 -c .5 -l squared-hinge -e 1e-10 graded.svm weighted.model
     train -c .5 -l squared-hinge -e 1e-10 twice.svm twice.model
@@ -449,7 +449,7 @@ means() {
     agree weighted twice 1e-4
 }
 
-@test "rank: a fraction of the pairs is drawn by the seed, and by nothing else" {
+@test "rank: a share of the pairs depends on the seed alone" {
     rows 300 4 4 6 >medium.svm
     train --pairs .2 medium.svm one.model
     train --pairs .2 -j 1 medium.svm same.model
@@ -467,7 +467,7 @@ means() {
     within "$(header gap kernel.model)" 0 1e-6
 }
 
-@test "rank: exterior-product features meet the optimum over explicit products" {
+@test "rank: pair features reach the optimum over explicit exterior products" {
     rows 18 2 3 4 >small.svm
     for cost in 1e-2 .3 10; do
         for kernel in '-t 0' '-t 1 -d 1 -g 1' '-t 2 -g .5' '-t 6'; do
@@ -481,7 +481,7 @@ means() {
     brackets model 1e-4
 }
 
-# ---- what must not matter ----
+# ---- invariances ----
 
 @test "rank: the order of the rows, the names of the queries and the scale of the targets do not matter" {
     awk '{ print (NR * 17) % 41 "\t" $0 }' graded.svm | sort -n | cut -f2 >mixed.svm
@@ -528,10 +528,10 @@ means() {
     done
 }
 
-@test "rank: of many rows that repeat others the matrix is made of the distinct ones" {
+@test "rank: with many duplicate rows the kernel matrix is that of the distinct rows" {
     "$bin/datasets/generate" rank --systems 20 --molecules 360 >rows # 8 systems a molecule
     [ "$(wc -l <rows)" -gt 3000 ]
-    # a feature of their own that none shares makes molecules differ, by little, between systems
+    # a feature that differs between systems makes molecules distinct, by little
     awk '{ sub(/ #.*/, ""); print $0 " " 300 + NR ":1e-3" }' rows >apart
     for options in '-t minmax -c .01' '-t rbf -g 1e-3 -l squared-hinge -c .1'; do
         train $options -e 1e-4 rows model
@@ -548,7 +548,7 @@ means() {
 
 # ---- scaling ----
 
-@test "rank: scaling is learned, stored and applied: the same as scaling by hand" {
+@test "rank: a learned, stored and applied scaling equals scaling by hand" {
     # std on dense data centres and divides by the standard deviation; minmax maps to [-1, 1].
     awk 'BEGIN { seed = 9; for (i = 0; i < 60; i++) { line = i % 7 " qid:" i % 3 + 1
         for (f = 1; f <= 3; f++) { seed = (seed * 16807) % 2147483647
@@ -595,7 +595,7 @@ means() {
 
 # ---- hard margins ----
 
-# large N GROUPS FEATURES SEED: targets and values at random, these up to 1000 as they come.
+# large N GROUPS FEATURES SEED: random targets, and random values up to 1000, unscaled.
 large() {
     awk -v n="$1" -v groups="$2" -v features="$3" -v seed="$4" '
         function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
@@ -609,29 +609,29 @@ large() {
         }'
 }
 
-@test "rank: polynomial kernels of features that nobody scaled are fitted to the gap at large C" {
+@test "rank: polynomial kernels of unscaled features are fitted to the gap at large C" {
     local loss
     large 60 1 5 1 >one
     large 60 4 3 2 >four
     for loss in hinge squared-hinge; do
-        # values of 10^17, of which the factor of a matrix of doubles keeps nothing that is below 10^3
+        # kernel values of 10^17: a factor of the matrix in double loses everything below 10^3
         train -q --strict -t 1 -d 3 -l $loss -c 1e4 -e 1e-3 one model
         train -q --strict -t 1 -d 3 -l $loss -c 1e6 -e 1e-3 four model
-        # a constant, linear and square features, far apart
+        # constant, linear and square features of very different sizes
         train -q --strict -t 1 -d 2 -r 1 -l $loss -c 1e6 -e 1e-3 one model
         train -q --strict -t 1 -d 2 -r 1 -l $loss -c 1e4 -e 1e-6 four model
     done
 }
 
-@test "rank: a preconditioner that is not positive definite in double is no overflow" {
+@test "rank: a preconditioner that is not positive definite in double causes no overflow" {
     large 60 1 20 3 >wide
     train -q --strict -t 1 -d 2 -l squared-hinge -c 1e6 -e 1e-3 wide model
     train -q --strict -t 1 -d 3 -l squared-hinge -c 1e4 -e 1e-6 wide model
 }
 
-@test "rank: pairs whose rows are equal, or are asked for both ways, cost what they must and no more" {
-    # counts of thousands, degree 3: K of 10^20, in which pairs of cost C cancel; 3e-4 and 1.6e-5
-    # where the system was made of sums
+@test "rank: pairs of equal rows and pairs in both directions reach the optimum" {
+    # counts of thousands, degree 3: kernel values of 10^20, in which pairs of cost C cancel; a system
+    # formed by sums ended at 3e-4 and 1.6e-5
     awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
         BEGIN { s = 3; for (i = 1; i <= 90; i++) { row[i] = ""
             for (f = 1; f <= 12; f++) if (draw(3) == 0) row[i] = row[i] " " f ":" 1000 * (1 + draw(12))
@@ -646,9 +646,9 @@ large() {
     done
 }
 
-@test "rank: rows that are equal in several queries are one row, at large C too" {
-    # coefficients of a row cancel over the queries: of features centred in each query 4e-6 to 1e-4
-    # was left at C = 100. At twice the features rounding decides about one fit of twelve
+@test "rank: duplicate rows in several queries are one row, at large C too" {
+    # coefficients of a row cancel over the queries: features centred in each query ended at 4e-6 to
+    # 1e-4 at C = 100. With features twice as large, rounding decides one of twelve fits
     awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
         BEGIN { s = 7; for (i = 1; i <= 80; i++) { row[i] = ""
             for (f = 1; f <= 30; f++) if (draw(3) == 0) row[i] = row[i] " " f ":" 500 * (1 + draw(12)) }
@@ -656,7 +656,7 @@ large() {
             for (i = 1; i <= 30; i++) { printf "%d qid:4", draw(500)
                 for (f = 31; f <= 50; f++) printf " %d:%d", f, 500 * (1 + draw(12))
                 print "" } }' >shared
-    # the third query alone links the first two, whichever of them it meets first
+    # only the third query links the first two, in either order
     awk '$2 == "qid:2" && ++n > 25 || $2 == "qid:1" && ++m <= 35 { next } { print }' shared >linked
     for file in shared linked; do
         for cost in 1 100; do
@@ -671,10 +671,10 @@ large() {
     done
 }
 
-@test "rank: alpha of equal preferences is shared out to the last digit" {
-    # 30 rows three times in two queries, counts to 1200, degree 3: what coefficients of 10^9 keep
-    # cancels to |A'alpha|^2 of 10^7, and shares that were off in their last digit were refuted;
-    # sums of weights that are no whole numbers, as much in error, left a gap of up to 1
+@test "rank: alpha of equal preferences is divided exactly among their pairs" {
+    # 30 rows three times in two queries, counts to 1200, degree 3: coefficients of 10^9 cancel to
+    # |A'alpha|^2 of 10^7; parts with an error in the last digit were refuted by svm-check, and
+    # sums of weights that are no integers, with the same error, left a gap of up to 1
     awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
         BEGIN { s = 300; for (i = 1; i <= 30; i++) while (row[i] == "")
                 for (f = 1; f <= 8; f++) if (draw(5) < 2) row[i] = row[i] " " f ":" 100 * (1 + draw(12))
@@ -689,9 +689,9 @@ large() {
     done
 }
 
-@test "rank: what rounding leaves of a kernel matrix of low rank is no feature" {
-    # 15 rows of 3 features under a square, rank 9 but for rounding: coefficients of 10^4 of a tenth
-    # feature of 10^-9 made a model that was worse than f = 0
+@test "rank: rounding errors of a kernel matrix of low rank become no features" {
+    # 15 rows of 3 features under a quadratic kernel, matrix rank 9 up to rounding: coefficients of 10^4
+    # of a tenth feature of 10^-9 gave a model that was worse than f = 0
     for seed in 10 19 39; do
         awk -v s=$seed 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
             BEGIN { for (i = 1; i <= 9; i++) draw(9)
@@ -704,8 +704,8 @@ large() {
     done
 }
 
-@test "rank: few features in large units under a polynomial keep their optimum in the model" {
-    # the pivots' coefficients of 10^6, of kernel values of 10^12, left gaps of 4e-3 to 2e-2
+@test "rank: few features in large units under a polynomial kernel reach the gap" {
+    # coefficients of 10^6 of the pivot rows, with kernel values of 10^12, left gaps of 4e-3 to 2e-2
     for seed in 1 4; do
         awk -v s=$seed 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
             function normal() { return (draw(2001) + draw(2001) + draw(2001) + draw(2001) - 4000) / 10 }
@@ -721,8 +721,8 @@ large() {
     done
 }
 
-@test "rank: newton reaches with kernels what float's digits of K do not" {
-    # they ended at 1e-3 to 2e-3, one or the other with how sums are rounded
+@test "rank: newton with kernels reaches gaps below the rounding errors of a matrix in float" {
+    # fits ended at 1e-3 to 2e-3, which of them depended on the rounding of sums
     local seed primal dual
     for seed in 1 6 7 14; do
         awk -v s=$seed 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
@@ -737,13 +737,13 @@ large() {
         within "$(header dual model)" 0 "$primal"
         within "$dual" 0 "$(header primal model)"
     done
-    # the matrix is that of the rows that differ, of folds too
+    # the matrix is that of the distinct rows, also in folds
     cat normal normal >twice
     train -q --strict -t rbf -g .1 -l squared-hinge -c 1e4 -e 1e-6 twice model
     train -q --strict -t rbf -g .1 -l squared-hinge -c 1e4 -v 3 -j 2 twice
 }
 
-@test "rank: rows that are all equal cost what their pairs do, whatever these weigh" {
+@test "rank: if all rows are equal the primal is the total weight of the pairs" {
     awk 'BEGIN { for (i = 1; i <= 70; i++) print i % 37 " qid:1 1:2 3:2 7:2" }' >equal
     for weight in 1 1000; do
         train -q --strict -t 1 -d 3 -g .1 -r 1 -e 1e-6 -c 16384 -w 1:$weight equal model
@@ -753,7 +753,7 @@ large() {
     done
 }
 
-@test "rank: the primal of tied coefficients is that of the point where it was lowest" {
+@test "rank: the primal recovered from the dual is the lowest of all iterations" {
     large 60 1 10 1 >separable
     train -q --strict -t 1 -d 2 -c 1e4 -e 1e-5 separable model
     train -q --strict -t 1 -d 2 -c 1e6 -e 1e-4 separable model
@@ -781,8 +781,7 @@ large() {
     within "$(header gap model)" 0 1e-6
 }
 
-@test "rank: a Hessian estimated from some of the queries leads to the same optimum" {
-    # of 3 features and 8000 rows in 200 queries one in 5 counts; of the same rows with a gap all do
+@test "rank: newton reaches the same optimum with dense and with sparse rows" {
     awk 'BEGIN { srand(5); for (i = 0; i < 8000; i++) { a = rand(); b = rand() * rand(); c = rand() - 0.5
         printf "%d qid:%d 1:%.4f 2:%.4f 3:%.4f\n", 3 * a - b * b + rand(), i / 40, a, b, c } }' >dense
     sed 's/ 3:/ 4:/' dense >sparse
@@ -797,7 +796,7 @@ large() {
     done
 }
 
-@test "rank: pair features of rows of 1e5: the certificate in double-double claims the gap" {
+@test "rank: pair features of values of 1e5: the certificate in double-double claims the gap" {
     cd "$tmp" || exit 1
     awk 'BEGIN { seed = 7
         for (i = 0; i < 14; i++) {

@@ -1,4 +1,4 @@
-# What models of svm-rank predict: scores, orders, pairs, probabilities; measures; exports.
+# Predictions of svm-rank: scores, orders, pairs, probabilities; measures; exports.
 
 load helper
 load rank_tools
@@ -12,13 +12,13 @@ setup() {
 
 # ---- units ----
 
-@test "rank: the slope of probabilities is the minimum of Platt's objective over both orders of each pair" {
+@test "rank: the slope of probabilities minimises Platt's objective over both orders of each pair" {
     unit families/rank/frontend/sigmoid
 }
 
 # ---- prediction ----
 
-@test "rank: scores are the linear model's products, and the kernel model's sums" {
+@test "rank: scores are products of a linear model, and sums of a kernel model" {
     printf '2 1:1 2:0.5\n1 1:0.25 3:2\n' >two.svm
     train -c 1000 -l squared-hinge -e 1e-10 two.svm model
     predict two.svm model >scores
@@ -29,7 +29,7 @@ setup() {
 }
 
 @test "rank: measures printed are those of the scores by definition, ties included" {
-    # scores are multiples of the feature: of some rows of a query they are equal, of some all are
+    # scores are multiples of the feature: some rows of a query have equal scores, in some queries all
     awk 'BEGIN { srand(5)
         for (q = 1; q <= 40; q++) {
             levels = 1 + int(5 * rand()); grades = 1 + int(5 * rand())
@@ -59,8 +59,8 @@ setup() {
     [ ! -s out ]
 }
 
-@test "rank: measures of many rows, and of a tie of many rows, are there at once" {
-    # targets in a scattered order, scores reversed in the upper half: its pairs are wrong
+@test "rank: measures of many rows, and of a tie of many rows, take no time" {
+    # scattered targets, scores reversed in the upper half: its pairs are in the wrong order
     printf '%s\n' '2 1:2' '1 1:1' >two.svm
     train two.svm model
     awk 'BEGIN { n = 2 ^ 17
@@ -68,13 +68,13 @@ setup() {
     limited svm-rank-predict --metrics many.svm model >metrics
     near "$(metric pairwise-accuracy metrics)" .7500019073631848 1e-12
     near "$(metric kendall-tau metrics)" .5000038147263696 1e-12
-    # places nearly independent, satisfied with probability 1/4: sum of (3/4)^(j-1) / (4 j)
+    # positions are nearly independent, satisfied with probability 1/4: sum of (3/4)^(j-1) / (4 j)
     awk 'BEGIN { for (i = 0; i < 50000; i++) print i % 2 " 1:1" }' >tie.svm
     limited svm-rank-predict --metrics --max-grade 1 --err 1000 tie.svm model >metrics
     within "$(metric err@1000 metrics)" .46199 .46220
 }
 
-@test "rank: labels that are no grades have no measures of grades, but with a threshold" {
+@test "rank: labels that are not grades have no measures of grades without a threshold" {
     printf '%s\n' '2 1:2' '1 1:1' >two.svm
     train two.svm model
     for grade in -0.5 1.5 61; do
@@ -91,7 +91,7 @@ setup() {
     grep -q '^ndcg@10 [0-9]' metrics
     printf '0 1:%d\n' 1 2 3 >test.svm
     refused svm-rank-predict -q --metrics --min-group 1 test.svm model
-    # a query without a relevant row counts as is asked for
+    # --empty decides how a query without a relevant row counts
     printf '%s\n' '0 qid:1 1:1' '0 qid:1 1:2' '0 qid:2 1:1' '1 qid:2 1:2' >test.svm
     for case in 'skip 1' '0 .5' '1 1'; do
         predict --metrics --min-group 1 --empty ${case% *} test.svm model >metrics
@@ -101,7 +101,7 @@ setup() {
     done
 }
 
-@test "rank: --order lists, for each query, each of its rows once, from the lowest score up" {
+@test "rank: --order lists the rows of each query once, in ascending order of scores" {
     train graded.svm model
     predict graded.svm model >scores
     predict --order graded.svm model >order
@@ -136,7 +136,7 @@ setup() {
         fail "$(head -3 pairs)"
 }
 
-@test "rank: margins by exterior features are antisymmetric, and those of explicit products" {
+@test "rank: margins of pair features are antisymmetric and equal those of explicit products" {
     rows 20 2 3 4 >small.svm
     train --pair-features exterior -t 0 -c .5 -e 1e-3 small.svm linear.model
     train --pair-features exterior -t 1 -d 1 -g 1 -c .5 -e 1e-3 small.svm model
@@ -154,7 +154,7 @@ setup() {
         END { exit !n }' pairs backwards || fail "$(head -3 pairs; head -3 backwards)"
 }
 
-@test "rank: probabilities lie between 0 and 1, add up to 1 in both orders, and grow with the margin" {
+@test "rank: probabilities are between 0 and 1, sum to 1 over both orders, and increase with the margin" {
     rows 120 5 4 33 >medium.svm
     train -b 1 -t 2 -g .3 medium.svm model
     head -20 graded.svm >test.svm
@@ -177,7 +177,7 @@ setup() {
     predict test.svm plain.model | cmp - scores
 }
 
-@test "rank: a model that comes through a pipe is the file, and predicts the same bits" {
+@test "rank: a model read from a pipe predicts the same bits as the file" {
     for options in '-t 2 -g .37' '-l squared-hinge' '-t 1 -d 2 -r .1' '--scale std -t 2'; do
         { svm-rank-train -q $options real.svm - >piped.model
           train $options real.svm file.model; }
@@ -190,7 +190,7 @@ setup() {
 
 # ---- exports ----
 
-@test "rank: an exported LIBSVM model scores as ours does, with svm-predict" {
+@test "rank: an exported LIBSVM model gives the same scores in svm-predict" {
     command -v svm-predict >/dev/null || skip 'svm-predict is not installed'
     for options in '-t 0' '-t 1 -d 2 -g .5 -r 1' '-t 2 -g .3' '-t 0 -l squared-hinge'; do
         train $options --libsvm exported graded.svm model
@@ -207,7 +207,7 @@ setup() {
     agree ours theirs 1e-5
 }
 
-@test "rank: an exported LIBLINEAR model scores as ours does, with its predict" {
+@test "rank: an exported LIBLINEAR model gives the same scores in its predict" {
     command -v liblinear-predict >/dev/null || skip 'liblinear-predict is not installed'
     for options in '' '-l squared-hinge -c 20'; do
         train $options --liblinear exported graded.svm model
@@ -218,7 +218,7 @@ setup() {
     done
 }
 
-@test "rank: an export that the other format cannot express is refused before training" {
+@test "rank: an export that the format cannot express is refused before training" {
     mkdir empty
     for options in '-t 6 --libsvm' '-t 5 --libsvm' '-t 7 --libsvm' '-t 2 --liblinear'; do
         misused svm-rank-train -q $options empty/exported missing.svm empty/model
@@ -261,7 +261,7 @@ print(*("%.12f" % value for value in sums))
 END
 }
 
-@test "rank: --trec writes a run of which trec_eval's definitions make our measures" {
+@test "rank: --trec writes a run whose measures by trec_eval's definitions are the reported ones" {
     command -v python3 >/dev/null || skip 'python3 is not installed'
     # 60 rows of 6 queries, one without a relevant row; names of all kinds
     generate ltr --rows 60 --queries 6 --features 8 --output some.svm
@@ -286,11 +286,11 @@ END
         near "$(metric "ndcg@$k" metrics)" "$ndcg" 1e-9
         assert_equal "$(metric queries-relevant metrics)" 5
     done
-    # equal scores stand as trec_eval sorts them, by name from the last
+    # equal scores are in the order of trec_eval, by descending name
     printf '1 qid:1 1:1 # %s\n' a c b bb >ties.svm
     predict --trec ties ties.svm m scores
     assert_equal "$(cut -d' ' -f3 ties | tr '\n' ' ')" 'c bb b a '
-    # a name twice, and outputs to one file
+    # a duplicate name, and two outputs to one file
     printf '1 qid:1 1:1 # a x\n1 qid:1 1:2 # a y\n' >twice.svm
     run -1 svm-rank-predict -q --trec r twice.svm m scores
     assert_output "svm-rank-predict: --trec: query 1 has two rows named 'a': the first word of a row's comment is its name"
@@ -301,7 +301,7 @@ END
     assert_output 'svm-rank-predict: the model has pair features, and no scores for --trec'
 }
 
-@test "rank: queries and queries-relevant are what measures are averaged over, and the report says which" {
+@test "rank: queries and queries-relevant count the queries that measures are averaged over" {
     printf '3 1:3\n2 1:2\n1 1:1\n' >rows.svm
     train rows.svm m
     # three queries of one row, one of them without a relevant one; one of two labels, one of equal ones
@@ -310,7 +310,7 @@ END
     svm-rank-predict --metrics --min-group 1 --by-query table queries.svm m >metrics
     assert_equal "$(metric queries metrics)" 1
     assert_equal "$(metric queries-relevant metrics)" 4
-    # so many queries have the measures
+    # the measures have as many queries
     column() {
         awk -F'\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
             $c != "" && $c != "nan" { n++ } END { print n + 0 }' table
@@ -342,7 +342,7 @@ END
     cut -f3 pairs | cmp - <(cut -d' ' -f3 numbers)
 }
 
-@test "rank: words as queries are the same queries as numbers" {
+@test "rank: words as qids give the same queries as numbers" {
     rows 60 4 5 11 >numbers.svm
     awk '{ split($2, q, ":"); $2 = "qid:" substr("abcdefghij", q[2] % 10 + 1, 1) "-" q[2]; print }' \
         numbers.svm >words.svm
@@ -371,7 +371,7 @@ END
     train -t minmax --targets 1 times.svm m
     predict times.svm m >lines
     assert_equal "$(awk 'NF != 4' lines)" ''
-    # monotone within a query, within its labels, and low and high as far on both sides
+    # monotone within a query, within the range of its labels, and intervals are symmetric
     paste -d' ' <(cut -d' ' -f2 times.svm) <(cut -d' ' -f1 times.svm) lines | sort -k1,1 -k3,3g |
         awk '{ if ($1 == q && $4 < v) exit 1; q = $1; v = $4
                d = ($4 - $5) - ($6 - $4); if (d > 1e-9 || d < -1e-9 || $6 <= $5) exit 1 }'
@@ -379,7 +379,7 @@ END
             if (!($2 in low) || $1 < low[$2]) low[$2] = $1
             if (!($2 in high) || $1 > high[$2]) high[$2] = $1; next }
          $2 < low[of[FNR]] - 1e-9 || $2 > high[of[FNR]] + 1e-9 { exit 1 }' times.svm lines
-    # the map of the model, by hand, between and beyond its knots
+    # the map of the model, evaluated by hand, between and beyond its breakpoints
     header targets m >maps
     awk 'NR == FNR { for (i = 2; i <= NF;) { q = $i; width[q] = $(i + 1); n[q] = $(i + 2); i += 3
                 for (k = 1; k <= n[q]; k++) { s[q, k] = $i; v[q, k] = $(i + 1); i += 2 } } next }
@@ -391,7 +391,7 @@ END
            d = y - $3; if (d > 1e-6 || d < -1e-6) { print "line " FNR ": " y " " $3; exit 1 }
            d = $5 - $3 - width[q]; if (d > 1e-6 || d < -1e-6) exit 1 }' \
         maps <(paste -d' ' <(sed 's/.*qid:\([^ ]*\) .*/\1/' times.svm) lines)
-    # the same model otherwise, and the same scores
+    # otherwise the same model and the same scores
     train -t minmax times.svm plain
     predict times.svm plain | cmp - <(cut -d' ' -f1 lines)
     # a query that the model does not know
@@ -400,7 +400,7 @@ END
     predict --names times.svm m | awk -F'\t' 'NF != 5 { exit 1 }'
 }
 
-@test "rank: intervals of --targets hold nine of ten new rows" {
+@test "rank: intervals of --targets contain nine of ten new rows" {
     generate rank --systems 4 --molecules 500 --features 80 --test 0.4 --output set
     train -c .1 --targets 1 set.train m
     predict set.test m | paste -d' ' - <(cut -d' ' -f1 set.test) |
@@ -408,7 +408,7 @@ END
     within "$(<share)" .87 .93
 }
 
-@test "rank: intervals on retention times of other molecules" {
+@test "rank: intervals contain nine of ten retention times of new molecules" {
     quick && skip 'long'
     real rank/eccb2018.fold1.train.svm.gz
     for fold in 1 2 3 4 5; do
@@ -420,7 +420,7 @@ END
     within "$(awk '{ n++; in_it += $3 <= $5 && $5 <= $4 } END { print in_it / n }' all)" .88 .92
 }
 
-@test "rank: --standards makes a map of a query that the model does not know" {
+@test "rank: --standards fits a map to a query that the model does not know" {
     generate rank --systems 4 --molecules 300 --features 60 --output all.svm
     grep -v ' qid:4 ' all.svm >known.svm
     grep ' qid:4 ' all.svm | sed 's/qid:4/qid:New/' >new.svm
@@ -432,10 +432,10 @@ END
             awk '{ n++; in_it += $3 <= $5 && $5 <= $4 } END { print in_it / n }' >share
         within "$(<share)" .7 1
     done
-    # scores are as they were, and known queries too
+    # scores do not change, nor do predictions of known queries
     predict --standards standards all.svm m >with
     predict all.svm m | cmp - with
-    # what cannot be
+    # refused combinations
     train -t minmax known.svm plain
     run -1 svm-rank-predict -q --standards standards rest plain
     assert_output 'svm-rank-predict: --standards is for models that were trained with --targets 1'
@@ -452,7 +452,7 @@ END
     assert_output --partial 'different rows cannot make 5 folds'
 }
 
-@test "rank: a model's targets that are no maps are refused" {
+@test "rank: malformed lines of targets in a model are refused" {
     generate rank --systems 2 --molecules 60 --features 30 --output times.svm
     svm-rank-train -q --targets 1 times.svm m >/dev/null
     for change in 's/^targets .*/targets 1 a 1 9999999999 1 2/' 's/^targets .*/targets 2 a 1 1 1 2/' \

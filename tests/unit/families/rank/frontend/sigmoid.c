@@ -1,5 +1,5 @@
-/* The slope of probabilities: against a search of the plain objective that uses no derivative, and
- * the derivative that is zero at it by finite differences. */
+/* The slope of probabilities: compared with a derivative-free search of the plain objective, and
+ * with a zero of its derivative by finite differences. */
 #include "families/rank/frontend/probability.h"
 #include "tests/unit/check.h"
 
@@ -58,7 +58,7 @@ static void check_search(void) {
         CHECK(sigmoid_fit(&slope, m, n, &err) == 0, "set %d: %s", set, err.text);
         double bound = 400 / spread;
         double found = search(m, n, -bound, bound);
-        /* golden section sees F to its last bit, hence a to the square root of that */
+        /* golden section resolves F to its last bit, so a to the square root of that */
         CHECK(fabs(slope - found) <= 1e-6 * fabs(found) + 1e-7 / spread,
               "set %d, n = %zu: slope %.10g, search %.10g", set, n, slope, found);
         long double h = 1e-5L / (long double)spread;

@@ -1,7 +1,7 @@
-/* Random preferences to fit, the objective by its definition, and a fit that is held to what every
- * fit promises: the reported primal is the objective at the returned weights; dual <= optimum <=
- * primal; the reported gap is (P - D) / P and within epsilon when the fit says that it converged;
- * and it does say so on problems as small as these. */
+/* Random preference problems, the objective by its definition, and a fit whose promises are
+ * checked: the reported primal is the objective at the returned weights; dual <= optimum <= primal;
+ * the reported gap is (P - D) / P, and within epsilon if the fit says that it converged; and it
+ * converges on problems as small as these. */
 #ifndef TESTS_UNIT_FAMILIES_RANK_SOLVER_FIXTURE_H
 #define TESTS_UNIT_FAMILIES_RANK_SOLVER_FIXTURE_H
 
@@ -20,7 +20,7 @@ static inline double uniform(uint64_t *state) { /* splitmix64 */
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* ---- problems: the same rows for the reference and for the product ---- */
+/* ---- problems: the same rows for the reference and for the solver ---- */
 
 enum shape { SPARSE, DENSE };
 
@@ -43,7 +43,7 @@ static inline void random_rows(struct reference_data *rows, size_t n, size_t fea
     }
 }
 
-/* Rows as data; index c of the reference is column c - 1. The caller calls data_free. */
+/* Rows as data. Column c - 1 of the reference is index c. The caller calls data_free. */
 static inline void rows_to_data(struct data *data, const struct reference_data *rows,
                                 enum shape shape) {
     size_t n = rows->n, features = rows->width - 1, stored = 0;
@@ -82,7 +82,7 @@ static inline struct rank_preferences all_pairs(void) {
     return preferences;
 }
 
-/* What the reference makes of the same preferences (fraction 1). */
+/* The reference problem of the same preferences (fraction 1). */
 static inline void list_pairs(struct reference_pairs *pairs, const struct reference_data *rows,
                               const struct rank_preferences *preferences, double cost) {
     reference_pairs_list(
@@ -160,13 +160,13 @@ static inline double objective(const struct reference_data *rows, const double *
     return norm / 2 + loss;
 }
 
-/* ---- one fit, held to the promises ---- */
+/* ---- one fit and its promises ---- */
 
 struct watch {
-    double optimum, slack; /* bounds told on the way may err by slack, relative */
-    uint64_t stop_after;   /* 0: never */
+    double optimum, slack; /* running bounds may err by slack, relative to the optimum */
+    uint64_t stop_after;   /* iterations after which the monitor stops the fit; 0: never */
     uint64_t calls;
-    double crossed; /* by how much a bound lay on the wrong side, over the slack */
+    double crossed; /* by how much a running bound was on the wrong side, over the slack */
 };
 
 static inline enum stop_reason watch_check(void *context, uint64_t iteration, double primal,
@@ -183,7 +183,7 @@ static inline enum stop_reason watch_check(void *context, uint64_t iteration, do
 struct fit {
     const struct reference_data *rows;
     struct reference_kernel kernel;
-    bool linear; /* w in feature space: no gram */
+    bool linear; /* w in feature space: no kernel matrix */
     enum shape shape;
     struct rank_preferences preferences;
     struct rank_parameters parameters;
@@ -205,11 +205,12 @@ static const char *describe(const struct fit *fit) {
     return text;
 }
 
-/* Solves and checks the promises; *solution is the caller's to free. False if it failed. */
+/* Solves and checks the promises. *solution is to be freed by the caller. False if it failed. */
 static inline bool solve_and_check(const struct fit *fit, struct solution *solution) {
     const struct reference_data *rows = fit->rows;
     bool squared = fit->parameters.loss == RANK_SQUARED_HINGE, solved = false;
-    bool exact = fit->linear || fit->parameters.epsilon < 1e-4; /* else kernels in float */
+    bool exact =
+        fit->linear || fit->parameters.epsilon < 1e-4; /* else the kernel matrix is in float */
     struct error err = {0};
     struct kernel kernel = {(enum kernel_type)fit->kernel.type, fit->kernel.degree,
                             fit->kernel.gamma, fit->kernel.coef0};
@@ -237,7 +238,7 @@ static inline bool solve_and_check(const struct fit *fit, struct solution *solut
     ready = ready && rank_create(&rank, &problem, &fit->preferences, &err) == 0;
     CHECK(ready, "%s: %s", err.text, describe(fit));
     if (ready) {
-        /* with entries in float, what is told on the way is as good as these; the end is exact */
+        /* with a matrix in float, running bounds are as inaccurate; the final ones are exact */
         double slack = exact ? 1e-6 : 1;
         struct watch watch = {optimum_dual, slack, fit->stop_after, 0, 0};
         struct monitor monitor = {.context = &watch, .check = watch_check};
@@ -252,7 +253,7 @@ static inline bool solve_and_check(const struct fit *fit, struct solution *solut
         double *matrix = reference_gram(&fit->kernel, rows);
         double primal = objective(rows, matrix, &pairs, squared, fit->linear, solution);
         double slack = 2e-9 * optimum_primal;
-        double paid = solution->primal - primal; /* for rounding */
+        double paid = solution->primal - primal; /* rounding-error bound */
         CHECK(paid >= -1e-12 * primal && paid <= 1e-6 * primal,
               "%.17g at the weights, said %.17g: %s", primal, solution->primal, describe(fit));
         CHECK(solution->primal >= optimum_dual - slack, "primal %.17g, optimum %.17g: %s",
@@ -266,9 +267,10 @@ static inline bool solve_and_check(const struct fit *fit, struct solution *solut
         }
         if (fit->stop_after == 0 && !exact && fit->parameters.cost > 100) {
             CHECK(gap <= 1e-2 && (solution->converged || solution->reason), "gap %g: %s", gap,
-                  describe(fit)); /* entries in float may end it, and it says so */
+                  describe(
+                      fit)); /* rounding of a matrix in float may end the fit, and it must say so */
         } else if (fit->stop_after == 0) {
-            /* tighter gaps may be what is paid for rounding */
+            /* a smaller gap may be the rounding-error bound */
             CHECK(solution->converged || gap <= 1e-7, "gap %g after %llu iterations, %s: %s", gap,
                   (unsigned long long)solution->iterations, stop_message(solution->reason),
                   describe(fit));

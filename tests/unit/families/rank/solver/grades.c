@@ -1,6 +1,6 @@
-/* Pairs by what they are worth in NDCG, against pairs that are listed and weighed place by place:
- * the sums of small and of large groups, of samples and windows, curvatures, and the certificate's
- * own sums. */
+/* Weights of pairs by NDCG: sums of small and of large groups, of samples and of windows, the
+ * Laplacian, and the sums of the certificate, compared with pairs that are listed and weighted one
+ * by one. */
 #define _GNU_SOURCE
 #include "families/rank/solver/exact_sums.h"
 #include "families/rank/solver/laplacian.h"
@@ -11,7 +11,7 @@
 
 enum { FEATURES = 3 };
 
-/* Grades of -1 to 4 a query, those below 0 the same as 0. */
+/* Grades of -1 to 4 in each query; negative ones count as 0. */
 static void graded_rows(struct reference_data *rows, size_t n, size_t groups) {
     uint64_t seed = n;
     random_rows(rows, n, FEATURES, groups, 1, n);
@@ -24,7 +24,7 @@ static double grade(const struct reference_data *rows, size_t i) {
     return fmax(0, rows->t[i]);
 }
 
-/* Of a group: the gain and the mean discount of each grade, and what the best order gains. */
+/* For a group: gain and mean discount of each grade, and the DCG of the best order. */
 struct worth {
     double gain[5], discount[5], ideal;
 };
@@ -48,7 +48,8 @@ static struct worth weigh_group(const struct reference_data *rows, unsigned long
     return worth;
 }
 
-/* All pairs that the product has, by its sample or by grades; all grades occur in all groups. */
+/* All pairs of the problem, from its sample or from the grades. Every grade occurs in every group.
+ */
 static void list(struct reference_pairs *pairs, const struct reference_data *rows,
                  const struct rank_pairs *sums, const struct rank_preferences *preferences) {
     size_t most = rows->n * rows->n / 2;
@@ -96,7 +97,7 @@ struct due {
     double *count, *moment, *weight, active, first, second, most;
 };
 
-/* Over pairs with low <= margin < high. */
+/* The pairs with low <= margin < high. */
 static struct due sum_up(const struct reference_pairs *pairs, const double *s, size_t n, double low,
                          double high) {
     struct due due = {reference_alloc(n, sizeof(double)),
@@ -150,7 +151,7 @@ static void check_engine(int kind, struct rank_pairs *sums, const struct referen
     agree("the hinge", kind, value, due.first, due.first);
     struct risk table = rank_risk_table(&risk, false);
     struct risk_rounding paid = table.rounding(table.context);
-    for (size_t i = 0; i < n; i++) { /* weights here are off by rounding too */
+    for (size_t i = 0; i < n; i++) { /* weights have rounding errors too */
         CHECK(fabs(out[i] + due.count[i]) <= 2 * paid.gradient * all.weight[i],
               "kind %d: a slope is off by %g, %g paid", kind, out[i] + due.count[i],
               paid.gradient * all.weight[i]);
@@ -234,7 +235,7 @@ static void check_exact(int kind, struct rank_pairs *sums, const struct referenc
     due_free(&above);
 }
 
-/* Kinds: gains, windows, samples, and groups beyond what is gone through pair by pair. */
+/* Kinds: gains, windows, samples, and groups that are too large for sums pair by pair. */
 static void check_kinds(void) {
     for (int kind = 0; kind < 32; kind += quick_step(5)) {
         struct error err = {0};

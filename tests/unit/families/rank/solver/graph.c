@@ -1,5 +1,5 @@
-/* Laplacians of weighted pairs as products (families/rank/solver/graph.c): v'L v is |B v|^2, of
- * weights that are far apart too, where a matrix of their sums has lost the small ones. */
+/* Factors of Laplacians (families/rank/solver/graph.h): v'L v = |B v|^2, also with weights of very
+ * different sizes, where the Laplacian as a matrix has lost the small ones. */
 #include "families/rank/solver/graph.h"
 #include "common/base/random.h"
 #include "tests/unit/check.h"
@@ -36,7 +36,7 @@ static double by_product(size_t n, const double *v) {
     return sum;
 }
 
-/* The same by the matrix of sums. */
+/* The same with the Laplacian as a matrix. */
 static double by_sums(size_t n, const double *v) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -55,7 +55,7 @@ int main(void) {
     bool lost = false;
     for (uint64_t seed = 0; seed < 30; seed++) {
         struct random random;
-        size_t n = 2 + (size_t)seed * 3; /* over a panel, too */
+        size_t n = 2 + (size_t)seed * 3; /* more than one panel, too */
         double v[MOST], size = 0;
         random_start(&random, seed, 1);
         memset(weight, 0, sizeof weight);
@@ -70,7 +70,7 @@ int main(void) {
         double pairs = by_pairs(n, v);
         CHECK(fabs(by_product(n, v) - pairs) <= 1e-13 * pairs, "%zu rows: %g, not %g", n,
               by_product(n, v), pairs);
-        /* two halves, each held together, that have next to nothing to do with each other */
+        /* two halves with nearly no weight between them */
         for (size_t i = 0; i < n; i++) {
             v[i] = i % 2 ? 1.1 : -0.7;
             for (size_t j = i + 1; j < n; j++) {

@@ -1,5 +1,5 @@
-/* Checks that keep a handle of families/rank/solver/rank.h open, and compare fits with one another:
- * paths over C, folds of a shared matrix, threads, fractions of the pairs. */
+/* Tests of one problem (families/rank/solver/rank.h) that is solved several times, and comparisons
+ * of fits: paths over C, folds of a shared kernel matrix, threads, shares of the pairs. */
 #define _GNU_SOURCE
 #include "families/rank/solver/rank.h"
 #include "tests/unit/families/rank/solver/fixture.h"
@@ -23,7 +23,7 @@ static void check_path(void) {
         if (rank_create(&rank, &problem, &preferences, &err) != 0) {
             CHECK(false, "%s", err.text);
         }
-        /* up, down, and one point twice: a start must never change what is reached */
+        /* up, down, and one point twice: a warm start must not change the optimum */
         static const double path[] = {1e-3, 1e-2, 1, 50, 50, 3, 1e-3, 1e3, 1e-1};
         for (size_t c = 0; rank && c < sizeof path / sizeof *path; c++) {
             struct rank_parameters parameters = {
@@ -102,7 +102,7 @@ static void check_subset(void) {
     puts("ok: some rows of a shared kernel matrix are fitted as a set of their own");
 }
 
-/* Fits and gives the weights, for comparisons between fits; the caller frees the solution. */
+/* Fits and returns the weights, to compare fits. The caller frees the solution. */
 static void plain_fit(const struct reference_data *rows, bool linear, enum rank_loss loss,
                       const struct rank_preferences *preferences, size_t n_threads,
                       struct rank_counts *counts, struct solution *solution) {

@@ -1,5 +1,5 @@
-/* The preconditioner of Newton's system against the system itself, of rows that repeat others, of a fold
- * of them, and of pairs that are listed, near the largest costs that double leaves any digit of. */
+/* The preconditioner of Newton's system compared with the system itself: with duplicate rows, in a
+ * fold, with sampled pairs, and near the largest costs at which double has correct digits. */
 #define _GNU_SOURCE
 #include "families/rank/solver/newton_preconditioner.h"
 #include "tests/unit/families/rank/solver/fixture.h"
@@ -28,10 +28,10 @@ static double norm_of(const struct score_map *map, const double *x, double *s) {
     return sqrt(fmax(0, square));
 }
 
-/* What B leaves of random x, (B (I + c L K) - I) x in the norm of K, is what a shift of 10^-10 of
- * K's diagonal makes of c L K, c |L| times that, |L| twice the largest degree of a row that differs
- * at most, which stands for two; and what rounding does to the preconditioner, n units over the shift. B
- * is self-adjoint there. */
+/* The residual of random x, (B (I + c L K) - I) x in the norm of K, is due to the shift of 10^-10
+ * of K's diagonal in c L K, at most c |L| times that, where |L| is at most twice the largest degree
+ * of a distinct row, which may stand for two; and to rounding in the inversion, n units over the
+ * shift. B is self-adjoint there. */
 static void check_inverse(struct problem *problem, double fraction, double low, double c,
                           uint64_t seed) {
     struct error err = {0};
@@ -96,7 +96,8 @@ static void check_inverse(struct problem *problem, double fraction, double low, 
     free(at);
 }
 
-/* Neither what is not known to be positive semidefinite nor linear problems have one. */
+/* Kernels that are not known to be positive semidefinite, and linear problems, have no
+ * preconditioner. */
 static void check_refused(const struct data *data) {
     struct error err = {0};
     const struct kernel sigmoid = {.type = KERNEL_SIGMOID, .gamma = 1};

@@ -1,10 +1,10 @@
-/* The test's own RankSVM, to hold the programs against: see reference.h.
+/* The reference solver of RankSVM as a program, for comparison: see reference.h.
  *
  *   oracle FILE [-t K] [-d N] [-g G] [-r R] [-c C] [-l hinge|squared-hinge] [-e GAP]
  *          [--rank-gap LO:HI] [--cost-per query|ndcg|linear|gain] [-w QID:W] [--exterior]
  *       prints "pairs", "primal", "dual" of the optimum over explicit pairs
  *   oracle
- *       checks the reference against cases solved on paper */
+ *       checks the reference on cases solved by hand */
 #define _GNU_SOURCE
 #include "tests/unit/check.h"
 #include "tests/unit/families/rank/solver/reference.h"
@@ -14,7 +14,7 @@ static void die(const char *what, const char *found) {
     exit(2);
 }
 
-/* Reads small, clean svmlight text; anything else is not for this program. */
+/* Reads small, well-formed svmlight text; it checks nothing. */
 static void read_rows(struct reference_data *data, const char *path) {
     enum { MAX_ROWS = 4000, MAX_WIDTH = 1000 };
     FILE *file = fopen(path, "r");
@@ -60,7 +60,7 @@ static void read_rows(struct reference_data *data, const char *path) {
     free(line);
     fclose(file);
     data->width = widest + 1;
-    for (size_t i = 0; i < data->n; i++) { /* close the rows up, in ascending order */
+    for (size_t i = 0; i < data->n; i++) { /* ascending columns without gaps */
         memmove(data->x + i * data->width, data->x + i * MAX_WIDTH, data->width * sizeof(double));
     }
 }

@@ -1,5 +1,5 @@
-/* The sums over pairs that every solver of rank works from, against the listed pairs, and the
- * squared hinge's gradient at a fit. */
+/* The sums over pairs of the solvers of rank, compared with listed pairs, and the gradient of the
+ * squared hinge at a fit. */
 #define _GNU_SOURCE
 #include "families/rank/solver/exact_sums.h"
 #include "families/rank/solver/rank.h"
@@ -8,7 +8,7 @@
 
 #include <float.h>
 
-/* The risks at scores s (n), and what they leave, against the listed pairs. */
+/* The risks at scores s (n), and their results, compared with the listed pairs. */
 static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *sums,
                        const struct reference_pairs *pairs, const double *s, size_t n) {
     struct error err = {0};
@@ -52,8 +52,7 @@ static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *s
           truth);
     CHECK(fabs(risk.dual_offset - linear) <= 1e-8 * (1 + truth), "linear part %g, not %g",
           risk.dual_offset, linear);
-    /* what is paid for rounding: by the number of terms of the sums, and the size of what is
-     * summed */
+    /* rounding-error bound: by the number of terms of the sums and the size of the terms */
     double size = 1 + 2 * most;
     double terms = (double)(sums->max_rows + sums->n_groups) + (double)sums->n / 32 + 64;
     double unit = terms * DBL_EPSILON * size;
@@ -88,8 +87,8 @@ static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *s
     free(band);
 }
 
-/* The sums over pairs that every solver works from, against the listed pairs: the hinge, its
- * subgradient, the squared hinge, and its gradient by central differences of the definition. */
+/* The sums over pairs of the solvers, compared with listed pairs: the hinge, its subgradient, the
+ * squared hinge, and its gradient by central differences of the definition. */
 static void check_sums(void) {
     static const uint64_t query[] = {3, 5};
     static const double weight[] = {2.5, .25};
@@ -118,7 +117,7 @@ static void check_sums(void) {
             double *moment = reference_alloc(rows.n, sizeof(double));
             double *expected = reference_alloc(rows.n, sizeof(double));
             uint64_t seed = (uint64_t)kind;
-            for (size_t i = 0; i < rows.n; i++) { /* half of the kinds with many equal scores */
+            for (size_t i = 0; i < rows.n; i++) { /* half of the kinds have many equal scores */
                 s[i] = 3 * uniform(&seed);
                 s[i] = kind & 16 ? floor(s[i] * 2) / 2 : s[i];
             }
@@ -176,8 +175,8 @@ static void check_sums(void) {
     puts("ok: sums over pairs and their gradients are those of the listed pairs");
 }
 
-/* At the optimum of the squared hinge every partial derivative of the primal is zero; central
- * differences of the objective by definition see it. */
+/* At the optimum of the squared hinge every partial derivative of the primal is zero, by central
+ * differences of the definition. */
 static void check_gradient(void) {
     struct reference_data rows;
     random_rows(&rows, 40, 6, 2, 1, 31);
@@ -217,8 +216,8 @@ static void check_gradient(void) {
     puts("ok: the squared hinge's gradient vanishes at the fit, by finite differences");
 }
 
-/* On the grid a dual point's coefficients are whole numbers of units, to their last bit but for the
- * division by mu: of groups that are gone through pair by pair, and of one that is not. */
+/* On the grid the coefficients of a dual point are integer multiples of its unit, up to the
+ * rounding of the division by mu: for groups summed pair by pair, and for one that is not. */
 static void check_grid(void) {
     for (int kind = 0; kind < 4; kind++) {
         bool large = kind % 2 == 1, fine = kind >= 2;
@@ -273,8 +272,8 @@ static void check_grid(void) {
     puts("ok: on a grid the coefficients of a dual point are exact");
 }
 
-/* The loss as it is counted pair by pair, within what it says of itself. Groups of several sizes,
- * with weights. */
+/* The loss of the certificate is within its own error bound of the sum pair by pair. Groups of
+ * several sizes, with weights. */
 static void check_loss(void) {
     struct error err = {0};
     struct reference_data rows;

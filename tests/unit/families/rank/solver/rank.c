@@ -1,5 +1,6 @@
-/* families/rank/solver/rank.h against the definition in reference.h: explicit pairs, kernels one
- * value at a time, plain coordinate ascent. Every fit is held to the promises of fixture.h. */
+/* Fits of families/rank/solver/rank.h compared with the definition in reference.h: explicit pairs,
+ * kernel values one by one, coordinate ascent. The promises of fixture.h are checked for every fit.
+ */
 #define _GNU_SOURCE
 #include "families/rank/solver/rank.h"
 #include "tests/unit/families/rank/solver/fixture.h"
@@ -121,7 +122,7 @@ static void check_exterior(void) {
             fit_once(&fit);
         }
     }
-    /* The kernel 2(K_iu K_jv - K_iv K_ju) against the features themselves, linear in 3 columns. */
+    /* The kernel 2(K_iu K_jv - K_iv K_ju) compared with explicit features, linear in 3 columns. */
     struct fit fit = {
         &rows, {0, 3, 1, 0}, false, DENSE, all_pairs(), {RANK_HINGE, RANK_AUTO, .5, 1e-6, 0, 0}, 0,
         1};
@@ -191,7 +192,8 @@ static void check_degenerate(void) {
     struct reference_data rows;
     random_rows(&rows, 12, 2, 2, 1, 91);
     memset(rows.x, 0, rows.n * rows.width * sizeof(double));
-    for (int kind = 0; kind < 8; kind++) { /* all rows zero, then all rows equal: f = 0 */
+    for (int kind = 0; kind < 8;
+         kind++) { /* all rows zero, then all rows equal: the optimum is f = 0 */
         struct fit fit = {
             &rows,       {kind & 1 ? 2 : 0, 3, 1, 0},
             !(kind & 1), SPARSE,
@@ -204,7 +206,7 @@ static void check_degenerate(void) {
     }
     reference_data_free(&rows);
 
-    random_rows(&rows, 2, 1, 1, 0, 92); /* one pair, on paper: alpha = min(C, 1/|x_i - x_j|^2) */
+    random_rows(&rows, 2, 1, 1, 0, 92); /* one pair, by hand: alpha = min(C, 1/|x_i - x_j|^2) */
     rows.x[1] = 3, rows.x[3] = 1, rows.t[0] = 1, rows.t[1] = 0;
     for (int c = 0; c < N_COSTS; c++) {
         struct fit fit = {&rows,       {0, 3, 1, 0},
@@ -247,7 +249,7 @@ static void check_refusals(void) {
           err.text);
     data_free(&data);
 
-    rows.t[0] += 1; /* query 3 has pairs now, query 4 none */
+    rows.t[0] += 1; /* now query 3 has pairs and query 4 has none */
     rows_to_data(&data, &rows, SPARSE);
     memset(&err, 0, sizeof err);
     MUST(rank_create(&rank, &problem, &preferences, &err));
@@ -265,7 +267,7 @@ static void check_refusals(void) {
 
     data_free(&data);
 
-    for (size_t i = 0; i < rows.n; i++) { /* scores near or beyond what numbers hold */
+    for (size_t i = 0; i < rows.n; i++) { /* scores near overflow and beyond */
         rows.t[i] = (double)i;
         rows.x[i * rows.width + 1] = (double)(float)(i % 3 ? 3e38 : -3e38);
     }

@@ -1,12 +1,12 @@
-/* The RankSVM by its definition, for the tests: explicit pairs, kernels one value at a time, the
- * dual over all pairs by coordinate ascent, with climbs within faces of its box. Slow on purpose,
- * shares nothing with the product.
+/* RankSVM by its definition, for tests: explicit pairs, kernel values one by one, coordinate ascent
+ * on the dual over all pairs, and steps within faces of its box. It is slow on purpose and shares
+ * no code with the product.
  *
  *   primal  1/2 |f|^2 + sum_p C_p l(1 - m_p),      m_p = s_i - s_j, or f(phi_i x phi_j - ...)
  *   dual    sum_p a_p - 1/2 a'Qa,                  0 <= a_p <= C_p             (hinge)
  *           sum_p a_p - 1/2 a'Qa - a_p^2/(4 C_p),  0 <= a_p                    (squared hinge)
- * with m = Q a: l(u) = max(0,u)^2 has the conjugate term a^2/(4C), since C u^2 is largest against
- * a u at u = a/(2C). */
+ * with m = Q a. l(u) = max(0,u)^2 has the conjugate term a^2/(4C), since a u - C u^2 is largest at
+ * u = a/(2C). */
 #ifndef TESTS_UNIT_FAMILIES_RANK_SOLVER_REFERENCE_H
 #define TESTS_UNIT_FAMILIES_RANK_SOLVER_REFERENCE_H
 
@@ -110,7 +110,7 @@ static inline double *reference_gram(const struct reference_kernel *k,
     return gram;
 }
 
-/* Dense rank of row i's target within its query: the number of distinct targets below it. */
+/* Level of row i: the number of distinct targets of its query below its own. */
 static inline size_t reference_dense_rank(const struct reference_data *data, size_t i) {
     size_t rank = 0;
     for (size_t j = 0; j < data->n; j++) {
@@ -123,7 +123,7 @@ static inline size_t reference_dense_rank(const struct reference_data *data, siz
     return rank;
 }
 
-/* What C counts for: in the order of the product's, then those of linear gain. */
+/* Units of the cost: in the order of enum rank_unit, then those with linear gain. */
 enum reference_unit {
     REFERENCE_PAIR,
     REFERENCE_QUERY,
@@ -133,7 +133,7 @@ enum reference_unit {
     REFERENCE_GAIN_LINEAR
 };
 
-/* The mean of 1 / log2(1 + place) over the places that rows with row i's grade take up in the best
+/* The mean of 1 / log2(1 + p) over the positions p that rows with row i's grade have in the best
  * order. */
 static inline double reference_discount(const struct reference_data *data, size_t i) {
     size_t above = 0, equal = 0;
@@ -154,8 +154,8 @@ static inline double reference_gain(double grade, enum reference_unit unit) {
     return unit < REFERENCE_NDCG_LINEAR ? pow(2, grade) - 1 : grade;
 }
 
-/* cost (pairs) times what each is worth in NDCG, or the difference of its gains alone; no target is
- * below 0. */
+/* Multiplies cost (pairs) by the weight of each pair by NDCG, or by the difference of gains alone.
+ * No target is negative. */
 static inline void reference_weigh(struct reference_pairs *pairs,
                                    const struct reference_data *graded, enum reference_unit unit) {
     double *discount = (double *)reference_alloc(graded->n, sizeof(double));
@@ -180,8 +180,8 @@ static inline void reference_weigh(struct reference_pairs *pairs,
     free(ideal);
 }
 
-/* All pairs within the window; cost is `cost`, over the group's number of pairs or times the pair's
- * weight by NDCG or gain, where targets below 0 become 0. */
+/* All pairs within the window. Their cost is `cost`, divided by the group's number of pairs, or
+ * times the pair's weight by NDCG or gain, where negative targets count as 0. */
 static inline void reference_pairs_list(struct reference_pairs *pairs,
                                         const struct reference_data *rows, size_t low, size_t high,
                                         double cost, enum reference_unit unit) {
@@ -290,9 +290,9 @@ static inline void reference_linear_solve(double *A, double *b, size_t n) {
     }
 }
 
-/* Climbs within the face of the box that alpha lies in: to the maximum over the coordinates that
- * are off their bounds, or to the first bound on the way, again and again. Coordinates alone creep
- * when Q is nearly singular and C large. */
+/* Steps within the face of the box that contains alpha: to the maximum over the free coordinates,
+ * or to the first bound, repeatedly. Coordinate steps alone converge slowly if Q is nearly singular
+ * and C large. */
 static inline void reference_climb(const double *q, const struct reference_pairs *pairs,
                                    bool squared, double *alpha, double *margin) {
     size_t m = pairs->m;
@@ -333,7 +333,7 @@ static inline void reference_climb(const double *q, const struct reference_pairs
         for (size_t i = 0; i < n; i++) {
             alpha[off[i]] += length * step[i];
         }
-        if (length < 1) { /* exactly onto its bound */
+        if (length < 1) { /* exactly onto the bound */
             alpha[off[blocked]] = step[blocked] < 0 ? 0 : pairs->cost[off[blocked]];
         }
         free(A);
@@ -353,7 +353,8 @@ static inline void reference_solve(const double *q, const struct reference_pairs
     size_t m = pairs->m;
     double *margin = (double *)reference_alloc(m, sizeof(double));
     for (size_t sweep = 0;; sweep++) {
-        if (sweep % 16 == 0) { /* margins from scratch, so that no rounding gathers */
+        if (sweep % 16 ==
+            0) { /* recomputes the margins, so that rounding errors do not accumulate */
             if (sweep % 64 == 32) {
                 reference_climb(q, pairs, squared, alpha, margin);
             }
@@ -373,7 +374,7 @@ static inline void reference_solve(const double *q, const struct reference_pairs
             double value = alpha[a];
             if (curvature > 0) {
                 value += slope / curvature;
-            } else if (slope > 0) { /* two equal rows: the loss is 1 whatever f is */
+            } else if (slope > 0) { /* two equal rows: the loss is 1 for every f */
                 value = cost;
             }
             value = value < 0 ? 0 : value;
@@ -390,7 +391,7 @@ static inline void reference_solve(const double *q, const struct reference_pairs
     free(margin);
 }
 
-/* The optimum of a whole problem; false if the sweeps did not reach `gap`. */
+/* The optimum of a problem; false if the sweeps did not reach `gap`. */
 static inline bool reference_optimum(const struct reference_data *data,
                                      const struct reference_kernel *kernel,
                                      const struct reference_pairs *pairs, bool exterior,
