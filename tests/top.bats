@@ -24,12 +24,12 @@ ends_at() {
     unit families/top/solver/top
 }
 
-@test "top: certificates pay for rounding what they have to, and no more" {
+@test "top: certificates subtract the rounding-error bound, and no more" {
     unit families/top/solver/certify
     unit families/top/solver/dual_function_dd
 }
 
-@test "top: levels and slopes agree with the definitions" {
+@test "top: thresholds and slopes agree with the definitions" {
     unit families/top/solver/risk
 }
 
@@ -55,7 +55,7 @@ ends_at() {
     done
 }
 
-@test "top: svm with a large constant feature reaches its gap, and a smaller one makes nothing worse" {
+@test "top: svm with a large constant feature reaches its gap, and a smaller target gap raises no primal" {
     for seed in 1 2; do
         generate top --rows 16 --features 20 --seed $seed --output rows
         for kernel in '-t linear' '-t tanimoto' '-t rbf -g .1' '-t polynomial'; do
@@ -73,7 +73,7 @@ ends_at() {
     done
 }
 
-@test "top: ionosphere's bounds meet at every end of C, K, tau and theta, linear and rbf" {
+@test "top: ionosphere's gap closes at extreme C, K, tau and theta, linear and rbf" {
     real top/ionosphere.svm.gz
     local costs='1e-6 1e6' kernels='linear rbf'
     quick && costs=1e3 kernels=rbf
@@ -107,7 +107,7 @@ ends_at() {
     done
 }
 
-@test "top: sums that double can hold cost a certificate nothing, at any C and any reach of rows" {
+@test "top: sums that are exact in double cost a certificate nothing, at any C and any feature norm" {
     awk 'function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
         BEGIN {
             seed = 5
@@ -129,7 +129,7 @@ ends_at() {
     done
 }
 
-@test "top: planes that rounding of large values misleads are not the end" {
+@test "top: a fit goes on after cutting planes with rounding errors of large values" {
     # one feature to 1.6e5 under a square: they believed in a gap of 1e-3 where it was 5.8e-3
     awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
         BEGIN { s = 12; for (i = 1; i <= 5; i++) draw(9)
@@ -139,7 +139,7 @@ ends_at() {
     train --strict -s topmeank --tau .5 -t polynomial -d 2 -g .01 -r 1 -l squared-hinge -c .01 square m
 }
 
-@test "top: interior points take as many steps whatever theta is" {
+@test "top: the interior-point method takes about as many iterations at any theta" {
     for formulation in patmat patmat-np; do
         for loss in hinge squared-hinge; do
             at="-s $formulation -l $loss -c 100 -e 1e-6 --solver interior train.svm"
@@ -151,7 +151,7 @@ ends_at() {
     done
 }
 
-@test "top: rows that floats cannot tell apart mislead no solver" {
+@test "top: rows that are equal in float do not misdirect any solver" {
     # a feature of 1000, one positive, equal rows: a squared loss bounds no step
     printf '%s\n' '+1 1:1000 2:.627' '-1 1:1000 2:-.118' '-1 1:1 2:1' '-1 1:1000 2:-.943' \
         '-1 1:1000 2:-.652' '-1 1:1000 2:-2.506' '-1 1:1000 2:-.943' '-1 1:1 2:1' \
@@ -170,7 +170,7 @@ ends_at() {
     done
 }
 
-@test "top: kernels beyond floats are solved as far as double goes, beyond it refused" {
+@test "top: kernel values beyond float are solved within the range of double, and refused beyond it" {
     awk '{ for (i = 2; i <= NF; i++) { split($i, p, ":"); $i = p[1] ":" p[2] * 1e7 } print }' \
         train.svm >large.svm
     solvers='auto smo bundle interior'
@@ -193,7 +193,7 @@ ends_at() {
     done
 }
 
-@test "top: no bound is claimed where rows without coefficients make a kernel indefinite" {
+@test "top: no bound is claimed if rows without coefficients make a kernel indefinite" {
     # rows 1 and 2 alone have the optimum 1/4; .2 phi_1 - .4 phi_3 has the primal 1/10
     printf '%s\n' '+1 0:1 1:1 2:0 3:-2' '-1 0:2 1:0 2:1 3:0' '-1 0:3 1:-2 2:0 3:-1' >indefinite
     for solver in auto smo bundle interior; do
@@ -222,7 +222,7 @@ ends_at() {
     assert_output 'svm-top-train: --lambda and --cost exclude each other: try --help'
 }
 
-@test "top: a cache too small for the matrix leaves the optimum alone" {
+@test "top: a cache too small for the matrix does not change the optimum" {
     train -s patmat-np -t rbf -g .1 -e 1e-5 train.svm whole
     train -s patmat-np -t rbf -g .1 -e 1e-5 -m .02 train.svm rows
     train -s patmat-np -t rbf -g .1 -e 1e-5 --shrinking 0 train.svm still
@@ -231,7 +231,7 @@ ends_at() {
     done
 }
 
-@test "top: many rows at 0 that are left out by the way come back" {
+@test "top: rows at 0 that were shrunk are unshrunk" {
     quick && skip 'long fits: the plain build makes them'
     generate top --rows 6000 --features 4 --output many.svm
     for s in toppush 'patmat-np --tau .01'; do
@@ -243,7 +243,7 @@ ends_at() {
     done
 }
 
-@test "top: svm by coordinate descent is svm by interior points, and goes on from cost to cost" {
+@test "top: svm by coordinate descent has the optimum of the interior-point method, and warm starts over costs" {
     awk 'NR % 9 == 0 { print $1 } NR % 5 == 0 { print } { print }' train.svm >rows.svm # empty, equal
     for loss in hinge squared-hinge; do
         for options in '' '-B 1 -w +1:3' '--scale std -B .1 -w -1:.2'; do
@@ -270,7 +270,7 @@ ends_at() {
 
 # ---- fits that crawl ----
 
-@test "top: with more rows than interior points take, or cache, they end a fit over those that matter" {
+@test "top: the interior-point method runs on a working set if it does not take all rows, or the cache does not" {
     svm-generate top --rows 1100 --output many.svm
     at="-t rbf -g .002 -c 1e7 -m 1"
     if ! quick; then
@@ -281,7 +281,7 @@ ends_at() {
     within "$(header gap m)" 0 1e-3
 }
 
-@test "top: planes whose sums in float claim too much do not end a fit" {
+@test "top: cutting planes whose float sums claim too small a gap do not end a fit" {
     real top/spambase.svm.gz
     gzip -dc "$real" | awk 'NR % 3 == 1' >some.svm
     # .0057 and .14, of which planes had said that they were reached
@@ -292,7 +292,7 @@ ends_at() {
     done
 }
 
-@test "top: parts of a fit go on to other rows, though interior points leave all of theirs above 0" {
+@test "top: working sets change their rows, though the interior-point method leaves all entries above 0" {
     quick && skip 'long'
     real top/spambase.svm.gz
     # .0022 in 34 s where a part kept all that it had; and the certificate wants double-double
@@ -301,7 +301,7 @@ ends_at() {
     within "$(header gap m)" 0 1e-3
 }
 
-@test "top: at a large cost patmat starts where positives hold themselves up" {
+@test "top: at a large cost patmat starts at alpha = beta of the positives" {
     svm-generate top --rows 1000 --output some.svm
     for cost in 100 1e5 1e9; do
         train -s patmat -t rbf -g .05 -c $cost --max-iter 3000 some.svm m
@@ -311,7 +311,7 @@ ends_at() {
 
 # ---- the bias of svm ----
 
-@test "top: --bias is a constant feature, in a column of its own and as a kernel of its own" {
+@test "top: --bias is a constant feature, as a column and as a term of the kernel" {
     awk '{ print $0 " 5:2.5" }' train.svm >column.svm
     for loss in hinge squared-hinge; do
         for solver in auto smo bundle interior; do
@@ -337,7 +337,7 @@ ends_at() {
     echo '+1' | svm-top-predict -q - linear | awk -v b="$(header bias linear)" '{ exit $2 != b }'
 }
 
-@test "top: svm with a bias finds what tells rare positives from the rest" {
+@test "top: svm with a bias separates rare positives" {
     quick && skip 'a statistic: the plain build draws it'
     generate top --output a.svm
     train -s svm -v 5 a.svm
@@ -348,7 +348,7 @@ ends_at() {
     within "$(auc train.out)" .94 1
 }
 
-@test "top: weights, folds and precomputed kernels have the bias too" {
+@test "top: weights, folds and precomputed kernels support the bias" {
     # by hand: a kernel of train.svm as text, and the same with 1 added
     awk '{ y[NR] = $1; for (f = 2; f <= NF; f++) { split($f, p, ":"); x[NR, p[1]] = p[2] } } END {
         for (i = 1; i <= NR; i++) { line = more = y[i] " 0:" i
@@ -491,7 +491,7 @@ ends_at() {
 
 # ---- w = 0, grill ----
 
-@test "top: rows in one place, and near it, with both labels move together in svm" {
+@test "top: equal and nearly equal rows of both labels move together in svm" {
     awk 'BEGIN { srand(3); for (i = 0; i < 60; i++) {
             one = other = ""
             for (j = 1; j <= 5; j++) {
@@ -513,7 +513,7 @@ verified() {
     assert_success
 }
 
-@test "top: caps that all rows are at are no higher than they may be" {
+@test "top: caps that all rows reach are not exceeded" {
     # caps of a sum of alpha that is rounded, with a row far away that takes what they leave over
     awk 'BEGIN { print "-1 1:-1000"; print "-1 1:1000"; for (i = 0; i < 300; i++) print "1 1:1" }' \
         >few.svm
@@ -526,7 +526,7 @@ verified() {
     verified -s toppushk -k 2973 -c 0.5 -e 1e-6
 }
 
-@test "top: what rounding leaves between the sums of a dual point goes to the nearest row" {
+@test "top: the rounding difference of the sums of a dual point goes to the row of smallest norm" {
     # one of the two in the distance has a kernel value of 1e28
     printf '%s\n' '1 1:25.0028' '1 1:25.0028' '-1 1:25.0028' '-1 1:-49155.2' '1 1:25.0028' \
         '1 1:25.0028' '1 1:25.0028' '1 1:-49155.2' >few.svm
@@ -580,7 +580,7 @@ verified() {
     assert_output 'svm-top-train: --solver smo is not for formulation grill: try --help'
 }
 
-@test "top: options that a formulation has no use for are refused" {
+@test "top: options that a formulation does not use are refused" {
     run -2 svm-top-train -q -s toppush --tau .1 train.svm
     assert_output 'svm-top-train: --tau is not for formulation toppush: try --help'
     run -2 svm-top-train -q -s tau-fpl --theta 1 train.svm
@@ -639,7 +639,7 @@ verified() {
     svm-top-predict -q --threshold 0 test.svm m | awk '{ if (($1 == "+1") != ($2 > 0)) exit 1 }'
 }
 
-@test "top: --calibrate lets its share of fresh negatives pass, few rows or many" {
+@test "top: --calibrate lets its share of new negatives pass, with few rows or many" {
     quick && skip 'a statistic: the plain build draws it'
     # Of 1350 negatives 13 and the one at the threshold are above it: (13 + 1) / 1351 of new ones are
     # to be expected, sqrt(13) / 1350 is the deviation of one threshold, a third of that of nine's mean.
@@ -775,7 +775,7 @@ END
     done
 }
 
-@test "top: kernels at large C reach their gap where features have units over ten decades" {
+@test "top: kernels at large C reach their gap with features in units over ten decades" {
     ten_decades >decades.svm
     for formulation in toppush svm tau-fpl; do
         for cost in 1e4 1e6; do
@@ -784,7 +784,7 @@ END
     done
 }
 
-@test "top: few features in large units under a polynomial, where rounding moves the bounds" {
+@test "top: few features in large units with a polynomial kernel, whose bounds have rounding errors" {
     # interior points by rows had dual points above the optimum: these ended at 8e-5, 1.4e-4 and 1e-3
     for seed in 1 4; do
         awk -v s=$seed 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
@@ -799,7 +799,7 @@ END
     done
 }
 
-@test "top: the top of the generated set is not where svm looks" {
+@test "top: svm does not find the top of the generated set" {
     generate top --rows 2000 --output a.svm
     generate top --rows 2000 --seed 7 --output b.svm
     train -s svm a.svm svm.model
@@ -810,7 +810,7 @@ END
     within "$(metric tpr@0.01 top)" 0.4 1
 }
 
-@test "top: coordinate ascent of pairs ends at costs next to the least double" {
+@test "top: coordinate ascent of pairs ends at costs near the smallest double" {
     printf '%s\n' '1 1:1 2:.3' '-1 1:.5 2:1' '1 2:.7' '-1 1:-1' '-1 2:.2' '1 1:2' >six.svm
     for formulation in toppush patmat patmat-np; do
         for loss in hinge squared-hinge; do

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The class of a label; TOP_UNKNOWN: not a number, and no positive label is named. */
+/* The class of a label; TOP_UNKNOWN: the label is not a number, and no positive label is given. */
 static int top_labels_class(const char *name, const char *positive) {
     struct decimal number;
     if (positive) {
@@ -60,7 +60,7 @@ const char *top_labels_name(const struct data *data, const char *positive, bool 
 
 /* ---- rows ---- */
 
-/* Takes in the names of the data: the class of each. */
+/* Determines the class of each name of the data. */
 static int read_classes(struct top_rows *rows, const struct names *names, struct error *err) {
     if (memory_grow(&rows->class, memory_room(0, rows->n_classes), names->n, sizeof *rows->class,
                     "measures", err) < 0) {
@@ -141,8 +141,8 @@ const char *top_decide(const struct top_decision *decision, double score) {
 
 /* ---- calibration ---- */
 
-/* The fits of folds have fewer rows, and another |f| than the model: their scores are larger or
- * smaller by about that much. */
+/* The fits of folds have fewer rows and another |f| than the model, so their scores differ by about
+ * that ratio. */
 static int add_fold(struct top_rows *rows, const struct held_out *fold, double norm,
                     struct error *err) {
     size_t first = rows->n;
@@ -169,7 +169,7 @@ int top_calibrate(const struct held_out *folds, size_t n_folds, double tau, stru
     }
     if (status == 0) {
         double threshold = roc_threshold(&roc, tau);
-        if (isnan(threshold)) { /* tau = 1: all may pass */
+        if (isnan(threshold)) { /* tau = 1: all negatives may pass */
             threshold = roc.step[roc.n_steps - 1].score - 1;
         }
         status = model_add_number(model, err, TOP_CALIBRATED_TAU_KEY, tau) < 0

@@ -1,5 +1,5 @@
-/* How predictions at the top are measured, by both programs: roc.h behind the drivers' table, with
- * the classes of the model. */
+/* Measures of predictions at the top for both programs: the measures of roc.h in the driver's
+ * table, with the classes of the model. */
 #include "families/shared/tables.h"
 
 #include "common/base/memory.h"
@@ -29,7 +29,7 @@ static const struct option_spec measure_options[] = {
 struct state {
     char *positive; /* owned */
     struct top_rows rows;
-    struct roc roc; /* at the end; empty where a class is */
+    struct roc roc; /* made at the end; empty if a class is empty */
 };
 
 static void free_state(void *opened) {
@@ -63,7 +63,7 @@ static int create_state(void **opened, const struct options *options, const stru
 static int add(void *opened, const struct data *data, const uint32_t *rows, size_t n,
                const double *scores, size_t n_scores, struct error *err) {
     struct state *state = opened;
-    (void)n_scores; /* one */
+    (void)n_scores; /* always one */
     return top_rows_add(&state->rows, data, rows, n, scores, err);
 }
 
@@ -76,7 +76,7 @@ static int finish(void *opened, const struct measure *wanted, size_t n, struct e
         return -1;
     }
     if (state->roc.n_positive == 0 || state->roc.n_negative == 0) {
-        roc_free(&state->roc); /* of which every measure is NaN */
+        roc_free(&state->roc); /* then every measure is NaN */
     }
     return 0;
 }
@@ -95,7 +95,7 @@ static double tpr(const struct roc *roc, double at) {
     return at >= 1 ? roc_tpr_at_count(roc, (size_t)at) : roc_tpr_at_rate(roc, at);
 }
 
-/* The ends of the exact interval of tpr@X, X a share of negatives, with its threshold as given. */
+/* An end of the exact confidence interval of tpr@X, X a share of negatives, for its threshold. */
 static double tpr_end(const struct roc *roc, double at, bool high) {
     double ends[2], n = (double)roc->n_positive;
     if (at >= 1 || roc->n_positive == 0) {

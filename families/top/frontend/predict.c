@@ -55,9 +55,9 @@ static int check(const struct options *options, const struct model *model, struc
 
 struct lines {
     struct top_decision decision;
-    bool keeps;           /* rows are wanted, for extra files */
-    struct top_rows rows; /* these */
-    size_t roc_points;    /* most points of a curve; 0: all */
+    bool keeps;           /* rows are stored, for extra files */
+    struct top_rows rows; /* the stored rows */
+    size_t roc_points;    /* maximal number of points of a curve; 0: all */
 };
 
 static void close_lines(void *opened) {
@@ -91,7 +91,7 @@ static int open_lines(void **opened, const struct options *options, const struct
     return 0;
 }
 
-/* Of (positive, negative). */
+/* The index of the predicted class: 0 positive, 1 negative. */
 static size_t decide(const void *opened, const double *score) {
     const struct top_decision *decision = &((const struct lines *)opened)->decision;
     return top_decide(decision, *score) == decision->positive ? 0 : 1;
@@ -117,9 +117,9 @@ static void write_point(struct output *output, double x, double y, double score)
     output_write(output, "\n", 1);
 }
 
-/* The corners of the curve: a row for each score, with what lies at or above it. Of more than
- * `most` points (0: all) those stay that begin a new part of the curve's length, each 1 / (most -
- * 2) of it. */
+/* Writes the corners of the curve: for each score the rates at or above it. With more than `most`
+ * points (0: no limit) the curve's length is divided into most - 2 equal parts, and the first point
+ * in each part is written. */
 static void write_roc(struct output *output, const struct roc *roc, size_t most) {
     double parts = most > 0 ? (double)(most - 2) : 0, last = 0;
     output_format(output, "fpr\ttpr\tthreshold\n0\t0\tinf\n");

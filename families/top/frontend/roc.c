@@ -18,7 +18,7 @@ static int compare(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* Makes the steps from rows in descending order. */
+/* Makes the steps of the curve from rows in descending order of their scores. */
 static void make_steps(struct roc *roc, const struct scored *row, size_t n) {
     for (size_t i = 0; i < n; i++) {
         struct roc_step *step = &roc->step[roc->n_steps - (roc->n_steps > 0)];
@@ -99,7 +99,7 @@ double roc_tpr_at_count(const struct roc *roc, size_t k) {
 }
 
 double roc_threshold(const struct roc *roc, double tau) {
-    /* tau n- may fall short of a whole number by rounding alone */
+    /* tau n- may be less than a whole number by rounding */
     double k = floor(tau * (double)roc->n_negative * (1 + 1e-12));
     return roc_negative(roc, (size_t)k + 1);
 }
@@ -117,7 +117,7 @@ double roc_partial_auc(const struct roc *roc, double fpr) {
         const struct roc_step *step = &roc->step[i];
         double width = fmin((double)step->negatives, end - (double)step->negatives_above);
         if (width <= 0) {
-            continue; /* straight up, or beyond the end */
+            continue; /* a vertical step, or beyond the end */
         }
         double slope = (double)step->positives / (double)step->negatives;
         area += width * ((double)step->positives_above + 0.5 * slope * width);
@@ -204,8 +204,8 @@ static double log_gamma(double x) {
     return lgamma_r(x, &sign);
 }
 
-/* I_x(a, b), the probability that a variable of the beta distribution is below x; a, b > 0. It is
- * also that of a successes or more in a + b - 1 trials of probability x. */
+/* I_x(a, b), the probability that a beta-distributed variable is below x; a, b > 0. It is also the
+ * probability of at least a successes in a + b - 1 trials of probability x. */
 static double beta(double a, double b, double x) {
     if (x <= 0 || x >= 1) {
         return x >= 1;
@@ -215,7 +215,7 @@ static double beta(double a, double b, double x) {
                                      : 1 - front * fraction(b, a, 1 - x) / b;
 }
 
-/* The x where beta(a, b, x) is `level`. */
+/* The x with I_x(a, b) = level. */
 static double quantile(double a, double b, double level) {
     double low = 0, high = 1;
     for (int i = 0; i < 100 && low < high; i++) {

@@ -1,7 +1,7 @@
-/* Measures of two classes by scores: the ROC curve, and what looks at its beginning.
+/* Measures of two classes by scores: the ROC curve and its part at low false positive rates.
  *
- * Rows with equal scores are one step of the curve; where an order of theirs would matter, values
- * are expected over all orders. A measure that the rows do not define is NaN. */
+ * Rows with equal scores are one step of the curve; if a measure depends on their order, it is the
+ * expectation over all orders. A measure that is not defined for the rows is NaN. */
 #ifndef FAMILIES_TOP_FRONTEND_ROC_H
 #define FAMILIES_TOP_FRONTEND_ROC_H
 
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One step: the rows whose score is `score`, and all rows down to it. */
+/* A step: the rows whose score is `score`. */
 struct roc_step {
     double score;
     size_t positives, negatives;             /* at this score */
@@ -38,12 +38,13 @@ double roc_tpr_at_count(const struct roc *roc, size_t k);
  * threshold no more than tau of the negatives are above it. tau < 1. */
 double roc_tpr_at_rate(const struct roc *roc, double tau);
 
-/* That threshold. */
+/* The same threshold. */
 double roc_threshold(const struct roc *roc, double tau);
 
-/* Area up to a false positive rate, 0 < fpr <= 1, over fpr, of 1 the area under the curve: pairs in
- * the right order, equal scores counting half; and McClish's (1989) correction of it,
- * (1 + (area - fpr^2/2) / (fpr - fpr^2/2)) / 2: 1/2 for the diagonal, 1 for the perfect curve. */
+/* The area up to a false positive rate, 0 < fpr <= 1, divided by fpr; for 1 the area under the
+ * curve: pairs in the right order, equal scores counting half; and McClish's (1989) correction of
+ * it, (1 + (area - fpr^2/2) / (fpr - fpr^2/2)) / 2: 1/2 for the diagonal, 1 for the perfect
+ * curve. */
 double roc_partial_auc(const struct roc *roc, double fpr);
 double roc_mcclish(const struct roc *roc, double fpr);
 
@@ -53,12 +54,12 @@ double roc_precision(const struct roc *roc, size_t k);
 /* Share of the positives above all negatives. */
 double roc_positives_at_top(const struct roc *roc);
 
-/* Mean over the positives of the precision at their place. */
+/* Mean over the positives of the precision at their positions (average precision). */
 double roc_average_precision(const struct roc *roc);
 
-/* Exact intervals of a share (Clopper and Pearson 1934). The ends of the 95% interval of a
- * probability of which `right` of n trials, n > 0, came out so: at *low so many or more have
- * probability .025, at *high so many or fewer. */
+/* The exact confidence interval of a share (Clopper and Pearson 1934) at 95%, for `right` successes
+ * in n trials, n > 0: with probability *low at least that many successes have probability .025,
+ * with *high at most that many. */
 void interval_exact(double right, double n, double *low, double *high);
 
 #endif

@@ -70,7 +70,7 @@ static const struct option_spec own_options[] = {
     OPTION(COUNT, 'h', "shrinking", "0|1", "1: solver smo leaves out rows that rest at 0", SINGLE,
            .initial = "1", .high = 1)};
 
-/* Options that some of the formulations take. */
+/* Options that only some of the formulations take. */
 static const char *const of_some[] = {"top-k", "tau", "theta", "bias", NULL};
 
 static bool takes(enum top_formulation formulation, const char *option) {
@@ -96,7 +96,7 @@ static bool applies(struct point point, const char *option) {
     return strcmp(option, "lambda") == 0 ? lambda : strcmp(option, "cost") != 0 || !lambda;
 }
 
-/* An option that none of the formulations uses. */
+/* Refuses an option that none of the given formulations takes. */
 static int check_unused(const struct options *options, const char *name, struct error *err) {
     const struct option *given = options_find(options, "formulation");
     bool used = false;
@@ -152,11 +152,11 @@ static int check_distributed(const struct options *options, struct error *err) {
                : 0;
 }
 
-/* Rows of which fewer values than this part are held suit coordinate descent: of denser ones it may
- * crawl, and what then takes over gains by ranks. */
+/* Data with a smaller share of nonzero values are for coordinate descent. On denser data it may
+ * converge slowly, and its fallback solvers gain by distributing the rows. */
 static const double SPARSE = 0.5;
 
-/* Starts of grill are independent, but for a limit of iterations, which is of all together. */
+/* Starts of grill are independent, except for an iteration limit, which holds for all together. */
 static enum family_share share(struct point point, const struct family_size *size) {
     enum top_formulation formulation = (enum top_formulation)point_choice(point, "formulation");
     if (formulation == TOP_SVM) {
@@ -246,7 +246,7 @@ static int solve(void *opened, struct point point, const struct monitor *monitor
     return top_solve(state->top, &parameters, monitor, solution, err);
 }
 
-/* ---- what is told of a fit ---- */
+/* ---- the model and the report ---- */
 
 static int header(const void *opened, struct point point, struct model *model, struct error *err) {
     const struct state *state = opened;

@@ -77,9 +77,10 @@ struct loss {
     double epsilon;   /* the target gap */
     double threshold; /* at the scores of the last evaluation */
     double slack;     /* largest possible error of a margin in the last evaluation */
-    double
-        max_slack; /* largest slack of all evaluations; with double scores it is about the effect of rounding the weights */
-    double *s;     /* (n) receives the scores; NULL: not needed */
+    /* largest slack of all evaluations; with double scores it is about the effect of rounding
+     * the weights */
+    double max_slack;
+    double *s; /* (n) receives the scores; NULL: not needed */
 };
 
 /* The relative rounding-error bound of a sum over processes. */

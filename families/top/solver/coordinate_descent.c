@@ -29,8 +29,8 @@ static const double FIRST_VIOLATION = 0.1, NEXT_VIOLATION = 0.1;
 struct variable {
     double alpha;
     double q; /* |x|^2 */
-    double
-        limit; /* upper bound of alpha or, for the squared hinge, 1 / (2 C_i); 0: the row has no loss */
+    /* upper bound of alpha or, for the squared hinge, 1 / (2 C_i); 0: the row has no loss */
+    double limit;
     float sign;                           /* 1: positive, -1: in J, 0: neither */
     bool shrunk;                          /* leaves the active rows after this sweep */
     uint8_t bound_visits, sweeps_to_skip; /* consecutive visits at a bound; sweeps that skip it */
@@ -63,13 +63,13 @@ struct top_descent {
     struct variable *variable; /* (n) */
     double *w;                 /* (dimension) the weight of the constant feature is the last */
     double *s, *work;          /* (n), (2 n) */
-    uint32_t
-        *order; /* (n) active rows first, and among these first the rows that this sweep visits */
+    /* (n) active rows first, and among these first the rows that this sweep visits */
+    uint32_t *order;
     size_t active, n_visited;
     double max_kept_slope,
         min_kept_slope; /* gradients beyond which a row at 0, or at its upper bound, is shrunk */
-    double max_slope, min_slope,
-        max_change; /* of this sweep: extreme gradients of rows not at a bound, and the largest change of alpha */
+    /* of this sweep: extreme gradients of rows not at a bound, and the largest change of alpha */
+    double max_slope, min_slope, max_change;
     bool whole;        /* this sweep visited all rows, on all processes */
     double relaxation; /* OVER_RELAXATION, or 1 */
 

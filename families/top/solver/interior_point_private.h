@@ -31,8 +31,9 @@ struct top_point {
 };
 
 struct top_interior {
-    struct cluster *
-        cluster; /* of the risk, or NULL: rows and variables are those of this process, all else is of all processes, which make every call below together */
+    /* of the risk, or NULL: rows and variables are those of this process, all else is of all
+     * processes, which make every call below together */
+    struct cluster *cluster;
     struct top_risk *risk; /* of the m rows */
     struct top_system *system;
     double cost;

@@ -18,15 +18,15 @@ struct top_interior_run {
     const struct score_map *map;
     struct top_risk *full_risk; /* of all n rows */
     const bool *in_set;         /* (n) the working set; NULL: all rows */
-    const double
-        *norm_bound; /* (n) feature-norm bounds, if features of a factor of K are used; or NULL */
+    /* (n) feature-norm bounds, if features of a factor of K are used; or NULL */
+    const double *norm_bound;
     struct top_risk risk; /* of the m rows */
     struct top_interior in;
     uint32_t *rows; /* (m) */
     bool empty_interior;
-    struct row_features
-        factor_features; /* of the rows of a factor of K, if norm_bound is given; else empty */
-    bool add_constant;   /* factor_features lacks the constant feature, whose value is `constant` */
+    /* of the rows of a factor of K, if norm_bound is given; else empty */
+    struct row_features factor_features;
+    bool add_constant; /* factor_features lacks the constant feature, whose value is `constant` */
     double constant;
     double *pool;                         /* of all arrays below, and of the iterate's */
     double *alpha, *beta, *scores, *work; /* (m), work (2 m) */

@@ -20,8 +20,8 @@ enum {
     TYPICAL_STEPS = 20, /* of the interior-point method */
     MIN_ZERO_ROWS =
         512, /* rows at 0 that join the working set for each of alpha and beta, at least */
-    MAX_EXCESS =
-        2, /* limit of rows above 0, as a multiple of the largest working set: some of them go to 0 */
+    /* limit of rows above 0, as a multiple of the largest working set: some of them go to 0 */
+    MAX_EXCESS = 2,
     MAX_STALLED = 2 /* working sets without progress, after which smo continues */
 };
 

@@ -28,8 +28,8 @@ struct top_algorithms {
     const struct score_map *map;
     double values; /* linear kernel: stored feature values of all rows, over all processes */
     const double *norm_bound; /* (n) bounds of sqrt(k(x, x)), see certify_reach */
-    bool
-        certificate_failed; /* a certificate failed by rounding: no cutting planes or coordinate descent */
+    /* a certificate failed by rounding: no cutting planes or coordinate descent */
+    bool certificate_failed;
     struct top_risk risk;
     /* created at first use */
     struct risk table;

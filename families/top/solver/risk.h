@@ -32,8 +32,8 @@ struct top_risk {
     double *share; /* (n) TOP_MEAN: mass / K, at most 1; owned */
     double k;      /* TOP_MEAN: K */
     double theta, budget; /* TOP_QUANTILE */
-    double
-        budget_rounding; /* tau times the sum of masses less budget, a rounding error that theta may magnify */
+    /* tau times the sum of masses less budget, a rounding error that theta may magnify */
+    double budget_rounding;
     double mass_error; /* relative rounding error of the masses */
     double total_cost, total_mass;
     size_t n_positive, n_top; /* rows with cost, rows with mass */

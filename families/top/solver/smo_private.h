@@ -20,8 +20,8 @@ struct top_smo {
     double cost;              /* of the last solution; 0: there is none */
     double scaling;           /* the primal is that of this multiple of the point's f */
     uint64_t next_full_check; /* iteration of the next exact evaluation over all positions */
-    bool
-        exact; /* s and U of all positions are computed from the data, and no step was taken since */
+    /* s and U of all positions are computed from the data, and no step was taken since */
+    bool exact;
     size_t set_rows; /* rows of a working set at this cost (interior_working_set.h); 0: none yet */
     double *pool;    /* of the arrays (n) of doubles, here and in the state */
     double *best_alpha, *best_beta; /* (n) best point of the run, by row */

@@ -25,8 +25,8 @@ static const double ZERO_GAP = 1e-5;
 
 struct top {
     const struct problem *problem;
-    struct problem
-        with_constant; /* the problem with the constant feature, which `map` and the algorithms use */
+    /* the problem with the constant feature, which `map` and the algorithms use */
+    struct problem with_constant;
     struct top_setting setting;
     struct score_map map;
     struct top_certifier certifier;      /* created at first use */

@@ -48,7 +48,7 @@ enum top_method {
     TOP_SMO,    /* sequential minimal optimisation: any convex formulation */
     TOP_BUNDLE, /* cutting planes: any convex formulation */
     TOP_CD, /* the published coordinate ascent; for svm with the linear kernel coordinate descent */
-    TOP_INTERIOR /* the interior-point method, which is also the fallback of smo and cutting planes */
+    TOP_INTERIOR /* the interior-point method, also the fallback of the others */
 };
 
 /* The problem's setting. */
@@ -57,8 +57,8 @@ struct top_setting {
     const bool *positive; /* (number of label names): which labels are positive */
     const double *weight; /* (number of label names): weight of each label; NULL: all 1 */
     double k, tau, theta;
-    double
-        bias; /* value of the constant feature of svm; 0: none. In other formulations it would cancel */
+    /* value of the constant feature of svm; 0: none. In other formulations it would cancel */
+    double bias;
 };
 
 struct top_parameters {

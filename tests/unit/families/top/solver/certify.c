@@ -1,5 +1,6 @@
-/* Certificates at the top, on rows of one feature: the loss with what rounding may add to it, and
- * what is taken off the dual, by their definitions. By one process, and over ranks. */
+/* Certificates at the top, on rows of one feature: the loss with its rounding-error bound, and the
+ * bound that is subtracted from the dual, by their definitions. On one process, and over
+ * processes. */
 #define _GNU_SOURCE
 #include "families/top/solver/certify.h"
 
@@ -14,15 +15,15 @@ struct scene {
     struct top_risk risk;
     size_t ranks;
     double weights[N], alpha[N], beta[N];
-    /* of certificates over ranks: */
+    /* for certificates over processes: */
     double cost;
     struct certificate found;
     double threshold, nothing;
 };
 
-/* Scores near to one another, and as large as makes of what is paid for rounding numbers of many
- * digits; a row is far below them, and has the largest error. The kink of the quantile's loss is at
- * some rows, or not. */
+/* Scores that are close to one another and large, so that their rounding-error bounds have many
+ * digits; one row is far below them and has the largest error. The kink of the quantile's loss is
+ * at some rows, or not. */
 static void take_high(struct scene *scene, float *x, bool kernel, bool kink,
                       struct random *random) {
     struct top_risk *risk = &scene->risk;
@@ -46,7 +47,7 @@ static void take_high(struct scene *scene, float *x, bool kernel, bool kink,
     risk->budget = fmax(risk->budget, .5);
 }
 
-/* n_all: of how many rows sums are, N of which are here. */
+/* n_all: number of rows in the sums, N of which are on this process. */
 static void open_scene(struct scene *scene, float *x, enum top_kind kind, bool square, bool kernel,
                        size_t n_all, bool high, bool kink, struct random *random) {
     struct error err;
@@ -81,7 +82,8 @@ static void close_scene(struct scene *scene) {
     line_close(&scene->line);
 }
 
-/* A dual point that is feasible but for rounding: the plane's at some scores, cost times it. */
+/* A dual point that is feasible up to rounding: that of the cutting plane at some scores, times the
+ * cost. */
 static void take_dual(struct scene *scene, double cost, struct random *random) {
     double s[N], g[N], offset;
     for (size_t i = 0; i < N; i++) {
@@ -121,13 +123,14 @@ static void plain_scores(const struct scene *scene, double *s) {
     }
     for (size_t i = 0; i < N; i++) {
         volatile double rounded =
-            (double)scene->line.x[i] * w; /* and not fused with what follows */
+            (double)scene->line.x[i] * w; /* not fused with the next operation */
         s[i] = rounded;
     }
 }
 
-/* The loss at the weights, and what rounding may add where the threshold, which is given, is off by
- * `off`; *threshold gets it plainly. Each rank pays for its rows, and the sum for that of ranks. */
+/* The loss at the weights and its rounding-error bound if the threshold has the error `off`;
+ * *threshold receives it. Each process bounds the error of its rows; the sum over processes has its
+ * own. */
 static double plain_loss(struct scene *scene, double cost, double t, double off, double *threshold,
                          double *rounding) {
     struct top_risk *risk = &scene->risk;
@@ -135,7 +138,7 @@ static double plain_loss(struct scene *scene, double cost, double t, double off,
     plain_scores(scene, s);
     *threshold = top_risk_threshold(risk, s, p);
     *rounding = 0;
-    /* errors of rows that make the threshold, or are within rounding of it */
+    /* errors of rows that determine the threshold, or are within rounding of it */
     double least = INFINITY;
     for (size_t i = 0; i < N; i++) {
         least = p[i] > 0 ? fmin(least, s[i]) : least;
@@ -169,13 +172,13 @@ static double plain_loss(struct scene *scene, double cost, double t, double off,
     return value;
 }
 
-/* The mean's threshold may be off by that much: its sum, and the part of the last row. */
+/* The error bound of the mean's threshold: of its sum, and of the part of the last row. */
 static double off_of_mean(const struct scene *scene) {
     const double k = 2.5;
     double s[N], left = k, size = 0, whole = 0, last = 0;
     bool taken[N] = {false};
     plain_scores(scene, s);
-    while (left > 1e-12) { /* the highest first */
+    while (left > 1e-12) { /* the highest score first */
         size_t best = N;
         for (size_t i = 0; i < N; i++) {
             bool free_row = !taken[i] && scene->risk.mass[i] > 0;
@@ -193,7 +196,7 @@ static double off_of_mean(const struct scene *scene) {
     return (sums + 4 * DBL_EPSILON) * size / k + (whole > 0 ? sums * (whole + last) : 0);
 }
 
-/* The sum of the quantile's equation at t less the budget, with what it may be off by. */
+/* The excess of the quantile's equation at t, with its error bound. */
 static long double plain_excess(const struct scene *scene, const double *s, long double t,
                                 long double *slope, long double *error) {
     const struct top_risk *risk = &scene->risk;
@@ -212,7 +215,7 @@ static long double plain_excess(const struct scene *scene, const double *s, long
     return sum - budget;
 }
 
-/* The quantile's: as a double, and as far as its equation tells. */
+/* The quantile's threshold: rounded to double, and as accurate as its equation. */
 static double off_of_quantile(const struct scene *scene, double t) {
     double s[N];
     long double slope, error;
@@ -264,7 +267,7 @@ static void work_rank(struct cluster *cluster, void *context) {
               cluster_largest(cluster, found.dual) == -cluster_largest(cluster, -found.dual) &&
               cluster_largest(cluster, threshold) == -cluster_largest(cluster, -threshold),
           "rank %zu has another certificate", rank);
-    memcpy(scene->alpha + first, alpha, n * sizeof *alpha); /* as they were repaired */
+    memcpy(scene->alpha + first, alpha, n * sizeof *alpha); /* as made feasible */
     memcpy(scene->beta + first, beta, n * sizeof *beta);
     if (rank == 0) {
         scene->found = found;
@@ -276,7 +279,7 @@ static void work_rank(struct cluster *cluster, void *context) {
     score_map_free(&map);
 }
 
-/* Sums of the dual point; apart: what alpha sums to more; off: what that may be off by. */
+/* Sums of the dual point; apart: sum of alpha less that of beta; off: its error bound. */
 struct sums {
     long double alpha, beta, apart, off;
 };
@@ -294,7 +297,8 @@ static struct sums plain_sums(const struct scene *scene) {
     return sums;
 }
 
-/* What an entry of that value is over its cap, at most; a cap of the whole sum is none. */
+/* An upper bound of the excess of an entry over its cap; a cap of the whole sum does not
+ * restrict. */
 static double over_cap(const struct scene *scene, size_t j, const struct sums *sums, double value) {
     const struct top_risk *risk = &scene->risk;
     long double shares = -1;
@@ -307,9 +311,8 @@ static double over_cap(const struct scene *scene, size_t j, const struct sums *s
     return risk->share[j] < 1 || risk->mass_error > 0 ? fmax(0, value - cap) : 0;
 }
 
-/* Errors (N) of beta, where its sum or its caps do not hold: what caps leave over is one entry's
- * that can take it, the nearest to 0, and else that of the farthest. Returns the part that scaling
- * changes. */
+/* Errors (N) of beta if its sum or its caps do not hold: the excess goes to the entry nearest to 0
+ * that has room, else to the farthest. Returns the relative change by scaling. */
 static double plain_errors(const struct scene *scene, const struct sums *sums, double *error) {
     const double *reach = certify_reach(scene->certifier.certify);
     bool mean = scene->risk.kind == TOP_MEAN;
@@ -341,7 +344,7 @@ static double plain_errors(const struct scene *scene, const struct sums *sums, d
     return taker < N ? 0 : part;
 }
 
-/* What is paid for the dual point as it now is. */
+/* The bound that is subtracted for the current dual point. */
 static double plain_dual(const struct scene *scene, double cost, double *linear, double *norm,
                          double *rounding) {
     const struct top_risk *risk = &scene->risk;
@@ -363,7 +366,7 @@ static double plain_dual(const struct scene *scene, double cost, double *linear,
                        ? beta * beta / (4 * cost * risk->mass[i])
                        : 0;
     }
-    if (kernel) { /* equal rows as one */
+    if (kernel) { /* equal rows have one coefficient */
         long double joined = (long double)scene->alpha[5] - (long double)scene->beta[5];
         joined += (long double)scene->alpha[7] - (long double)scene->beta[7];
         b[5] = (double)joined;
@@ -387,7 +390,7 @@ static double plain_dual(const struct scene *scene, double cost, double *linear,
                   : line_rounding(&scene->line, 1, &g, error, norm);
 }
 
-/* The primal at a multiple of the weights, plainly. */
+/* The primal at a multiple of the weights, by its definition. */
 static double primal_at(struct scene *scene, double cost, double length) {
     struct scene other = *scene;
     double t, lost, norm, none[N] = {0};
@@ -406,7 +409,7 @@ static void check_nothing(struct scene *scene, double cost, double nothing) {
     plain_loss(&zero, cost, 0, 0, &t, &lost);
     double off = zero.risk.kind == TOP_QUANTILE ? off_of_quantile(&zero, t) : 0;
     double value = plain_loss(&zero, cost, t, off, &t, &lost), ranks = (double)(scene->ranks - 1);
-    lost -= line_unit * value; /* the door's */
+    lost -= line_unit * value; /* the error bound of the shared certificate */
     lost -= ranks > 0 ? (ranks + 1) * line_unit * value : 0;
     lost += ranks * DBL_EPSILON * value;
     double unit = (zero.risk.kind == TOP_NONE ? 1 : 8) * DBL_EPSILON * value;
@@ -414,7 +417,7 @@ static void check_nothing(struct scene *scene, double cost, double nothing) {
           value + lost);
 }
 
-/* high: of the scene. */
+/* high: bounds of the scene */
 static void check_certificate(struct scene *scene, double cost, bool high) {
     struct error err;
     enum top_kind kind = scene->risk.kind;
@@ -452,7 +455,7 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
     double unlike = high ? 1e-6 * lost + (scene->line.gram ? 1e-8 : 1e-12) * rest
                          : 1e-9 * found.paid + 4 * DBL_EPSILON * (1 + value);
     for (size_t i = 0; i < N && kind == TOP_MEAN;
-         i++) { /* what is over a cap is rounded as beta is */
+         i++) { /* an excess over a cap is rounded as beta is */
         double reach = certify_reach(scene->certifier.certify)[i];
         unlike += 4 * DBL_EPSILON * scene->beta[i] * reach * sqrt(norm);
     }
@@ -461,14 +464,14 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
     if (scene->ranks > 1) {
         return;
     }
-    /* another length is tried where the gap is not reached, and taken where it is better */
+    /* another multiple is tried if the gap is not reached, and taken if it is better */
     double before = scene->weights[0];
     CHECK(top_certify(&scene->certifier, &scene->risk, cost, 0, &fit, &longer, &again, &err) == 0,
           "%s", err.text);
     CHECK(longer.primal <= found.primal &&
               (longer.primal < found.primal || scene->weights[0] == before),
           "a longer w is worse: %g after %g", longer.primal, found.primal);
-    for (int k = -40; k <= 40 && !high; k++) { /* none is better, of the length that is taken */
+    for (int k = -40; k <= 40 && !high; k++) { /* no multiple of the result is better */
         double other = primal_at(scene, cost, exp2(k / 8.));
         CHECK(longer.primal <= other * (1 + 1e-10) || longer.primal == nothing,
               "primal %.12g, and %.12g at 2^(%d/8)", longer.primal, other, k);
@@ -478,8 +481,8 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
           again, t);
 }
 
-/* The certificate of weights and a dual point on rows of `width` features and a constant one, to a
- * gap of epsilon. */
+/* The certificate of weights and a dual point on rows of `width` features and a constant one, for
+ * the target gap epsilon. */
 static struct certificate certify_rows(float *x, uint32_t width, double constant, bool kernel,
                                        double epsilon, struct scene *scene) {
     struct error err;
@@ -510,13 +513,13 @@ static struct certificate certify_rows(float *x, uint32_t width, double constant
     return found;
 }
 
-/* A constant feature is one like others that has its value in all rows. */
+/* A constant feature equals a feature with its value in all rows. */
 static void check_constant(double constant, bool kernel, struct random *random) {
     float x[N], both[2 * N];
     struct scene scene;
     open_scene(&scene, x, TOP_NONE, false, kernel, N, false, false, random);
     take_dual(&scene, 1.25, random);
-    for (size_t i = 0; i < N; i++) { /* a fit that is better than none */
+    for (size_t i = 0; i < N; i++) { /* a fit that is better than w = 0 */
         x[i] = (float)((i < 5 ? 1 : -1) * (.2 + random_unit(random)));
         both[2 * i] = x[i];
         both[2 * i + 1] = (float)constant;
@@ -539,8 +542,7 @@ static void check_constant(double constant, bool kernel, struct random *random) 
     close_scene(&scene);
 }
 
-/* Margins that are exactly 1 cost what rounding may add, and a w that is a little longer does
- * not. */
+/* Margins that are exactly 1 have a loss within rounding, which a slightly longer w avoids. */
 static void check_longer(struct random *random) {
     float x[N];
     struct scene scene;
@@ -568,7 +570,7 @@ static void check_longer(struct random *random) {
     close_scene(&scene);
 }
 
-/* The bias that a constant feature makes, of weights and of coefficients, and one that is given. */
+/* The bias of a constant feature from weights and from coefficients, and a given bias. */
 static void check_bias(struct scene *scene) {
     static const double constants[] = {0, 3, 1};
     for (int i = 0; i < 4; i++) {
@@ -607,7 +609,7 @@ int main(void) {
         memcpy(weights, scene.weights, sizeof weights);
         check_certificate(&scene, cost, high);
         check_bias(&scene);
-        memcpy(scene.weights, weights, sizeof weights); /* as they were */
+        memcpy(scene.weights, weights, sizeof weights); /* restored */
         memset(scene.alpha, 0, sizeof scene.alpha);
         memset(scene.beta, 0, sizeof scene.beta);
         check_certificate(&scene, cost, high);

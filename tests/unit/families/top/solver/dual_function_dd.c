@@ -1,12 +1,12 @@
-/* Functions of dual points whose sums and caps hold but for what is put there by hand: what settles
- * them, and what is paid. */
+/* Functions of dual points whose sums and caps are violated by known amounts: how the sums are made
+ * equal, and the error bounds. */
 #include "families/top/solver/dual_function_dd.h"
 
 #include "tests/unit/families/line.h"
 
 enum { N = 8 };
 
-static const double unit = 3.51 * DBL_EPSILON; /* what a cap may be off by */
+static const double unit = 3.51 * DBL_EPSILON; /* relative error of a cap */
 
 struct scene {
     struct line line;
@@ -18,9 +18,8 @@ struct scene {
     struct top_dual_function made;
 };
 
-/* Rows 0 to 3 are positive, of the threshold are all; K = 2.5: shares are .4. Row i is at i + 1,
- * but for row 6, which is at 1/2, and row 7, which is where row 5 is. alpha sums to 4, beta is 1/2
- * each. */
+/* Rows 0 to 3 are positive, all are in J; K = 2.5, so shares are .4. Row i has the feature i + 1,
+ * but row 6 has 1/2, and row 7 equals row 5. alpha sums to 4, beta is 1/2 each. */
 static void open_scene(struct scene *scene, enum top_kind kind) {
     struct error err;
     *scene = (struct scene){.fit = {.alpha = scene->alpha, .beta = scene->beta}};
@@ -56,7 +55,7 @@ static void close_scene(struct scene *scene) {
     line_close(&scene->line);
 }
 
-/* The errors are these (N), but for a part of 1e-9 and units of double-double. */
+/* Checks the errors (N), up to 1e-9 and the rounding of double-double. */
 static void expect(const struct scene *scene, const char *what, const double *error) {
     for (size_t i = 0; i < N; i++) {
         CHECK(fabs(scene->made.error[i] - error[i]) <= 1e-9 * error[i] + 0x1p-94,
@@ -64,7 +63,7 @@ static void expect(const struct scene *scene, const char *what, const double *er
     }
 }
 
-/* What one sum is more than the other goes to the smallest entry that can take it. */
+/* The difference of the sums goes to the smallest entry that can take it. */
 static void check_sums(enum top_kind kind) {
     const double none[N] = {0}, small = 0x1p-20, extra = 3 * 0x1p-70;
     struct scene scene;
@@ -77,7 +76,7 @@ static void check_sums(enum top_kind kind) {
         expect(&scene, "sums", none);
         close_scene(&scene);
     }
-    /* an entry that is no larger than that takes nothing */
+    /* an entry that is not larger than the difference does not take it */
     open_scene(&scene, kind);
     scene.beta[4] = 0x1p-71;
     scene.beta[5] = small + extra;
@@ -87,8 +86,8 @@ static void check_sums(enum top_kind kind) {
     close_scene(&scene);
 }
 
-/* TOP_MEAN: an entry at its cap takes nothing; one above it pays, and so does the nearest that has
- * room. */
+/* TOP_MEAN: an entry at its cap takes nothing; one above it has an error, and so has the one of
+ * smallest norm that has room. */
 static void check_caps(void) {
     struct scene scene;
     double error[N] = {0}, cap = (1 - unit) * .4 * 4, over = 0x1p-30;
@@ -103,16 +102,16 @@ static void check_caps(void) {
 
     open_scene(&scene, TOP_MEAN);
     scene.beta[0] = cap + over;
-    scene.beta[6] = 0x1p-40; /* nearest, but no larger than what there is to take */
+    scene.beta[6] = 0x1p-40; /* smallest norm, but not larger than the excess */
     scene.beta[7] = 0;
     scene.beta[5] = 4 - 2 - 0x1p-40 - scene.beta[0];
     make(&scene);
     error[0] = scene.beta[0] - cap;
-    error[1] = error[0]; /* the nearest of the others */
+    error[1] = error[0]; /* the smallest norm of the others */
     expect(&scene, "caps", error);
     close_scene(&scene);
 
-    /* a share of 1 is no cap, unless a weight may be off */
+    /* a share of 1 is no cap, unless a weight has a rounding error */
     for (int exact = 0; exact < 2; exact++) {
         open_scene(&scene, TOP_MEAN);
         memset(error, 0, sizeof error);
@@ -121,17 +120,17 @@ static void check_caps(void) {
         scene.risk.mass_error = exact ? 0 : DBL_EPSILON;
         scene.beta[6] = 4;
         make(&scene);
-        if (!exact) { /* none has room: beta is scaled and cut, the farthest takes the rest */
+        if (!exact) { /* none has room: beta is scaled and cut, and the largest norm takes the rest */
             error[6] = 4 * (1 + 2 * DBL_EPSILON) - (1 - unit) * 4;
-            error[5] = error[6]; /* and row 7, which is the same */
+            error[5] = error[6]; /* and row 7, which is equal */
         }
         expect(&scene, exact ? "a share of 1" : "a share of about 1", error);
         close_scene(&scene);
     }
 }
 
-/* TOP_MEAN, all at caps that were made of a sum a little larger: what each is over is paid there
- * and by the farthest. Shares that are made to sum to 1 are no higher than they would be. */
+/* TOP_MEAN, all at caps of a slightly larger sum: each entry has its excess as error, and the
+ * largest norm has the sum. Shares that are scaled to sum to 1 are no higher than without. */
 static void check_all_capped(void) {
     struct scene scene;
     double more = 0x1p-40;
@@ -141,7 +140,7 @@ static void check_all_capped(void) {
         scene.beta[i] = .5 * (1 + more);
     }
     make(&scene);
-    for (size_t i = 1; i < N; i++) { /* the first is settled: it has room for nothing then */
+    for (size_t i = 1; i < N; i++) { /* the first one takes the difference: it has no room then */
         CHECK(scene.made.error[i] > .4 * more, "row %zu: %g", i, scene.made.error[i]);
     }
     CHECK(scene.made.error[5] > 3 * more, "the farthest: %g, not %g", scene.made.error[5],
@@ -162,7 +161,7 @@ static void check_all_capped(void) {
     close_scene(&scene);
 }
 
-/* Without a balance nothing is settled or paid. */
+/* Without an equality constraint nothing is moved, and there is no error. */
 static void check_none(void) {
     const double none[N] = {0};
     struct scene scene;
@@ -174,7 +173,7 @@ static void check_none(void) {
     close_scene(&scene);
 }
 
-/* Equal rows have one coefficient, with what double has no digit for. */
+/* Equal rows have one coefficient; the error is what double cannot hold of it. */
 static void check_twins(void) {
     struct scene scene;
     double error[N] = {0};

@@ -1,12 +1,12 @@
-/* Systems of features over many decades, against a solution that they were made of. */
+/* Feature systems over many decades, against a solution that they were made from. */
 #include "families/top/solver/feature_system_dd.h"
 #include "tests/unit/compute.h"
 
 enum { M = 40, D = 6 };
 
-/* X of whole numbers, w of halves, and E = 2^-60 on the first rows, 2^20 on others: with s = X w,
- * which is exact, b of E b + s = x is (x - s) / E. x is s on the last rows, whose b is 0, and s + E
- * b on the others, rounded: their b is what it is. lack is w - X'b. */
+/* X of whole numbers, w of halves, E = 2^-60 on the first rows and 2^20 on others. With s = X w,
+ * which is exact, the solution of E b + s = x is b = (x - s) / E. x is s on the last rows, whose b
+ * is 0, and s + E b, rounded, on the others, whose b follows from it. The residual is w - X'b. */
 int main(void) {
     double X[M * D], E[M], x[M], b[M], w[D], lack[D], found[D];
     struct random random;

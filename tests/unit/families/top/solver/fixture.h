@@ -1,4 +1,4 @@
-/* Rows with positives to fit, one fit at one point, and its objective by the definition. */
+/* Random rows with positives, one fit, and its objective by the definition. */
 #ifndef TESTS_UNIT_FAMILIES_TOP_SOLVER_FIXTURE_H
 #define TESTS_UNIT_FAMILIES_TOP_SOLVER_FIXTURE_H
 
@@ -57,7 +57,7 @@ struct setup {
     size_t n;
     struct threads *threads;
     size_t cache_bytes; /* 0: 16 MiB */
-    bool nothing_kept;  /* by the gram */
+    bool nothing_kept;  /* no gram */
     const struct monitor *monitor;
 };
 
@@ -85,7 +85,7 @@ static inline struct fit fit_at(const struct setup *setup, const struct top_sett
     return fit;
 }
 
-/* ---- the definitions, plainly ---- */
+/* ---- definitions ---- */
 
 static inline double loss_of(enum top_loss loss, double u) {
     double v = u > -1 ? 1 + u : 0;

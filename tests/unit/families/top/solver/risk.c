@@ -1,4 +1,4 @@
-/* The risks at the top: levels and slopes, against their definitions. */
+/* The risks at the top: thresholds and slopes, against their definitions. */
 #include "families/top/solver/risk.h"
 #include "tests/unit/compute.h"
 
@@ -63,7 +63,7 @@ static void check_risk(void) {
         double there = top_risk_cut(&risk, other, h, &ignored);
         CHECK(there >= offset + linear - 1e-11 * (1 + fabs(there)), "round %d: not a subgradient",
               round);
-        /* the best multiple is no worse than those about it */
+        /* the best multiple is no worse than its neighbours */
         double norm = 5, found, work[2 * 64];
         double x = top_risk_multiple(&risk, 2, norm, other, TOP_MULTIPLE_ROUGH, work, &found);
         for (int k = -3; k <= 3; k++) {
@@ -83,7 +83,7 @@ static void check_risk(void) {
     printf("ok: thresholds solve their equations, and their planes lie below the risk\n");
 }
 
-/* Rows that are fewer than K share the whole of 1 all the same, each alike. */
+/* If the masses sum to less than K, the shares are equal and sum to 1. */
 static void check_shares(void) {
     enum { N = 4 };
     struct top_risk risk;
@@ -106,7 +106,7 @@ static void check_shares(void) {
 
 enum { FEW = 4 };
 
-/* Row 3 costs, the others have a mass. */
+/* Row 3 has a cost, the others have a mass. */
 static void open_few(struct top_risk *risk, enum top_kind kind, bool square, double mass,
                      double budget) {
     struct error err;
@@ -178,10 +178,11 @@ static void check_thresholds(void) {
         double higher = top_risk_threshold(&risk, high, p) - 0x1p30;
         CHECK(fabs(higher - t) <= 0x1p-21, "threshold %.12g, far from 0 %.12g", t, higher);
         risk.theta = 3;
-        double none = top_risk_threshold_at_zero(&risk), of_zeros = top_risk_threshold(&risk, zeros, p);
+        double none = top_risk_threshold_at_zero(&risk),
+               of_zeros = top_risk_threshold(&risk, zeros, p);
         CHECK(fabs(none - of_zeros) <= 1e-15 && none != 0, "of nothing %g, not %g", none, of_zeros);
         risk.theta = 1;
-        risk.budget = 1e-40; /* less than what rounding leaves of 1 */
+        risk.budget = 1e-40; /* below the rounding error of 1 */
         t = top_risk_threshold(&risk, levels, p);
         CHECK(fabs(t - 2) <= 1e-15 && p[0] == 1 && p[1] == 0 && p[2] == 0 && p[3] == 0,
               "tiny budget: threshold %g, gradient %g %g", t, p[0], p[1]);
@@ -206,8 +207,8 @@ static void check_thresholds(void) {
     printf("ok: thresholds of few rows, by hand\n");
 }
 
-/* A row far below the others leaves the threshold to them, and one of a mass far above theirs is as
- * exact as they are. */
+/* A row far below the others does not change their threshold, and one with a mass far above theirs
+ * leaves it as exact as they are. */
 static void check_outliers(void) {
     static const double far[] = {1e6, 1e8, 1e13, 1e16, 1e18, 1e100, 1e200, 1e300};
     for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
@@ -246,7 +247,7 @@ static void check_outliers(void) {
         CHECK(fabs(mean - 1.75 / 3) <= 1e-15 && p[2] == 0, "mean of three: %.17g", mean);
         top_risk_free(&risk);
     }
-    /* a heavy row just below what the first one makes of the budget, and just above */
+    /* a heavy row just below the root for the first one, and just above */
     for (int above = 0; above < 2; above++) {
         const double s[FEW] = {1, .5, 0, 9}, p_heavy = above ? 1 - 1e-12 : 0;
         double p[FEW], budget = above ? .5 + 0x1p-20 : .5 - 0x1p-20;
@@ -296,7 +297,7 @@ static void check_dual(void) {
         double found = top_risk_dual(&risk, C, alpha, beta);
         CHECK(fabs(found - value - part) <= 1e-14 * (1 + betas), "kind %d: %.15g, not %.15g",
               (int)kind, found, value + part);
-        memset(alpha, 0, sizeof alpha); /* beta's part alone, however small */
+        memset(alpha, 0, sizeof alpha); /* beta's part alone, at any size */
         found = top_risk_dual(&risk, C, alpha, beta);
         CHECK(fabs(found - part) <= 1e-13 * betas, "kind %d: beta's part is %g, not %g", (int)kind,
               found, part);
@@ -305,8 +306,8 @@ static void check_dual(void) {
     printf("ok: the dual is that of its definition\n");
 }
 
-/* The exact multiple is where the slope of the objective changes its sign: also where that is steep
- * to one side alone, at costs of rows that can be told apart. */
+/* The exact multiple is where the derivative of the objective changes its sign, also if the
+ * derivative is steep on one side only, at costs at which the classes are separable. */
 static void check_multiple(void) {
     struct random random;
     random_start(&random, 14, 0);

@@ -1,5 +1,5 @@
-/* Classification at the top, against its definitions written out plainly (fixture.h) and against
- * optima found by other programs (optima.h). */
+/* Classification at the top, against its definitions (fixture.h) and against optima by other
+ * programs (optima.h). */
 #include "families/top/solver/top.h"
 #include "fit/monitor.h"
 #include "tests/unit/families/top/solver/fixture.h"
@@ -40,7 +40,7 @@ static void check_optima(void) {
             double plain = plain_primal(&setup, &setting, &parameters, fit.solution.weights);
             CHECK(fabs(plain - primal) <= 1e-9 * primal, "case %zu method %zu: %.12g is %.12g", i,
                   m, primal, plain);
-            /* cd must end at the optimum where there is no moving cap to be stuck at */
+            /* cd must end at the optimum if no moving cap stalls it */
             bool caps = o->formulation != TOP_PUSH &&
                         ((o->formulation != TOP_PAT_MAT && o->formulation != TOP_PAT_MAT_NP) ||
                          o->loss == TOP_HINGE);
@@ -58,7 +58,7 @@ static void check_optima(void) {
            (int)OPTIMA, 100 * furthest);
 }
 
-/* Pairs alone stall where caps move; the aggregate direction does not. */
+/* Pairs alone stall at moving caps; steps of the capped block do not. */
 static void check_aggregate(void) {
     struct data data = random_rows(200, 5, 40, 1, 3);
     struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.2};
@@ -87,7 +87,7 @@ static void check_aggregate(void) {
     printf("ok: with the capped block moving, smo converges where pairs alone stall\n");
 }
 
-/* ---- the ends of what may come ---- */
+/* ---- extreme inputs ---- */
 
 static void check_ends(void) {
     struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.25};
@@ -134,7 +134,7 @@ static void check_ends(void) {
                           stop_message(fit.solution.reason));
                     double plain =
                         plain_primal(&setup, &setting, &parameters, fit.solution.weights);
-                    /* rounding is paid for: a part of the gap */
+                    /* the rounding-error bound is a part of the gap */
                     CHECK(plain <= fit.solution.primal * (1 + 1e-12) &&
                               fit.solution.primal <= plain * (1 + 1e-6),
                           "kind %d formulation %zu C %g variant %d: %.12g is %.12g", kind, f,
@@ -178,7 +178,7 @@ static void check_trivial(void) {
         }
     }
     data_free(&data);
-    /* a tiny C has a tiny w, which is not nothing */
+    /* a tiny C has a tiny w, which is not 0 */
     data = random_rows(40, 3, 10, 2, 61);
     struct top_setting setting = {.formulation = TOP_PUSH_K, .positive = is_positive, .k = 3};
     for (int method = TOP_AUTO; method <= TOP_BUNDLE; method++) {

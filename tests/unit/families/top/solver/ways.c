@@ -1,9 +1,9 @@
-/* Fits at the top against one another: weights for rows, caches, shrinking, threads and folds,
- * paths over C, and the solvers of grill. */
+/* Fits at the top against one another: weights for copies of rows, caches, shrinking, threads and
+ * folds, paths over C, and the starts of grill. */
 #include "families/top/solver/top.h"
 #include "tests/unit/families/top/solver/fixture.h"
 
-/* A row of weight 2 is as good as two equal rows. */
+/* A row of weight 2 equals two rows. */
 static void check_weights(void) {
     enum { N = 30, D = 3, POSITIVES = 8 };
     struct data single = random_rows(N, D, POSITIVES, 1, 21);
@@ -47,7 +47,7 @@ static void check_weights(void) {
             }
         }
     }
-    /* the weight of a label is that of its rows */
+    /* the weight of a label multiplies that of its rows */
     double labels[2] = {2.5, 0.5};
     for (size_t i = 0; i < N; i++) {
         single.weight[i] = labels[single.label[i]];
@@ -125,7 +125,7 @@ static void check_ways(void) {
     printf("ok: cache, shrinking, threads and folds leave the optimum alone\n");
 }
 
-/* A path of costs, each from the last solution, up and down. */
+/* A path of costs, up and down, each fit with a warm start from the last one. */
 static void check_path(void) {
     struct data data = random_rows(120, 4, 25, 0.7, 41);
     struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.3};
