@@ -1,3 +1,5 @@
+/* Classes of labels, rows with their classes, and the decision threshold with its calibration by
+ * folds. */
 #include "families/top/frontend/labels.h"
 
 #include "common/base/memory.h"

@@ -1,3 +1,5 @@
+/* The loss at the top with its rounding-error bound, evaluated in long double where double would
+ * lose digits, and the rescalings of the primal point that a certificate tries. */
 #include "families/top/solver/certify.h"
 
 #include "common/base/array.h"
@@ -94,13 +96,13 @@ static double cluster_rounding(const struct top_risk *risk) {
  * the threshold is no higher than its score. */
 static double sum_mean(const struct top_risk *risk, const double *s, double *rounding) {
     long double left = 0, sum = 0, size = 0;
-    double last = -INFINITY, least = INFINITY;
+    double last = -INFINITY, min_score = INFINITY;
     for (size_t i = 0; i < risk->n; i++) {
         if (risk->p[i] > 0 && risk->p[i] >= risk->share[i]) {
             left -= (long double)risk->mass[i];
             sum += (long double)risk->mass[i] * (long double)s[i];
             size += (long double)risk->mass[i] * fabsl((long double)s[i]);
-            least = fmin(least, s[i]);
+            min_score = fmin(min_score, s[i]);
         } else if (risk->p[i] > 0) {
             last = s[i];
         }
@@ -112,14 +114,15 @@ static double sum_mean(const struct top_risk *risk, const double *s, double *rou
         sum = sums[1];
         size = sums[2];
         last = cluster_largest(risk->cluster, last); /* one process has it */
-        least = -cluster_largest(risk->cluster, -least);
+        min_score = -cluster_largest(risk->cluster, -min_score);
     }
-    long double k = (long double)risk->k, lowest = (long double)(last > -INFINITY ? last : least);
+    long double k = (long double)risk->k,
+                lowest = (long double)(last > -INFINITY ? last : min_score);
     left += k;
     sum += left * lowest;
     size += fabsl(left * lowest);
-    double difference = isfinite(least)
-                            ? fabs(least) + fabs((double)lowest)
+    double difference = isfinite(min_score)
+                            ? fabs(min_score) + fabs((double)lowest)
                             : 0; /* infinite: no row has its whole share, and left is K */
     double sums = (double)risk->n_all * (double)LDBL_EPSILON + cluster_rounding(risk);
     *rounding =
@@ -196,14 +199,15 @@ static void add_loss(bool square, double weight, double u, double slack, double 
                      double *rounding) {
     double loss = weight * top_loss(square, u);
     *value += loss;
-    double most = top_loss(square, u + slack);
-    *rounding += fmax(0, weight * most - loss) + (most > 0 ? (2 + most) * CERTIFY_UNDERFLOW : 0);
+    double max_loss = top_loss(square, u + slack);
+    *rounding +=
+        fmax(0, weight * max_loss - loss) + (max_loss > 0 ? (2 + max_loss) * CERTIFY_UNDERFLOW : 0);
 }
 
 /* Bound of the change of threshold t by the errors of the scores, where t itself has the rounding
  * error `off`: the largest error of the rows that may contribute to t. Let e >= 0 be the errors.
  * Then t(s + e) <= t + max e over the rows with s_j + e_j above the level below which a row
- * contributes nothing, and t(s - e) >= t - max e over the rows that contribute. The level is t - 1
+ * contributes zero_primal, and t(s - e) >= t - max e over the rows that contribute. The level is t - 1
  * / theta for the quantile, and for the mean the smallest score that contributes. */
 static double threshold_error(const struct loss *loss, const double *s, const double *error,
                               double off) {
@@ -211,12 +215,12 @@ static double threshold_error(const struct loss *loss, const double *s, const do
     if (risk->kind == TOP_NONE) {
         return 0;
     }
-    double least = INFINITY, t = loss->threshold, largest = 0;
+    double min_score = INFINITY, t = loss->threshold, largest = 0;
     for (size_t i = 0; i < risk->n; i++) {
-        least = risk->p[i] > 0 ? fmin(least, s[i]) : least;
+        min_score = risk->p[i] > 0 ? fmin(min_score, s[i]) : min_score;
     }
-    least = -cluster_largest(risk->cluster, -least);
-    double level = risk->kind == TOP_MEAN ? least : t - 1 / risk->theta;
+    min_score = -cluster_largest(risk->cluster, -min_score);
+    double level = risk->kind == TOP_MEAN ? min_score : t - 1 / risk->theta;
     level -= off + 8 * DBL_EPSILON * (fabs(t) + fabs(level));
     for (size_t i = 0; i < risk->n; i++) {
         bool near = risk->mass[i] > 0 && (risk->p[i] > 0 || s[i] + error[i] >= level);
@@ -260,17 +264,17 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
 static double primal_at_zero(const struct loss *loss, double *zeros) {
     double value, rounding;
     memset(zeros, 0, loss->risk->n * sizeof *zeros);
-    struct loss own = {.risk = loss->risk, .cost = loss->cost};
+    struct loss loss_at_zero = {.risk = loss->risk, .cost = loss->cost};
     struct error ignored;
-    evaluate_loss(&own, 0, loss->risk->n, zeros, zeros, &value, &rounding, &ignored);
+    evaluate_loss(&loss_at_zero, 0, loss->risk->n, zeros, zeros, &value, &rounding, &ignored);
     double all = cluster_total(loss->risk->cluster, value + rounding);
     return all + cluster_rounding(loss->risk) * all;
 }
 
-int top_loss_at_zero(struct top_risk *risk, double cost, double *nothing, struct error *err) {
+int top_loss_at_zero(struct top_risk *risk, double cost, double *zero_primal, struct error *err) {
     double *zeros = memory_array(risk->n, sizeof *zeros, "a certificate", err);
     struct loss loss = {.risk = risk, .cost = cost};
-    *nothing = zeros ? primal_at_zero(&loss, zeros) : 0;
+    *zero_primal = zeros ? primal_at_zero(&loss, zeros) : 0;
     free(zeros);
     return zeros ? 0 : -1;
 }
@@ -280,7 +284,7 @@ int top_loss_at_zero(struct top_risk *risk, double cost, double *nothing, struct
 /* scores (n) are those of the weights under the plain map; NULL: not computed. */
 static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
                        const double *weights, double bias, const double *scores,
-                       const struct top_dual_function *dual, double nothing,
+                       const struct top_dual_function *dual, double zero_primal,
                        struct certificate *certificate, struct error *err) {
     const double dual_bias = bias_of(certifier, dual->weights);
     const bool constant = certifier->constant > 0;
@@ -292,7 +296,7 @@ static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
                                           .loss = evaluate_loss,
                                           .linear = dual->linear,
                                           .linear_rounding = dual->rounding,
-                                          .nothing = nothing,
+                                          .nothing = zero_primal,
                                           .enough = loss->epsilon};
     return certify_bounds(certifier->certify, 1, &f, &g, &family, certificate, err);
 }
@@ -330,20 +334,21 @@ static double best_bias_change(const struct loss *loss, double constant, double 
 
 /* Tries the bias that is optimal for the stored scores, and takes it if the primal is lower. */
 static int improve_bias(const struct top_certifier *certifier, struct loss *loss,
-                        const struct top_dual_function *dual, double nothing, struct fit *fit,
+                        const struct top_dual_function *dual, double zero_primal, struct fit *fit,
                         struct certificate *certificate, double *threshold, struct error *err) {
     const struct score_map *map = certifier->map;
-    struct certificate found;
+    struct certificate candidate;
     double *s = loss->s, bias = fit->bias;
     bias += best_bias_change(loss, certifier->constant, bias);
     loss->s = NULL;
-    int status = find_bounds(certifier, loss, fit->weights, bias, NULL, dual, nothing, &found, err);
+    int status =
+        find_bounds(certifier, loss, fit->weights, bias, NULL, dual, zero_primal, &candidate, err);
     loss->s = s;
-    if (status == 0 && found.primal < certificate->primal) {
+    if (status == 0 && candidate.primal < certificate->primal) {
         for (size_t i = 0; i < map->n; i++) {
             s[i] += bias - fit->bias;
         }
-        *certificate = found;
+        *certificate = candidate;
         *threshold = loss->threshold;
         fit->bias = bias;
         if (map->primal) {
@@ -357,7 +362,7 @@ static int improve_bias(const struct top_certifier *certifier, struct loss *loss
  * rounding-error bound of the scores and, if that is known in double-double, by fractions of the
  * bound in double. Rows then lie above the threshold in spite of rounding. */
 static int rescale(const struct top_certifier *certifier, struct loss *loss,
-                   const struct top_dual_function *dual, double nothing, struct fit *fit,
+                   const struct top_dual_function *dual, double zero_primal, struct fit *fit,
                    struct certificate *certificate, double *threshold, struct error *err) {
     const struct score_map *map = certifier->map;
     double *weights = fit->weights;
@@ -386,17 +391,17 @@ static int rescale(const struct top_certifier *certifier, struct loss *loss,
     loss->s = NULL;
     int status = 0;
     for (size_t k = 0; k < trials && status == 0 && certificate->gap > loss->epsilon; k++) {
-        struct certificate found;
-        double factor_here = best * (1 + extra[k]);
+        struct certificate candidate;
+        double trial_factor = best * (1 + extra[k]);
         for (size_t j = 0; j < d; j++) {
-            trial[j] = factor_here * weights[j];
+            trial[j] = trial_factor * weights[j];
         }
-        status = find_bounds(certifier, loss, trial, factor_here * fit->bias, NULL, dual, nothing,
-                             &found, err);
-        if (status == 0 && found.primal < certificate->primal) {
-            *certificate = found;
+        status = find_bounds(certifier, loss, trial, trial_factor * fit->bias, NULL, dual,
+                             zero_primal, &candidate, err);
+        if (status == 0 && candidate.primal < certificate->primal) {
+            *certificate = candidate;
             *threshold = loss->threshold;
-            factor = factor_here;
+            factor = trial_factor;
         }
     }
     for (size_t j = 0; j < d && factor != 1; j++) {
@@ -421,19 +426,20 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
         status = top_dual_function_make(certifier, risk, cost, fit, &dual, err);
     }
     if (status == 0) {
-        double nothing = primal_at_zero(&loss, s);
+        double zero_primal = primal_at_zero(&loss, s);
         fit->bias = fit->has_bias ? fit->bias : bias_of(certifier, fit->weights);
         fit->has_bias = true;
-        status = find_bounds(certifier, &loss, fit->weights, fit->bias, fit->scores, &dual, nothing,
-                             certificate, err);
+        status = find_bounds(certifier, &loss, fit->weights, fit->bias, fit->scores, &dual,
+                             zero_primal, certificate, err);
         *threshold = loss.threshold;
         if (status == 0 && certifier->constant > 0 && certificate->certified &&
             certificate->gap > epsilon) {
-            status =
-                improve_bias(certifier, &loss, &dual, nothing, fit, certificate, threshold, err);
+            status = improve_bias(certifier, &loss, &dual, zero_primal, fit, certificate, threshold,
+                                  err);
         }
         if (status == 0 && certificate->certified && certificate->gap > epsilon) {
-            status = rescale(certifier, &loss, &dual, nothing, fit, certificate, threshold, err);
+            status =
+                rescale(certifier, &loss, &dual, zero_primal, fit, certificate, threshold, err);
         }
     }
     top_dual_function_free(&dual);

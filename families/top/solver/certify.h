@@ -26,8 +26,8 @@ int top_certifier_create(struct top_certifier *certifier, const struct problem *
                          const struct score_map *map, double constant, struct error *err);
 void top_certifier_free(struct top_certifier *certifier);
 
-/* *nothing = an upper bound of the primal at w = 0. */
-int top_loss_at_zero(struct top_risk *risk, double cost, double *nothing, struct error *err);
+/* *zero_primal = an upper bound of the primal at w = 0. */
+int top_loss_at_zero(struct top_risk *risk, double cost, double *zero_primal, struct error *err);
 
 /* Makes the fit's dual point feasible (families/top/solver/feasible_dual.h), fills the certificate
  * of the fit's weights and that point, and sets *threshold to the threshold at the scores of the

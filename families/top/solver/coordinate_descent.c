@@ -1,3 +1,5 @@
+/* Sweeps over shuffled rows, shrinking, and the forecast of the gap that decides when the bounds
+ * are evaluated. On one process and, by rounds of combined steps, over processes. */
 #include "families/top/solver/coordinate_descent.h"
 
 #include "common/base/array.h"
@@ -70,7 +72,7 @@ struct top_descent {
         min_kept_slope; /* gradients beyond which a row at 0, or at its upper bound, is shrunk */
     /* of this sweep: extreme gradients of rows not at a bound, and the largest change of alpha */
     double max_slope, min_slope, max_change;
-    bool whole;        /* this sweep visited all rows, on all processes */
+    bool visited_all;  /* this sweep visited all rows, on all processes */
     double relaxation; /* OVER_RELAXATION, or 1 */
 
     /* Sum over the rows visited in this sweep of C loss - alpha + alpha y f + h alpha^2 / 2. Over
@@ -329,7 +331,7 @@ static void sweep(struct top_descent *descent, const struct monitor *monitor) {
     descent->max_slope = ends[0];
     descent->min_slope = -ends[1];
     descent->max_change = ends[2];
-    descent->whole = all && ends[3] == 0;
+    descent->visited_all = all && ends[3] == 0;
     descent->row_gaps = row_gaps;
     shrink(descent);
 }
@@ -482,7 +484,7 @@ static int run(struct top_descent *descent, double epsilon, const struct monitor
             forecast.next = fit->iterations;
         }
         if (!(descent->max_slope - descent->min_slope > violation)) {
-            ended = descent->whole && descent->max_change == 0;
+            ended = descent->visited_all && descent->max_change == 0;
             violation *= NEXT_VIOLATION;
             unshrink(descent);
         }

@@ -1,3 +1,4 @@
+/* Sums of the capped block, the dual value, and the step length along a selected direction. */
 #include "families/top/solver/dual_state.h"
 
 #include <math.h>
@@ -116,20 +117,21 @@ static double max_step_length(const struct top_state *state, const struct top_st
     *stop_position = TOP_NO_POSITION;
     for (int e = 0; e < step->n; e++) {
         size_t p = step->entry[e].position;
-        double own = step->entry[e].rate;
+        double entry_rate = step->entry[e].rate;
         if (!step->entry[e].beta) {
-            max_length = fmin(max_length, own > 0 ? (state->C[p] - state->alpha[p]) / own
-                                                  : state->alpha[p] / -own);
+            max_length =
+                fmin(max_length, entry_rate > 0 ? (state->C[p] - state->alpha[p]) / entry_rate
+                                                : state->alpha[p] / -entry_rate);
             continue;
         }
-        double rate_over_cap = own; /* rate relative to the moving cap */
+        double rate_over_cap = entry_rate; /* rate relative to the moving cap */
         if (state->capped[p]) {
-            own += top_state_levelled(state) ? state->cap_rate[p] * rate : 0;
+            entry_rate += top_state_levelled(state) ? state->cap_rate[p] * rate : 0;
         } else {
             rate_over_cap -= top_state_levelled(state) ? state->cap_rate[p] * rate : 0;
         }
-        if (own < 0) {
-            max_length = fmin(max_length, state->beta[p] / -own);
+        if (entry_rate < 0) {
+            max_length = fmin(max_length, state->beta[p] / -entry_rate);
         }
         if (rate_over_cap > 0) {
             max_length =
@@ -246,20 +248,21 @@ static int move_entries(struct top_state *state, const struct top_step *step, do
     bool levelled = top_state_levelled(state);
     for (int e = 0; e < step->n; e++) {
         size_t p = step->entry[e].position;
-        double own = step->entry[e].rate;
+        double entry_rate = step->entry[e].rate;
         if (!step->entry[e].beta) {
-            double alpha = state->alpha[p] + own * d;
-            double bound = own > 0 ? state->C[p] : 0;
-            bool at_bound =
-                d == max_length && fabs(bound - alpha) <= 1e-14 * (state->alpha[p] + fabs(own) * d);
+            double alpha = state->alpha[p] + entry_rate * d;
+            double bound = entry_rate > 0 ? state->C[p] : 0;
+            bool at_bound = d == max_length &&
+                            fabs(bound - alpha) <= 1e-14 * (state->alpha[p] + fabs(entry_rate) * d);
             state->alpha[p] = at_bound || alpha < 0 || alpha > state->C[p] ? bound : alpha;
             continue;
         }
         double old = state->beta[p];
         bool was_capped = state->capped[p];
-        double moved = old + (own + (was_capped && levelled ? state->cap_rate[p] * rate : 0)) * d;
+        double moved =
+            old + (entry_rate + (was_capped && levelled ? state->cap_rate[p] * rate : 0)) * d;
         double cap = top_state_cap(state, p) + (levelled ? state->cap_rate[p] * rate * d : 0);
-        double rounding = 1e-14 * (old + fabs(own) * d);
+        double rounding = 1e-14 * (old + fabs(entry_rate) * d);
         bool is_empty = moved <= 0 || (d == max_length && moved <= rounding);
         bool is_full = !is_empty && !was_capped &&
                        (moved >= cap || (d == max_length && cap - moved <= rounding));

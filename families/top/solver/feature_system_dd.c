@@ -1,3 +1,4 @@
+/* Compiled without contraction, see common/double_double/dd.h. */
 #include "families/top/solver/feature_system_dd.h"
 
 #include "common/base/memory.h"

@@ -1,3 +1,4 @@
+/* Limited-memory BFGS with a weak Wolfe line search from several starts. */
 #include "families/top/solver/grill.h"
 
 #include "common/base/array.h"

@@ -1,3 +1,6 @@
+/* The run of the interior-point method: starting point, bounds of the iterate, step length and
+ * stopping rule. The data are in interior_point_setup.c, the directions in
+ * interior_point_step.c. */
 #include "families/top/solver/interior_point.h"
 
 #include "common/base/array.h"
@@ -228,9 +231,9 @@ static bool step(struct top_interior *in) {
     double target = ratio * ratio * ratio * products, best = 0, weight = 0;
     const double weights[] = {1, length, length * length, 0};
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
-        double length_here = top_interior_longest(in, target, weights[i]);
-        if (length_here > LONGER * best) {
-            best = length_here;
+        double trial_length = top_interior_longest(in, target, weights[i]);
+        if (trial_length > LONGER * best) {
+            best = trial_length;
             weight = weights[i];
         }
     }
@@ -416,8 +419,8 @@ int top_interior_solve(const struct problem *problem, const struct score_map *ma
     top_interior_release(&run);
     /* bounds cross by more than the gap through rounding only */
     bool crossed = fit->dual > (1 + epsilon) * fit->primal;
-    bool lost = certificate_failed || crossed || fit->reason == STOP_ROUNDING;
-    if (by_rows && norm_bound && lost && monitor_left(monitor) > MIN_SECONDS) {
+    bool rounding_visible = certificate_failed || crossed || fit->reason == STOP_ROUNDING;
+    if (by_rows && norm_bound && rounding_visible && monitor_left(monitor) > MIN_SECONDS) {
         status = solve_factored(problem, &factored, cost, monitor, fit, err);
         top_interior_release(&factored);
     }

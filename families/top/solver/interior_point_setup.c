@@ -1,3 +1,4 @@
+/* The data of a run: which rows are in use, their risk, system and variables, and all arrays. */
 #include "families/top/solver/interior_point_setup.h"
 
 #include "common/base/memory.h"

@@ -73,7 +73,7 @@ double top_interior_mean_product(const struct top_interior *in, double length) {
 /* Sets the diagonals and the border's level column. Returns the level's diagonal entry. */
 static double fill_curvatures(struct top_interior *in) {
     const struct top_point *at = &in->at;
-    double own = has_perspective(in) && cluster_leads(in->cluster) ? at->w / at->level : 0;
+    double diagonal = has_perspective(in) && cluster_leads(in->cluster) ? at->w / at->level : 0;
     for (size_t k = 0; k < in->n; k++) {
         double cap = in->capped[k] ? at->y[k] / at->u[k] : 0;
         double perspective = in->perspective[k] > 0 ? 1 / (in->perspective[k] * at->level) : 0;
@@ -83,11 +83,11 @@ static double fill_curvatures(struct top_interior *in) {
         in->curvature[k] = in->square[k] + at->z[k] / at->x[k] + cap + perspective;
         if (in->levelled) {
             in->border[LEVEL][k] = -in->moving[k] * cap - level_slope_part;
-            own += in->moving[k] * in->moving[k] * cap +
-                   (perspective > 0 ? level_slope_part * at->x[k] / at->level : 0);
+            diagonal += in->moving[k] * in->moving[k] * cap +
+                        (perspective > 0 ? level_slope_part * at->x[k] / at->level : 0);
         }
     }
-    return cluster_total(in->cluster, own);
+    return cluster_total(in->cluster, diagonal);
 }
 
 /* Sets E of each row. */

@@ -1,3 +1,4 @@
+/* Selection of working sets, and the loop that solves them until the gap is reached. */
 #include "families/top/solver/interior_working_set.h"
 
 #include "common/base/array.h"
@@ -19,7 +20,7 @@ enum {
     FIRST_ROWS = 2048,  /* rows of the first working set */
     TYPICAL_STEPS = 20, /* of the interior-point method */
     MIN_ZERO_ROWS =
-        512, /* rows at 0 that join the working set for each of alpha and beta, at least */
+        512, /* rows at 0 that join the working set for each of alpha and beta, at min_gap */
     /* limit of rows above 0, as a multiple of the largest working set: some of them go to 0 */
     MAX_EXCESS = 2,
     MAX_STALLED = 2 /* working sets without progress, after which smo continues */
@@ -31,7 +32,7 @@ static const double PROGRESS = 0.9;
 /* A working set is solved to this part of the gap of all rows. */
 static const double SET_GAP = 1.0 / 16;
 
-/* The shares of the rows of a working set sum to at least this, so that not all of beta is at its
+/* The shares of the rows of a working set sum to at min_gap this, so that not all of beta is at its
  * caps. */
 static const double MIN_SHARES = 1.25;
 
@@ -143,7 +144,7 @@ static int solve_set(struct top_smo *smo, const bool *in_set, double epsilon,
  * larger only in the next time slice, if smo's own slice has not reached the gap. */
 static int run(struct top_smo *smo, double epsilon, bool *in_set, const struct monitor *monitor,
                struct fit *fit, struct error *err) {
-    double least = INFINITY;
+    double min_gap = INFINITY;
     size_t limit = top_system_max_rows(smo->problem);
     smo->set_rows = smaller(smo->set_rows > 0 ? smo->set_rows : FIRST_ROWS, limit);
     for (int stalled = 0; stalled < MAX_STALLED;) {
@@ -154,8 +155,8 @@ static int run(struct top_smo *smo, double epsilon, bool *in_set, const struct m
             fit->reason = fit->converged ? STOP_REACHED : reason;
             return 0;
         }
-        stalled = gap < PROGRESS * least ? 0 : stalled + 1;
-        least = fmin(least, gap);
+        stalled = gap < PROGRESS * min_gap ? 0 : stalled + 1;
+        min_gap = fmin(min_gap, gap);
         if (!choose_set(smo, smo->set_rows, in_set)) {
             break;
         }

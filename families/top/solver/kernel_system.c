@@ -1,3 +1,5 @@
+/* The matrix of rows or of features in double by BLAS and LAPACK; see feature_system_dd.c for
+ * double-double. */
 #include "families/top/solver/kernel_system.h"
 
 #include "common/base/array.h"

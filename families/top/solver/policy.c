@@ -1,3 +1,5 @@
+/* The policy table of classification at the top, the conditions of its rows, and the work of an
+ * iteration of each algorithm. */
 #include "families/top/solver/policy.h"
 
 #include "common/base/gap.h"
@@ -242,8 +244,8 @@ static uint64_t descent_slice(const void *state, int turn) {
 
 static uint64_t planes_slice(const void *state, int turn) {
     const struct solve *solve = state;
-    bool own = !is_fast(solve) && (turn % 2 == 0) == !is_separable(solve);
-    return own ? (uint64_t)FIRST_PLANES << turn / 2 : 0;
+    bool is_turn = !is_fast(solve) && (turn % 2 == 0) == !is_separable(solve);
+    return is_turn ? (uint64_t)FIRST_PLANES << turn / 2 : 0;
 }
 
 static uint64_t smo_slice(const void *state, int turn) {

@@ -1,3 +1,5 @@
+/* Sweeps of pair steps; the step of a pair has a closed form, or is found by bisection for the
+ * squared quantile. */
 #include "families/top/solver/published_ascent.h"
 
 #include "common/base/gap.h"

@@ -1,3 +1,5 @@
+/* Thresholds, losses and cutting planes of the scores, the best multiple of a score vector, and
+ * the linear part of the dual. */
 #include "families/top/solver/risk.h"
 
 #include "common/base/array.h"
@@ -90,16 +92,16 @@ static double mean_threshold(struct top_risk *risk, const double *s, double *p) 
         }
     }
     double left;
-    size_t whole =
+    size_t n_whole =
         select_largest(risk->cluster, s, risk->mass, risk->k, risk->order, n, &left, NULL);
     double t = 0;
-    for (size_t i = 0; i < whole; i++) {
+    for (size_t i = 0; i < n_whole; i++) {
         uint32_t row = risk->order[i];
         p[row] = risk->share[row];
         t += p[row] * s[row];
     }
-    if (whole < n && left > (double)whole * DBL_EPSILON * risk->k) {
-        uint32_t row = risk->order[whole];
+    if (n_whole < n && left > (double)n_whole * DBL_EPSILON * risk->k) {
+        uint32_t row = risk->order[n_whole];
         p[row] = left / risk->k;
         t += p[row] * s[row];
     }

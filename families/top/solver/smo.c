@@ -1,3 +1,5 @@
+/* The run of sequential minimal optimisation: steps between exact evaluations, shrinking, and
+ * the best iterate. */
 #include "families/top/solver/smo.h"
 
 #include "common/base/gap.h"
@@ -253,10 +255,10 @@ void top_smo_bounds(struct top_smo *smo, double epsilon, struct fit *fit) {
 
 /* The state of a run after its exact evaluations. */
 struct progress {
-    double best;       /* largest dual, that of the stored point */
+    double max_dual;   /* largest dual, that of the stored point */
     double last;       /* last dual */
-    double least_gap;  /* INFINITY: there is none yet */
-    double ceiling;    /* the smallest primal, an upper bound of the dual */
+    double min_gap;    /* INFINITY: there is none yet */
+    double min_primal; /* the smallest primal, an upper bound of the dual */
     int stalled, slow; /* exact evaluations without progress; evaluations in between with little */
 };
 
@@ -265,9 +267,9 @@ static bool finite(const struct fit *fit) {
 }
 
 static bool has_diverged(const struct progress *progress, const struct fit *fit) {
-    double much = DIVERGED * progress->least_gap;
-    return !finite(fit) || fit->dual < progress->best - much ||
-           fit->dual > progress->ceiling + much;
+    double much = DIVERGED * progress->min_gap;
+    return !finite(fit) || fit->dual < progress->max_dual - much ||
+           fit->dual > progress->min_primal + much;
 }
 
 /* Records an exact evaluation, and stores the point if it is the best so far. */
@@ -275,14 +277,14 @@ static void record_progress(struct top_smo *smo, const struct fit *fit, struct p
     const struct top_state *state = &smo->state;
     double gap = fit->primal - fit->dual;
     bool better =
-        fit->dual - progress->last > STALLED_DUAL * gap || gap < STALLED_GAP * progress->least_gap;
+        fit->dual - progress->last > STALLED_DUAL * gap || gap < STALLED_GAP * progress->min_gap;
     progress->stalled = better ? 0 : progress->stalled + 1;
     progress->slow = 0;
     progress->last = fit->dual;
-    progress->least_gap = fmin(progress->least_gap, gap);
-    progress->ceiling = fmin(progress->ceiling, fit->primal);
-    if (fit->dual > progress->best) {
-        progress->best = fit->dual;
+    progress->min_gap = fmin(progress->min_gap, gap);
+    progress->min_primal = fmin(progress->min_primal, fit->primal);
+    if (fit->dual > progress->max_dual) {
+        progress->max_dual = fit->dual;
         for (size_t p = 0; p < state->n; p++) {
             smo->best_alpha[state->row_of[p]] = state->alpha[p];
             smo->best_beta[state->row_of[p]] = state->beta[p];
@@ -320,7 +322,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
                const struct monitor *monitor, struct fit *fit, struct error *err) {
     struct top_state *state = &smo->state;
     struct progress progress = {
-        .best = -INFINITY, .last = -INFINITY, .least_gap = INFINITY, .ceiling = INFINITY};
+        .max_dual = -INFINITY, .last = -INFINITY, .min_gap = INFINITY, .min_primal = INFINITY};
     double last_dual = 0, epsilon = settings->epsilon;
     bool moved = true;
     int checks = 0;
@@ -328,7 +330,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
     for (;;) {
         top_smo_bounds(smo, epsilon, fit);
         bool reached = gap_reached(fit->primal, fit->dual, epsilon);
-        if (smo->exact && !(progress.least_gap < INFINITY) && !finite(fit)) {
+        if (smo->exact && !(progress.min_gap < INFINITY) && !finite(fit)) {
             return error_set(err, ERROR_RUNTIME,
                              "scores overflow: scale the data or lower the cost");
         }
@@ -347,7 +349,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
             progress.slow = slow ? progress.slow + 1 : 0;
         }
         last_dual = fit->dual;
-        bool suspicious = !finite(fit) || fit->dual > progress.ceiling;
+        bool suspicious = !finite(fit) || fit->dual > progress.min_primal;
         enum stop_reason reason =
             suspicious ? STOP_REACHED
                        : monitor_check(monitor, fit->iterations, fit->primal, fit->dual);

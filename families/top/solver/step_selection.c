@@ -1,3 +1,4 @@
+/* Second-order selection of the entries of a step, and of the rows to shrink. */
 #include "families/top/solver/step_selection.h"
 
 #include "methods/select_largest.h"
@@ -94,15 +95,15 @@ struct scan {
     bool falls, free_only;
 };
 
-struct found {
+struct candidate {
     ptrdiff_t position;
     double gain, slope, curvature;
 };
 
 /* The best second entry in alpha or in beta. */
-static inline struct found scan_block(const struct top_state *state, const float *row,
-                                      const struct scan *scan, bool beta) {
-    struct found best = {TOP_NO_POSITION, 0, 0, 0};
+static inline struct candidate scan_block(const struct top_state *state, const float *row,
+                                          const struct scan *scan, bool beta) {
+    struct candidate best = {TOP_NO_POSITION, 0, 0, 0};
     for (size_t p = 0; p < state->active; p++) {
         bool allowed =
             beta ? (scan->falls ? state->beta[p] > 0 && !(scan->free_only && state->capped[p])
@@ -119,32 +120,32 @@ static inline struct found scan_block(const struct top_state *state, const float
         double curvature = at_least(
             scan->base + own + 2 * (scan->cross * (double)row[p] + scan->block * state->U[p]), own);
         if (slope * slope > best.gain * curvature) {
-            best = (struct found){(ptrdiff_t)p, slope * slope / curvature, slope, curvature};
+            best = (struct candidate){(ptrdiff_t)p, slope * slope / curvature, slope, curvature};
         }
     }
     return best;
 }
 
-static struct found scan_alpha(const struct top_state *state, const float *row,
-                               const struct scan *scan) {
+static struct candidate scan_alpha(const struct top_state *state, const float *row,
+                                   const struct scan *scan) {
     return scan_block(state, row, scan, false);
 }
 
-static struct found scan_beta(const struct top_state *state, const float *row,
-                              const struct scan *scan) {
+static struct candidate scan_beta(const struct top_state *state, const float *row,
+                                  const struct scan *scan) {
     return scan_block(state, row, scan, true);
 }
 
 /* Replaces *step by the two-entry step if that gains more. */
-static void offer(struct top_step *step, double *gain, const struct found *found,
+static void offer(struct top_step *step, double *gain, const struct candidate *candidate,
                   struct top_entry first, bool beta, double rate, double block) {
-    if (found->position != TOP_NO_POSITION && found->gain > *gain) {
-        *gain = found->gain;
-        *step = (struct top_step){.entry = {first, {(size_t)found->position, beta, rate}},
+    if (candidate->position != TOP_NO_POSITION && candidate->gain > *gain) {
+        *gain = candidate->gain;
+        *step = (struct top_step){.entry = {first, {(size_t)candidate->position, beta, rate}},
                                   .n = 2,
                                   .block = block,
-                                  .slope = found->slope,
-                                  .curvature = found->curvature};
+                                  .slope = candidate->slope,
+                                  .curvature = candidate->curvature};
     }
 }
 
@@ -155,8 +156,8 @@ static void with_alpha(const struct top_state *state, const float *row, size_t k
     double own = alpha_curvature(state, k), g = top_state_alpha_slope(state, k);
     struct scan pair = {
         .fixed = sign * g, .sign = -sign, .base = own, .weight = 1, .cross = -1, .falls = sign > 0};
-    struct found found = scan_alpha(state, row, &pair);
-    offer(step, gain, &found, first, false, -sign, 0);
+    struct candidate candidate = scan_alpha(state, row, &pair);
+    offer(step, gain, &candidate, first, false, -sign, 0);
     struct scan mixed = {
         .fixed = sign * g, .sign = sign, .base = own, .weight = 1, .cross = -1, .falls = sign < 0};
     double rho = 1, block = 0;
@@ -183,8 +184,8 @@ static void with_alpha(const struct top_state *state, const float *row, size_t k
         }
         return;
     }
-    found = scan_beta(state, row, &mixed);
-    offer(step, gain, &found, first, true, sign * rho, block);
+    candidate = scan_beta(state, row, &mixed);
+    offer(step, gain, &candidate, first, true, sign * rho, block);
 }
 
 /* The best step in which beta at position k increases. */
@@ -193,8 +194,8 @@ static void with_beta(const struct top_state *state, const float *row, size_t k,
     double own = beta_curvature(state, k), z = top_state_beta_slope(state, k);
     struct scan pair = {
         .fixed = z, .sign = -1, .base = own, .weight = 1, .cross = -1, .falls = true};
-    struct found found = scan_beta(state, row, &pair);
-    offer(step, gain, &found, (struct top_entry){k, true, 1}, true, -1, 0);
+    struct candidate candidate = scan_beta(state, row, &pair);
+    offer(step, gain, &candidate, (struct top_entry){k, true, 1}, true, -1, 0);
     struct scan mixed = {.fixed = z, .sign = 1, .base = own, .weight = 1, .cross = -1};
     double rho = 1, block = 0;
     if (state->risk->kind == TOP_MEAN) {
@@ -208,8 +209,8 @@ static void with_beta(const struct top_state *state, const float *row, size_t k,
     if (rho == 0) {
         return; /* alpha and the block move without it */
     }
-    found = scan_alpha(state, row, &mixed);
-    offer(step, gain, &found, (struct top_entry){k, true, rho}, false, 1, block);
+    candidate = scan_alpha(state, row, &mixed);
+    offer(step, gain, &candidate, (struct top_entry){k, true, rho}, false, 1, block);
 }
 
 /* TOP_QUANTILE, hinge: the level increases (sign 1) or decreases, and an alpha or a beta keeps the
@@ -270,11 +271,11 @@ static void choose_single(const struct top_state *state, struct top_step *step, 
             }
             struct single single = single_of(state, p, beta);
             double slope = fabs(single.slope),
-                   max_gain = single.slope > 0 ? single.up : single.down;
-            if (!(max_gain > 0) || slope * slope * ROUNDING_FACTOR <= *gain * single.own) {
+                   max_size = single.slope > 0 ? single.up : single.down;
+            if (!(max_size > 0) || slope * slope * ROUNDING_FACTOR <= *gain * single.own) {
                 continue; /* even without its bounds it gains no more */
             }
-            double size = fmin(slope / single.own, max_gain);
+            double size = fmin(slope / single.own, max_size);
             double value = 2 * slope * size - single.own * size * size;
             if (value > *gain) {
                 *gain = value;
@@ -294,11 +295,11 @@ static void offer_pair(const struct top_entry *first, const struct single *one,
                        double determinant, struct top_step *step, double *gain) {
     double rate = (other->own * one->slope - cross * other->slope) / determinant;
     double other_rate = (one->own * other->slope - cross * one->slope) / determinant;
-    double max_gain = fmin(allowed_part(one, rate), allowed_part(other, other_rate));
+    double max_size = fmin(allowed_part(one, rate), allowed_part(other, other_rate));
     double slope = one->slope * rate + other->slope * other_rate;
     double sizes = one->own * rate * rate + other->own * other_rate * other_rate;
     double curvature = at_least(sizes + 2 * cross * rate * other_rate, sizes);
-    double size = fmin(slope / curvature, max_gain);
+    double size = fmin(slope / curvature, max_size);
     double value = 2 * slope * size - curvature * size * size;
     if (value > *gain) {
         *gain = value;

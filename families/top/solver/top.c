@@ -1,3 +1,5 @@
+/* The problem of classification at the top: weights and K of its rows, and a solve as a sequence
+ * of target gaps, each certified. */
 #include "families/top/solver/top.h"
 
 #include "common/base/array.h"
@@ -83,8 +85,8 @@ static void read_weights(struct top *top) {
         uint32_t row = top->problem->rows ? top->problem->rows[i] : (uint32_t)i;
         uint32_t label = data->label[row];
         double of_label = setting->weight ? setting->weight[label] : 1;
-        double own = data->weight ? data->weight[row] : 1, weight = of_label * own;
-        if (fma(of_label, own, -weight) != 0) {
+        double row_weight = data->weight ? data->weight[row] : 1, weight = of_label * row_weight;
+        if (fma(of_label, row_weight, -weight) != 0) {
             counts->weight_error = DBL_EPSILON / 2;
         }
         bool positive = setting->positive[label];
@@ -269,27 +271,27 @@ struct best {
 /* Takes the better bounds of a fit. threshold is that of its weights. */
 static void take_better(struct top *top, struct best *best, struct fit *fit,
                         const struct certificate *certificate, double threshold) {
-    struct certificate *own = &best->certificate;
+    struct certificate *better = &best->certificate;
     uint64_t iterations = best->fit.iterations + fit->iterations;
-    if (!best->found || certificate->primal < own->primal) {
+    if (!best->found || certificate->primal < better->primal) {
         array_swap(&best->fit.weights, &fit->weights);
         best->fit.bias = fit->bias;
-        own->primal = certificate->primal;
-        own->norm = certificate->norm;
-        own->flat = certificate->flat;
-        own->worse = certificate->worse;
+        better->primal = certificate->primal;
+        better->norm = certificate->norm;
+        better->flat = certificate->flat;
+        better->worse = certificate->worse;
         top->threshold = threshold;
     }
-    if (!best->found || certificate->dual > own->dual) {
+    if (!best->found || certificate->dual > better->dual) {
         array_swap(&best->fit.alpha, &fit->alpha);
         array_swap(&best->fit.beta, &fit->beta);
-        own->dual = certificate->dual;
+        better->dual = certificate->dual;
     }
-    own->certified = certificate->certified;
-    own->failed = certificate->failed;
-    own->nothing = certificate->nothing;
-    own->paid = certificate->paid;
-    certify_compare(own);
+    better->certified = certificate->certified;
+    better->failed = certificate->failed;
+    better->nothing = certificate->nothing;
+    better->paid = certificate->paid;
+    certify_compare(better);
     best->found = true;
     best->fit.iterations = iterations;
     best->fit.reason = fit->reason;
@@ -450,15 +452,15 @@ static int solve_grill(struct top *top, const struct top_parameters *parameters,
 static int return_zero(struct top *top, const struct top_parameters *parameters,
                        struct solution *solution, struct error *err) {
     struct top_risk *risk = &top->algorithms[parameters->loss].risk;
-    double nothing;
+    double primal;
     if (create_algorithms(top, parameters->loss, err) < 0 ||
-        top_loss_at_zero(risk, parameters->cost, &nothing, err) < 0) {
+        top_loss_at_zero(risk, parameters->cost, &primal, err) < 0) {
         return -1;
     }
     top->threshold = top_risk_threshold_at_zero(risk);
     solution->n_outputs = 1;
     solution->weights = memory_zeros(top->map.dimension, sizeof(double), "weights", err);
-    certify_nothing(top->problem, nothing, solution);
+    certify_nothing(top->problem, primal, solution);
     return solution->weights ? 0 : -1;
 }
 

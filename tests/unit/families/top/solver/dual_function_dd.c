@@ -120,7 +120,7 @@ static void check_caps(void) {
         scene.risk.mass_error = exact ? 0 : DBL_EPSILON;
         scene.beta[6] = 4;
         make(&scene);
-        if (!exact) { /* none has room: beta is scaled and cut, and the largest norm takes the rest */
+        if (!exact) { /* none has room: beta is scaled and cut, the largest norm takes the rest */
             error[6] = 4 * (1 + 2 * DBL_EPSILON) - (1 - unit) * 4;
             error[5] = error[6]; /* and row 7, which is equal */
         }
