@@ -159,7 +159,7 @@ double roc_average_precision(const struct roc *roc) {
         double r = (double)step->positives, m = r + (double)step->negatives;
         double before = (double)step->positives_above;
         double rows_before = before + (double)step->negatives_above;
-        /* in place k of the m, a positive with probability r/m, and before it among them
+        /* at position k of the m, a positive with probability r/m, and before it among them
          * (k-1)(r-1)/(m-1) others on average (McSherry and Najork 2008) */
         double others = m > 1 ? (r - 1) / (m - 1) : 0;
         for (double k = 1; r > 0 && k <= m; k++) {

@@ -142,8 +142,8 @@ static struct excess find_excess(const struct top_risk *risk, const double *s, l
     long double sum = 0, slope = 0, error = 0;
     for (size_t i = 0; i < risk->n; i++) {
         long double mass = (long double)risk->mass[i];
-        long double lift = theta * ((long double)s[i] - t), v = 1 + lift;
-        long double off = 4 * LDBL_EPSILON * (1 + fabsl(lift));
+        long double shift = theta * ((long double)s[i] - t), v = 1 + shift;
+        long double off = 4 * LDBL_EPSILON * (1 + fabsl(shift));
         if (mass > 0 && v > -off) {
             long double above = fmaxl(0, v);
             sum += mass * (risk->square ? above * above : above);
@@ -207,7 +207,7 @@ static void add_loss(bool square, double weight, double u, double slack, double 
 /* Bound of the change of threshold t by the errors of the scores, where t itself has the rounding
  * error `off`: the largest error of the rows that may contribute to t. Let e >= 0 be the errors.
  * Then t(s + e) <= t + max e over the rows with s_j + e_j above the level below which a row
- * contributes zero_primal, and t(s - e) >= t - max e over the rows that contribute. The level is t - 1
+ * contributes nothing, and t(s - e) >= t - max e over the rows that contribute. The level is t - 1
  * / theta for the quantile, and for the mean the smallest score that contributes. */
 static double threshold_error(const struct loss *loss, const double *s, const double *error,
                               double off) {

@@ -14,9 +14,9 @@
 #include <string.h>
 
 enum {
-    MAX_STEPS = 300, /* at most */
+    MAX_STEPS = 300,
     TRIM_STEPS = 5,  /* further steps to remove entries that go to 0 */
-    MAX_STALLED = 12 /* steps without progress after which rounding is said to stop the method */
+    MAX_STALLED = 12 /* steps without progress after which the stop reason is rounding */
 };
 
 /* A step goes this part of the way to the boundary. */
@@ -48,25 +48,25 @@ static const double TARGET_PART = 0.8;
  * have to fall at the same rate; one that is too high falls fast. */
 static double first_level(const struct top_interior *in) {
     const struct top_risk *risk = in->risk;
-    double sum = 0, squares = 0, max_length = 0;
+    double sum = 0, squares = 0, max_level = 0;
     for (size_t k = 0; k < in->n; k++) {
         double x = in->at.x[k];
         if (k < in->n_alpha) {
             sum += x;
         } else {
             squares += x * (x / risk->mass[in->row[k]]);
-            max_length = in->moving[k] > 0 ? fmax(max_length, x / in->moving[k]) : 0;
+            max_level = in->moving[k] > 0 ? fmax(max_level, x / in->moving[k]) : 0;
         }
     }
     double sums[] = {sum, squares};
     cluster_sum(in->cluster, sums, 2);
     sum = sums[0];
     squares = sums[1];
-    max_length = cluster_largest(in->cluster, max_length);
+    max_level = cluster_largest(in->cluster, max_level);
     return risk->kind == TOP_MEAN   ? sum
            : risk->kind == TOP_NONE ? 1
            : risk->square           ? sqrt(squares / risk->budget) / (2 * risk->theta)
-                                    : fmax(2 * max_length, sum / (risk->theta * risk->budget));
+                                    : fmax(2 * max_level, sum / (risk->theta * risk->budget));
 }
 
 /* Multipliers for the slope g of variable k, with all complementarity products about `product`. */

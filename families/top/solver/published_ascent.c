@@ -189,8 +189,8 @@ static void alpha_pair(const struct cd *cd, const float *row, size_t k, size_t i
 
 /* alpha of k and beta of l change by the same amount. */
 static void mixed_pair(const struct cd *cd, double K_kl, size_t k, size_t l, struct pair *best) {
-    double lift = cd->risk->kind == TOP_QUANTILE ? 1 / cd->risk->theta : 0;
-    double num = 1 - cd->s[k] - cd->h[k] * cd->alpha[k] + cd->s[l] + lift;
+    double beta_offset = cd->risk->kind == TOP_QUANTILE ? 1 / cd->risk->theta : 0;
+    double num = 1 - cd->s[k] - cd->h[k] * cd->alpha[k] + cd->s[l] + beta_offset;
     double den = positive(cd->K[k] + cd->K[l] - 2 * K_kl + cd->h[k], cd->K[k]);
     double low = fmax(-cd->alpha[k], -cd->beta[l]), high = cd->bound[k] - cd->alpha[k];
     double d, gain;
