@@ -141,13 +141,13 @@ static double max_step_length(const struct top_state *state, const struct top_st
     if (rate < 0 && top_state_levelled(state)) {
         max_length = fmin(max_length, state->level / -rate);
         for (size_t p = 0; p < state->active; p++) {
-            bool entry = (step->n > 0 && step->entry[0].beta && step->entry[0].position == p) ||
-                         (step->n > 1 && step->entry[1].beta && step->entry[1].position == p);
-            if (state->beta[p] > 0 && !state->capped[p] && !entry) {
-                double at = fmax(0, top_state_cap(state, p) - state->beta[p]) /
-                            (state->cap_rate[p] * -rate);
-                if (at < max_length) {
-                    max_length = at;
+            bool is_entry = (step->n > 0 && step->entry[0].beta && step->entry[0].position == p) ||
+                            (step->n > 1 && step->entry[1].beta && step->entry[1].position == p);
+            if (state->beta[p] > 0 && !state->capped[p] && !is_entry) {
+                double length = fmax(0, top_state_cap(state, p) - state->beta[p]) /
+                                (state->cap_rate[p] * -rate);
+                if (length < max_length) {
+                    max_length = length;
                     *stop_position = (ptrdiff_t)p;
                 }
             }

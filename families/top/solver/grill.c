@@ -194,11 +194,11 @@ static void find_direction(struct run *run) {
 }
 
 /* Line search with weak Wolfe conditions by doubling and bisection (Lewis and Overton 2013), which
- * also works at kinks. *found: `trial` is lower than `at`. */
+ * also works at kinks. *improved: `trial` is lower than `at`. */
 static int search_line(struct run *run, double slope, double first, const struct monitor *monitor,
-                       bool *found, struct error *err) {
+                       bool *improved, struct error *err) {
     double low = 0, high = INFINITY, x = first;
-    *found = false;
+    *improved = false;
     for (int i = 0; i < MAX_TRIALS && !monitor_late(monitor); i++) {
         memcpy(run->trial.w, run->at.w, run->d * sizeof(double));
         array_add(run->trial.w, x, run->direction, run->d);
@@ -208,10 +208,10 @@ static int search_line(struct run *run, double slope, double first, const struct
         if (!(run->trial.value < run->at.value + 1e-4 * x * slope)) {
             high = x;
         } else if (array_dot(run->trial.g, run->direction, run->d) < 0.9 * slope) {
-            *found = true;
+            *improved = true;
             low = x;
         } else {
-            *found = true;
+            *improved = true;
             return 0;
         }
         x = high < INFINITY ? 0.5 * (low + high) : 2 * x;
@@ -219,7 +219,7 @@ static int search_line(struct run *run, double slope, double first, const struct
             break;
         }
     }
-    if (*found) { /* the last trial may be too far */
+    if (*improved) { /* the last trial may be too far */
         memcpy(run->trial.w, run->at.w, run->d * sizeof(double));
         array_add(run->trial.w, low, run->direction, run->d);
         return evaluate(run, &run->trial, err);
@@ -253,16 +253,16 @@ static int descend(struct run *run, const struct monitor *monitor, enum stop_rea
         find_direction(run);
         double slope = array_dot(run->at.g, run->direction, run->d);
         double norm = sqrt(array_dot(run->at.g, run->at.g, run->d));
-        bool found = false;
+        bool improved = false;
         if (slope < 0 && search_line(run, slope, run->n_pairs ? 1 : 1 / fmax(1, norm), monitor,
-                                     &found, err) < 0) {
+                                     &improved, err) < 0) {
             return -1;
         }
-        if (!found && run->n_pairs > 0) { /* restart along the gradient */
+        if (!improved && run->n_pairs > 0) { /* restart along the gradient */
             run->n_pairs = 0;
             continue;
         }
-        if (!found) {
+        if (!improved) {
             return 0;
         }
         remember_pair(run);

@@ -23,7 +23,7 @@ enum {
 static const double BOUNDARY_FRACTION = 0.995;
 /* Less of the corrector is taken if the step is then longer by this factor; shorter steps than
  * MIN_LENGTH count as none. */
-static const double LONGER = 1.2, MIN_LENGTH = 1e-13;
+static const double MIN_GROWTH = 1.2, MIN_LENGTH = 1e-13;
 /* Progress since the last progress: a gap below this part of the gap then, a dual larger by this
  * factor, or products reduced by this factor while they are still more than MIN_PRODUCTS of the
  * gap. */
@@ -163,7 +163,7 @@ static struct bounds bounds_of(struct top_interior_run *run) {
     return bounds;
 }
 
-static void keep_primal(struct top_interior_run *run, const struct bounds *bounds) {
+static void store_primal(struct top_interior_run *run, const struct bounds *bounds) {
     const double *f = run->in.width > 0 ? run->in.at.f : run->in.b;
     run->primal = bounds->primal;
     for (size_t i = 0; i < run->width; i++) {
@@ -171,7 +171,7 @@ static void keep_primal(struct top_interior_run *run, const struct bounds *bound
     }
 }
 
-static void keep_dual(struct top_interior_run *run, const struct bounds *bounds) {
+static void store_dual(struct top_interior_run *run, const struct bounds *bounds) {
     size_t m = run->in.m;
     run->dual = bounds->dual;
     memcpy(run->best_alpha, run->alpha, m * sizeof *run->alpha);
@@ -185,10 +185,10 @@ static int take_bounds(struct top_interior_run *run, struct error *err) {
     }
     struct bounds bounds = bounds_of(run);
     if (bounds.primal < run->primal) {
-        keep_primal(run, &bounds);
+        store_primal(run, &bounds);
     }
     if (bounds.dual > run->dual) {
-        keep_dual(run, &bounds);
+        store_dual(run, &bounds);
     }
     return 0;
 }
@@ -214,8 +214,8 @@ static int trim(struct top_interior_run *run, int tries, bool *trimmed, struct e
         struct bounds bounds = bounds_of(run);
         *trimmed = reached(run, bounds.primal, bounds.dual);
         if (*trimmed) {
-            keep_primal(run, &bounds);
-            keep_dual(run, &bounds);
+            store_primal(run, &bounds);
+            store_dual(run, &bounds);
         }
     }
     return 0;
@@ -232,7 +232,7 @@ static bool step(struct top_interior *in) {
     const double weights[] = {1, length, length * length, 0};
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
         double trial_length = top_interior_longest(in, target, weights[i]);
-        if (trial_length > LONGER * best) {
+        if (trial_length > MIN_GROWTH * best) {
             best = trial_length;
             weight = weights[i];
         }
@@ -263,19 +263,19 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
                    struct error *err) {
     struct top_interior *in = &run->in;
     double gap = INFINITY, dual = 0, products = INFINITY; /* at the last progress */
-    int stalled = 0, more = TRIM_STEPS;
-    uint64_t until = fit->iterations + MAX_STEPS;
+    int stalled = 0, trims_left = TRIM_STEPS;
+    uint64_t last_iteration = fit->iterations + MAX_STEPS;
     bool moved = true;
-    while (moved && stalled < MAX_STALLED && fit->iterations < until && more > 0) {
+    while (moved && stalled < MAX_STALLED && fit->iterations < last_iteration && trims_left > 0) {
         if (take_bounds(run, err)) {
             return -1;
         }
-        double left = run->primal - run->dual, mean = top_interior_mean_product(in, 0);
+        double difference = run->primal - run->dual, mean = top_interior_mean_product(in, 0);
         fit->converged = reached(run, run->primal, run->dual);
         if (fit->converged) {
             bool trimmed;
-            more--;
-            if (trim(run, TRIM_STEPS - more, &trimmed, err)) {
+            trims_left--;
+            if (trim(run, TRIM_STEPS - trims_left, &trimmed, err)) {
                 return -1;
             }
             if (trimmed) {
@@ -287,11 +287,12 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
             fit->reason = fit->converged ? STOP_REACHED : reason;
             return 0;
         }
-        bool better = left < BETTER_GAP * gap || run->dual > BETTER_DUAL * dual ||
-                      (mean < BETTER_PRODUCTS * products && mean * in->total > MIN_PRODUCTS * left);
+        bool better =
+            difference < BETTER_GAP * gap || run->dual > BETTER_DUAL * dual ||
+            (mean < BETTER_PRODUCTS * products && mean * in->total > MIN_PRODUCTS * difference);
         stalled++;
         if (better) {
-            gap = left;
+            gap = difference;
             dual = run->dual;
             products = mean;
             stalled = 0;
