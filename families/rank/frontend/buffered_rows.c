@@ -25,8 +25,8 @@ static int store_comments(struct buffered_rows *rows, const struct data *block, 
 
 int buffered_rows_add(struct buffered_rows *rows, const struct data *block, const double *scores,
                       struct error *err) {
-    size_t wanted = rows->n + block->n_rows, room = memory_room(0, rows->n);
-    if (memory_grow(&rows->row, room, wanted, sizeof *rows->row, "predictions", err) < 0) {
+    size_t needed = rows->n + block->n_rows, room = memory_room(0, rows->n);
+    if (memory_grow(&rows->row, room, needed, sizeof *rows->row, "predictions", err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < block->n_rows; i++) {
@@ -46,7 +46,7 @@ int buffered_rows_add(struct buffered_rows *rows, const struct data *block, cons
         }
     }
     rows->has_queries |= block->query != NULL;
-    rows->n = wanted;
+    rows->n = needed;
     return 0;
 }
 

@@ -87,11 +87,11 @@ static int create_state(void **opened, const struct options *options, const stru
 }
 
 static int reserve(struct state *state, size_t n, struct error *err) {
-    size_t room = memory_room(0, state->n), wanted = state->n + n;
-    return memory_grow(&state->target, room, wanted, sizeof *state->target, "measures", err) < 0 ||
-                   memory_grow(&state->query, room, wanted, sizeof *state->query, "measures", err) <
+    size_t room = memory_room(0, state->n), needed = state->n + n;
+    return memory_grow(&state->target, room, needed, sizeof *state->target, "measures", err) < 0 ||
+                   memory_grow(&state->query, room, needed, sizeof *state->query, "measures", err) <
                        0 ||
-                   memory_grow(&state->score, room, wanted, state->n_scores * sizeof *state->score,
+                   memory_grow(&state->score, room, needed, state->n_scores * sizeof *state->score,
                                "measures", err) < 0
                ? -1
                : 0;

@@ -96,9 +96,9 @@ static double count_relevant(const struct metrics_row *rows, size_t start, size_
 }
 
 /* Expected average precision and reciprocal rank. Rows are sorted by score. Consider a tie of m
- * rows, r of them relevant, after `above` positions with `relevant_above` relevant rows. Position j of the
- * tie holds a relevant row with probability r/m, and then (j-1)(r-1)/(m-1) relevant rows of the tie
- * are before it on average. The first relevant row is at j with probability p_j = r/(m-j+1)
+ * rows, r of them relevant, after `above` positions with `relevant_above` relevant rows. Position j
+ * of the tie holds a relevant row with probability r/m, and then (j-1)(r-1)/(m-1) relevant rows of
+ * the tie are before it on average. The first relevant row is at j with probability p_j = r/(m-j+1)
  * prod_{i<j} (1 - r/(m-i+1)). */
 static void precision(const struct metrics_row *rows, size_t n,
                       const struct metrics_settings *settings, double *average,
@@ -349,7 +349,7 @@ static void measure_group(struct metrics_row *rows, size_t n, struct metrics_row
  * finite. */
 static size_t collect(struct metrics_row *rows, size_t n, const double *target, const double *score,
                       const uint64_t *query, bool *graded) {
-    size_t kept = 0;
+    size_t n_rows = 0;
     *graded = true;
     for (size_t i = 0; i < n; i++) {
         if (isnan(target[i])) {
@@ -359,10 +359,10 @@ static size_t collect(struct metrics_row *rows, size_t n, const double *target, 
             return SIZE_MAX;
         }
         *graded = *graded && fabs(target[i]) <= RANK_MAX_GRADE && target[i] == floor(target[i]);
-        rows[kept++] = (struct metrics_row){query ? query[i] : 0, target[i], score[i], 0};
+        rows[n_rows++] = (struct metrics_row){query ? query[i] : 0, target[i], score[i], 0};
     }
-    qsort(rows, kept, sizeof *rows, compare_rows);
-    return kept;
+    qsort(rows, n_rows, sizeof *rows, compare_rows);
+    return n_rows;
 }
 
 /* Adds a group's values, if they are not NaN, to the sums, and counts them. */
@@ -403,8 +403,8 @@ int metrics_rank(size_t n, const double *target, const double *score, const uint
     struct metrics_row *rows = memory_array(n, 2 * sizeof *rows, "rows to measure", err);
     double *value = memory_array(n_measures, sizeof *value, "measures", err);
     int status = rows && value ? 0 : -1;
-    size_t kept = status == 0 ? collect(rows, n, target, score, query, &graded) : 0;
-    if (kept == SIZE_MAX) {
+    size_t n_rows = status == 0 ? collect(rows, n, target, score, query, &graded) : 0;
+    if (n_rows == SIZE_MAX) {
         status = error_set(err, ERROR_RUNTIME,
                            "cannot measure a ranking: a score is not a finite number");
     }
@@ -413,7 +413,7 @@ int metrics_rank(size_t n, const double *target, const double *score, const uint
             mean[m] = count[m] = 0;
         }
         *n_relevant = 0;
-        measure_groups(rows, kept, rows + n, settings, graded, value, mean, count, n_relevant);
+        measure_groups(rows, n_rows, rows + n, settings, graded, value, mean, count, n_relevant);
     }
     free(rows);
     free(value);

@@ -129,12 +129,12 @@ static int compare_doubles(const void *a, const void *b) {
 }
 
 double target_quantile(double *residual, size_t n) {
-    size_t place = (size_t)ceil(COVERAGE * ((double)n + 1));
-    if (place > n) {
+    size_t order = (size_t)ceil(COVERAGE * ((double)n + 1));
+    if (order > n) {
         return INFINITY;
     }
     qsort(residual, n, sizeof *residual, compare_doubles);
-    return residual[place - 1];
+    return residual[order - 1];
 }
 
 double target_range(const struct target_row *row, size_t n) {

@@ -152,9 +152,9 @@ static int smooth_dual(const struct rank_certifier *certifier, double cost, stru
     }
     double linear[] = {dual->linear, dual->rounding};
     cluster_sum(certifier->map->cluster, linear, 2);
-    double ranks = (double)cluster_size(certifier->map->cluster) - 1;
+    double process_sums = (double)cluster_size(certifier->map->cluster) - 1;
     dual->linear = cost * linear[0];
-    dual->rounding = cost * (linear[1] + ranks * DBL_EPSILON * linear[0]);
+    dual->rounding = cost * (linear[1] + process_sums * DBL_EPSILON * linear[0]);
     status = status < 0
                  ? -1
                  : certifier->map->adjoint(certifier->map, coefficient, fit->dual_weights, err);

@@ -99,25 +99,25 @@ static long double error_of_u(double size) {
 
 /* All pairs of the group one by one: nothing cancels. A pair that is active only within its error
  * counts in `active` and adds nothing to the sums. */
-static struct totals sums_listed(struct group *group, long double delta, long double off) {
+static struct totals sums_listed(struct group *group, long double delta, long double u_error) {
     struct totals totals = {0, 0, 0, 0};
     struct rank_pairs_walk walk = rank_pairs_walk(group->pairs, group->number, group->number + 1);
     while (rank_pairs_next(&walk)) {
         size_t k = walk.better - group->base, other = walk.worse - group->base;
         long double u = delta - (group->x[k] - group->x[other]);
-        if (!(u > -off)) {
+        if (!(u > -u_error)) {
             continue;
         }
-        long double worth = rank_pairs_walk_relative_weight(&walk);
-        totals.active += worth;
+        long double relative_weight = rank_pairs_walk_relative_weight(&walk);
+        totals.active += relative_weight;
         totals.listed += 1;
         if (u > 0) {
-            totals.first += worth * u;
-            totals.second += worth * u * u;
-            group->moment[k] += worth * u;
-            group->moment[other] -= worth * u;
-            group->absolute_moment[k] += (double)(worth * u);
-            group->absolute_moment[other] += (double)(worth * u);
+            totals.first += relative_weight * u;
+            totals.second += relative_weight * u * u;
+            group->moment[k] += relative_weight * u;
+            group->moment[other] -= relative_weight * u;
+            group->absolute_moment[k] += (double)(relative_weight * u);
+            group->absolute_moment[other] += (double)(relative_weight * u);
         }
     }
     return totals;
@@ -185,10 +185,10 @@ static double loss_error(const struct group *group, const struct totals *totals,
     if (!is_listed(group->pairs)) {
         return rounding_factor(group->pairs) * active * (squared ? 4 * size * size : 2 * size);
     }
-    double off = (double)error_of_u(size), first = (double)totals->first;
+    double u_error = (double)error_of_u(size), first = (double)totals->first;
     double terms = (totals->listed + (double)group->pairs->n_groups + 8) * (double)LDBL_EPSILON;
-    return squared ? off * (2 * first + off * active) + terms * (double)totals->second
-                   : off * active + terms * first;
+    return squared ? u_error * (2 * first + u_error * active) + terms * (double)totals->second
+                   : u_error * active + terms * first;
 }
 
 /* ---- all groups ---- */

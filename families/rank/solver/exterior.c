@@ -164,8 +164,8 @@ void exterior_free(struct exterior *exterior) {
 }
 
 int exterior_use_double_double(struct exterior *exterior, struct error *err) {
-    bool room = bytes_of(exterior->pairs, 3) <= (double)exterior->problem->cache_bytes;
-    if (!exterior->double_double && room && evaluate_low_part(exterior, err) < 0) {
+    bool fits_cache = bytes_of(exterior->pairs, 3) <= (double)exterior->problem->cache_bytes;
+    if (!exterior->double_double && fits_cache && evaluate_low_part(exterior, err) < 0) {
         return -1;
     }
     exterior->double_double = true;
@@ -394,17 +394,17 @@ int exterior_coefficients(const struct exterior *exterior, const double *b,
     if (!list) {
         return -1;
     }
-    size_t kept = 0;
+    size_t n_stored = 0;
     for (size_t p = 0; p < exterior->n_pairs; p++) {
         uint32_t high = exterior->pairs->row[exterior->pair[p].high];
         uint32_t low = exterior->pairs->row[exterior->pair[p].low];
         if (b[p] != 0) {
-            list[kept++] = high < low ? (struct pair_coefficient){high, low, b[p]}
-                                      : (struct pair_coefficient){low, high, -b[p]};
+            list[n_stored++] = high < low ? (struct pair_coefficient){high, low, b[p]}
+                                          : (struct pair_coefficient){low, high, -b[p]};
         }
     }
     *coefficients = list;
-    *n = kept;
+    *n = n_stored;
     return 0;
 }
 

@@ -210,8 +210,8 @@ static void start_at(struct rank_interior *interior, const double *weights) {
     const struct rank_listed *listed = &interior->listed;
     memset(interior->sum, 0, listed->n * sizeof *interior->sum);
     for (size_t i = 0; i < listed->n_scores; i++) {
-        if (listed->place[i] != RANK_LISTED_NONE) {
-            interior->sum[listed->place[i]] += (long double)weights[i];
+        if (listed->distinct_row[i] != RANK_LISTED_NONE) {
+            interior->sum[listed->distinct_row[i]] += (long double)weights[i];
         }
     }
     row_features_adjoint(&interior->features, interior->sum, interior->work, interior->start);

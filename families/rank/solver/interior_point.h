@@ -24,10 +24,11 @@
 
 struct rank_interior;
 
-/* Lists the preferences and computes the features. norm_bound (map->n): feature-norm bound of each score
- * (certify_reach). weight (map->n): weight of each score if scores are margins of pairs (exterior
- * products); NULL: scores are of rows. *interior is NULL if the problem is too large or the kernel
- * proves to be not positive semidefinite. Borrows all arguments. -1 if memory is short. */
+/* Lists the preferences and computes the features. norm_bound (map->n): feature-norm bound of each
+ * score (certify_reach). weight (map->n): weight of each score if scores are margins of pairs
+ * (exterior products); NULL: scores are of rows. *interior is NULL if the problem is too large or
+ * the kernel proves to be not positive semidefinite. Borrows all arguments. -1 if memory is
+ * short. */
 int rank_interior_create(struct rank_interior **interior, const struct problem *problem,
                          const struct score_map *map, const struct rank_pairs *pairs,
                          const double *norm_bound, const double *weight, struct error *err);
@@ -40,10 +41,10 @@ bool rank_interior_has_warm_start(const struct rank_interior *interior);
 int rank_interior_start(struct rank_interior *interior, bool squared, double cost,
                         const double *weights, struct error *err);
 
-/* Iterates until the gap is epsilon, or P - D is epsilon * min_value, by running sums. from_dual: the primal
- * point is recovered from the dual (w = A'alpha), with the best dual-feasible alpha found; else the
- * method's own primal point is written with coefficients of the pivot rows of the factor. Fills
- * fit; the caller calls fit_free. */
+/* Iterates until the gap is epsilon, or P - D is epsilon * min_value, by running sums. from_dual:
+ * the primal point is recovered from the dual (w = A'alpha), with the best dual-feasible alpha
+ * found; else the method's own primal point is written with coefficients of the pivot rows of the
+ * factor. Fills fit; the caller calls fit_free. */
 int rank_interior_run(struct rank_interior *interior, bool from_dual, double epsilon,
                       double min_value, const struct monitor *monitor, struct fit *fit,
                       struct error *err);

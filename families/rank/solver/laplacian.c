@@ -318,9 +318,9 @@ static void gram_sampled(const struct gram_task *task, size_t g, size_t first, s
             size_t other = base + pairs->partner[p];
             if (in_band(laplacian, k, other)) {
                 row_panel(task, pairs->row[other], first, width, panel);
-                double worth =
+                double relative_weight =
                     rank_pairs_relative_weight(pairs, base, pairs->level[k], pairs->level[other]);
-                array_add(y, -pairs->weight[g] * worth, panel, width);
+                array_add(y, -pairs->weight[g] * relative_weight, panel, width);
             }
         }
         if (chunk->n == CHUNK_ROWS) {

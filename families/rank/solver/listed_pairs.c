@@ -15,7 +15,8 @@ enum { MAX_SCORES = 4 * RANK_MAX_LISTED_ROWS };
 
 /* ---- distinct rows ---- */
 
-static uint32_t place_of(const struct problem *problem, const struct distinct *distinct, size_t i) {
+static uint32_t distinct_of(const struct problem *problem, const struct distinct *distinct,
+                            size_t i) {
     return distinct->place[problem->rows ? problem->rows[i] : i];
 }
 
@@ -37,9 +38,9 @@ static void link_groups(const struct rank_pairs *pairs, const struct problem *pr
     for (size_t g = 0; g < pairs->n_groups; g++) {
         next[g] = g;
         for (size_t k = pairs->start[g]; k < pairs->start[g + 1]; k++) {
-            uint32_t place = place_of(problem, distinct, pairs->row[k]);
-            group[place] = group[place] == pairs->n_groups ? g : group[place];
-            size_t one = head_of(next, g), other = head_of(next, group[place]);
+            uint32_t distinct_row = distinct_of(problem, distinct, pairs->row[k]);
+            group[distinct_row] = group[distinct_row] == pairs->n_groups ? g : group[distinct_row];
+            size_t one = head_of(next, g), other = head_of(next, group[distinct_row]);
             next[larger(one, other)] = smaller(one, other);
         }
     }
@@ -53,12 +54,13 @@ static void number_rows(struct rank_listed *listed, const struct problem *proble
         number[k] = RANK_LISTED_NONE;
     }
     for (size_t i = 0; i < listed->n_scores; i++) {
-        uint32_t place = place_of(problem, distinct, i);
-        if (number[place] == RANK_LISTED_NONE && group[place] < listed->pairs->n_groups) {
-            number[place] = (uint32_t)listed->n;
+        uint32_t distinct_row = distinct_of(problem, distinct, i);
+        if (number[distinct_row] == RANK_LISTED_NONE &&
+            group[distinct_row] < listed->pairs->n_groups) {
+            number[distinct_row] = (uint32_t)listed->n;
             listed->row[listed->n++] = (uint32_t)i;
         }
-        listed->place[i] = number[place];
+        listed->distinct_row[i] = number[distinct_row];
     }
 }
 
@@ -70,7 +72,7 @@ static void list_groups(struct rank_listed *listed, const struct problem *proble
         end[g] = 0;
     }
     for (size_t k = 0; k < listed->n; k++) {
-        end[head_of(next, group[place_of(problem, distinct, listed->row[k])])]++;
+        end[head_of(next, group[distinct_of(problem, distinct, listed->row[k])])]++;
     }
     for (size_t g = 0, first = 0; g < n_groups; g++) {
         size_t m = end[g];
@@ -78,7 +80,7 @@ static void list_groups(struct rank_listed *listed, const struct problem *proble
         first += m;
     }
     for (size_t k = 0; k < listed->n; k++) {
-        size_t head = head_of(next, group[place_of(problem, distinct, listed->row[k])]);
+        size_t head = head_of(next, group[distinct_of(problem, distinct, listed->row[k])]);
         listed->group_row[end[head]++] = (uint32_t)k;
     }
     for (size_t g = 0; g < n_groups;
@@ -124,9 +126,9 @@ static int count_distinct(const struct problem *problem, size_t *n, struct error
     bool *seen = memory_zeros(distinct.m, sizeof *seen, "pairs", err);
     *n = 0;
     for (size_t i = 0; seen && i < problem->n; i++) {
-        uint32_t place = place_of(problem, &distinct, i);
-        *n += !seen[place];
-        seen[place] = true;
+        uint32_t distinct_row = distinct_of(problem, &distinct, i);
+        *n += !seen[distinct_row];
+        seen[distinct_row] = true;
     }
     distinct_free(&distinct);
     free(seen);
@@ -152,8 +154,8 @@ int rank_listed_count(const struct problem *problem, const struct score_map *map
 /* The entry of W of the current pair. */
 static double *entry_of(const struct rank_listed *listed, const struct rank_pairs_walk *walk) {
     const uint32_t *row = listed->pairs->row;
-    return &listed
-                ->W[listed->place[row[walk->better]] * listed->n + listed->place[row[walk->worse]]];
+    return &listed->W[listed->distinct_row[row[walk->better]] * listed->n +
+                      listed->distinct_row[row[walk->worse]]];
 }
 
 /* Rounds sums of weights down, by more than the rounding error of the sum and of the division of
@@ -164,8 +166,8 @@ static int lower_sums(struct rank_listed *listed, struct error *err) {
     const double each = 16 * DBL_EPSILON;
     size_t n = listed->n, *count = memory_zeros(n, sizeof *count, "pairs", err);
     for (size_t i = 0; count && i < listed->n_scores; i++) {
-        if (listed->place[i] != RANK_LISTED_NONE) {
-            count[listed->place[i]]++;
+        if (listed->distinct_row[i] != RANK_LISTED_NONE) {
+            count[listed->distinct_row[i]]++;
         }
     }
     for (size_t k = 0; count && k < n * n; k++) {
@@ -226,7 +228,7 @@ static int list_margins(struct rank_listed *listed, const double *weight, struct
         return -1;
     }
     for (size_t j = 0; j < listed->n; j++) {
-        listed->row[j] = listed->place[j] = listed->better[j] = (uint32_t)j;
+        listed->row[j] = listed->distinct_row[j] = listed->better[j] = (uint32_t)j;
         listed->weight[j] = weight[j];
     }
     return 0;
@@ -240,7 +242,7 @@ int rank_listed_create(struct rank_listed *listed, const struct problem *problem
     if (!listed->row) {
         return -1;
     }
-    listed->place = listed->row + map->n;
+    listed->distinct_row = listed->row + map->n;
     if (weight) {
         return list_margins(listed, weight, err);
     }

@@ -22,7 +22,7 @@ struct rank_listed {
     size_t n;        /* distinct rows of groups with preferences; or scores that are margins */
     size_t n_scores; /* scores of the problem */
     uint32_t *row;   /* (n) first score of each distinct row */
-    uint32_t *place; /* (n_scores) distinct row of each score, or RANK_LISTED_NONE */
+    uint32_t *distinct_row; /* (n_scores) distinct row of each score, or RANK_LISTED_NONE */
     /* groups of distinct rows; groups that share a duplicate are one. Empty if scores are
      * margins */
     struct row_groups groups;

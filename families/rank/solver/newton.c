@@ -195,7 +195,8 @@ static int cg_run(struct newton *newton, struct cg *cg, double target, struct er
 
 /* Preconditioned conjugate gradients for (I + c A'LA) step = -gradient, in the Euclidean inner
  * product for weights w, and in that of K for coefficients, where I + c L K is self-adjoint. q = A
- * step. Stops at a residual of FORCING |gradient|, or if at most `gain_tolerance` remains to be gained. */
+ * step. Stops at a residual of FORCING |gradient|, or if at most `gain_tolerance` remains to be
+ * gained. */
 static int cg_step(struct newton *newton, double gain_tolerance, bool *found, struct error *err) {
     size_t n = newton->map->n, d = newton->map->dimension;
     double *w = newton->cg, *s = w + 5 * d;

@@ -141,9 +141,9 @@ DISPATCH static struct node row_below_graded(double score, double gain, double d
 #pragma omp simd reduction(+ : count, moment)
     for (size_t j = 0; j < n; j++) {
         double margin = score - x[j];
-        double worth = (gain - gains[j]) * (discount - discounts[j]);
-        double on = margin < delta ? worth : 0.0;
-        double above = margin < delta ? worth * (delta - margin) : 0.0;
+        double relative_weight = (gain - gains[j]) * (discount - discounts[j]);
+        double on = margin < delta ? relative_weight : 0.0;
+        double above = margin < delta ? relative_weight * (delta - margin) : 0.0;
         count += on;
         moment += above;
         down[j] += on;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 enum {
-    TASK_ROWS = 2048, /* rows of a task, enough to be worth a thread */
+    TASK_ROWS = 2048, /* rows of a task */
     RANDOM_STREAM_PAIRS = 1
 };
 

@@ -85,9 +85,9 @@ static inline void partners_sum(const struct partners *partners, uint32_t positi
     if (pairs->gain) {
         for (uint32_t l = from; l < to; l++) {
             uint32_t level = partners->flip ? partners->n_levels - 1 - l : l;
-            double worth = rank_pairs_relative_weight(
+            double relative_weight = rank_pairs_relative_weight(
                 pairs, partners->base, pairs->level[partners->base + position], level);
-            partners_move(out, factor * worth, partners->node + l * width, width);
+            partners_move(out, factor * relative_weight, partners->node + l * width, width);
         }
         return;
     }

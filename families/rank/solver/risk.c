@@ -27,9 +27,10 @@ int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank
                    (pairs->gain ? (double)pairs->max_levels : 0);
     double weights = cluster_largest(pairs->cluster, pairs->weight_error);
     double groups = (double)pairs->n_groups + 4;
-    double ranks = (double)cluster_size(pairs->cluster) - 1;
-    risk->sums_rounding = (cluster_largest(pairs->cluster, terms) + ranks) * DBL_EPSILON + weights;
-    risk->groups_rounding = (cluster_largest(pairs->cluster, groups) + ranks) * DBL_EPSILON;
+    double process_sums = (double)cluster_size(pairs->cluster) - 1;
+    risk->sums_rounding =
+        (cluster_largest(pairs->cluster, terms) + process_sums) * DBL_EPSILON + weights;
+    risk->groups_rounding = (cluster_largest(pairs->cluster, groups) + process_sums) * DBL_EPSILON;
     return 0;
 }
 

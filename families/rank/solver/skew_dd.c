@@ -9,8 +9,7 @@
 
 double skew_rounding(size_t n) {
     const double unit = 0x1p-106;
-    return 8 * ((double)n + 4) *
-           unit; /* 3 units for a sum, 5 for a product: at most 6 n + 4 */
+    return 8 * ((double)n + 4) * unit; /* 3 units for a sum, 5 for a product: at most 6 n + 4 */
 }
 
 /* The exponent e of the largest |x|: it is between 2^e and 2^(e+1). Scaling by it keeps the errors
