@@ -104,7 +104,7 @@ same() {
         done
         for file in model log; do
             [ ! -e $file ] || awk -F'\t' -v OFS='\t' 'NF > 5 { $4 = "" } 1' $file >$file.$n
-            [ $file = model ] || [ ! -e log.$n ] || sort -s -n -k1,2 -o log.$n log.$n
+            [ $file = model ] || [ ! -e log.$n ] || sort -s -n -k1,1 -k2,2 -o log.$n log.$n
             [ ! -e $file.1 ] || cmp $file.1 $file.$n
         done
     done
