@@ -1,5 +1,6 @@
-/* The scheduler of cross-validation: worker threads, and the processes of a cluster, take tasks (the
- * points of a run, of one fold) and advance them one fit at a time. Results depend on neither. */
+/* The scheduler of cross-validation: worker threads, and the processes of a cluster, take tasks
+ * (the points of a run, of one fold) and advance them one fit at a time. Results depend on
+ * neither. */
 #include "driver/crossval_private.h"
 
 #include "common/base/memory.h"

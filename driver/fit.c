@@ -1,5 +1,5 @@
-/* Storage of the kernel matrix (whole, as distinct rows, in float or double, or not at all), and the
- * conversion of a solution to a model. */
+/* Storage of the kernel matrix (whole, as distinct rows, in float or double, or not at all), and
+ * the conversion of a solution to a model. */
 #include "driver/fit.h"
 
 #include "common/base/memory.h"
