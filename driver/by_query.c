@@ -102,7 +102,7 @@ static int add_run(struct by_query *queries, const struct data *data, size_t fir
         return -1;
     }
     query->n_rows += n;
-    const struct data rows = data_part(data, first, n);
+    const struct data rows = data_view(data, first, n);
     return queries->measures->add(query->measures, &rows, NULL, n, scores + first * n_scores,
                                   n_scores, err);
 }

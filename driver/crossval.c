@@ -51,7 +51,7 @@ static struct fit_task *take_task(struct kernel_group *group) {
     if (!cluster || group->failed_point != SIZE_MAX) {
         return NULL;
     }
-    size_t number = cluster_take(cluster, &group->tasks);
+    size_t number = cluster_next_task(cluster, &group->tasks);
     if (number == group->n_tasks) {
         crossval_counter_assign(group->counter, 0, group->counter->n_planned);
         return NULL;
@@ -216,7 +216,7 @@ static int plan(struct kernel_group *group, size_t first, size_t end, struct err
         group->fold[f].n_tasks = n_runs;
         pthread_mutex_init(&group->fold[f].mutex, NULL);
     }
-    group->tasks = cluster_deal(crossval->cluster, group->n_tasks);
+    group->tasks = cluster_create_tasks(crossval->cluster, group->n_tasks);
     return 0;
 }
 
@@ -284,7 +284,7 @@ static int run_kernel_group(const struct crossval *crossval, size_t first, size_
         fit_wants_gram(crossval->family, crossval->options, &group.kernel)) {
         status = fit_gram(&group.gram, crossval->family, point, &group.kernel, crossval->data, true,
                           crossval->cache_bytes, NULL, crossval->threads, err);
-        group.cache_bytes -= status == 0 ? gram_kept_bytes(group.gram) : 0;
+        group.cache_bytes -= status == 0 ? gram_cached_bytes(group.gram) : 0;
     }
     if (status == 0 && has_work) {
         run_tasks(&group);
@@ -309,7 +309,7 @@ int crossval_run(const struct crossval *crossval, struct error *err) {
         status = run_kernel_group(crossval, first, end, &counter, err);
     }
     if (status < 0) { /* other processes may report fits and wait for this one */
-        if (cluster_asked(crossval->cluster)) {
+        if (cluster_stop_requested(crossval->cluster)) {
             error_set(err, ERROR_RUNTIME, "ended by a signal, before all fits to folds");
         }
         cluster_fail(crossval->cluster, err);

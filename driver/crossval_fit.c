@@ -85,7 +85,7 @@ static int fold_start(struct fold *fold, const struct kernel_group *group, struc
         }
         fold->problem.gram = fold->gram;
         fold->problem.cache_bytes =
-            (group->cache_bytes - gram_kept_bytes(fold->gram)) / fold->n_tasks;
+            (group->cache_bytes - gram_cached_bytes(fold->gram)) / fold->n_tasks;
     }
     return 0;
 }
@@ -159,7 +159,7 @@ static int score_point(struct fit_work *work, struct point point, double started
                                .n = fold->n_held,
                                .n_scores = solution->n_outputs};
     int status;
-    if (group->gram && gram_is_whole(group->gram) && solution->weights) {
+    if (group->gram && gram_is_cached(group->gram) && solution->weights) {
         status = gram_scores(work, solution, err);
     } else {
         status = predicted_scores(work, solution, &model, err);
@@ -199,7 +199,7 @@ static int solve_point(struct fit_work *work, struct point point, struct fit_log
         return error_set(err, ERROR_STOPPED, "stopped");
     }
     bool wanted = !crossval->wanted || crossval->wanted[task->next];
-    bool asked = cluster_asked(crossval->cluster), converged = solution.converged;
+    bool asked = cluster_stop_requested(crossval->cluster), converged = solution.converged;
     int status = asked    ? error_set(err, ERROR_RUNTIME, "ended by a signal")
                  : wanted ? score_point(work, point, watch.started, &solution, &monitor, err)
                           : 0;
@@ -221,7 +221,7 @@ static int run_point(struct fit_work *work, struct error *err) {
         return -1;
     }
     struct fit_log collected, *log = crossval->log;
-    if (log && !cluster_leads(crossval->cluster)) {
+    if (log && !cluster_is_root(crossval->cluster)) {
         fit_log_collect(&collected, log->has_positions);
         log = &collected;
     }

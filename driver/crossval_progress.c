@@ -60,10 +60,10 @@ static int send_message(struct fit_counter *counter, const struct text *message,
     if (message->failed) {
         return error_set(err, ERROR_RUNTIME, "out of memory: what a fit has given");
     }
-    if (cluster_leads(cluster)) {
+    if (cluster_is_root(cluster)) {
         return receive_message(counter, message->bytes, message->n, err);
     }
-    cluster_post(cluster, message->bytes, message->n);
+    cluster_send_to_root(cluster, message->bytes, message->n);
     return 0;
 }
 
@@ -85,12 +85,12 @@ void crossval_counter_open(struct fit_counter *counter, const struct crossval *c
                                     .n_unconverged = *crossval->n_unconverged,
                                     .started = progress_clock()};
     pthread_mutex_init(&counter->mutex, NULL);
-    cluster_hear(crossval->cluster, receive_message, counter);
+    cluster_start_receiving(crossval->cluster, receive_message, counter);
 }
 
 void crossval_counter_close(struct fit_counter *counter) {
     const struct crossval *crossval = counter->crossval;
-    cluster_settle(crossval->cluster);
+    cluster_finish_receiving(crossval->cluster);
     size_t n = *crossval->n_unconverged - counter->n_unconverged;
     cluster_broadcast(crossval->cluster, &n, sizeof n, 0);
     *crossval->n_unconverged = counter->n_unconverged + n;

@@ -37,8 +37,8 @@ enum {
     FAMILY_KERNEL = 128,         /* -t, -d, -g, -r, -m; without it the kernel is linear */
     FAMILY_QUERY_FEATURES = 512, /* --query-features */
     /* no option: the solvers use the kernel matrix only through products with one vector and single
-     * entries, which is what a distributed matrix offers (gram_create_spread) */
-    FAMILY_SPREAD_GRAM = 256
+     * entries, which is what a distributed matrix offers (gram_create_distributed) */
+    FAMILY_DISTRIBUTED_GRAM = 256
 };
 
 /* How the solvers of a family access the kernel matrix. */
@@ -55,12 +55,12 @@ enum family_matrix {
 };
 
 /* How the processes of a cluster share a fit to features. */
-enum family_share {
-    FAMILY_APART, /* each process has its own rows, and all work on one fit */
-    FAMILY_ALONE, /* process 0 gathers all rows and makes the fit alone */
+enum family_distribution {
+    FAMILY_DISTRIBUTED_ROWS, /* each process has its own rows, and all work on one fit */
+    FAMILY_SINGLE_PROCESS,   /* process 0 gathers all rows and makes the fit alone */
     /* each process gathers all rows, and each restart of the fit is a task for the next free
      * process */
-    FAMILY_STARTS
+    FAMILY_DISTRIBUTED_STARTS
 };
 
 /* What that choice depends on. The numbers are totals over all processes. */
@@ -119,11 +119,11 @@ struct family {
 
     /* Refuses (ERROR_USAGE) options whose fit cannot be distributed over the processes of a
      * cluster. May be NULL: all fits to features can, and those to kernels with
-     * FAMILY_SPREAD_GRAM. */
+     * FAMILY_DISTRIBUTED_GRAM. */
     int (*check_spread)(const struct options *options, struct error *err);
 
-    /* Chooses how the processes share the fit at a point. May be NULL: FAMILY_APART. */
-    enum family_share (*share)(struct point point, const struct family_size *size);
+    /* Chooses how the processes share the fit at a point. May be NULL: FAMILY_DISTRIBUTED_ROWS. */
+    enum family_distribution (*share)(struct point point, const struct family_size *size);
 
     /* Refuses training rows that are inconsistent with the options. On a cluster, data holds this
      * process's rows and the label names of all processes; every process calls this hook and must
@@ -190,7 +190,7 @@ struct predictor {
     bool imports; /* also reads LIBLINEAR's multi-class models, see model_read_classes */
 
     /* Returns whether `add` needs the comments of the rows (data.remark). May be NULL: never. */
-    bool (*wants_remarks)(const struct options *options);
+    bool (*wants_comments)(const struct options *options);
 
     /* Refuses options that the model does not support. May be NULL. */
     int (*check)(const struct options *options, const struct model *model, struct error *err);

@@ -66,7 +66,7 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
         (matrix == FAMILY_COLUMNS && !for_folds && n > SMALL_ROWS)) {
         return gram_create(gram, kernel, data, 0, false, threads, err);
     }
-    if (matrix == FAMILY_PRODUCTS && (family->has & FAMILY_SPREAD_GRAM) &&
+    if (matrix == FAMILY_PRODUCTS && (family->has & FAMILY_DISTRIBUTED_GRAM) &&
         kernel->type != KERNEL_PRECOMPUTED && data->n_rows > SMALL_ROWS) {
         struct distinct distinct;
         if (distinct_find(&distinct, data, err) < 0) {
@@ -80,7 +80,7 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
         distinct_free(&distinct);
     }
     bool wide = uses_double(data->n_rows, point_number(point, "epsilon"), cache_bytes);
-    return gram_create_spread(gram, kernel, data, cache_bytes, wide, cluster, threads, err);
+    return gram_create_distributed(gram, kernel, data, cache_bytes, wide, cluster, threads, err);
 }
 
 static int copy_name(char **copy, const char *name, struct error *err) {
@@ -202,7 +202,7 @@ int fit_body(struct model *model, const struct problem *problem, const struct so
     model->n_outputs = solution->weights ? solution->n_outputs : 0;
     model->columns = problem->data->indices;
     model->n_columns = problem->data->n_features;
-    model->lent_columns = true;
+    model->borrowed_columns = true;
     if (solution->bias) {
         model->bias = memory_array(solution->n_outputs, sizeof(double), "bias", err);
         if (!model->bias) {
@@ -215,7 +215,7 @@ int fit_body(struct model *model, const struct problem *problem, const struct so
         model->lent = true;
         return 0;
     }
-    if (solution->unsolved) {
+    if (solution->zero_only) {
         return empty_body(model, problem, solution, err);
     }
     uint32_t *number = memory_zeros(problem->n, 2 * sizeof *number, "support vectors", err);

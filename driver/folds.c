@@ -137,7 +137,7 @@ int folds_by_distinct_row(struct folds *folds, const struct data *data, size_t n
     size_t n_rows = data->n_rows;
     struct keyed *keys = memory_array(n_rows, sizeof *keys, "equal rows", err);
     if (!keys || allocate(folds, n, n_rows, err) < 0 ||
-        twins_find(data, NULL, n_rows, folds->fold, err) < 0) {
+        duplicates_find(data, NULL, n_rows, folds->fold, err) < 0) {
         free(keys);
         return -1;
     }

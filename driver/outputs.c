@@ -42,7 +42,7 @@ static int open_wanted(struct outputs *outputs, const struct family *family,
 static int list_parts(struct run_files *files, const char *path, size_t n, struct error *err) {
     int status = 0;
     for (size_t r = 0; status == 0 && r < n; r++) {
-        char *part = spread_part_path(path, r, err);
+        char *part = distribute_part_path(path, r, err);
         status = part ? run_files_read(files, part, err) : -1;
         free(part);
     }

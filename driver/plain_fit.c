@@ -44,7 +44,7 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
                      setup->cache_bytes, setup->cluster, setup->threads, err) < 0) {
             return -1;
         }
-        matrix_bytes = gram_kept_bytes(fit->gram);
+        matrix_bytes = gram_cached_bytes(fit->gram);
         fit->kernel_seconds = progress_clock() - start;
     }
     fit->problem = (struct problem){.cluster = rows_cluster(fit, setup),
@@ -161,7 +161,7 @@ static struct plain_fit *fit_zero(const struct plain_fit_setup *setup, struct er
     fit->problem = (struct problem){.data = setup->data,
                                     .n = setup->data->n_rows,
                                     .cache_bytes = setup->cache_bytes,
-                                    .unsolved = true};
+                                    .zero_only = true};
     if (fit->family->open(&fit->state, &fit->problem, fit->point, err) < 0) {
         fit->state = NULL;
         plain_fit_free(fit);

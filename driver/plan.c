@@ -22,7 +22,7 @@ static bool wants_gram(const struct family *family, const struct options *option
 /* Refuses options whose fit the family cannot distribute. */
 static int check_family_distributes(const struct family *family, const struct options *options,
                                     struct error *err) {
-    if (wants_gram(family, options) && !(family->has & FAMILY_SPREAD_GRAM)) {
+    if (wants_gram(family, options) && !(family->has & FAMILY_DISTRIBUTED_GRAM)) {
         return error_set(err, ERROR_USAGE,
                          "fits of %s to kernels cannot be distributed over MPI processes",
                          family->name);
@@ -65,10 +65,10 @@ static int check_file(const char *path, struct error *err) {
 
 /* Checks the training file, or this process's part of it. */
 static int check_rows(const char *path, const struct cluster *cluster, struct error *err) {
-    if (!spread_has_parts(path)) {
+    if (!distribute_has_parts(path)) {
         return check_file(path, err);
     }
-    char *own = spread_part_path(path, cluster_rank(cluster), err);
+    char *own = distribute_part_path(path, cluster_rank(cluster), err);
     int status = own ? check_file(own, err) : -1;
     free(own);
     return status;
@@ -77,7 +77,7 @@ static int check_rows(const char *path, const struct cluster *cluster, struct er
 static int check_files(const struct plan *plan, const struct options *options,
                        const struct cluster *cluster, struct error *err) {
     static const char *const reads[] = {"fold-file", "validate", "row-weights"};
-    if (spread_has_parts(options->operand[0]) && !plan->distributed) {
+    if (distribute_has_parts(options->operand[0]) && !plan->distributed) {
         return error_set(err, ERROR_USAGE,
                          "a training file in parts (%%d) is for a fit whose rows are distributed "
                          "over MPI processes: of the linear kernel, without cross-validation");

@@ -70,7 +70,7 @@ static void print_failure(void *program, const struct error *err) {
 }
 
 static void ask_end(void *cluster) {
-    cluster_ask(cluster);
+    cluster_request_stop(cluster);
 }
 
 /* Connects to the other MPI processes, if there are any. */
@@ -81,7 +81,7 @@ static int join(struct cluster **cluster, char *program, struct error *err) {
     if (*cluster) {
         signals_defer(ask_end, *cluster);
     }
-    if (!cluster_leads(*cluster)) {
+    if (!cluster_is_root(*cluster)) {
         signals_silence();
     }
     cluster_any(*cluster, false); /* no process may fail before the others are silenced */
@@ -90,7 +90,7 @@ static int join(struct cluster **cluster, char *program, struct error *err) {
 
 /* Standard error on process 0; no output on the others. */
 static struct output_sink process_sink(const struct cluster *cluster) {
-    return cluster_leads(cluster) ? standard_error() : (struct output_sink){0};
+    return cluster_is_root(cluster) ? standard_error() : (struct output_sink){0};
 }
 
 /* The checksum of the command that started a trainer: its family, all options but threads and
@@ -182,13 +182,13 @@ int program_train(int argc, char **argv, const struct family *family) {
                             .summary = family->summary,
                             .options = &options,
                             .measures = family->measures};
-        if (cluster_leads(cluster)) {
+        if (cluster_is_root(cluster)) {
             start_limit(&options);
         }
         status = !wants_text(&options) ? train_run(family, &options, program, &sink, &signals_hold,
                                                    signals_unlimit, cluster, &end, &err)
-                 : cluster_leads(cluster) ? show_text(&help, &err)
-                                          : 0;
+                 : cluster_is_root(cluster) ? show_text(&help, &err)
+                                            : 0;
     }
     bool strict = status == 0 && options_given(&options, "strict");
     int code = status < 0                  ? failed_together(cluster, program, &err)

@@ -169,7 +169,7 @@ static void log_row(const struct watch *watch, uint64_t iteration, double second
 
 static bool is_late(void *context) {
     const struct watch *watch = context;
-    bool asked = cluster_asked(watch->cluster) || cluster_asked(watch->peers);
+    bool asked = cluster_stop_requested(watch->cluster) || cluster_stop_requested(watch->peers);
     return cluster_any(watch->cluster, asked || progress_clock() >= watch->deadline);
 }
 

@@ -487,7 +487,7 @@ static int begin(struct results *results, struct error *err) {
     struct cluster *cluster = results->crossval->cluster;
     size_t n = results->sweep->grid.n;
     mark_shard(results);
-    if (results->table && cluster_leads(cluster) && open_table(results, err) < 0) {
+    if (results->table && cluster_is_root(cluster) && open_table(results, err) < 0) {
         return -1;
     }
     apply_checkpoint(results);
@@ -502,7 +502,7 @@ static int end(struct results *results, struct error *err) {
     for (size_t i = 0; i < sweep->grid.n; i++) {
         sweep->n_unfitted += results->point[i].mine && !results->point[i].fitted;
     }
-    int status = sweep->n_shards == 1 && cluster_leads(cluster) ? choose(results, err) : 0;
+    int status = sweep->n_shards == 1 && cluster_is_root(cluster) ? choose(results, err) : 0;
     if (status == 0) {
         cluster_broadcast(cluster, &sweep->best, sizeof sweep->best, 0);
     }

@@ -56,7 +56,7 @@ static int open_work(struct work *work, struct error *err) {
         .labels = predictor->labels,
         .label_optional = true,
         .precomputed = test->model->kernel.type == KERNEL_PRECOMPUTED,
-        .remarks = predictor->wants_remarks && predictor->wants_remarks(test->options),
+        .remarks = predictor->wants_comments && predictor->wants_comments(test->options),
         .find_limit = predictor->limit,
         .context = test->model};
     if ((test->output || test->take || wants_extra(test)) &&
@@ -85,7 +85,7 @@ static int next_block(struct work *work, struct error *err) {
     size_t each = rows->n_rows ? data_values(rows) / rows->n_rows : 0, n = 1 + VALUES / (each + 1);
     n = n < left && !work->test->model->scale.query_means ? n : left;
     data_free(&work->block);
-    work->block = data_part(rows, work->n_taken, n);
+    work->block = data_view(rows, work->n_taken, n);
     work->n_taken += n;
     return work->test->sparse ? data_make_sparse(&work->block, err) : 0;
 }
@@ -158,7 +158,7 @@ static int take_block(struct work *work, struct error *err) {
         return -1;
     }
     for (size_t first = 0; first < n; first += step) {
-        struct data rows = data_part(&work->block, first, step < n - first ? step : n - first);
+        struct data rows = data_view(&work->block, first, step < n - first ? step : n - first);
         if (take_rows(work, &rows, err) < 0) {
             return -1;
         }

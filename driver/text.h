@@ -15,7 +15,7 @@ struct text {
     bool failed; /* memory was short: nothing more is added */
 };
 
-/* Adds n bytes; an output_taker (output.h) whose context is the text. Returns 0 or ENOMEM. */
+/* Adds n bytes; an output_function (output.h) whose context is the text. Returns 0 or ENOMEM. */
 int text_take(void *text, const char *bytes, size_t n);
 
 /* Adds formatted text (printf format). */

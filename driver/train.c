@@ -38,8 +38,8 @@ struct training {
     void (*has_rows)(void); /* called when the rows have been read; may be NULL */
     bool abandoned;         /* an abandoned solver still uses all of this except the outputs */
     struct training_data input;
-    enum family_share share; /* how processes share the fit of the model */
-    uint32_t table_data;     /* checksum of the rows, for the table */
+    enum family_distribution share; /* how processes share the fit of the model */
+    uint32_t table_data;            /* checksum of the rows, for the table */
     struct sweep sweep;
     struct calibration calibration;
     size_t n_unconverged; /* including fits to folds */
@@ -51,7 +51,7 @@ struct training {
 static size_t cache_bytes(const struct family *family, const struct options *options,
                           const struct cluster *cluster) {
     const double mebibyte = 1048576;
-    double bytes = (double)memory_physical() / 2 / (double)cluster_neighbours(cluster);
+    double bytes = (double)memory_physical() / 2 / (double)cluster_local_processes(cluster);
     if (family->has & FAMILY_KERNEL) {
         struct point point = {options, 0};
         bytes = point_number_or(point, "cache", bytes / mebibyte) * mebibyte;
@@ -79,8 +79,8 @@ static double scoring_seconds(const struct training *training) {
 
 /* Fails before the fits if there is no memory for the scores of this number of rows. */
 static int expect_scores(const struct training *training, size_t rows, struct error *err) {
-    return memory_expect((double)rows * scores_of_row(training) * sizeof(double),
-                         "scores of held-out rows", err);
+    return memory_require((double)rows * scores_of_row(training) * sizeof(double),
+                          "scores of held-out rows", err);
 }
 
 static struct crossval make_crossval(struct training *training) {
@@ -194,7 +194,7 @@ static int cross_validate(struct training *training, struct error *err) {
     }
     warn_of_folds(training, 0, n_fits);
     warn_of_points(training);
-    if (!results || !cluster_leads(training->cluster)) {
+    if (!results || !cluster_is_root(training->cluster)) {
         return 0;
     }
     if (!training->plan.table) {
@@ -267,10 +267,10 @@ static int calibrate(struct training *training, struct point point, struct error
 /* Writes the proof. If the gap is not certified, warns and writes no file. */
 static int write_proof(struct training *training, const struct plain_fit *fit, uint32_t checksum,
                        struct error *err) {
-    if (!fit->solution.certified || fit->solution.unsolved) {
+    if (!fit->solution.certified || fit->solution.zero_only) {
         progress_warn(&training->progress, "no proof is written: %s",
-                      fit->solution.unsolved ? "there was no time for a fit"
-                                             : "the model's gap is not certified");
+                      fit->solution.zero_only ? "there was no time for a fit"
+                                              : "the model's gap is not certified");
         output_discard(training->outputs.file[OUTPUTS_PROOF]);
         training->outputs.file[OUTPUTS_PROOF] = NULL;
         return 0;
@@ -351,8 +351,9 @@ static int fit_model(struct training *training, struct point point, struct error
                             cluster, &training->share, err) < 0) {
         return -1;
     }
-    bool distributed = training->share == FAMILY_APART, restarts = training->share == FAMILY_STARTS;
-    if (!distributed && !restarts && !cluster_leads(cluster)) {
+    bool distributed = training->share == FAMILY_DISTRIBUTED_ROWS,
+         restarts = training->share == FAMILY_DISTRIBUTED_STARTS;
+    if (!distributed && !restarts && !cluster_is_root(cluster)) {
         return 0;
     }
     const struct plain_fit_setup setup = {.family = training->family,
@@ -373,9 +374,9 @@ static int fit_model(struct training *training, struct point point, struct error
     if (plain_fit_create(&fit, &setup, &training->abandoned, err) < 0) {
         return -1;
     }
-    bool asked = cluster_any(setup.cluster, cluster_asked(cluster));
+    bool asked = cluster_any(setup.cluster, cluster_stop_requested(cluster));
     int status = write_fit(training, fit, err);
-    if (training->plan.distributed && training->share == FAMILY_ALONE && status == 0) {
+    if (training->plan.distributed && training->share == FAMILY_SINGLE_PROCESS && status == 0) {
         progress_note(&training->progress,
                       "process 0 made the fit: several processes would take longer");
     }
@@ -385,7 +386,7 @@ static int fit_model(struct training *training, struct point point, struct error
             warn_of_fit(training, fit, asked);
         }
     }
-    if (status == 0 && fit->threshold_late && !fit->solution.unsolved) {
+    if (status == 0 && fit->threshold_late && !fit->solution.zero_only) {
         progress_warn(&training->progress, "no time was left to fit the threshold to the end");
     }
     plain_fit_free(fit);
@@ -449,7 +450,7 @@ static int train_rows(struct training *training, struct error *err) {
     if (training->has_rows) {
         training->has_rows();
     }
-    if (cluster_any(training->cluster, cluster_asked(training->cluster))) {
+    if (cluster_any(training->cluster, cluster_stop_requested(training->cluster))) {
         return error_set(err, ERROR_RUNTIME, "ended by a signal, before a fit");
     }
     if (training_data_scale_rows(&training->input, options, err) < 0 ||
@@ -531,10 +532,10 @@ int train_run(const struct family *family, const struct options *options, const 
     }
     training->cluster = cluster;
     training->has_rows = has_rows;
-    training->outputs.discards = !cluster_leads(cluster);
+    training->outputs.discards = !cluster_is_root(cluster);
     training->outputs.hold = hold;
     training->outputs.n_parts =
-        cluster && options->n_operands > 0 && spread_has_parts(options->operand[0])
+        cluster && options->n_operands > 0 && distribute_has_parts(options->operand[0])
             ? cluster_size(cluster)
             : 0;
     int status = run(training, err);

@@ -21,18 +21,18 @@ static struct input_format format_of(const struct family *family, const struct o
 }
 
 /* Reads all rows, or on a cluster this process's part. */
-static int read_rows(struct training_data *training, struct spread_rows *rows,
+static int read_rows(struct training_data *training, struct distributed_rows *rows,
                      const struct family *family, const struct options *options,
                      struct threads *threads, struct error *err) {
     const struct input_format format = format_of(family, options);
     const char *path = options->operand[0];
     struct data *data = &training->data;
     if (training->distributed) {
-        return spread_read(data, rows, path, &format, family->folds_by_query, training->distributed,
-                           threads, err);
+        return distribute_read(data, rows, path, &format, family->folds_by_query,
+                               training->distributed, threads, err);
     }
     int status = input_read(data, path, &format, threads, err);
-    *rows = (struct spread_rows){.n = data->n_rows};
+    *rows = (struct distributed_rows){.n = data->n_rows};
     return status;
 }
 
@@ -85,12 +85,12 @@ static int make_folds(struct training_data *training, const struct family *famil
 
 /* Reads the weights of the training rows, one number per line; on a cluster those of this process's
  * rows. Validation rows have weight 1. */
-static int read_row_weights(struct training_data *training, const struct spread_rows *rows,
+static int read_row_weights(struct training_data *training, const struct distributed_rows *rows,
                             const char *path, struct error *err) {
     size_t n = training->data.n_rows;
     double *weight = memory_array(n, sizeof *weight, "weights of rows", err);
     if (!weight || data_own(&training->data, true, err) < 0 ||
-        weights_read(path, weight, rows->first, training->n_rows, rows->n, err) < 0) {
+        row_weights_read(path, weight, rows->first, training->n_rows, rows->n, err) < 0) {
         free(weight);
         return -1;
     }
@@ -110,7 +110,7 @@ static int hold(struct data *data, uint32_t width, bool compact, struct error *e
 }
 
 /* Prepares the rows for a fit. given: folds of the application, or NULL. */
-static int prepare(struct training_data *training, const struct spread_rows *rows,
+static int prepare(struct training_data *training, const struct distributed_rows *rows,
                    const struct family *family, const struct options *options,
                    bool cross_validating, const struct folds *given, struct threads *threads,
                    struct error *err) {
@@ -139,7 +139,7 @@ static int prepare(struct training_data *training, const struct spread_rows *row
     uint32_t width = 0;
     training->compact = !family->width && !fit_precomputed(family, options);
     if ((family->width && family->width(options, data, &width, err) < 0) ||
-        (distributed ? spread_hold(data, width, training->compact, distributed, err)
+        (distributed ? distribute_hold(data, width, training->compact, distributed, err)
                      : hold(data, width, training->compact, err)) < 0) {
         return -1;
     }
@@ -151,7 +151,7 @@ int training_data_read(struct training_data *training, const struct family *fami
                        const struct options *options, bool cross_validating,
                        struct cluster *distributed, struct threads *threads, struct error *err) {
     double start = progress_clock();
-    struct spread_rows rows;
+    struct distributed_rows rows;
     *training = (struct training_data){.distributed = distributed};
     if (read_rows(training, &rows, family, options, threads, err) < 0 ||
         prepare(training, &rows, family, options, cross_validating, NULL, threads, err) < 0) {
@@ -166,9 +166,9 @@ int training_data_take(struct training_data *training, const struct data *rows,
                        const struct folds *folds, const struct family *family,
                        const struct options *options, bool cross_validating,
                        struct threads *threads, struct error *err) {
-    const struct spread_rows all = {.n = rows->n_rows};
+    const struct distributed_rows all = {.n = rows->n_rows};
     *training = (struct training_data){.data = *rows};
-    training->data.lent_features = training->data.lent_rows = true;
+    training->data.borrowed_features = training->data.borrowed_rows = true;
     if (prepare(training, &all, family, options, cross_validating, folds, threads, err) < 0) {
         training_data_free(training);
         return -1;
@@ -178,7 +178,7 @@ int training_data_take(struct training_data *training, const struct data *rows,
 
 /* Gives each process the rows of all. Called by all processes of `spread`, which becomes NULL. */
 static int training_data_gather(struct training_data *training, struct error *err) {
-    if (training->distributed && gather_rows(&training->data, training->distributed, err) < 0) {
+    if (training->distributed && allgather_rows(&training->data, training->distributed, err) < 0) {
         return -1;
     }
     training->n_rows = training->data.n_rows;
@@ -240,7 +240,7 @@ int training_data_end_validation(struct training_data *training, struct error *e
     if (data_expand(&training->data, err) < 0) {
         return -1;
     }
-    data_cut(&training->data, training->n_rows, training->n_features);
+    data_truncate(&training->data, training->n_rows, training->n_features);
     return hold(&training->data, 0, training->compact, err);
 }
 
@@ -270,13 +270,14 @@ static struct family_size size_of(const struct training_data *read, size_t cache
 }
 
 int training_data_share(struct training_data *read, const struct family *family, struct point point,
-                        size_t cache_bytes, struct cluster *cluster, enum family_share *share,
-                        struct error *err) {
+                        size_t cache_bytes, struct cluster *cluster,
+                        enum family_distribution *share, struct error *err) {
     struct family_size size = size_of(read, cache_bytes, cluster);
-    *share = family->share ? family->share(point, &size) : FAMILY_APART;
+    *share = family->share ? family->share(point, &size) : FAMILY_DISTRIBUTED_ROWS;
     if (read->distributed) {
-        return *share == FAMILY_APART ? 0 : training_data_gather(read, err);
+        return *share == FAMILY_DISTRIBUTED_ROWS ? 0 : training_data_gather(read, err);
     }
-    *share = *share == FAMILY_STARTS ? FAMILY_STARTS : FAMILY_ALONE;
+    *share =
+        *share == FAMILY_DISTRIBUTED_STARTS ? FAMILY_DISTRIBUTED_STARTS : FAMILY_SINGLE_PROCESS;
     return 0;
 }

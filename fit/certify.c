@@ -30,13 +30,13 @@ static size_t largest_row(const struct problem *problem, const double *reach) {
 static void compute_reach(struct certify *certify) {
     const struct problem *problem = certify->problem;
     if (problem->gram) {
-        kernel_reach(gram_rows(problem->gram), certify->reach);
+        kernel_norm_bounds(gram_rows(problem->gram), certify->reach);
     } else {
         const struct kernel linear = {.type = KERNEL_LINEAR};
         const struct kernel_rows rows = {
             .kernel = &linear, .data = problem->data, .norm = certify->reach};
         kernel_squares(problem->data, certify->reach);
-        kernel_reach(&rows, certify->reach);
+        kernel_norm_bounds(&rows, certify->reach);
     }
     for (size_t i = 0; problem->rows && i < problem->n; i++) {
         certify->reach[i] = certify->reach[problem->rows[i]]; /* rows ascend */
@@ -110,11 +110,11 @@ void certify_pairs(struct certify *certify, double *reach, double factor,
     certify->pair = pair;
 }
 
-void certify_refine(struct certify *certify, double factor) {
+void certify_set_pair_factor(struct certify *certify, double factor) {
     certify->factor = factor;
 }
 
-void certify_allow(struct certify *certify, double nanoseconds) {
+void certify_raise_work_limit(struct certify *certify, double nanoseconds) {
     certify->work = fmax(CERTIFY_WORK, nanoseconds);
 }
 
@@ -128,11 +128,11 @@ void certify_free(struct certify *certify) {
     }
 }
 
-double certify_factor(const struct certify *certify) {
+double certify_error_factor(const struct certify *certify) {
     return certify->factor;
 }
 
-const double *certify_reach(struct certify *certify) {
+const double *certify_norm_bounds(struct certify *certify) {
     if (!certify->measured) {
         compute_reach(certify);
         add_constant_feature(certify);
@@ -140,7 +140,7 @@ const double *certify_reach(struct certify *certify) {
     return certify->reach;
 }
 
-double certify_sum_rounding(size_t m) {
+double certify_coefficient_rounding(size_t m) {
     return ((double)m + 2) * CERTIFY_UNIT;
 }
 
@@ -154,7 +154,7 @@ void certify_total_add(struct certify_total *total, double a, double b) {
     total->n++;
 }
 
-void certify_total_join(struct certify_total *total, struct cluster *cluster) {
+void certify_total_over_processes(struct certify_total *total, struct cluster *cluster) {
     if (cluster) { /* whole numbers below 2^53 have exact sums */
         total->rounded = cluster_any(cluster, total->rounded || total->sum != floor(total->sum));
         total->n = cluster_count(cluster, total->n);
@@ -267,7 +267,7 @@ void certify_compare(struct certificate *certificate) {
     double primal = certificate->primal, dual = certificate->dual;
     if (certificate->certified && !(isfinite(primal) && dual <= primal)) {
         certificate->certified = false;
-        certificate->failed = isfinite(primal) ? STOP_CROSSED : STOP_INFINITE;
+        certificate->failed = isfinite(primal) ? STOP_CONTRADICTORY : STOP_INFINITE;
     }
     certificate->gap = gap_relative_to(primal, dual, certificate->nothing, certificate->paid);
 }
@@ -426,23 +426,23 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
     struct inputs inputs = {
         .family = family, .f = {.function = f, .k = k}, .g = {.function = g, .k = k}};
     struct certify_evaluation *other = g ? &inputs.g : NULL;
-    int status = certify_evaluate(certify, &inputs.f, other, err) < 0 ||
-                         check_kernel(certify, err) < 0 ||
-                         shift_norm(certify, &inputs.f, &inputs.f_shift, err) < 0 ||
-                         shift_norm(certify, other ? other : &inputs.f, &inputs.g_shift, err) < 0 ||
-                         compute_bounds(certify, &inputs, certificate, err) < 0 ||
-                         sharpen(certify, &inputs, certify_sharpen, certificate, err) < 0 ||
-                         sharpen(certify, &inputs, certify_precisely, certificate, err) < 0 ||
-                         find_scaling(certify, &inputs, certificate, err) < 0
-                     ? -1
-                     : 0;
+    int status =
+        certify_evaluate(certify, &inputs.f, other, err) < 0 || check_kernel(certify, err) < 0 ||
+                shift_norm(certify, &inputs.f, &inputs.f_shift, err) < 0 ||
+                shift_norm(certify, other ? other : &inputs.f, &inputs.g_shift, err) < 0 ||
+                compute_bounds(certify, &inputs, certificate, err) < 0 ||
+                sharpen(certify, &inputs, certify_sharpen_entrywise, certificate, err) < 0 ||
+                sharpen(certify, &inputs, certify_sharpen_dd, certificate, err) < 0 ||
+                find_scaling(certify, &inputs, certificate, err) < 0
+            ? -1
+            : 0;
     certify_evaluation_free(&inputs.f);
     certify_evaluation_free(&inputs.g);
     return status;
 }
 
 enum stop_reason certify_reason(const struct certificate *certificate, enum stop_reason reason) {
-    bool blamed = reason == STOP_ROUNDING || reason == STOP_PRECISION;
+    bool blamed = reason == STOP_ROUNDING || reason == STOP_FLOAT_KERNEL;
     double gap = certificate->primal - certificate->dual;
     return blamed && 2 * (certificate->paid + certificate->lost) < gap ? STOP_STALLED : reason;
 }
@@ -464,12 +464,13 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
                            : STOP_INDEFINITE;
 }
 
-void certify_nothing(const struct problem *problem, double nothing, struct solution *solution) {
+void certify_zero_solution(const struct problem *problem, double nothing,
+                           struct solution *solution) {
     struct certificate zero = {.primal = nothing, .nothing = nothing, .flat = true, .worse = true};
     zero.certified = !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
     certify_compare(&zero);
     certify_conclude(&zero, 0, STOP_TIME, solution);
-    solution->unsolved = true;
+    solution->zero_only = true;
     solution->converged = false;
     solution->reason = zero.failed ? zero.failed : STOP_TIME;
 }
@@ -514,7 +515,7 @@ void certify_sum(const struct certificate *sum, bool convex, double epsilon,
     solution->flat = whole.flat;
 }
 
-void certify_join(struct certificate *certificate, const struct certificate *other) {
+void certify_take_better_dual(struct certificate *certificate, const struct certificate *other) {
     if (other->certified && other->dual > certificate->dual) {
         certificate->dual = other->dual;
         certify_compare(certificate);

@@ -39,7 +39,7 @@ struct certify_function {
                            of the sum of the coefficients. Otherwise the bias is free and no part of
                            the norm */
     /* (n) bounds of the errors of each row's coefficients, summed over outputs; linear: plus
-     * certify_sum_rounding of their size; NULL: no errors */
+     * certify_coefficient_rounding of their size; NULL: no errors */
     const double *error;
     double norm_error;   /* linear: bound of any other error of |weights| */
     const double *exact; /* (n, k) the map's exact scores of weights, within 4 units of rounding;
@@ -75,7 +75,7 @@ struct certificate {
     double slack;   /* bound of the error of the scores */
     bool certified; /* false: the kernel matrix over the problem's rows is not positive
                        semidefinite, and dual has no meaning; or one of the bounds is false: */
-    enum stop_reason failed; /* STOP_CROSSED or STOP_INFINITE if a bound is false; else 0 */
+    enum stop_reason failed; /* STOP_CONTRADICTORY or STOP_INFINITE if a bound is false; else 0 */
     double gap;    /* (primal - dual) / primal, with a tiny fraction of `nothing` as the least
                    denominator; 0 if the bounds contradict each other, since no solver can then get
                    closer */
@@ -91,9 +91,9 @@ struct certificate {
  * primal bound is not finite, `failed` is set and `certified` becomes false. */
 void certify_compare(struct certificate *certificate);
 
-/* Takes the dual bound of another certificate of the same problem if it is certified and higher. Also
- * raises `lost` to the excess of the lower primal over the other's primal less its `lost`. */
-void certify_join(struct certificate *certificate, const struct certificate *other);
+/* Takes the dual bound of another certificate of the same problem if it is certified and higher.
+ * Also raises `lost` to the excess of the lower primal over the other's primal less its `lost`. */
+void certify_take_better_dual(struct certificate *certificate, const struct certificate *other);
 
 /* Adds the bounds of one problem to those of a sum of problems, rounded outwards. */
 void certify_add(struct certificate *sum, double primal, double dual,
@@ -117,7 +117,8 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
 
 /* The solution f = 0 of a fit that has no time left: the primal is `nothing`, and the dual bound 0
  * if all kernels of this kind are positive semidefinite. The weights are set by the caller. */
-void certify_nothing(const struct problem *problem, double nothing, struct solution *solution);
+void certify_zero_solution(const struct problem *problem, double nothing,
+                           struct solution *solution);
 
 /* A sum of products of two nonnegative numbers, rounded upwards: exact if all operations are, else
  * raised by its rounding-error bound. For the primal of the zero solution. */
@@ -129,7 +130,7 @@ struct certify_total {
 void certify_total_add(struct certify_total *total, double a, double b);
 
 /* The total over processes. All processes. */
-void certify_total_join(struct certify_total *total, struct cluster *cluster);
+void certify_total_over_processes(struct certify_total *total, struct cluster *cluster);
 
 /* factor times the sum. */
 double certify_total_times(const struct certify_total *total, double factor);
@@ -155,11 +156,11 @@ void certify_pairs(struct certify *certify, double *reach, double factor,
                    struct certify_pair *pair);
 
 /* Replaces the error factor of pairs. */
-void certify_refine(struct certify *certify, double factor);
+void certify_set_pair_factor(struct certify *certify, double factor);
 
 /* Raises the work limit of evaluations in double-double to so many nanoseconds of one thread, by
  * operation counts. The limit is at least 6e9. */
-void certify_allow(struct certify *certify, double nanoseconds);
+void certify_raise_work_limit(struct certify *certify, double nanoseconds);
 
 /* *definite: whether the kernel matrix over all rows of the problem is positive semidefinite, as
  * far as the check can tell. It is factorised once, unless the kind of kernel decides. Fits with an
@@ -167,19 +168,19 @@ void certify_allow(struct certify *certify, double nanoseconds);
 int certify_definite(struct certify *certify, bool *definite, struct error *err);
 
 /* The error factor of a product of two rows, or of two pairs after certify_pairs. */
-double certify_factor(const struct certify *certify);
+double certify_error_factor(const struct certify *certify);
 
-/* Norm bounds (n): sqrt(k(x_i, x_i) + constant^2) or more, see kernel_reach. */
-const double *certify_reach(struct certify *certify);
+/* Norm bounds (n): sqrt(k(x_i, x_i) + constant^2) or more, see kernel_norm_bounds. */
+const double *certify_norm_bounds(struct certify *certify);
 
 /* *largest: an upper bound of all |scores| of f without its bias. Linear: from the magnitudes of
  * weights and values; kernel: norm times the largest norm bound, for |f| <= norm. */
-int certify_largest_score(const struct certify *certify, size_t k, const struct certify_function *f,
-                          double norm, double *largest, struct error *err);
+int certify_score_bound(const struct certify *certify, size_t k, const struct certify_function *f,
+                        double norm, double *largest, struct error *err);
 
 /* The relative error that a sum of m coefficients times rows, in double, adds to each
  * coefficient. */
-double certify_sum_rounding(size_t m);
+double certify_coefficient_rounding(size_t m);
 
 /* Computes both bounds, of the primal point f and the dual point g (NULL: the same function as f),
  * with k outputs each. If rows are distributed over processes, `loss`, `error` and scores concern

@@ -85,7 +85,7 @@ static int store_scores(const struct certify *certify, const struct columns *col
     }
     for (size_t i = 0; i < n; i++) {
         out->error[i] =
-            CERTIFY_UP * (factor * certify->reach[i] * largest + KERNEL_PRECISE_LEAST * size);
+            CERTIFY_UP * (factor * certify->reach[i] * largest + KERNEL_MIN_ERROR_DD * size);
     }
     out->norm = norm.hi;
     out->summing = CERTIFY_UP * (CERTIFY_UNIT * fabs(norm.hi) +
@@ -116,8 +116,8 @@ static size_t count_used(const struct certify *certify, size_t outputs, const st
     return used;
 }
 
-int certify_precisely(const struct certify *certify, struct certify_evaluation *f,
-                      struct certify_evaluation *g, bool *sharper, struct error *err) {
+int certify_sharpen_dd(const struct certify *certify, struct certify_evaluation *f,
+                       struct certify_evaluation *g, bool *sharper, struct error *err) {
     const struct problem *problem = certify->problem;
     bool other = certify_other(f, g);
     size_t n = certify->map->n, k = f->k, outputs = other ? 2 * k : k;
@@ -131,9 +131,9 @@ int certify_precisely(const struct certify *certify, struct certify_evaluation *
         copy_coefficients(certify, &of[p], b);
     }
     size_t used = count_used(certify, outputs, b);
-    *sharper = gram_precise_work(problem->gram, n, used, outputs) <= certify->work;
-    int status = *sharper ? gram_precise_scores(problem->gram, problem->rows, n, b, outputs, s,
-                                                problem->threads, err)
+    *sharper = gram_work_dd(problem->gram, n, used, outputs) <= certify->work;
+    int status = *sharper ? gram_scores_dd(problem->gram, problem->rows, n, b, outputs, s,
+                                           problem->threads, err)
                           : 0;
     struct dd correction[2] = {{0, 0}, {0, 0}};
     if (status == 0 && *sharper) {
@@ -142,7 +142,7 @@ int certify_precisely(const struct certify *certify, struct certify_evaluation *
         *sharper = all_finite(s, n * outputs);
     }
     if (status == 0 && *sharper) {
-        double factor = gram_precise_rounding(problem->gram, n, used);
+        double factor = gram_rounding_dd(problem->gram, n, used);
         factor += certify->constant > 0 ? ((double)n + 6) * UNIT : 0;
         status = store_scores(certify, &of[0], factor, correction[0], s, err) < 0 ||
                          (g && store_scores(certify, &of[1], factor, correction[1], s, err) < 0)

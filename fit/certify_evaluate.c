@@ -250,8 +250,8 @@ static void bound_scores(const struct certify *certify, size_t k, const struct c
     }
 }
 
-int certify_largest_score(const struct certify *certify, size_t k, const struct certify_function *f,
-                          double norm, double *largest, struct error *err) {
+int certify_score_bound(const struct certify *certify, size_t k, const struct certify_function *f,
+                        double norm, double *largest, struct error *err) {
     size_t n = certify->map->n;
     double *reach = NULL;
     *largest = 0;
@@ -357,7 +357,7 @@ void certify_linear_scores(const struct certify *certify, const struct certify_e
     if (function->exact) {
         memcpy(s, function->exact + first * f->k, n * f->k * sizeof *s);
     } else {
-        struct data part = data_part(problem->data, first, n);
+        struct data part = data_view(problem->data, first, n);
         linear_scores(&part, function->weights, certify->map->dimension, f->k, s, problem->threads);
     }
 }
@@ -460,8 +460,8 @@ static int set_errors(const struct certify *certify, size_t stride, const double
     return 0;
 }
 
-int certify_sharpen(const struct certify *certify, struct certify_evaluation *f,
-                    struct certify_evaluation *g, bool *sharper, struct error *err) {
+int certify_sharpen_entrywise(const struct certify *certify, struct certify_evaluation *f,
+                              struct certify_evaluation *g, bool *sharper, struct error *err) {
     const struct problem *problem = certify->problem;
     bool other = certify_other(f, g);
     size_t all = problem->data->n_rows, stride = other ? 2 : 1, used = 0, used_g = 0;

@@ -72,11 +72,11 @@ typedef int certify_look(const struct certify *certify, struct certify_evaluatio
 
 /* From entrywise error bounds of the kernel matrix, at the cost of one more product with it.
  * *sharper is true. */
-certify_look certify_sharpen;
+certify_look certify_sharpen_entrywise;
 
 /* From an evaluation in double-double. *sharper is false if that is above the work limit or not
  * finite. */
-certify_look certify_precisely;
+certify_look certify_sharpen_dd;
 
 /* Sets out->rounding and out->largest from its other members, for coefficients. */
 void certify_set_rounding(const struct certify *certify, struct certify_evaluation *out);

@@ -6,7 +6,7 @@
  * grown by GROWTH: a rate is measured over at least a third of all work. */
 static const double MIN_WORK = 0.5, GROWTH = 1.5;
 
-bool pace_slow(struct pace *pace, double work, double gap, double target) {
+bool convergence_is_slow(struct pace *pace, double work, double gap, double target) {
     if (pace->last_gap == 0) {
         pace->last_gap = gap;
         pace->last_work = work;
@@ -22,7 +22,8 @@ bool pace_slow(struct pace *pace, double work, double gap, double target) {
     return remaining > 0 && !(fallen > 0 && remaining / fallen * done <= pace->other);
 }
 
-uint64_t pace_wait(double gap, double last, uint64_t sweeps, double target, uint64_t so_far) {
+uint64_t sweeps_to_next_evaluation(double gap, double last, uint64_t sweeps, double target,
+                                   uint64_t so_far) {
     enum { FRACTION = 16, MIN_SWEEPS = 3 };
     double rate = isfinite(last) && gap < last ? log(last / gap) / (double)sweeps : 0;
     double expected = rate > 0 ? 0.7 * log(gap / target) / rate : 1;

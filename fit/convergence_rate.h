@@ -17,12 +17,13 @@ struct pace {
 /* True if, at the convergence rate since the last evaluation, the remaining way from a relative gap
  * of `gap` to `target` takes more work than the other solver. False while the `work` so far is
  * small beside the other solver's. The first call only stores the gap. */
-bool pace_slow(struct pace *pace, double work, double gap, double target);
+bool convergence_is_slow(struct pace *pace, double work, double gap, double target);
 
 /* Sweeps to the next evaluation of the gap, which costs about half a sweep. It is 0.7 times the
  * number of sweeps that the gap will need to reach `target`, at the rate of the last `sweeps`, over
  * which it fell from `last` (INFINITY: unknown); but at most a sixteenth of the sweeps so far, or
  * 3. */
-uint64_t pace_wait(double gap, double last, uint64_t sweeps, double target, uint64_t so_far);
+uint64_t sweeps_to_next_evaluation(double gap, double last, uint64_t sweeps, double target,
+                                   uint64_t so_far);
 
 #endif

@@ -15,7 +15,7 @@ void fit_free(struct fit *fit) {
     *fit = (struct fit){0};
 }
 
-void fit_join(struct fit *fit, struct fit *other) {
+void fit_take_better(struct fit *fit, struct fit *other) {
     if (other->primal < fit->primal) {
         array_swap(&fit->weights, &other->weights);
         array_swap(&fit->scores, &other->scores);

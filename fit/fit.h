@@ -36,6 +36,6 @@ void fit_free(struct fit *fit);
 
 /* Sets the first fit to the better primal point and the better dual point of the two, each with all
  * its members, and frees the second. */
-void fit_join(struct fit *fit, struct fit *other);
+void fit_take_better(struct fit *fit, struct fit *other);
 
 #endif

@@ -20,7 +20,7 @@ static enum stop_reason run_check(void *context, uint64_t iteration, double prim
     lock(run);
     enum stop_reason reason = monitor_check(run->behind, run->before + iteration,
                                             fmin(primal, run->primal), fmax(dual, run->dual));
-    bool late = !reason && monitor_left(run->behind) <= run->seconds;
+    bool late = !reason && monitor_seconds_left(run->behind) <= run->seconds;
     run->said = reason;
     unlock(run);
     return reason                                ? reason
@@ -32,7 +32,8 @@ static enum stop_reason run_check(void *context, uint64_t iteration, double prim
 static bool run_late(void *context) {
     const struct monitor_run *run = context;
     lock(run);
-    bool late = monitor_late(run->behind) || monitor_left(run->behind) <= run->seconds;
+    bool late =
+        monitor_past_deadline(run->behind) || monitor_seconds_left(run->behind) <= run->seconds;
     unlock(run);
     return late;
 }
@@ -40,7 +41,7 @@ static bool run_late(void *context) {
 static double run_left(void *context) {
     const struct monitor_run *run = context;
     lock(run);
-    double left = monitor_left(run->behind);
+    double left = monitor_seconds_left(run->behind);
     unlock(run);
     return left;
 }
@@ -52,8 +53,8 @@ static void run_algorithm(void *context, enum algorithm algorithm) {
     unlock(run);
 }
 
-struct monitor monitor_after(struct monitor_run *run, const struct monitor *behind, uint64_t before,
-                             uint64_t most) {
+struct monitor monitor_continue(struct monitor_run *run, const struct monitor *behind,
+                                uint64_t before, uint64_t most) {
     *run = (struct monitor_run){.behind = behind,
                                 .before = before,
                                 .most = most,
@@ -69,22 +70,22 @@ struct monitor monitor_after(struct monitor_run *run, const struct monitor *behi
                             .most = most == 0 || (left > 0 && left < most) ? left : most};
 }
 
-struct monitor monitor_inner(const struct monitor *behind) {
+struct monitor monitor_deadline_only(const struct monitor *behind) {
     return behind ? (struct monitor){.context = behind->context,
                                      .late = behind->late,
                                      .left = behind->left}
                   : (struct monitor){0};
 }
 
-struct monitor monitor_end_early(struct monitor_run *run, const struct monitor *behind,
-                                 double seconds) {
-    const struct monitor monitor = monitor_after(run, behind, 0, 0);
+struct monitor monitor_reserve_time(struct monitor_run *run, const struct monitor *behind,
+                                    double seconds) {
+    const struct monitor monitor = monitor_continue(run, behind, 0, 0);
     run->seconds = seconds;
     return monitor;
 }
 
 struct monitor monitor_share(struct monitor_shared *shared, const struct monitor *behind) {
-    struct monitor monitor = monitor_after(&shared->run, behind, 0, 0);
+    struct monitor monitor = monitor_continue(&shared->run, behind, 0, 0);
     pthread_mutex_init(&shared->mutex, NULL);
     shared->run.mutex = &shared->mutex;
     monitor.most = 0;

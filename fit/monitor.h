@@ -35,11 +35,11 @@ static inline void monitor_algorithm(const struct monitor *monitor, enum algorit
     }
 }
 
-static inline bool monitor_late(const struct monitor *monitor) {
+static inline bool monitor_past_deadline(const struct monitor *monitor) {
     return monitor && monitor->late && monitor->late(monitor->context);
 }
 
-static inline double monitor_left(const struct monitor *monitor) {
+static inline double monitor_seconds_left(const struct monitor *monitor) {
     return monitor && monitor->left ? monitor->left(monitor->context) : INFINITY;
 }
 
@@ -49,7 +49,7 @@ static inline enum stop_reason monitor_check(const struct monitor *monitor, uint
     if (monitor && monitor->check) {
         return monitor->check(monitor->context, iteration, primal, dual);
     }
-    return monitor_late(monitor) ? STOP_TIME : 0;
+    return monitor_past_deadline(monitor) ? STOP_TIME : 0;
 }
 
 /* ---- monitors that wrap another monitor and pass all calls on to it, with these changes ---- */
@@ -67,17 +67,17 @@ struct monitor_run {
 
 /* The monitor of a run that continues earlier ones, with at most `most` iterations of its own (0:
  * no limit). Fills `run`, without bounds of earlier runs; `run` must outlive the monitor. */
-struct monitor monitor_after(struct monitor_run *run, const struct monitor *behind, uint64_t before,
-                             uint64_t most);
+struct monitor monitor_continue(struct monitor_run *run, const struct monitor *behind,
+                                uint64_t before, uint64_t most);
 
 /* The monitor of a solver that computes a part of an iteration: only its time is limited. `behind`
  * may be NULL. */
-struct monitor monitor_inner(const struct monitor *behind);
+struct monitor monitor_deadline_only(const struct monitor *behind);
 
 /* The monitor of a run that ends `seconds` before it would be discarded, so that time remains for
  * what follows it. Fills `run`, which must outlive the monitor. */
-struct monitor monitor_end_early(struct monitor_run *run, const struct monitor *behind,
-                                 double seconds);
+struct monitor monitor_reserve_time(struct monitor_run *run, const struct monitor *behind,
+                                    double seconds);
 
 /* A monitor that several threads share; one at a time calls the wrapped one. */
 struct monitor_shared {

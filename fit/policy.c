@@ -8,7 +8,7 @@ struct portfolio {
     const struct policy *policy;
     void *state;
     const struct monitor *monitor;
-    struct policy_turns turns;
+    struct policy_slices turns;
 };
 
 static bool row_applies(const struct policy *policy, const struct policy_row *row,
@@ -24,7 +24,7 @@ static bool is_done(const struct portfolio *portfolio) {
 static int run_row(struct portfolio *portfolio, const struct policy_row *row, uint64_t limit,
                    struct error *err) {
     const struct policy *policy = portfolio->policy;
-    struct policy_turns *turns = &portfolio->turns;
+    struct policy_slices *turns = &portfolio->turns;
     void *state = portfolio->state;
     monitor_algorithm(portfolio->monitor, row->algorithm);
     if (!policy->iterations) {
@@ -32,7 +32,7 @@ static int run_row(struct portfolio *portfolio, const struct policy_row *row, ui
     }
     struct monitor_run run;
     uint64_t before = policy->iterations(state);
-    const struct monitor monitor = monitor_after(&run, portfolio->monitor, before, limit);
+    const struct monitor monitor = monitor_continue(&run, portfolio->monitor, before, limit);
     if (row->run(state, &monitor, err) < 0) {
         return -1;
     }
@@ -67,7 +67,7 @@ static const struct policy_row *choose_row(const struct portfolio *portfolio,
  * stalled as rows apply. A slice that the work limit cuts is continued once the limit is higher. */
 static int run_turns(struct portfolio *portfolio, const struct policy_row *rows, size_t n,
                      struct error *err) {
-    struct policy_turns *turns = &portfolio->turns;
+    struct policy_slices *turns = &portfolio->turns;
     turns->all_stalled = false;
     while (!is_done(portfolio) && !turns->all_stalled && turns->work < turns->limit) {
         size_t applying;

@@ -34,7 +34,7 @@ struct policy_row {
 };
 
 /* The state of the time slices. */
-struct policy_turns {
+struct policy_slices {
     int turn;
     size_t stalled;   /* successive turns that stalled within their slice */
     bool all_stalled; /* all rows that apply have stalled */
@@ -52,7 +52,7 @@ struct policy {
      * called before the first run too, with `turns` zero. */
     uint64_t (*iterations)(const void *state);
     bool (*has_stalled)(const void *state);
-    bool (*run_again)(const void *state, struct policy_turns *turns);
+    bool (*run_again)(const void *state, struct policy_slices *turns);
 };
 
 /* Runs the rows that apply, from top to bottom, and reports each to the monitor. Returns -1 if a

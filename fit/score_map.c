@@ -185,7 +185,7 @@ static int gram_map_exact_at(const struct score_map *map, const double *weights,
 static int gram_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
                           double *s, struct error *err) {
     const struct problem *problem = ((const struct gram_view *)map->context)->problem;
-    return gram_is_wide(problem->gram)
+    return gram_is_double(problem->gram)
                ? score_map_each(map, weights, n_outputs, s, err)
                : gram_map_exact_at(map, weights, n_outputs, NULL, map->n, s, err);
 }
@@ -239,7 +239,7 @@ int score_map_create(struct score_map *map, const struct problem *problem, struc
     map->scores = gram_map_scores;
     map->adjoint = gram_map_adjoint;
     map->exact = gram_map_exact;
-    map->exact_at = gram_is_wide(problem->gram) ? NULL : gram_map_exact_at;
+    map->exact_at = gram_is_double(problem->gram) ? NULL : gram_map_exact_at;
     map->release = gram_map_release;
     map->diagonal = gram_map_diagonal;
     if (problem->rows) {

@@ -23,7 +23,7 @@ struct solution {
     const char *zero; /* a static sentence that says why w = 0 is optimal; NULL: not known to be */
     double gap;       /* relative duality gap; NAN: there is no bound on the optimum */
     uint64_t iterations;
-    bool unsolved;  /* f = 0 because no time was left: the dual point is 0 and is not stored */
+    bool zero_only; /* f = 0 because no time was left: the dual point is 0 and is not stored */
     bool converged; /* (primal - dual) / primal <= epsilon, or the stopping rule holds */
     enum stop_reason reason; /* when not converged */
     bool certified;          /* false: the problem is not known to be convex, and the dual is only

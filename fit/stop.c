@@ -7,15 +7,15 @@ static const char *const message[] = {
     [STOP_TIME] = "the limit of time is reached",
     [STOP_INTERRUPTED] = "interrupted",
     [STOP_ROUNDING] = "rounding stops progress",
-    [STOP_PRECISION] = "the precision of the kernel matrix stops progress",
-    [STOP_CROWDED] = "many more support vectors than a working set holds: progress is slow",
+    [STOP_FLOAT_KERNEL] = "the precision of the kernel matrix stops progress",
+    [STOP_WORKING_SET] = "many more support vectors than a working set holds: progress is slow",
     [STOP_STALLED] = "the solver gains too little to go on",
     [STOP_STUCK] = "coordinate ascent is stuck",
     [STOP_NOT_STATIONARY] = ("no step lowers the objective, though the point is not stationary to "
                              "epsilon"),
-    [STOP_ROUNDS] = "the solver stopped",
+    [STOP_OUTER_ITERATIONS] = "the solver stopped",
     [STOP_INDEFINITE] = "the kernel is not positive semidefinite",
-    [STOP_CROSSED] = "the dual bound is above the primal bound, so one of them is false",
+    [STOP_CONTRADICTORY] = "the dual bound is above the primal bound, so one of them is false",
     [STOP_INFINITE] = "the primal bound is not finite",
 };
 

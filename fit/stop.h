@@ -14,16 +14,16 @@ enum stop_reason {
     STOP_INTERRUPTED,
     /* no further progress, or too little */
     STOP_ROUNDING,
-    STOP_PRECISION,      /* rounding of the kernel matrix, which is stored in float */
-    STOP_CROWDED,        /* mc with kernels: more support vectors than a working set holds */
-    STOP_STALLED,        /* convergence is too slow, and rounding is not the cause */
-    STOP_STUCK,          /* top's coordinate ascent, which is not guaranteed to converge */
-    STOP_NOT_STATIONARY, /* smm of bounded rank */
-    STOP_ROUNDS,         /* the outer iterations are used up: each recomputed gap was too large */
+    STOP_FLOAT_KERNEL,     /* rounding of the kernel matrix, which is stored in float */
+    STOP_WORKING_SET,      /* mc with kernels: more support vectors than a working set holds */
+    STOP_STALLED,          /* convergence is too slow, and rounding is not the cause */
+    STOP_STUCK,            /* top's coordinate ascent, which is not guaranteed to converge */
+    STOP_NOT_STATIONARY,   /* smm of bounded rank */
+    STOP_OUTER_ITERATIONS, /* the outer iterations are used up: each recomputed gap was too large */
     /* there is no valid gap */
     STOP_INDEFINITE,
-    STOP_CROSSED, /* the dual bound is above the primal bound */
-    STOP_INFINITE /* the primal bound is not finite */
+    STOP_CONTRADICTORY, /* the dual bound is above the primal bound */
+    STOP_INFINITE       /* the primal bound is not finite */
 };
 
 /* Progress means that the gap, or the distance from optimality, falls below this fraction of its
@@ -38,7 +38,7 @@ const char *stop_message(enum stop_reason reason);
 
 /* True if a bound of the certificate is false. */
 static inline bool stop_bounds_failed(enum stop_reason reason) {
-    return reason == STOP_CROSSED || reason == STOP_INFINITE;
+    return reason == STOP_CONTRADICTORY || reason == STOP_INFINITE;
 }
 
 /* True if a limit of the user, reported by a monitor, stopped the solver. */

@@ -17,10 +17,10 @@ static const double sequence[] = {1,    0.5,  0.1,   1e-2,  1e-3,  1e-4,  1e-5, 
 int tolerance_solve(tolerance_run run, void *context, double epsilon, size_t rows,
                     struct error *err) {
     if (rows > MAX_SMALL_ROWS) {
-        struct tolerance_end end;
+        struct tolerance_result end;
         return run(context, epsilon, &end, err);
     }
-    struct tolerance_end end = {.gap = INFINITY};
+    struct tolerance_result end = {.gap = INFINITY};
     int stalled = 0;
     for (size_t k = 0;; k++) {
         double last_gap = end.gap;
@@ -42,7 +42,7 @@ int tolerance_tighten(tolerance_run run, void *context, double epsilon, int max_
     double tolerance = epsilon, last_gap = INFINITY;
     int stalled = 0;
     for (int k = 0; k < max_runs && stalled < STALLED_RUNS; k++) {
-        struct tolerance_end end = {.gap = INFINITY};
+        struct tolerance_result end = {.gap = INFINITY};
         if (run(context, tolerance, &end, err) < 0) {
             return -1;
         }

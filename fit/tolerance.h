@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 /* The result of a run of a solver to one tolerance. */
-struct tolerance_end {
+struct tolerance_result {
     double gap;     /* between the best primal and the best dual of all runs; NAN: not certified */
     bool limited;   /* a monitor has stopped the run: no other may follow */
     bool converged; /* tolerance_tighten only: by its own gap, the solver reached its tolerance */
@@ -24,7 +24,7 @@ struct tolerance_end {
 
 /* Runs a solver to a gap of epsilon, starting from the best iterate of earlier runs, and updates
  * that. Fills `end`. Returns -1 with err set on failure, which ends the sequence. */
-typedef int (*tolerance_run)(void *context, double epsilon, struct tolerance_end *end,
+typedef int (*tolerance_run)(void *context, double epsilon, struct tolerance_result *end,
                              struct error *err);
 
 /* Calls run for each tolerance of the sequence if `rows` (rows times outputs) is small, else for

@@ -90,7 +90,7 @@ static int read_file(struct dualsvm_data *data, const struct dualsvm_options *op
         .label_optional = true,
         .precomputed = trains && fit_precomputed(data->family->train, &options->options),
         .remarks =
-            !trains && predictor->wants_remarks && predictor->wants_remarks(&options->options)};
+            !trains && predictor->wants_comments && predictor->wants_comments(&options->options)};
     struct threads *threads;
     if (threads_create(&threads, (size_t)options_number(&options->options, "threads"), err) < 0) {
         return -1;

@@ -221,11 +221,11 @@ static int write_part(void *context, const char *bytes, size_t n) {
 /* If the options need names of rows and there are none, all names are empty. */
 static int name_rows(struct test_file *test, struct data *named, struct error *err) {
     const struct predictor *predictor = test->predictor;
-    if (test->rows->remark_start || !predictor->wants_remarks ||
-        !predictor->wants_remarks(test->options)) {
+    if (test->rows->remark_start || !predictor->wants_comments ||
+        !predictor->wants_comments(test->options)) {
         return 0;
     }
-    *named = data_part(test->rows, 0, test->rows->n_rows);
+    *named = data_view(test->rows, 0, test->rows->n_rows);
     named->remark_start = memory_zeros(named->n_rows + 1, sizeof(uint64_t), "names of rows", err);
     named->remark = (char *)named->remark_start; /* a non-NULL pointer to no bytes */
     test->rows = named;
@@ -247,8 +247,8 @@ static int write_all(struct prediction *prediction, struct writing *writing, str
         }
     }
     if (status == 0) {
-        status = output_open_taker(&files[PREDICTOR_EXTRAS], "the predictions", write_part, writing,
-                                   err);
+        status = output_open_function(&files[PREDICTOR_EXTRAS], "the predictions", write_part,
+                                      writing, err);
     }
     test.extra = files;
     test.output = files[PREDICTOR_EXTRAS];

@@ -20,7 +20,7 @@ struct dualsvm_table {
  * of memory. */
 struct dualsvm_table *library_table_create(struct error *err);
 
-/* An output_taker whose context is the table. */
+/* An output_function whose context is the table. */
 int library_table_take(void *context, const char *bytes, size_t n);
 
 #endif

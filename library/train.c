@@ -71,7 +71,7 @@ static int collect(struct text *bytes, const struct plain_fit *fit,
                                 struct error *err),
                    struct error *err) {
     struct output *output;
-    if (output_open_taker(&output, "a model in memory", text_take, bytes, err) < 0) {
+    if (output_open_function(&output, "a model in memory", text_take, bytes, err) < 0) {
         return -1;
     }
     if (write(fit, output, err) < 0) {
@@ -180,8 +180,8 @@ static int run(struct fitting *fitting, const struct dualsvm_options *options,
                                       .chosen = chosen,
                                       .context = fitting};
     if (check_rows(data, options, err) < 0 ||
-        (fitting->table && output_open_taker(&application.table, "a table in memory",
-                                             library_table_take, fitting->table, err) < 0)) {
+        (fitting->table && output_open_function(&application.table, "a table in memory",
+                                                library_table_take, fitting->table, err) < 0)) {
         return -1;
     }
     int status =

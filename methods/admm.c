@@ -110,8 +110,8 @@ int splitting_fill(struct splitting *splitting, const struct gram *gram, const u
     return status;
 }
 
-int splitting_fill_low(struct splitting *splitting, const struct gram *gram, const uint32_t *rows,
-                       const double *diagonal, struct error *err) {
+int splitting_fill_surrogate(struct splitting *splitting, const struct gram *gram,
+                             const uint32_t *rows, const double *diagonal, struct error *err) {
     const struct splitting_problem *problem = &splitting->problem;
     return low_rank_create(&splitting->low, gram, rows, problem->n, diagonal, problem->low,
                            problem->threads, err);

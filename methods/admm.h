@@ -76,8 +76,8 @@ int splitting_fill(struct splitting *splitting, const struct gram *gram, const u
                    struct error *err);
 
 /* The surrogate of the same matrix, whose diagonal (n) is given. */
-int splitting_fill_low(struct splitting *splitting, const struct gram *gram, const uint32_t *rows,
-                       const double *diagonal, struct error *err);
+int splitting_fill_surrogate(struct splitting *splitting, const struct gram *gram,
+                             const uint32_t *rows, const double *diagonal, struct error *err);
 
 /* Adds a constant, 0 or more, to K. Then sets rho and W from Z, which the caller has set, and its
  * scores (n, k). diagonal (n): a more accurate diagonal of K, the constant included; NULL: K's own.

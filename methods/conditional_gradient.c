@@ -111,9 +111,9 @@ static int iterate(const struct score_map *map, const struct risk *risk,
     }
 }
 
-int conditional_solve(const struct score_map *map, const struct risk *risk,
-                      const struct conditional *how, const struct monitor *monitor, struct fit *fit,
-                      struct error *err) {
+int conditional_gradient_solve(const struct score_map *map, const struct risk *risk,
+                               const struct conditional *how, const struct monitor *monitor,
+                               struct fit *fit, struct error *err) {
     *fit = (struct fit){0};
     size_t n = map->n, d = map->dimension;
     struct state state;

@@ -27,8 +27,8 @@ struct conditional {
 };
 
 /* Solves from f = 0. The caller frees fit with fit_free. */
-int conditional_solve(const struct score_map *map, const struct risk *risk,
-                      const struct conditional *how, const struct monitor *monitor, struct fit *fit,
-                      struct error *err);
+int conditional_gradient_solve(const struct score_map *map, const struct risk *risk,
+                               const struct conditional *how, const struct monitor *monitor,
+                               struct fit *fit, struct error *err);
 
 #endif

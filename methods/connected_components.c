@@ -85,7 +85,7 @@ static void join_block(void *argument, size_t task, size_t worker) {
 }
 
 static bool are_small(const struct search *search) {
-    return search->largest <= smaller(search->problem->n / 2, PARTS_LARGEST);
+    return search->largest <= smaller(search->problem->n / 2, MAX_COMPONENT_ROWS);
 }
 
 static int find_components(struct search *search, const struct monitor *monitor,
@@ -98,7 +98,7 @@ static int find_components(struct search *search, const struct monitor *monitor,
     }
     search->largest = 1;
     for (size_t i = 0; i < n && search->status == 0 && are_small(search); i += ROWS) {
-        if (monitor_late(monitor)) {
+        if (monitor_past_deadline(monitor)) {
             return 1;
         }
         search->first = i;
@@ -136,8 +136,8 @@ static int list_parts(struct search *search, size_t together, struct parts *part
     return 0;
 }
 
-int parts_find(struct parts *parts, const struct problem *problem, size_t together,
-               const struct monitor *monitor, struct error *err) {
+int components_find(struct parts *parts, const struct problem *problem, size_t together,
+                    const struct monitor *monitor, struct error *err) {
     size_t n = problem->n;
     struct score_map map = {0};
     size_t workers = threads_count(problem->threads);
@@ -179,12 +179,12 @@ int parts_find(struct parts *parts, const struct problem *problem, size_t togeth
     free(search.parent);
     free(search.count);
     if (status < 0) {
-        parts_free(parts);
+        components_free(parts);
     }
     return status;
 }
 
-void parts_free(struct parts *parts) {
+void components_free(struct parts *parts) {
     free(parts->start);
     free(parts->row);
     *parts = (struct parts){0};

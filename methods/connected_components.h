@@ -21,17 +21,17 @@ struct parts {
 };
 
 /* The largest number of rows of a component. */
-enum { PARTS_LARGEST = 8192 };
+enum { MAX_COMPONENT_ROWS = 8192 };
 
 /* Finds the connected components of the problem's rows. Rows i and j are connected if |K_ij|, in
  * float, is above 2^-40 sqrt(K_ii K_jj), or if that bound is below the range of float. Successive
  * components are merged into one part of at most `together` rows. n is 0 if one component has more
- * than half of the rows, or more than PARTS_LARGEST; the search then ends early. The problem has a
- * kernel matrix, no constant feature, and all rows in this process. Returns 0; 1 with n = 0 if the
- * monitor's deadline has passed; -1 with err set when memory is short. The caller ends with
- * parts_free. */
-int parts_find(struct parts *parts, const struct problem *problem, size_t together,
-               const struct monitor *monitor, struct error *err);
-void parts_free(struct parts *parts);
+ * than half of the rows, or more than MAX_COMPONENT_ROWS; the search then ends early. The problem
+ * has a kernel matrix, no constant feature, and all rows in this process. Returns 0; 1 with n = 0
+ * if the monitor's deadline has passed; -1 with err set when memory is short. The caller ends with
+ * components_free. */
+int components_find(struct parts *parts, const struct problem *problem, size_t together,
+                    const struct monitor *monitor, struct error *err);
+void components_free(struct parts *parts);
 
 #endif

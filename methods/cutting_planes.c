@@ -309,7 +309,7 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
                  struct fit *fit, struct error *err) {
     *fit = (struct fit){0};
     double best_gap = INFINITY;
-    int stalled = 0, unsolved = 0;
+    int stalled = 0, zero_only = 0;
     double primal = 0.5 * bundle->best_norm + cost * bundle->best_risk, dual = 0;
     for (;;) {
         bundle->iteration++;
@@ -333,8 +333,8 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
         }
         stalled = primal - dual < best_gap * (1 - 1e-6) ? 0 : stalled + 1;
         best_gap = fmin(best_gap, primal - dual);
-        unsolved = solved ? 0 : unsolved + 1;
-        if (stalled >= MAX_STALLED || unsolved >= MAX_UNSOLVED) {
+        zero_only = solved ? 0 : zero_only + 1;
+        if (stalled >= MAX_STALLED || zero_only >= MAX_UNSOLVED) {
             fit->reason = STOP_ROUNDING;
             break;
         }
@@ -348,8 +348,9 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
     return copy_fit(bundle, cost, fit, err);
 }
 
-void bundle_visit(const struct bundle *bundle, double cost,
-                  void (*visit)(void *context, double weight, const void *record), void *context) {
+void bundle_visit_dual(const struct bundle *bundle, double cost,
+                       void (*visit)(void *context, double weight, const void *record),
+                       void *context) {
     for (size_t t = 0; t < bundle->n_planes; t++) {
         if (bundle->mu[t] > 0 && bundle->plane[t].record) {
             visit(context, cost * bundle->mu[t], bundle->plane[t].record);

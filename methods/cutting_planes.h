@@ -33,7 +33,8 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
 
 /* Calls visit for each plane of the last solve's dual point, with its record and its weight cost
  * mu_t. */
-void bundle_visit(const struct bundle *bundle, double cost,
-                  void (*visit)(void *context, double weight, const void *record), void *context);
+void bundle_visit_dual(const struct bundle *bundle, double cost,
+                       void (*visit)(void *context, double weight, const void *record),
+                       void *context);
 
 #endif

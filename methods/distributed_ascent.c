@@ -31,18 +31,18 @@ void rounds_plan(struct rounds *rounds, struct cluster *cluster, double sweep, d
                               .momentum = 1};
 }
 
-bool rounds_pay(double ranks, double values, double weights) {
+bool rounds_are_faster(double ranks, double values, double weights) {
     double sweep = 2 * values;
     return MORE_SWEEPS * (sweep / ranks + PER_WEIGHT * weights) < sweep;
 }
 
-double rounds_ahead(struct rounds *rounds) {
+double rounds_extrapolation(struct rounds *rounds) {
     double now = rounds->momentum;
     rounds->momentum = (1 + sqrt(1 + 4 * now * now)) / 2;
     return (now - 1) / rounds->momentum;
 }
 
-double rounds_go(struct rounds *rounds, double slope, double curvature) {
+double rounds_step_length(struct rounds *rounds, double slope, double curvature) {
     double best = curvature > 0 ? slope / curvature : 1,
            max_factor = (double)cluster_size(rounds->cluster);
     double change = best > 0 ? fmin(fmax(1 / best, MIN_CHANGE), MAX_CHANGE) : MAX_CHANGE;

@@ -19,7 +19,7 @@ struct rounds {
     size_t parts, repeats; /* rounds per sweep, or sweeps per round: one of them is 1 */
     double work;           /* products of a round, on the process with the most */
     double factor;         /* from 1 to the number of processes */
-    double momentum;       /* of rounds_ahead: 1 initially and after a step that went too far */
+    double momentum; /* of rounds_extrapolation: 1 initially and after a step that went too far */
 };
 
 /* Plans rounds for sweeps of `sweep` products on this process: as short as possible, so that
@@ -29,19 +29,19 @@ void rounds_plan(struct rounds *rounds, struct cluster *cluster, double sweep, d
 
 /* Whether `ranks` processes with communication rounds reach an optimum sooner than one process with
  * all rows, which have `values` values, for sums of `weights` numbers. (Both are per output.) */
-bool rounds_pay(double ranks, double values, double weights);
+bool rounds_are_faster(double ranks, double values, double weights);
 
 /* The step length, 0 .. 1, along a direction with the given slope and curvature (second derivative
  * of -D) of the dual. Adapts the factor towards the one with which the full step is optimal. */
-double rounds_go(struct rounds *rounds, double slope, double curvature);
+double rounds_step_length(struct rounds *rounds, double slope, double curvature);
 
 /* The extrapolation coefficient, as a multiple of the last round's step: 0 at first, growing from
  * round to round towards 1 while full steps are taken (Nesterov, "A method of solving a convex
  * programming problem with convergence rate O(1/k^2)", 1983). Called once per round. */
-double rounds_ahead(struct rounds *rounds);
+double rounds_extrapolation(struct rounds *rounds);
 
 /* The rows of part `part` of a sweep over n rows: *first .. return value - 1. */
-static inline size_t rounds_part(const struct rounds *rounds, size_t n, size_t part,
+static inline size_t rounds_rows(const struct rounds *rounds, size_t n, size_t part,
                                  size_t *first) {
     size_t rows = n / rounds->parts;
     *first = rows * part;

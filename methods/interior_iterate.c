@@ -244,7 +244,7 @@ void interior_evaluate(struct interior *in) {
     problem->scores(problem->context, in->w, in->v);
     problem->adjoint(problem->context, in->a, in->g);
     bool leads =
-        cluster_leads(problem->cluster); /* the term, which all processes have, counts once */
+        cluster_is_root(problem->cluster); /* the term, which all processes have, counts once */
     double products = problem->term && leads ? problem->term->products(problem->term->context) : 0;
     for (size_t j = 0; j < n; j++) {
         products += in->a[j] * in->s[j];

@@ -104,7 +104,7 @@ static void solve_system(struct interior *in, double target) {
     for (int round = 0; round <= MAX_REFINEMENTS; round++) {
         set_residual(in);
         if (term) {
-            term->add_lack(term->context, target, in->step, in->residual);
+            term->add_residual(term->context, target, in->step, in->residual);
         }
         memcpy(in->rhs, in->residual, dimension * sizeof *in->rhs);
         problem->solve(problem->context, in->rhs);
@@ -184,8 +184,8 @@ static double predict(struct interior *in, double length) {
     bool squared = in->problem.squared;
     const struct interior_term *term = in->problem.term;
     double predicted = term ? term->predict(term->context, length) : 0, sum = 0;
-    sum +=
-        cluster_leads(in->problem.cluster) ? predicted : 0; /* once, since all processes have it */
+    sum += cluster_is_root(in->problem.cluster) ? predicted
+                                                : 0; /* once, since all processes have it */
     for (size_t j = 0; j < in->problem.n; j++) {
         double a = in->a_step[j], s = s_step(in, j, 0);
         sum += (in->a[j] + length * a) * (in->s[j] + length * s);
@@ -267,7 +267,7 @@ static void clear_second_order(struct interior *in) {
     memset(in->a_second, 0, in->problem.n * sizeof *in->a_second);
     memset(in->t_second, 0, in->n_groups * sizeof *in->t_second);
     if (in->problem.term) {
-        in->problem.term->straighten(in->problem.term->context);
+        in->problem.term->clear_second_order_terms(in->problem.term->context);
     }
 }
 
@@ -297,7 +297,7 @@ static bool iterate(struct interior *in) {
     return true;
 }
 
-void interior_tie(struct interior *in, bool tied) {
+void interior_evaluate_primal_at_dual(struct interior *in, bool tied) {
     in->tied = tied;
     in->best_primal = INFINITY;
 }
@@ -341,7 +341,7 @@ void interior_run(struct interior *in, double epsilon, double least, const struc
     set_fit(in, stop, fit);
 }
 
-void interior_round(struct interior *in, double allowed, struct interior_fit *fit) {
+void interior_round_to_zero(struct interior *in, double allowed, struct interior_fit *fit) {
     /* At the optimum a or s is 0. A positive s is of the size of the margins, a positive a of the
      * size of the mean of a. */
     const double factor = 1e-2, least = 1e-13;

@@ -36,15 +36,15 @@ struct interior_term {
     double (*products)(void *context);                /* the sum of the products */
     void (*subtract_slope)(void *context, double *g); /* g -= z */
     /* x += Q^-1 (residual - step) for products of `target` less the second-order terms. */
-    void (*add_lack)(void *context, double target, const double *step, double *x);
+    void (*add_residual)(void *context, double target, const double *step, double *x);
     /* Stores the changes of w and z, which longest_step, predict and move use. */
     void (*set_step)(void *context, double target, const double *step, const double *z_step);
     double (*longest_step)(void *context); /* the step length at which a product becomes 0 */
     /* After a predictor step (target 0): the sum of the products at `length` of it. Their
-     * second-order terms are those of the next steps, until `straighten` sets them to 0, as at the
-     * start. */
+     * second-order terms are those of the next steps, until `clear_second_order_terms` sets them to
+     * 0, as at the start. */
     double (*predict)(void *context, double length);
-    void (*straighten)(void *context);
+    void (*clear_second_order_terms)(void *context);
     void (*move)(void *context, double length);
     double (*value)(void *context, const double *w);     /* 1/2 |w|^2 + r(w) */
     double (*conjugate)(void *context, const double *g); /* max over w of g'w - value(w) */
@@ -85,7 +85,8 @@ struct interior_problem {
 struct interior_fit {
     const double *w;     /* (dimension) */
     const double *alpha; /* (n), within its bounds */
-    const double *tied;  /* (n) the a with w = A'a, after interior_tie; else NULL */
+    const double
+        *tied; /* (n) the a with w = A'a, after interior_evaluate_primal_at_dual; else NULL */
     double primal, dual;
     uint64_t iterations;   /* over all runs */
     enum stop_reason stop; /* from the monitor, or rounding: no further progress */
@@ -104,15 +105,15 @@ void interior_start_at(struct interior *interior, const double *w);
 
 /* tied: the counted weights can only be stored as A'a, so the primal is evaluated at A'a from now
  * on; false, the default: at w. Discards the best primal iterate. */
-void interior_tie(struct interior *interior, bool tied);
+void interior_evaluate_primal_at_dual(struct interior *interior, bool tied);
 
 /* Iterates until primal - dual <= epsilon max(primal, least). All processes call it, and
- * interior_open and interior_round. */
+ * interior_open and interior_round_to_zero. */
 void interior_run(struct interior *interior, double epsilon, double least,
                   const struct monitor *monitor, struct interior_fit *fit);
 
 /* Sets small entries of fit's alpha to exactly 0, as many as keep primal - dual <= allowed. The
  * entries of an interior point are all positive. */
-void interior_round(struct interior *interior, double allowed, struct interior_fit *fit);
+void interior_round_to_zero(struct interior *interior, double allowed, struct interior_fit *fit);
 
 #endif

@@ -44,7 +44,7 @@ struct matrix {
     struct dd *A;  /* (n, n) K + rest, centred, with rows and columns in units */
     double *unit;  /* (n) of rows and columns, powers of 2 */
     double *least; /* (n) the smallest pivots of A that are not rounding */
-    double factor; /* error factor, see kernel_precise_rounding; 0: A is in double */
+    double factor; /* error factor, see kernel_rounding_dd; 0: A is in double */
 };
 
 /* X (n, width): the rows' features, with the constant feature. */
@@ -71,7 +71,7 @@ static bool uses_dd(const struct matrix *matrix, bool rows) {
     for (size_t i = 0; i < n; i++) {
         reach = fmax(reach, matrix->reach[i]);
     }
-    return cholesky_precise_work(n) + kernel_precise_work(gram_rows(problem->gram), n, n, 1) <=
+    return cholesky_dd_nanoseconds(n) + kernel_work_dd(gram_rows(problem->gram), n, n, 1) <=
            (reach > FAR ? MAX_WORK_FAR : MAX_WORK);
 }
 
@@ -107,8 +107,8 @@ static int fill_rest(struct matrix *matrix, struct error *err) {
         at[i] = problem->rows ? problem->rows[i] : (uint32_t)i;
     }
     int status =
-        at ? kernel_precise_rest(rows, at, n, matrix->K, matrix->rest, problem->threads, err) : -1;
-    matrix->factor = kernel_precise_rounding(rows, n);
+        at ? kernel_remainder_dd(rows, at, n, matrix->K, matrix->rest, problem->threads, err) : -1;
+    matrix->factor = kernel_rounding_dd(rows, n);
     free(at);
     return status;
 }
@@ -202,7 +202,7 @@ static int factor(struct row_features *features, struct matrix *matrix, bool *de
         matrix->K[i] = L[i] = matrix->A[i].hi;
     }
     if (matrix->factor > 0) {
-        features->m = cholesky_precise_pivoted(matrix->A, n, matrix->least, features->pivot);
+        features->m = cholesky_dd_pivoted(matrix->A, n, matrix->least, features->pivot);
         for (size_t i = 0; i < n * n; i++) {
             L[i] = matrix->A[i].hi;
         }
@@ -279,14 +279,14 @@ bool row_features_fits(const struct score_map *map, size_t n, size_t most) {
     return n <= most && d <= MAX_VALUES && d * n <= MAX_VALUES;
 }
 
-bool row_features_own(const struct score_map *map) {
+bool row_features_are_own(const struct score_map *map) {
     return map->primal && map->dimension <= map->n;
 }
 
 int row_features_create(struct row_features *features, const struct problem *problem,
                         const struct score_map *map, const struct row_groups *groups,
                         const double *reach, bool *possible, struct error *err) {
-    *features = (struct row_features){.n = map->n, .own = row_features_own(map)};
+    *features = (struct row_features){.n = map->n, .own = row_features_are_own(map)};
     if (groups) {
         features->groups = *groups;
     }

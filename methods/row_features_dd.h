@@ -19,7 +19,7 @@
 
 /* The usual limit of rows of a factor: an iteration of an interior-point method with it then takes
  * some seconds. */
-enum { ROW_FEATURES_MOST = 2048 };
+enum { MAX_FACTOR_ROWS = 2048 };
 
 /* Groups of rows, each centred separately: row[start[g]] ... row[start[g + 1] - 1]. */
 struct row_groups {
@@ -43,12 +43,12 @@ bool row_features_fits(const struct score_map *map, size_t n, size_t most);
 
 /* Whether the problem's own features are used: linear problems with at most as many features as
  * rows. */
-bool row_features_own(const struct score_map *map);
+bool row_features_are_own(const struct score_map *map);
 
-/* Computes the features. reach (map->n): norm bound of each score, see certify_reach. groups: NULL
- * if scores are margins of pairs, not of rows; features are then neither centred nor evaluated in
- * double-double. *possible is false, and nothing is allocated, if there is no feature or the kernel
- * matrix is not positive semidefinite. Borrows the groups' arrays; the caller ends with
+/* Computes the features. reach (map->n): norm bound of each score, see certify_norm_bounds. groups:
+ * NULL if scores are margins of pairs, not of rows; features are then neither centred nor evaluated
+ * in double-double. *possible is false, and nothing is allocated, if there is no feature or the
+ * kernel matrix is not positive semidefinite. Borrows the groups' arrays; the caller ends with
  * row_features_free. Returns -1 with err set when memory is short. */
 int row_features_create(struct row_features *features, const struct problem *problem,
                         const struct score_map *map, const struct row_groups *groups,

@@ -25,13 +25,13 @@ static int evaluate(struct huber_path *path, struct error *err) {
     }
     if (point->dual > path->dual) {
         path->dual = point->dual;
-        if (path->steps->keep_dual) {
-            path->steps->keep_dual(path->context);
+        if (path->steps->store_dual) {
+            path->steps->store_dual(path->context);
         }
     }
     if (point->primal < path->primal) {
         path->primal = point->primal;
-        path->steps->keep_primal(path->context);
+        path->steps->store_primal(path->context);
     }
     return 0;
 }
@@ -52,7 +52,9 @@ static int find_step(struct huber_path *path, double band, struct error *err) {
     if (path->steps->step(path->context, path, band, &found, err) < 0) {
         return -1;
     }
-    path->reason = found ? STOP_REACHED : monitor_late(path->monitor) ? STOP_TIME : STOP_ROUNDING;
+    path->reason = found                                  ? STOP_REACHED
+                   : monitor_past_deadline(path->monitor) ? STOP_TIME
+                                                          : STOP_ROUNDING;
     return 0;
 }
 
@@ -72,7 +74,7 @@ static int search(struct huber_path *path, struct error *err) {
 /* Moves along a predictor step from mu = `from` to the current mu, halved until it stays near the
  * path. *length: the fraction taken. */
 static int move(struct huber_path *path, double from, double *length, struct error *err) {
-    const struct huber_pace *pace = path->pace;
+    const struct huber_schedule *pace = path->pace;
     double to = path->mu, moved_so_far = 0;
     for (*length = 1;; *length *= 0.5) {
         path->steps->move(path->context, *length - moved_so_far);
@@ -88,7 +90,7 @@ static int move(struct huber_path *path, double from, double *length, struct err
 }
 
 static int predict(struct huber_path *path, struct schedule *schedule, struct error *err) {
-    const struct huber_pace *pace = path->pace;
+    const struct huber_schedule *pace = path->pace;
     const struct huber_point *point = &path->at;
     double smoothing = point->primal - point->dual - point->residual; /* proportional to mu */
     double target_factor = TARGET_FRACTION * path->epsilon * point->primal / smoothing;
@@ -110,7 +112,7 @@ static int predict(struct huber_path *path, struct schedule *schedule, struct er
 }
 
 static int correct(struct huber_path *path, struct schedule *schedule, struct error *err) {
-    const struct huber_pace *pace = path->pace;
+    const struct huber_schedule *pace = path->pace;
     if (!path->steps->move) {
         schedule->factor = pace->careful;
     } else if (path->kinks && ++schedule->corrections > pace->corrections) { /* raise mu */
@@ -129,7 +131,7 @@ static int correct(struct huber_path *path, struct schedule *schedule, struct er
 }
 
 int huber_path_run(struct huber_path *path, struct error *err) {
-    const struct huber_pace *pace = path->pace;
+    const struct huber_schedule *pace = path->pace;
     struct schedule schedule = {.factor = pace->careful, .min_factor = pace->bold};
     double best_gap = INFINITY, min_mu = INFINITY, best_residual = INFINITY;
     int stalled = 0;
@@ -165,8 +167,8 @@ int huber_path_run(struct huber_path *path, struct error *err) {
     return 0;
 }
 
-int huber_path_try(struct huber_path *path, double first, double factor, double last, double *dual,
-                   struct error *err) {
+int huber_path_choose_mu(struct huber_path *path, double first, double factor, double last,
+                         double *dual, struct error *err) {
     double best_mu = first;
     *dual = -INFINITY;
     for (double mu = first; factor > 1 ? mu <= last : mu >= last; mu *= factor) {
@@ -180,7 +182,7 @@ int huber_path_try(struct huber_path *path, double first, double factor, double 
         } else if (factor > 1) {
             break;
         }
-        if (monitor_late(path->monitor)) {
+        if (monitor_past_deadline(path->monitor)) {
             break;
         }
     }

@@ -32,7 +32,7 @@ struct huber_point {
 
 /* The schedule of mu. A predictor step multiplies mu by `careful`; after successive full steps by
  * its powers. */
-struct huber_pace {
+struct huber_schedule {
     double near; /* mu is lowered if the residual is below this fraction of the gap */
     double careful, bold, most; /* factors of mu: default, smallest, largest */
     double least;               /* the smallest mu, where rounding of u / mu ends the path */
@@ -54,9 +54,9 @@ struct huber_steps {
     int (*look)(void *context, const struct huber_path *path, struct huber_point *at,
                 struct error *err);
     /* The evaluated point has the best primal so far, or its alpha the best dual: store it.
-     * keep_dual may be NULL. */
-    void (*keep_primal)(void *context);
-    void (*keep_dual)(void *context);
+     * store_dual may be NULL. */
+    void (*store_primal)(void *context);
+    void (*store_dual)(void *context);
     /* Changes the gradient to that of `mu`, with the smoothed region of the current mu, `band`. */
     int (*lower)(void *context, double band, double mu, struct error *err);
     /* Computes the Newton step for the current gradient and the Hessian of path->mu, with the
@@ -76,7 +76,7 @@ struct huber_steps {
 struct huber_path {
     const struct huber_steps *steps;
     void *context;
-    const struct huber_pace *pace;
+    const struct huber_schedule *pace;
     const struct monitor *monitor;
     double epsilon;
     bool kinks; /* the loss is piecewise linear, and smoothed by mu */
@@ -94,7 +94,7 @@ int huber_path_run(struct huber_path *path, struct error *err);
 
 /* Evaluates the current point for mu = first, first * factor, ... up or down to last. Sets mu to
  * the one with the best dual bound, *dual. Upwards it ends when the bound falls. */
-int huber_path_try(struct huber_path *path, double first, double factor, double last, double *dual,
-                   struct error *err);
+int huber_path_choose_mu(struct huber_path *path, double first, double factor, double last,
+                         double *dual, struct error *err);
 
 #endif

@@ -62,7 +62,7 @@ END
 }
 
 @test "ml: fits agree over costs, losses, folds and threads; degenerate rows and limits" {
-    unit families/ml/solver/ways
+    unit families/ml/solver/consistency
 }
 
 @test "ml: ADMM reaches the optimum of both losses, with every bias" {

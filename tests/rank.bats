@@ -49,7 +49,7 @@ every() {
 }
 
 @test "rank: factors of Laplacians keep weights of very different sizes" {
-    unit families/rank/solver/graph
+    unit families/rank/solver/laplacian_factor
 }
 
 @test "rank: the preconditioner of Newton's system is its inverse up to the shift" {

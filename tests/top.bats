@@ -34,7 +34,7 @@ ends_at() {
 }
 
 @test "top: fits agree with one another over weights, caches, threads, folds and costs" {
-    unit families/top/solver/ways
+    unit families/top/solver/consistency
     unit families/top/solver/feature_system_dd
 }
 

@@ -32,7 +32,7 @@ void *memory_array(size_t count, size_t size, const char *what, struct error *er
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) {
         return fail(count, size, what, err);
     }
-    if (bytes >= LARGE_BLOCK && memory_expect((double)bytes, what, err) < 0) {
+    if (bytes >= LARGE_BLOCK && memory_require((double)bytes, what, err) < 0) {
         return NULL;
     }
     size_t alignment = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : CACHE_LINE;
@@ -106,7 +106,7 @@ size_t memory_physical(void) {
     return limit < (double)bytes ? (size_t)limit : bytes;
 }
 
-int memory_expect(double bytes, const char *what, struct error *err) {
+int memory_require(double bytes, const char *what, struct error *err) {
     const double mebibyte = 1048576;
     double has = fmin(available_memory(), 0x1p63);
     return bytes <= has ? 0

@@ -10,12 +10,12 @@
 /* Fails ("out of memory: N MB for WHAT, of M that are free") if the machine, the address-space
  * limit or the control groups of this process do not have that many bytes now: called before work
  * that allocates its memory block by block. */
-int memory_expect(double bytes, const char *what, struct error *err);
+int memory_require(double bytes, const char *what, struct error *err);
 
 /* Allocates count items of `size` bytes, aligned to 64 bytes; blocks of 4 MiB and more are aligned
  * to 2 MiB and ask the system for huge pages. Contents are undefined. count = 0 gives a valid
  * pointer. Returns NULL with err set ("out of memory: N bytes for WHAT") when the size overflows
- * or memory is short, and for blocks of 64 MiB and more where memory_expect fails. */
+ * or memory is short, and for blocks of 64 MiB and more where memory_require fails. */
 void *memory_array(size_t count, size_t size, const char *what, struct error *err);
 
 /* The same, set to zero bytes. */

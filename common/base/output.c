@@ -230,8 +230,8 @@ int output_open(struct output **output, const char *path, struct error *err) {
     return 0;
 }
 
-int output_open_taker(struct output **output, const char *name, output_taker take, void *context,
-                      struct error *err) {
+int output_open_function(struct output **output, const char *name, output_function take,
+                         void *context, struct error *err) {
     struct output *created = memory_zeros(1, sizeof *created, "an output buffer", err);
     if (!created) {
         return -1;

@@ -36,12 +36,12 @@ int output_follow(const char *path, char **target);
 
 /* A function that receives n > 0 bytes of output; returns 0, or an errno with which the output
  * fails. */
-typedef int (*output_taker)(void *context, const char *bytes, size_t n);
+typedef int (*output_function)(void *context, const char *bytes, size_t n);
 
 /* An output that is not a file: all bytes are passed to a function, in blocks. `name` (borrowed) is
  * its name in errors. */
-int output_open_taker(struct output **output, const char *name, output_taker take, void *context,
-                      struct error *err);
+int output_open_function(struct output **output, const char *name, output_function take,
+                         void *context, struct error *err);
 
 /* The path as given to output_open, or the name. */
 const char *output_path(const struct output *output);

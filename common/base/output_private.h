@@ -11,11 +11,11 @@
 enum { OUTPUT_BUFFER = 1 << 16 };
 
 struct output {
-    const char *path;  /* as given */
-    char *target;      /* with symbolic links resolved; NULL: written directly */
-    char *folder;      /* of target */
-    char *name;        /* temporary name beside the target of the finished file; NULL: none */
-    output_taker take; /* NULL: a file */
+    const char *path;     /* as given */
+    char *target;         /* with symbolic links resolved; NULL: written directly */
+    char *folder;         /* of target */
+    char *name;           /* temporary name beside the target of the finished file; NULL: none */
+    output_function take; /* NULL: a file */
     void *context;
     FILE *spool; /* tmpfile(), if O_TMPFILE is not supported */
     int fd;

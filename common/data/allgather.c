@@ -17,8 +17,8 @@ struct allgather {
  * it is. */
 static void *allgather_items(struct allgather *allgather, void *own, size_t n, size_t size) {
     char *all;
-    if (allgather->status < 0 || cluster_gather(allgather->cluster, own, n * size, &all,
-                                                allgather->start, allgather->err) < 0) {
+    if (allgather->status < 0 || cluster_allgather(allgather->cluster, own, n * size, &all,
+                                                   allgather->start, allgather->err) < 0) {
         allgather->status = -1;
         return own;
     }
@@ -30,11 +30,11 @@ int gather_count_before(struct cluster *cluster, uint64_t own, uint64_t *before,
                         struct error *err) {
     size_t *start = memory_array(cluster_size(cluster) + 1, sizeof *start, "ranks", err);
     char *all = NULL;
-    int status = start ? cluster_gather(cluster, &own, sizeof own, &all, start, err) : -1;
+    int status = start ? cluster_allgather(cluster, &own, sizeof own, &all, start, err) : -1;
     *before = 0;
     for (size_t r = 0; status == 0 && r < cluster_rank(cluster); r++) {
         *before +=
-            ((const uint64_t *)(const void *)all)[r]; /* cluster_gather aligns for all types */
+            ((const uint64_t *)(const void *)all)[r]; /* cluster_allgather aligns for all types */
     }
     free(all);
     free(start);
@@ -56,7 +56,7 @@ static uint64_t *allgather_offsets(struct allgather *allgather, uint64_t *own, s
                            sizeof *own); /* each end is the next beginning */
 }
 
-int gather_rows(struct data *data, struct cluster *cluster, struct error *err) {
+int allgather_rows(struct data *data, struct cluster *cluster, struct error *err) {
     struct allgather allgather = {.cluster = cluster, .err = err};
     size_t n = data->n_rows, n_all = cluster_count(cluster, n), values = data_values(data);
     size_t n_labels = data->labels == DATA_SET ? (size_t)data->label_start[n] : n;

@@ -221,7 +221,7 @@ void data_narrow(struct data *data, uint32_t width) {
     data->n_features = width;
 }
 
-void data_cut(struct data *data, size_t n_rows, uint32_t n_features) {
+void data_truncate(struct data *data, size_t n_rows, uint32_t n_features) {
     size_t width = data->n_features;
     for (size_t i = 1; !data->row_start && n_features < width && i < n_rows; i++) {
         memmove(data->value + i * n_features, data->value + i * width,
@@ -370,7 +370,7 @@ int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct 
 
 int data_own(struct data *data, bool rows, struct error *err) {
     struct data own = *data, features = empty(data, data->n_rows), others = features;
-    if (data->lent_features) {
+    if (data->borrowed_features) {
         if (indices_copy(&data->indices, &features.indices, err) < 0 ||
             copy_features(data, NULL, data->n_rows, &features, err) < 0) {
             data_free(&features);
@@ -380,10 +380,10 @@ int data_own(struct data *data, bool rows, struct error *err) {
         own.row_start = features.row_start;
         own.column = features.column;
         own.value = features.value;
-        own.lent_features = false;
+        own.borrowed_features = false;
         *data = own;
     }
-    if (rows && data->lent_rows) {
+    if (rows && data->borrowed_rows) {
         if (copy_rows(data, NULL, data->n_rows, &others, err) < 0) {
             data_free(&others);
             return -1;
@@ -397,10 +397,10 @@ int data_own(struct data *data, bool rows, struct error *err) {
     return 0;
 }
 
-struct data data_part(const struct data *data, size_t first, size_t n) {
+struct data data_view(const struct data *data, size_t first, size_t n) {
     struct data part = *data;
     part.n_rows = n;
-    part.lent_features = part.lent_rows = true;
+    part.borrowed_features = part.borrowed_rows = true;
     if (data->row_start) {
         part.row_start = data->row_start + first;
     } else {
@@ -471,13 +471,13 @@ void data_row_dense(const struct data *data, size_t row, size_t width, double *d
 }
 
 void data_free(struct data *data) {
-    if (!data->lent_features) {
+    if (!data->borrowed_features) {
         indices_free(&data->indices);
         free(data->row_start);
         free(data->column);
         free(data->value);
     }
-    if (!data->lent_rows) {
+    if (!data->borrowed_rows) {
         free(data->target);
         free(data->label);
         free(data->label_start);

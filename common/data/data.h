@@ -56,7 +56,7 @@ struct data {
 
     /* Arrays that are borrowed, not owned: the features (indices, row_start, column and value), and
      * all others, which belong to the rows. Borrowed arrays are never written to, see data_own. */
-    bool lent_features, lent_rows;
+    bool borrowed_features, borrowed_rows;
 
     /* Comments of the rows, without # and surrounding blanks, if they were requested: that of row i
      * is remark[remark_start[i] .. remark_start[i+1]). NULL: they were not requested. */
@@ -122,7 +122,7 @@ int data_make_sparse(struct data *data, struct error *err);
 
 /* Truncates to the first n_rows rows and n_features columns; these rows must have no value in other
  * columns. */
-void data_cut(struct data *data, size_t n_rows, uint32_t n_features);
+void data_truncate(struct data *data, size_t n_rows, uint32_t n_features);
 
 /* Copies rows[0..n) of `data` (any order, no repeats; NULL: its first n) into *subset, which the
  * caller frees. n_features, indices and names are those of `data`. */
@@ -131,7 +131,7 @@ int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct 
 
 /* A view of rows first .. first + n of data: all arrays are borrowed. It is freed only if it was
  * given features of its own. */
-struct data data_part(const struct data *data, size_t first, size_t n);
+struct data data_view(const struct data *data, size_t first, size_t n);
 
 /* Replaces borrowed features by a copy and, with `rows`, also borrowed arrays of the rows, except
  * comments, which are dropped. Called before data is changed in place. */

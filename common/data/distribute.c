@@ -14,12 +14,12 @@
 
 static const char PART[] = "%d";
 
-bool spread_has_parts(const char *path) {
+bool distribute_has_parts(const char *path) {
     const char *first = strstr(path, PART);
     return first && !strstr(first + 1, PART);
 }
 
-char *spread_part_path(const char *path, size_t number, struct error *err) {
+char *distribute_part_path(const char *path, size_t number, struct error *err) {
     enum { DIGITS = 24 };
     const char *at = strstr(path, PART);
     size_t size = strlen(path) + DIGITS;
@@ -32,7 +32,7 @@ char *spread_part_path(const char *path, size_t number, struct error *err) {
 
 /* Fails if there are more files than processes. */
 static int check_last(const char *path, size_t n, struct error *err) {
-    char *next = spread_part_path(path, n, err);
+    char *next = distribute_part_path(path, n, err);
     if (!next) {
         return -1;
     }
@@ -53,7 +53,7 @@ static int read_own(struct data *data, const char *path, const struct input_form
     if (cluster_agree(share->cluster, check_last(path, n, err), err) < 0) {
         return -1;
     }
-    char *own = spread_part_path(path, cluster_rank(share->cluster), err);
+    char *own = distribute_part_path(path, cluster_rank(share->cluster), err);
     if (!own) {
         return -1;
     }
@@ -83,7 +83,7 @@ static int summarize(struct summary **all, const struct data *data, const struct
     size_t *start = memory_array(cluster_size(cluster) + 1, sizeof *start, "ranks", err);
     char *gathered = NULL;
     memcpy(own.comment, data->comment, sizeof own.comment);
-    int status = start ? cluster_gather(cluster, &own, sizeof own, &gathered, start, err) : -1;
+    int status = start ? cluster_allgather(cluster, &own, sizeof own, &gathered, start, err) : -1;
     free(start);
     *all = (void *)gathered; /* aligned for all types */
     return status;
@@ -163,7 +163,7 @@ static int merge_names(struct names *names, uint32_t **map, struct cluster *clus
     size_t length, *start = memory_array(cluster_size(cluster) + 1, sizeof *start, "ranks", err);
     uint32_t number;
     int status = start ? write_names(names, &own, &length, err) : -1;
-    status = status < 0 ? -1 : cluster_gather(cluster, own, length, &all, start, err);
+    status = status < 0 ? -1 : cluster_allgather(cluster, own, length, &all, start, err);
     const char *end = status == 0 ? all + start[cluster_size(cluster)] : NULL;
     for (const char *at = all; status == 0 && at < end; at += strlen(at) + 1) {
         status = names_add(&merged, at, strlen(at), &number, err);
@@ -306,13 +306,13 @@ static int check_queries(const struct data *data, const char *path, struct clust
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-static int unite(struct data *data, struct spread_rows *rows, const struct input_found *found,
+static int unite(struct data *data, struct distributed_rows *rows, const struct input_found *found,
                  const char *path, const struct input_share *share, struct error *err) {
     struct cluster *cluster = share->cluster;
     size_t n = cluster_size(cluster);
     struct summary *all;
     bool changed = false;
-    *rows = (struct spread_rows){0};
+    *rows = (struct distributed_rows){0};
     if (summarize(&all, data, found, cluster, err) < 0) {
         return -1;
     }
@@ -337,12 +337,12 @@ static int unite(struct data *data, struct spread_rows *rows, const struct input
     return share->queries ? check_queries(data, path, cluster, err) : 0;
 }
 
-int spread_read(struct data *data, struct spread_rows *rows, const char *path,
-                const struct input_format *format, bool queries, struct cluster *cluster,
-                struct threads *threads, struct error *err) {
+int distribute_read(struct data *data, struct distributed_rows *rows, const char *path,
+                    const struct input_format *format, bool queries, struct cluster *cluster,
+                    struct threads *threads, struct error *err) {
     struct input_share share = {.cluster = cluster, .queries = queries};
     struct input_found found;
-    int status = spread_has_parts(path)
+    int status = distribute_has_parts(path)
                      ? read_own(data, path, format, &share, threads, &found, err)
                      : input_read_part(data, path, format, &share, threads, &found, err);
     if (status < 0) {
@@ -432,8 +432,8 @@ static int compact_all(struct data *data, struct cluster *cluster, struct error 
     return status;
 }
 
-int spread_hold(struct data *data, uint32_t width, bool compact, struct cluster *cluster,
-                struct error *err) {
+int distribute_hold(struct data *data, uint32_t width, bool compact, struct cluster *cluster,
+                    struct error *err) {
     if (compact && compact_all(data, cluster, err) < 0) {
         return -1;
     }

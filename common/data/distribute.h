@@ -15,28 +15,28 @@
 #include <stdint.h>
 
 /* The position of the rows of this process among all rows. */
-struct spread_rows {
+struct distributed_rows {
     size_t n;     /* number of rows on all processes */
     size_t first; /* number of rows on processes of lower rank */
 };
 
 /* True if the path has %d once: then each process has a file of its own. */
-bool spread_has_parts(const char *path);
+bool distribute_has_parts(const char *path);
 
 /* The path with `number` in place of %d. The caller frees it; NULL for lack of memory. */
-char *spread_part_path(const char *path, size_t number, struct error *err);
+char *distribute_part_path(const char *path, size_t number, struct error *err);
 
 /* Reads the rows of this process from `path`: a byte range (byte_range.h) of one regular file, or a
  * file of its own. queries: rows of a query must be on one process; fails if they are not
  * consecutive in the file. A process may have no row, but not all. n_features, names, queries and
  * the comment of the first line are those of all rows. The caller frees *data. Collective. */
-int spread_read(struct data *data, struct spread_rows *rows, const char *path,
-                const struct input_format *format, bool queries, struct cluster *cluster,
-                struct threads *threads, struct error *err);
+int distribute_read(struct data *data, struct distributed_rows *rows, const char *path,
+                    const struct input_format *format, bool queries, struct cluster *cluster,
+                    struct threads *threads, struct error *err);
 
 /* data_compact (if `compact`) and data_make_dense, decided for the rows of all processes.
  * Collective. */
-int spread_hold(struct data *data, uint32_t width, bool compact, struct cluster *cluster,
-                struct error *err);
+int distribute_hold(struct data *data, uint32_t width, bool compact, struct cluster *cluster,
+                    struct error *err);
 
 #endif

@@ -52,8 +52,8 @@ static int by_hash(const void *a, const void *b) {
     return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-int twins_find(const struct data *data, const uint32_t *rows, size_t n, uint32_t *first,
-               struct error *err) {
+int duplicates_find(const struct data *data, const uint32_t *rows, size_t n, uint32_t *first,
+                    struct error *err) {
     struct key *key = memory_array(n, sizeof *key, "equal rows", err);
     if (!key) {
         return -1;

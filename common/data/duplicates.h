@@ -11,7 +11,7 @@
 /* first[i] (n) = the smallest k with rows[k] equal to rows[i] in all values. Labels and other
  * properties of rows are ignored, and so is the sign of 0. rows (n) are row numbers of data; NULL:
  * all rows. Cost: a sort of n hash values, and comparisons of rows with equal hashes. */
-int twins_find(const struct data *data, const uint32_t *rows, size_t n, uint32_t *first,
-               struct error *err);
+int duplicates_find(const struct data *data, const uint32_t *rows, size_t n, uint32_t *first,
+                    struct error *err);
 
 #endif

@@ -30,8 +30,8 @@ static int take_weight(void *context, size_t row, const char *text, size_t lengt
     return 0;
 }
 
-int weights_read(const char *path, double *weight, size_t first, size_t count, size_t n,
-                 struct error *err) {
+int row_weights_read(const char *path, double *weight, size_t first, size_t count, size_t n,
+                     struct error *err) {
     struct lines *lines;
     if (lines_open(&lines, path, BATCH, NULL, err) < 0) {
         return -1;

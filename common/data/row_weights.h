@@ -9,7 +9,7 @@
 /* Reads weights from a text file (plain or gzip, "-": standard input), one number on each line.
  * Fails unless there are n lines, each a finite number that is not negative. weight (count) = those
  * of rows first .. first + count of the n. */
-int weights_read(const char *path, double *weight, size_t first, size_t count, size_t n,
-                 struct error *err);
+int row_weights_read(const char *path, double *weight, size_t first, size_t count, size_t n,
+                     struct error *err);
 
 #endif

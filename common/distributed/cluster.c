@@ -36,8 +36,8 @@ void cluster_max(struct cluster *cluster, double *x, size_t n) {
 void cluster_broadcast(struct cluster *cluster, void *bytes, size_t n, size_t from) {
 }
 
-int cluster_gather(struct cluster *cluster, const void *own, size_t n, char **all, size_t *start,
-                   struct error *err) {
+int cluster_allgather(struct cluster *cluster, const void *own, size_t n, char **all, size_t *start,
+                      struct error *err) {
     *all = memory_array(n, 1, "the data of all processes", err);
     if (!*all) {
         return -1;
@@ -54,7 +54,7 @@ int cluster_agree(struct cluster *cluster, int status, struct error *err) {
     return status;
 }
 
-size_t cluster_neighbours(const struct cluster *cluster) {
+size_t cluster_local_processes(const struct cluster *cluster) {
     return 1;
 }
 
@@ -62,32 +62,33 @@ size_t cluster_threads(const struct cluster *cluster) {
     return 0;
 }
 
-struct cluster_tasks cluster_deal(struct cluster *cluster, size_t n) {
+struct cluster_tasks cluster_create_tasks(struct cluster *cluster, size_t n) {
     return (struct cluster_tasks){.n = n};
 }
 
-size_t cluster_take(struct cluster *cluster, struct cluster_tasks *tasks) {
+size_t cluster_next_task(struct cluster *cluster, struct cluster_tasks *tasks) {
     return tasks->taken < tasks->n ? tasks->taken++ : tasks->n;
 }
 
-void cluster_hear(struct cluster *cluster,
-                  int (*hear)(void *context, const char *bytes, size_t n, struct error *err),
-                  void *context) {
+void cluster_start_receiving(struct cluster *cluster,
+                             int (*hear)(void *context, const char *bytes, size_t n,
+                                         struct error *err),
+                             void *context) {
 }
 
-void cluster_post(struct cluster *cluster, const void *bytes, size_t n) {
+void cluster_send_to_root(struct cluster *cluster, const void *bytes, size_t n) {
 }
 
-void cluster_settle(struct cluster *cluster) {
+void cluster_finish_receiving(struct cluster *cluster) {
 }
 
 void cluster_fail(struct cluster *cluster, const struct error *err) {
 }
 
-void cluster_ask(struct cluster *cluster) {
+void cluster_request_stop(struct cluster *cluster) {
 }
 
-bool cluster_asked(const struct cluster *cluster) {
+bool cluster_stop_requested(const struct cluster *cluster) {
     return false;
 }
 

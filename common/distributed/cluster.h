@@ -32,7 +32,7 @@ size_t cluster_size(const struct cluster *cluster);
 size_t cluster_rank(const struct cluster *cluster);
 
 /* True for process 0, the only one that prints and writes files. */
-static inline bool cluster_leads(const struct cluster *cluster) {
+static inline bool cluster_is_root(const struct cluster *cluster) {
     return cluster_rank(cluster) == 0;
 }
 
@@ -92,15 +92,15 @@ void cluster_broadcast(struct cluster *cluster, void *bytes, size_t n, size_t fr
  * processes) in order of MPI rank; process r's bytes are at start[r] .. start[r + 1]. start (size +
  * 1) belongs to the caller, who frees *all. Returns -1 with err set when memory is short; the
  * caller must then report it to the other processes. All processes. */
-int cluster_gather(struct cluster *cluster, const void *own, size_t n, char **all, size_t *start,
-                   struct error *err);
+int cluster_allgather(struct cluster *cluster, const void *own, size_t n, char **all, size_t *start,
+                      struct error *err);
 
 /* Combines the status of work that each process did on its own: 0 if it is 0 on all; else -1, with
  * the error of the first process that failed. All processes. */
 int cluster_agree(struct cluster *cluster, int status, struct error *err);
 
 /* The number of processes on this one's machine, itself included; 1 for NULL. */
-size_t cluster_neighbours(const struct cluster *cluster);
+size_t cluster_local_processes(const struct cluster *cluster);
 
 /* The number of threads for this process: the processors of its affinity mask, each divided by the
  * number of processes of its machine that have it in theirs, at least 1. 0 for NULL, the default of
@@ -113,34 +113,36 @@ struct cluster_tasks {
 };
 
 /* A new list of n tasks, none of them assigned. All processes. */
-struct cluster_tasks cluster_deal(struct cluster *cluster, size_t n);
+struct cluster_tasks cluster_create_tasks(struct cluster *cluster, size_t n);
 
 /* Assigns the next task of the list to this process: its number, or n if none remains. Not
  * collective; by one thread of a process at a time. */
-size_t cluster_take(struct cluster *cluster, struct cluster_tasks *tasks);
+size_t cluster_next_task(struct cluster *cluster, struct cluster_tasks *tasks);
 
-/* Starts to receive messages on process 0, until cluster_settle: hear(context, bytes, n) is called
- * there, on a separate thread, for one message of cluster_post at a time, those of one process in
- * order. If it fails, the job is aborted. All processes; the arguments are used by process 0. */
-void cluster_hear(struct cluster *cluster,
-                  int (*hear)(void *context, const char *bytes, size_t n, struct error *err),
-                  void *context);
+/* Starts to receive messages on process 0, until cluster_finish_receiving: hear(context, bytes, n)
+ * is called there, on a separate thread, for one message of cluster_send_to_root at a time, those
+ * of one process in order. If it fails, the job is aborted. All processes; the arguments are used
+ * by process 0. */
+void cluster_start_receiving(struct cluster *cluster,
+                             int (*hear)(void *context, const char *bytes, size_t n,
+                                         struct error *err),
+                             void *context);
 
 /* Sends n bytes to process 0. Not collective; from every process but 0, on any thread. */
-void cluster_post(struct cluster *cluster, const void *bytes, size_t n);
+void cluster_send_to_root(struct cluster *cluster, const void *bytes, size_t n);
 
 /* A barrier that does not occupy a processor, after which process 0 has received all messages. All
  * processes. */
-void cluster_settle(struct cluster *cluster);
+void cluster_finish_receiving(struct cluster *cluster);
 
 /* Aborts the job, because this process cannot continue and the others would wait for it. Process 0
  * reports the error, whose kind becomes the exit code. Does not return, except for NULL. */
 void cluster_fail(struct cluster *cluster, const struct error *err);
 
-/* Requests a stop; may be called in a signal handler. cluster_asked: whether this process has been
- * requested to stop; the other processes may not know of it. */
-void cluster_ask(struct cluster *cluster);
-bool cluster_asked(const struct cluster *cluster);
+/* Requests a stop; may be called in a signal handler. cluster_stop_requested: whether this process
+ * has been requested to stop; the other processes may not know of it. */
+void cluster_request_stop(struct cluster *cluster);
+bool cluster_stop_requested(const struct cluster *cluster);
 
 /* The traffic of this process in sums, maxima, broadcasts and allgathers: their number, their
  * bytes, each counted once, and their seconds, the time of waiting for other processes included. */

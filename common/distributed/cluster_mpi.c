@@ -268,7 +268,7 @@ size_t cluster_rank(const struct cluster *cluster) {
     return cluster ? cluster->rank : 0;
 }
 
-size_t cluster_neighbours(const struct cluster *cluster) {
+size_t cluster_local_processes(const struct cluster *cluster) {
     return cluster ? cluster->neighbours : 1;
 }
 
@@ -360,8 +360,8 @@ static int allgather_bytes(struct cluster *cluster, char *all, const size_t *sta
     return 0;
 }
 
-int cluster_gather(struct cluster *cluster, const void *own, size_t n, char **all, size_t *start,
-                   struct error *err) {
+int cluster_allgather(struct cluster *cluster, const void *own, size_t n, char **all, size_t *start,
+                      struct error *err) {
     size_t size = cluster_size(cluster), rank = cluster_rank(cluster), total = 0;
     double begun = cluster ? MPI_Wtime() : 0;
     start[rank] = n;
@@ -409,11 +409,11 @@ int cluster_agree(struct cluster *cluster, int status, struct error *err) {
 
 /* ---- operations of one process ---- */
 
-struct cluster_tasks cluster_deal(struct cluster *cluster, size_t n) {
+struct cluster_tasks cluster_create_tasks(struct cluster *cluster, size_t n) {
     return (struct cluster_tasks){.list = cluster ? cluster->n_dealt++ : 0, .n = n};
 }
 
-size_t cluster_take(struct cluster *cluster, struct cluster_tasks *tasks) {
+size_t cluster_next_task(struct cluster *cluster, struct cluster_tasks *tasks) {
     uint64_t list = tasks->list, task = tasks->taken;
     if (cluster && cluster->rank > 0) {
         pthread_mutex_lock(&cluster->asking);
@@ -427,9 +427,10 @@ size_t cluster_take(struct cluster *cluster, struct cluster_tasks *tasks) {
     return task < tasks->n ? (size_t)task : tasks->n;
 }
 
-void cluster_hear(struct cluster *cluster,
-                  int (*hear)(void *context, const char *bytes, size_t n, struct error *err),
-                  void *context) {
+void cluster_start_receiving(struct cluster *cluster,
+                             int (*hear)(void *context, const char *bytes, size_t n,
+                                         struct error *err),
+                             void *context) {
     if (cluster) {
         pthread_mutex_lock(&cluster->mutex);
         cluster->hear = hear;
@@ -440,7 +441,7 @@ void cluster_hear(struct cluster *cluster,
     }
 }
 
-void cluster_post(struct cluster *cluster, const void *bytes, size_t n) {
+void cluster_send_to_root(struct cluster *cluster, const void *bytes, size_t n) {
     uint64_t length = n;
     pthread_mutex_lock(&cluster->asking);
     MPI_Send(&length, 1, MPI_UINT64_T, 0, TAG_POST, cluster->listening);
@@ -452,7 +453,7 @@ void cluster_post(struct cluster *cluster, const void *bytes, size_t n) {
     pthread_mutex_unlock(&cluster->asking);
 }
 
-void cluster_settle(struct cluster *cluster) {
+void cluster_finish_receiving(struct cluster *cluster) {
     if (!cluster) {
         return;
     }
@@ -477,11 +478,11 @@ void cluster_fail(struct cluster *cluster, const struct error *err) {
     end_job(cluster, err);
 }
 
-void cluster_ask(struct cluster *cluster) {
+void cluster_request_stop(struct cluster *cluster) {
     atomic_store(&cluster->asked, true);
 }
 
-bool cluster_asked(const struct cluster *cluster) {
+bool cluster_stop_requested(const struct cluster *cluster) {
     return cluster && atomic_load(&cluster->asked);
 }
 

@@ -52,8 +52,8 @@ static int allocate(struct columns *columns, struct error *err) {
     return columns->data_row && columns->slot_of && columns->slot && columns->slab ? 0 : -1;
 }
 
-int columns_create(struct columns **columns, const struct problem *problem, size_t cache_bytes,
-                   struct error *err) {
+int column_cache_create(struct columns **columns, const struct problem *problem, size_t cache_bytes,
+                        struct error *err) {
     struct columns *made = memory_zeros(1, sizeof *made, "kernel columns", err);
     if (!made) {
         return -1;
@@ -61,10 +61,10 @@ int columns_create(struct columns **columns, const struct problem *problem, size
     size_t bytes = (problem->n + 1) * sizeof(float);
     made->problem = problem;
     made->n = problem->n;
-    made->max_slots = gram_is_whole(problem->gram) ? 0 : smaller(cache_bytes / bytes, problem->n);
+    made->max_slots = gram_is_cached(problem->gram) ? 0 : smaller(cache_bytes / bytes, problem->n);
     made->slots_per_slab = bytes < SLAB_BYTES ? SLAB_BYTES / bytes : 1;
     if (allocate(made, err) < 0) {
-        columns_free(made);
+        column_cache_free(made);
         return -1;
     }
     for (size_t i = 0; i < made->n; i++) {
@@ -75,7 +75,7 @@ int columns_create(struct columns **columns, const struct problem *problem, size
     return 0;
 }
 
-void columns_free(struct columns *columns) {
+void column_cache_free(struct columns *columns) {
     if (!columns) {
         return;
     }
@@ -89,7 +89,7 @@ void columns_free(struct columns *columns) {
     free(columns);
 }
 
-void columns_limit(struct columns *columns, size_t cache_bytes) {
+void column_cache_limit(struct columns *columns, size_t cache_bytes) {
     size_t max_slots = cache_bytes / ((columns->n + 1) * sizeof(float));
     if (max_slots >= columns->max_slots) {
         return;
@@ -351,8 +351,8 @@ static void square_task(void *argument, size_t task, size_t worker) {
             out, &work->helper[worker]);
 }
 
-int columns_square(struct columns *columns, const uint32_t *rows, size_t m, float *block,
-                   size_t stride, struct error *err) {
+int column_cache_square(struct columns *columns, const uint32_t *rows, size_t m, float *block,
+                        size_t stride, struct error *err) {
     uint32_t *data_rows = memory_array(m, sizeof *data_rows, "a kernel block", err);
     if (!data_rows || fetch(columns, rows, m, err) < 0) {
         free(data_rows);
@@ -460,11 +460,12 @@ static int multiply_whole(struct work *work, const double *b, struct error *err)
     return status;
 }
 
-int columns_multiply(struct columns *columns, const uint32_t *rows, size_t m, const double *b,
-                     size_t k, const uint32_t *at, size_t n_at, double *out, struct error *err) {
+int column_cache_multiply(struct columns *columns, const uint32_t *rows, size_t m, const double *b,
+                          size_t k, const uint32_t *at, size_t n_at, double *out,
+                          struct error *err) {
     struct work work = {.columns = columns, .rows = rows, .m = m, .k = k, .at = at, .out = out};
     work.n_at = at ? n_at : columns->n;
-    if (gram_is_whole(columns->problem->gram)) {
+    if (gram_is_cached(columns->problem->gram)) {
         return multiply_whole(&work, b, err);
     }
     size_t n_some = at ? n_at : 0;
@@ -488,7 +489,7 @@ int columns_multiply(struct columns *columns, const uint32_t *rows, size_t m, co
     return status;
 }
 
-double columns_rounding(const struct columns *columns) {
-    return gram_is_whole(columns->problem->gram) ? gram_products_rounding()
-                                                 : (TILE_COLUMNS + 4) * (double)FLT_EPSILON / 2;
+double column_cache_rounding(const struct columns *columns) {
+    return gram_is_cached(columns->problem->gram) ? gram_products_rounding()
+                                                  : (TILE_COLUMNS + 4) * (double)FLT_EPSILON / 2;
 }

@@ -12,7 +12,8 @@ int distinct_find(struct distinct *distinct, const struct data *data, struct err
     *distinct = (struct distinct){.n = n,
                                   .place = memory_array(n, sizeof *distinct->place, what, err),
                                   .row = memory_array(n, sizeof *distinct->row, what, err)};
-    if (!distinct->place || !distinct->row || twins_find(data, NULL, n, distinct->place, err) < 0) {
+    if (!distinct->place || !distinct->row ||
+        duplicates_find(data, NULL, n, distinct->place, err) < 0) {
         distinct_free(distinct);
         return -1;
     }
@@ -38,8 +39,8 @@ static size_t place_of(const struct distinct *distinct, const uint32_t *rows, si
     return distinct->place[rows ? rows[i] : i];
 }
 
-void distinct_gather(const struct distinct *distinct, const uint32_t *rows, size_t n_rows,
-                     const double *b, size_t k, double *out) {
+void distinct_aggregate(const struct distinct *distinct, const uint32_t *rows, size_t n_rows,
+                        const double *b, size_t k, double *out) {
     memset(out, 0, distinct->m * k * sizeof *out);
     for (size_t i = 0; i < n_rows; i++) {
         double *sum = out + place_of(distinct, rows, i) * k;
@@ -49,8 +50,8 @@ void distinct_gather(const struct distinct *distinct, const uint32_t *rows, size
     }
 }
 
-void distinct_spread(const struct distinct *distinct, const uint32_t *rows, size_t n_rows,
-                     const double *s, size_t k, double *out) {
+void distinct_broadcast(const struct distinct *distinct, const uint32_t *rows, size_t n_rows,
+                        const double *s, size_t k, double *out) {
     for (size_t i = 0; i < n_rows; i++) {
         memcpy(out + i * k, s + place_of(distinct, rows, i) * k, k * sizeof *out);
     }

@@ -22,11 +22,11 @@ void distinct_free(struct distinct *distinct);
 
 /* Aggregates over duplicates: out (m, k) = P'B. Row i of B (n_rows, k) row-major belongs to row
  * rows[i] of data; rows NULL: to row i. */
-void distinct_gather(const struct distinct *distinct, const uint32_t *rows, size_t n_rows,
-                     const double *b, size_t k, double *out);
+void distinct_aggregate(const struct distinct *distinct, const uint32_t *rows, size_t n_rows,
+                        const double *b, size_t k, double *out);
 
 /* Broadcasts to duplicates: out (n_rows, k) = P S at the same rows, S (m, k). */
-void distinct_spread(const struct distinct *distinct, const uint32_t *rows, size_t n_rows,
-                     const double *s, size_t k, double *out);
+void distinct_broadcast(const struct distinct *distinct, const uint32_t *rows, size_t n_rows,
+                        const double *s, size_t k, double *out);
 
 #endif

@@ -29,12 +29,12 @@ struct distinct_rows {
 
 int gram_create(struct gram **gram, const struct kernel *kernel, const struct data *data,
                 size_t cache_bytes, bool is_double, struct threads *threads, struct error *err) {
-    return gram_create_spread(gram, kernel, data, cache_bytes, is_double, NULL, threads, err);
+    return gram_create_distributed(gram, kernel, data, cache_bytes, is_double, NULL, threads, err);
 }
 
-int gram_create_spread(struct gram **gram, const struct kernel *kernel, const struct data *data,
-                       size_t cache_bytes, bool is_double, struct cluster *cluster,
-                       struct threads *threads, struct error *err) {
+int gram_create_distributed(struct gram **gram, const struct kernel *kernel,
+                            const struct data *data, size_t cache_bytes, bool is_double,
+                            struct cluster *cluster, struct threads *threads, struct error *err) {
     struct gram *g = memory_zeros(1, sizeof *g, "kernel matrix", err);
     if (!g || panels_create(&g->panels, kernel, data, cache_bytes, is_double, cluster, threads,
                             err) < 0) {
@@ -98,15 +98,15 @@ const struct distinct *gram_distinct(const struct gram *gram) {
     return gram->distinct_rows ? &gram->distinct_rows->distinct : NULL;
 }
 
-bool gram_is_wide(const struct gram *gram) {
+bool gram_is_double(const struct gram *gram) {
     return panels_is_double(gram->panels);
 }
 
-size_t gram_kept_bytes(const struct gram *gram) {
+size_t gram_cached_bytes(const struct gram *gram) {
     return panels_cached_bytes(gram->panels);
 }
 
-bool gram_is_whole(const struct gram *gram) {
+bool gram_is_cached(const struct gram *gram) {
     return panels_is_cached(gram->panels);
 }
 
@@ -124,11 +124,11 @@ static int multiply_distinct(const struct gram *gram, const uint32_t *rows, size
     double *sums = memory_array(distinct->m, 2 * k * sizeof *sums, "products", err);
     int status = -1;
     if (sums) {
-        distinct_gather(distinct, rows, n, b, k, sums);
+        distinct_aggregate(distinct, rows, n, b, k, sums);
         status = multiply(gram->panels, sums, k, sums + distinct->m * k, context, threads, err);
     }
     if (status == 0) {
-        distinct_spread(distinct, rows, n, sums + distinct->m * k, k, out);
+        distinct_broadcast(distinct, rows, n, sums + distinct->m * k, k, out);
     }
     free(sums);
     return status;
@@ -200,8 +200,8 @@ static size_t list_distinct(const struct distinct *distinct, const uint32_t *row
     return m;
 }
 
-int gram_precise_scores(const struct gram *gram, const uint32_t *rows, size_t n, const struct dd *b,
-                        size_t k, struct dd *s, struct threads *threads, struct error *err) {
+int gram_scores_dd(const struct gram *gram, const uint32_t *rows, size_t n, const struct dd *b,
+                   size_t k, struct dd *s, struct threads *threads, struct error *err) {
     const struct kernel_rows *own = panels_rows(gram->panels);
     size_t m = n, seen = gram->distinct_rows ? gram->distinct_rows->distinct.m : 0;
     uint32_t *at = memory_array(2 * n + seen, sizeof *at, "rows", err), *place = at ? at + n : NULL;
@@ -228,17 +228,16 @@ int gram_precise_scores(const struct gram *gram, const uint32_t *rows, size_t n,
 
 /* The aggregation of coefficients over duplicates adds a relative error of at most 3 u^2 for each
  * sum. */
-double gram_precise_rounding(const struct gram *gram, size_t n, size_t m) {
+double gram_rounding_dd(const struct gram *gram, size_t n, size_t m) {
     const double sum = 3 * 0x1p-106;
     size_t equal = gram->distinct_rows ? gram_size(gram) - gram->distinct_rows->distinct.m : 0;
-    return kernel_precise_rounding(panels_rows(gram->panels), m) +
-           sum * (double)(equal < n ? equal : n);
+    return kernel_rounding_dd(panels_rows(gram->panels), m) + sum * (double)(equal < n ? equal : n);
 }
 
-double gram_precise_work(const struct gram *gram, size_t n, size_t m, size_t k) {
+double gram_work_dd(const struct gram *gram, size_t n, size_t m, size_t k) {
     size_t max_rows = gram->distinct_rows ? gram->distinct_rows->distinct.m : n;
-    return kernel_precise_work(gram_rows(gram), n < max_rows ? n : max_rows,
-                               m < max_rows ? m : max_rows, k);
+    return kernel_work_dd(gram_rows(gram), n < max_rows ? n : max_rows, m < max_rows ? m : max_rows,
+                          k);
 }
 
 int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
@@ -252,8 +251,8 @@ double gram_products_rounding(void) {
     return panels_products_rounding();
 }
 
-int gram_merge(const struct gram *gram, const uint32_t *rows, size_t n, double *b,
-               struct error *err) {
+int gram_aggregate(const struct gram *gram, const uint32_t *rows, size_t n, double *b,
+                   struct error *err) {
     if (!gram->distinct_rows) {
         return 0;
     }
@@ -262,7 +261,7 @@ int gram_merge(const struct gram *gram, const uint32_t *rows, size_t n, double *
     if (!sum) {
         return -1;
     }
-    distinct_gather(distinct, rows, n, b, 1, sum);
+    distinct_aggregate(distinct, rows, n, b, 1, sum);
     for (size_t i = 0; i < n; i++) {
         double *own = sum + distinct->place[rows ? rows[i] : i];
         b[i] = *own;
@@ -303,7 +302,7 @@ int gram_block_exact(const struct gram *gram, const uint32_t *i, size_t n_i, con
 }
 
 bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row) {
-    if (!gram_is_whole(gram)) {
+    if (!gram_is_cached(gram)) {
         return false;
     }
     const uint32_t *place = gram->distinct_rows ? gram->distinct_rows->distinct.place : NULL;

@@ -26,9 +26,9 @@ int gram_create(struct gram **gram, const struct kernel *kernel, const struct da
 /* The same, distributed over the processes of a cluster (NULL: none). All processes have all rows;
  * each caches a part of the matrix, of cache_bytes at most, and computes its part of a
  * gram_product. gram_products is not available. */
-int gram_create_spread(struct gram **gram, const struct kernel *kernel, const struct data *data,
-                       size_t cache_bytes, bool is_double, struct cluster *cluster,
-                       struct threads *threads, struct error *err);
+int gram_create_distributed(struct gram **gram, const struct kernel *kernel,
+                            const struct data *data, size_t cache_bytes, bool is_double,
+                            struct cluster *cluster, struct threads *threads, struct error *err);
 /* The same, where the matrix of the distinct rows is computed and cached. `distinct`, the distinct
  * rows of data, is moved into the Gram matrix and freed with it, also on failure. Not for
  * precomputed kernels. Products and entries are still those of all rows; only their last bits may
@@ -47,10 +47,10 @@ const struct kernel_rows *gram_rows(const struct gram *gram);
 const struct distinct *gram_distinct(const struct gram *gram);
 
 /* True if entries are stored in double: gram_product is then as accurate as kernel_scores. */
-bool gram_is_wide(const struct gram *gram);
+bool gram_is_double(const struct gram *gram);
 
 /* Bytes of the cached entries. */
-size_t gram_kept_bytes(const struct gram *gram);
+size_t gram_cached_bytes(const struct gram *gram);
 
 /* out = K b, both of length gram_size, summed in double. Rows in which b is zero cost half as much.
  * The result does not depend on the number of threads. May be called from several threads at once,
@@ -71,25 +71,25 @@ int gram_rounding_scores(const struct gram *gram, double units, const double *si
 
 /* s (n, k) = K B in double-double, K the matrix at rows[0..n) (NULL: all rows), B (n, k). Duplicate
  * rows may be aggregated (kernel_precise_scores). Collective if the matrix is distributed. */
-int gram_precise_scores(const struct gram *gram, const uint32_t *rows, size_t n, const struct dd *b,
-                        size_t k, struct dd *s, struct threads *threads, struct error *err);
+int gram_scores_dd(const struct gram *gram, const uint32_t *rows, size_t n, const struct dd *b,
+                   size_t k, struct dd *s, struct threads *threads, struct error *err);
 
 /* The relative rounding-error bound of these scores, if m of the n rows have coefficients, see
- * kernel_precise_rounding. */
-double gram_precise_rounding(const struct gram *gram, size_t n, size_t m);
+ * kernel_rounding_dd. */
+double gram_rounding_dd(const struct gram *gram, size_t n, size_t m);
 
-/* Estimated time of gram_precise_scores in nanoseconds of one thread, if m rows have coefficients.
+/* Estimated time of gram_scores_dd in nanoseconds of one thread, if m rows have coefficients.
  */
-double gram_precise_work(const struct gram *gram, size_t n, size_t m, size_t k);
+double gram_work_dd(const struct gram *gram, size_t n, size_t m, size_t k);
 
 /* Aggregates the coefficients b (n) of rows[0..n) (NULL: all rows) over duplicate rows: each sum
  * moves to the first duplicate, the others become 0. The function does not change, up to the
  * rounding of the sums. Does nothing if duplicates do not share a row of the matrix. */
-int gram_merge(const struct gram *gram, const uint32_t *rows, size_t n, double *b,
-               struct error *err);
+int gram_aggregate(const struct gram *gram, const uint32_t *rows, size_t n, double *b,
+                   struct error *err);
 
 /* True if this process caches all entries. */
-bool gram_is_whole(const struct gram *gram);
+bool gram_is_cached(const struct gram *gram);
 
 /* row[c] = K at row i and columns j[0..n) in float, if the whole matrix is cached; else returns
  * false. */

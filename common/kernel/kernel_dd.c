@@ -344,7 +344,7 @@ struct work {
     struct evaluation evaluation;
     const uint32_t *at; /* (n) */
     size_t n, k;
-    /* (n, n) kernel values in double, for kernel_precise_rest; NULL: scores are computed */
+    /* (n, n) kernel values in double, for kernel_remainder_dd; NULL: scores are computed */
     const double *K;
     double *rest;
     uint32_t *used; /* (m) rows with coefficients */
@@ -496,7 +496,7 @@ static void find_rest(void *argument, size_t a, size_t which) {
     }
 }
 
-int kernel_precise_rest(const struct kernel_rows *rows, const uint32_t *at, size_t n,
+int kernel_remainder_dd(const struct kernel_rows *rows, const uint32_t *at, size_t n,
                         const double *K, double *rest, struct threads *threads, struct error *err) {
     struct work work = {
         .evaluation = plan_evaluation(rows), .at = at, .n = n, .k = 1, .K = K, .rest = rest};
@@ -518,7 +518,7 @@ int kernel_precise_rest(const struct kernel_rows *rows, const uint32_t *at, size
  * t exp(-t) < 1 times that and the 2^-90 of the exponential, and tanh likewise. The sums of TERMS
  * products in a score lose TERMS + 2 times 1 / u, summed with TERMS + 1 roundings, and 7; and 3 for
  * each addition of two of them. */
-double kernel_precise_rounding(const struct kernel_rows *rows, size_t m) {
+double kernel_rounding_dd(const struct kernel_rows *rows, size_t m) {
     const double unit = 0x1p-106, exponential = 0x1p-88;
     struct evaluation evaluation = plan_evaluation(rows);
     enum kernel_type type = rows->kernel->type;
@@ -536,7 +536,7 @@ double kernel_precise_rounding(const struct kernel_rows *rows, size_t m) {
     return value + (exponentials ? exponential : 0) + score * unit;
 }
 
-double kernel_precise_work(const struct kernel_rows *rows, size_t n, size_t m, size_t k) {
+double kernel_work_dd(const struct kernel_rows *rows, size_t n, size_t m, size_t k) {
     const double value = 200, output = 1; /* measured, as are the costs of a feature */
     double feature = rows->data->row_start ? 10 : 0.7;
     double length = (double)data_values(rows->data) / fmax(1, (double)rows->data->n_rows);

@@ -239,7 +239,7 @@ void low_rank_free(struct low_rank *low) {
     *low = (struct low_rank){0};
 }
 
-double low_rank_left(const struct low_rank *low) {
+double low_rank_remaining_trace(const struct low_rank *low) {
     double remaining = 0, total_trace = 0;
     for (size_t i = 0; i < low->n; i++) {
         const double *row = low->L + i * low->width;

@@ -53,7 +53,7 @@ int low_rank_create(struct low_rank *low, const struct gram *gram, const uint32_
 void low_rank_free(struct low_rank *low);
 
 /* The fraction of the trace that is in rest. */
-double low_rank_left(const struct low_rank *low);
+double low_rank_remaining_trace(const struct low_rank *low);
 
 /* Adds a constant, 0 or more, to all entries of the matrix, as one more column. At most once. */
 void low_rank_add(struct low_rank *low, double constant);

@@ -18,7 +18,7 @@
 struct panels;
 
 /* Builds the matrix of the rows of `data` (borrowed, with kernel, for the life of the panels),
- * distributed over the processes of a cluster (NULL: none), see gram_create_spread. is_double:
+ * distributed over the processes of a cluster (NULL: none), see gram_create_distributed. is_double:
  * entries are double, not float. The caller calls panels_free. */
 int panels_create(struct panels **panels, const struct kernel *kernel, const struct data *data,
                   size_t cache_bytes, bool is_double, struct cluster *cluster,

@@ -28,7 +28,7 @@ struct problem {
     size_t n;
     struct threads *threads;
     size_t cache_bytes; /* cache size for rows of the kernel matrix */
-    bool unsolved;      /* no time is left: solvers prepare only the zero solution, w = 0 */
+    bool zero_only;     /* no time is left: solvers prepare only the zero solution, w = 0 */
     double constant; /* value of a constant feature, which score maps and caches of kernel rows add
                      to every row; 0: none, or the solver adds it itself */
 };

@@ -73,7 +73,7 @@ static double norm_bound_of(const struct kernel *kernel, double norm) {
     return 1;
 }
 
-void kernel_reach(const struct kernel_rows *rows, double *norm_bound) {
+void kernel_norm_bounds(const struct kernel_rows *rows, double *norm_bound) {
     double largest = rows->norm ? 0 : largest_value(rows->data);
     for (size_t i = 0; i < rows->data->n_rows; i++) {
         norm_bound[i] = norm_bound_of(rows->kernel, rows->norm ? rows->norm[i] : largest);

@@ -11,7 +11,7 @@
 
 /* norm_bound (n_rows) gets numbers b with |k(x_i, x_j)| <= b_i b_j, that is sqrt(k(x, x)) for a
  * positive semidefinite kernel. */
-void kernel_reach(const struct kernel_rows *rows, double *norm_bound);
+void kernel_norm_bounds(const struct kernel_rows *rows, double *norm_bound);
 
 /* The factor f such that values of kernel_block_double and kernel_scores are within f b_i b_j of
  * k(x_i, x_j), b the norm bounds. The float values of the features are taken as exact; the norms of

@@ -52,8 +52,8 @@ static int allocate(struct rows *rows, struct error *err) {
                : -1;
 }
 
-int rows_create(struct rows **rows, const struct problem *problem, size_t cache_bytes,
-                struct error *err) {
+int row_cache_create(struct rows **rows, const struct problem *problem, size_t cache_bytes,
+                     struct error *err) {
     struct rows *made = memory_zeros(1, sizeof *made, "kernel rows", err);
     if (!made) {
         return -1;
@@ -71,7 +71,7 @@ int rows_create(struct rows **rows, const struct problem *problem, size_t cache_
         status = kernel_rows_create(&made->own, &made->kernel, problem->data, err);
     }
     if (status < 0 || allocate(made, err) < 0) {
-        rows_free(made);
+        row_cache_free(made);
         return -1;
     }
     const struct data *data = made->source->data;
@@ -86,7 +86,7 @@ int rows_create(struct rows **rows, const struct problem *problem, size_t cache_
     return 0;
 }
 
-void rows_free(struct rows *rows) {
+void row_cache_free(struct rows *rows) {
     if (!rows) {
         return;
     }
@@ -180,7 +180,7 @@ static int compute(struct rows *rows, size_t i, size_t first, size_t end, float 
     return kernel_tile_float(&tile, &value, rows->scratch, err);
 }
 
-const float *rows_get(struct rows *rows, size_t i, size_t length, struct error *err) {
+const float *row_cache_get(struct rows *rows, size_t i, size_t length, struct error *err) {
     uint32_t id = rows->order[i];
     struct row *row = &rows->row[id];
     size_t have = row->length;
@@ -218,7 +218,7 @@ const float *rows_get(struct rows *rows, size_t i, size_t length, struct error *
     return value;
 }
 
-void rows_diagonal(const struct rows *rows, double *diagonal) {
+void row_cache_diagonal(const struct rows *rows, double *diagonal) {
     double square = rows->problem->constant * rows->problem->constant;
     for (size_t i = 0; i < rows->n; i++) {
         uint32_t row = rows->data_row[i];
@@ -233,7 +233,7 @@ static void permute(uint32_t *array, const uint32_t *from, size_t length, uint32
     memcpy(array, work, length * sizeof *array);
 }
 
-int rows_reorder(struct rows *rows, const uint32_t *from, size_t length, struct error *err) {
+int row_cache_reorder(struct rows *rows, const uint32_t *from, size_t length, struct error *err) {
     uint32_t *work = memory_array(length, sizeof *work, "kernel rows", err);
     if (!work) {
         return -1;

@@ -20,21 +20,21 @@ struct rows;
 enum { MIN_CACHED_ROWS = 4 };
 
 /* Creates an empty cache of the rows of problem (borrowed), in the order of its rows. cache_bytes
- * bounds the stored values. The caller calls rows_free. */
-int rows_create(struct rows **rows, const struct problem *problem, size_t cache_bytes,
-                struct error *err);
-void rows_free(struct rows *rows);
+ * bounds the stored values. The caller calls row_cache_free. */
+int row_cache_create(struct rows **rows, const struct problem *problem, size_t cache_bytes,
+                     struct error *err);
+void row_cache_free(struct rows *rows);
 
 /* The first `length` values of the row at position i, or NULL with err set. They are valid until
  * MIN_CACHED_ROWS more rows have been requested, or the order is changed. */
-const float *rows_get(struct rows *rows, size_t i, size_t length, struct error *err);
+const float *row_cache_get(struct rows *rows, size_t i, size_t length, struct error *err);
 
 /* diagonal (n) = k(x_i, x_i) in double, in the current order. */
-void rows_diagonal(const struct rows *rows, double *diagonal);
+void row_cache_diagonal(const struct rows *rows, double *diagonal);
 
 /* Changes the order: the row at position from[a] moves to position a, a < length; from is a
  * permutation of 0..length-1. Cached rows with at least `length` values stay in the cache, the
  * others are dropped. */
-int rows_reorder(struct rows *rows, const uint32_t *from, size_t length, struct error *err);
+int row_cache_reorder(struct rows *rows, const uint32_t *from, size_t length, struct error *err);
 
 #endif

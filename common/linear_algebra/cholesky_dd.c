@@ -3,7 +3,7 @@
 
 #include "common/double_double/dd.h"
 
-double cholesky_precise_work(size_t n) {
+double cholesky_dd_nanoseconds(size_t n) {
     const double each = 8; /* nanoseconds of a multiply-add */
     double side = (double)n;
     return each * side * side * (side / 6 + 1);
@@ -22,7 +22,7 @@ static struct dd less_dot(struct dd a, const struct dd *x, const struct dd *y, s
     return dd_add(a, dd_negative(dot(x, y, n)));
 }
 
-bool cholesky_precise_factor(struct dd *A, size_t n) {
+bool cholesky_dd_factor(struct dd *A, size_t n) {
     for (size_t j = 0; j < n; j++) {
         struct dd *own = A + j * n;
         for (size_t k = 0; k < j; k++) {
@@ -37,7 +37,7 @@ bool cholesky_precise_factor(struct dd *A, size_t n) {
     return true;
 }
 
-void cholesky_precise_solve(const struct dd *L, size_t n, struct dd *x) {
+void cholesky_dd_solve(const struct dd *L, size_t n, struct dd *x) {
     for (size_t j = 0; j < n; j++) {
         x[j] = dd_divide(less_dot(x[j], L + j * n, x, j), L[j * n + j]);
     }
@@ -73,7 +73,7 @@ static void exchange(struct dd *A, size_t n, size_t k, size_t p, uint32_t *pivot
 }
 
 /* At step k the diagonal from k on is that of the Schur complement. */
-size_t cholesky_precise_pivoted(struct dd *A, size_t n, const double *least, uint32_t *pivot) {
+size_t cholesky_dd_pivoted(struct dd *A, size_t n, const double *least, uint32_t *pivot) {
     for (size_t i = 0; i < n; i++) {
         pivot[i] = (uint32_t)i;
     }

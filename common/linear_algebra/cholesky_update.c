@@ -13,7 +13,7 @@
 /* LAPACK, column-major: its lower half is our upper one. */
 extern void dpotrf_(const char *half, const int *n, double *a, const int *lda, int *info);
 
-int factor_reserve(struct factor *factor, size_t n, struct error *err) {
+int factor_allocate(struct factor *factor, size_t n, struct error *err) {
     if (n > factor->room) {
         factor_free(factor);
         factor->U = memory_array(n, n * sizeof(double), "a factor", err);
@@ -33,7 +33,7 @@ void factor_free(struct factor *factor) {
     *factor = (struct factor){0};
 }
 
-int factor_make(struct factor *factor) {
+int factor_compute(struct factor *factor) {
     if (factor->n == 0) {
         return 0;
     }
@@ -69,7 +69,7 @@ DISPATCH static void rotate(double *restrict a, double *restrict b, double c, do
     }
 }
 
-void factor_drop(struct factor *factor, size_t r) {
+void factor_remove(struct factor *factor, size_t r) {
     size_t n = factor->n;
     double *U = factor->U, *x = factor->work;
     memcpy(x + r + 1, U + r * n + r + 1, (n - r - 1) * sizeof *x);

@@ -18,18 +18,18 @@ struct factor {
 
 /* Allocates U (n, n), whose upper half the caller sets. Contents are lost if U grows. Returns -1
  * with err set when memory is short. The caller ends with factor_free. */
-int factor_reserve(struct factor *factor, size_t n, struct error *err);
+int factor_allocate(struct factor *factor, size_t n, struct error *err);
 void factor_free(struct factor *factor);
 
 /* Factors the matrix in U's upper half in place. Returns 0, or -1 if it is not numerically positive
  * definite; U is then overwritten. */
-int factor_make(struct factor *factor);
+int factor_compute(struct factor *factor);
 
 /* x (n) = A^-1 x; entries of removed rows are 0 on entry and return. */
 void factor_solve(const struct factor *factor, double *x);
 
 /* Removes row and column r from A. */
-void factor_drop(struct factor *factor, size_t r);
+void factor_remove(struct factor *factor, size_t r);
 
 /* Changes A to the basis in which b_j is replaced by b_j - b_i, i < j: subtracts row i from row j
  * and column i from column j. */

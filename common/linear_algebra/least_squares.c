@@ -43,8 +43,8 @@ struct stacked {
     struct place *place;     /* (rows), then (n) of the columns */
 };
 
-int stacked_create(struct stacked **stacked, size_t rows, size_t n, size_t ones, bool refined,
-                   struct error *err) {
+int least_squares_create(struct stacked **stacked, size_t rows, size_t n, size_t ones, bool refined,
+                         struct error *err) {
     struct stacked *made = memory_zeros(1, sizeof *made, "a system", err);
     *stacked = NULL;
     if (!made) {
@@ -68,17 +68,17 @@ int stacked_create(struct stacked **stacked, size_t rows, size_t n, size_t ones,
     made->pivot = memory_array(n, sizeof *made->pivot, "a system", err);
     made->place = memory_array(rows + n, sizeof *made->place, "a system", err);
     if (!made->block || !made->pivot || !made->place) {
-        stacked_free(made);
+        least_squares_free(made);
         return -1;
     }
     for (size_t k = 0; k < ones; k++) {
-        stacked_row(made, rows - ones + k)[k] = 1;
+        least_squares_row(made, rows - ones + k)[k] = 1;
     }
     *stacked = made;
     return 0;
 }
 
-void stacked_free(struct stacked *stacked) {
+void least_squares_free(struct stacked *stacked) {
     if (stacked) {
         free(stacked->block);
         free(stacked->pivot);
@@ -87,7 +87,7 @@ void stacked_free(struct stacked *stacked) {
     }
 }
 
-double *stacked_row(struct stacked *stacked, size_t i) {
+double *least_squares_row(struct stacked *stacked, size_t i) {
     return stacked->A + i * stacked->n;
 }
 
@@ -166,7 +166,7 @@ static bool factor_sum(struct stacked *stacked) {
     return info == 0 && condition >= MIN_RECIPROCAL_CONDITION;
 }
 
-int stacked_factor(struct stacked *stacked) {
+int least_squares_factor(struct stacked *stacked) {
     size_t rows = stacked->rows, n = stacked->n;
     int m = (int)rows, order = (int)n, info = 0;
     stacked->summed = stacked->refined && factor_sum(stacked);
@@ -191,7 +191,7 @@ int stacked_factor(struct stacked *stacked) {
     return info == 0 ? 0 : -1;
 }
 
-void stacked_solve(const struct stacked *stacked, double *x) {
+void least_squares_solve(const struct stacked *stacked, double *x) {
     size_t n = stacked->n;
     for (size_t k = 0; stacked->summed && k < n; k++) {
         x[k] *= stacked->scale[k];

@@ -18,19 +18,19 @@ struct stacked;
  * to length 1, is factored itself if its condition number is below 10^12 (three times faster).
  * Otherwise columns are sorted once by size, without further pivoting (less than the theory
  * requires, two to three times faster from a thousand columns on). Returns -1 with err set if
- * memory is short or sizes too large. The caller ends with stacked_free. */
-int stacked_create(struct stacked **stacked, size_t rows, size_t n, size_t ones, bool refined,
-                   struct error *err);
-void stacked_free(struct stacked *stacked);
+ * memory is short or sizes too large. The caller ends with least_squares_free. */
+int least_squares_create(struct stacked **stacked, size_t rows, size_t n, size_t ones, bool refined,
+                         struct error *err);
+void least_squares_free(struct stacked *stacked);
 
 /* Row i (n) of A, which the caller fills, in any order; row i + 1 follows it. Factorisations keep
  * A. */
-double *stacked_row(struct stacked *stacked, size_t i);
+double *least_squares_row(struct stacked *stacked, size_t i);
 
 /* Factors A'A + E. Returns 0, or -1 if it is numerically singular or A is not finite. */
-int stacked_factor(struct stacked *stacked);
+int least_squares_factor(struct stacked *stacked);
 
 /* x (n) = (A'A + E)^-1 x. */
-void stacked_solve(const struct stacked *stacked, double *x);
+void least_squares_solve(const struct stacked *stacked, double *x);
 
 #endif

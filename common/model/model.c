@@ -18,7 +18,7 @@ void model_free(struct model *model) {
     free(model->solver);
     scale_free(&model->scale);
     free(model->bias);
-    if (!model->lent_columns) {
+    if (!model->borrowed_columns) {
         indices_free(&model->columns);
     }
     for (size_t i = 0; i < model->n_entries; i++) {

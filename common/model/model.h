@@ -51,7 +51,7 @@ struct model {
      * same columns if there is a scaling by column. */
     struct indices columns;
     uint32_t n_columns;
-    bool lent_columns; /* the list is borrowed */
+    bool borrowed_columns; /* the list is borrowed */
 
     /* the body: one of three */
     double *weights;      /* linear, not pairs: (n_columns, n_outputs) row-major; or ... */

@@ -50,7 +50,7 @@ int model_sink_open(struct model_sink **sink, struct output *output, struct outp
     struct model_sink *opened = memory_zeros(1, sizeof *opened, "a model buffer", err);
     const char *path = output_path(output);
     size_t length = strlen(path);
-    if (!opened || output_open_taker(&opened->text, path, take, opened, err) < 0) {
+    if (!opened || output_open_function(&opened->text, path, take, opened, err) < 0) {
         free(opened);
         return -1;
     }

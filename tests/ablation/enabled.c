@@ -1,5 +1,5 @@
-/* Replaces fit/policy_enabled.c in the programs of `make ablation`: disables the policy row that the environment
- * variable DUALSVM_WITHOUT names, as FAMILY:ALGORITHM. */
+/* Replaces fit/policy_enabled.c in the programs of `make ablation`: disables the policy row that
+ * the environment variable DUALSVM_WITHOUT names, as FAMILY:ALGORITHM. */
 #include "fit/policy.h"
 
 #include <stdlib.h>

@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     folds_free(&folds);
 
     err = (struct error){.kind = ERROR_NONE, .text = ""};
-    status = weights_read(path, weight, 0, n, n, &err);
+    status = row_weights_read(path, weight, 0, n, n, &err);
     fuzz_demand_told(status, &err);
     if (status == 0 && plain) {
         check_weights(weight, n, text);

@@ -1,6 +1,6 @@
 /* Conditional gradient (Frank and Wolfe 1956) on the dual of the multi-label Rank-SVM with the
- * hinge loss, from its definition: a plain solver for comparison with those of families/ml/solver. It
- * includes no file of the project.
+ * hinge loss, from its definition: a plain solver for comparison with those of families/ml/solver.
+ * It includes no file of the project.
  *
  * With K positive semidefinite, rows i, labels Y_i of q, lambda_i = C / (|Y_i| (q - |Y_i|)), scores
  * S = K beta:  D = sum_i sum_{p in Y_i} beta_ip - tr(beta' K beta) / 2. The vertex for given scores

@@ -1,6 +1,6 @@
 /* Assertions of the unit tests. The first check that fails is printed on standard output, with its
- * position, and ends the program with exit code 1. A part that passed prints a line that begins with
- * "ok: "; without such a line the Bats helper assumes that the program checked nothing. */
+ * position, and ends the program with exit code 1. A part that passed prints a line that begins
+ * with "ok: "; without such a line the Bats helper assumes that the program checked nothing. */
 #ifndef TESTS_UNIT_CHECK_H
 #define TESTS_UNIT_CHECK_H
 

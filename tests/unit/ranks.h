@@ -133,8 +133,8 @@ void cluster_broadcast(struct cluster *cluster, void *bytes, size_t n, size_t fr
     }
 }
 
-int cluster_gather(struct cluster *cluster, const void *own, size_t n, char **all, size_t *start,
-                   struct error *err) {
+int cluster_allgather(struct cluster *cluster, const void *own, size_t n, char **all, size_t *start,
+                      struct error *err) {
     struct ranks alone = {.n = 1, .brought = {own}, .bytes = {n}}, *ranks = &alone;
     if (cluster) {
         ranks = cluster->ranks;

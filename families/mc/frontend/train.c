@@ -80,12 +80,12 @@ static int check_export(const struct names *names, struct error *err) {
     return 0;
 }
 
-static enum family_share share(struct point point, const struct family_size *size) {
+static enum family_distribution share(struct point point, const struct family_size *size) {
     enum mc_method method = (enum mc_method)point_choice(point, "solver");
     bool ascent = method == MC_AUTO || method == MC_BCD;
-    return ascent && size->room && !rounds_pay(size->ranks, size->values, size->features)
-               ? FAMILY_ALONE
-               : FAMILY_APART;
+    return ascent && size->room && !rounds_are_faster(size->ranks, size->values, size->features)
+               ? FAMILY_SINGLE_PROCESS
+               : FAMILY_DISTRIBUTED_ROWS;
 }
 
 static int check_data(const struct options *options, const struct data *data,

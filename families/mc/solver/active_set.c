@@ -173,7 +173,7 @@ static void fix(struct mc_active *active, size_t t, bool anew) {
         active->gradient[t] = 0;
         active->n_moving--;
         if (!anew) {
-            factor_drop(&active->factor, t);
+            factor_remove(&active->factor, t);
         }
     }
 }
@@ -228,7 +228,7 @@ static bool maximise(struct mc_active *active, const struct mc_active_iteration 
         find_step(active);
         double slope = array_dot(active->gradient, active->step, active->n_directions);
         if (!(slope > MIN_RELATIVE_SLOPE * best) || !isfinite(slope) ||
-            monitor_late(iteration->monitor)) {
+            monitor_past_deadline(iteration->monitor)) {
             return true;
         }
         best = fmax(best, slope);
@@ -284,7 +284,8 @@ int mc_active_iterate(struct mc_active *active, struct mc_active_iteration *iter
     iteration->gain = 0;
     iteration->size = 0;
     iteration->too_many = false;
-    for (size_t c = 0; c < n_subproblems && !(c > 0 && monitor_late(iteration->monitor)); c++) {
+    for (size_t c = 0; c < n_subproblems && !(c > 0 && monitor_past_deadline(iteration->monitor));
+         c++) {
         size_t n_inside;
         if (mc_active_choose(active, iteration, n_subproblems > 1 ? c : MC_NO_ENTRY, &n_inside,
                              err) < 0) {

@@ -323,7 +323,7 @@ static void fill_matrix(struct mc_active *active, double ridge) {
 
 int mc_active_factor(struct mc_active *active, bool *done, struct error *err) {
     size_t n = active->n_directions;
-    if (fill_kernel(active, err) < 0 || factor_reserve(&active->factor, n, err) < 0) {
+    if (fill_kernel(active, err) < 0 || factor_allocate(&active->factor, n, err) < 0) {
         return -1;
     }
     for (size_t t = 0; t < n; t++) {
@@ -334,7 +334,7 @@ int mc_active_factor(struct mc_active *active, bool *done, struct error *err) {
         0; /* always a ridge: along directions without curvature the step then leads to a bound */
     while (!*done && (ridge = cholesky_next_ridge(ridge)) < INFINITY) {
         fill_matrix(active, (double)n * ridge);
-        *done = factor_make(&active->factor) == 0;
+        *done = factor_compute(&active->factor) == 0;
     }
     return 0;
 }

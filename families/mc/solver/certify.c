@@ -68,7 +68,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
 
 /* K_ii of the rows, (n), or their norm bounds. Where this is 0, the maximal alpha counts. */
 static const double *diagonal_of(const struct mc_task *task, const struct mc_dual *dual) {
-    return dual->q ? dual->q : certify_reach(task->certify);
+    return dual->q ? dual->q : certify_norm_bounds(task->certify);
 }
 
 /* Rounding-error bounds of the rows' coefficients, (n), by |u(alpha)| <= 2 M sum alpha. A row whose
@@ -87,7 +87,8 @@ static double *find_rounding(const struct mc_task *task, double cost, const stru
     }
     struct cluster *cluster = task->problem->cluster;
     if (!task->problem->gram) {
-        unit += certify_sum_rounding(cluster_count(cluster, n_used) + cluster_size(cluster) - 1);
+        unit += certify_coefficient_rounding(cluster_count(cluster, n_used) +
+                                             cluster_size(cluster) - 1);
     }
     for (size_t i = 0; error && i < task->n; i++) {
         double cap = cost * task->weight[task->y[i]];
@@ -141,7 +142,7 @@ double mc_zero_loss(const struct mc_task *task, double cost) {
     for (size_t i = 0; i < task->n; i++) {
         certify_total_add(&total, task->weight[task->y[i]], mc_max_alpha_sum(&task->shape));
     }
-    certify_total_join(&total, task->problem->cluster);
+    certify_total_over_processes(&total, task->problem->cluster);
     return certify_total_times(&total, cost);
 }
 

@@ -203,7 +203,7 @@ double mc_interior_work(const struct mc_task *task) {
     double n = (double)task->n_all, k = (double)task->shape.k, pairs = k * (k + 1) / 2;
     double d = problem->gram ? n : (double)problem->data->n_features + (task->bias > 0 ? 1 : 0);
     double size = d * k;
-    if (size > MAX_WEIGHTS || (problem->gram && n > ROW_FEATURES_MOST) || n * d > MAX_VALUES ||
+    if (size > MAX_WEIGHTS || (problem->gram && n > MAX_FACTOR_ROWS) || n * d > MAX_VALUES ||
         n * pairs > MAX_VALUES || n * k > MAX_HINGES) {
         return INFINITY;
     }
@@ -467,7 +467,7 @@ static int run(void *context, double epsilon, const struct monitor *monitor, str
 
 /* The sum over rows of the largest coefficient of W (n, k) times the row's norm bound. */
 static double size_of(const struct mc_interior *mc, const double *W) {
-    const double *norm = certify_reach(mc->task->certify);
+    const double *norm = certify_norm_bounds(mc->task->certify);
     double sum = 0;
     for (size_t i = 0; i < mc->n; i++) {
         sum += array_largest(W + i * mc->k, mc->k) * norm[i];
@@ -480,7 +480,7 @@ static double size_of(const struct mc_interior *mc, const double *W) {
 static int fit_with_margin(struct mc_interior *mc, const struct mc_goal *goal, double part,
                            const struct monitor *monitor, double *size, struct mc_fit *fit,
                            struct error *err) {
-    const double *norm = certify_reach(mc->task->certify);
+    const double *norm = certify_norm_bounds(mc->task->certify);
     struct mc_fit other = {0};
     for (size_t i = 0; i < mc->n; i++) {
         mc->margin[i] = 1 + part * norm[i];
@@ -543,8 +543,8 @@ static int make_features(struct mc_interior *mc, bool *possible, struct error *e
     if (score_map_create(&map, &problem, err) < 0) {
         return -1;
     }
-    int status = row_features_create(&mc->own, &problem, &map, &none, certify_reach(task->certify),
-                                     possible, err);
+    int status = row_features_create(&mc->own, &problem, &map, &none,
+                                     certify_norm_bounds(task->certify), possible, err);
     score_map_free(&map);
     mc->d = *possible ? mc->own.m : 0;
     return status;

@@ -163,7 +163,7 @@ static int run(struct admm *admm, double epsilon, const struct monitor *monitor,
                struct error *err) {
     struct progress progress = {.rate = {.earlier = INFINITY}};
     for (uint64_t t = 1; !fit->reason; t++) {
-        if (monitor_late(monitor)) {
+        if (monitor_past_deadline(monitor)) {
             fit->reason = monitor_check(monitor, fit->iterations, admm->primal, admm->dual);
         } else if (splitting_iterate(&admm->splitting) < 0) {
             fit->reason = STOP_STALLED;

@@ -236,7 +236,7 @@ int mc_admm_active_set(struct admm *admm, double epsilon, double evaluation, dou
             return -1;
         }
         double absolute_gap = admm->primal - admm->dual;
-        if (gap_reached(admm->primal, admm->dual, epsilon) || monitor_late(monitor) ||
+        if (gap_reached(admm->primal, admm->dual, epsilon) || monitor_past_deadline(monitor) ||
             !(iteration.gain > MIN_GAIN * absolute_gap) || iteration.too_many ||
             admm->active_set_work > MAX_WORK * admm->work || used_here > needed) {
             return 0;

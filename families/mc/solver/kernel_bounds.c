@@ -97,8 +97,8 @@ static int update_scores(struct mc_kernel *kernel, struct error *err) {
     }
     int status = change ? 0 : -1;
     if (status == 0 && m > 0) {
-        status =
-            columns_multiply(kernel->columns, kernel->set, m, change, k, NULL, 0, kernel->F, err);
+        status = column_cache_multiply(kernel->columns, kernel->set, m, change, k, NULL, 0,
+                                       kernel->F, err);
     }
     free(change);
     return status;
@@ -193,7 +193,8 @@ static int rescale(struct mc_kernel *kernel, const struct points *points, struct
         next = kernel->scale * (1 + RESCALING_GROWTH * (fit->certificate.length - 1));
         bool better = fit->primal < best.primal;
         scale = better ? kernel->scale : scale;
-        certify_join(better ? &fit->certificate : &best, better ? &best : &fit->certificate);
+        certify_take_better_dual(better ? &fit->certificate : &best,
+                                 better ? &best : &fit->certificate);
         best = better ? fit->certificate : best;
     }
     if (status == 0 && kernel->scale != scale) {

@@ -24,7 +24,7 @@ int mc_kernel_components_find(struct parts *parts, const struct mc_task *task,
     *parts = (struct parts){0};
     bool possible = task->n > MIN_COMPONENT && task->n <= MAX_ROWS && task->bias == 0 &&
                     !problem->cluster && !rows->cluster && rows->kernel->type != KERNEL_PRECOMPUTED;
-    return possible ? parts_find(parts, problem, MIN_COMPONENT, monitor, err) : 0;
+    return possible ? components_find(parts, problem, MIN_COMPONENT, monitor, err) : 0;
 }
 
 /* A component as a task: its data, its kernel matrix in double, its rows' classes. */
@@ -70,7 +70,7 @@ static int make_component(const struct mc_task *task, const uint32_t *row, size_
                          .gram = component->gram,
                          .n = n,
                          .threads = whole->threads,
-                         .cache_bytes = whole->cache_bytes - gram_kept_bytes(component->gram)};
+                         .cache_bytes = whole->cache_bytes - gram_cached_bytes(component->gram)};
     component->task.problem = &component->problem;
     component->task.n = component->task.n_all = n;
     component->task.y = component->y;
@@ -132,11 +132,11 @@ static enum stop_reason check(void *context, uint64_t iteration, double primal, 
 }
 
 static bool is_late(void *context) {
-    return monitor_late(((const struct component_monitor *)context)->wrapped);
+    return monitor_past_deadline(((const struct component_monitor *)context)->wrapped);
 }
 
 static double seconds_left(void *context) {
-    return monitor_left(((const struct component_monitor *)context)->wrapped);
+    return monitor_seconds_left(((const struct component_monitor *)context)->wrapped);
 }
 
 static void set_algorithm(void *context, enum algorithm algorithm) {

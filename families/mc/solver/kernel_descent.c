@@ -16,7 +16,7 @@ enum {
     FIRST_PART = 60,  /* or 1/60 of all, if that is more */
     MAX_SET = 14000,  /* rows of the largest set at first; its matrix has 784 MB */
     PATIENCE = 8,     /* solved working sets without PROGRESS until the descent has stalled; */
-    SOLVED = 8,       /* an unsolved working set counts as 1/8 of a solved one, */
+    SOLVED = 8,       /* an zero_only working set counts as 1/8 of a solved one, */
     ACTIVE_SET_ITERATION = 2 /* an active-set iteration as 2/8 */
 };
 
@@ -47,7 +47,7 @@ static int divide_memory(struct mc_kernel *kernel, size_t m, struct error *err) 
     size_t stride = mc_kernel_set_stride(m);
     size_t bytes = kernel->task->problem->cache_bytes, own = m * stride * sizeof(float);
     size_t min = (size_t)((double)bytes * MIN_COLUMNS);
-    columns_limit(kernel->columns, own < bytes - min ? bytes - own : min);
+    column_cache_limit(kernel->columns, own < bytes - min ? bytes - own : min);
     free(kernel->K);
     kernel->K = memory_array(m, stride * sizeof(float), "a working set", err);
     kernel->max_set = m;
@@ -221,14 +221,14 @@ static int iterate(struct mc_kernel *kernel, double target, const struct monitor
         }
         kernel->slow = is_slow(kernel, &progress, target);
         if (kernel->slow) {
-            fit->reason = STOP_CROWDED;
+            fit->reason = STOP_WORKING_SET;
             return evaluate(kernel, &progress, target, err);
         }
     }
     kernel->slow = progress.n_gaining > kernel->max_set && isfinite(kernel->fallback_work);
-    fit->reason = progress.n_gaining > kernel->max_set ? STOP_CROWDED
+    fit->reason = progress.n_gaining > kernel->max_set ? STOP_WORKING_SET
                   : kernel->exact                      ? STOP_ROUNDING
-                                                       : STOP_PRECISION;
+                                                       : STOP_FLOAT_KERNEL;
     return 0;
 }
 
@@ -243,7 +243,7 @@ static int run(void *context, double epsilon, const struct monitor *monitor, str
         return -1;
     }
     kernel->iterations = fit->iterations;
-    if (fit->reason == STOP_PRECISION && fit->certificate.gap <= kernel->best / 2) {
+    if (fit->reason == STOP_FLOAT_KERNEL && fit->certificate.gap <= kernel->best / 2) {
         fit->reason = STOP_REACHED;
     }
     kernel->best = fmin(kernel->best, fit->certificate.gap);
@@ -284,8 +284,8 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
     int status = divide_memory(kernel, m, err) < 0
                      ? -1
                      : mc_fit_tighten(run, kernel, goal, monitor, fit, err);
-    if (fit->reason == STOP_ROUNDS) { /* each run lost by rounding what it gained */
-        fit->reason = kernel->exact ? STOP_STALLED : STOP_PRECISION;
+    if (fit->reason == STOP_OUTER_ITERATIONS) { /* each run lost by rounding what it gained */
+        fit->reason = kernel->exact ? STOP_STALLED : STOP_FLOAT_KERNEL;
     }
     free(kernel->K);
     kernel->K = NULL;
@@ -371,10 +371,11 @@ int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, stru
     made->task = task;
     made->n = task->n;
     made->k = task->shape.k;
-    made->exact = gram_is_wide(task->problem->gram) && gram_is_whole(task->problem->gram);
+    made->exact = gram_is_double(task->problem->gram) && gram_is_cached(task->problem->gram);
     made->cheap = is_cheap(task);
     size_t bytes = made->cheap ? 0 : task->problem->cache_bytes;
-    if (allocate(made, err) < 0 || columns_create(&made->columns, task->problem, bytes, err) < 0 ||
+    if (allocate(made, err) < 0 ||
+        column_cache_create(&made->columns, task->problem, bytes, err) < 0 ||
         score_map_create(&made->map, task->problem, err) < 0 ||
         made->map.diagonal(&made->map, made->q, err) < 0 ||
         mc_active_create(&made->active, task, err) < 0 ||
@@ -394,7 +395,7 @@ void mc_kernel_free(struct mc_kernel *kernel) {
         return;
     }
     score_map_free(&kernel->map);
-    columns_free(kernel->columns);
+    column_cache_free(kernel->columns);
     mc_alpha_free(&kernel->alpha);
     mc_alpha_free(&kernel->before);
     mc_active_free(kernel->active);

@@ -56,8 +56,8 @@ static int fill_surrogate(struct admm *admm, struct error *err) {
     for (size_t i = 0; diagonal && i < admm->n; i++) {
         diagonal[i] = fmax(0, admm->kernel->q[i] - task->bias * task->bias);
     }
-    int status = diagonal ? splitting_fill_low(&admm->splitting, task->problem->gram,
-                                               task->problem->rows, diagonal, err)
+    int status = diagonal ? splitting_fill_surrogate(&admm->splitting, task->problem->gram,
+                                                     task->problem->rows, diagonal, err)
                           : -1;
     free(diagonal);
     return status;
@@ -68,7 +68,7 @@ static int iterate(struct admm *admm, const struct monitor *monitor, uint64_t *e
     const struct mc_kernel *kernel = admm->kernel;
     double n_free[MAX_EVALUATIONS + 1] = {0};
     for (*evaluations = 0; *evaluations < MAX_EVALUATIONS;) {
-        for (int t = 0; t < EVALUATION_INTERVAL && !monitor_late(monitor); t++) {
+        for (int t = 0; t < EVALUATION_INTERVAL && !monitor_past_deadline(monitor); t++) {
             if (splitting_iterate(&admm->splitting) < 0) {
                 return -1;
             }
@@ -93,7 +93,7 @@ int mc_kernel_surrogate(struct mc_kernel *kernel, const struct mc_goal *goal,
     *fit = (struct mc_fit){0};
     int status =
         mc_admm_create(&admm, kernel, &low, err) < 0 || fill_surrogate(&admm, err) < 0 ? -1 : 0;
-    if (status == 0 && low_rank_left(&admm.splitting.low) <= MAX_RESIDUAL &&
+    if (status == 0 && low_rank_remaining_trace(&admm.splitting.low) <= MAX_RESIDUAL &&
         mc_admm_start(&admm) == 0 && iterate(&admm, monitor, &evaluations) == 0) {
         kernel->from_surrogate = true;
         status = mc_admm_get_alpha(&admm, &kernel->alpha, err) < 0

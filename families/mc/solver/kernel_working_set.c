@@ -190,7 +190,7 @@ static int inner_create(struct inner *inner, struct mc_kernel *kernel, size_t m,
     if (!inner->change || !delayed->change || !delayed->by_class || !delayed->begin ||
         mc_sampling_create(&inner->sampling, m, MIN_PREFERENCE, RATE, kernel->task->seed, err) <
             0 ||
-        columns_square(kernel->columns, kernel->set, m, inner->K, inner->stride, err) < 0) {
+        column_cache_square(kernel->columns, kernel->set, m, inner->K, inner->stride, err) < 0) {
         return -1;
     }
     for (size_t a = 0; a < m; a++) {
@@ -469,7 +469,7 @@ int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double target_gap,
     struct descent descent = {.best = INFINITY, .rate = {.earlier = INFINITY}};
     *end = MC_SET_ENDED;
     while (status == 0 && *end == MC_SET_ENDED && descent.sweeps < max &&
-           !(descent.sweeps > 0 && monitor_late(monitor))) {
+           !(descent.sweeps > 0 && monitor_past_deadline(monitor))) {
         status = inner_sweep(&inner, err);
         descent.sweeps++;
         descent.work += work_blas2_float(inner.work);

@@ -416,8 +416,9 @@ static int NAME(check_progress)(struct NAME(descent) * descent, struct mc_linear
                patience(linear, gap, NAME(PATIENCE), progress->start)) {
         linear->end = STALLED;
     }
-    progress->next = sweeps + pace_wait(gap, progress->last, sweeps - progress->last_at,
-                                        linear->target, sweeps - progress->start);
+    progress->next =
+        sweeps + sweeps_to_next_evaluation(gap, progress->last, sweeps - progress->last_at,
+                                           linear->target, sweeps - progress->start);
     progress->last = gap;
     progress->last_at = sweeps;
     return status;
@@ -466,7 +467,7 @@ static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor
                                       .last = INFINITY};
     linear->end = RUNNING;
     while (status == 0 && linear->end == RUNNING) {
-        if (linear->sweeps >= progress.next && !monitor_late(monitor)) {
+        if (linear->sweeps >= progress.next && !monitor_past_deadline(monitor)) {
             status = NAME(check_progress)(&descent, linear, &progress, &point, err);
         }
         if (status == 0 && linear->end == RUNNING) {

@@ -64,7 +64,7 @@ static int NAME(run_ahead)(struct NAME(descent) * descent, struct mc_linear *lin
                            struct error *err) {
     size_t width = descent->blocks.width, k = linear->shape.k;
     size_t entries = (linear->n_features + (size_t)1) * width;
-    descent->extrapolation = linear->rounds.parts > 1 ? 0 : rounds_ahead(&linear->rounds);
+    descent->extrapolation = linear->rounds.parts > 1 ? 0 : rounds_extrapolation(&linear->rounds);
     for (size_t e = 0; e < entries; e++) {
         REAL moved = descent->W[e] - descent->common[e];
         descent->common[e] = descent->W[e];
@@ -113,7 +113,7 @@ static int NAME(round)(struct NAME(descent) * descent, struct mc_linear *linear,
     n = all ? linear->n : n;
     NAME(join_steps)(descent, linear, mc_linear_alpha_gain(linear, order, n), products);
     double slope = descent->step[weights] - products[0];
-    double theta = rounds_go(&linear->rounds, slope, products[1]);
+    double theta = rounds_step_length(&linear->rounds, slope, products[1]);
     NAME(move)(descent, linear, theta);
     return mc_linear_apply_step(linear, theta, order, n, err);
 }
@@ -125,14 +125,14 @@ static int NAME(sweep_together)(struct NAME(descent) * descent, struct mc_linear
     double unwatched = 0;
     linear->sweeps += linear->rounds.repeats;
     for (size_t part = 0; part < linear->rounds.parts; part++) {
-        size_t first, end = rounds_part(&linear->rounds, n, part, &first);
+        size_t first, end = rounds_rows(&linear->rounds, n, part, &first);
         if (NAME(round)(descent, linear, linear->sampling.order + first, end - first, err) < 0) {
             return -1;
         }
         unwatched += linear->rounds.work;
         if (unwatched > MC_TIME_CHECK_WORK) {
             unwatched = 0;
-            if (monitor_late(monitor)) {
+            if (monitor_past_deadline(monitor)) {
                 break;
             }
         }

@@ -95,7 +95,7 @@ NAME(visit)(struct NAME(descent) * descent, struct mc_linear *linear, const uint
         work += width * (row.n + 1);
         if (work > MC_TIME_CHECK_WORK) {
             work = 0;
-            if (monitor_late(monitor)) {
+            if (monitor_past_deadline(monitor)) {
                 break;
             }
         }

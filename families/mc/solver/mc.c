@@ -122,14 +122,15 @@ struct solving {
 };
 
 /* Solves to a gap of epsilon, and updates the best iterate: a tolerance_run. */
-static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+static int solve_to(void *context, double epsilon, struct tolerance_result *end,
+                    struct error *err) {
     struct solving *solving = context;
     const struct mc_parameters *parameters = solving->parameters;
     struct mc_fit found = {0}, *fit = solving->fit;
     struct mc_state state = {&solving->mc->solvers, parameters->method, parameters->cost, epsilon,
                              &found};
     struct monitor_run run;
-    const struct monitor onward = monitor_after(&run, solving->monitor, fit->iterations, 0);
+    const struct monitor onward = monitor_continue(&run, solving->monitor, fit->iterations, 0);
     if (mc_policy_solve(&state, &onward, err) < 0) {
         mc_fit_free(&found);
         return -1;
@@ -169,7 +170,7 @@ static int give_zero(struct mc *mc, double cost, struct solution *solution, stru
         solution_free(solution);
         return -1;
     }
-    certify_nothing(mc->problem, mc_zero_loss(&mc->task, cost), solution);
+    certify_zero_solution(mc->problem, mc_zero_loss(&mc->task, cost), solution);
     return 0;
 }
 
@@ -177,14 +178,14 @@ int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct
              struct solution *solution, struct error *err) {
     struct mc_fit fit = {0};
     *solution = (struct solution){0};
-    if (monitor_late(monitor)) {
+    if (monitor_past_deadline(monitor)) {
         return give_zero(mc, parameters->cost, solution, err);
     }
     if (run(mc, parameters, monitor, &fit, err) < 0) {
         mc_fit_free(&fit);
         return -1;
     }
-    if (fit.unsolved) {
+    if (fit.zero_only) {
         return give_zero(mc, parameters->cost, solution, err);
     }
     *solution = (struct solution){.n_outputs = mc->labels.names.n,
@@ -193,8 +194,8 @@ int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct
                                   .iterations = fit.iterations};
     mc_alpha_free(&mc->alpha);
     mc->alpha = fit.alpha;
-    certify_conclude(&fit.certificate, parameters->epsilon, fit.reason ? fit.reason : STOP_ROUNDS,
-                     solution);
+    certify_conclude(&fit.certificate, parameters->epsilon,
+                     fit.reason ? fit.reason : STOP_OUTER_ITERATIONS, solution);
     size_t k = solution->n_outputs;
     if (fit.certificate.worse) { /* the zero solution, whose primal is certified, is better */
         memset(solution->weights, 0, weight_rows(mc) * k * sizeof *solution->weights);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct huber_pace PACE = {
+static const struct huber_schedule PACE = {
     .near = 0.5, .careful = 0.3, .bold = 0.01, .most = 0.3, .least = 1e-9, .patience = 25};
 /* Largest smoothing: margins are 1. */
 static const double MU_FIRST = 1;
@@ -215,12 +215,12 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
     return 0;
 }
 
-static void keep_primal(void *context) {
+static void store_primal(void *context) {
     const struct newton *newton = context;
     memcpy(newton->fit->weights, newton->w, newton->size * sizeof *newton->w);
 }
 
-static void keep_dual(void *context) {
+static void store_dual(void *context) {
     struct newton *newton = context;
     memcpy(newton->best_dual_w, newton->dual, newton->size * sizeof *newton->dual);
     if (newton->alpha_status == 0) {
@@ -244,8 +244,8 @@ static int lower_mu(void *context, double region, double mu, struct error *err) 
 }
 
 static const struct huber_steps STEPS = {.look = evaluate,
-                                         .keep_primal = keep_primal,
-                                         .keep_dual = keep_dual,
+                                         .store_primal = store_primal,
+                                         .store_dual = store_dual,
                                          .lower = lower_mu,
                                          .step = newton_step,
                                          .search = search};

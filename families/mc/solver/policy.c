@@ -31,7 +31,7 @@ static int run_algorithm(struct mc_state *state, algorithm_run solve, const stru
                          struct error *err) {
     struct mc_fit found = {0};
     struct monitor_run run;
-    const struct monitor onward = monitor_after(&run, monitor, state->fit->iterations, 0);
+    const struct monitor onward = monitor_continue(&run, monitor, state->fit->iterations, 0);
     const struct mc_goal goal = {.cost = state->cost, .epsilon = state->epsilon};
     if (solve(state, goal, &onward, &found, err) < 0) {
         mc_fit_free(&found);
@@ -44,7 +44,7 @@ static int run_algorithm(struct mc_state *state, algorithm_run solve, const stru
 /* Whether the gap or a limit of the user is reached. */
 static bool is_done(const void *context) {
     const struct mc_fit *fit = ((const struct mc_state *)context)->fit;
-    return fit->unsolved ||
+    return fit->zero_only ||
            (fit->weights && (stop_limited(fit->reason) ||
                              fit->certificate.gap <= ((const struct mc_state *)context)->epsilon));
 }
@@ -297,7 +297,7 @@ int mc_policy_solve(struct mc_state *state, const struct monitor *monitor, struc
 void mc_solvers_free(struct mc_solvers *solvers) {
     mc_linear_free(solvers->linear);
     mc_kernel_free(solvers->kernel);
-    parts_free(&solvers->components);
+    components_free(&solvers->components);
 }
 
 /* ---- handovers ---- */

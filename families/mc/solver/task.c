@@ -27,19 +27,20 @@ void mc_fit_join(struct mc_fit *fit, struct mc_fit *other) {
         fit->reason = reason;
     }
     if (other->certificate.certified &&
-        other->certificate.dual > fit->certificate.dual) { /* certify_join takes this dual bound */
+        other->certificate.dual >
+            fit->certificate.dual) { /* certify_take_better_dual takes this dual bound */
         struct mc_alpha alpha = fit->alpha;
         fit->alpha = other->alpha;
         other->alpha = alpha;
     }
-    certify_join(&fit->certificate, &other->certificate);
+    certify_take_better_dual(&fit->certificate, &other->certificate);
     fit->dual = fit->certificate.dual;
     fit->iterations = iterations;
     mc_fit_free(other);
 }
 
 void mc_fit_take(struct mc_fit *fit, struct mc_fit *found) {
-    if (fit->weights && found->unsolved) {
+    if (fit->weights && found->zero_only) {
         fit->reason = found->reason;
         return;
     }
@@ -59,7 +60,8 @@ struct tightening {
     struct mc_fit *fit;
 };
 
-static int run_once(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+static int run_once(void *context, double epsilon, struct tolerance_result *end,
+                    struct error *err) {
     const struct tightening *outer = context;
     struct mc_fit found = {0}, *fit = outer->fit;
     if (outer->run(outer->solver, epsilon, outer->monitor, &found, err) < 0) {
@@ -70,14 +72,14 @@ static int run_once(void *context, double epsilon, struct tolerance_end *end, st
     mc_fit_take(fit, &found);
     fit->iterations = iterations;
     const struct certificate *certificate = &fit->certificate;
-    if (!fit->unsolved && certificate->gap <= outer->goal->epsilon) {
+    if (!fit->zero_only && certificate->gap <= outer->goal->epsilon) {
         fit->reason = STOP_REACHED;
     } else if (!fit->reason && mc_is_rounding(certificate, certificate->paid)) {
         fit->reason = STOP_ROUNDING;
     }
-    *end = (struct tolerance_end){.gap = certificate->certified ? certificate->gap : (double)NAN,
-                                  .limited = stop_limited(fit->reason),
-                                  .converged = !fit->reason};
+    *end = (struct tolerance_result){.gap = certificate->certified ? certificate->gap : (double)NAN,
+                                     .limited = stop_limited(fit->reason),
+                                     .converged = !fit->reason};
     return 0;
 }
 
@@ -88,8 +90,8 @@ int mc_fit_tighten(mc_run run, void *solver, const struct mc_goal *goal,
         mc_fit_free(fit);
         return -1;
     }
-    if (!fit->reason && !fit->unsolved && !(fit->certificate.gap <= goal->epsilon)) {
-        fit->reason = STOP_ROUNDS;
+    if (!fit->reason && !fit->zero_only && !(fit->certificate.gap <= goal->epsilon)) {
+        fit->reason = STOP_OUTER_ITERATIONS;
     }
     return 0;
 }

@@ -200,7 +200,7 @@ static void iterate(struct normal *normal, bool *late) {
             normal->p[k] = normal->z[k] + (step > 0 ? rz / last * normal->p[k] : 0);
         }
         last = rz;
-        *late = monitor_late(normal->work->monitor);
+        *late = monitor_past_deadline(normal->work->monitor);
         if (*late) {
             return;
         }
@@ -291,7 +291,7 @@ static int fit_ew(struct work *work, double *value, struct error *err) {
         return -1;
     }
     for (size_t i = 0; i < n && !work->late; i++) {
-        work->late = i % CLOCK_ROWS == 0 && !work->cluster && monitor_late(work->monitor);
+        work->late = i % CLOCK_ROWS == 0 && !work->cluster && monitor_past_deadline(work->monitor);
         const uint32_t *relevant = rows->relevant + rows->start[i];
         target[i] = ml_threshold_target(work->scores + i * q, (uint32_t)q, relevant,
                                         (uint32_t)(rows->start[i + 1] - rows->start[i]), work->list,
@@ -313,7 +313,7 @@ static int fit_cut(const struct work *work, const struct labelled *own, size_t n
                    double *value, struct error *err) {
     char *bytes = NULL;
     size_t *start = memory_array(cluster_size(work->cluster) + 1, sizeof *start, "scores", err);
-    if (!start || cluster_gather(work->cluster, own, n * sizeof *own, &bytes, start, err) < 0) {
+    if (!start || cluster_allgather(work->cluster, own, n * sizeof *own, &bytes, start, err) < 0) {
         free(start);
         return -1;
     }
@@ -399,7 +399,7 @@ int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
                         .cluster = rows->cluster,
                         .n_total = n_total,
                         .monitor = monitor,
-                        .late = monitor_late(monitor),
+                        .late = monitor_past_deadline(monitor),
                         .list = memory_array(rows->q, sizeof(struct ml_sort), "scores", err),
                         .merge = memory_array(rows->q, sizeof(struct ml_sort), "scores", err)};
     threshold->value = memory_zeros(threshold->n, sizeof(double), "a threshold", err);

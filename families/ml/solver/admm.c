@@ -5,7 +5,7 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
-#include "families/ml/solver/products.h"
+#include "families/ml/solver/kernel_products.h"
 #include "fit/work.h"
 #include "methods/admm.h"
 
@@ -330,7 +330,7 @@ void ml_admm_run(struct ml_admm *admm, double epsilon, double min_scale,
             admm->evaluations++;
             stop = monitor_check(monitor, admm->iterations, admm->best_primal, admm->best_dual);
             stop = !stop && is_stalled(admm) ? STOP_STALLED : stop;
-        } else if (monitor_late(monitor)) {
+        } else if (monitor_past_deadline(monitor)) {
             stop = STOP_TIME;
         }
     }

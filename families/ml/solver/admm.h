@@ -6,8 +6,8 @@
 
 #include "common/base/error.h"
 #include "common/kernel/problem.h"
+#include "families/ml/solver/fallback_fit.h"
 #include "families/ml/solver/label_sets.h"
-#include "families/ml/solver/points.h"
 #include "fit/monitor.h"
 
 #include <stdbool.h>

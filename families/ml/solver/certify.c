@@ -97,10 +97,11 @@ struct rounding {
 
 static int bound_rounding(struct certify *certify, const struct ml_claim *claim,
                           struct rounding *rounding, struct error *err) {
-    const double *norms = certify_reach(certify);
+    const double *norms = certify_norm_bounds(certify);
     const struct ml_rows *rows = claim->rows;
     double unit = ((double)rows->q + 8) * DBL_EPSILON;
-    double sums = certify_sum_rounding(rows->n_everywhere + cluster_size(rows->cluster) - 1);
+    double sums =
+        certify_coefficient_rounding(rows->n_everywhere + cluster_size(rows->cluster) - 1);
     *rounding =
         (struct rounding){.error = memory_zeros(rows->n_all, sizeof(double), "a certificate", err)};
     if (!rounding->error) {
@@ -178,7 +179,7 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
     g.error = rounding.error;
     double largest = 0;
     if (claim->residual &&
-        certify_largest_score(certify, rows->q, &g, norm_bound(claim), &largest, err) < 0) {
+        certify_score_bound(certify, rows->q, &g, norm_bound(claim), &largest, err) < 0) {
         free(rounding.error);
         return -1;
     }

@@ -412,7 +412,7 @@ static int sweep_distributed(struct ml_bcd *bcd, size_t *n, struct error *err) {
     }
     *n = choose_rows(bcd);
     for (size_t part = 0; part < rounds->plan.parts; part++) {
-        size_t first, end = rounds_part(&rounds->plan, *n, part, &first);
+        size_t first, end = rounds_rows(&rounds->plan, *n, part, &first);
         ml_distributed_begin(rounds, bcd);
         if (ml_store_sweep(&bcd->store, bcd->order + first, end - first, visit, bcd, &bcd->random,
                            err) < 0) {
@@ -442,7 +442,7 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
         return -1;
     }
     double start_gap = gap_relative(run->bounds.primal, run->bounds.dual);
-    pace_slow(&run->pace, run->work, start_gap, run->epsilon);
+    convergence_is_slow(&run->pace, run->work, start_gap, run->epsilon);
     run->converges_slowly = false;
     for (;;) {
         struct ml_bounds *bounds = &run->bounds;
@@ -476,8 +476,8 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
         bool better = gap < 0.9 * best_gap || bounds->dual - last_dual > STALLED * gap;
         stalled = better ? 0 : stalled + 1;
         best_gap = gap < best_gap ? gap : best_gap;
-        run->converges_slowly = pace_slow(&run->pace, run->work,
-                                          gap_relative(bounds->primal, bounds->dual), run->epsilon);
+        run->converges_slowly = convergence_is_slow(
+            &run->pace, run->work, gap_relative(bounds->primal, bounds->dual), run->epsilon);
         if (run->stop || run->converges_slowly || stalled >= MAX_STALLED) {
             return 0;
         }

@@ -147,7 +147,7 @@ void ml_distributed_end(struct ml_distributed *rounds, struct ml_bcd *bcd, const
     size_t weights = n_weights(bcd), width = bcd->store.width;
     double slope, curvature;
     sum_steps(rounds, bcd, order, n, &slope, &curvature);
-    double theta = rounds_go(&rounds->plan, slope, curvature);
+    double theta = rounds_step_length(&rounds->plan, slope, curvature);
     memcpy(bcd->store.W, rounds->W, weights * sizeof(double));
     memcpy(bcd->total, rounds->total, width * sizeof(double));
     array_add(bcd->store.W, theta, rounds->step, weights);

@@ -255,7 +255,7 @@ int ml_interior_start(struct ml_interior *ml, enum ml_loss loss, double cost, st
         return -1;
     }
     if (!ml->own_features) {
-        interior_tie(ml->interior, true);
+        interior_evaluate_primal_at_dual(ml->interior, true);
     }
     return 0;
 }
@@ -272,7 +272,7 @@ void ml_interior_run(struct ml_interior *ml, double epsilon, double min_scale,
     const double gap_share = 0.5; /* the rest is left to sparsifying alpha */
     interior_run(ml->interior, gap_share * epsilon, min_scale, monitor, &ml->fit);
     if (!ml->own_features && !ml->fit.stop) {
-        interior_round(ml->interior, epsilon * fmax(ml->fit.primal, min_scale), &ml->fit);
+        interior_round_to_zero(ml->interior, epsilon * fmax(ml->fit.primal, min_scale), &ml->fit);
     }
     for (size_t a = 0; ml->bias > 0 && a < ml->q; a++) {
         ml->bias_out[a] = ml->bias * ml->fit.w[(ml->m - 1) * ml->q + a];

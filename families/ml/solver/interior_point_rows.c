@@ -5,7 +5,7 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
-#include "families/ml/solver/products.h"
+#include "families/ml/solver/kernel_products.h"
 #include "fit/work.h"
 
 #include <cblas.h>

@@ -31,7 +31,7 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
     if (status == 0) {
         status = certify_definite(made->certify, &made->definite, err);
     }
-    if (status == 0 && problem->unsolved) {
+    if (status == 0 && problem->zero_only) {
         *ml = made;
         return 0;
     }
@@ -103,7 +103,8 @@ struct solving {
 };
 
 /* Solves to a gap of epsilon, and keeps the better primal and the better dual point. */
-static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+static int solve_to(void *context, double epsilon, struct tolerance_result *end,
+                    struct error *err) {
     struct solving *solving = context;
     struct ml_point found, *best = &solving->point;
     struct ml_parameters own = *solving->parameters;
@@ -164,7 +165,7 @@ static int give_zero(struct ml *ml, double cost, struct solution *solution, stru
         solution_free(solution);
         return -1;
     }
-    certify_nothing(ml->problem, ml_loss_of_zero(&ml->rows, cost), solution);
+    certify_zero_solution(ml->problem, ml_loss_of_zero(&ml->rows, cost), solution);
     return 0;
 }
 
@@ -173,7 +174,7 @@ int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct
     *solution = (struct solution){0};
     struct solving solving = {.ml = ml, .parameters = parameters, .run = {.monitor = monitor}};
     struct ml_point *point = &solving.point;
-    if (monitor_late(monitor)) {
+    if (monitor_past_deadline(monitor)) {
         return give_zero(ml, parameters->cost, solution, err);
     }
     if (ml_point_create(point, ml, err) < 0) {

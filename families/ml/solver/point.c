@@ -214,6 +214,6 @@ void ml_point_merge(struct ml_point *point, struct ml_point *found) {
         point->proof = found->proof;
         found->proof = worse;
     }
-    certify_join(&point->certificate, &found->certificate);
+    certify_take_better_dual(&point->certificate, &found->certificate);
     point->bounds = (struct ml_bounds){point->certificate.primal, point->certificate.dual};
 }

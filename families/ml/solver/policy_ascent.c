@@ -69,7 +69,7 @@ static int certify(struct ml *ml, const struct ml_parameters *parameters, struct
 
 /* ---- block coordinate ascent ---- */
 
-static int run_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+static int run_to(void *context, double epsilon, struct tolerance_result *end, struct error *err) {
     struct ml_state *state = context;
     struct ml_run *run = &state->run;
     run->epsilon = epsilon;
@@ -78,9 +78,9 @@ static int run_to(void *context, double epsilon, struct tolerance_end *end, stru
         return -1;
     }
     const struct certificate *certificate = &state->point->certificate;
-    *end = (struct tolerance_end){.gap = certificate->certified ? certificate->gap : (double)NAN,
-                                  .limited = stop_limited(run->stop),
-                                  .converged = !run->stop && !run->converges_slowly};
+    *end = (struct tolerance_result){.gap = certificate->certified ? certificate->gap : (double)NAN,
+                                     .limited = stop_limited(run->stop),
+                                     .converged = !run->stop && !run->converges_slowly};
     return 0;
 }
 
@@ -150,7 +150,7 @@ static int solve_free(struct ml_state *state, struct error *err) {
         if (!evaluate) {
             double relative_gap = gap_relative(bounds.primal, bounds.dual);
             evaluate = run->converges_slowly =
-                pace_slow(&pace, run->work, relative_gap, parameters->epsilon);
+                convergence_is_slow(&pace, run->work, relative_gap, parameters->epsilon);
         }
         if (evaluate) {
             if (certify(ml, parameters, point, err) < 0) {
@@ -162,7 +162,8 @@ static int solve_free(struct ml_state *state, struct error *err) {
         /* sums that are not 0 had overestimated the dual */
         if (evaluate && !end && !run->converges_slowly) {
             double relative_gap = gap_relative(bounds.primal, bounds.dual);
-            run->converges_slowly = pace_slow(&pace, run->work, relative_gap, parameters->epsilon);
+            run->converges_slowly =
+                convergence_is_slow(&pace, run->work, relative_gap, parameters->epsilon);
         }
         if (run->stop || run->converges_slowly || end) {
             break;

@@ -231,7 +231,7 @@ static int offer_fit(struct ml_state *state, const struct ml_fit *fit, struct er
     return 0;
 }
 
-static int run_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+static int run_to(void *context, double epsilon, struct tolerance_result *end, struct error *err) {
     const double rounding = 0.9; /* the rest is left to the certificate's rounding-error bound */
     struct fallback *fallback = context;
     struct ml_state *state = fallback->state;
@@ -248,9 +248,9 @@ static int run_to(void *context, double epsilon, struct tolerance_end *end, stru
     }
     state->run.iterations = fit.iterations;
     state->run.stop = fit.stop;
-    *end = (struct tolerance_end){.gap = state->point->certificate.gap,
-                                  .limited = stop_limited(fit.stop),
-                                  .converged = !fit.stop};
+    *end = (struct tolerance_result){.gap = state->point->certificate.gap,
+                                     .limited = stop_limited(fit.stop),
+                                     .converged = !fit.stop};
     return 0;
 }
 
@@ -266,7 +266,7 @@ static int run_fallback(struct ml_state *state, struct ml_interior *interior, st
                                 .admm = admm,
                                 .min_scale =
                                     tiny * ml_loss_of_zero(&ml->rows, state->parameters->cost),
-                                .monitor = monitor_after(&after, state->run.monitor, before, 0)};
+                                .monitor = monitor_continue(&after, state->run.monitor, before, 0)};
     after.primal = state->point->bounds.primal;
     after.dual = state->point->bounds.dual;
     state->ran = true;

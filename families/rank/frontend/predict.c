@@ -374,5 +374,5 @@ const struct predictor rank_predictor = {
     .extra_options = extra_options,
     .input_option = "standards",
     .write_extra = write_trec,
-    .wants_remarks = wants_comments,
+    .wants_comments = wants_comments,
     .close = close_lines};

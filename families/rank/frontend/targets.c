@@ -244,7 +244,7 @@ static void write_lines(const struct targets *targets, struct output *output) {
 static int write_maps(const struct targets *targets, struct model *model, struct error *err) {
     struct text text = {0};
     struct output *output;
-    if (output_open_taker(&output, "targets", append, &text, err) < 0) {
+    if (output_open_function(&output, "targets", append, &text, err) < 0) {
         return -1;
     }
     write_lines(targets, output);

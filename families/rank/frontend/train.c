@@ -251,8 +251,8 @@ const struct family rank_family = {
     .name = "rank",
     .summary = "Trains a RankSVM: scores that order the rows of each query (qid) as their "
                "targets do.",
-    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_EXPORT | FAMILY_SPREAD_GRAM |
-           FAMILY_QUERY_FEATURES,
+    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_EXPORT |
+           FAMILY_DISTRIBUTED_GRAM | FAMILY_QUERY_FEATURES,
     .labels = DATA_NUMBER,
     .folds_by_query = true,
     .formulations = formulations,

@@ -2,7 +2,7 @@
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
-#include "families/rank/solver/exact_sums.h"
+#include "families/rank/solver/extended_sums.h"
 #include "families/rank/solver/laplacian.h"
 
 #include <float.h>
@@ -59,8 +59,8 @@ int rank_certifier_create(struct rank_certifier *certifier, const struct problem
         free(rows);
         return -1;
     }
-    exterior_norm_bounds(exterior, certify_reach(certifier->certify), norm_bound, rows);
-    certifier->row_factor = certify_factor(certifier->certify);
+    exterior_norm_bounds(exterior, certify_norm_bounds(certifier->certify), norm_bound, rows);
+    certifier->row_factor = certify_error_factor(certifier->certify);
     certify_pairs(certifier->certify, norm_bound, exterior_factor(exterior, certifier->row_factor),
                   rows);
     return 0;
@@ -179,7 +179,7 @@ static int make_dual(const struct rank_certifier *certifier, enum rank_loss loss
     size_t n = certifier->map->n;
     struct cluster *cluster = certifier->map->cluster;
     size_t terms = cluster_count(cluster, n) + cluster_size(cluster) - 1;
-    double unit = 0, sums = certifier->map->primal ? certify_sum_rounding(terms) : 0;
+    double unit = 0, sums = certifier->map->primal ? certify_coefficient_rounding(terms) : 0;
     dual->error = memory_array(n, sizeof *dual->error, "a certificate", err);
     if (!dual->error) {
         return -1;
@@ -220,7 +220,7 @@ double rank_certifier_zero_loss(const struct rank_certifier *certifier, double c
         certify_total_add(&total, weight, pairs->group_relative_weight[g]);
         total.rounded = total.rounded || weight != floor(weight);
     }
-    certify_total_join(&total, pairs->cluster);
+    certify_total_over_processes(&total, pairs->cluster);
     return certify_total_times(&total, cost) *
            (1 + 2 * cluster_largest(pairs->cluster, pairs->weight_error));
 }
@@ -231,7 +231,8 @@ static int refine(struct rank_certifier *certifier, struct error *err) {
     if (exterior_use_double_double(certifier->exterior, err) < 0) {
         return -1;
     }
-    certify_refine(certifier->certify, exterior_factor(certifier->exterior, certifier->row_factor));
+    certify_set_pair_factor(certifier->certify,
+                            exterior_factor(certifier->exterior, certifier->row_factor));
     return 0;
 }
 

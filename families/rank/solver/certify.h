@@ -24,7 +24,8 @@ struct rank_certifier {
     const struct rank_risk *hinge;
     /* (map->n) total weight of the pairs that contain each row; NULL with pair features */
     double *weight;
-    double row_factor;  /* pair features: rounding factor of the rows' kernel (certify_factor) */
+    double
+        row_factor; /* pair features: rounding factor of the rows' kernel (certify_error_factor) */
     bool double_double; /* pair features: margins are evaluated in double-double */
 };
 

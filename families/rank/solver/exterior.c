@@ -86,7 +86,7 @@ static int evaluate_low_part(struct exterior *exterior, struct error *err) {
         rows[k] = (uint32_t)row_at(exterior, k);
     }
     int status = exterior->K_low
-                     ? kernel_precise_rest(gram_rows(exterior->problem->gram), rows, n, exterior->K,
+                     ? kernel_remainder_dd(gram_rows(exterior->problem->gram), rows, n, exterior->K,
                                            exterior->K_low, exterior->problem->threads, err)
                      : -1;
     free(rows);
@@ -116,7 +116,7 @@ static int check_memory(const struct problem *problem, const struct rank_pairs *
                          "pair features of these rows want %.0f MB: the cache has %.0f",
                          ceil(bytes / mebibyte), (double)problem->cache_bytes / mebibyte);
     }
-    return memory_expect(bytes, "pair features", err);
+    return memory_require(bytes, "pair features", err);
 }
 
 int exterior_create(struct exterior **exterior, const struct problem *problem,
@@ -339,7 +339,7 @@ void exterior_norm_bounds(const struct exterior *exterior, const double *row_nor
 double exterior_factor(const struct exterior *exterior, double row_factor) {
     const struct kernel_rows *rows = gram_rows(exterior->problem->gram);
     double each =
-        exterior->K_low ? kernel_precise_rounding(rows, 0) + DBL_EPSILON * row_factor : row_factor;
+        exterior->K_low ? kernel_rounding_dd(rows, 0) + DBL_EPSILON * row_factor : row_factor;
     double sums = exterior->double_double ? skew_rounding(exterior->n_rows)
                                           : 2 * ((double)exterior->n_rows + 4) * DBL_EPSILON;
     return 2 * each + sums;

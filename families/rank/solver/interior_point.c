@@ -4,7 +4,7 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/least_squares.h"
-#include "families/rank/solver/graph.h"
+#include "families/rank/solver/laplacian_factor.h"
 #include "families/rank/solver/listed_pairs.h"
 #include "fit/certify.h"
 #include "methods/interior_point.h"
@@ -70,7 +70,7 @@ static int factor(void *context, const double *theta) {
     const struct rank_interior *interior = context;
     const struct rank_listed *listed = &interior->listed;
     size_t n = listed->n, m = interior->features.m;
-    double *rows = stacked_row(interior->stacked, 0), *W = listed->W;
+    double *rows = least_squares_row(interior->stacked, 0), *W = listed->W;
     memcpy(rows, interior->features.F, n * m * sizeof *rows);
     if (W) {
         memset(W, 0, n * n * sizeof *W);
@@ -88,12 +88,12 @@ static int factor(void *context, const double *theta) {
             }
         }
     }
-    return stacked_factor(interior->stacked);
+    return least_squares_factor(interior->stacked);
 }
 
 static void solve(void *context, double *x) {
     const struct rank_interior *interior = context;
-    stacked_solve(interior->stacked, x);
+    least_squares_solve(interior->stacked, x);
 }
 
 /* ---- creation ---- */
@@ -108,7 +108,7 @@ static int allocate(struct rank_interior *interior, struct error *err) {
     interior->sum = memory_array(n, sizeof *interior->sum, "scores", err);
     interior->ones = memory_array(m, 3 * sizeof(double), "a system", err);
     if (!interior->cost || !interior->s || !interior->all_coefficients || !interior->sum ||
-        !interior->ones || stacked_create(&interior->stacked, n, m, m, true, err) < 0) {
+        !interior->ones || least_squares_create(&interior->stacked, n, m, m, true, err) < 0) {
         return -1;
     }
     interior->alpha = interior->cost + listed->n_pairs;
@@ -185,7 +185,7 @@ void rank_interior_free(struct rank_interior *interior) {
     interior_close(interior->solver);
     rank_listed_free(&interior->listed);
     row_features_free(&interior->features);
-    stacked_free(interior->stacked);
+    least_squares_free(interior->stacked);
     free(interior->cost);
     free(interior->s);
     free(interior->all_coefficients);
@@ -277,7 +277,7 @@ static int weights_of(const struct rank_interior *interior, double *weights, str
 static int take_weights(const struct rank_interior *interior, const double *alpha, double *weights,
                         double *error, struct error *err) {
     const struct rank_listed *listed = &interior->listed;
-    double rows = interior->map->primal ? certify_sum_rounding(interior->map->n) : 0;
+    double rows = interior->map->primal ? certify_coefficient_rounding(interior->map->n) : 0;
     struct sum *sums = memory_zeros(listed->n, sizeof *sums, "coefficients", err);
     if (!sums) {
         return -1;
@@ -342,7 +342,7 @@ int rank_interior_run(struct rank_interior *interior, bool from_dual, double eps
     *fit = (struct fit){0};
     from_dual = from_dual && !interior->features.own;
     if (from_dual != interior->from_dual) {
-        interior_tie(interior->solver, from_dual);
+        interior_evaluate_primal_at_dual(interior->solver, from_dual);
         interior->from_dual = from_dual;
     }
     interior_run(interior->solver, epsilon, min_value, monitor, &found);

@@ -25,7 +25,7 @@
 struct rank_interior;
 
 /* Lists the preferences and computes the features. norm_bound (map->n): feature-norm bound of each
- * score (certify_reach). weight (map->n): weight of each score if scores are margins of pairs
+ * score (certify_norm_bounds). weight (map->n): weight of each score if scores are margins of pairs
  * (exterior products); NULL: scores are of rows. *interior is NULL if the problem is too large or
  * the kernel proves to be not positive semidefinite. Borrows all arguments. -1 if memory is
  * short. */

@@ -17,7 +17,7 @@
  * inverse, so more steps with it gain nothing over rounding. */
 enum { CG_MAX_STEPS = 2000, CG_MAX_PRECONDITIONED = 30 };
 
-static const struct huber_pace PACE = {
+static const struct huber_schedule PACE = {
     .near = 0.5, .careful = 0.3, .bold = 0.01, .most = 0.3, .least = 1e-7, .patience = 25};
 static const double MU_FIRST = 1;
 static const double STEP_ACCURACY = 0.1; /* accuracy of a Newton step, relative to the target gap */
@@ -162,7 +162,7 @@ static int cg_run(struct newton *newton, struct cg *cg, double target, struct er
     int max_steps = newton->preconditioner ? CG_MAX_PRECONDITIONED : CG_MAX_STEPS;
     for (int k = 0; k < max_steps; k++) {
         double length, next;
-        if (newton->cg_steps_left == 0 || (k > 0 && monitor_late(newton->monitor))) {
+        if (newton->cg_steps_left == 0 || (k > 0 && monitor_past_deadline(newton->monitor))) {
             return 0;
         }
         newton->cg_steps_left--;
@@ -292,12 +292,12 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
     return map->scores(map, newton->w, newton->s, err);
 }
 
-static void keep_primal(void *context) {
+static void store_primal(void *context) {
     const struct newton *newton = context;
     memcpy(newton->fit->weights, newton->w, newton->map->dimension * sizeof *newton->w);
 }
 
-static void keep_dual(void *context) {
+static void store_dual(void *context) {
     const struct newton *newton = context;
     struct fit *fit = newton->fit;
     fit->dual_offset = newton->dual_offset;
@@ -335,8 +335,8 @@ static int step(void *context, const struct huber_path *path, double band, bool 
 }
 
 static const struct huber_steps STEPS = {.look = evaluate,
-                                         .keep_primal = keep_primal,
-                                         .keep_dual = keep_dual,
+                                         .store_primal = store_primal,
+                                         .store_dual = store_dual,
                                          .lower = lower_mu,
                                          .step = step,
                                          .search = search};

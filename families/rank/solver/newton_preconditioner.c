@@ -223,15 +223,15 @@ void rank_preconditioner_apply(const struct rank_preconditioner *preconditioner,
                                double *z) {
     size_t n = preconditioner->problem.n, m = preconditioner->m;
     double *u = preconditioner->u, *v = preconditioner->v;
-    distinct_gather(preconditioner->distinct, preconditioner->problem.rows, n, residual, 1, u);
+    distinct_aggregate(preconditioner->distinct, preconditioner->problem.rows, n, residual, 1, u);
     for (size_t i = 0; i < m; i++) {
         v[i] = preconditioner->shift[i] * u[i];
         u[i] -= (preconditioner->diagonal[i] - preconditioner->A[i * m + i]) * v[i];
     }
     cblas_dsymv(CblasRowMajor, CblasUpper, (int)m, -1, preconditioner->A, (int)m, v, 1, 1, u, 1);
     cholesky_solve(preconditioner->A, m, u);
-    distinct_spread(preconditioner->distinct, preconditioner->problem.rows, n, u, 1,
-                    preconditioner->s);
+    distinct_broadcast(preconditioner->distinct, preconditioner->problem.rows, n, u, 1,
+                       preconditioner->s);
     rank_laplacian_apply(laplacian, preconditioner->s, preconditioner->Ls);
     for (size_t i = 0; i < n; i++) {
         z[i] = residual[i] - preconditioner->factor * preconditioner->Ls[i];

@@ -30,7 +30,7 @@ struct repeated_run {
 };
 
 /* Certifies the result of a run, and frees it. Fills end. */
-static int certify_run(struct repeated_run *repeated, struct fit *fit, struct tolerance_end *end,
+static int certify_run(struct repeated_run *repeated, struct fit *fit, struct tolerance_result *end,
                        struct error *err) {
     struct rank_fitting *fitting = repeated->fitting;
     const struct certificate *best = &fitting->best.certificate;
@@ -49,7 +49,8 @@ static int certify_run(struct repeated_run *repeated, struct fit *fit, struct to
     return 0;
 }
 
-static int run_once(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+static int run_once(void *context, double epsilon, struct tolerance_result *end,
+                    struct error *err) {
     struct repeated_run *repeated = context;
     struct rank_fitting *fitting = repeated->fitting;
     struct rank_best *best = &fitting->best;
@@ -57,7 +58,7 @@ static int run_once(void *context, double epsilon, struct tolerance_end *end, st
     struct monitor_run watch;
     uint64_t before = best->iterations - repeated->iterations_counted;
     struct monitor onward =
-        monitor_after(&watch, repeated->monitor, before, repeated->iterations_left);
+        monitor_continue(&watch, repeated->monitor, before, repeated->iterations_left);
     if (best->weights) {
         watch.primal = best->certificate.primal;
         watch.dual = best->certificate.dual;
@@ -97,7 +98,8 @@ static int conditional_once(struct repeated_run *repeated, double epsilon,
                               .epsilon = epsilon,
                               .diminishing = parameters->step == RANK_DIMINISHING,
                               .decay = parameters->stop == RANK_DECAY};
-    return conditional_solve(&rank->map, &rank->risk[parameters->loss], &how, monitor, fit, err);
+    return conditional_gradient_solve(&rank->map, &rank->risk[parameters->loss], &how, monitor, fit,
+                                      err);
 }
 
 int rank_run_conditional_gradient(void *state, const struct monitor *monitor, struct error *err) {
@@ -182,7 +184,8 @@ int rank_run_newton_direct(void *state, const struct monitor *monitor, struct er
         repeated.fitting->fallback_impossible = true;
         return 0;
     }
-    certify_allow(rank->certifier.certify, rank_preconditioner_work(rank->preconditioner));
+    certify_raise_work_limit(rank->certifier.certify,
+                             rank_preconditioner_work(rank->preconditioner));
     return run_to_gap(&repeated, ALGORITHM_NEWTON_DIRECT, MAX_RUNS, err);
 }
 
@@ -226,7 +229,7 @@ int rank_run_interior_point(void *state, const struct monitor *monitor, struct e
     struct rank *rank = repeated.fitting->rank;
     if (!rank->interior &&
         rank_interior_create(&rank->interior, rank->problem, &rank->map, &rank->pairs,
-                             certify_reach(rank->certifier.certify),
+                             certify_norm_bounds(rank->certifier.certify),
                              rank->exterior ? exterior_weights(rank->exterior) : NULL, err) < 0) {
         return -1;
     }

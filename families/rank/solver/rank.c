@@ -112,10 +112,10 @@ static bool update_best(struct rank_best *best, struct fit *fit, const struct ce
         fit->weights = weights;
         *known = *found;
         if (!first) {
-            certify_join(known, &before);
+            certify_take_better_dual(known, &before);
         }
     } else {
-        certify_join(known, found);
+        certify_take_better_dual(known, found);
     }
     best->reason = fit->reason ? fit->reason : STOP_ROUNDING;
     best->converged = fit->converged;
@@ -150,7 +150,7 @@ static int store_points(struct rank *rank, enum rank_loss loss, const struct fit
     if (fit->dual_scores) {
         return rank_points_add(&rank->points, 1, fit->smoothing, fit->dual_scores, err);
     }
-    bundle_visit(rank->bundle[loss], 1, store_plane, &visit);
+    bundle_visit_dual(rank->bundle[loss], 1, store_plane, &visit);
     return visit.status;
 }
 
@@ -159,8 +159,9 @@ int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, struct certific
     struct rank *rank = fitting->rank;
     const struct rank_parameters *parameters = &fitting->parameters;
     const struct problem *problem = rank->problem;
-    int status =
-        problem->gram ? gram_merge(problem->gram, problem->rows, problem->n, fit->weights, err) : 0;
+    int status = problem->gram
+                     ? gram_aggregate(problem->gram, problem->rows, problem->n, fit->weights, err)
+                     : 0;
     status = status < 0 ? -1
                         : rank_certify(&rank->certifier, parameters->loss, parameters->cost,
                                        parameters->epsilon, fit, found, err);
@@ -201,7 +202,8 @@ static int zero_solution(struct rank *rank, double cost, struct solution *soluti
     } else {
         solution->weights = memory_zeros(rank->map.dimension, sizeof(double), "weights", err);
     }
-    certify_nothing(rank->problem, rank_certifier_zero_loss(&rank->certifier, cost), solution);
+    certify_zero_solution(rank->problem, rank_certifier_zero_loss(&rank->certifier, cost),
+                          solution);
     return solution->pairs || solution->weights ? 0 : -1;
 }
 
@@ -211,7 +213,8 @@ struct solving {
 };
 
 /* Runs the policy table to a gap, from the best iterate. */
-static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+static int solve_to(void *context, double epsilon, struct tolerance_result *end,
+                    struct error *err) {
     struct solving *solving = context;
     struct rank_fitting *fitting = &solving->fitting;
     const struct certificate *certificate = &fitting->best.certificate;
@@ -231,7 +234,7 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
 static int solve_all(struct solving *solving, struct error *err) {
     const struct rank_parameters *parameters = &solving->fitting.parameters;
     double epsilon = parameters->epsilon;
-    struct tolerance_end end;
+    struct tolerance_result end;
     if (parameters->method == RANK_FW && parameters->stop == RANK_DECAY) {
         return solve_to(solving, epsilon, &end, err);
     }
@@ -247,7 +250,7 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
     if (check(rank, parameters, err) < 0) {
         return -1;
     }
-    if (monitor_late(monitor)) {
+    if (monitor_past_deadline(monitor)) {
         return zero_solution(rank, parameters->cost, solution, err);
     }
     int status = solve_all(&solving, err);

@@ -76,16 +76,16 @@ static int check(const struct options *options, struct error *err) {
  * values than this, one process is faster. */
 static const double FEW_VALUES = 1 << 17;
 
-static enum family_share share(struct point point, const struct family_size *size) {
+static enum family_distribution share(struct point point, const struct family_size *size) {
     enum smm_formulation formulation = (enum smm_formulation)point_choice(point, "formulation");
     bool hinge = point_choice(point, "loss") == SMM_HINGE;
     if (!size->room) {
-        return FAMILY_APART;
+        return FAMILY_DISTRIBUTED_ROWS;
     }
     if (formulation == SMM_LOWRANK && point_number(point, "restarts") > 0) {
-        return FAMILY_STARTS;
+        return FAMILY_DISTRIBUTED_STARTS;
     }
-    return hinge && size->values <= FEW_VALUES ? FAMILY_ALONE : FAMILY_APART;
+    return hinge && size->values <= FEW_VALUES ? FAMILY_SINGLE_PROCESS : FAMILY_DISTRIBUTED_ROWS;
 }
 
 /* --proof of lowrank needs full rank. */

@@ -87,7 +87,7 @@ static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, c
     if (start) {
         binary_start(binary, start);
     }
-    const struct monitor inner = monitor_inner(problem->monitor);
+    const struct monitor inner = monitor_deadline_only(problem->monitor);
     int status = binary_solve(binary, problem->loss, INNER * problem->epsilon, &inner, fit, err);
     binary_free(binary);
     return status;

@@ -17,16 +17,16 @@ enum {
     MAX_HESSIAN = 3000 /* features of a factored Hessian, which then has 72 MB */
 };
 
-static const struct huber_pace PACE = {.near = 0.3,
-                                       .careful = 0.1,
-                                       .bold = 0.01,
-                                       .most = 0.5,
-                                       .least = 1e-10,
-                                       .patience = 40,
-                                       .far = 0.9,
-                                       .shortest = 0.1,
-                                       .corrections = 8,
-                                       .back = 5};
+static const struct huber_schedule PACE = {.near = 0.3,
+                                           .careful = 0.1,
+                                           .bold = 0.01,
+                                           .most = 0.5,
+                                           .least = 1e-10,
+                                           .patience = 40,
+                                           .far = 0.9,
+                                           .shortest = 0.1,
+                                           .corrections = 8,
+                                           .back = 5};
 
 /* The first mu is searched downwards from MU_FIRST after an earlier solution, upwards from w =
  * 0. */
@@ -248,12 +248,12 @@ static int line_search(void *context, const struct huber_path *path, bool *moved
 
 /* ---- the smoothing path ---- */
 
-static void keep_primal(void *context) {
+static void store_primal(void *context) {
     struct binary *binary = context;
     memcpy(binary->fit->w, binary->x, binary->d * sizeof *binary->x);
 }
 
-static void keep_dual(void *context) {
+static void store_dual(void *context) {
     struct binary *binary = context;
     if (binary->fit->alpha) {
         memcpy(binary->fit->alpha, binary->alpha, binary->n * sizeof *binary->alpha);
@@ -266,8 +266,8 @@ static void move(void *context, double length) {
 }
 
 static const struct huber_steps STEPS = {.look = evaluate,
-                                         .keep_primal = keep_primal,
-                                         .keep_dual = keep_dual,
+                                         .store_primal = store_primal,
+                                         .store_dual = store_dual,
                                          .lower = lower_mu,
                                          .step = newton_step,
                                          .search = line_search,
@@ -280,7 +280,7 @@ static const struct huber_steps STEPS = {.look = evaluate,
 static int choose_mu(struct binary *binary, struct huber_path *path, struct error *err) {
     double dual;
     if (binary->started) {
-        if (huber_path_try(path, MU_FIRST, MU_DOWN, MIN_FIRST_MU, &dual, err) < 0) {
+        if (huber_path_choose_mu(path, MU_FIRST, MU_DOWN, MIN_FIRST_MU, &dual, err) < 0) {
             return -1;
         }
         if (gap_reached(path->primal, dual, NEAR_GAP)) {
@@ -288,7 +288,7 @@ static int choose_mu(struct binary *binary, struct huber_path *path, struct erro
         }
         memset(binary->x, 0, binary->d * sizeof *binary->x);
     }
-    return huber_path_try(path, MU_FIRST, MU_UP, MAX_FIRST_MU, &dual, err);
+    return huber_path_choose_mu(path, MU_FIRST, MU_UP, MAX_FIRST_MU, &dual, err);
 }
 
 static int run(struct binary *binary, struct huber_path *path, struct error *err) {

@@ -146,7 +146,7 @@ int search_length(length_derivative derivative_at, void *context, const struct m
     double target = accuracy * -low_slope;
     for (int k = 0; *moved && k < MAX_TRIALS; k++) {
         double derivative;
-        if (monitor_late(monitor)) {
+        if (monitor_past_deadline(monitor)) {
             return 0;
         }
         if (derivative_at(context, theta, &derivative, err) < 0) {

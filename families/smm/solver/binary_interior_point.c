@@ -146,17 +146,17 @@ static int factor(void *context, const double *theta) {
     const struct binary_interior *in = context;
     for (size_t i = 0; i < in->rows.n; i++) {
         const double *x = in->rows.F + i * in->rows.m;
-        double root = sqrt(theta[i]), *row = stacked_row(in->stacked, i);
+        double root = sqrt(theta[i]), *row = least_squares_row(in->stacked, i);
         for (size_t j = 0; j < in->rows.m; j++) {
             row[j] = root * x[j];
         }
     }
-    return stacked_factor(in->stacked);
+    return least_squares_factor(in->stacked);
 }
 
 static void solve(void *context, double *x) {
     const struct binary_interior *in = context;
-    stacked_solve(in->stacked, x);
+    least_squares_solve(in->stacked, x);
 }
 
 /* ---- solving ---- */
@@ -202,7 +202,7 @@ int binary_interior_solve(const struct binary_rows *rows, const struct binary_lo
     int status = create_features(&in, rows, err);
     if (status == 0) {
         size_t m = in.rows.m;
-        status = stacked_create(&in.stacked, in.rows.n, m, m - 1, true, err);
+        status = least_squares_create(&in.stacked, in.rows.n, m, m - 1, true, err);
     }
     if (status == 0) {
         status = interior_rows_solve(&in.rows, &problem, loss, epsilon, monitor, fit, err);
@@ -212,6 +212,6 @@ int binary_interior_solve(const struct binary_rows *rows, const struct binary_lo
     }
     interior_rows_free(&in.rows);
     free(in.pivot);
-    stacked_free(in.stacked);
+    least_squares_free(in.stacked);
     return status;
 }

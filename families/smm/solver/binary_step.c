@@ -62,11 +62,11 @@ static bool hessian_step(struct binary *binary) {
     struct tiles tiles = {.binary = binary, .block = binary->work};
     memset(binary->matrix, 0, d * d * sizeof *binary->matrix);
     for (size_t i = 0; i < d; i++) {
-        binary->matrix[i * d + i] = cluster_leads(binary->rows.cluster) ? 1 : 0;
+        binary->matrix[i * d + i] = cluster_is_root(binary->rows.cluster) ? 1 : 0;
         binary->step[i] = -binary->gradient[i];
     }
     for (; tiles.first < binary->n_curved; tiles.first += BLOCK) {
-        if (!binary->rows.cluster && monitor_late(binary->monitor)) {
+        if (!binary->rows.cluster && monitor_past_deadline(binary->monitor)) {
             return false;
         }
         size_t left = binary->n_curved - tiles.first;

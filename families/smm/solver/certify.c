@@ -35,7 +35,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     (void)err;
     const struct work *work = context;
     const struct binary_loss *loss = work->claim->loss;
-    bool leads = cluster_leads(loss->cluster); /* terms not of rows count once */
+    bool leads = cluster_is_root(loss->cluster); /* terms not of rows count once */
     *value = leads ? work->claim->tau * work->nuclear_norm : 0;
     *rounding = leads ? work->claim->tau * work->svd_rounding : 0;
     for (size_t i = 0; i < n; i++) {
@@ -149,7 +149,7 @@ static int add_matrices(const struct smm_claim *claim, const struct sums *sums, 
     }
     *error = long_double ? ((double)sums->n_used + 2) * (double)LDBL_EPSILON * sums->norms +
                                DBL_EPSILON * sqrt(square)
-                         : certify_sum_rounding(sums->n_used) * sums->norms;
+                         : certify_coefficient_rounding(sums->n_used) * sums->norms;
     *norm = sqrt(square) + *error;
     return 0;
 }
@@ -210,13 +210,13 @@ static int certify_with(struct certify *certify, const struct smm_claim *claim, 
     }
     struct work work = {.claim = claim};
     double *signs = G + 2 * cells;
-    struct sums sums = add_up(claim->loss, claim->alpha, n, certify_reach(certify));
+    struct sums sums = add_up(claim->loss, claim->alpha, n, certify_norm_bounds(certify));
     int status = dual_matrix(claim, &sums, long_double, signs, G, &norm, &error, err);
     status = status < 0 ? -1 : measure_nuclear(claim, &work, G + cells, err);
     if (status == 0) {
         smm_scores(claim->matrices, G, signs);
-        double cost = cost_of_balance(claim->loss, claim->alpha, n, certify_reach(certify), signs,
-                                      norm, &sums);
+        double cost = cost_of_balance(claim->loss, claim->alpha, n, certify_norm_bounds(certify),
+                                      signs, norm, &sums);
         const struct certify_function f = {.weights = claim->W, .bias = &claim->bias};
         /* Alpha above the costs is scaled down to them, which costs as large a share of the linear
          * part. The dual bound is 0 if the point is not feasible at all. */
@@ -225,7 +225,7 @@ static int certify_with(struct certify *certify, const struct smm_claim *claim, 
         const bool useful = isfinite(cost) && unit < 1;
         const bool whole = claim->tau > 0 || long_double; /* then the error bounds the norm */
         for (size_t i = 0; i < n; i++) {                  /* otherwise of the plain sum, per row */
-            signs[i] = certify_sum_rounding(sums.n_used) * claim->alpha[i];
+            signs[i] = certify_coefficient_rounding(sums.n_used) * claim->alpha[i];
         }
         const struct certify_function g = {
             .weights = G, .norm_error = whole ? error : 0, .error = whole ? NULL : signs};

@@ -223,7 +223,7 @@ static void fill_tile(void *argument, size_t task, size_t worker) {
     (void)worker;
     const struct new_rows *new_rows = argument;
     struct newton_system *system = new_rows->system;
-    if (monitor_late(new_rows->monitor)) {
+    if (monitor_past_deadline(new_rows->monitor)) {
         return;
     }
     size_t begin = new_rows->first + task * TILE, end = smaller(system->n_cached, begin + TILE);
@@ -278,7 +278,8 @@ struct forming {
 static void describe_tile(void *argument, size_t task, size_t worker) {
     const struct forming *forming = argument;
     const struct newton_system *system = forming->system;
-    size_t end = monitor_late(forming->monitor) ? 0 : smaller(forming->curved.m, (task + 1) * TILE);
+    size_t end =
+        monitor_past_deadline(forming->monitor) ? 0 : smaller(forming->curved.m, (task + 1) * TILE);
     for (size_t i = task * TILE; i < end; i++) {
         smm_spectral_describe(
             forming->spectral, system->X + system->position[forming->curved.row[i]] * system->cells,
@@ -292,7 +293,7 @@ static void form_tile(void *argument, size_t task, size_t worker) {
     const struct newton_system *system = forming->system;
     size_t m = forming->curved.m, n = forming->n_features, begin = task * TILE;
     size_t end = smaller(m, begin + TILE);
-    if (monitor_late(forming->monitor)) {
+    if (monitor_past_deadline(forming->monitor)) {
         return;
     }
     double share = forming->spectral ? 1 / (1 + forming->spectral->rho) : 1;
@@ -353,7 +354,7 @@ static int solve_formed(struct forming *forming, const struct monitor *monitor, 
             threads_run(threads, tiles, describe_tile, forming);
         }
         threads_run(threads, tiles, form_tile, forming);
-        *solved = !monitor_late(monitor) && cholesky_factor(forming->H, m) == 0;
+        *solved = !monitor_past_deadline(monitor) && cholesky_factor(forming->H, m) == 0;
         if (*solved) {
             solve_balanced(forming->H, m, b, x);
         } else {
@@ -416,7 +417,7 @@ static int solve_conjugate(struct newton_system *system, struct smm_spectral *sp
     memcpy(p, z, cells * sizeof *p);
     double square = array_dot(residual, z, cells), target = FORCING * FORCING * square;
     int k = 0;
-    for (; k < max_steps && square > target && !(k > 0 && monitor_late(monitor)); k++) {
+    for (; k < max_steps && square > target && !(k > 0 && monitor_past_deadline(monitor)); k++) {
         if (apply(system, curved, err) < 0) {
             return -1;
         }
@@ -469,7 +470,7 @@ int newton_system_solve(struct newton_system *system, struct smm_spectral *spect
                                  &solved, err) < 0) {
         return -1;
     }
-    if (solved || !possible || (tried && monitor_late(monitor))) {
+    if (solved || !possible || (tried && monitor_past_deadline(monitor))) {
         return 0;
     }
     invert(system, spectral, gradient, system->z);

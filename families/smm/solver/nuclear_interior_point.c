@@ -309,17 +309,18 @@ static void form_XK(struct nuclear_interior *in, const double *theta) {
  * be factored, or for lack of memory. */
 static bool factor_stacked(struct nuclear_interior *in) {
     size_t cells = in->cells, m = cells + 1, rows = in->rows.n + cells;
-    if (!in->stacked && stacked_create(&in->stacked, rows, m, cells, false, in->err) < 0) {
+    if (!in->stacked && least_squares_create(&in->stacked, rows, m, cells, false, in->err) < 0) {
         in->failed = true;
         return false;
     }
     for (size_t i = 0; i < in->rows.n; i++) {
-        memcpy(stacked_row(in->stacked, i), in->XK + i * m, m * sizeof *in->XK);
+        memcpy(least_squares_row(in->stacked, i), in->XK + i * m, m * sizeof *in->XK);
     }
     for (size_t k = 0; k < cells; k++) {
-        memcpy(stacked_row(in->stacked, in->rows.n + k), in->Q + k * cells, cells * sizeof *in->Q);
+        memcpy(least_squares_row(in->stacked, in->rows.n + k), in->Q + k * cells,
+               cells * sizeof *in->Q);
     }
-    return stacked_factor(in->stacked) == 0;
+    return least_squares_factor(in->stacked) == 0;
 }
 
 static void form_B(struct nuclear_interior *in) {
@@ -386,7 +387,7 @@ static void solve(void *context, double *x) {
     cblas_dtrmv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)in->cells, in->Q,
                 (int)in->cells, x, 1);
     if (in->is_stacked) {
-        stacked_solve(in->stacked, x);
+        least_squares_solve(in->stacked, x);
     } else {
         cholesky_solve(in->B, in->cells + 1, x);
     }
@@ -435,7 +436,7 @@ static void release(struct nuclear_interior *in) {
     free(in->B);
     free(in->work);
     free(in->U);
-    stacked_free(in->stacked);
+    least_squares_free(in->stacked);
 }
 
 int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binary_loss *loss,
@@ -452,11 +453,11 @@ int smm_nuclear_interior(const struct smm_matrices *matrices, const struct binar
                                        .start = cone_start,
                                        .products = cone_products,
                                        .subtract_slope = cone_subtract_slope,
-                                       .add_lack = cone_add_residual,
+                                       .add_residual = cone_add_residual,
                                        .set_step = cone_set_step,
                                        .longest_step = cone_longest_step,
                                        .predict = cone_predict,
-                                       .straighten = cone_reset_second_order,
+                                       .clear_second_order_terms = cone_reset_second_order,
                                        .move = cone_move,
                                        .value = cone_value,
                                        .conjugate = cone_conjugate};

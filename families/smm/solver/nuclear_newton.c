@@ -350,13 +350,13 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
         if (find_step(newton, err) < 0) {
             return -1;
         }
-        if (monitor_late(newton->monitor)) {
+        if (monitor_past_deadline(newton->monitor)) {
             continue;
         }
         if (search(newton, &moved, err) < 0) {
             return -1;
         }
-        if (monitor_late(newton->monitor)) {
+        if (monitor_past_deadline(newton->monitor)) {
             continue;
         }
         if (evaluate(newton, err) < 0) {

@@ -66,7 +66,7 @@ static int run_interior(void *context, const struct monitor *monitor, struct err
     struct binary_fit *fit = &state->fit;
     size_t n = matrices->n, cells = matrices->height * matrices->width;
     struct monitor_run run;
-    const struct monitor after = monitor_after(&run, monitor, fit->iterations, 0);
+    const struct monitor after = monitor_continue(&run, monitor, fit->iterations, 0);
     double *W = memory_array(cells + n, sizeof *W, "a matrix", err);
     struct binary_fit found = {.w = W, .alpha = W + cells};
     run.primal = fit->primal;

@@ -11,9 +11,9 @@
 #include "families/smm/solver/binary_interior_point.h"
 #include "families/smm/solver/certify.h"
 #include "families/smm/solver/matrix_rows.h"
+#include "families/smm/solver/multistart.h"
 #include "families/smm/solver/nuclear_newton.h"
 #include "families/smm/solver/policy.h"
-#include "families/smm/solver/restarts.h"
 #include "fit/score_map.h"
 #include "fit/tolerance.h"
 
@@ -101,10 +101,10 @@ static int create_subproblems(struct smm *smm, struct error *err) {
         subproblem->W = memory_zeros(smm->cells + height * k + k + k * width, sizeof *subproblem->W,
                                      "a matrix", err);
         subproblem->alpha =
-            smm->problem->unsolved
+            smm->problem->zero_only
                 ? NULL
                 : memory_zeros(smm->problem->n, sizeof *subproblem->alpha, "a matrix", err);
-        if (!subproblem->W || (!subproblem->alpha && !smm->problem->unsolved)) {
+        if (!subproblem->W || (!subproblem->alpha && !smm->problem->zero_only)) {
             return -1;
         }
         subproblem->U = subproblem->W + smm->cells;
@@ -202,7 +202,7 @@ static int measure_final_work(struct smm *smm, const struct binary_loss *loss, d
                               struct error *err) {
     const double reserved_certificates = 3;
     size_t n = smm->problem->n;
-    double seconds_left = monitor_left(monitor);
+    double seconds_left = monitor_seconds_left(monitor);
     struct certificate certificate;
     smm->final_seconds = 0;
     if (seconds_left == INFINITY) {
@@ -216,7 +216,7 @@ static int measure_final_work(struct smm *smm, const struct binary_loss *loss, d
         0) {
         return -1;
     }
-    smm->final_seconds = reserved_certificates * (seconds_left - monitor_left(monitor));
+    smm->final_seconds = reserved_certificates * (seconds_left - monitor_seconds_left(monitor));
     return 0;
 }
 
@@ -302,7 +302,7 @@ struct solving {
 /* One outer iteration. If rounding has closed the gap between the running bounds of Newton's
  * method, they meet any smaller tolerance without progress; then the interior-point method, whose
  * bounds differ, runs alone. */
-static int solve_once(void *context, double tolerance, struct tolerance_end *end,
+static int solve_once(void *context, double tolerance, struct tolerance_result *end,
                       struct error *err) {
     const double min_progress = 0.5;
     struct solving *solving = context;
@@ -333,7 +333,8 @@ static int solve_once(void *context, double tolerance, struct tolerance_end *end
     return 0;
 }
 
-static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+static int solve_to(void *context, double epsilon, struct tolerance_result *end,
+                    struct error *err) {
     struct solving *solving = context;
     const struct certificate *found = &solving->subproblem->certificate;
     solving->last_gap = INFINITY;
@@ -398,9 +399,9 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
                          struct smm_outcome *outcome, struct error *err) {
     struct smm_subproblem *subproblem = &smm->subproblem[m];
     struct monitor_run early; /* the work after the SVM takes as long as the SVM's end */
-    struct monitor svm_monitor = monitor_inner(monitor);
+    struct monitor svm_monitor = monitor_deadline_only(monitor);
     svm_monitor.algorithm = monitor ? monitor->algorithm : NULL;
-    const struct monitor inner = monitor_end_early(&early, &svm_monitor, 2 * smm->final_seconds);
+    const struct monitor inner = monitor_reserve_time(&early, &svm_monitor, 2 * smm->final_seconds);
     double sum;
     if (solve_convex(smm, m, loss, 0, parameters->epsilon, &inner, outcome, err) < 0 ||
         svd_thin(subproblem->W, smm->matrices.height, smm->matrices.width, subproblem->U,
@@ -434,7 +435,7 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
 /* Whether the deadline has passed: on any process if starts are distributed, because all must
  * agree. */
 static bool is_past_deadline(const struct smm *smm, const struct monitor *monitor) {
-    return cluster_any(smm->problem->starts, monitor_late(monitor));
+    return cluster_any(smm->problem->starts, monitor_past_deadline(monitor));
 }
 
 /* The zero solution with its best bias and alpha = 0, if there is no time to solve. */
@@ -455,7 +456,7 @@ static void set_zero(struct smm *smm, const struct binary_loss *loss,
         .primal = zero_loss, .nothing = zero_loss, .certified = true, .flat = true, .worse = true};
     subproblem->stationarity = INFINITY;
     subproblem->n_starts = 0;
-    *outcome = (struct smm_outcome){.unsolved = true, .reason = STOP_TIME};
+    *outcome = (struct smm_outcome){.zero_only = true, .reason = STOP_TIME};
 }
 
 static int solve_subproblem(struct smm *smm, size_t m, const struct smm_parameters *parameters,
@@ -480,7 +481,7 @@ static int solve_subproblem(struct smm *smm, size_t m, const struct smm_paramete
         return -1;
     }
     struct monitor_run early;
-    const struct monitor final_seconds = monitor_end_early(&early, monitor, smm->final_seconds);
+    const struct monitor final_seconds = monitor_reserve_time(&early, monitor, smm->final_seconds);
     *outcome = (struct smm_outcome){0};
     if (past_deadline || is_past_deadline(smm, &final_seconds)) {
         set_zero(smm, &loss, subproblem, outcome);
@@ -525,7 +526,7 @@ static int fill_weights(const struct smm *smm, struct solution *solution, struct
 int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err) {
     size_t k = smaller(smm->matrices.height, smm->matrices.width);
-    *solution = (struct solution){.converged = true, .certified = true, .unsolved = true};
+    *solution = (struct solution){.converged = true, .certified = true, .zero_only = true};
     struct certificate sum = {.certified = true, .flat = true};
     for (size_t m = 0; m < smm->n_subproblems; m++) {
         struct smm_outcome outcome;
@@ -535,7 +536,7 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
         certify_add(&sum, smm->subproblem[m].primal, smm->subproblem[m].dual,
                     &smm->subproblem[m].certificate);
         solution->iterations += outcome.iterations;
-        solution->unsolved &= outcome.unsolved;
+        solution->zero_only &= outcome.zero_only;
         if (!outcome.converged) {
             solution->reason = stop_limited(solution->reason) ? solution->reason : outcome.reason;
             solution->converged = false;

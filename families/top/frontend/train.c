@@ -157,21 +157,23 @@ static int check_distributed(const struct options *options, struct error *err) {
 static const double SPARSE = 0.5;
 
 /* Starts of grill are independent, except for an iteration limit, which holds for all together. */
-static enum family_share share(struct point point, const struct family_size *size) {
+static enum family_distribution share(struct point point, const struct family_size *size) {
     enum top_formulation formulation = (enum top_formulation)point_choice(point, "formulation");
     if (formulation == TOP_SVM) {
         enum top_method method = (enum top_method)point_choice(point, "solver");
         bool sparse = size->values < SPARSE * size->rows * size->features;
         bool descent = method == TOP_CD || (method == TOP_AUTO && sparse);
-        return descent && size->room && !rounds_pay(size->ranks, size->values, size->features)
-                   ? FAMILY_ALONE
-                   : FAMILY_APART;
+        return descent && size->room &&
+                       !rounds_are_faster(size->ranks, size->values, size->features)
+                   ? FAMILY_SINGLE_PROCESS
+                   : FAMILY_DISTRIBUTED_ROWS;
     }
     if (formulation != TOP_GRILL && formulation != TOP_GRILL_NP) {
-        return FAMILY_APART;
+        return FAMILY_DISTRIBUTED_ROWS;
     }
-    return point_number(point, "starts") > 1 && point_number(point, "max-iter") == 0 ? FAMILY_STARTS
-                                                                                     : FAMILY_ALONE;
+    return point_number(point, "starts") > 1 && point_number(point, "max-iter") == 0
+               ? FAMILY_DISTRIBUTED_STARTS
+               : FAMILY_SINGLE_PROCESS;
 }
 
 static int check_data(const struct options *options, const struct data *data,

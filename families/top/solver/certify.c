@@ -28,8 +28,8 @@ int top_certifier_create(struct top_certifier *certifier, const struct problem *
     }
     certifier->first_equal =
         memory_array(problem->n, sizeof *certifier->first_equal, "equal rows", err);
-    if (!certifier->first_equal ||
-        twins_find(problem->data, problem->rows, problem->n, certifier->first_equal, err) < 0) {
+    if (!certifier->first_equal || duplicates_find(problem->data, problem->rows, problem->n,
+                                                   certifier->first_equal, err) < 0) {
         top_certifier_free(certifier);
         return -1;
     }

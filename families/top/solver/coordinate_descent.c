@@ -241,8 +241,9 @@ static void join(struct top_descent *descent, size_t first, size_t end) {
     step[d + 1] = curvature;
     step[d + 2] = descent->row_gaps;
     cluster_sum(descent->map->cluster, step, d + 3);
-    double theta = rounds_go(&descent->rounds, step[d] - array_dot(step, descent->start, d),
-                             step[d + 1] + array_dot(step, step, d));
+    double theta =
+        rounds_step_length(&descent->rounds, step[d] - array_dot(step, descent->start, d),
+                           step[d + 1] + array_dot(step, step, d));
     for (size_t k = 0; k < d; k++) {
         descent->start[k] += theta * step[k];
     }
@@ -308,7 +309,7 @@ static void sweep(struct top_descent *descent, const struct monitor *monitor) {
     choose_visited(descent);
     random_shuffle(&descent->random, descent->order, descent->n_visited);
     for (size_t part = 0; part < rounds->parts; part++) {
-        size_t first, end = rounds_part(rounds, descent->n_visited, part, &first);
+        size_t first, end = rounds_rows(rounds, descent->n_visited, part, &first);
         for (size_t repeat = 0; repeat < rounds->repeats; repeat++) {
             descent->row_gaps = 0;
             visit(descent, first, end, cluster ? rounds->factor : 1);
@@ -320,7 +321,7 @@ static void sweep(struct top_descent *descent, const struct monitor *monitor) {
         unchecked_work += rounds->work;
         if (unchecked_work > WORK_BETWEEN_CHECKS) {
             unchecked_work = 0;
-            if (monitor_late(monitor)) {
+            if (monitor_past_deadline(monitor)) {
                 break;
             }
         }
@@ -480,7 +481,7 @@ static int run(struct top_descent *descent, double epsilon, const struct monitor
         descent->relaxation = OVER_RELAXATION;
         fit->iterations += descent->rounds.repeats;
         update_forecast(&forecast, descent);
-        if (monitor_late(monitor)) {
+        if (monitor_past_deadline(monitor)) {
             forecast.next = fit->iterations;
         }
         if (!(descent->max_slope - descent->min_slope > violation)) {

@@ -211,7 +211,7 @@ int top_dual_function_make(const struct top_certifier *certifier, const struct t
                            double cost, struct fit *fit, struct top_dual_function *function,
                            struct error *err) {
     const struct score_map *map = certifier->map;
-    const double *norm_bound = certify_reach(certifier->certify);
+    const double *norm_bound = certify_norm_bounds(certifier->certify);
     size_t n = map->n, used = 0;
     *function = (struct top_dual_function){
         .b = memory_array(n, sizeof(double), "a certificate", err),
@@ -240,7 +240,7 @@ int top_dual_function_make(const struct top_certifier *certifier, const struct t
     }
     used = risk->cluster ? cluster_count(risk->cluster, used) + cluster_size(risk->cluster) : used;
     for (size_t i = 0; i < n && map->primal; i++) {
-        function->error[i] += certify_sum_rounding(used) * fabs(function->b[i]);
+        function->error[i] += certify_coefficient_rounding(used) * fabs(function->b[i]);
     }
     function->linear = top_risk_dual(risk, cost, fit->alpha, fit->beta);
     function->rounding = linear_rounding(risk, cost, fit, &sums, part, function->linear);

@@ -191,7 +191,7 @@ static double quantile_step_length(const struct top_state *state, double slope, 
 
 /* Adds beta of position p to the capped block (sign 1), or takes it out (-1). */
 static int change_block(struct top_state *state, size_t p, double sign, struct error *err) {
-    const float *row = rows_get(state->cache, p, state->active, err);
+    const float *row = row_cache_get(state->cache, p, state->active, err);
     if (!row) {
         return -1;
     }
@@ -290,7 +290,7 @@ static int move_scores(struct top_state *state, const struct top_step *step, dou
     double factor[2] = {0, 0}, block = -step->block * d, change = block * state->kappa;
     bool with_block = block != 0 && state->omega > 0;
     for (int e = 0; e < step->n; e++) {
-        row[e] = rows_get(state->cache, step->entry[e].position, state->active, err);
+        row[e] = row_cache_get(state->cache, step->entry[e].position, state->active, err);
         if (!row[e]) {
             return -1;
         }
@@ -344,7 +344,7 @@ int top_state_take(struct top_state *state, const struct top_step *step, struct 
             }
         }
         /* without the term in sqrt(squares); the rest may be 0 if rows are equal */
-        const float *row = rows_get(state->cache, step->entry[0].position, state->active, err);
+        const float *row = row_cache_get(state->cache, step->entry[0].position, state->active, err);
         if (!row) {
             return -1;
         }

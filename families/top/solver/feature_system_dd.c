@@ -74,7 +74,7 @@ bool top_system_dd_factor(struct top_system_dd *system, const double *E) {
             }
         }
     }
-    return cholesky_precise_factor(A, d);
+    return cholesky_dd_factor(A, d);
 }
 
 void top_system_dd_solve(struct top_system_dd *system, const double *residual, double *x,
@@ -87,7 +87,7 @@ void top_system_dd_solve(struct top_system_dd *system, const double *residual, d
     for (size_t i = 0; i < system->m; i++) {
         add(t, dd_divide((struct dd){x[i], 0}, (struct dd){system->E[i], 0}), system->X + i * d, d);
     }
-    cholesky_precise_solve(system->factor, d, t);
+    cholesky_dd_solve(system->factor, d, t);
     for (size_t i = 0; i < system->m; i++) {
         const double *row = system->X + i * d;
         struct dd rest = {x[i], 0};

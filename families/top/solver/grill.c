@@ -199,7 +199,7 @@ static int search_line(struct run *run, double slope, double first, const struct
                        bool *improved, struct error *err) {
     double low = 0, high = INFINITY, x = first;
     *improved = false;
-    for (int i = 0; i < MAX_TRIALS && !monitor_late(monitor); i++) {
+    for (int i = 0; i < MAX_TRIALS && !monitor_past_deadline(monitor); i++) {
         memcpy(run->trial.w, run->at.w, run->d * sizeof(double));
         array_add(run->trial.w, x, run->direction, run->d);
         if (evaluate(run, &run->trial, err) < 0) {
@@ -294,7 +294,7 @@ static int scale_start(struct run *run, const struct monitor *monitor, struct er
             best = run->trial.value;
             copy_point(&run->at, &run->trial, run->d);
         }
-        if (monitor_late(monitor)) {
+        if (monitor_past_deadline(monitor)) {
             break;
         }
     }
@@ -355,10 +355,10 @@ static int run_all(struct run *run, const struct monitor *monitor, enum stop_rea
                    struct error *err) {
     size_t n = run->grill->starts, best = n;
     struct cluster *cluster = run->grill->problem->starts;
-    struct cluster_tasks tasks = cluster_deal(cluster, n);
+    struct cluster_tasks tasks = cluster_create_tasks(cluster, n);
     run->best.value = INFINITY;
     while (!*stopped) {
-        size_t number = cluster_take(cluster, &tasks);
+        size_t number = cluster_next_task(cluster, &tasks);
         if (number == n) {
             break;
         }

@@ -400,7 +400,7 @@ static int solve_factored(const struct problem *problem, struct top_interior_run
             fit->primal = INFINITY;
             fit->dual = -INFINITY;
         }
-        fit_join(fit, &again);
+        fit_take_better(fit, &again);
     }
     return 0;
 }
@@ -421,7 +421,7 @@ int top_interior_solve(const struct problem *problem, const struct score_map *ma
     /* bounds cross by more than the gap through rounding only */
     bool crossed = fit->dual > (1 + epsilon) * fit->primal;
     bool rounding_visible = certificate_failed || crossed || fit->reason == STOP_ROUNDING;
-    if (by_rows && norm_bound && rounding_visible && monitor_left(monitor) > MIN_SECONDS) {
+    if (by_rows && norm_bound && rounding_visible && monitor_seconds_left(monitor) > MIN_SECONDS) {
         status = solve_factored(problem, &factored, cost, monitor, fit, err);
         top_interior_release(&factored);
     }

@@ -28,9 +28,9 @@ double top_interior_work(const struct problem *problem, const struct top_risk *r
  * rows. The dual point and its bound are then valid for all rows, the primal is not. The shares of
  * the rows in the set must sum to more than 1.
  *
- * norm_bound (n; NULL: not available): the rows' feature-norm bounds, see certify_reach. With them,
- * and few rows, the method runs again with features of a factor of K if rounding is visible or
- * certificate_failed. The caller calls fit_free. */
+ * norm_bound (n; NULL: not available): the rows' feature-norm bounds, see certify_norm_bounds. With
+ * them, and few rows, the method runs again with features of a factor of K if rounding is visible
+ * or certificate_failed. The caller calls fit_free. */
 int top_interior_solve(const struct problem *problem, const struct score_map *map,
                        struct top_risk *risk, const bool *in_set, const double *norm_bound,
                        bool certificate_failed, double cost, double epsilon,

@@ -211,7 +211,7 @@ static int make_plain_features(struct top_interior_run *run, const struct proble
          i++) { /* norm_bound includes the constant feature */
         work[i] = sqrt(fmax(0, work[i])) * (1 + 4 * DBL_EPSILON);
     }
-    *applies = !row_features_own(&map);
+    *applies = !row_features_are_own(&map);
     if (status == 0 && *applies) {
         status = row_features_create(&run->factor_features, &plain, &map, &none,
                                      map.primal ? run->norm_bound : work, applies, err);
@@ -225,8 +225,8 @@ static int make_plain_features(struct top_interior_run *run, const struct proble
 static int make_features(struct top_interior_run *run, const struct problem *problem, size_t m,
                          bool *applies, struct error *err) {
     *applies = !run->empty_interior && !run->in_set && !problem->cluster &&
-               m == run->full_risk->n && row_features_fits(run->map, m, ROW_FEATURES_MOST) &&
-               !row_features_own(run->map);
+               m == run->full_risk->n && row_features_fits(run->map, m, MAX_FACTOR_ROWS) &&
+               !row_features_are_own(run->map);
     if (!*applies) {
         return 0;
     }

@@ -53,7 +53,7 @@ static bool has_perspective(const struct top_interior *in) {
 
 double top_interior_mean_product(const struct top_interior *in, double length) {
     const struct top_point *at = &in->at, *by = &in->affine;
-    double count = has_perspective(in) && cluster_leads(in->cluster) ? 1 : 0;
+    double count = has_perspective(in) && cluster_is_root(in->cluster) ? 1 : 0;
     double sum = count * (at->level + length * by->level) * (at->w + length * by->w);
     for (size_t k = 0; k < in->n; k++) {
         sum += (at->x[k] + length * by->x[k]) * (at->z[k] + length * by->z[k]);
@@ -73,7 +73,7 @@ double top_interior_mean_product(const struct top_interior *in, double length) {
 /* Sets the diagonals and the border's level column. Returns the level's diagonal entry. */
 static double fill_curvatures(struct top_interior *in) {
     const struct top_point *at = &in->at;
-    double diagonal = has_perspective(in) && cluster_leads(in->cluster) ? at->w / at->level : 0;
+    double diagonal = has_perspective(in) && cluster_is_root(in->cluster) ? at->w / at->level : 0;
     for (size_t k = 0; k < in->n; k++) {
         double cap = in->capped[k] ? at->y[k] / at->u[k] : 0;
         double perspective = in->perspective[k] > 0 ? 1 / (in->perspective[k] * at->level) : 0;
@@ -141,7 +141,9 @@ static int solve_inner(struct top_interior *in, const double *right, const doubl
 static void fill_residuals(struct top_interior *in) {
     const struct top_point *at = &in->at;
     bool mean = in->risk->kind == TOP_MEAN;
-    double slope = !cluster_leads(in->cluster) ? 0 : mean ? -at->lambda : in->risk->budget - at->w;
+    double slope = !cluster_is_root(in->cluster) ? 0
+                   : mean                        ? -at->lambda
+                                                 : in->risk->budget - at->w;
     double alphas = 0, all = 0;
     for (size_t k = 0; k < in->n; k++) {
         double sign = top_interior_sign(in, k), x = at->x[k];
@@ -271,7 +273,7 @@ static int find_direction(struct top_interior *in, enum part part, struct top_po
     double with_residuals = part == AFFINE ? 1 : 0; /* only affine corrects residuals */
     double moves[3] = {0, -with_residuals * in->sum_residual[0],
                        -with_residuals * in->sum_residual[1]};
-    if (cluster_leads(in->cluster)) {
+    if (cluster_is_root(in->cluster)) {
         moves[LEVEL] = -with_residuals * in->level_slope + target_level(in, part) / at->level;
     }
     for (size_t k = 0; k < in->n; k++) {

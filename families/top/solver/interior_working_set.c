@@ -123,7 +123,7 @@ static int complete_primal(struct top_smo *smo, struct fit *inner, struct error 
 /* Solves over the working set, makes its solution smo's point, and takes the better bounds. */
 static int solve_set(struct top_smo *smo, const bool *in_set, double epsilon,
                      const struct monitor *monitor, struct fit *fit, struct error *err) {
-    const struct monitor watch = monitor_inner(monitor);
+    const struct monitor watch = monitor_deadline_only(monitor);
     struct fit inner;
     if (top_interior_solve(smo->problem, smo->map, smo->risk, in_set, NULL, false, smo->cost,
                            epsilon, &watch, &inner, err)) {
@@ -135,7 +135,7 @@ static int solve_set(struct top_smo *smo, const bool *in_set, double epsilon,
         return -1;
     }
     fit->iterations += inner.iterations;
-    fit_join(fit, &inner);
+    fit_take_better(fit, &inner);
     return 0;
 }
 
@@ -165,7 +165,7 @@ static int run(struct top_smo *smo, double epsilon, bool *in_set, const struct m
             return -1;
         }
     }
-    fit->reason = smo->set_rows < limit ? STOP_STALLED : STOP_PRECISION;
+    fit->reason = smo->set_rows < limit ? STOP_STALLED : STOP_FLOAT_KERNEL;
     smo->set_rows = smaller(2 * smo->set_rows, limit);
     return 0;
 }

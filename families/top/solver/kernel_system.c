@@ -365,7 +365,7 @@ static int factor_features(struct top_system *system, const double *E) {
     }
     struct cluster *cluster = system->map->cluster;
     memset(system->factor, 0, d * d * sizeof *system->factor);
-    for (size_t j = 0; j < d && cluster_leads(cluster); j++) {
+    for (size_t j = 0; j < d && cluster_is_root(cluster); j++) {
         system->factor[j * d + j] = 1;
     }
     for (size_t i = 0; i < m; i += BLOCK) {

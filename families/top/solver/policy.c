@@ -101,7 +101,7 @@ static int take(struct solve *solve, struct fit *run, int status) {
     bool limited = stop_limited(reason);
     solve->stalled = !run->converged && !limited;
     if (solve->started) {
-        fit_join(fit, run);
+        fit_take_better(fit, run);
     } else {
         *fit = *run;
         fit->reason = STOP_REACHED;
@@ -170,7 +170,7 @@ static int run_planes(void *state, const struct monitor *monitor, struct error *
         fit_free(&fit);
         return -1;
     }
-    bundle_visit(algorithms->bundle, cost, add_plane, &(struct blocks){fit.alpha, fit.beta});
+    bundle_visit_dual(algorithms->bundle, cost, add_plane, &(struct blocks){fit.alpha, fit.beta});
     return take(solve, &fit, 0);
 }
 
@@ -360,7 +360,7 @@ static bool has_stalled(const void *state) {
 
 /* The slices together use as much work as the interior-point method needs. With working sets the
  * table runs again, until all algorithms have stalled. */
-static bool run_again(const void *state, struct policy_turns *turns) {
+static bool run_again(const void *state, struct policy_slices *turns) {
     static const double LIMIT_GROWTH =
         1.5; /* work limit after working sets, relative to the work so far */
     const struct solve *solve = state;
@@ -391,7 +391,7 @@ int top_algorithms_solve(struct top_algorithms *algorithms, const struct top_par
                          double epsilon, uint64_t before, const struct monitor *monitor,
                          struct fit *fit, struct error *err) {
     struct monitor_run outer;
-    const struct monitor watch = monitor_after(&outer, monitor, before, 0);
+    const struct monitor watch = monitor_continue(&outer, monitor, before, 0);
     struct solve solve = {.algorithms = algorithms,
                           .parameters = parameters,
                           .epsilon = epsilon,

@@ -27,7 +27,7 @@ struct top_algorithms {
     const struct problem *problem;
     const struct score_map *map;
     double values; /* linear kernel: stored feature values of all rows, over all processes */
-    const double *norm_bound; /* (n) bounds of sqrt(k(x, x)), see certify_reach */
+    const double *norm_bound; /* (n) bounds of sqrt(k(x, x)), see certify_norm_bounds */
     /* a certificate failed by rounding: no cutting planes or coordinate descent */
     bool certificate_failed;
     struct top_risk risk;

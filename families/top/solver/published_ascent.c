@@ -285,7 +285,7 @@ static void find_squares(struct cd *cd) {
 /* Takes the best step of a pair with the given first entry. */
 static int improve(struct cd *cd, struct entry first, struct error *err) {
     size_t k = first.row;
-    const float *row = rows_get(cd->rows, k, cd->n, err);
+    const float *row = row_cache_get(cd->rows, k, cd->n, err);
     if (!row) {
         return -1;
     }
@@ -317,7 +317,7 @@ static int improve(struct cd *cd, struct entry first, struct error *err) {
     }
     struct entry entry[2] = {best.first, best.second};
     for (int e = 0; e < 2; e++) {
-        const float *values = rows_get(cd->rows, entry[e].row, cd->n, err);
+        const float *values = row_cache_get(cd->rows, entry[e].row, cd->n, err);
         if (!values) {
             return -1;
         }
@@ -461,10 +461,10 @@ int top_cd_solve(const struct problem *problem, const struct score_map *map, str
     *fit = (struct fit){0};
     int status = allocate(&cd, err);
     if (status == 0) {
-        status = rows_create(&cd.rows, problem, problem->cache_bytes, err);
+        status = row_cache_create(&cd.rows, problem, problem->cache_bytes, err);
     }
     if (status == 0) {
-        rows_diagonal(cd.rows, cd.K);
+        row_cache_diagonal(cd.rows, cd.K);
         status = start(&cd, seed, err);
     }
     if (status == 0) {
@@ -476,7 +476,7 @@ int top_cd_solve(const struct problem *problem, const struct score_map *map, str
     if (status < 0) {
         fit_free(fit);
     }
-    rows_free(cd.rows);
+    row_cache_free(cd.rows);
     free(cd.pool);
     return status;
 }

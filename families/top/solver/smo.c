@@ -75,7 +75,7 @@ int top_smo_create(struct top_smo **smo, const struct problem *problem, const st
     state->risk = risk;
     state->n = state->active = risk->n;
     if (allocate(made, err) < 0 ||
-        rows_create(&state->cache, problem, problem->cache_bytes, err) < 0) {
+        row_cache_create(&state->cache, problem, problem->cache_bytes, err) < 0) {
         top_smo_free(made);
         return -1;
     }
@@ -83,7 +83,7 @@ int top_smo_create(struct top_smo **smo, const struct problem *problem, const st
         state->row_of[p] = (uint32_t)p;
         state->inverse[p] = risk->mass[p] > 0 ? 1 / risk->mass[p] : 0;
     }
-    rows_diagonal(state->cache, state->K);
+    row_cache_diagonal(state->cache, state->K);
     *smo = made;
     return 0;
 }
@@ -93,7 +93,7 @@ void top_smo_free(struct top_smo *smo) {
         return;
     }
     struct top_state *state = &smo->state;
-    rows_free(state->cache);
+    row_cache_free(state->cache);
     void *const array[] = {state->row_of, state->capped, smo->pool, smo->weights,
                            smo->scores,   smo->order,    smo->keep};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
@@ -184,7 +184,7 @@ static int shrink(struct top_smo *smo, uint64_t iterations, struct error *err) {
     for (size_t p = 0; p < n; p++) {
         smo->order[smo->keep[p] ? a++ : b++] = (uint32_t)p;
     }
-    if (rows_reorder(state->cache, smo->order, n, err) < 0) {
+    if (row_cache_reorder(state->cache, smo->order, n, err) < 0) {
         return -1;
     }
     double *const array[] = {state->alpha,   state->beta, state->C, state->cap_rate, state->h,
@@ -335,13 +335,13 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
                              "scores overflow: scale the data or lower the cost");
         }
         if (smo->exact && has_diverged(&progress, fit)) {
-            return end(smo, STOP_PRECISION, epsilon, &progress, fit, err);
+            return end(smo, STOP_FLOAT_KERNEL, epsilon, &progress, fit, err);
         }
         if (smo->exact) {
             record_progress(smo, fit, &progress);
             fit->converged = reached;
             if (reached || progress.stalled >= MAX_STALLED || !moved) {
-                fit->reason = reached ? fit->reason : STOP_PRECISION;
+                fit->reason = reached ? fit->reason : STOP_FLOAT_KERNEL;
                 return 0;
             }
         } else {

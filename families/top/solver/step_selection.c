@@ -401,7 +401,8 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
         choose_single(state, step, &gain);
         *found = gain > 0;
         const float *row =
-            *found ? rows_get(state->cache, step->entry[0].position, state->active, err) : NULL;
+            *found ? row_cache_get(state->cache, step->entry[0].position, state->active, err)
+                   : NULL;
         if (row) {
             choose_second(state, row, step, &gain);
         }
@@ -419,7 +420,7 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
         size_t k = (size_t)(kind == BOTH_BETA    ? e.beta_up.position
                             : kind == MIXED_DOWN ? e.alpha_down.position
                                                  : e.alpha_up.position);
-        const float *row = rows_get(state->cache, k, state->active, err);
+        const float *row = row_cache_get(state->cache, k, state->active, err);
         if (!row) {
             return -1;
         }

@@ -234,7 +234,7 @@ static int create_algorithms(struct top *top, enum top_loss loss, struct error *
     algorithms->values = cluster_total(top->map.cluster, values);
     algorithms->problem = &top->with_constant;
     algorithms->map = &top->map;
-    algorithms->norm_bound = certify_reach(top->certifier.certify);
+    algorithms->norm_bound = certify_norm_bounds(top->certifier.certify);
     return 0;
 }
 
@@ -342,7 +342,8 @@ static bool certificate_misses(const struct solving *solving, double gap, double
 
 /* Runs the policy once, certifies its fit, and takes the better bounds. A fit that is no better
  * than w = 0 has to show that w = 0 is optimal, to the gap ZERO_GAP. */
-static int solve_once(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+static int solve_once(void *context, double epsilon, struct tolerance_result *end,
+                      struct error *err) {
     struct solving *solving = context;
     struct top *top = solving->top;
     const struct top_parameters *parameters = solving->parameters;
@@ -378,14 +379,15 @@ static int solve_once(void *context, double epsilon, struct tolerance_end *end, 
         }
         gap *= solving->target / zero_gap;
     }
-    *end = (struct tolerance_end){
+    *end = (struct tolerance_result){
         .gap = gap, .limited = stop_limited(best->fit.reason), .converged = solving->converged};
     return 0;
 }
 
 /* Solves to the gap epsilon, with warm starts from larger ones, and tightens the algorithms' target
  * until it is certified. */
-static int solve_to(void *context, double epsilon, struct tolerance_end *end, struct error *err) {
+static int solve_to(void *context, double epsilon, struct tolerance_result *end,
+                    struct error *err) {
     enum { MAX_RUNS = 9 };
     struct solving *solving = context;
     struct best *best = &solving->best;
@@ -398,16 +400,16 @@ static int solve_to(void *context, double epsilon, struct tolerance_end *end, st
     if (solving->converged && !(best->certificate.gap <= epsilon && beats_zero(solving))) {
         best->fit.reason = STOP_ROUNDING;
     }
-    *end = (struct tolerance_end){.gap = best->certificate.certified ? best->certificate.gap
-                                                                     : (double)NAN,
-                                  .limited = stop_limited(best->fit.reason)};
+    *end = (struct tolerance_result){.gap = best->certificate.certified ? best->certificate.gap
+                                                                        : (double)NAN,
+                                     .limited = stop_limited(best->fit.reason)};
     return 0;
 }
 
 /* The published ascent has its own stopping rule, so it needs no sequence of gaps. */
 static int solve_convex(struct solving *solving, struct error *err) {
     double epsilon = solving->parameters->epsilon;
-    struct tolerance_end end;
+    struct tolerance_result end;
     return stops_as_published(solving)
                ? solve_to(solving, epsilon, &end, err)
                : tolerance_solve(solve_to, solving, epsilon,
@@ -460,7 +462,7 @@ static int return_zero(struct top *top, const struct top_parameters *parameters,
     top->threshold = top_risk_threshold_at_zero(risk);
     solution->n_outputs = 1;
     solution->weights = memory_zeros(top->map.dimension, sizeof(double), "weights", err);
-    certify_nothing(top->problem, primal, solution);
+    certify_zero_solution(top->problem, primal, solution);
     return solution->weights ? 0 : -1;
 }
 
@@ -489,7 +491,7 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
     if (is_grill(top->setting.formulation)) {
         return solve_grill(top, parameters, monitor, solution, err);
     }
-    if (monitor_late(monitor)) {
+    if (monitor_past_deadline(monitor)) {
         return return_zero(top, parameters, solution, err);
     }
     struct solving solving = {.top = top, .parameters = parameters, .monitor = monitor};

@@ -31,7 +31,7 @@ static void close_problem(void *state) {
 static int solve(void *state, struct point point, const struct monitor *monitor,
                  struct solution *solution, struct error *err) {
     (void)point;
-    bool late = monitor_late(monitor);
+    bool late = monitor_past_deadline(monitor);
     if (!late) {
         pthread_mutex_lock(state);
         pthread_mutex_unlock(state);
@@ -39,7 +39,7 @@ static int solve(void *state, struct point point, const struct monitor *monitor,
     *solution = (struct solution){.n_outputs = 1,
                                   .weights = calloc(1, sizeof(double)),
                                   .primal = late ? 2 : 1,
-                                  .unsolved = late,
+                                  .zero_only = late,
                                   .iterations = late ? 0 : 7,
                                   .converged = !late,
                                   .certified = true};
@@ -92,7 +92,7 @@ int main(void) {
     plain_fit_free(made);
     pthread_mutex_lock(&gate);
     made = fit(&options, &data, 0.1, &progress, &abandoned);
-    CHECK(abandoned && made->solution.unsolved && made->model.primal == 2 &&
+    CHECK(abandoned && made->solution.zero_only && made->model.primal == 2 &&
               made->model.iterations == 0,
           "a solver that waits is waited for");
     plain_fit_free(made);

@@ -75,7 +75,7 @@ static inline size_t line_weights(const struct line *line) {
  * the rows are off by error (n). */
 static inline double line_rounding(const struct line *line, size_t k, const double *weights,
                                    const double *error, double *norm) {
-    double off = 0, most = 0, rounding = 0, size = 0, factor = certify_factor(line->certify);
+    double off = 0, most = 0, rounding = 0, size = 0, factor = certify_error_factor(line->certify);
     size_t used = 0;
     *norm = 0;
     for (size_t i = 0; i < line->n; i++) {

@@ -367,7 +367,7 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
     }
     CHECK(near(found.slack, most, 1e-9), "slack %g, not %g", found.slack, most);
     double score;
-    MUST(certify_largest_score(scene->certify, scene->k, &f, 2, &score, &err));
+    MUST(certify_score_bound(scene->certify, scene->k, &f, 2, &score, &err));
     CHECK(near(score, largest, 1e-12), "largest score %g, not %g", score, largest);
     /* With entrywise errors, which are smaller, then with hardly any. The linear part is such that
      * the gap is due to rounding only. */
@@ -426,11 +426,11 @@ static void check_bounds(void) {
         double size = round & 128 ? .01 : 1e-15;
         open_scene(&scene, round & 64 ? MAX_K : 1, round & 4, round & 8 ? round & 4 ? .75 : 1.5 : 0,
                    round & 16, size, &random);
-        CHECK(near(certify_factor(scene.certify), scene.factor, 1e-12), "factor %g, not %g",
-              certify_factor(scene.certify), scene.factor);
+        CHECK(near(certify_error_factor(scene.certify), scene.factor, 1e-12), "factor %g, not %g",
+              certify_error_factor(scene.certify), scene.factor);
         for (size_t i = 0; i < N; i++) {
-            CHECK(near(certify_reach(scene.certify)[i], scene.reach[i], 1e-12), "reach of row %zu",
-                  i);
+            CHECK(near(certify_norm_bounds(scene.certify)[i], scene.reach[i], 1e-12),
+                  "reach of row %zu", i);
         }
         scene.block = round & 1 ? round & 8 ? 1 : BLOCK : 0;
         check_scene(&scene, round & 2, round & 32, .3 * size);
@@ -472,7 +472,9 @@ static void check_flat(void) {
     MUST(certify_create(&pairs, &line.problem, &line.map, 0, &err));
     certify_pairs(pairs, reach, 1e-16, pair); /* scores are then those of pairs */
     MUST(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err));
-    CHECK(!found.flat && certify_factor(pairs) == 1e-16 && certify_reach(pairs) == reach, "pairs");
+    CHECK(!found.flat && certify_error_factor(pairs) == 1e-16 &&
+              certify_norm_bounds(pairs) == reach,
+          "pairs");
     w[0] = 0;
     MUST(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err));
     CHECK(found.flat, "no weight, and pairs that differ");
@@ -498,12 +500,12 @@ static void check_crossed(void) {
     CHECK(found.certified && !found.failed && near(found.dual, 1.4, 1e-12), "D %g", found.dual);
     family.linear = 2.1;
     MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
-    CHECK(!found.certified && found.failed == STOP_CROSSED && near(found.dual, 1.6, 1e-12),
+    CHECK(!found.certified && found.failed == STOP_CONTRADICTORY && near(found.dual, 1.6, 1e-12),
           "above the primal: D %g", found.dual);
     family.linear = 2;
     family.nothing = 1.4;
     MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
-    CHECK(found.worse && found.failed == STOP_CROSSED, "above the primal of f = 0: D %g",
+    CHECK(found.worse && found.failed == STOP_CONTRADICTORY, "above the primal of f = 0: D %g",
           found.dual);
     family.linear = loss = 0;
     w[0] = 0;
@@ -594,7 +596,7 @@ static void run_process(struct cluster *cluster, void *context) {
               found.dual == cluster_largest(cluster, found.dual) &&
               found.flat == cluster_any(cluster, found.flat),
           "process %zu has another certificate", rank);
-    MUST(certify_largest_score(certify, k, &f, 2, &score, &err));
+    MUST(certify_score_bound(certify, k, &f, 2, &score, &err));
     if (rank == 0) {
         processes->found = found;
         processes->found.norm = score;

@@ -190,7 +190,7 @@ static void check_shift(void) {
     MUST(certify_create(&certify, &problem, &map, 0, &err));
     double reach[ROWS], shift[ROWS], shift_norm = 0, zero = 0;
     bool definite;
-    memcpy(reach, certify_reach(certify), sizeof reach);
+    memcpy(reach, certify_norm_bounds(certify), sizeof reach);
     CHECK_TRUE(!kernel_definite(&kernel));
     CHECK_TRUE(definite_check(gram_rows(gram), rows, reach, ROWS, &definite, shift, &err) == 0 &&
                definite);
@@ -256,7 +256,7 @@ static void check_words(void) {
     CHECK_TRUE(certify_reason(&certificate, STOP_TIME) == STOP_TIME);
     certificate.paid = .5;
     CHECK_TRUE(certify_reason(&certificate, STOP_ROUNDING) == STOP_ROUNDING);
-    CHECK_TRUE(certify_reason(&certificate, STOP_PRECISION) == STOP_PRECISION);
+    CHECK_TRUE(certify_reason(&certificate, STOP_FLOAT_KERNEL) == STOP_FLOAT_KERNEL);
     certify_conclude(&certificate, .1, STOP_TIME, &solution);
     CHECK(solution.converged && solution.primal == 10 && solution.dual == 9 && solution.gap == .1 &&
               solution.norm == 2 && solution.certified && !solution.flat && !solution.reason,
@@ -267,18 +267,18 @@ static void check_words(void) {
     certify_conclude(&certificate, .1, STOP_TIME, &solution);
     CHECK_TRUE(solution.norm == 0 && solution.flat);
     certificate.certified = false;
-    certify_conclude(&certificate, .1, STOP_ROUNDS, &solution);
+    certify_conclude(&certificate, .1, STOP_OUTER_ITERATIONS, &solution);
     CHECK(solution.dual == 0 && isnan(solution.gap) && !solution.certified && !solution.converged &&
               solution.reason == STOP_INDEFINITE,
           "an indefinite kernel");
     certificate.certified = true;
     const struct certificate low = {.dual = 8, .certified = true},
                              high = {.dual = 9.5, .certified = true}, loose = {.dual = 9.9};
-    certify_join(&certificate, &low);
+    certify_take_better_dual(&certificate, &low);
     CHECK(certificate.dual == 9, "a lower dual bound is joined");
-    certify_join(&certificate, &loose);
+    certify_take_better_dual(&certificate, &loose);
     CHECK(certificate.dual == 9, "a bound that is not certified is joined");
-    certify_join(&certificate, &high);
+    certify_take_better_dual(&certificate, &high);
     CHECK(certificate.dual == 9.5 && near(certificate.gap, .05, 1e-12), "joined: %g",
           certificate.gap);
     struct certificate lossy = certificate;
@@ -287,7 +287,7 @@ static void check_words(void) {
                                        {.primal = 11, .lost = 3},
                                        {.primal = 12, .certified = true}};
     for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
-        certify_join(&lossy, &lost[i]);
+        certify_take_better_dual(&lossy, &lost[i]);
         CHECK(lossy.lost == (i == 0 ? .5 : .75), "%zu: %g is lost", i, lossy.lost);
     }
     solution = (struct solution){.reason = STOP_TIME};
@@ -301,12 +301,12 @@ static void check_words(void) {
     CHECK_TRUE(!solution.converged && !solution.certified && solution.primal == 10 &&
                solution.dual == 9.5);
     const struct problem problem = {.n = 1};
-    certify_nothing(&problem, 7, &solution);
+    certify_zero_solution(&problem, 7, &solution);
     CHECK(solution.primal == 7 && solution.dual == 0 && solution.gap == 1 && solution.norm == 0 &&
-              solution.flat && solution.unsolved && solution.certified && !solution.converged &&
+              solution.flat && solution.zero_only && solution.certified && !solution.converged &&
               solution.reason == STOP_TIME,
           "f = 0 for lack of time");
-    CHECK(near(certify_sum_rounding(10), 12 * unit, 1e-15), "rounding of a sum of 10");
+    CHECK(near(certify_coefficient_rounding(10), 12 * unit, 1e-15), "rounding of a sum of 10");
     printf("ok: sums are not too small, and solutions say what is so\n");
 }
 
@@ -320,18 +320,18 @@ static void check_contradictions(void) {
     CHECK_TRUE(certificate.certified && !certificate.failed && certificate.gap == .5);
     const struct certificate sound = certificate,
                              high = {.primal = 2, .dual = 1.25, .nothing = 2, .certified = true};
-    certify_join(&certificate, &high);
-    CHECK_TRUE(!certificate.certified && certificate.failed == STOP_CROSSED);
-    certify_join(&certificate, &sound);
-    CHECK(certificate.failed == STOP_CROSSED, "a contradiction is joined away");
+    certify_take_better_dual(&certificate, &high);
+    CHECK_TRUE(!certificate.certified && certificate.failed == STOP_CONTRADICTORY);
+    certify_take_better_dual(&certificate, &sound);
+    CHECK(certificate.failed == STOP_CONTRADICTORY, "a contradiction is joined away");
     certify_conclude(&certificate, 1, STOP_TIME, &solution);
     CHECK(!solution.certified && isnan(solution.gap) && solution.dual == 0 && !solution.converged &&
-              solution.reason == STOP_CROSSED && solution.primal == 1,
+              solution.reason == STOP_CONTRADICTORY && solution.primal == 1,
           "the dual bound is above the primal one");
     CHECK(strstr(stop_message(solution.reason), "dual bound is above the primal bound"), "%s",
           stop_message(solution.reason));
     struct certificate other = sound;
-    certify_join(&other, &certificate);
+    certify_take_better_dual(&other, &certificate);
     CHECK(other.certified && other.dual == sound.dual, "a failed bound is joined");
     struct certificate indefinite = {.primal = 1, .dual = 2, .nothing = 2};
     certify_compare(&indefinite);
@@ -347,7 +347,7 @@ static void check_contradictions(void) {
             CHECK_TRUE(solution.certified == (convex && !failed));
             CHECK_TRUE(solution.converged == !(convex && failed));
             CHECK_TRUE((bool)isnan(solution.gap) == (convex && failed));
-            CHECK_TRUE(solution.reason == (convex && failed ? STOP_CROSSED : STOP_REACHED));
+            CHECK_TRUE(solution.reason == (convex && failed ? STOP_CONTRADICTORY : STOP_REACHED));
         }
     }
     struct certificate sum = {.primal = .1, .dual = .1, .certified = true};
@@ -358,7 +358,7 @@ static void check_contradictions(void) {
     CHECK(sum.dual <= (double)exact && (long double)sum.dual < exact &&
               exact < (long double)sum.primal && sum.primal - sum.dual < 1e-12,
           "sums are not rounded outwards: %.17g %.17g", sum.primal, sum.dual);
-    certify_nothing(&problem, INFINITY, &solution);
+    certify_zero_solution(&problem, INFINITY, &solution);
     CHECK(!solution.certified && isnan(solution.gap) && solution.reason == STOP_INFINITE,
           "the primal of f = 0 overflows");
     printf("ok: bounds that contradict each other are not claimed\n");

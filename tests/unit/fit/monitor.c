@@ -45,11 +45,12 @@ static void check_passes(struct witness *witness, const struct monitor *monitor,
     witness->answer = 0;
     for (int late = 0; late < 2; late++) {
         witness->late = late;
-        CHECK(monitor_late(monitor) == late, "%s: late %d", what, late);
+        CHECK(monitor_past_deadline(monitor) == late, "%s: late %d", what, late);
     }
     witness->late = false;
     for (witness->left = 3; witness->left > 0; witness->left--) {
-        CHECK(monitor_left(monitor) == witness->left, "%s: %g s left", what, monitor_left(monitor));
+        CHECK(monitor_seconds_left(monitor) == witness->left, "%s: %g s left", what,
+              monitor_seconds_left(monitor));
     }
     witness->left = INFINITY;
 }
@@ -59,19 +60,19 @@ int main(void) {
     const struct monitor behind = {
         .context = &witness, .check = witness_check, .late = witness_late, .left = witness_left};
     struct monitor_run run, outer;
-    struct monitor after = monitor_after(&run, &behind, 100, 0);
+    struct monitor after = monitor_continue(&run, &behind, 100, 0);
     check_passes(&witness, &after, 100, "after");
 
     struct monitor_shared shared;
     struct monitor share = monitor_share(&shared, &behind);
     check_passes(&witness, &share, 0, "share");
-    after = monitor_after(&run, &share, 30, 0);
-    struct monitor chain = monitor_after(&outer, &after, 1000, 0);
+    after = monitor_continue(&run, &share, 30, 0);
+    struct monitor chain = monitor_continue(&outer, &after, 1000, 0);
     check_passes(&witness, &chain, 1030, "a chain of three");
     monitor_shared_free(&shared);
 
     /* the limit of a run is not reported as a reason of the wrapped monitor */
-    after = monitor_after(&run, &behind, 100, 8);
+    after = monitor_continue(&run, &behind, 100, 8);
     CHECK(monitor_check(&after, 7, 3, 2) == 0 && run.said == 0, "stopped before its limit");
     CHECK(monitor_check(&after, 8, 3, 2) == STOP_ITERATIONS && run.said == 0, "no limit");
     witness.answer = STOP_TIME;
@@ -82,20 +83,21 @@ int main(void) {
                                 {20, 8, 5, 8}, {20, 18, 5, 15}, {20, 8, 20, 8}};
     for (size_t k = 0; k < sizeof most / sizeof most[0]; k++) {
         const struct monitor limited = {.context = &witness, .most = most[k][0]};
-        after = monitor_after(&run, &limited, most[k][2], most[k][1]);
+        after = monitor_continue(&run, &limited, most[k][2], most[k][1]);
         CHECK(after.most == most[k][3], "limit %zu: %d", k, (int)after.most);
-        CHECK(monitor_after(&run, NULL, most[k][2], most[k][1]).most == most[k][1], "limit %zu", k);
+        CHECK(monitor_continue(&run, NULL, most[k][2], most[k][1]).most == most[k][1], "limit %zu",
+              k);
     }
 
     /* a run that reserves time ends when only that time remains */
     struct monitor_run ahead;
-    struct monitor early = monitor_end_early(&ahead, &behind, 2);
+    struct monitor early = monitor_reserve_time(&ahead, &behind, 2);
     witness.answer = 0;
     check_passes(&witness, &early, 0, "early");
     for (witness.left = 4; witness.left > 0; witness.left--) {
         bool is = witness.left <= 2;
         witness.answer = 0;
-        CHECK(monitor_late(&early) == is, "late %d with %g s left", !is, witness.left);
+        CHECK(monitor_past_deadline(&early) == is, "late %d with %g s left", !is, witness.left);
         CHECK(monitor_check(&early, 1, 3, 2) == (is ? STOP_TIME : 0), "another reason");
         witness.answer = STOP_ITERATIONS;
         CHECK(monitor_check(&early, 1, 3, 2) == STOP_ITERATIONS, "another reason");

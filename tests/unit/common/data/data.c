@@ -160,7 +160,7 @@ static void check_subset(void) {
         }
         CHECK(labels == DATA_NUMBER || strcmp(subset.names.name[4], "e") == 0, "names of a subset");
         size_t first = below(n_rows);
-        struct data part = data_part(&data, first, below(n_rows - first + 1));
+        struct data part = data_view(&data, first, below(n_rows - first + 1));
         CHECK(part.n_features == data.n_features, "shape of a part");
         check_rows(&part, matrix + first * width, width, NULL);
         for (size_t k = 0; k < part.n_rows; k++) {

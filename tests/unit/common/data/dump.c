@@ -107,17 +107,17 @@ static void tell(void *context, const struct error *err) {
 static int dump_ranks(const char *path, const struct input_format *format, bool queries,
                       const char *name, struct error *err) {
     struct cluster *cluster;
-    struct spread_rows rows;
+    struct distributed_rows rows;
     struct data data = {0};
     char own[4096];
     if (cluster_open(&cluster, tell, NULL, err) < 0) {
         return -1;
     }
-    int status = spread_read(&data, &rows, path, format, queries, cluster, NULL, err);
-    status = status < 0 ? -1 : spread_hold(&data, 0, true, cluster, err);
+    int status = distribute_read(&data, &rows, path, format, queries, cluster, NULL, err);
+    status = status < 0 ? -1 : distribute_hold(&data, 0, true, cluster, err);
     snprintf(own, sizeof own, "%s.%zu", name, cluster_rank(cluster));
     if (status == 0 && freopen(own, "w", stdout)) {
-        dump_held(&data, rows.n, cluster_leads(cluster));
+        dump_held(&data, rows.n, cluster_is_root(cluster));
     }
     data_free(&data);
     if (status < 0) {

@@ -48,30 +48,30 @@ static int hear(void *context, const char *bytes, size_t n, struct error *err) {
 /* Takes tasks until none remain, and reports each to process 0. */
 static void work(struct cluster *cluster, struct done *done) {
     static char message[sizeof(size_t) + LONGEST];
-    struct cluster_tasks tasks = cluster_deal(cluster, TASKS);
-    for (size_t task; (task = cluster_take(cluster, &tasks)) < TASKS;) {
+    struct cluster_tasks tasks = cluster_create_tasks(cluster, TASKS);
+    for (size_t task; (task = cluster_next_task(cluster, &tasks)) < TASKS;) {
         size_t n = length_of(task);
         memcpy(message, &task, sizeof task);
         for (size_t i = sizeof task; i < n; i++) {
             message[i] = (char)(task + i);
         }
-        if (cluster_leads(cluster)) {
+        if (cluster_is_root(cluster)) {
             count(done, task, n);
         } else {
-            cluster_post(cluster, message, n);
+            cluster_send_to_root(cluster, message, n);
         }
     }
-    CHECK_TRUE(cluster_take(cluster, &tasks) == TASKS); /* and remains empty */
+    CHECK_TRUE(cluster_next_task(cluster, &tasks) == TASKS); /* and remains empty */
 }
 
 static void test_tasks(struct cluster *cluster) {
     for (int list = 0; list < 3; list++) {
         struct done done = {.bytes = 0};
         pthread_mutex_init(&done.mutex, NULL);
-        cluster_hear(cluster, hear, &done);
+        cluster_start_receiving(cluster, hear, &done);
         work(cluster, &done);
-        cluster_settle(cluster);
-        for (size_t i = 0; cluster_leads(cluster) && i < TASKS; i++) {
+        cluster_finish_receiving(cluster);
+        for (size_t i = 0; cluster_is_root(cluster) && i < TASKS; i++) {
             CHECK(done.times[i] == 1, "list %d: task %zu %u times", list, i, done.times[i]);
         }
         pthread_mutex_destroy(&done.mutex);
@@ -90,9 +90,9 @@ static void test_sums(struct cluster *cluster) {
 /* All processes of these tests run on one machine. */
 static void test_machine(struct cluster *cluster) {
     size_t threads = cluster_threads(cluster);
-    CHECK_TRUE(cluster_neighbours(cluster) == cluster_size(cluster));
+    CHECK_TRUE(cluster_local_processes(cluster) == cluster_size(cluster));
     CHECK(cluster ? threads >= 1 : threads == 0, "%zu threads", threads);
-    if (cluster_leads(cluster)) {
+    if (cluster_is_root(cluster)) {
         printf("ok: %zu ranks, %zu threads\n", cluster_size(cluster), threads);
     }
 }

@@ -98,7 +98,8 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
                 sum += term;
                 size += fabs(term);
             }
-            /* coefficients are rounded, too, and sums of 512 terms are in the type of the entries */
+            /* coefficients are rounded, too, and sums of 512 terms are in the type of the
+             * entries */
             CHECK(fabs(sums[e] - sum) <= 2 * entry_error(wide) * size,
                   "n %zu kernel %d: product of many columns: %.17g, should be %.17g", n,
                   kernel->type, sums[e], sum);
@@ -133,7 +134,7 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
               "exact entry (%u,%u): %.17g, should be %.17g", i[e / 7], j[e % 7], block[e], value);
     }
     float row[7];
-    if (gram_is_whole(gram)) {
+    if (gram_is_cached(gram)) {
         CHECK(gram_kept_row(gram, i[3], j, 7, row), "row");
         for (size_t e = 0; e < 7; e++) {
             double value = k[i[3] * n + j[e]];
@@ -217,21 +218,21 @@ static void check_precise(const struct gram *gram, struct threads **pool) {
         at[i] = (uint32_t)(i < some ? 2 * i : i);
     }
     MUST(kernel_precise_scores(gram_rows(gram), at, some, b, 2, plain, pool[0], &err));
-    MUST(gram_precise_scores(gram, at, some, b, 2, s, pool[1], &err));
+    MUST(gram_scores_dd(gram, at, some, b, 2, s, pool[1], &err));
     double most = (double)n * kernel_value(gram_rows(gram), 0, gram_rows(gram), 0), size = 0;
     double *reach = sample_array(n, sizeof *reach);
-    kernel_reach(gram_rows(gram), reach);
+    kernel_norm_bounds(gram_rows(gram), reach);
     for (size_t j = 0; j < 2 * some; j++) {
         size += fabs(b[j].hi) * reach[at[j / 2]];
     }
-    double factor = gram_precise_rounding(gram, some, some);
+    double factor = gram_rounding_dd(gram, some, some);
     for (size_t j = 0; j < 2 * some; j++) {
         double off = dd_add(s[j], dd_negative(plain[j])).hi;
         CHECK(plain[j].hi != 0 && fabs(off) <= 2 * factor * reach[at[j / 2]] * size,
               "score %zu off by %g", j, off);
     }
     free(reach);
-    MUST(gram_precise_scores(gram, NULL, n, b, 2, s, pool[1], &err));
+    MUST(gram_scores_dd(gram, NULL, n, b, 2, s, pool[1], &err));
     double *high = sample_array(n, sizeof *high), *exact = sample_array(n, sizeof *exact);
     for (size_t i = 0; i < n; i++) {
         high[i] = b[2 * i].hi;
@@ -240,8 +241,7 @@ static void check_precise(const struct gram *gram, struct threads **pool) {
     for (size_t i = 0; i < n; i++) {
         CHECK(fabs(s[2 * i].hi - exact[i]) <= 1e-12 * most, "score of row %zu", i);
     }
-    CHECK(gram_precise_work(gram, n, n, 1) <= kernel_precise_work(gram_rows(gram), n, n, 1),
-          "work");
+    CHECK(gram_work_dd(gram, n, n, 1) <= kernel_work_dd(gram_rows(gram), n, n, 1), "work");
     free(at);
     free(b);
     free(plain);
@@ -266,8 +266,8 @@ static void test_distinct(size_t n, size_t m, bool sparse, bool wide, double par
     CHECK(gram_create_distinct(&gram, kernel, &data, &distinct, bytes, wide, NULL, pool[1], &err) ==
               0,
           "%s", err.text);
-    CHECK(gram_size(gram) == n && gram_is_wide(gram) == wide && gram_kept_bytes(gram) <= bytes &&
-              gram_is_whole(gram) == (part > 1),
+    CHECK(gram_size(gram) == n && gram_is_double(gram) == wide &&
+              gram_cached_bytes(gram) <= bytes && gram_is_cached(gram) == (part > 1),
           "size, type, what is kept");
     check_matrix(gram, wide, pool);
     check_errors(gram, pool);

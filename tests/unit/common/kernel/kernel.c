@@ -78,8 +78,8 @@ static void compare(const struct data *a, const struct data *b, const struct ker
     bool by_entry = a == b;
     kernel_rounding_open(&rounding, &x, 0);
     double bound = 2 * fmax(kernel_rounding(&x), kernel_rounding(other));
-    kernel_reach(&x, x_reach);
-    kernel_reach(other, z_reach);
+    kernel_norm_bounds(&x, x_reach);
+    kernel_norm_bounds(other, z_reach);
     size_t k = a->n_features < b->n_features ? a->n_features : b->n_features;
     /* a sample of the entries, in every row and column */
     size_t every = n_x * n_z * (a->n_features < 10000 ? a->n_features : 10000) > 1000000 ? 7 : 1;

@@ -100,7 +100,7 @@ static void open_scene(struct scene *scene, const struct kernel *kernel, bool sp
     for (size_t i = 0; i < ROWS; i++) {
         data_row_dense(&scene->data, i, WIDTH, scene->x[i]);
     }
-    kernel_reach(&scene->rows, scene->reach);
+    kernel_norm_bounds(&scene->rows, scene->reach);
     for (size_t a = 0; a < AT; a++) {
         scene->at[a] = (uint32_t)(a + (a > 9) + (a > 20));
         for (size_t o = 0; o < OUTPUTS; o++) {
@@ -124,7 +124,7 @@ static void close_scene(struct scene *scene) {
 static void check_scores(struct scene *scene, const char *what, size_t threads) {
     struct error err;
     struct threads *pool;
-    double f = kernel_precise_rounding(&scene->rows, AT);
+    double f = kernel_rounding_dd(&scene->rows, AT);
     enum kernel_type type = scene->rows.kernel->type;
     bool exponentials = type == KERNEL_RBF || type == KERNEL_LAPLACIAN || type == KERNEL_SIGMOID;
     CHECK(f > 0 && f < (exponentials ? 0x1p-87 : 0x1p-92), "%s: the bound is %g", what, f);
@@ -145,7 +145,7 @@ static void check_scores(struct scene *scene, const char *what, size_t threads) 
                 size += fabs(b.hi) * scene->reach[scene->at[c]];
                 most += fabs(b.hi);
             }
-            double off = f * scene->reach[scene->at[a]] * size + KERNEL_PRECISE_LEAST * most;
+            double off = f * scene->reach[scene->at[a]] * size + KERNEL_MIN_ERROR_DD * most;
             CHECK(within(scene->s[a * OUTPUTS + o], sum, off), "%s: score %zu of row %zu", what, o,
                   a);
         }
@@ -155,14 +155,14 @@ static void check_scores(struct scene *scene, const char *what, size_t threads) 
 /* Values, as the remainder of a matrix of doubles. */
 static void check_rest(const struct scene *scene, const char *what) {
     struct error err;
-    double K[AT * AT], rest[AT * AT], f = kernel_precise_rounding(&scene->rows, 0);
+    double K[AT * AT], rest[AT * AT], f = kernel_rounding_dd(&scene->rows, 0);
     for (size_t j = 0; j < AT * AT; j++) {
         K[j] = kernel_value(&scene->rows, scene->at[j / AT], &scene->rows, scene->at[j % AT]);
     }
-    MUST(kernel_precise_rest(&scene->rows, scene->at, AT, K, rest, NULL, &err));
+    MUST(kernel_remainder_dd(&scene->rows, scene->at, AT, K, rest, NULL, &err));
     for (size_t j = 0; j < AT * AT; j++) {
         double reach = scene->reach[scene->at[j / AT]] * scene->reach[scene->at[j % AT]];
-        double off = f * reach + 0x1p-53 * fabs(rest[j]) + KERNEL_PRECISE_LEAST;
+        double off = f * reach + 0x1p-53 * fabs(rest[j]) + KERNEL_MIN_ERROR_DD;
         struct dd value = dd_two_sum(K[j], rest[j]);
         CHECK(within(value, scene->value[j / AT][j % AT], off), "%s: value %zu", what, j);
     }

@@ -53,7 +53,7 @@ int main(void) {
         CHECK_TRUE(low.rank == again.rank && low.rank <= MOST);
         CHECK_TRUE(memcmp(low.rest, again.rest, ROWS * sizeof *low.rest) == 0);
         /* in 2 features (x'z + 1)^2 has 6 columns; the identity nothing in common with few */
-        double left = low_rank_left(&low);
+        double left = low_rank_remaining_trace(&low);
         CHECK(t == 2 ? left > .5 : left < 1e-9, "kernel %d: %g is left", t, left);
         CHECK_TRUE(t != 1 || low.rank == 6);
         for (size_t i = 0; i < ROWS; i++) {

@@ -131,7 +131,7 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
         }
         error[i] = sum > 0 ? (unit + (N - 1 + 2) * line_unit) * sum + apart : 0;
         all += sum + apart / unit;
-        reach = fmax(reach, certify_reach(scene->line.certify)[i]);
+        reach = fmax(reach, certify_norm_bounds(scene->line.certify)[i]);
         ratio = fmax(ratio, loss == ML_HINGE ? 0 : sum / block.lambda);
     }
     lost += (N + 4) * DBL_EPSILON * value + line_unit * value;
@@ -140,8 +140,7 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
     }
     const struct certify_function f = {.weights = scene->zero, .exact = scene->s},
                                   g = {.weights = scene->g};
-    MUST(
-        certify_largest_score(scene->line.certify, scene->q, &g, sqrt(2 * linear), &largest, &err));
+    MUST(certify_score_bound(scene->line.certify, scene->q, &g, sqrt(2 * linear), &largest, &err));
     residual += (N - 1 + 2) * DBL_EPSILON * all;
     double moved = q * residual, step = 2 * moved * reach;
     double price = free_bias ? moved * (1 + ratio + 2 * largest) + .5 * step * step : 0;

@@ -2,7 +2,7 @@
  * Laplacian, and the sums of the certificate, compared with pairs that are listed and weighted one
  * by one. */
 #define _GNU_SOURCE
-#include "families/rank/solver/exact_sums.h"
+#include "families/rank/solver/extended_sums.h"
 #include "families/rank/solver/laplacian.h"
 #include "families/rank/solver/risk.h"
 #include "tests/unit/families/rank/solver/fixture.h"

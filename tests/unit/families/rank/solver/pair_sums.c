@@ -1,7 +1,7 @@
 /* The sums over pairs of the solvers of rank, compared with listed pairs, and the gradient of the
  * squared hinge at a fit. */
 #define _GNU_SOURCE
-#include "families/rank/solver/exact_sums.h"
+#include "families/rank/solver/extended_sums.h"
 #include "families/rank/solver/rank.h"
 #include "families/rank/solver/risk.h"
 #include "tests/unit/families/rank/solver/fixture.h"

@@ -79,8 +79,9 @@ static double plain_loss(const struct scene *scene, double *rounding) {
         *rounding += value * 16 * (double)(scene->height + scene->width) * k * DBL_EPSILON;
         for (size_t i = first; i < end; i++) {
             double x = (double)scene->x[i], s = x * w + b;
-            double error = (certify_factor(scene->line.certify) + 2 * line_unit) * fabs(x * w) +
-                           6 * line_unit * (fabs(s) + fabs(b));
+            double error =
+                (certify_error_factor(scene->line.certify) + 2 * line_unit) * fabs(x * w) +
+                6 * line_unit * (fabs(s) + fabs(b));
             double slack = error + DBL_EPSILON * (1 + fabs(s));
             double u = fmax(0, 1 - scene->y[i] * s), most = fmax(0, 1 - scene->y[i] * s + slack);
             value += scene->cost[i] * (scene->loss.squared ? u * u : u);
@@ -148,7 +149,7 @@ static struct certificate certificate_of(struct scene *scene) {
 
 /* off: how far the rounding-error bound may be from the plain sum, besides a tiny share of it. */
 static void check_certificate(struct scene *scene, double off) {
-    const double *reach = certify_reach(scene->line.certify);
+    const double *reach = certify_norm_bounds(scene->line.certify);
     bool squared = scene->loss.squared;
     double excess = 0, w = scene->W[scene->cell], tau = scene->tau,
            cells = (double)scene->line.data.n_features;

@@ -98,7 +98,7 @@ static void take_dual(struct scene *scene, double cost, struct random *random) {
 
 /* The largest error of a score of w x, and that of row i. */
 static double error_of(const struct scene *scene, size_t i) {
-    double w = scene->weights[0], factor = certify_factor(scene->certifier.certify), sum = 0;
+    double w = scene->weights[0], factor = certify_error_factor(scene->certifier.certify), sum = 0;
     double x = fabs((double)scene->line.x[i]);
     size_t used = 0;
     for (size_t j = 0; j < N && scene->line.gram; j++) {
@@ -314,7 +314,7 @@ static double over_cap(const struct scene *scene, size_t j, const struct sums *s
 /* Errors (N) of beta if its sum or its caps do not hold: the excess goes to the entry nearest to 0
  * that has room, else to the farthest. Returns the relative change by scaling. */
 static double plain_errors(const struct scene *scene, const struct sums *sums, double *error) {
-    const double *reach = certify_reach(scene->certifier.certify);
+    const double *reach = certify_norm_bounds(scene->certifier.certify);
     bool mean = scene->risk.kind == TOP_MEAN;
     double apart = (double)(fabsl(sums->apart) + sums->off), over = apart;
     size_t far = 0, taker = N;
@@ -456,7 +456,7 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
                          : 1e-9 * found.paid + 4 * DBL_EPSILON * (1 + value);
     for (size_t i = 0; i < N && kind == TOP_MEAN;
          i++) { /* an excess over a cap is rounded as beta is */
-        double reach = certify_reach(scene->certifier.certify)[i];
+        double reach = certify_norm_bounds(scene->certifier.certify)[i];
         unlike += 4 * DBL_EPSILON * scene->beta[i] * reach * sqrt(norm);
     }
     CHECK(fabs(found.paid - rest - lost) <= unlike, "kind %d: paid %.12g, not %.12g", (int)kind,

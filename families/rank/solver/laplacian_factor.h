@@ -5,8 +5,8 @@
  * Cholesky factorisation by subtraction would lose the small ones (Alfa, Xue, Ye, "Accurate
  * computation of the smallest eigenvalue of a diagonally dominant M-matrix", Math. Comp. 71, 2002).
  * Cost: n^3 / 3. */
-#ifndef FAMILIES_RANK_SOLVER_GRAPH_H
-#define FAMILIES_RANK_SOLVER_GRAPH_H
+#ifndef FAMILIES_RANK_SOLVER_LAPLACIAN_FACTOR_H
+#define FAMILIES_RANK_SOLVER_LAPLACIAN_FACTOR_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* Starts on threads or processes, and the best of them (restarts.h). */
-#include "families/smm/solver/restarts.h"
+#include "families/smm/solver/multistart.h"
 
 #include "common/base/memory.h"
 #include "common/base/random.h"
@@ -83,7 +83,7 @@ static void descend_distributed(void *argument, size_t task, size_t worker) {
     struct run *run = argument;
     for (;;) {
         pthread_mutex_lock(&run->mutex);
-        size_t number = cluster_take(run->starts->distributed, &run->tasks);
+        size_t number = cluster_next_task(run->starts->distributed, &run->tasks);
         pthread_mutex_unlock(&run->mutex);
         if (number == run->n) {
             return;
@@ -150,7 +150,7 @@ static int descend_all(struct run *run, struct smm_subproblem *subproblem, struc
     struct threads *threads = run->matrices.threads;
     run->matrices.threads = NULL;
     pthread_mutex_init(&run->mutex, NULL);
-    run->tasks = cluster_deal(distributed, run->n);
+    run->tasks = cluster_create_tasks(distributed, run->n);
     cluster_broadcast(distributed, subproblem->Vt, k * width * sizeof *subproblem->Vt, 0);
     threads_run(threads, threads_count(threads), descend_distributed, run);
     pthread_mutex_destroy(&run->mutex);

@@ -1,6 +1,6 @@
 /* The result of a fallback solver: a primal and a dual point, each the best of the run. */
-#ifndef FAMILIES_ML_SOLVER_POINTS_H
-#define FAMILIES_ML_SOLVER_POINTS_H
+#ifndef FAMILIES_ML_SOLVER_FALLBACK_FIT_H
+#define FAMILIES_ML_SOLVER_FALLBACK_FIT_H
 
 #include "families/ml/solver/bias.h"
 #include "fit/stop.h"

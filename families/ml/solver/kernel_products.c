@@ -1,5 +1,5 @@
 /* The kernel matrix in double, one task per row. A value costs one product of two rows. */
-#include "families/ml/solver/products.h"
+#include "families/ml/solver/kernel_products.h"
 
 #include "common/base/memory.h"
 

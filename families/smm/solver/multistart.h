@@ -1,8 +1,8 @@
 /* Multistart for one subproblem of bounded rank (alternation.h). The first start is from the
  * singular vectors of the SVM's W, others are random. The problem is not convex; the lowest
  * objective is kept. */
-#ifndef FAMILIES_SMM_SOLVER_RESTARTS_H
-#define FAMILIES_SMM_SOLVER_RESTARTS_H
+#ifndef FAMILIES_SMM_SOLVER_MULTISTART_H
+#define FAMILIES_SMM_SOLVER_MULTISTART_H
 
 #include "common/base/error.h"
 #include "families/smm/solver/binary.h"
@@ -15,7 +15,7 @@ struct smm_outcome {
     uint64_t iterations;
     bool converged;
     enum stop_reason reason; /* when not converged */
-    bool unsolved;           /* the zero solution, for lack of time */
+    bool zero_only;          /* the zero solution, for lack of time */
 };
 
 struct smm_starts {

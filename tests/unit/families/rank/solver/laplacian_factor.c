@@ -1,6 +1,6 @@
-/* Factors of Laplacians (families/rank/solver/graph.h): v'L v = |B v|^2, also with weights of very
- * different sizes, where the Laplacian as a matrix has lost the small ones. */
-#include "families/rank/solver/graph.h"
+/* Factors of Laplacians (families/rank/solver/laplacian_factor.h): v'L v = |B v|^2, also with
+ * weights of very different sizes, where the Laplacian as a matrix has lost the small ones. */
+#include "families/rank/solver/laplacian_factor.h"
 #include "common/base/random.h"
 #include "tests/unit/check.h"
 

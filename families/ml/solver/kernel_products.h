@@ -1,6 +1,6 @@
 /* The kernel matrix of the rows with a loss, in double. */
-#ifndef FAMILIES_ML_SOLVER_PRODUCTS_H
-#define FAMILIES_ML_SOLVER_PRODUCTS_H
+#ifndef FAMILIES_ML_SOLVER_KERNEL_PRODUCTS_H
+#define FAMILIES_ML_SOLVER_KERNEL_PRODUCTS_H
 
 #include "common/base/error.h"
 #include "common/kernel/problem.h"

@@ -1,4 +1,4 @@
-#include "families/rank/solver/exact_sums.h"
+#include "families/rank/solver/extended_sums.h"
 
 #define PARTNERS_NUMBER long double
 #include "common/base/memory.h"

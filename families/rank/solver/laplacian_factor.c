@@ -1,4 +1,4 @@
-#include "families/rank/solver/graph.h"
+#include "families/rank/solver/laplacian_factor.h"
 
 #include "common/base/array.h"
 #include "common/base/sizes.h"

@@ -3,8 +3,8 @@
  * so that little cancels. The solvers' sums in double (pairs.h) are many times faster and lose
  * digits where scores are large beside the margins. Cost: O(n log n), or one operation for each
  * pair if there are few. */
-#ifndef FAMILIES_RANK_SOLVER_EXACT_SUMS_H
-#define FAMILIES_RANK_SOLVER_EXACT_SUMS_H
+#ifndef FAMILIES_RANK_SOLVER_EXTENDED_SUMS_H
+#define FAMILIES_RANK_SOLVER_EXTENDED_SUMS_H
 
 #include "common/base/error.h"
 #include "families/rank/solver/pairs.h"
