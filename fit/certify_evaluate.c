@@ -299,7 +299,6 @@ static int add_loss(const struct certify *certify, struct certify_evaluation *of
         error[i] = of_f->error ? fmin(error[i], of_f->error[first + i]) : error[i];
         error[i] += 6 * CERTIFY_UNIT * (largest + max_bias);
         error[i] += ((double)certify->map->dimension + 4) * CERTIFY_UNDERFLOW;
-        error[i] += f->exact_error && !of_f->is_dd ? f->exact_error[first + i] : 0;
         if (!isfinite(error[i])) {
             return stop_overflow(err);
         }

@@ -6,7 +6,7 @@
  * grown by GROWTH: a rate is measured over at least a third of all work. */
 static const double MIN_WORK = 0.5, GROWTH = 1.5;
 
-bool convergence_is_slow(struct pace *pace, double work, double gap, double target) {
+bool convergence_is_slow(struct convergence_rate *pace, double work, double gap, double target) {
     if (pace->last_gap == 0) {
         pace->last_gap = gap;
         pace->last_work = work;

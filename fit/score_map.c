@@ -123,71 +123,57 @@ static int gram_map_adjoint(const struct score_map *map, const double *r, double
     return 0;
 }
 
-/* s = K weights in double, without the constant feature, for a matrix that is stored in float; at
- * rows at[0..n_at), NULL: at all n_at = n rows. */
+/* s = K weights in double, without the constant feature, for a matrix that is stored in float. */
 static int multiply_exactly(const struct score_map *map, const double *weights, size_t n_outputs,
-                            const uint32_t *at, size_t n_at, double *s, struct error *err) {
+                            double *s, struct error *err) {
     const struct gram_view *view = map->context;
     const struct problem *problem = view->problem;
-    const struct kernel_rows *all = gram_rows(problem->gram);
     if (!problem->rows) {
-        return at ? kernel_scores_at(all, weights, n_outputs, at, n_at, s, map->threads, err)
-                  : gram_exact_scores(problem->gram, weights, n_outputs, s, map->threads, err);
+        return gram_exact_scores(problem->gram, weights, n_outputs, s, map->threads, err);
     }
     double *b = memory_zeros(view->size, n_outputs * sizeof *b, "coefficients", err);
     double *full = b ? memory_array(view->size, n_outputs * sizeof *full, "scores", err) : NULL;
-    uint32_t *rows = full ? memory_array(n_at, sizeof *rows, "rows", err) : NULL;
-    int status = -1;
-    if (rows) {
+    int status = full ? 0 : -1;
+    if (full) {
         for (size_t i = 0; i < map->n; i++) {
             memcpy(b + problem->rows[i] * n_outputs, weights + i * n_outputs,
                    n_outputs * sizeof *b);
         }
-        for (size_t a = 0; a < n_at; a++) {
-            rows[a] = problem->rows[at ? at[a] : a];
-        }
-        status = at ? kernel_scores_at(all, b, n_outputs, rows, n_at, full, map->threads, err)
-                    : gram_exact_scores(problem->gram, b, n_outputs, full, map->threads, err);
+        status = gram_exact_scores(problem->gram, b, n_outputs, full, map->threads, err);
     }
-    for (size_t a = 0; status == 0 && a < n_at; a++) {
-        memcpy(s + (at ? at[a] : a) * n_outputs, full + rows[a] * n_outputs, n_outputs * sizeof *s);
+    for (size_t i = 0; status == 0 && i < map->n; i++) {
+        memcpy(s + i * n_outputs, full + problem->rows[i] * n_outputs, n_outputs * sizeof *s);
     }
-    free(rows);
     free(full);
     free(b);
     return status;
 }
 
-/* s += constant^2 times the sums of the weights, at rows at[0..n_at); NULL: at all rows. */
+/* s += constant^2 times the sums of the weights. */
 static void add_square(const struct score_map *map, double constant, const double *weights,
-                       size_t n_outputs, const uint32_t *at, size_t n_at, double *s) {
+                       size_t n_outputs, double *s) {
     for (size_t k = 0; constant > 0 && k < n_outputs; k++) {
         double sum = 0;
         for (size_t i = 0; i < map->n; i++) {
             sum += weights[i * n_outputs + k];
         }
-        for (size_t a = 0; a < n_at; a++) {
-            s[(at ? at[a] : a) * n_outputs + k] += constant * constant * sum;
+        for (size_t i = 0; i < map->n; i++) {
+            s[i * n_outputs + k] += constant * constant * sum;
         }
     }
-}
-
-static int gram_map_exact_at(const struct score_map *map, const double *weights, size_t n_outputs,
-                             const uint32_t *at, size_t n_at, double *s, struct error *err) {
-    const struct problem *problem = ((const struct gram_view *)map->context)->problem;
-    if (multiply_exactly(map, weights, n_outputs, at, n_at, s, err) < 0) {
-        return -1;
-    }
-    add_square(map, problem->constant, weights, n_outputs, at, n_at, s);
-    return 0;
 }
 
 static int gram_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
                           double *s, struct error *err) {
     const struct problem *problem = ((const struct gram_view *)map->context)->problem;
-    return gram_is_double(problem->gram)
-               ? score_map_each(map, weights, n_outputs, s, err)
-               : gram_map_exact_at(map, weights, n_outputs, NULL, map->n, s, err);
+    if (gram_is_double(problem->gram)) {
+        return score_map_each(map, weights, n_outputs, s, err);
+    }
+    if (multiply_exactly(map, weights, n_outputs, s, err) < 0) {
+        return -1;
+    }
+    add_square(map, problem->constant, weights, n_outputs, s);
+    return 0;
 }
 
 static int gram_map_diagonal(const struct score_map *map, double *diagonal, struct error *err) {
@@ -239,7 +225,6 @@ int score_map_create(struct score_map *map, const struct problem *problem, struc
     map->scores = gram_map_scores;
     map->adjoint = gram_map_adjoint;
     map->exact = gram_map_exact;
-    map->exact_at = gram_is_double(problem->gram) ? NULL : gram_map_exact_at;
     map->release = gram_map_release;
     map->diagonal = gram_map_diagonal;
     if (problem->rows) {

@@ -34,10 +34,6 @@ struct score_map {
      * Certificates use these scores. */
     int (*exact)(const struct score_map *map, const double *weights, size_t n_outputs, double *s,
                  struct error *err);
-    /* The same at rows at[0..n_at), ascending, only; for kernels whose matrix is stored in float,
-     * else NULL. If these are all rows with nonzero weights, symmetry saves half of the work. */
-    int (*exact_at)(const struct score_map *map, const double *weights, size_t n_outputs,
-                    const uint32_t *at, size_t n_at, double *s, struct error *err);
     /* diagonal (n) of K, as accurate as `scores`; NULL if weights are w. */
     int (*diagonal)(const struct score_map *map, double *diagonal, struct error *err);
     void (*release)(struct score_map *map);

@@ -109,7 +109,7 @@ static int find_components(struct search *search, const struct monitor *monitor,
 }
 
 /* Lists the components in the order of their first rows. */
-static int list_parts(struct search *search, size_t together, struct parts *parts,
+static int list_parts(struct search *search, size_t together, struct components *parts,
                       struct error *err) {
     size_t n = search->problem->n, end = 0;
     uint32_t *part = memory_array(n, sizeof *part, "parts", err); /* of a root */
@@ -136,7 +136,7 @@ static int list_parts(struct search *search, size_t together, struct parts *part
     return 0;
 }
 
-int components_find(struct parts *parts, const struct problem *problem, size_t together,
+int components_find(struct components *parts, const struct problem *problem, size_t together,
                     const struct monitor *monitor, struct error *err) {
     size_t n = problem->n;
     struct score_map map = {0};
@@ -148,7 +148,7 @@ int components_find(struct parts *parts, const struct problem *problem, size_t t
                             .size = memory_array(n, sizeof *search.size, "parts", err),
                             .parent = memory_array(n, sizeof *search.parent, "parts", err),
                             .count = memory_array(n, sizeof *search.count, "parts", err)};
-    *parts = (struct parts){0};
+    *parts = (struct components){0};
     search.scratch = memory_zeros(workers, sizeof *search.scratch, "parts", err);
     pthread_mutex_init(&search.mutex, NULL);
     int status = search.block && search.scratch && search.all && search.size && search.parent &&
@@ -184,8 +184,8 @@ int components_find(struct parts *parts, const struct problem *problem, size_t t
     return status;
 }
 
-void components_free(struct parts *parts) {
+void components_free(struct components *parts) {
     free(parts->start);
     free(parts->row);
-    *parts = (struct parts){0};
+    *parts = (struct components){0};
 }

@@ -14,7 +14,7 @@
 
 /* n parts, each a component or the union of several: row[start[p]] ... row[start[p + 1] - 1],
  * ascending, are the problem's rows of part p. */
-struct parts {
+struct components {
     size_t n;
     size_t *start;
     uint32_t *row;
@@ -30,8 +30,8 @@ enum { MAX_COMPONENT_ROWS = 8192 };
  * has a kernel matrix, no constant feature, and all rows in this process. Returns 0; 1 with n = 0
  * if the monitor's deadline has passed; -1 with err set when memory is short. The caller ends with
  * components_free. */
-int components_find(struct parts *parts, const struct problem *problem, size_t together,
+int components_find(struct components *parts, const struct problem *problem, size_t together,
                     const struct monitor *monitor, struct error *err);
-void components_free(struct parts *parts);
+void components_free(struct components *parts);
 
 #endif

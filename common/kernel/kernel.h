@@ -113,11 +113,4 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                   const double *coefficients, size_t n_outputs, double *scores,
                   struct threads *threads, struct error *err);
 
-/* The same for rows x with themselves, only at rows at[0..n_at), in ascending order: scores (rows
- * of x, n_outputs) are written there. If these include all rows with coefficients, each block of
- * those is computed once. The last bits depend on `at`. */
-int kernel_scores_at(const struct kernel_rows *x, const double *coefficients, size_t n_outputs,
-                     const uint32_t *at, size_t n_at, double *scores, struct threads *threads,
-                     struct error *err);
-
 #endif

@@ -42,10 +42,4 @@ int kernel_rounding_scores(const struct kernel_rounding *rounding, const double 
                            size_t n_outputs, double *error, struct threads *threads,
                            struct error *err);
 
-/* Bounds for values in float: relative (n_rows) gets numbers r with |~k(x_i, x_j) - k(x_i, x_j)| <=
- * r_i k(x_i, x_j) + FLT_MIN for all j, ~k from kernel_block_float; INFINITY for a row without a
- * bound below 1%. Only for k in [0, 1]: returns false for other kernels, and for values for which
- * no bound is known. */
-bool kernel_rounding_float(const struct kernel_rows *rows, double *relative);
-
 #endif

@@ -40,14 +40,11 @@ struct scores {
     const struct kernel_rows *x, *z;
     const double *coefficients;
     size_t n_outputs;
-    /* by row of x; by position in `at`, if that is not NULL and not `symmetric` */
-    double *scores, *listed;
-    const uint32_t *at; /* (n_at) requested rows of x; NULL: all */
-    size_t n_at;
+    double *scores;                    /* (rows of x, n_outputs) */
     struct tile_coefficients *ordered; /* the coefficients of list[0..m) */
     uint32_t *list; /* rows of z with coefficients; then, if `symmetric`, the other rows */
     size_t m, n;    /* length of the list: rows with coefficients, and all */
-    bool symmetric; /* x is z, and both triangles are used */
+    bool symmetric; /* x is z: one triangle serves both */
     size_t tasks, rows_per_task;
     /* error bounds of the values are multiplied, not the values; NULL: the values */
     const struct kernel_rounding *rounding;
@@ -89,23 +86,19 @@ static int compute(const struct scores *s, const struct kernel_tile *tile, doubl
     return 0;
 }
 
-/* The array of the scores of the requested rows, in the order of the request. */
-static double *in_order(const struct scores *s) {
-    return s->at ? s->listed : s->scores;
-}
-
-/* Task: scores of a block of the requested rows of x. */
+/* Task: scores of a block of rows of x. */
 static void score_rows(void *argument, size_t number, size_t worker) {
     struct scores *s = argument;
-    size_t task = s->own + number, first = task * s->rows_per_task, n = s->n_at - first;
+    size_t task = s->own + number, first = task * s->rows_per_task;
+    size_t n = s->x->data->n_rows - first;
     n = n < s->rows_per_task ? n : s->rows_per_task;
     double *out[MANY_ROWS];
     set_rows(out, s->tile[worker], n);
-    double *scores = in_order(s) + first * s->n_outputs;
+    double *scores = s->scores + first * s->n_outputs;
     memset(scores, 0, n * s->n_outputs * sizeof *scores);
     for (size_t c = 0; c < s->m && !atomic_load(&s->failed); c += TILE_COLUMNS) {
         size_t columns = s->m - c < TILE_COLUMNS ? s->m - c : TILE_COLUMNS;
-        struct kernel_tile tile = {.x = {s->x, s->at ? s->at + first : NULL, first, n},
+        struct kernel_tile tile = {.x = {s->x, NULL, first, n},
                                    .z = {s->z, s->list + c, 0, columns}};
         if (compute(s, &tile, out, worker) < 0) {
             fail(s);
@@ -191,7 +184,7 @@ static bool has_coefficients(const struct scores *s, size_t i) {
 }
 
 static int make_list(struct scores *s, struct error *err) {
-    size_t n = s->z->data->n_rows, n_used = 0;
+    size_t n = s->z->data->n_rows;
     s->list = memory_array(n, sizeof *s->list, "list of rows", err);
     if (!s->list) {
         return -1;
@@ -202,15 +195,12 @@ static int make_list(struct scores *s, struct error *err) {
         }
     }
     s->m = s->n;
-    for (size_t a = 0; s->x == s->z && a < s->n_at; a++) {
-        size_t i = s->at ? s->at[a] : a;
-        bool used = has_coefficients(s, i);
-        n_used += used;
-        if (!used) {
+    s->symmetric = s->x == s->z;
+    for (size_t i = 0; s->symmetric && i < n; i++) {
+        if (!has_coefficients(s, i)) {
             s->list[s->n++] = (uint32_t)i;
         }
     }
-    s->symmetric = s->x == s->z && n_used == s->m;
     return 0;
 }
 
@@ -234,8 +224,9 @@ static size_t list_blocks(const struct scores *s, struct task_block *block) {
 /* Chooses the tasks; depends only on the sizes. */
 static int plan(struct scores *s, struct error *err) {
     if (!s->symmetric) {
-        s->rows_per_task = s->n_at < 16 * MANY_ROWS ? ROWS : MANY_ROWS;
-        s->tasks = (s->n_at + s->rows_per_task - 1) / s->rows_per_task;
+        size_t n = s->x->data->n_rows;
+        s->rows_per_task = n < 16 * MANY_ROWS ? ROWS : MANY_ROWS;
+        s->tasks = (n + s->rows_per_task - 1) / s->rows_per_task;
         return 0;
     }
     s->rows_per_task = s->n < FEW || s->n_outputs > MANY_OUTPUTS ? ROWS : MANY_ROWS;
@@ -248,14 +239,11 @@ static int plan(struct scores *s, struct error *err) {
     return 0;
 }
 
-/* Selects the tasks of this process; rows of other processes count as 0 in the sum. */
+/* Selects the tasks of this process. */
 static void share(struct scores *s) {
     size_t ranks = cluster_size(s->cluster), rank = cluster_rank(s->cluster);
     s->own = s->tasks * rank / ranks;
     s->own_end = s->tasks * (rank + 1) / ranks;
-    if (s->cluster && !s->symmetric) {
-        memset(in_order(s), 0, s->n_at * s->n_outputs * sizeof *s->scores);
-    }
 }
 
 static int prepare(struct scores *s, size_t workers, struct error *err) {
@@ -278,7 +266,7 @@ static int prepare(struct scores *s, size_t workers, struct error *err) {
     return 0;
 }
 
-/* Computes the part of this process of the scores. */
+/* Computes the scores of all rows of x. */
 static int run(struct scores *s, struct threads *threads, struct error *err) {
     size_t workers = threads_count(threads);
     int status = prepare(s, workers, err);
@@ -314,16 +302,10 @@ static int run(struct scores *s, struct threads *threads, struct error *err) {
     tile_coefficients_free(s->ordered);
     free(s->block);
     task_sums_free(s->sums);
-    return status;
-}
-
-/* Computes the scores of all rows of x. */
-static int run_all(struct scores *s, struct threads *threads, struct error *err) {
-    if (run(s, threads, err) < 0) {
-        return -1;
+    if (status == 0) {
+        cluster_sum(s->cluster, s->scores, s->x->data->n_rows * s->n_outputs);
     }
-    cluster_sum(s->cluster, s->scores, s->n_at * s->n_outputs);
-    return 0;
+    return status;
 }
 
 int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
@@ -334,9 +316,8 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                        .coefficients = coefficients,
                        .n_outputs = n_outputs,
                        .scores = scores,
-                       .n_at = x->data->n_rows,
                        .cluster = x == z ? x->cluster : NULL};
-    return run_all(&s, threads, err);
+    return run(&s, threads, err);
 }
 
 int kernel_rounding_scores(const struct kernel_rounding *rounding, const double *size,
@@ -348,36 +329,7 @@ int kernel_rounding_scores(const struct kernel_rounding *rounding, const double 
                        .coefficients = size,
                        .n_outputs = n_outputs,
                        .scores = error,
-                       .n_at = rows->data->n_rows,
                        .rounding = rounding,
                        .cluster = rows->cluster};
-    return run_all(&s, threads, err);
-}
-
-int kernel_scores_at(const struct kernel_rows *x, const double *coefficients, size_t n_outputs,
-                     const uint32_t *at, size_t n_at, double *scores, struct threads *threads,
-                     struct error *err) {
-    double *listed = memory_array(n_at, n_outputs * sizeof *listed, "scores", err);
-    struct scores s = {.x = x,
-                       .z = x,
-                       .coefficients = coefficients,
-                       .n_outputs = n_outputs,
-                       .scores = scores,
-                       .listed = listed,
-                       .at = at,
-                       .n_at = n_at,
-                       .cluster = x->cluster};
-    int status = listed ? run(&s, threads, err) : -1;
-    size_t bytes = n_outputs * sizeof *scores;
-    for (size_t a = 0; status == 0 && s.symmetric && a < n_at; a++) {
-        memcpy(listed + a * n_outputs, scores + at[a] * n_outputs, bytes);
-    }
-    if (status == 0) {
-        cluster_sum(s.cluster, listed, n_at * n_outputs);
-    }
-    for (size_t a = 0; status == 0 && a < n_at; a++) {
-        memcpy(scores + at[a] * n_outputs, listed + a * n_outputs, bytes);
-    }
-    free(listed);
-    return status;
+    return run(&s, threads, err);
 }

@@ -29,7 +29,7 @@ struct place {
     size_t at;
 };
 
-struct stacked {
+struct least_squares {
     size_t rows, n; /* rows: those of E included */
     size_t ones;
     bool refined;
@@ -43,9 +43,9 @@ struct stacked {
     struct place *place;     /* (rows), then (n) of the columns */
 };
 
-int least_squares_create(struct stacked **stacked, size_t rows, size_t n, size_t ones, bool refined,
-                         struct error *err) {
-    struct stacked *made = memory_zeros(1, sizeof *made, "a system", err);
+int least_squares_create(struct least_squares **stacked, size_t rows, size_t n, size_t ones,
+                         bool refined, struct error *err) {
+    struct least_squares *made = memory_zeros(1, sizeof *made, "a system", err);
     *stacked = NULL;
     if (!made) {
         return -1;
@@ -78,7 +78,7 @@ int least_squares_create(struct stacked **stacked, size_t rows, size_t n, size_t
     return 0;
 }
 
-void least_squares_free(struct stacked *stacked) {
+void least_squares_free(struct least_squares *stacked) {
     if (stacked) {
         free(stacked->block);
         free(stacked->pivot);
@@ -87,7 +87,7 @@ void least_squares_free(struct stacked *stacked) {
     }
 }
 
-double *least_squares_row(struct stacked *stacked, size_t i) {
+double *least_squares_row(struct least_squares *stacked, size_t i) {
     return stacked->A + i * stacked->n;
 }
 
@@ -101,7 +101,7 @@ static int compare(const void *a, const void *b) {
 }
 
 /* R = A with its rows sorted by size, and its columns if `refined`. */
-static void sort(struct stacked *stacked) {
+static void sort(struct least_squares *stacked) {
     size_t rows = stacked->rows, n = stacked->n;
     struct place *row = stacked->place, *column = row + rows;
     for (size_t k = 0; k < n; k++) {
@@ -129,7 +129,7 @@ static void sort(struct stacked *stacked) {
 
 /* R = A'A + E with columns scaled to length 1; *norm: its 1-norm. False if it is not finite or a
  * column is 0. */
-static bool form_sum(struct stacked *stacked, double *norm) {
+static bool form_sum(struct least_squares *stacked, double *norm) {
     size_t n = stacked->n;
     double *R = stacked->R, *scale = stacked->scale, *sum = stacked->x;
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)(stacked->rows - stacked->ones),
@@ -155,7 +155,7 @@ static bool form_sum(struct stacked *stacked, double *norm) {
     return finite;
 }
 
-static bool factor_sum(struct stacked *stacked) {
+static bool factor_sum(struct least_squares *stacked) {
     double norm, condition = 0;
     int order = (int)stacked->n, info;
     if (!form_sum(stacked, &norm) || cholesky_factor(stacked->R, stacked->n) < 0) {
@@ -166,7 +166,7 @@ static bool factor_sum(struct stacked *stacked) {
     return info == 0 && condition >= MIN_RECIPROCAL_CONDITION;
 }
 
-int least_squares_factor(struct stacked *stacked) {
+int least_squares_factor(struct least_squares *stacked) {
     size_t rows = stacked->rows, n = stacked->n;
     int m = (int)rows, order = (int)n, info = 0;
     stacked->summed = stacked->refined && factor_sum(stacked);
@@ -191,7 +191,7 @@ int least_squares_factor(struct stacked *stacked) {
     return info == 0 ? 0 : -1;
 }
 
-void least_squares_solve(const struct stacked *stacked, double *x) {
+void least_squares_solve(const struct least_squares *stacked, double *x) {
     size_t n = stacked->n;
     for (size_t k = 0; stacked->summed && k < n; k++) {
         x[k] *= stacked->scale[k];

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct stacked;
+struct least_squares;
 
 /* Allocates A (rows, n), all 0, and E with its first `ones` <= n entries 1; rows + ones >= n > 0.
  * refined: the caller applies iterative refinement to solutions. Then A'A + E, with columns scaled
@@ -19,18 +19,18 @@ struct stacked;
  * Otherwise columns are sorted once by size, without further pivoting (less than the theory
  * requires, two to three times faster from a thousand columns on). Returns -1 with err set if
  * memory is short or sizes too large. The caller ends with least_squares_free. */
-int least_squares_create(struct stacked **stacked, size_t rows, size_t n, size_t ones, bool refined,
-                         struct error *err);
-void least_squares_free(struct stacked *stacked);
+int least_squares_create(struct least_squares **stacked, size_t rows, size_t n, size_t ones,
+                         bool refined, struct error *err);
+void least_squares_free(struct least_squares *stacked);
 
 /* Row i (n) of A, which the caller fills, in any order; row i + 1 follows it. Factorisations keep
  * A. */
-double *least_squares_row(struct stacked *stacked, size_t i);
+double *least_squares_row(struct least_squares *stacked, size_t i);
 
 /* Factors A'A + E. Returns 0, or -1 if it is numerically singular or A is not finite. */
-int least_squares_factor(struct stacked *stacked);
+int least_squares_factor(struct least_squares *stacked);
 
 /* x (n) = (A'A + E)^-1 x. */
-void least_squares_solve(const struct stacked *stacked, double *x);
+void least_squares_solve(const struct least_squares *stacked, double *x);
 
 #endif

@@ -4,6 +4,7 @@
 #include "families/mc/solver/certify.h"
 #include "families/mc/solver/kernel_descent_private.h"
 #include "families/mc/solver/rescaling.h"
+#include "fit/stop.h"
 
 #include <float.h>
 #include <math.h>
@@ -66,9 +67,7 @@ static int bounds(struct mc_kernel *kernel, double epsilon, struct error *err) {
     }
     kernel->dual = sum - kernel->norm / 2;
     mc_kernel_primal(kernel, epsilon);
-    return isfinite(kernel->primal)
-               ? 0
-               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    return isfinite(kernel->primal) ? 0 : stop_overflow(err);
 }
 
 /* ---- coefficients and scores ---- */
@@ -97,8 +96,7 @@ static int update_scores(struct mc_kernel *kernel, struct error *err) {
     }
     int status = change ? 0 : -1;
     if (status == 0 && m > 0) {
-        status = column_cache_multiply(kernel->columns, kernel->set, m, change, k, NULL, 0,
-                                       kernel->F, err);
+        status = column_cache_multiply(kernel->columns, kernel->set, m, change, k, kernel->F, err);
     }
     free(change);
     return status;

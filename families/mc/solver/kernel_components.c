@@ -17,11 +17,11 @@ enum { MIN_COMPONENT = 256, MAX_ROWS = 30000 };
  * components. */
 static const double COMPONENT_GAP = 0.8;
 
-int mc_kernel_components_find(struct parts *parts, const struct mc_task *task,
+int mc_kernel_components_find(struct components *parts, const struct mc_task *task,
                               const struct monitor *monitor, struct error *err) {
     const struct problem *problem = task->problem;
     const struct kernel_rows *rows = gram_rows(problem->gram);
-    *parts = (struct parts){0};
+    *parts = (struct components){0};
     bool possible = task->n > MIN_COMPONENT && task->n <= MAX_ROWS && task->bias == 0 &&
                     !problem->cluster && !rows->cluster && rows->kernel->type != KERNEL_PRECOMPUTED;
     return possible ? components_find(parts, problem, MIN_COMPONENT, monitor, err) : 0;
@@ -143,7 +143,7 @@ static void set_algorithm(void *context, enum algorithm algorithm) {
     monitor_algorithm(((const struct component_monitor *)context)->wrapped, algorithm);
 }
 
-int mc_kernel_components_solve(const struct parts *parts, struct mc_kernel *kernel,
+int mc_kernel_components_solve(const struct components *parts, struct mc_kernel *kernel,
                                const struct mc_task *task, const struct mc_goal *goal,
                                const struct monitor *monitor, struct mc_fit *fit,
                                struct error *err) {

@@ -9,6 +9,7 @@
 #include "families/mc/solver/certify.h"
 #include "families/mc/solver/curvature.h"
 #include "families/mc/solver/smoothed_loss.h"
+#include "fit/stop.h"
 #include "methods/line_search.h"
 #include "methods/smoothing_path.h"
 
@@ -180,9 +181,7 @@ static int evaluate(void *context, const struct huber_path *path, struct huber_p
     at->primal = newton->norm / 2 + newton->cost * newton->smooth.loss;
     double linear = newton->cost * offset; /* sum of alpha */
     at->dual = linear - array_dot(newton->dual, newton->dual, newton->size) / 2;
-    return isfinite(at->primal)
-               ? 0
-               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    return isfinite(at->primal) ? 0 : stop_overflow(err);
 }
 
 static int search(void *context, const struct huber_path *path, bool *moved, struct error *err) {

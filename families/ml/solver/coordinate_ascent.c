@@ -7,6 +7,7 @@
 #include "common/base/sizes.h"
 #include "families/ml/solver/distributed_ascent.h"
 #include "fit/score_map.h"
+#include "fit/stop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -185,10 +186,7 @@ int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *er
         sum = (struct sums){sums[0], sums[1], sums[2], sums[3]};
         double norm = sum.square + bcd->constant * array_dot(bcd->total, bcd->total, width);
         *bounds = (struct ml_bounds){0.5 * norm + sum.loss, sum.gain - sum.offset - 0.5 * norm};
-        status = isfinite(bounds->primal) && isfinite(bounds->dual)
-                     ? 0
-                     : error_set(err, ERROR_RUNTIME,
-                                 "scores overflow: scale the data or lower the cost");
+        status = isfinite(bounds->primal) && isfinite(bounds->dual) ? 0 : stop_overflow(err);
     }
     free(evaluation.s);
     free(evaluation.sums);

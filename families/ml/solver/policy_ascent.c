@@ -133,13 +133,13 @@ static int solve_free(struct ml_state *state, struct error *err) {
     struct ml_bcd *bcd = &ml->bcd;
     double rho = first_rho(ml), best_gap = INFINITY;
     int failed = 0;
-    struct pace pace = run->pace;
+    struct convergence_rate pace = run->pace;
     bcd->constant = rho;
     run->epsilon = fmax(first_epsilon, gap_share * parameters->epsilon);
     while (failed < MAX_FAILED) {
         uint64_t before = run->iterations;
         run->min_iterations = before + 1;
-        run->pace = (struct pace){.other = pace.other};
+        run->pace = (struct convergence_rate){.other = pace.other};
         if (ml_bcd_run(bcd, run, err) < 0) {
             return -1;
         }

@@ -20,13 +20,13 @@ struct rank_interior {
     const struct score_map *map;
     struct rank_listed listed;
     struct row_features features;
-    double *cost;             /* (n_pairs) C times weight */
-    double *s, *b;            /* (listed.n) scores, coefficients of distinct rows */
-    double *all_coefficients; /* (map->n) coefficients of all scores */
-    long double *sum;         /* (listed.n) work */
-    double *work, *start;     /* (m) work; starting point */
-    struct stacked *stacked;  /* rows of the least-squares system */
-    double *ones;             /* (m) ones: every weight counts in the norm */
+    double *cost;                  /* (n_pairs) C times weight */
+    double *s, *b;                 /* (listed.n) scores, coefficients of distinct rows */
+    double *all_coefficients;      /* (map->n) coefficients of all scores */
+    long double *sum;              /* (listed.n) work */
+    double *work, *start;          /* (m) work; starting point */
+    struct least_squares *stacked; /* rows of the least-squares system */
+    double *ones;                  /* (m) ones: every weight counts in the norm */
     struct interior *solver;
     double weight_error; /* relative error of the weights of pairs, see rank_pairs */
     bool squared, from_dual;

@@ -6,6 +6,7 @@
 #include "families/rank/solver/laplacian.h"
 #include "families/rank/solver/newton_preconditioner.h"
 #include "families/rank/solver/risk.h"
+#include "fit/stop.h"
 #include "methods/line_search.h"
 #include "methods/smoothing_path.h"
 
@@ -254,9 +255,7 @@ static int evaluate(void *context, const struct huber_path *path, struct huber_p
     newton->dual_offset = newton->cost * newton->risk.dual_offset;
     at->primal = 0.5 * newton->norm + newton->cost * newton->risk.true_value;
     at->dual = newton->dual_offset - 0.5 * dual_norm;
-    return isfinite(at->primal) && isfinite(at->dual)
-               ? 0
-               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    return isfinite(at->primal) && isfinite(at->dual) ? 0 : stop_overflow(err);
 }
 
 static double step_accuracy(const struct huber_path *path) {

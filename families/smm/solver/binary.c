@@ -7,6 +7,7 @@
 #include "families/smm/solver/binary_bias.h"
 #include "families/smm/solver/binary_private.h"
 #include "fit/score_map.h"
+#include "fit/stop.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -145,7 +146,7 @@ static int evaluate(void *context, const struct huber_path *path, struct huber_p
     at->primal = 0.5 * binary->norm + sum;
     at->dual = linear - 0.5 * dual_norm;
     if (!isfinite(at->primal) || !isfinite(at->dual)) {
-        return error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+        return stop_overflow(err);
     }
     double dual = fmax(path->dual, at->dual);
     if (path->kinks && !gap_reached(at->primal, dual, path->epsilon) &&

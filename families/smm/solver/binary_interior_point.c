@@ -92,8 +92,8 @@ int interior_rows_solve(struct interior_rows *rows, struct interior_problem *pro
 /* Features: the rows' own, or of a pivoted Cholesky factor, F F' = Z Z'. */
 struct binary_interior {
     struct interior_rows rows;
-    uint32_t *pivot;         /* (rank) rows of F that form a lower triangle; NULL: own features */
-    struct stacked *stacked; /* factorisation of the system by its stacked rows */
+    uint32_t *pivot; /* (rank) rows of F that form a lower triangle; NULL: own features */
+    struct least_squares *stacked; /* factorisation of the system by its stacked rows */
 };
 
 bool binary_interior_possible(const struct binary_rows *rows) {

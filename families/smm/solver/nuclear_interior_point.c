@@ -36,7 +36,7 @@ struct nuclear_interior {
     double *work;       /* (2 (cells + 1)) */
     double *U, *s, *Vt; /* of singular values */
     /* factorisation by the stacked rows of which B is the sum of squares; or NULL */
-    struct stacked *stacked;
+    struct least_squares *stacked;
     bool is_stacked;
 
     struct error *err; /* of the callbacks, which return none; a failure ends the run */

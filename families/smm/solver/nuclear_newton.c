@@ -8,6 +8,7 @@
 #include "families/smm/solver/newton_system.h"
 #include "families/smm/solver/nuclear.h"
 #include "families/smm/solver/spectral.h"
+#include "fit/stop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -169,9 +170,7 @@ static int evaluate(struct smm_nuclear_newton *newton, struct error *err) {
     if (newton->residual <= RESIDUAL_SHARE * gap) {
         update_primal(newton);
     }
-    return isfinite(newton->fit->primal) && isfinite(newton->dual)
-               ? 0
-               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    return isfinite(newton->fit->primal) && isfinite(newton->dual) ? 0 : stop_overflow(err);
 }
 
 /* ---- a step ---- */

@@ -15,6 +15,7 @@
 #include "families/smm/solver/nuclear_newton.h"
 #include "families/smm/solver/policy.h"
 #include "fit/score_map.h"
+#include "fit/stop.h"
 #include "fit/tolerance.h"
 
 #include <math.h>
@@ -501,9 +502,7 @@ static int solve_subproblem(struct smm *smm, size_t m, const struct smm_paramete
            subproblem->s[subproblem->rank] > RANK_ROUNDING * subproblem->s[0]) {
         subproblem->rank++;
     }
-    return isfinite(subproblem->primal) && isfinite(subproblem->dual)
-               ? 0
-               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    return isfinite(subproblem->primal) && isfinite(subproblem->dual) ? 0 : stop_overflow(err);
 }
 
 static int fill_weights(const struct smm *smm, struct solution *solution, struct error *err) {

@@ -8,6 +8,7 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "families/top/solver/feasible_dual.h"
+#include "fit/stop.h"
 #include "methods/distributed_ascent.h"
 
 #include <float.h>
@@ -453,8 +454,7 @@ static int run(struct top_descent *descent, double epsilon, const struct monitor
                 return -1;
             }
             if (!isfinite(fit->primal) || !isfinite(fit->dual)) {
-                return error_set(err, ERROR_RUNTIME,
-                                 "scores overflow: scale the data or lower the cost");
+                return stop_overflow(err);
             }
             fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
             fit->reason = fit->converged

@@ -7,6 +7,7 @@
 #include "common/kernel/linear.h"
 #include "families/top/solver/risk.h"
 #include "fit/score_map.h"
+#include "fit/stop.h"
 #include "methods/select_largest.h"
 
 #include <math.h>
@@ -161,9 +162,7 @@ static int evaluate(struct run *run, struct point *point, struct error *err) {
     array_add(point->g, 1, point->w, run->d);
     point->value = 0.5 * array_dot(point->w, point->w, run->d) + grill->C * value;
     point->threshold = t;
-    return isfinite(point->value)
-               ? 0
-               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    return isfinite(point->value) ? 0 : stop_overflow(err);
 }
 
 /* direction = -H g, H from the pairs (two-loop recursion, Nocedal 1980). */

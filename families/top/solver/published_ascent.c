@@ -7,6 +7,7 @@
 #include "common/base/random.h"
 #include "common/kernel/row_cache.h"
 #include "families/top/solver/feasible_dual.h"
+#include "fit/stop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -375,9 +376,7 @@ static int bounds(struct cd *cd, struct fit *fit, struct error *err) {
     }
     fit->dual = top_risk_dual(cd->risk, cd->cost, cd->alpha, cd->beta) - 0.5 * norm;
     fit->primal = 0.5 * norm + cd->cost * top_risk_value(cd->risk, cd->s, cd->work);
-    return isfinite(fit->primal) && isfinite(fit->dual)
-               ? 0
-               : error_set(err, ERROR_RUNTIME, "scores overflow: scale the data or lower the cost");
+    return isfinite(fit->primal) && isfinite(fit->dual) ? 0 : stop_overflow(err);
 }
 
 static int sweep(struct cd *cd, struct random *random, uint32_t *order, struct error *err) {

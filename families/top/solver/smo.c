@@ -8,6 +8,7 @@
 #include "families/top/solver/feasible_dual.h"
 #include "families/top/solver/smo_private.h"
 #include "families/top/solver/step_selection.h"
+#include "fit/stop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -331,8 +332,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
         top_smo_bounds(smo, epsilon, fit);
         bool reached = gap_reached(fit->primal, fit->dual, epsilon);
         if (smo->exact && !(progress.min_gap < INFINITY) && !finite(fit)) {
-            return error_set(err, ERROR_RUNTIME,
-                             "scores overflow: scale the data or lower the cost");
+            return stop_overflow(err);
         }
         if (smo->exact && has_diverged(&progress, fit)) {
             return end(smo, STOP_FLOAT_KERNEL, epsilon, &progress, fit, err);

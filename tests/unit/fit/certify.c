@@ -33,7 +33,7 @@ struct scene {
     double constant;
     double x[N][D], reach[N], factor; /* rows */
     long double K[N][N];              /* their kernel, without the constant feature */
-    double w[2][N * MAX_K], bias[2][MAX_K], error[N], exact_error[N];
+    double w[2][N * MAX_K], bias[2][MAX_K], error[N];
     /* expected arguments of `loss`, and the loss that it returned */
     long double s[N][MAX_K];
     double off[EVALUATIONS][N], returned[2];
@@ -255,7 +255,6 @@ static void open_scene(struct scene *scene, size_t k, bool sparse, double consta
             scene->K[i][j] = (dot + .5L) * (dot + .5L);
         }
         scene->error[i] = i % 3 == 1 ? 0 : size * random_unit(random);
-        scene->exact_error[i] = size * random_unit(random);
     }
     for (size_t which = 0; which < 2; which++) {
         for (size_t j = 0; j < scene->weights * k; j++) {
@@ -282,7 +281,7 @@ static void close_scene(struct scene *scene) {
 /* Sets the expected arguments of f's loss at evaluation `evaluation` from 0, and resets the
  * count. */
 static void expect(struct scene *scene, size_t evaluation, const struct reference *f,
-                   const double *entries, const double *exact_error) {
+                   const double *entries) {
     double most_bias = 0;
     scene->evaluations = 0;
     for (size_t c = 0; c < scene->k; c++) {
@@ -297,7 +296,6 @@ static void expect(struct scene *scene, size_t evaluation, const struct referenc
         double reach = scene->gram ? scene->reach[i] * f->largest : reference_reach(scene, 0, i);
         *off = entries ? fmin(entries[i], f->factor * reach) : f->factor * reach;
         *off += 6 * unit * (most + most_bias);
-        *off += exact_error ? exact_error[i] : 0;
     }
 }
 
@@ -326,7 +324,6 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
     const struct certify_function f = {.weights = scene->w[0],
                                        .bias = scene->bias[0],
                                        .exact = given ? exact_f : NULL,
-                                       .exact_error = given ? scene->exact_error : NULL,
                                        .scores = kernel ? scores : NULL};
     const struct certify_function g = {.weights = scene->w[which],
                                        .bias = scene->bias[which],
@@ -341,7 +338,7 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
                                           .nothing = 1e6,
                                           .enough = INFINITY};
     struct certificate found;
-    expect(scene, 0, &reference_f, NULL, f.exact_error);
+    expect(scene, 0, &reference_f, NULL);
     MUST(certify_bounds(scene->certify, scene->k, &f, &g, &family, &found, &err));
     CHECK(scene->next == N && scene->evaluations == 1, "%zu rows, %zu evaluations", scene->next,
           scene->evaluations);
@@ -382,10 +379,10 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
         reference_entries(scene, which, 0, e[1]);
         reference_f = reference_kernel(scene, 0, false, e[0], false);
         reference_g = reference_kernel(scene, which, true, e[1], false);
-        expect(scene, 1, &reference_f, e[0], f.exact_error);
+        expect(scene, 1, &reference_f, e[0]);
         reference_f = reference_kernel(scene, 0, false, none, true);
         reference_g = reference_kernel(scene, which, true, none, true);
-        expect(scene, 2, &reference_f, none, NULL);
+        expect(scene, 2, &reference_f, none);
     }
     MUST(certify_bounds(scene->certify, scene->k, &f, &g, &sharper, &sharp, &err));
     CHECK(scene->evaluations == (kernel ? EVALUATIONS : 1) &&
@@ -407,10 +404,10 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
     better.nothing = 1e-3;
     struct certify_function both = f;
     both.error = scene->error;
-    both.exact = both.exact_error = NULL;
+    both.exact = NULL;
     reference_f = kernel ? reference_kernel(scene, 0, true, NULL, false)
                          : reference_linear(scene, 0, true, 0);
-    expect(scene, 0, &reference_f, NULL, NULL);
+    expect(scene, 0, &reference_f, NULL);
     MUST(certify_bounds(scene->certify, scene->k, &both, NULL, &better, &found, &err));
     CHECK(fabs(found.dual - fmax(0, linear - .5 * (reference_f.norm + reference_f.rounding))) <=
               1e-12 * (linear + reference_f.rounding),
