@@ -120,7 +120,7 @@ struct family {
     /* Refuses (ERROR_USAGE) options whose fit cannot be distributed over the processes of a
      * cluster. May be NULL: all fits to features can, and those to kernels with
      * FAMILY_DISTRIBUTED_GRAM. */
-    int (*check_spread)(const struct options *options, struct error *err);
+    int (*check_distributed)(const struct options *options, struct error *err);
 
     /* Chooses how the processes share the fit at a point. May be NULL: FAMILY_DISTRIBUTED_ROWS. */
     enum family_distribution (*share)(struct point point, const struct family_size *size);

@@ -27,7 +27,7 @@ static int check_family_distributes(const struct family *family, const struct op
                          "fits of %s to kernels cannot be distributed over MPI processes",
                          family->name);
     }
-    return family->check_spread ? family->check_spread(options, err) : 0;
+    return family->check_distributed ? family->check_distributed(options, err) : 0;
 }
 
 /* Refuses options that need a single process. */

@@ -18,7 +18,7 @@ static const char *const scale_meanings[] = {
     "centred in any case",
     "to [-1,1]",
     "rows of length 1",
-    "to ranks among the training values, from 0 to 1",
+    "to quantiles of the training values, from 0 to 1",
     NULL};
 
 /* The help texts of the kernel parameters: each lists the kernels of the kernel table that have the

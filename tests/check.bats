@@ -228,11 +228,11 @@ attacked() {
 
 @test "check: models of pairs whose support vectors are equal rows, or no training rows" {
     made rows 20 3 '1 2 3 4' 3
-    sed '1s/^[0-9]*/2/; 1p; 1s/^2/4/' rows >twins # rows 1 and 2 are equal
-    verified rank twins --pair-features exterior -t rbf
+    sed '1s/^[0-9]*/2/; 1p; 1s/^2/4/' rows >equal_rows # rows 1 and 2 are equal
+    verified rank equal_rows --pair-features exterior -t rbf
     awk '/^SV/ { print; getline; $0 = "1:77" } { print }' model | sed '$d' | closed >altered
     rebound
-    run -1 svm-check twins altered other
+    run -1 svm-check equal_rows altered other
     assert_line --partial "REFUTED: the model's primal is"
 }
 

@@ -86,7 +86,7 @@ answers() {
     queries 3 6 >data.svm
     on_ranks 2 misused svm-rank-train --pair-features exterior data.svm model
     on_ranks 2 misused svm-rank-train --pairs .5 data.svm model
-    grep -q 'a share of --pairs is not spread over ranks' err
+    grep -q 'a share of --pairs is not distributed over MPI processes' err
     on_ranks 2 misused svm-rank-train --proof proof data.svm model
     grep -q -e '--proof is not available for a distributed fit' err
     svm-rank-train -q data.svm model >/dev/null

@@ -112,7 +112,7 @@ same() {
 @test "cluster: options of top that cannot be distributed are refused" {
     rows 9 >data.svm
     on_ranks 2 misused svm-top-train --solver smo data.svm model
-    grep -q 'fits by --solver smo are not spread over ranks' err
+    grep -q 'fits by --solver smo are not distributed over MPI processes' err
     on_ranks 2 misused svm-top-train -t 2 data.svm model
 }
 

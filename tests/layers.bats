@@ -159,7 +159,7 @@ built() {
     done
 }
 
-@test "layers: whoever ends the program, prints or touches signals is found" {
+@test "layers: code that ends the program, prints or handles signals is refused outside driver/program.c" {
     for code in 'exit(1);' 'if (x) _exit(1);' 'abort();' 'perror("x");' 'fprintf(stderr, "x");' \
         'fputs("x", stdout);' 'FILE *f = stderr;' 'sigaction(SIGINT, &a, NULL);'; do
         for file in common/base/error.c families/mc/solver/mc.c driver/train.c families/mc/frontend/train.c; do

@@ -350,7 +350,7 @@ far_groups() {
     printf '1\n2\n3\n' >nothing.svm
     train nothing.svm c
     assert_equal "$(header primal c)" 6
-    within "$(header gap c)" 0 1e-14 # rounding is paid for
+    within "$(header gap c)" 0 1e-14 # the gap includes the rounding-error bound
 }
 
 @test "mc: one class is an error, two classes are not" {
@@ -624,7 +624,7 @@ peer() {
     near "$objective" "$(header dual m)" 1e-4
 }
 
-# ---- the house ----
+# ---- cross-validation, weights, limits ----
 
 @test "mc: cross-validation equals the folds by hand, linear and kernel" {
     awk '{ print NR % 4 }' three.svm >folds

@@ -84,7 +84,7 @@ ends_at() {
                     'topmeank --tau .9' 'patmat --tau .05 --theta 1' 'patmat --tau .05 --theta 1e-5' \
                     'patmat-np --tau .05 --theta 1' 'patmat-np --tau .05 --theta 1e-5' svm; do
                     train -e 1e-6 -c $cost -t $kernel -l $loss -s $formulation "$real" m
-                    within "$(header gap m)" 0 1e-5 # what is paid for rounding is in it
+                    within "$(header gap m)" 0 1e-5 # it includes the rounding-error bound
                 done
             done
         done
@@ -268,7 +268,7 @@ ends_at() {
     assert_output --partial 'not converged: the limit of iterations is reached'
 }
 
-# ---- fits that crawl ----
+# ---- slow convergence ----
 
 @test "top: the interior-point method runs on a working set if it does not take all rows, or the cache does not" {
     svm-generate top --rows 1100 --output many.svm

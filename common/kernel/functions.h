@@ -44,7 +44,7 @@ DISPATCH static void exp_row(REAL *v, size_t n, REAL factor) {
         u = u < EXP_LOWEST ? EXP_LOWEST : u;
         REAL scale = exp_parts(u, &rest);
         REAL e = scale + scale * rest;
-        v[i] = e <= EXP_LEAST ? 0 : e;
+        v[i] = e <= MIN_EXP_RESULT ? 0 : e;
     }
 }
 

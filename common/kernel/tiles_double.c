@@ -21,9 +21,9 @@
 #define ROUND 0x1.8p52
 #define MANTISSA_BITS 52
 #define EXPONENT_BIAS 1023
-#define EXP_LOWEST -708.39   /* exp(EXP_LOWEST) is above the smallest normal number ... */
-#define EXP_LEAST 2.240e-308 /* ... and is below this; smaller values become 0 */
-#define TANH_END 38.2        /* 2|x| from which tanh is 1 in this precision */
+#define EXP_LOWEST -708.39        /* exp(EXP_LOWEST) is above the smallest normal number ... */
+#define MIN_EXP_RESULT 2.240e-308 /* ... and is below this; smaller values become 0 */
+#define TANH_END 38.2             /* 2|x| from which tanh is 1 in this precision */
 /* (exp(r) - 1 - r) / r^2 for |r| <= ln(2)/2: Taylor up to r^13 leaves 5e-18, a 20th of an ulp. */
 #define EXP_TAIL(r)                                                                                \
     ((r) * ((r) * ((r) * ((r) * ((r) * ((r)*EXP_TAIL_8(r) + 1 / 5040.) + 1 / 720.) + 1 / 120.) +   \

@@ -21,9 +21,9 @@
 #define ROUND 0x1.8p23F
 #define MANTISSA_BITS 23
 #define EXPONENT_BIAS 127
-#define EXP_LOWEST -87.33F   /* exp(EXP_LOWEST) is above the smallest normal number ... */
-#define EXP_LEAST 1.184e-38F /* ... and is below this; smaller values become 0 */
-#define TANH_END 18.1F       /* 2|x| from which tanh is 1 in this precision */
+#define EXP_LOWEST -87.33F        /* exp(EXP_LOWEST) is above the smallest normal number ... */
+#define MIN_EXP_RESULT 1.184e-38F /* ... and is below this; smaller values become 0 */
+#define TANH_END 18.1F            /* 2|x| from which tanh is 1 in this precision */
 /* (exp(r) - 1 - r) / r^2 for |r| <= ln(2)/2: Taylor up to r^7 leaves 6e-9, a tenth of an ulp. */
 #define EXP_TAIL(r)                                                                                \
     ((r) * ((r) * ((r) * ((r) * ((r) * (1 / 5040.F) + 1 / 720.F) + 1 / 120.F) + 1 / 24.F) +        \

@@ -176,7 +176,7 @@ static num complementarity(const struct program *p, const struct state *v, num s
 
 /* Initialises the slacks, and the multipliers with the size of the gradient. */
 static void begin(struct program *p, struct state *v) {
-    num height = n_of(0), least = n_of(N_LEAST);
+    num height = n_of(0), least = n_of(N_MIN_MULTIPLIER);
     differentiate(p, v);
     for (size_t b = 0; b < p->m; b++) {
         num slope = n_of(0);

@@ -126,7 +126,7 @@ static void judge_reason(const struct trial *trial, const struct bracket *bracke
                     bracket->priced <= trial_option(trial, EPSILON) * bracket->upper;
     if (possible && (blames_rounding(reason) || gives_up(reason))) {
         judgement_set(judgement, blames_rounding(reason) ? UNTRUE : STALLED,
-                      "primal %g, dual %g, epsilon %g, gap with rounding paid for %Lg: %s",
+                      "primal %g, dual %g, epsilon %g, gap with rounding-error bounds %Lg: %s",
                       judgement->primal, judgement->dual, trial_option(trial, EPSILON),
                       bracket->priced / bracket->upper, reason);
     } else if (strstr(reason, "limit of iter") && !trial->given[MAX_ITER]) {

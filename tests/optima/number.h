@@ -39,9 +39,9 @@ enum { N_WIDE = 0 };
 #define N_UNIT (64 * LDBL_EPSILON)       /* error of a sum, relative to its terms' magnitudes */
 #define N_ROUNDING (4096 * LDBL_EPSILON) /* the same, with a margin */
 #define N_LOST (4 * LDBL_EPSILON)        /* relative size of a pivot that is only rounding */
-#define N_BALANCED 1e-12L /* residual of an equation, relative to its terms' magnitudes */
-#define N_ENOUGH 1e-14L   /* gap at which bounds are equal, relative to the upper one */
-#define N_LEAST 1e-30L    /* smallest nonzero multiplier at the start */
+#define N_BALANCED 1e-12L       /* residual of an equation, relative to its terms' magnitudes */
+#define N_ENOUGH 1e-14L         /* gap at which bounds are equal, relative to the upper one */
+#define N_MIN_MULTIPLIER 1e-30L /* smallest nonzero multiplier at the start */
 #endif
 
 static inline bool n_positive(num a) {

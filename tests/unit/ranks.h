@@ -12,14 +12,14 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { RANKS_MOST = 4 };
+enum { MAX_RANKS = 4 };
 
 /* What the ranks share: what each of them brings to an exchange. */
 struct ranks {
     size_t n;
     pthread_barrier_t barrier;
-    const void *brought[RANKS_MOST];
-    size_t bytes[RANKS_MOST];
+    const void *brought[MAX_RANKS];
+    size_t bytes[MAX_RANKS];
     void (*work)(struct cluster *cluster, void *context);
     void *context;
 };
@@ -35,13 +35,13 @@ static inline void *ranks_begin(void *cluster) {
     return NULL;
 }
 
-/* Calls work(cluster, context) on n ranks, at most RANKS_MOST. */
+/* Calls work(cluster, context) on n ranks, at most MAX_RANKS. */
 static inline void ranks_run(size_t n, void (*work)(struct cluster *cluster, void *context),
                              void *context) {
     struct ranks ranks = {.n = n, .work = work, .context = context};
-    struct cluster cluster[RANKS_MOST];
-    pthread_t thread[RANKS_MOST];
-    CHECK_TRUE(n <= RANKS_MOST && pthread_barrier_init(&ranks.barrier, NULL, (unsigned)n) == 0);
+    struct cluster cluster[MAX_RANKS];
+    pthread_t thread[MAX_RANKS];
+    CHECK_TRUE(n <= MAX_RANKS && pthread_barrier_init(&ranks.barrier, NULL, (unsigned)n) == 0);
     for (size_t r = 0; r < n; r++) {
         cluster[r] = (struct cluster){&ranks, r};
         CHECK_TRUE(pthread_create(&thread[r], NULL, ranks_begin, &cluster[r]) == 0);

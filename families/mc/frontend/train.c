@@ -28,8 +28,8 @@ static const char *const formulation_meanings[] = {
 static const char *const solvers[] = {"auto", "bcd", "newton", NULL};
 static const char *const solver_meanings[] = {
     "bcd, and newton where that takes long and can be",
-    "exact steps of a row's dual variables; where they crawl "
-    "active sets (kernels) or an interior point end it",
+    "exact steps of a row's dual variables; where they converge slowly, "
+    "the active-set method (kernels) or the interior-point method takes over",
     "Newton's method; linear kernel, few weights", NULL};
 
 static const struct option_spec own_options[] = {

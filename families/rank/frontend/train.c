@@ -100,12 +100,14 @@ static int check(const struct options *options, struct error *err) {
     return options_refuse(refusals, err);
 }
 
-static int check_spread(const struct options *options, struct error *err) {
+static int check_distributed(const struct options *options, struct error *err) {
     const struct refusal refusals[] = {
-        {exterior_features(options), "--pair-features exterior is not spread over ranks"},
+        {exterior_features(options),
+         "--pair-features exterior is not distributed over MPI processes"},
         {options_choice(options, "query-features") != 0,
-         "--query-features is not spread over ranks"},
-        {options_number(options, "pairs") < 1, "a share of --pairs is not spread over ranks"},
+         "--query-features is not distributed over MPI processes"},
+        {options_number(options, "pairs") < 1,
+         "a share of --pairs is not distributed over MPI processes"},
         {0}};
     return options_refuse(refusals, err);
 }
@@ -262,7 +264,7 @@ const struct family rank_family = {
     TABLE(options, own_options),
     .measures = &rank_measures,
     .check = check,
-    .check_spread = check_spread,
+    .check_distributed = check_distributed,
     .check_data = query_weights_check,
     .pair_features = exterior_features,
     .open = open_problem,

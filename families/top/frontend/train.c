@@ -36,8 +36,11 @@ static const char *const solver_meanings[] = {
     "cutting planes",
     "coordinate ascent as published: it may stall away from the optimum, and says so; of svm, with "
     "the linear kernel, a row at a time, which does not",
-    "interior points: few steps at the cube of the matrix; they also take over where smo or bundle "
-    "crawl, over some thousand rows at a time, or features of the linear kernel",
+    "the interior-point method: few steps, each cubic in the order of the matrix; it also takes "
+    "over "
+    "where smo or bundle converge slowly, over some thousand rows at a time, or over the features "
+    "of "
+    "the linear kernel",
     NULL};
 
 static const struct option_spec own_options[] = {
@@ -147,7 +150,8 @@ static int check_distributed(const struct options *options, struct error *err) {
     size_t solver = options_choice(options, "solver");
     enum top_formulation formulation = (enum top_formulation)options_choice(options, "formulation");
     return solver == TOP_SMO || (solver == TOP_CD && formulation != TOP_SVM)
-               ? error_set(err, ERROR_USAGE, "fits by --solver %s are not spread over ranks",
+               ? error_set(err, ERROR_USAGE,
+                           "fits by --solver %s are not distributed over MPI processes",
                            solvers[solver])
                : 0;
 }
@@ -324,7 +328,7 @@ const struct family top_family = {
     .measures = &top_measures,
     .applies = applies,
     .check = check,
-    .check_spread = check_distributed,
+    .check_distributed = check_distributed,
     .share = share,
     .check_data = check_data,
     .open = open_problem,

@@ -180,7 +180,7 @@ static int shrink(struct top_smo *smo, uint64_t iterations, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->active, kept = choose_positions(smo, iterations), a = 0, b = kept;
     if (kept > n - n / 10) {
-        return 0; /* too few to pay for moving the arrays */
+        return 0; /* too few to make up for moving the arrays */
     }
     for (size_t p = 0; p < n; p++) {
         smo->order[smo->keep[p] ? a++ : b++] = (uint32_t)p;

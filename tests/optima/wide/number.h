@@ -48,7 +48,7 @@ enum { N_WIDE = 1 };
 #define N_LOST 0x1p-600L
 #define N_BALANCED 0x1p-500L
 #define N_ENOUGH 1e-22L
-#define N_LEAST 1e-600L
+#define N_MIN_MULTIPLIER 1e-600L
 
 /* (n) zeros; the caller frees. Exits if memory is short. */
 num *n_zeros(size_t n);

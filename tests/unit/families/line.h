@@ -1,6 +1,5 @@
-/* Rows of one feature, or of one that is not 0, and what the door of certificates
- * (fit/certify.h) pays there for a function g: so that what is left of a certificate's
- * `paid` is a family's own. */
+/* Rows with one nonzero feature, and the rounding-error bound that certificates (fit/certify.h)
+ * have for a function g there: the rest of a certificate's `paid` is the family's own bound. */
 #ifndef TESTS_UNIT_FAMILIES_LINE_H
 #define TESTS_UNIT_FAMILIES_LINE_H
 

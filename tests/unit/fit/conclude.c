@@ -219,7 +219,8 @@ static void check_shift(void) {
           "paid %.12g, not %.12g", found.paid, paid);
     certify_free(certify);
     gram_free(gram);
-    printf("ok: what is added to a kernel's diagonal is paid for, pair by pair\n");
+    printf(
+        "ok: a shift of a kernel's diagonal is part of the rounding-error bound, pair by pair\n");
 }
 
 /* ---- sums rounded upwards, and the bounds that solutions report ---- */

@@ -11,11 +11,11 @@ enum { LINES = 60 };
 
 struct reading {
     const char *path;
-    bool whole;                /* each process reads it all, as a file of its own */
-    size_t bad;                /* the line, from 1; 0: none */
-    size_t n_rows[RANKS_MOST]; /* by process */
-    size_t n_lines[RANKS_MOST];
-    bool told[RANKS_MOST];
+    bool whole;               /* each process reads it all, as a file of its own */
+    size_t bad;               /* the line, from 1; 0: none */
+    size_t n_rows[MAX_RANKS]; /* by process */
+    size_t n_lines[MAX_RANKS];
+    bool told[MAX_RANKS];
 };
 
 static void write_file(const char *path, size_t bad) {
@@ -64,7 +64,7 @@ static void check_parts(size_t ranks, struct reading *reading) {
 
 int main(int n, char **words) {
     CHECK_TRUE(n == 2); /* a path to write */
-    for (size_t ranks = 1; ranks <= RANKS_MOST; ranks++) {
+    for (size_t ranks = 1; ranks <= MAX_RANKS; ranks++) {
         for (size_t bad = 0; bad <= LINES; bad++) {
             struct reading reading = {.path = words[1], .bad = bad};
             check_parts(ranks, &reading);

@@ -156,7 +156,7 @@ static void check_engine(int kind, struct rank_pairs *sums, const struct referen
               "kind %d: a slope is off by %g, %g paid", kind, out[i] + due.count[i],
               paid.gradient * all.weight[i]);
     }
-    CHECK(paid.gradient > DBL_EPSILON && paid.gradient < 1e-11, "kind %d: %g is paid for rounding",
+    CHECK(paid.gradient > DBL_EPSILON && paid.gradient < 1e-11, "kind %d: rounding-error bound %g",
           kind, paid.gradient);
     rank_risk_free(&risk);
     due_free(&due);
@@ -228,7 +228,7 @@ static void check_exact(int kind, struct rank_pairs *sums, const struct referenc
     agree("the square's dual", kind, linear, 2 * due.first - due.second, due.second);
     for (size_t i = 0; i < sums->n; i++) {
         agree("a coefficient", kind, out[i], 2 * due.moment[i], due.most);
-        CHECK(slack[i] >= 7 * DBL_EPSILON * fabs(due.moment[i]), "kind %d: %g paid for %g", kind,
+        CHECK(slack[i] >= 7 * DBL_EPSILON * fabs(due.moment[i]), "kind %d: bound %g of %g", kind,
               slack[i], out[i]);
     }
     due_free(&due);

@@ -253,7 +253,7 @@ static void check_grid(void) {
             }
         }
         MUST(rank_extended_dual(&sums, s, mu, grid, b, slack, &unit, &linear, &rounding, &err));
-        CHECK(unit == 0, "an error of %g weights is paid for", unit);
+        CHECK(unit == 0, "the bound includes an error of %g weights", unit);
         CHECK(fabs(linear - (double)all) <= rounding && rounding <= 1e-13 * linear / mu,
               "a linear part of %.17g, off by %g, not %.17g", linear, rounding, (double)all);
         for (size_t i = 0; i < rows.n; i++) {

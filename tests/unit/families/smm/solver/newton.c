@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELLS_MOST = 64, BAND = 250, ROWS = 510 };
+enum { MAX_CELLS = 64, BAND = 250, ROWS = 510 };
 
 static const double RHO = 3, THRESHOLD = 0.9;
 
@@ -32,7 +32,7 @@ static double inner(const double *a, const double *b, size_t n) {
 /* The gradient at B up to a constant: B + rho (B - S). */
 static void gradient_at(struct smm_spectral *spectral, const double *B, double *gradient) {
     struct error err;
-    double S[CELLS_MOST], norm, square;
+    double S[MAX_CELLS], norm, square;
     CHECK(smm_spectral_find(spectral, B, RHO, THRESHOLD, &err) == 0, "%s", err.text);
     smm_spectral_shrink(spectral, S, &norm, &square);
     for (size_t j = 0; j < spectral->height * spectral->width; j++) {
@@ -44,7 +44,7 @@ static void gradient_at(struct smm_spectral *spectral, const double *B, double *
 static void hessian(struct smm_spectral *spectral, const double *B, const double *p, double *Pp) {
     const double length = 1e-5;
     size_t cells = spectral->height * spectral->width;
-    double at[CELLS_MOST] = {0}, up[CELLS_MOST], down[CELLS_MOST];
+    double at[MAX_CELLS] = {0}, up[MAX_CELLS], down[MAX_CELLS];
     for (size_t j = 0; j < cells; j++) {
         at[j] = B[j] + length * p[j];
     }
@@ -61,7 +61,7 @@ static void hessian(struct smm_spectral *spectral, const double *B, const double
 
 static void test_curvature(struct random *random, struct smm_spectral *spectral, const double *B) {
     size_t cells = spectral->height * spectral->width;
-    double p[CELLS_MOST], Pp[CELLS_MOST], back[CELLS_MOST], z[2][2 * CELLS_MOST];
+    double p[MAX_CELLS], Pp[MAX_CELLS], back[MAX_CELLS], z[2][2 * MAX_CELLS];
     fill(random, p, cells);
     hessian(spectral, B, p, Pp);
     smm_spectral_inverse(spectral, Pp, back);
@@ -70,7 +70,7 @@ static void test_curvature(struct random *random, struct smm_spectral *spectral,
     }
     double *work = malloc((1 + smm_spectral_feature_work(spectral)) * sizeof *work);
     CHECK(work, "out of memory");
-    double X[2][CELLS_MOST];
+    double X[2][MAX_CELLS];
     for (int k = 0; k < 2; k++) {
         fill(random, X[k], cells);
         smm_spectral_describe(spectral, X[k], z[k], work);
@@ -87,7 +87,7 @@ static double residual_of(struct smm_spectral *spectral, const double *B, const 
                           const uint32_t *band, size_t m, const double *d, const double *g,
                           const double *p) {
     size_t cells = spectral->height * spectral->width;
-    double left[CELLS_MOST], back[CELLS_MOST], s[BAND], sum = 0, total = 0;
+    double left[MAX_CELLS], back[MAX_CELLS], s[BAND], sum = 0, total = 0;
     hessian(spectral, B, p, left);
     for (size_t i = 0; i < m; i++) {
         s[i] = 0;
@@ -116,7 +116,7 @@ static void test_step(struct random *random, struct smm_spectral *spectral, cons
     struct error err;
     size_t cells = spectral->height * spectral->width;
     struct data data = {.n_rows = ROWS, .n_features = (uint32_t)cells};
-    double g[CELLS_MOST], p[CELLS_MOST], d[BAND];
+    double g[MAX_CELLS], p[MAX_CELLS], d[BAND];
     uint32_t band[BAND];
     data.value = malloc(ROWS * cells * sizeof *data.value);
     CHECK(data.value, "out of memory");
@@ -150,7 +150,7 @@ int main(void) {
     for (size_t k = 0; k < sizeof shape / sizeof shape[0]; k++) {
         struct error err;
         struct smm_spectral spectral;
-        double B[CELLS_MOST], gradient[CELLS_MOST];
+        double B[MAX_CELLS], gradient[MAX_CELLS];
         CHECK(smm_spectral_create(&spectral, shape[k][0], shape[k][1], &err) == 0, "%s", err.text);
         for (double scale = 0.1; scale < 100; scale *= 10) { /* from rank 0 to all */
             fill(&random, B, shape[k][0] * shape[k][1]);
