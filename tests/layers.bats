@@ -1,4 +1,4 @@
-# The layers of the sources (tests/layers), and that what breaks them is found.
+# tests/layers: the sources keep their layers, and planted violations are found.
 
 load helper
 
@@ -21,7 +21,7 @@ breaks() {
     assert_output "$1:1: $3"
 }
 
-# keeps FILE TEXT: nothing is said.
+# keeps FILE TEXT: the file is accepted.
 keeps() {
     of "$1" "$2"
     assert_success
@@ -76,7 +76,14 @@ END
     of svm-check.c '#include "families/mc/frontend/mc.h"'
     assert_line 'svm-check.c:1: includes families/mc/frontend/mc.h: svm-check may not include families/mc/frontend'
     breaks common/base/error.c '#  include "error.h"' \
-        'includes error.h: no path from the top to a room that is known'
+        'includes error.h: not a path from the top folder to a known module'
+}
+
+@test "layers: double-double arithmetic in a file that may be contracted is found" {
+    breaks fit/certify.c '#include "common/double_double/dd.h"' \
+        'includes common/double_double/dd.h: only files named *_dd.c are compiled without contraction'
+    keeps fit/certify_dd.c '#include "common/double_double/dd.h"'
+    keeps fit/certify.c '#include "common/double_double/type.h"'
 }
 
 @test "layers: includes that point down are kept, and tests may include all" {
@@ -140,9 +147,9 @@ built() {
     refute_output
 }
 
-@test "layers: a file in no room is found" {
+@test "layers: a file in no module is found" {
     for file in common/error.c solvers/fit.c solvers/svm/svm.c loose.c svm-mc.h; do
-        breaks $file 'int x;' 'stands in no room that is known'
+        breaks $file 'int x;' 'is in no known module'
     done
 }
 
