@@ -1,5 +1,7 @@
 /* Storage of the kernel matrix (whole, as distinct rows, in float or double, or not at all), and
- * the conversion of a solution to a model. */
+ * the conversion of a solution to a model. uses_double decides between float and double.
+ * Certificates are in double always, and in double-double where fit/certify.h finds the rounding
+ * errors too large. */
 #include "driver/fit.h"
 
 #include "common/base/memory.h"

@@ -1,5 +1,5 @@
-/* for clock_gettime */
-#define _GNU_SOURCE
+/* The monitor of a fit, its lines of progress and its log (progress.h). */
+#define _GNU_SOURCE /* clock_gettime */
 #include "driver/progress.h"
 
 #include "common/base/gap.h"

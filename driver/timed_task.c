@@ -1,5 +1,5 @@
-/* for pthread_condattr_setclock */
-#define _GNU_SOURCE
+/* A task on its own thread, which is abandoned if it passes the deadline (timed_task.h). */
+#define _GNU_SOURCE /* pthread_condattr_setclock */
 #include "driver/timed_task.h"
 
 #include "common/base/memory.h"

@@ -1,3 +1,4 @@
+/* The names of the algorithms. */
 #include "fit/algorithm.h"
 
 #include <stdio.h>

@@ -17,36 +17,36 @@ static const double SHARPEN = 0.1;
  * if it lowers the gap by at least the fraction MIN_GAIN. */
 static const double MIN_STRETCH = 1e-15, MAX_STRETCH = 0.1, COARSE = 8, FINE = 1.3, MIN_GAIN = 0.1;
 
-/* The row of the data, from 0, with the largest of the norm bounds reach (n). */
-static size_t largest_row(const struct problem *problem, const double *reach) {
+/* The row of the data, from 0, with the largest norm bound; norm_bound (n). */
+static size_t largest_row(const struct problem *problem, const double *norm_bound) {
     size_t largest = 0;
     for (size_t i = 1; i < problem->n; i++) {
-        largest = reach[i] > reach[largest] || isnan(reach[i]) ? i : largest;
+        largest = norm_bound[i] > norm_bound[largest] || isnan(norm_bound[i]) ? i : largest;
     }
     return problem->rows ? problem->rows[largest] : largest;
 }
 
-/* Computes reach by row of the problem, without the constant feature. */
+/* Computes the norm bounds by row of the problem, without the constant feature. */
 static void compute_reach(struct certify *certify) {
     const struct problem *problem = certify->problem;
     if (problem->gram) {
-        kernel_norm_bounds(gram_rows(problem->gram), certify->reach);
+        kernel_norm_bounds(gram_rows(problem->gram), certify->norm_bound);
     } else {
         const struct kernel linear = {.type = KERNEL_LINEAR};
         const struct kernel_rows rows = {
-            .kernel = &linear, .data = problem->data, .norm = certify->reach};
-        kernel_squares(problem->data, certify->reach);
-        kernel_norm_bounds(&rows, certify->reach);
+            .kernel = &linear, .data = problem->data, .norm = certify->norm_bound};
+        kernel_squares(problem->data, certify->norm_bound);
+        kernel_norm_bounds(&rows, certify->norm_bound);
     }
     for (size_t i = 0; problem->rows && i < problem->n; i++) {
-        certify->reach[i] = certify->reach[problem->rows[i]]; /* rows ascend */
+        certify->norm_bound[i] = certify->norm_bound[problem->rows[i]]; /* rows ascend */
     }
 }
 
-/* Adds the constant feature to reach. */
+/* Adds the constant feature to the norm bounds. */
 static void add_constant_feature(struct certify *certify) {
     for (size_t i = 0; i < certify->problem->n; i++) {
-        certify->reach[i] = hypot(certify->reach[i], certify->constant);
+        certify->norm_bound[i] = hypot(certify->norm_bound[i], certify->constant);
     }
     certify->measured = true;
 }
@@ -55,13 +55,13 @@ static void add_constant_feature(struct certify *certify) {
 static int check_trace(const struct certify *certify, struct error *err) {
     double trace = 0;
     for (size_t i = 0; i < certify->problem->n; i++) {
-        trace += certify->reach[i] * certify->reach[i];
+        trace += certify->norm_bound[i] * certify->norm_bound[i];
     }
     if (!isfinite(trace)) {
         return error_set(err, ERROR_RUNTIME,
                          "kernel values overflow, row %zu has the largest: scale the features "
                          "(--scale std), or lower gamma or degree",
-                         largest_row(certify->problem, certify->reach) + 1);
+                         largest_row(certify->problem, certify->norm_bound) + 1);
     }
     return 0;
 }
@@ -85,8 +85,8 @@ int certify_create(struct certify **certify, const struct problem *problem,
     made->map = map;
     made->constant = constant;
     made->work = CERTIFY_WORK;
-    made->reach = memory_array(problem->data->n_rows, sizeof *made->reach, "norms", err);
-    int status = made->reach ? 0 : -1;
+    made->norm_bound = memory_array(problem->data->n_rows, sizeof *made->norm_bound, "norms", err);
+    int status = made->norm_bound ? 0 : -1;
     if (status == 0 && problem->gram) { /* finite with the linear kernel, whose values are floats */
         compute_reach(made);
         status = check_trace(made, err);
@@ -102,10 +102,10 @@ int certify_create(struct certify **certify, const struct problem *problem,
     return 0;
 }
 
-void certify_pairs(struct certify *certify, double *reach, double factor,
+void certify_pairs(struct certify *certify, double *norm_bound, double factor,
                    struct certify_pair *pair) {
-    certify->row_reach = certify->reach;
-    certify->reach = reach;
+    certify->row_norm_bound = certify->norm_bound;
+    certify->norm_bound = norm_bound;
     certify->factor = factor;
     certify->pair = pair;
 }
@@ -120,8 +120,8 @@ void certify_raise_work_limit(struct certify *certify, double nanoseconds) {
 
 void certify_free(struct certify *certify) {
     if (certify) {
-        free(certify->reach);
-        free(certify->row_reach);
+        free(certify->norm_bound);
+        free(certify->row_norm_bound);
         free(certify->pair);
         free(certify->shift);
         free(certify);
@@ -137,7 +137,7 @@ const double *certify_norm_bounds(struct certify *certify) {
         compute_reach(certify);
         add_constant_feature(certify);
     }
-    return certify->reach;
+    return certify->norm_bound;
 }
 
 double certify_coefficient_rounding(size_t m) {
@@ -183,14 +183,14 @@ static int check_kernel(struct certify *certify, struct error *err) {
     }
     certify->definite = !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
     if (!certify->definite) {
-        const double *reach = certify->pair ? certify->row_reach : certify->reach;
+        const double *norm_bound = certify->pair ? certify->row_norm_bound : certify->norm_bound;
         uint32_t *rows = memory_array(problem->n, sizeof *rows, "a certificate", err);
         certify->shift = memory_array(problem->n, sizeof *certify->shift, "a certificate", err);
         for (size_t i = 0; rows && i < problem->n; i++) {
             rows[i] = problem->rows ? problem->rows[i] : (uint32_t)i;
         }
         int status = rows && certify->shift
-                         ? definite_check(gram_rows(problem->gram), rows, reach, problem->n,
+                         ? definite_check(gram_rows(problem->gram), rows, norm_bound, problem->n,
                                           &certify->definite, certify->shift, err)
                          : -1;
         free(rows);
@@ -216,8 +216,8 @@ int certify_definite(struct certify *certify, bool *definite, struct error *err)
 
 /* *added += what the shift adds to |f|^2 for pair features. With the skew matrix S of the pairs'
  * coefficients b and E added to K's diagonal, <S, K S K> grows by 2 <S, K S E> + <S, E S E>. The
- * bound uses S_j'K S_j <= (sum of |S_ij| reach_i)^2, where reach_i^2 is a bound of K_ii, or K_ii +
- * E_ii itself since K + E is positive semidefinite. */
+ * bound uses S_j'K S_j <= (sum of |S_ij| norm_bound_i)^2, where norm_bound_i^2 is a bound of K_ii,
+ * or K_ii + E_ii itself since K + E is positive semidefinite. */
 static int shift_norm_of_pairs(const struct certify *certify, const double *b, double *added,
                                struct error *err) {
     const struct problem *problem = certify->problem;
@@ -225,16 +225,16 @@ static int shift_norm_of_pairs(const struct certify *certify, const double *b, d
     const double *shift = certify->shift;
     size_t n = problem->n;
     double *size = memory_zeros(n, 2 * sizeof *size, "a certificate", err);
-    double *reach = size ? size + n : NULL;
+    double *norm_bound = size ? size + n : NULL;
     for (size_t i = 0; size && i < n; i++) {
         size_t row = problem->rows ? problem->rows[i] : i;
         double own = fabs(kernel_value(rows, row, rows, row)) + shift[i];
-        reach[i] = fmin(certify->row_reach[i], sqrt(own) * CERTIFY_UP);
+        norm_bound[i] = fmin(certify->row_norm_bound[i], sqrt(own) * CERTIFY_UP);
     }
     for (size_t p = 0; size && p < certify->map->n; p++) {
         struct certify_pair pair = certify->pair[p];
-        size[pair.one] += fabs(b[p]) * reach[pair.other];
-        size[pair.other] += fabs(b[p]) * reach[pair.one];
+        size[pair.one] += fabs(b[p]) * norm_bound[pair.other];
+        size[pair.other] += fabs(b[p]) * norm_bound[pair.one];
         *added += 2 * b[p] * b[p] * shift[pair.one] * shift[pair.other];
     }
     for (size_t i = 0; size && i < n; i++) {

@@ -8,9 +8,10 @@
  * of their errors. The family evaluates L and makes the dual point feasible.
  *
  * Errors are bounded a priori. A sum of m terms has an error of at most (m - 1) u times the sum of
- * their magnitudes, which is bounded by |x'w| <= |x| |w| and |k(x, z)| <= reach(x) reach(z), where
- * the norm bound reach(x) is sqrt(k(x, x)) or more (kernel_rounding). A product that underflows has
- * an absolute error of at most CERTIFY_UNDERFLOW in addition, which the bounds include.
+ * their magnitudes, which is bounded by |x'w| <= |x| |w| and |k(x, z)| <= norm_bound(x)
+ * norm_bound(z), where norm_bound(x) is sqrt(k(x, x)) or more (kernel_rounding). A
+ * product that underflows has an absolute error of at most CERTIFY_UNDERFLOW in addition, which the
+ * bounds include.
  *
  * Cost: one product of the kernel matrix, or of the data, with the coefficients of f and g. A
  * product in double-double follows only if rounding errors are a tenth of the gap or more. */
@@ -149,10 +150,10 @@ struct certify_pair {
     uint32_t one, other;
 };
 
-/* Declares that the map's rows are features of pairs of rows (map->n): |k_p(p, q)| <= reach_p
- * reach_q, with errors of at most factor reach_p reach_q. Takes ownership of reach (map->n) and
- * pair, which were allocated with memory_array. */
-void certify_pairs(struct certify *certify, double *reach, double factor,
+/* Declares that the map's rows are features of pairs of rows (map->n): |k_p(p, q)| <= norm_bound_p
+ * norm_bound_q, with errors of at most `factor` times that. Takes ownership of norm_bound (map->n)
+ * and pair, which were allocated with memory_array. */
+void certify_pairs(struct certify *certify, double *norm_bound, double factor,
                    struct certify_pair *pair);
 
 /* Replaces the error factor of pairs. */

@@ -85,7 +85,7 @@ static int store_scores(const struct certify *certify, const struct columns *col
     }
     for (size_t i = 0; i < n; i++) {
         out->error[i] =
-            CERTIFY_UP * (factor * certify->reach[i] * largest + KERNEL_MIN_ERROR_DD * size);
+            CERTIFY_UP * (factor * certify->norm_bound[i] * largest + KERNEL_MIN_ERROR_DD * size);
     }
     out->norm = norm.hi;
     out->summing = CERTIFY_UP * (CERTIFY_UNIT * fabs(norm.hi) +

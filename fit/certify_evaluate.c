@@ -137,7 +137,7 @@ static int evaluate_coefficients(const struct certify *certify, const double *s,
                                  struct certify_evaluation *out, struct error *err) {
     const struct certify_function *f = out->function;
     size_t n = certify->map->n, k = out->k, used = 0;
-    const double *reach = certify->reach;
+    const double *norm_bound = certify->norm_bound;
     out->column = memory_zeros(k, sizeof *out->column, "a certificate", err);
     if (!out->column) {
         return -1;
@@ -148,11 +148,11 @@ static int evaluate_coefficients(const struct certify *certify, const double *s,
         for (size_t c = 0; c < k; c++) {
             double b = f->weights[i * k + c], term = b * s[i * k + c];
             any = any || b != 0;
-            out->column[c] += fabs(b) * reach[i];
+            out->column[c] += fabs(b) * norm_bound[i];
             out->norm += term;
             out->summing += ((double)n * (double)k + 2) * CERTIFY_UNIT * fabs(term);
         }
-        out->coefficient_error += own_error * reach[i];
+        out->coefficient_error += own_error * norm_bound[i];
         used += any;
     }
     correct_bias(certify, out);
@@ -235,42 +235,42 @@ static int kernel_scores_of(const struct certify *certify, struct certify_evalua
     return status;
 }
 
-/* reach (n) = sum over a row's features of |x_ij| times the largest |w_jc|, feature_max (d), plus
- * the constant feature. |x| |w| is a loose bound if features have different units. */
+/* norm_bound (n) = sum over a row's features of |x_ij| times the largest |w_jc|, feature_max (d),
+ * plus the constant feature. |x| |w| is a loose bound if features have different units. */
 static void bound_scores(const struct certify *certify, size_t k, const struct certify_function *f,
-                         const double *feature_max, double *reach) {
+                         const double *feature_max, double *norm_bound) {
     const struct problem *problem = certify->problem;
     double last = 0;
     for (size_t c = 0; f->bias && certify->constant > 0 && c < k; c++) {
         last = fmax(last, fabs(f->bias[c]));
     }
-    linear_sizes(problem->data, feature_max, certify->map->dimension, reach, problem->threads);
+    linear_sizes(problem->data, feature_max, certify->map->dimension, norm_bound, problem->threads);
     for (size_t i = 0; i < problem->data->n_rows; i++) {
-        reach[i] += last;
+        norm_bound[i] += last;
     }
 }
 
 int certify_score_bound(const struct certify *certify, size_t k, const struct certify_function *f,
                         double norm, double *largest, struct error *err) {
     size_t n = certify->map->n;
-    double *reach = NULL;
+    double *norm_bound = NULL;
     *largest = 0;
     if (certify->map->primal) {
         struct certify_evaluation of_f = {.function = f, .k = k};
-        reach = memory_array(n, sizeof *reach, "a certificate", err);
-        if (!reach || evaluate_norm(certify, &of_f, err) < 0) {
+        norm_bound = memory_array(n, sizeof *norm_bound, "a certificate", err);
+        if (!norm_bound || evaluate_norm(certify, &of_f, err) < 0) {
             certify_evaluation_free(&of_f);
-            free(reach);
+            free(norm_bound);
             return -1;
         }
-        bound_scores(certify, k, f, of_f.feature_max, reach);
+        bound_scores(certify, k, f, of_f.feature_max, norm_bound);
         certify_evaluation_free(&of_f);
     }
     for (size_t i = 0; i < n; i++) {
-        *largest = fmax(*largest, reach ? reach[i] : norm * certify->reach[i]);
+        *largest = fmax(*largest, norm_bound ? norm_bound[i] : norm * certify->norm_bound[i]);
     }
     *largest = cluster_largest(certify->map->cluster, *largest);
-    free(reach);
+    free(norm_bound);
     return 0;
 }
 
@@ -289,13 +289,13 @@ static int add_loss(const struct certify *certify, struct certify_evaluation *of
         max_bias = fmax(max_bias, fabs(f->bias[c]));
     }
     for (size_t i = 0; i < n; i++) {
-        double reach =
-            of_f->reach ? of_f->reach[first + i] : certify->reach[first + i] * of_f->largest;
+        double norm_bound = of_f->norm_bound ? of_f->norm_bound[first + i]
+                                             : certify->norm_bound[first + i] * of_f->largest;
         for (size_t c = 0; add && c < k; c++) {
             s[i * k + c] += f->bias[c];
         }
         double largest = array_largest(s + i * k, k);
-        error[i] = of_f->factor * reach;
+        error[i] = of_f->factor * norm_bound;
         error[i] = of_f->error ? fmin(error[i], of_f->error[first + i]) : error[i];
         error[i] += 6 * CERTIFY_UNIT * (largest + max_bias);
         error[i] += ((double)certify->map->dimension + 4) * CERTIFY_UNDERFLOW;
@@ -375,11 +375,11 @@ int certify_evaluate_loss(const struct certify *certify, struct certify_evaluati
     of_f->varies = false;
     int status = error && of_f->first && (s || of_f->s) ? 0 : -1;
     if (status == 0 && certify->map->primal) {
-        of_f->reach = memory_array(n, sizeof *of_f->reach, "a certificate", err);
-        status = of_f->reach ? 0 : -1;
+        of_f->norm_bound = memory_array(n, sizeof *of_f->norm_bound, "a certificate", err);
+        status = of_f->norm_bound ? 0 : -1;
     }
-    if (status == 0 && of_f->reach) {
-        bound_scores(certify, k, f, of_f->feature_max, of_f->reach);
+    if (status == 0 && of_f->norm_bound) {
+        bound_scores(certify, k, f, of_f->feature_max, of_f->norm_bound);
     }
     size_t first = 0, m;
     do { /* also once with no rows: a loss may communicate */
@@ -491,6 +491,6 @@ void certify_evaluation_free(struct certify_evaluation *evaluation) {
     free(evaluation->first);
     free(evaluation->error);
     free(evaluation->loss_error);
-    free(evaluation->reach);
+    free(evaluation->norm_bound);
     free(evaluation->feature_max);
 }

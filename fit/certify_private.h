@@ -20,11 +20,11 @@ struct certify {
     const struct problem *problem;
     const struct score_map *map;
     double constant;
-    double *reach;             /* (n) norm bounds */
-    bool measured;             /* reach is computed; for linear problems on the first use */
+    double *norm_bound;        /* (n) norm bounds */
+    bool measured;             /* norm_bound is computed; for linear problems on the first use */
     double work;               /* work limit of an evaluation in double-double, in nanoseconds */
     double factor;             /* error factor of one product of rows */
-    double *row_reach;         /* (rows) norm bounds of the rows, if reach is that of pairs */
+    double *row_norm_bound;    /* (rows) norm bounds of the rows, if norm_bound is that of pairs */
     struct certify_pair *pair; /* (n) the pairs; else NULL */
     bool checked, definite;    /* the kernel is checked; it is positive semidefinite on the rows */
     double *shift; /* (rows) with this added to the diagonal; NULL: no shift is needed */
@@ -35,19 +35,19 @@ struct certify_evaluation {
     const struct certify_function *function;
     size_t k;                 /* its outputs */
     double *s;                /* (n, k) scores without a free bias; NULL: not stored */
-    double *column;           /* kernels: (k) sum_i |b_ic| reach_i */
+    double *column;           /* kernels: (k) sum_i |b_ic| norm_bound_i */
     double norm, rounding;    /* |f|^2 and its rounding-error bound */
     double summing;           /* kernels: the part of `rounding` due to the sum of |f|^2 */
     double coefficient_error; /* sum of the errors of coefficients times norm bounds */
     double largest;           /* kernels: the largest of column */
-    double factor; /* the error of a score of row i is at feature_max factor reach_i largest */
+    double factor; /* the error of a score of row i is at feature_max factor norm_bound_i largest */
     double
         *error; /* (n) bound of each score's error from the entrywise bounds; NULL: not computed */
     double *loss_error; /* (n) the error bounds that `loss` was given; NULL: not stored */
     double
         *feature_max; /* linear: (d) largest |weight| of each feature; NULL: shared with another */
-    double *reach;    /* linear: (n) bounds of the scores' magnitudes; NULL: use norm bounds */
-    double *first;    /* (k) scores of the first row */
+    double *norm_bound; /* linear: (n) bounds of the scores' magnitudes; NULL: use norm bounds */
+    double *first;      /* (k) scores of the first row */
     double first_error; /* bound of their errors */
     bool biased;        /* s includes the bias */
     bool varies;        /* another row has different scores */

@@ -1,3 +1,4 @@
+/* The gap extrapolated at the rate of the last third of the work (convergence_rate.h). */
 #include "fit/convergence_rate.h"
 
 #include <math.h>
@@ -6,20 +7,20 @@
  * grown by GROWTH: a rate is measured over at least a third of all work. */
 static const double MIN_WORK = 0.5, GROWTH = 1.5;
 
-bool convergence_is_slow(struct convergence_rate *pace, double work, double gap, double target) {
-    if (pace->last_gap == 0) {
-        pace->last_gap = gap;
-        pace->last_work = work;
+bool convergence_is_slow(struct convergence_rate *rate, double work, double gap, double target) {
+    if (rate->last_gap == 0) {
+        rate->last_gap = gap;
+        rate->last_work = work;
         return false;
     }
-    if (!(work >= MIN_WORK * pace->other && work >= GROWTH * pace->last_work)) {
+    if (!(work >= MIN_WORK * rate->other && work >= GROWTH * rate->last_work)) {
         return false;
     }
-    double fallen = log(pace->last_gap / gap), remaining = log(gap / target);
-    double done = work - pace->last_work;
-    pace->last_work = work;
-    pace->last_gap = gap;
-    return remaining > 0 && !(fallen > 0 && remaining / fallen * done <= pace->other);
+    double fallen = log(rate->last_gap / gap), remaining = log(gap / target);
+    double done = work - rate->last_work;
+    rate->last_work = work;
+    rate->last_gap = gap;
+    return remaining > 0 && !(fallen > 0 && remaining / fallen * done <= rate->other);
 }
 
 uint64_t sweeps_to_next_evaluation(double gap, double last, uint64_t sweeps, double target,

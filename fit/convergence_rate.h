@@ -17,7 +17,7 @@ struct convergence_rate {
 /* True if, at the convergence rate since the last evaluation, the remaining way from a relative gap
  * of `gap` to `target` takes more work than the other solver. False while the `work` so far is
  * small beside the other solver's. The first call only stores the gap. */
-bool convergence_is_slow(struct convergence_rate *pace, double work, double gap, double target);
+bool convergence_is_slow(struct convergence_rate *rate, double work, double gap, double target);
 
 /* Sweeps to the next evaluation of the gap, which costs about half a sweep. It is 0.7 times the
  * number of sweeps that the gap will need to reach `target`, at the rate of the last `sweeps`, over

@@ -55,14 +55,14 @@ static void add_factor_rounding(const double *size, size_t m, double *shift) {
  * squared. Rows of zeros get no shift. shift (m) gets the shifts, own (m) the diagonal; K (m, m) is
  * work. */
 static bool factors_with_shift(const struct kernel_rows *kernel_rows, const uint32_t *rows,
-                               const double *reach, size_t m, double unit, bool common, double *K,
-                               double *own, double *shift) {
+                               const double *norm_bound, size_t m, double unit, bool common,
+                               double *K, double *own, double *shift) {
     bool stored = kernel_rows->kernel->type == KERNEL_PRECOMPUTED;
     double largest = fill(kernel_rows, rows, m, K);
     for (size_t i = 0; i < m; i++) {
         own[i] = fabs(K[i * m + i]);
-        double size =
-            stored ? (common ? largest : own[i]) : fmax(own[i], fmin(reach[i] * reach[i], largest));
+        double size = stored ? (common ? largest : own[i])
+                             : fmax(own[i], fmin(norm_bound[i] * norm_bound[i], largest));
         bool zero = stored && is_zero(K, m, i);
         shift[i] = zero ? 0 : (double)m * unit * size;
         K[i * m + i] += zero ? 1 : shift[i];
@@ -70,8 +70,9 @@ static bool factors_with_shift(const struct kernel_rows *kernel_rows, const uint
     return cholesky_factor(K, m) == 0;
 }
 
-int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows, const double *reach,
-                   size_t m, bool *definite, double *shift, struct error *err) {
+int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows,
+                   const double *norm_bound, size_t m, bool *definite, double *shift,
+                   struct error *err) {
     *definite = false;
     memset(shift, 0, m * sizeof *shift);
     if (m > MAX_ROWS) {
@@ -88,7 +89,7 @@ int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows, 
     for (double unit = DBL_EPSILON; !*definite && unit <= max_unit; unit *= STEP) {
         for (int common = 0; !*definite && common <= (stored ? 1 : 0); common++) {
             *definite =
-                factors_with_shift(kernel_rows, rows, reach, m, unit, common, K, own, shift);
+                factors_with_shift(kernel_rows, rows, norm_bound, m, unit, common, K, own, shift);
         }
     }
     if (*definite) {

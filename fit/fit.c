@@ -1,3 +1,4 @@
+/* Memory of a solver's result. */
 #include "fit/fit.h"
 
 #include "common/base/array.h"

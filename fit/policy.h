@@ -4,7 +4,10 @@
  * run, in which order and for how long: it is one table, families/FAMILY/solver/policy.c, read from
  * top to bottom. The portfolio loop runs the table. Each row whose condition holds starts at the
  * best iterate so far, until the target gap is certified or a limit of the user is reached. Rows
- * with time slices alternate until all of them have stalled or the work limit is reached.
+ * with time slices alternate until all of them have stalled or the work limit is reached. A row
+ * without slices that stalls or reaches its work limit ends, and the next row that applies goes on
+ * from the best iterate. After the last row the fit ends with that iterate, its certified gap and a
+ * stop reason (stop.h).
  * `tests/policy --list` prints all tables. */
 #ifndef FIT_POLICY_H
 #define FIT_POLICY_H
@@ -23,8 +26,9 @@ struct policy_row {
     /* Whether the algorithm can solve the problem and should run now; NULL: always. */
     bool (*applies)(const void *state);
     /* Runs the algorithm from the best iterate until it reaches the target gap or its work limit,
-     * or stalls, and updates the best iterate. NULL: the code of another row runs it, after
-     * policy_applies. Returns -1 with err set on failure, which ends the fit. */
+     * or stalls, and updates the best iterate. NULL: the loop never runs it; the run of another row
+     * calls this algorithm if policy_applies. Returns -1 with err set on failure, which ends the
+     * fit. */
     int (*run)(void *state, const struct monitor *monitor, struct error *err);
     /* Iterations of the row's time slice in turn `turn` (0, 1, ...); 0: the turn belongs to another
      * row. Adjacent rows with slices alternate, one row per turn; a row that applies alone has one
@@ -47,11 +51,11 @@ struct policy {
     size_t n_rows;
     /* Whether the target gap or a limit of the user is reached. */
     bool (*is_done)(const void *state);
-    /* For tables with time slices: iterations so far; whether the last run stalled; and whether the
-     * table is run (again) from the top, for which it sets the work limit in `turns`. The last is
-     * called before the first run too, with `turns` zero. */
+    /* For tables with time slices: iterations so far, and whether the last run stalled. */
     uint64_t (*iterations)(const void *state);
     bool (*has_stalled)(const void *state);
+    /* For tables with time slices: whether the table runs (again) from the top. Sets the work limit
+     * of that pass in `turns`. Called before the first pass too, with `turns` zero. */
     bool (*run_again)(const void *state, struct policy_slices *turns);
 };
 

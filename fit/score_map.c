@@ -1,3 +1,5 @@
+/* Score maps of linear problems (products with the data) and of kernels (products with the Gram
+ * matrix). */
 #include "fit/score_map.h"
 
 #include "common/base/memory.h"

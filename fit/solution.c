@@ -1,3 +1,4 @@
+/* Memory of a solution. */
 #include "fit/solution.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The sequence of tolerances, and the outer loop: solve, certify, tighten (tolerance.h). */
 #include "fit/tolerance.h"
 
 #include "fit/stop.h"

@@ -1,3 +1,4 @@
+/* Work of BLAS and LAPACK routines in multiply-adds of a scalar loop (work.h). */
 #include "fit/work.h"
 
 /* Multiply-adds in the time of one multiply-add of a scalar loop, measured by tests/bench/12-speeds

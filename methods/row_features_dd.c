@@ -38,7 +38,7 @@ enum { SPARE = 2 };
 struct matrix {
     const struct problem *problem;
     const struct score_map *map;
-    const double *reach;
+    const double *norm_bound;
     double *K;     /* (n, n) in double */
     double *rest;  /* (n, n) its low parts */
     struct dd *A;  /* (n, n) K + rest, centred, with rows and columns in units */
@@ -64,15 +64,15 @@ static void fill_rows(const struct problem *problem, size_t n, size_t width, dou
 static bool uses_dd(const struct matrix *matrix, bool rows) {
     const struct problem *problem = matrix->problem;
     size_t n = matrix->map->n;
-    double reach = 0;
+    double norm_bound = 0;
     if (!rows || !problem->gram || !kernel_definite(gram_rows(problem->gram)->kernel)) {
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        reach = fmax(reach, matrix->reach[i]);
+        norm_bound = fmax(norm_bound, matrix->norm_bound[i]);
     }
     return cholesky_dd_nanoseconds(n) + kernel_work_dd(gram_rows(problem->gram), n, n, 1) <=
-           (reach > FAR ? MAX_WORK_FAR : MAX_WORK);
+           (norm_bound > FAR ? MAX_WORK_FAR : MAX_WORK);
 }
 
 /* Fills K in double, by the map's scores of unit coefficients or the products of rows. */
@@ -161,11 +161,12 @@ static void prepare(struct matrix *matrix, const struct row_groups *groups) {
     transpose(n, A);
     centre_rows(groups, n, A);
     for (size_t i = 0; i < n; i++) {
-        double reach = matrix->reach[i], floor = matrix->factor > 0 ? 0 : MIN_UNIT * reach;
+        double norm_bound = matrix->norm_bound[i],
+               floor = matrix->factor > 0 ? 0 : MIN_UNIT * norm_bound;
         double size = fmax(sqrt(fmax(0, A[i * n + i].hi)), floor);
         matrix->unit[i] = size > 0 ? exp2(round(log2(size))) : 1;
-        matrix->least[i] = NOISE * (double)n * matrix->factor * (reach / matrix->unit[i]) *
-                           (reach / matrix->unit[i]);
+        matrix->least[i] = NOISE * (double)n * matrix->factor * (norm_bound / matrix->unit[i]) *
+                           (norm_bound / matrix->unit[i]);
     }
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
@@ -285,14 +286,14 @@ bool row_features_are_own(const struct score_map *map) {
 
 int row_features_create(struct row_features *features, const struct problem *problem,
                         const struct score_map *map, const struct row_groups *groups,
-                        const double *reach, bool *possible, struct error *err) {
+                        const double *norm_bound, bool *possible, struct error *err) {
     *features = (struct row_features){.n = map->n, .own = row_features_are_own(map)};
     if (groups) {
         features->groups = *groups;
     }
     int status;
     if (!features->own) {
-        struct matrix matrix = {.problem = problem, .map = map, .reach = reach};
+        struct matrix matrix = {.problem = problem, .map = map, .norm_bound = norm_bound};
         status = factor_matrix(features, &matrix, groups != NULL, possible, err);
     } else {
         features->m = map->dimension;

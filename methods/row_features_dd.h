@@ -45,14 +45,14 @@ bool row_features_fits(const struct score_map *map, size_t n, size_t most);
  * rows. */
 bool row_features_are_own(const struct score_map *map);
 
-/* Computes the features. reach (map->n): norm bound of each score, see certify_norm_bounds. groups:
- * NULL if scores are margins of pairs, not of rows; features are then neither centred nor evaluated
- * in double-double. *possible is false, and nothing is allocated, if there is no feature or the
- * kernel matrix is not positive semidefinite. Borrows the groups' arrays; the caller ends with
- * row_features_free. Returns -1 with err set when memory is short. */
+/* Computes the features. norm_bound (map->n): norm bound of each score, see certify_norm_bounds.
+ * groups: NULL if scores are margins of pairs, not of rows; features are then neither centred nor
+ * evaluated in double-double. *possible is false, and nothing is allocated, if there is no feature
+ * or the kernel matrix is not positive semidefinite. Borrows the groups' arrays; the caller ends
+ * with row_features_free. Returns -1 with err set when memory is short. */
 int row_features_create(struct row_features *features, const struct problem *problem,
                         const struct score_map *map, const struct row_groups *groups,
-                        const double *reach, bool *possible, struct error *err);
+                        const double *norm_bound, bool *possible, struct error *err);
 void row_features_free(struct row_features *features);
 
 /* Removes the features from the first pivot on whose diagonal entry is below the fraction `part` of

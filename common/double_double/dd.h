@@ -5,8 +5,7 @@
  *
  * Only files named *_dd.c, and those of check/, include this header: the Makefile compiles them
  * without contraction, since a fused product and sum would break the error-free transformations
- * below. Callers avoid
- * magnitudes near underflow. */
+ * below. Callers avoid magnitudes near underflow. */
 #ifndef COMMON_DOUBLE_DOUBLE_DD_H
 #define COMMON_DOUBLE_DOUBLE_DD_H
 

@@ -1,5 +1,6 @@
 /* The Gram matrix (kernel matrix) of the training rows, in float or double, cached as far as memory
- * is given (panels.h). Duplicate rows may share one row of the cached matrix. */
+ * is given (panels.h). The caller chooses the type: driver/fit.c. Duplicate rows may share one row
+ * of the cached matrix. */
 #ifndef COMMON_KERNEL_GRAM_H
 #define COMMON_KERNEL_GRAM_H
 

@@ -1,4 +1,4 @@
-/* Compiled without contraction, see dd.h. */
+/* Sums of coefficients in double-double. */
 #include "common/kernel/gram_dd.h"
 
 #include "common/double_double/dd.h"

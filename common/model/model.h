@@ -1,4 +1,5 @@
-/* Models, in memory and as text (doc/formats).
+/* Models, in memory and as text (doc/formats). read.c and read_header.c parse the text, write.c
+ * writes it.
  *
  * A model is a header of `key value` lines, the scaling of the features, and a body: weights
  * (linear), or support vectors with coefficients, or support vectors with coefficients of pairs of

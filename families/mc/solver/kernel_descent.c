@@ -14,9 +14,9 @@
 enum {
     FIRST_SET = 1024, /* rows of the first working set, */
     FIRST_PART = 60,  /* or 1/60 of all, if that is more */
-    MAX_SET = 14000,  /* rows of the largest set at first; its matrix has 784 MB */
+    MAX_SET = 14000,  /* rows of the largest set at first; its matrix in float has 784 MB */
     PATIENCE = 8,     /* solved working sets without PROGRESS until the descent has stalled; */
-    SOLVED = 8,       /* an zero_only working set counts as 1/8 of a solved one, */
+    SOLVED = 8,       /* an unsolved working set counts as 1/8 of a solved one, */
     ACTIVE_SET_ITERATION = 2 /* an active-set iteration as 2/8 */
 };
 

@@ -47,7 +47,7 @@ struct mc_kernel {
     bool active_set;              /* active-set iterations are allowed */
     bool from_surrogate; /* alpha is the surrogate's optimum: begin with active-set iterations */
     size_t max_set;      /* maximal rows of a working set */
-    float *K; /* (most_set, its stride) matrix of a working set; pages are allocated when used */
+    float *K; /* (max_set, its stride) matrix of a working set; pages are allocated when used */
 };
 
 /* ---- working sets (kernel_working_set.c) ---- */
@@ -60,7 +60,7 @@ void mc_kernel_steps_free(struct mc_kernel *kernel);
  * a free alpha. Returns their number. */
 size_t mc_kernel_list(struct mc_kernel *kernel);
 
-/* Fills set with up to `most` of the n rows in kernel->gain, and returns their number. Up to half
+/* Fills set with up to `max` of the n rows in kernel->gain, and returns their number. Up to half
  * are rows with a free alpha, whatever their gain: without them the steps of the others
  * overshoot. */
 size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t max);

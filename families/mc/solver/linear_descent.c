@@ -454,7 +454,7 @@ static int certify(struct mc_linear *linear, struct mc_fit *fit, struct error *e
     mc_fit_free(fit);
     fit->iterations = linear->sweeps;
     if (is_too_late(linear)) {
-        fit->zero_only = true;
+        fit->unsolved = true;
         return 0;
     }
     make_feasible(linear);

@@ -185,7 +185,7 @@ int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct
         mc_fit_free(&fit);
         return -1;
     }
-    if (fit.zero_only) {
+    if (fit.unsolved) {
         return give_zero(mc, parameters->cost, solution, err);
     }
     *solution = (struct solution){.n_outputs = mc->labels.names.n,

@@ -44,7 +44,7 @@ static int run_algorithm(struct mc_state *state, algorithm_run solve, const stru
 /* Whether the gap or a limit of the user is reached. */
 static bool is_done(const void *context) {
     const struct mc_fit *fit = ((const struct mc_state *)context)->fit;
-    return fit->zero_only ||
+    return fit->unsolved ||
            (fit->weights && (stop_limited(fit->reason) ||
                              fit->certificate.gap <= ((const struct mc_state *)context)->epsilon));
 }

@@ -40,7 +40,7 @@ void mc_fit_join(struct mc_fit *fit, struct mc_fit *other) {
 }
 
 void mc_fit_take(struct mc_fit *fit, struct mc_fit *found) {
-    if (fit->weights && found->zero_only) {
+    if (fit->weights && found->unsolved) {
         fit->reason = found->reason;
         return;
     }
@@ -72,7 +72,7 @@ static int run_once(void *context, double epsilon, struct tolerance_result *end,
     mc_fit_take(fit, &found);
     fit->iterations = iterations;
     const struct certificate *certificate = &fit->certificate;
-    if (!fit->zero_only && certificate->gap <= outer->goal->epsilon) {
+    if (!fit->unsolved && certificate->gap <= outer->goal->epsilon) {
         fit->reason = STOP_REACHED;
     } else if (!fit->reason && mc_is_rounding(certificate, certificate->paid)) {
         fit->reason = STOP_ROUNDING;
@@ -90,7 +90,7 @@ int mc_fit_tighten(mc_run run, void *solver, const struct mc_goal *goal,
         mc_fit_free(fit);
         return -1;
     }
-    if (!fit->reason && !fit->zero_only && !(fit->certificate.gap <= goal->epsilon)) {
+    if (!fit->reason && !fit->unsolved && !(fit->certificate.gap <= goal->epsilon)) {
         fit->reason = STOP_OUTER_ITERATIONS;
     }
     return 0;

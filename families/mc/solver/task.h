@@ -43,7 +43,7 @@ struct mc_fit {
     struct mc_alpha alpha; /* the dual point, if the task stores it */
     uint64_t iterations;
     enum stop_reason reason; /* why it stopped before the gap was reached */
-    bool zero_only;          /* there was no time for a certificate; only reason is valid */
+    bool unsolved;           /* there was no time for a certificate; only reason is valid */
 };
 
 /* Updates the best fit so far, which may be empty, by the fit of a further run. Leaves `found`

@@ -440,7 +440,7 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
         return -1;
     }
     double start_gap = gap_relative(run->bounds.primal, run->bounds.dual);
-    convergence_is_slow(&run->pace, run->work, start_gap, run->epsilon);
+    convergence_is_slow(&run->rate, run->work, start_gap, run->epsilon);
     run->converges_slowly = false;
     for (;;) {
         struct ml_bounds *bounds = &run->bounds;
@@ -475,7 +475,7 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
         stalled = better ? 0 : stalled + 1;
         best_gap = gap < best_gap ? gap : best_gap;
         run->converges_slowly = convergence_is_slow(
-            &run->pace, run->work, gap_relative(bounds->primal, bounds->dual), run->epsilon);
+            &run->rate, run->work, gap_relative(bounds->primal, bounds->dual), run->epsilon);
         if (run->stop || run->converges_slowly || stalled >= MAX_STALLED) {
             return 0;
         }

@@ -74,7 +74,7 @@ struct ml_run {
     uint64_t iterations;           /* sweeps, added to */
     uint64_t min_iterations;       /* minimum number of sweeps */
     double work;                   /* operations, added to */
-    struct convergence_rate pace;  /* convergence rate of this run */
+    struct convergence_rate rate;  /* convergence rate of this run */
     bool converges_slowly;         /* stopped: it converges too slowly */
     enum stop_reason stop;         /* of the monitor; of a fallback solver, rounding too */
     struct ml_bounds bounds;       /* at the end */

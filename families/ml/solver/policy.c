@@ -1,3 +1,4 @@
+/* The policy table of ml, and the conditions of its rows. */
 #include "families/ml/solver/policy.h"
 
 #include "families/ml/solver/ml_private.h"
@@ -33,7 +34,7 @@ static bool admm_applies(const void *context) {
 static int run_coordinate_descent(void *context, const struct monitor *monitor, struct error *err) {
     struct ml_state *state = context;
     (void)monitor;
-    state->run.pace.other =
+    state->run.rate.other =
         policy_applies(&ml_policy, ALGORITHM_INTERIOR_POINT, state) ? state->ml->interior_work
         : policy_applies(&ml_policy, ALGORITHM_ADMM, state)         ? state->ml->admm_work
                                                                     : INFINITY;

@@ -133,13 +133,13 @@ static int solve_free(struct ml_state *state, struct error *err) {
     struct ml_bcd *bcd = &ml->bcd;
     double rho = first_rho(ml), best_gap = INFINITY;
     int failed = 0;
-    struct convergence_rate pace = run->pace;
+    struct convergence_rate rate = run->rate;
     bcd->constant = rho;
     run->epsilon = fmax(first_epsilon, gap_share * parameters->epsilon);
     while (failed < MAX_FAILED) {
         uint64_t before = run->iterations;
         run->min_iterations = before + 1;
-        run->pace = (struct convergence_rate){.other = pace.other};
+        run->rate = (struct convergence_rate){.other = rate.other};
         if (ml_bcd_run(bcd, run, err) < 0) {
             return -1;
         }
@@ -150,7 +150,7 @@ static int solve_free(struct ml_state *state, struct error *err) {
         if (!evaluate) {
             double relative_gap = gap_relative(bounds.primal, bounds.dual);
             evaluate = run->converges_slowly =
-                convergence_is_slow(&pace, run->work, relative_gap, parameters->epsilon);
+                convergence_is_slow(&rate, run->work, relative_gap, parameters->epsilon);
         }
         if (evaluate) {
             if (certify(ml, parameters, point, err) < 0) {
@@ -163,7 +163,7 @@ static int solve_free(struct ml_state *state, struct error *err) {
         if (evaluate && !end && !run->converges_slowly) {
             double relative_gap = gap_relative(bounds.primal, bounds.dual);
             run->converges_slowly =
-                convergence_is_slow(&pace, run->work, relative_gap, parameters->epsilon);
+                convergence_is_slow(&rate, run->work, relative_gap, parameters->epsilon);
         }
         if (run->stop || run->converges_slowly || end) {
             break;

@@ -1,3 +1,5 @@
+/* The hinge losses with their rounding-error bounds, and the dual points of both losses
+ * (certify.h). */
 #include "families/rank/solver/certify.h"
 
 #include "common/base/array.h"

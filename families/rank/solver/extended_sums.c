@@ -1,3 +1,4 @@
+/* Sums over preference pairs in long double, by Fenwick trees or pair by pair (extended_sums.h). */
 #include "families/rank/solver/extended_sums.h"
 
 #define PARTNERS_NUMBER long double

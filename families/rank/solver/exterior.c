@@ -1,3 +1,4 @@
+/* Products with the skew matrix of exterior-product features (exterior.h): two GEMMs each. */
 #include "families/rank/solver/exterior.h"
 
 #include "common/base/memory.h"

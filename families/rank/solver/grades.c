@@ -1,3 +1,4 @@
+/* The weights of preferences by their grades, as sums over levels (grades.h). */
 #include "families/rank/solver/grades.h"
 
 #include "common/base/memory.h"

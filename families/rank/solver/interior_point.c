@@ -1,3 +1,5 @@
+/* RankSVM as methods/interior_point.h takes it: features, listed pairs, Newton systems and the
+ * run. */
 #include "families/rank/solver/interior_point.h"
 
 #include "common/base/array.h"
@@ -65,7 +67,7 @@ static void adjoint(void *context, const double *a, double *g) {
 }
 
 /* Factors I + F'L F by rows whose squares are F'L F: sqrt(theta) F if scores are margins, else B F
- * with L = B'B (graph.h). */
+ * with L = B'B (laplacian_factor.h). */
 static int factor(void *context, const double *theta) {
     const struct rank_interior *interior = context;
     const struct rank_listed *listed = &interior->listed;

@@ -1,3 +1,4 @@
+/* Products with the Laplacian of the active pairs, in O(n log n) for each vector (laplacian.h). */
 #include "families/rank/solver/laplacian.h"
 
 #include "common/base/array.h"

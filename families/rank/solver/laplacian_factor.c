@@ -1,3 +1,4 @@
+/* Elimination of rows from a weighted Laplacian, which gives L = B'B (laplacian_factor.h). */
 #include "families/rank/solver/laplacian_factor.h"
 
 #include "common/base/array.h"

@@ -1,3 +1,4 @@
+/* The list of distinct preferences, aggregated over duplicate rows (listed_pairs.h). */
 #include "families/rank/solver/listed_pairs.h"
 
 #include "common/base/memory.h"

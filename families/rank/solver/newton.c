@@ -1,3 +1,5 @@
+/* Newton's method on the smoothing path: Hessian or conjugate gradients, line search, and bounds
+ * (newton.h). */
 #include "families/rank/solver/newton.h"
 
 #include "common/base/array.h"
@@ -57,7 +59,7 @@ static double curvature_factor(const struct newton *newton) {
     return newton->cost * (newton->huber ? 1 / newton->risk.mu : 2);
 }
 
-/* H = I + c X'LX. */
+/* H = I + c A'LA, A the data (linear). */
 static int form_hessian(struct newton *newton, struct error *err) {
     size_t d = newton->map->dimension;
     if (rank_laplacian_gram(&newton->laplacian, newton->problem->data, newton->problem->rows, d,

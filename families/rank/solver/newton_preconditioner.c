@@ -1,3 +1,5 @@
+/* The Newton system of few distinct rows: its Cholesky factor, used as a preconditioner
+ * (newton_preconditioner.h). */
 #include "families/rank/solver/newton_preconditioner.h"
 
 #include "common/base/memory.h"

@@ -1,3 +1,4 @@
+/* Groups sorted by target, windows of levels, and weights of groups (pairs.h). */
 #include "families/rank/solver/pairs.h"
 
 #include "common/base/memory.h"

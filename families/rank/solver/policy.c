@@ -1,3 +1,4 @@
+/* The policy table of rank (at the end), the conditions of its rows, and their work limits. */
 #include "families/rank/solver/policy.h"
 
 #include "families/rank/solver/newton.h"
@@ -119,18 +120,15 @@ static const struct policy_row rows[] = {
          "--solver newton; auto: squared hinge, or linear with at most 2,048 features; not pair "
          "features",
      .limit = "4 runs, each to a smaller gap; with kernels and a fallback solver 16 iterations, "
-              "and in each "
-              "run 4 steps of conjugate gradients for each distinct row (before newton-direct: one "
-              "for 16 "
-              "rows, 40 at least)",
+              "and in each run 4 steps of conjugate gradients for each distinct row (before "
+              "newton-direct: one for 16 rows, 40 at least)",
      .then = "newton-direct or interior-point; without them the fit ends",
      .applies = newton_applies,
      .run = rank_run_newton},
     {.algorithm = ALGORITHM_CUTTING_PLANES,
      .when = "--solver ocas; auto: where newton does not apply",
      .limit = "4 runs, each to a smaller gap; auto, with kernels and a fallback solver: an "
-              "iteration for 16 distinct rows, 100 at "
-              "least",
+              "iteration for 16 distinct rows, 100 at least",
      .then = "newton-direct or interior-point; without them the fit ends",
      .applies = cutting_planes_apply,
      .run = rank_run_cutting_planes},

@@ -1,3 +1,5 @@
+/* Dual points of cutting planes and of Newton's method, pair by pair, for proofs
+ * (proof_points.h). */
 #include "families/rank/solver/proof_points.h"
 
 #include "common/base/memory.h"

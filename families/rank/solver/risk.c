@@ -1,3 +1,4 @@
+/* Value, subgradient, curvature and breakpoints of the losses over all pairs (risk.h). */
 #include "families/rank/solver/risk.h"
 
 #include "common/base/array.h"

@@ -1,3 +1,4 @@
+/* F = 2 K S K in double-double, one pass per row that occurs in a pair (skew_dd.h). */
 #include "families/rank/solver/skew_dd.h"
 
 #include "common/base/array.h"

@@ -1,4 +1,4 @@
-/* Starts on threads or processes, and the best of them (restarts.h). */
+/* Starts on threads or processes, and the best of them (multistart.h). */
 #include "families/smm/solver/multistart.h"
 
 #include "common/base/memory.h"

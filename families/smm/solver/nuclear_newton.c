@@ -22,14 +22,14 @@ enum {
     MAX_STEPS = 500
 };
 
-/* an outer iteration ends at a residual of so much of the gap */
-static const double RESIDUAL_SHARE = 2;
+/* an outer iteration ends when its residual is at most this factor times the gap */
+static const double RESIDUAL_FACTOR = 2;
 /* factor of mu after an easy outer iteration; rho gets its inverse */
 static const double MU_DECREASE = 0.3;
 static const double MU_INCREASE = 1.3;     /* after a hard one */
 static const double MU_DECREASE_FAR = 0.9; /* smallest factor while the gap is above FAR_GAP */
 static const double FAR_GAP = 1e-2;
-/* inverse of the threshold as a share of the mean singular value */
+/* first rho: RHO_SHARE tau over the mean singular value */
 static const double RHO_SHARE = 4;
 static const double MU_SHARE = 0.2; /* first mu, relative to that of the best dual bound at W = 0 */
 static const double PROGRESS = 1e-3;
@@ -44,7 +44,9 @@ struct smm_nuclear_newton {
     double mu, rho, bias;
 
     /* (cells) */
-    double *W, *S, *multiplier0, *multiplier, *M, *low; /* multiplier0: Y0; low: SVT_T(M) */
+    double *W, *S, *multiplier0, *multiplier; /* multiplier0: Y0 */
+    double *M;                                /* sum_i y_i alpha_i X_i */
+    double *low;                              /* M with its singular values lowered by tau */
     double *gradient, *step, *trial;
     /* (n) */
     double *s, *q, *trial_s, *alpha, *trial_alpha, *alpha0, *margin, *signs;
@@ -167,7 +169,7 @@ static int evaluate(struct smm_nuclear_newton *newton, struct error *err) {
         memcpy(newton->fit->alpha, newton->alpha, n * sizeof *newton->alpha);
     }
     double gap = newton->fit->primal - newton->fit->dual;
-    if (newton->residual <= RESIDUAL_SHARE * gap) {
+    if (newton->residual <= RESIDUAL_FACTOR * gap) {
         update_primal(newton);
     }
     return isfinite(newton->fit->primal) && isfinite(newton->dual) ? 0 : stop_overflow(err);
@@ -337,7 +339,7 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
             fit->reason = STOP_ROUNDING;
             return 0;
         }
-        if (newton->residual <= RESIDUAL_SHARE * gap) {
+        if (newton->residual <= RESIDUAL_FACTOR * gap) {
             next_outer_iteration(newton, outer++, steps);
             steps = 0;
             min_residual = INFINITY;
@@ -362,7 +364,7 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
             return -1;
         }
         if (!moved &&
-            newton->residual > RESIDUAL_SHARE * gap) { /* otherwise it is at the minimum */
+            newton->residual > RESIDUAL_FACTOR * gap) { /* otherwise it is at the minimum */
             fit->reason = STOP_ROUNDING;
             return 0;
         }

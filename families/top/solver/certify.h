@@ -1,5 +1,6 @@
 /* The certificate of classification at the top: its loss and its dual point in the form that the
- * shared certificate takes (fit/certify.h). */
+ * shared certificate takes: certify_bounds (fit/certify.h) computes the claimed gap from them. The
+ * gaps during a run are the solvers' own (smo: top_smo_bounds). */
 #ifndef FAMILIES_TOP_SOLVER_CERTIFY_H
 #define FAMILIES_TOP_SOLVER_CERTIFY_H
 

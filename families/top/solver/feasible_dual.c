@@ -1,3 +1,4 @@
+/* Clipping and scaling of dual points to their feasible set (feasible_dual.h). */
 #include "families/top/solver/feasible_dual.h"
 
 #include "common/base/memory.h"

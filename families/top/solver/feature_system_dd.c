@@ -1,4 +1,4 @@
-/* Compiled without contraction, see common/double_double/dd.h. */
+/* The Schur complement I + X'E^-1 X in double-double: assembly, Cholesky factor, solves. */
 #include "families/top/solver/feature_system_dd.h"
 
 #include "common/base/memory.h"

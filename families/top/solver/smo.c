@@ -24,7 +24,7 @@ enum {
     POSITIONS_PER_STEP = 2,   /* positions in use for each step before the next exact evaluation */
     SLOW_CHECKS = 8,          /* evaluations with little progress before an exact one */
     MAX_STALLED =
-        5 /* exact evaluations without progress after which the stop reason is precision */
+        5 /* exact evaluations without progress after which the stop reason is STOP_FLOAT_KERNEL */
 };
 
 /* Little progress: increase of the dual relative to the gap between two evaluations. No progress:

@@ -1,3 +1,4 @@
+/* The test whether w = 0 is optimal (zero_solution.h). */
 #include "families/top/solver/zero_solution.h"
 
 #include "families/top/solver/feasible_dual.h"

@@ -31,8 +31,8 @@ struct scene {
     struct certify *certify;
     size_t k, weights; /* outputs; rows of the weights */
     double constant;
-    double x[N][D], reach[N], factor; /* rows */
-    long double K[N][N];              /* their kernel, without the constant feature */
+    double x[N][D], norm_bound[N], factor; /* rows */
+    long double K[N][N];                   /* their kernel, without the constant feature */
     double w[2][N * MAX_K], bias[2][MAX_K], error[N];
     /* expected arguments of `loss`, and the loss that it returned */
     long double s[N][MAX_K];
@@ -158,12 +158,12 @@ static struct reference reference_kernel(const struct scene *scene, int which, b
             s -= scene->constant > 0 ? 0 : scene->bias[which][c];
             reference.norm += b * s;
             size += fabs(b * s);
-            column[c] += fabs(b) * scene->reach[i];
+            column[c] += fabs(b) * scene->norm_bound[i];
             by_entries += entries ? fabs(b) * entries[i] : INFINITY;
             any |= b != 0;
         }
         used += any;
-        error += errors ? scene->error[i] * scene->reach[i] : 0;
+        error += errors ? scene->error[i] * scene->norm_bound[i] : 0;
     }
     reference.factor = scene->factor + (double)(used + 8) * unit;
     for (size_t c = 0; c < scene->k; c++) {
@@ -242,7 +242,7 @@ static void open_scene(struct scene *scene, size_t k, bool sparse, double consta
         for (size_t j = 0; j < D; j++) {
             norm += scene->x[i][j] * scene->x[i][j];
         }
-        scene->reach[i] = hypot(kernel ? norm + .5 : sqrt(norm), constant);
+        scene->norm_bound[i] = hypot(kernel ? norm + .5 : sqrt(norm), constant);
     }
     scene->factor = kernel ? 2 * (longest + 6) * unit : (longest + 2) * unit;
     scene->factor += 2 * unit;
@@ -293,8 +293,9 @@ static void expect(struct scene *scene, size_t evaluation, const struct referenc
             scene->s[i][c] = reference_score(scene, 0, i, c);
             most = fmax(most, fabs((double)scene->s[i][c]));
         }
-        double reach = scene->gram ? scene->reach[i] * f->largest : reference_reach(scene, 0, i);
-        *off = entries ? fmin(entries[i], f->factor * reach) : f->factor * reach;
+        double norm_bound =
+            scene->gram ? scene->norm_bound[i] * f->largest : reference_reach(scene, 0, i);
+        *off = entries ? fmin(entries[i], f->factor * norm_bound) : f->factor * norm_bound;
         *off += 6 * unit * (most + most_bias);
     }
 }
@@ -356,7 +357,7 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
     CHECK(near(found.gap, (found.primal - found.dual) / found.primal, 1e-12), "gap %g", found.gap);
     for (size_t i = 0; i < N; i++) {
         most = fmax(most, scene->off[0][i]);
-        largest = fmax(largest, kernel ? 2 * scene->reach[i] : reference_reach(scene, 0, i));
+        largest = fmax(largest, kernel ? 2 * scene->norm_bound[i] : reference_reach(scene, 0, i));
         for (size_t c = 0; c < scene->k && kernel; c++) {
             CHECK(fabs(scores[i * scene->k + c] - (double)scene->s[i][c]) <= scene->off[0][i],
                   "scores of %zu", i);
@@ -426,7 +427,7 @@ static void check_bounds(void) {
         CHECK(near(certify_error_factor(scene.certify), scene.factor, 1e-12), "factor %g, not %g",
               certify_error_factor(scene.certify), scene.factor);
         for (size_t i = 0; i < N; i++) {
-            CHECK(near(certify_norm_bounds(scene.certify)[i], scene.reach[i], 1e-12),
+            CHECK(near(certify_norm_bounds(scene.certify)[i], scene.norm_bound[i], 1e-12),
                   "reach of row %zu", i);
         }
         scene.block = round & 1 ? round & 8 ? 1 : BLOCK : 0;
@@ -461,16 +462,16 @@ static void check_flat(void) {
           "the norm overflows");
     CHECK(strstr(err.text, "scores overflow"), "%s", err.text);
     w[1] = 0;
-    double *reach = memory_array(2, sizeof *reach, "reach", &err);
+    double *norm_bound = memory_array(2, sizeof *norm_bound, "norm bounds", &err);
     struct certify_pair *pair = memory_zeros(2, sizeof *pair, "pairs", &err);
-    CHECK_TRUE(reach && pair);
-    reach[0] = reach[1] = pair[0].other = pair[1].other = 1;
+    CHECK_TRUE(norm_bound && pair);
+    norm_bound[0] = norm_bound[1] = pair[0].other = pair[1].other = 1;
     struct certify *pairs;
     MUST(certify_create(&pairs, &line.problem, &line.map, 0, &err));
-    certify_pairs(pairs, reach, 1e-16, pair); /* scores are then those of pairs */
+    certify_pairs(pairs, norm_bound, 1e-16, pair); /* scores are then those of pairs */
     MUST(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err));
     CHECK(!found.flat && certify_error_factor(pairs) == 1e-16 &&
-              certify_norm_bounds(pairs) == reach,
+              certify_norm_bounds(pairs) == norm_bound,
           "pairs");
     w[0] = 0;
     MUST(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err));
@@ -525,7 +526,7 @@ static void check_bias(void) {
     struct certificate found;
     struct error err;
     double w[2] = {.5, .25}, bias = 7e8, scores[2], zero = 0, constant = 1e6; /* w'x is x */
-    double primal = .5 * (1 + bias / constant * (bias / constant)), reach = 1e12 * .75;
+    double primal = .5 * (1 + bias / constant * (bias / constant)), norm_bound = 1e12 * .75;
     line_open_with(&line, value, 2, true, (struct data){0}, constant);
     const struct certify_function f = {.weights = w, .bias = &bias, .scores = scores};
     for (int precise = 0; precise < 2; precise++) {
@@ -534,7 +535,7 @@ static void check_bias(void) {
                                               .linear = 2 * primal,
                                               .nothing = 1e20,
                                               .enough = precise ? 0 : INFINITY};
-        double off = precise ? 1e-14 * primal : 64 * unit * reach;
+        double off = precise ? 1e-14 * primal : 64 * unit * norm_bound;
         CHECK_TRUE(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err) == 0);
         CHECK(found.primal >= primal * (1 - 2 * unit) && found.primal <= primal + off,
               "primal %.17g, not %.17g", found.primal, primal);

@@ -188,17 +188,18 @@ static void check_shift(void) {
     MUST(gram_create(&gram, &kernel, &data, 1 << 20, true, NULL, &err));
     const struct problem problem = {.data = &data, .gram = gram, .n = ROWS};
     MUST(certify_create(&certify, &problem, &map, 0, &err));
-    double reach[ROWS], shift[ROWS], shift_norm = 0, zero = 0;
+    double norm_bound[ROWS], shift[ROWS], shift_norm = 0, zero = 0;
     bool definite;
-    memcpy(reach, certify_norm_bounds(certify), sizeof reach);
+    memcpy(norm_bound, certify_norm_bounds(certify), sizeof norm_bound);
     CHECK_TRUE(!kernel_definite(&kernel));
-    CHECK_TRUE(definite_check(gram_rows(gram), rows, reach, ROWS, &definite, shift, &err) == 0 &&
+    CHECK_TRUE(definite_check(gram_rows(gram), rows, norm_bound, ROWS, &definite, shift, &err) ==
+                   0 &&
                definite);
     for (uint32_t i = 0; i < ROWS; i++) {
         double size = 0; /* of the coefficients at the row */
         for (size_t p = 0; p < PAIRS; p++) {
-            size += pairs[p].one == i ? fabs(b[p]) * reach[pairs[p].other] : 0;
-            size += pairs[p].other == i ? fabs(b[p]) * reach[pairs[p].one] : 0;
+            size += pairs[p].one == i ? fabs(b[p]) * norm_bound[pairs[p].other] : 0;
+            size += pairs[p].other == i ? fabs(b[p]) * norm_bound[pairs[p].one] : 0;
             shift_norm +=
                 pairs[p].one == i ? 2 * b[p] * b[p] * shift[i] * shift[pairs[p].other] : 0;
         }

@@ -220,18 +220,18 @@ static void check_precise(const struct gram *gram, struct threads **pool) {
     MUST(kernel_precise_scores(gram_rows(gram), at, some, b, 2, plain, pool[0], &err));
     MUST(gram_scores_dd(gram, at, some, b, 2, s, pool[1], &err));
     double most = (double)n * kernel_value(gram_rows(gram), 0, gram_rows(gram), 0), size = 0;
-    double *reach = sample_array(n, sizeof *reach);
-    kernel_norm_bounds(gram_rows(gram), reach);
+    double *norm_bound = sample_array(n, sizeof *norm_bound);
+    kernel_norm_bounds(gram_rows(gram), norm_bound);
     for (size_t j = 0; j < 2 * some; j++) {
-        size += fabs(b[j].hi) * reach[at[j / 2]];
+        size += fabs(b[j].hi) * norm_bound[at[j / 2]];
     }
     double factor = gram_rounding_dd(gram, some, some);
     for (size_t j = 0; j < 2 * some; j++) {
         double off = dd_add(s[j], dd_negative(plain[j])).hi;
-        CHECK(plain[j].hi != 0 && fabs(off) <= 2 * factor * reach[at[j / 2]] * size,
+        CHECK(plain[j].hi != 0 && fabs(off) <= 2 * factor * norm_bound[at[j / 2]] * size,
               "score %zu off by %g", j, off);
     }
-    free(reach);
+    free(norm_bound);
     MUST(gram_scores_dd(gram, NULL, n, b, 2, s, pool[1], &err));
     double *high = sample_array(n, sizeof *high), *exact = sample_array(n, sizeof *exact);
     for (size_t i = 0; i < n; i++) {

@@ -70,14 +70,14 @@ static void compare(const struct data *a, const struct data *b, const struct ker
         free(plain);
     }
     /* the rounding-error bounds of certificates; the reference may have the same error */
-    double *x_reach = sample_array(a->n_rows, sizeof *x_reach);
-    double *z_reach = sample_array(b->n_rows, sizeof *z_reach);
+    double *x_norm_bound = sample_array(a->n_rows, sizeof *x_norm_bound);
+    double *z_norm_bound = sample_array(b->n_rows, sizeof *z_norm_bound);
     struct kernel_rounding rounding;
     bool by_entry = a == b;
     kernel_rounding_open(&rounding, &x, 0);
     double bound = 2 * fmax(kernel_rounding(&x), kernel_rounding(other));
-    kernel_norm_bounds(&x, x_reach);
-    kernel_norm_bounds(other, z_reach);
+    kernel_norm_bounds(&x, x_norm_bound);
+    kernel_norm_bounds(other, z_norm_bound);
     size_t k = a->n_features < b->n_features ? a->n_features : b->n_features;
     /* a sample of the entries, in every row and column */
     size_t every = n_x * n_z * (a->n_features < 10000 ? a->n_features : 10000) > 1000000 ? 7 : 1;
@@ -101,11 +101,13 @@ static void compare(const struct data *a, const struct data *b, const struct ker
             tol = tolerance(&x, i, other, j, value, 0x1p-53, k);
             CHECK(fabs(d - value) <= tol, "%s: kernel %d double (%zu,%zu): %.17g, should be %.17g",
                   what, kernel->type, i, j, d, value);
-            double reach = x_reach[i] * z_reach[j];
-            CHECK(fabs(value) <= reach * (1 + 1e-12), "%s: kernel %d (%zu,%zu): %g, reach %g", what,
-                  kernel->type, i, j, value, reach);
-            CHECK(fabs(d - value) <= bound * reach, "%s: kernel %d (%zu,%zu): off by %g, bound %g",
-                  what, kernel->type, i, j, fabs(d - value), bound * reach);
+            double norm_bound = x_norm_bound[i] * z_norm_bound[j];
+            CHECK(fabs(value) <= norm_bound * (1 + 1e-12),
+                  "%s: kernel %d (%zu,%zu): %g, norm_bound %g", what, kernel->type, i, j, value,
+                  norm_bound);
+            CHECK(fabs(d - value) <= bound * norm_bound,
+                  "%s: kernel %d (%zu,%zu): off by %g, bound %g", what, kernel->type, i, j,
+                  fabs(d - value), bound * norm_bound);
             uint32_t at = (uint32_t)j;
             double entry = d;
             bool by_distance = kernel->type == KERNEL_RBF || kernel->type == KERNEL_LAPLACIAN ||
@@ -128,8 +130,8 @@ static void compare(const struct data *a, const struct data *b, const struct ker
             }
         }
     }
-    free(x_reach);
-    free(z_reach);
+    free(x_norm_bound);
+    free(z_norm_bound);
     free(narrow);
     free(wide);
     kernel_rows_free(&x);

@@ -78,7 +78,7 @@ static bool within(struct dd a, struct ball b, double off) {
 struct scene {
     struct data data;
     struct kernel_rows rows;
-    double x[ROWS][WIDTH], reach[ROWS];
+    double x[ROWS][WIDTH], norm_bound[ROWS];
     uint32_t at[AT];
     struct dd b[AT * OUTPUTS], s[AT * OUTPUTS];
     struct ball value[AT][AT];
@@ -100,7 +100,7 @@ static void open_scene(struct scene *scene, const struct kernel *kernel, bool sp
     for (size_t i = 0; i < ROWS; i++) {
         data_row_dense(&scene->data, i, WIDTH, scene->x[i]);
     }
-    kernel_norm_bounds(&scene->rows, scene->reach);
+    kernel_norm_bounds(&scene->rows, scene->norm_bound);
     for (size_t a = 0; a < AT; a++) {
         scene->at[a] = (uint32_t)(a + (a > 9) + (a > 20));
         for (size_t o = 0; o < OUTPUTS; o++) {
@@ -142,10 +142,10 @@ static void check_scores(struct scene *scene, const char *what, size_t threads) 
             for (size_t c = 0; c < AT; c++) {
                 struct dd b = scene->b[c * OUTPUTS + o];
                 sum = ball_add(sum, ball_multiply(ball_dd(b), scene->value[a][c]));
-                size += fabs(b.hi) * scene->reach[scene->at[c]];
+                size += fabs(b.hi) * scene->norm_bound[scene->at[c]];
                 most += fabs(b.hi);
             }
-            double off = f * scene->reach[scene->at[a]] * size + KERNEL_MIN_ERROR_DD * most;
+            double off = f * scene->norm_bound[scene->at[a]] * size + KERNEL_MIN_ERROR_DD * most;
             CHECK(within(scene->s[a * OUTPUTS + o], sum, off), "%s: score %zu of row %zu", what, o,
                   a);
         }
@@ -161,8 +161,9 @@ static void check_rest(const struct scene *scene, const char *what) {
     }
     MUST(kernel_remainder_dd(&scene->rows, scene->at, AT, K, rest, NULL, &err));
     for (size_t j = 0; j < AT * AT; j++) {
-        double reach = scene->reach[scene->at[j / AT]] * scene->reach[scene->at[j % AT]];
-        double off = f * reach + 0x1p-53 * fabs(rest[j]) + KERNEL_MIN_ERROR_DD;
+        double norm_bound =
+            scene->norm_bound[scene->at[j / AT]] * scene->norm_bound[scene->at[j % AT]];
+        double off = f * norm_bound + 0x1p-53 * fabs(rest[j]) + KERNEL_MIN_ERROR_DD;
         struct dd value = dd_two_sum(K[j], rest[j]);
         CHECK(within(value, scene->value[j / AT][j % AT], off), "%s: value %zu", what, j);
     }

@@ -113,7 +113,8 @@ static void plain_row(const struct ml_block *block, const double *s, bool apart,
 static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_bias) {
     struct error err;
     const double cost = 1.5, linear = 30;
-    double q = scene->q, value = 0, lost = 0, error[N] = {0}, all = 0, reach = 0, ratio = 0, norm;
+    double q = scene->q, value = 0, lost = 0, error[N] = {0}, all = 0, norm_bound = 0, ratio = 0,
+           norm;
     double unit = (q + 8) * DBL_EPSILON, residual = 0, largest = 0;
     for (size_t i = 0; i < N; i++) {
         if (i == EMPTY) {
@@ -131,7 +132,7 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
         }
         error[i] = sum > 0 ? (unit + (N - 1 + 2) * line_unit) * sum + apart : 0;
         all += sum + apart / unit;
-        reach = fmax(reach, certify_norm_bounds(scene->line.certify)[i]);
+        norm_bound = fmax(norm_bound, certify_norm_bounds(scene->line.certify)[i]);
         ratio = fmax(ratio, loss == ML_HINGE ? 0 : sum / block.lambda);
     }
     lost += (N + 4) * DBL_EPSILON * value + line_unit * value;
@@ -142,7 +143,7 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
                                   g = {.weights = scene->g};
     MUST(certify_score_bound(scene->line.certify, scene->q, &g, sqrt(2 * linear), &largest, &err));
     residual += (N - 1 + 2) * DBL_EPSILON * all;
-    double moved = q * residual, step = 2 * moved * reach;
+    double moved = q * residual, step = 2 * moved * norm_bound;
     double price = free_bias ? moved * (1 + ratio + 2 * largest) + .5 * step * step : 0;
     double of_g = line_rounding(&scene->line, scene->q, scene->g, error, &norm);
     const struct ml_claim claim = {.rows = &scene->rows,

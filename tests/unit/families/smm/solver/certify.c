@@ -149,7 +149,7 @@ static struct certificate certificate_of(struct scene *scene) {
 
 /* off: how far the rounding-error bound may be from the plain sum, besides a tiny share of it. */
 static void check_certificate(struct scene *scene, double off) {
-    const double *reach = certify_norm_bounds(scene->line.certify);
+    const double *norm_bound = certify_norm_bounds(scene->line.certify);
     bool squared = scene->loss.squared;
     double excess = 0, w = scene->W[scene->cell], tau = scene->tau,
            cells = (double)scene->line.data.n_features;
@@ -165,7 +165,7 @@ static void check_certificate(struct scene *scene, double off) {
         size += a + part;
         all += a;
         residual += scene->y[i] * a;
-        reached += a * reach[i];
+        reached += a * norm_bound[i];
         used += a > 0;
     }
     residual = fabs(residual) + (N + ranks + 2) * DBL_EPSILON * all;
@@ -173,10 +173,10 @@ static void check_certificate(struct scene *scene, double off) {
     double error = tau > 0 ? plain + unit_of_svd * norm : 0;
     G = tau > 0 ? fmax(0, fabs(G) - tau) : fabs(G);
     for (size_t i = 0; i < N; i++) { /* each row with enough room may take the residual */
-        double a = scene->alpha[i], x = fabs((double)scene->x[i]), moved = residual * reach[i];
+        double a = scene->alpha[i], x = fabs((double)scene->x[i]), moved = residual * norm_bound[i];
         double ratio = squared ? a / (2 * scene->cost[i]) : 0;
         double curve = squared ? 1 / (2 * scene->cost[i]) : 0;
-        double price = residual * (1 + ratio + G * x + 1e-9 * norm * reach[i]) +
+        double price = residual * (1 + ratio + G * x + 1e-9 * norm * norm_bound[i]) +
                        .5 * (moved * moved + residual * residual * curve);
         bool positive = scene->y[i] > 0;
         double up = squared ? INFINITY : scene->cost[i] - a;

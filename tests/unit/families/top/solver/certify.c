@@ -106,13 +106,13 @@ static double error_of(const struct scene *scene, size_t i) {
         sum += scene->weights[j] * (double)scene->line.x[j];
     }
     double s = (double)scene->line.x[i] * (scene->line.gram ? sum : w);
-    double reach = 0;
+    double norm_bound = 0;
     for (size_t j = 0; j < N && scene->line.gram; j++) {
-        reach += fabs(scene->weights[j] * (double)scene->line.x[j]);
+        norm_bound += fabs(scene->weights[j] * (double)scene->line.x[j]);
     }
-    return scene->line.gram
-               ? (factor + (double)(used + 8) * line_unit) * x * reach + 6 * line_unit * fabs(s)
-               : (factor + 2 * line_unit) * x * fabs(w) + 6 * line_unit * fabs(s);
+    return scene->line.gram ? (factor + (double)(used + 8) * line_unit) * x * norm_bound +
+                                  6 * line_unit * fabs(s)
+                            : (factor + 2 * line_unit) * x * fabs(w) + 6 * line_unit * fabs(s);
 }
 
 /* Scores of the rows (N). */
@@ -314,19 +314,19 @@ static double over_cap(const struct scene *scene, size_t j, const struct sums *s
 /* Errors (N) of beta if its sum or its caps do not hold: the excess goes to the entry nearest to 0
  * that has room, else to the farthest. Returns the relative change by scaling. */
 static double plain_errors(const struct scene *scene, const struct sums *sums, double *error) {
-    const double *reach = certify_norm_bounds(scene->certifier.certify);
+    const double *norm_bound = certify_norm_bounds(scene->certifier.certify);
     bool mean = scene->risk.kind == TOP_MEAN;
     double apart = (double)(fabsl(sums->apart) + sums->off), over = apart;
     size_t far = 0, taker = N;
     double part = sums->beta > 0 ? apart / (double)sums->beta : 0, cut = 0;
     for (size_t i = 0; i < N; i++) {
-        far = reach[i] > reach[far] ? i : far;
+        far = norm_bound[i] > norm_bound[far] ? i : far;
         over += over_cap(scene, i, sums, scene->beta[i]);
     }
     for (size_t i = 0; i < N && mean && scene->ranks <= 1; i++) {
         bool takes = scene->beta[i] >= over &&
                      over_cap(scene, i, sums, (scene->beta[i] + over) * (1 + DBL_EPSILON)) <= 0;
-        taker = takes && (taker == N || reach[i] < reach[taker]) ? i : taker;
+        taker = takes && (taker == N || norm_bound[i] < norm_bound[taker]) ? i : taker;
     }
     for (size_t i = 0; i < N; i++) {
         if (taker < N) {
@@ -456,8 +456,8 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
                          : 1e-9 * found.paid + 4 * DBL_EPSILON * (1 + value);
     for (size_t i = 0; i < N && kind == TOP_MEAN;
          i++) { /* an excess over a cap is rounded as beta is */
-        double reach = certify_norm_bounds(scene->certifier.certify)[i];
-        unlike += 4 * DBL_EPSILON * scene->beta[i] * reach * sqrt(norm);
+        double norm_bound = certify_norm_bounds(scene->certifier.certify)[i];
+        unlike += 4 * DBL_EPSILON * scene->beta[i] * norm_bound * sqrt(norm);
     }
     CHECK(fabs(found.paid - rest - lost) <= unlike, "kind %d: paid %.12g, not %.12g", (int)kind,
           found.paid, rest + lost);
