@@ -1,5 +1,6 @@
-/* for syscall */
-#define _GNU_SOURCE
+/* A constructor that starts OpenBLAS with one thread and without waiting for memory
+ * (blas_start.h). */
+#define _GNU_SOURCE /* syscall */
 #include "driver/blas_start.h"
 
 #include <stddef.h>

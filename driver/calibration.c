@@ -1,3 +1,4 @@
+/* Out-of-fold scores by cross-validation (calibration.h). */
 #include "driver/calibration.h"
 
 #include "common/base/memory.h"

@@ -1,5 +1,5 @@
-/* for flock */
-#define _GNU_SOURCE
+/* The checkpoint file of --resume: locked, and appended row by row (checkpoint.h). */
+#define _GNU_SOURCE /* flock */
 #include "driver/checkpoint.h"
 
 #include "common/base/memory.h"

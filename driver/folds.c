@@ -1,3 +1,4 @@
+/* Folds: random, stratified, by query, or from a file (folds.h). */
 #include "driver/folds.h"
 
 #include "common/base/memory.h"

@@ -1,3 +1,4 @@
+/* --help from the table of options (help.h). */
 #include "driver/help.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Formatted messages to an output sink (output_sink.h). */
 #include "driver/output_sink.h"
 
 #include "common/base/error.h"

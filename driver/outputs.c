@@ -1,3 +1,4 @@
+/* The output files of a trainer, opened early and renamed together (outputs.h). */
 #include "driver/outputs.h"
 
 #include "common/data/distribute.h"

@@ -1,5 +1,5 @@
-/* for stat, S_ISSOCK */
-#define _POSIX_C_SOURCE 200809L
+/* Checks of options against each other, and the plan of a run (plan.h). */
+#define _POSIX_C_SOURCE 200809L /* stat, S_ISSOCK */
 #include "driver/plan.h"
 
 #include "common/data/distribute.h"

@@ -1,5 +1,5 @@
-/* for fcntl */
-#define _GNU_SOURCE
+/* The main functions: options, output sink, signals, errors and exit codes (program.h). */
+#define _GNU_SOURCE /* fcntl */
 #include "driver/program.h"
 
 #include "common/model/checksum.h"

@@ -1,5 +1,6 @@
-/* The main functions of the programs. Only this module and signals.h use standard error, end the
- * process or install signal handlers. */
+/* The main functions of the programs. Only this module, signals.h and blas_start.h use standard
+ * error. Besides these only common/distributed/cluster_mpi.c ends the process (MPI_Abort). Only
+ * signals.h installs signal handlers. */
 #ifndef DRIVER_PROGRAM_H
 #define DRIVER_PROGRAM_H
 
@@ -15,7 +16,8 @@ int program_train(int argc, char **argv, const struct family *family);
 /* Runs svm-FAMILY-predict; returns the exit code. */
 int program_predict(int argc, char **argv, const struct predictor *predictor);
 
-/* Verifies a model, see check/check.h. */
+/* Verifies a model (check/check.h). paths: the training file, the model and the proof; *code gets
+ * the exit code. */
 typedef int program_verifier(const char *const paths[3], size_t n_threads, struct output *output,
                              int *code, struct error *err);
 

@@ -1,3 +1,4 @@
+/* Reports of fits and of cross-validation (report.h). */
 #include "driver/report.h"
 
 #include "common/base/memory.h"

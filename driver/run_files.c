@@ -1,5 +1,5 @@
-/* for dev_t, ino_t and fstat */
-#define _POSIX_C_SOURCE 200809L
+/* Inputs and outputs of a run, compared by device and inode (run_files.h). */
+#define _POSIX_C_SOURCE 200809L /* dev_t, ino_t and fstat */
 #include "driver/run_files.h"
 
 #include "common/base/memory.h"

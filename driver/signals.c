@@ -1,5 +1,5 @@
-/* for sigaction */
-#define _GNU_SOURCE
+/* Handlers of SIGINT, SIGTERM and SIGPIPE, and a limit on waiting for input (signals.h). */
+#define _GNU_SOURCE /* sigaction */
 #include "driver/signals.h"
 
 #include <math.h>

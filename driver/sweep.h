@@ -42,19 +42,21 @@ int sweep_create(struct sweep *sweep, const struct family *family, const struct 
                  struct error *err);
 void sweep_free(struct sweep *sweep);
 
-/* Runs the cross-validation, whose points, hooks and context are set here.
+/* Runs the cross-validation, whose points, wanted, serialize, receive and context are set here in a
+ * copy.
  *
  * With a table (NULL: none), the header and a row for each point of the shard are written to its
  * output in the order of the points, each as soon as it and all previous rows are known; see
- * doc/formats. *n_fits gets the number of fits. The best point is chosen by the values as written,
- * among the points that there was time for; other points are not saved to the checkpoint file.
- * crossval->n_after fits follow afterwards, and each is left at least the time of a point.
+ * doc/formats.md. *n_fits gets the number of fits. The best point is chosen by the values as
+ * written, among the points that there was time for, or among all if there was time for none;
+ * points without time are not saved to the checkpoint file. crossval->n_after fits to all rows
+ * follow after this call; for each of them at least the time of one point is reserved.
  *
  * Called by all processes of crossval->cluster: process 0 has the table and the values, all get the
  * best point.
  *
  * Fits that are not finished at crossval->end are left out, and rows are means over the finished
- * folds. Fits in progress are awaited if `waits`, otherwise abandoned: *running is then true, and
+ * folds. Fits in progress are awaited if `waits`, otherwise abandoned: *abandoned is then true, and
  * they keep using what crossval refers to, except its counter and the table, until the program
  * ends. */
 int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct sweep_table *table,

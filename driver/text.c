@@ -1,3 +1,4 @@
+/* A text that grows (text.h). */
 #include "driver/text.h"
 
 #include "common/base/memory.h"

@@ -23,7 +23,7 @@ struct train_end {
 /* What an application that calls the library supplies in place of files and a terminal. */
 struct application {
     const struct data *rows;   /* in place of the training file; borrowed, not modified */
-    const struct folds *folds; /* in place of --folds; NULL: as the options say */
+    const struct folds *folds; /* in place of -v and --fold-file; NULL: as these options say */
     bool cross_validating;     /* cross-validate */
     bool fitting;              /* fit a model to all rows; at least one of the two is true */
     struct output *table;      /* receives the table of a cross-validation; borrowed */

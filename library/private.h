@@ -27,7 +27,7 @@ struct family_tables {
     const struct predictor *predict;
 };
 
-/* The families, ended by NULL. */
+/* The families; the last entry has train = NULL. */
 extern const struct family_tables library_families[];
 
 /* The tables of a family, or NULL with the error filled. */
@@ -51,7 +51,7 @@ bool library_has_option(const struct dualsvm_options *options, const struct opti
 
 struct dualsvm_data {
     const struct family_tables *family;
-    struct data data;   /* missing labels are NaN, UINT32_MAX or empty sets */
+    struct data data;   /* missing labels are NaN (numbers), UINT32_MAX (words) or empty (sets) */
     bool lent;          /* the array of values belongs to the caller */
     bool zeros;         /* dense rows contain zeros, which rows of a file would omit */
     struct folds folds; /* n is 0: none */

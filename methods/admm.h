@@ -15,8 +15,8 @@
  * whose fixed-point iteration is accelerated (anderson.h). Z is feasible. U is near the primal
  * optimum, and its scores K U [+ 1 b'] = rho (Z - W - U) cost nothing extra.
  *
- * Cost: O(n^3 / 3) for a factor, then O(n^2 k) per iteration; with a surrogate of rank r, O(n r^2)
- * and O(n r k). */
+ * Cost: O(n^3 / 3) for a factor, then O(n^2 k) per iteration; with a surrogate of rank m, O(n m^2)
+ * and O(n m k). */
 #ifndef METHODS_ADMM_H
 #define METHODS_ADMM_H
 
@@ -33,7 +33,7 @@
 struct splitting_problem {
     size_t n, k;
     bool free_bias; /* columns of U sum to 0, with multiplier b; not with a surrogate */
-    const struct low_rank_goal *low; /* the surrogate of K; NULL: K itself */
+    const struct low_rank_goal *low; /* rank and accuracy of a surrogate of K; NULL: K itself */
     struct threads *threads;
     void *context;
     /* The proximal step of row i: z (k), on entry its last value, becomes argmin g_i(z) + rho/2 |z
@@ -53,35 +53,37 @@ struct splitting {
     double *spread;                    /* (n) (K + rho I)^-1 1, with a free bias */
     double spread_sum;                 /* sum of its entries */
     double *before;                    /* (workers, k) last z of a row */
-    struct anderson *anderson;         /* acceleration of Z + W; NULL: K is too small for it */
+    struct anderson *anderson;         /* acceleration of Z + W; NULL if n < 4 k */
     double *Y;                         /* (n, k) Z + W */
     struct splitting_residuals *parts; /* (tasks) sums over their rows */
     unsigned since, wait; /* iterations since rho was last checked, and between checks */
     size_t factored;      /* iterations since the last factorisation */
 };
 
-/* Whether K's factor or the surrogate (low, NULL: none) and the sequences of n rows and k columns
+/* Whether K's factor or the surrogate (low, NULL: none) and the arrays (n, k)
  * fit into memory, with cache_bytes for the kernel matrix. */
 bool splitting_fits(size_t n, size_t k, const struct low_rank_goal *low, size_t cache_bytes);
 
-/* Allocates the solver with Z = W = 0. The caller fills the upper half of K (n, n), or the
- * surrogate, and ends with splitting_free. */
+/* Allocates the solver with Z = W = 0. The caller then fills the upper half of K (n, n), by
+ * splitting_fill or itself, or the surrogate by splitting_fill_surrogate, and ends with
+ * splitting_free. */
 int splitting_create(struct splitting *splitting, const struct splitting_problem *problem,
                      struct error *err);
 void splitting_free(struct splitting *splitting);
 
 /* K = the kernel matrix at rows (n) of gram, NULL: at its first n, in double even if gram stores
- * floats. Scores are then those of the certificate. */
+ * floats. The scores then agree with those of the certificate. */
 int splitting_fill(struct splitting *splitting, const struct gram *gram, const uint32_t *rows,
                    struct error *err);
 
-/* The surrogate of the same matrix, whose diagonal (n) is given. */
+/* The same for the surrogate; diagonal (n) is that of the kernel matrix. */
 int splitting_fill_surrogate(struct splitting *splitting, const struct gram *gram,
                              const uint32_t *rows, const double *diagonal, struct error *err);
 
-/* Adds a constant, 0 or more, to K. Then sets rho and W from Z, which the caller has set, and its
- * scores (n, k). diagonal (n): a more accurate diagonal of K, the constant included; NULL: K's own.
- * Returns -1, without an error set, if K + rho I has no factor: K is not positive semidefinite. */
+/* Adds a constant, 0 or more, to K. Then sets rho and W from Z, which the caller has set, and from
+ * scores (n, k) = K Z [+ 1 b']. diagonal (n): a more accurate diagonal of K, the constant included;
+ * NULL: K's own. Returns -1, without an error set, if K + rho I has no factor: K is not positive
+ * semidefinite. */
 int splitting_start(struct splitting *splitting, double constant, const double *diagonal,
                     const double *scores);
 

@@ -1,3 +1,4 @@
+/* Several arrays in one allocation (arrays.h). */
 #include "common/base/arrays.h"
 
 #include "common/base/memory.h"

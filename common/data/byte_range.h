@@ -16,8 +16,8 @@
 struct byte_range;
 
 /* The range `which` of a source that was just opened. A plain file is positioned at the first line
- * of the range; a gzip file, whose ranges count stored bytes, is read from its first line on. Fails
- * unless it is a regular file. The caller calls byte_range_close. */
+ * of the range; a gzip file, whose ranges count stored bytes, is read from the first line of the
+ * file on. Fails unless the source is a regular file. The caller calls byte_range_close. */
 int byte_range_open(struct byte_range **range, struct source *source,
                     const struct lines_part *which, struct error *err);
 void byte_range_close(struct byte_range *range);

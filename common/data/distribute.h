@@ -28,8 +28,9 @@ char *distribute_part_path(const char *path, size_t number, struct error *err);
 
 /* Reads the rows of this process from `path`: a byte range (byte_range.h) of one regular file, or a
  * file of its own. queries: rows of a query must be on one process; fails if they are not
- * consecutive in the file. A process may have no row, but not all. n_features, names, queries and
- * the comment of the first line are those of all rows. The caller frees *data. Collective. */
+ * consecutive in the file. Some processes may have no row, but not all of them. n_features, names,
+ * queries and the comment of the first line are those of all rows. The caller frees *data.
+ * Collective. */
 int distribute_read(struct data *data, struct distributed_rows *rows, const char *path,
                     const struct input_format *format, bool queries, struct cluster *cluster,
                     struct threads *threads, struct error *err);

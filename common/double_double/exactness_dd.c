@@ -1,3 +1,4 @@
+/* The test that double-double arithmetic is intact (exactness.h). */
 #include "common/double_double/exactness.h"
 
 #include "common/double_double/dd.h"

@@ -1,3 +1,5 @@
+/* Distinct rows, aggregation over duplicates and broadcast to them; the search is
+ * common/data/duplicates.c. */
 #include "common/kernel/distinct_rows.h"
 
 #include "common/base/memory.h"

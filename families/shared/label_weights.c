@@ -1,3 +1,4 @@
+/* Parsing and look-up of LABEL:W (label_weights.h). */
 #include "families/shared/label_weights.h"
 
 int label_weights_check(const struct options *options, const struct data *data, struct error *err) {

@@ -7,10 +7,11 @@
  *
  * Dual: max sum alpha - 1/2 |W(alpha)|^2 with a row's alpha in the box [0, C_i]^terms (sum) or the
  * simplex alpha >= 0, sum alpha <= C_i (maximum), and W = sum_i x_i u(alpha_i)', where
- *   relative: u_c = -M alpha_c, u_y = M sum alpha; absolute: u_c = sigma_c alpha_c, less its mean.
+ *   relative: u_c = -M alpha_c, u_y = M sum alpha;
+ *   absolute: u_c = sigma_c alpha_c, less the mean of u over the classes (not for ova).
  * For a step delta of one row |u(delta)|^2 = M^2 (|delta|^2 + kappa (sigma'delta)^2) with
  * kappa = 1, -1/k, 0 (relative, absolute, ova). This is a diagonal plus a rank-one matrix, so the
- * exact minimisation over one row's alpha is a root search in one number theta (row_step_real.h).
+ * exact minimisation over one row's alpha is a root search in one number (row_step_real.h).
  * */
 #ifndef FAMILIES_MC_SOLVER_FORMULATION_H
 #define FAMILIES_MC_SOLVER_FORMULATION_H
@@ -18,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Weston-Watkins; Crammer-Singer; Lee-Lin-Wahba; absolute margins with discriminative maximum,
+ * total maximum and total sum; multi-class maximum margin regression; one versus all. */
 enum mc_formulation { MC_WW, MC_CS, MC_LLW, MC_ADM, MC_ATM, MC_ATS, MC_MMR, MC_OVA };
 
 /* The properties in which the formulations differ. */

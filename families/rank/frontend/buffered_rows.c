@@ -1,3 +1,4 @@
+/* Rows of incomplete queries (buffered_rows.h). */
 #include "families/rank/frontend/buffered_rows.h"
 
 #include "common/base/memory.h"

@@ -1,3 +1,4 @@
+/* Measures of one query, and their means over queries (metrics.h). */
 #include "families/rank/frontend/metrics.h"
 
 #include "common/base/memory.h"

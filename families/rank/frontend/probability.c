@@ -1,3 +1,4 @@
+/* Platt's sigmoid on pairwise margins (probability.h). */
 #include "families/rank/frontend/probability.h"
 
 #include "common/base/memory.h"

@@ -1,3 +1,4 @@
+/* Parsing and look-up of QID:W (query_weights.h). */
 #include "families/rank/frontend/query_weights.h"
 
 #include "common/base/memory.h"

@@ -1,5 +1,5 @@
-/* lgamma_r, which is not in C or POSIX: glibc, musl and the BSDs have it */
-#define _DEFAULT_SOURCE
+/* Measures from the sorted scores of positives and negatives (roc.h). */
+#define _DEFAULT_SOURCE /* lgamma_r, which is not in C or POSIX: glibc, musl and the BSDs have it */
 #include "families/top/frontend/roc.h"
 
 #include "common/base/memory.h"

@@ -1,17 +1,18 @@
 /* A dual point of classification at the top, and the steps of sequential minimal optimisation.
  *
- * With f = sum (alpha_i - beta_i) k(x_i, .) and scores s, the dual's partial derivatives ("slopes")
- * are
+ * J, C, mass, theta and budget are those of risk.h. With f = sum (alpha_i - beta_i) k(x_i, .), K_j
+ * column j of the kernel matrix, and scores s, the dual's partial derivatives ("slopes") are
  *   g_i = 1 - s_i - h_i alpha_i            of alpha_i, h = 1 / (2 C_i) if squared, else 0
  *   z_j = s_j + beta_offset - q_j beta_j   of beta_j
  * with sum alpha = sum beta (TOP_NONE: without). Bounds are 0 <= alpha_i <= C_i (none if squared)
  * and 0 <= beta_j <= cap_rate_j level, where the level is
  *   TOP_MEAN               sum alpha
  *   TOP_QUANTILE, hinge    delta, a variable with slope -budget; cap_rate = theta mass
- *   otherwise              1: caps are fixed (TOP_QUANTILE squared has none, TOP_NONE C mass)
+ *   otherwise              1: caps are fixed (C mass for TOP_NONE with the hinge; none if squared)
  * If the level is variable, the entries at their cap move with it as one block. With r = cap_rate,
  * sums over the block are U = sum r_j K_j, kappa = sum r_j U_j, A = sum r_j z_j (less the budget)
- * and omega = sum r_j. For TOP_MEAN rho = 1 - omega is left for an entry that is not capped. */
+ * and omega = sum r_j. For TOP_MEAN, if sum alpha grows by 1, the betas of the block grow by omega
+ * in sum, and rho = 1 - omega is left for a beta that is not capped. */
 #ifndef FAMILIES_TOP_SOLVER_DUAL_STATE_H
 #define FAMILIES_TOP_SOLVER_DUAL_STATE_H
 
@@ -84,7 +85,8 @@ void top_state_find_capped(struct top_state *state);
 /* Sets kappa, A and omega from s and U. */
 void top_state_sums(struct top_state *state);
 
-/* Takes the step with its optimal or maximal length. */
+/* Takes the step, with the length that maximises the dual or the largest that the bounds permit,
+ * whichever is smaller. */
 int top_state_take(struct top_state *state, const struct top_step *step, struct error *err);
 
 /* The dual's value, from s at the positions in use; *norm = |f|^2. */
