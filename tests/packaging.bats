@@ -94,6 +94,7 @@ made() {
 }
 
 @test "packaging: a build that contracts double-double arithmetic issues no certificate" {
+    quick && skip 'it links objects without sanitizers: the plain build does it'
     grep -qw fma /proc/cpuinfo || skip 'no fused multiply-add on this processor'
     local build="$tmp/contracted" object=common/double_double/exactness_dd.o
     make -s -C "$root" CONTRACT=fast ARCH=-mfma BUILD="$build" "$build/$object" >log 2>&1 || fail "$(<log)"
