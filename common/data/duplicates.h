@@ -1,4 +1,4 @@
-/* Finding duplicate rows. */
+/* Finding duplicate rows. common/kernel/distinct_rows.h builds on it. */
 #ifndef COMMON_DATA_DUPLICATES_H
 #define COMMON_DATA_DUPLICATES_H
 

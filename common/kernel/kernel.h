@@ -12,7 +12,7 @@
  *
  * Adding a kernel: a row in table.inc, a case in kernel_value (table.c) and in kernel_rounding
  * (rounding.c), and a function in functions.h and kernel_dd.c unless one of those that are there
- * fits. */
+ * fits. svm-check has its own evaluation, in check/points.c. */
 #ifndef COMMON_KERNEL_KERNEL_H
 #define COMMON_KERNEL_KERNEL_H
 
