@@ -137,7 +137,7 @@ static int NAME(multiply_task)(struct product *product, size_t task, struct help
          r + GROUP, partial, helper->work);
     }
     REAL *out[TILE_ROWS];
-    for (size_t i = 0; i < TILE_ROWS; i++) {
+    for (size_t i = 0; middle < stop && i < TILE_ROWS; i++) {
         out[i] = (REAL *)helper->tile + i * TILE_COLUMNS;
     }
     for (size_t first = middle; first < stop; first += TILE_ROWS) {
