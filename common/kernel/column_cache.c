@@ -129,6 +129,9 @@ struct work {
     size_t k;
     /* the non-zero coefficients of b; NULL: b is multiplied as a dense matrix */
     struct few_coefficients *few;
+    /* (n_at) product: rows of the result, and the same in the Gram matrix; at NULL: all rows */
+    const uint32_t *at, *at_data;
+    size_t n_at;
     double *out;           /* (n, k) product */
     struct helper *helper; /* (workers) */
     atomic_bool failed;
@@ -370,6 +373,18 @@ int column_cache_square(struct columns *columns, const uint32_t *rows, size_t m,
 
 /* ---- products ---- */
 
+/* values (to - from) = a cached column at the rows of a task. */
+static void copy_column(const struct work *work, const float *column, size_t from, size_t to,
+                        float *values) {
+    if (!work->at) {
+        memcpy(values, column + from, (to - from) * sizeof *values);
+        return;
+    }
+    for (size_t i = from; i < to; i++) {
+        values[i - from] = column[work->at[i]];
+    }
+}
+
 /* Adds the products of a tile with rows first..first + m of b. */
 static void add_products(const struct work *work, size_t first, size_t m, size_t from, size_t to,
                          const struct helper *helper) {
@@ -386,7 +401,7 @@ static void add_products(const struct work *work, size_t first, size_t m, size_t
                     (int)k);
     }
     for (size_t i = from; i < to; i++) {
-        double *row = work->out + i * k;
+        double *row = work->out + (work->at ? work->at[i] : i) * k;
         for (size_t c = 0; c < k; c++) {
             row[c] += (double)helper->sums[(i - from) * row_stride + c * output_stride];
         }
@@ -397,8 +412,10 @@ static void multiply_task(void *argument, size_t task, size_t worker) {
     struct work *work = argument;
     const struct columns *columns = work->columns;
     struct helper *helper = &work->helper[worker];
-    size_t from = task * TILE_ROWS, to = smaller(from + TILE_ROWS, columns->n);
-    struct kernel_side z = side(columns, from, to);
+    size_t from = task * TILE_ROWS, to = smaller(from + TILE_ROWS, work->n_at);
+    struct kernel_side some = {gram_rows(columns->problem->gram), work->at_data + from, 0,
+                               to - from};
+    struct kernel_side z = work->at ? some : side(columns, from, to);
     for (size_t first = 0; first < work->m; first += TILE_COLUMNS) {
         size_t m = smaller(work->m - first, TILE_COLUMNS), n_missing = 0;
         uint32_t missing[TILE_COLUMNS];
@@ -407,7 +424,7 @@ static void multiply_task(void *argument, size_t task, size_t worker) {
             uint32_t row = work->rows[first + a], slot = columns->slot_of[row];
             float *values = helper->tile + a * TILE_STRIDE;
             if (slot != NONE) {
-                memcpy(values, slot_values(columns, slot) + from, (to - from) * sizeof *values);
+                copy_column(work, slot_values(columns, slot), from, to, values);
             } else {
                 missing[n_missing] = row;
                 out[n_missing++] = values;
@@ -433,8 +450,9 @@ static int multiply_whole(struct work *work, const double *b, struct error *err)
         status =
             gram_products(problem->gram, problem->rows, n, all, k, product, problem->threads, err);
     }
-    if (status == 0) {
-        array_add(work->out, 1, product, n * k);
+    for (size_t i = 0; status == 0 && i < work->n_at; i++) {
+        size_t row = work->at ? work->at[i] : i;
+        array_add(work->out + row * k, 1, product + row * k, k);
     }
     free(all);
     free(product);
@@ -442,21 +460,30 @@ static int multiply_whole(struct work *work, const double *b, struct error *err)
 }
 
 int column_cache_multiply(struct columns *columns, const uint32_t *rows, size_t m, const double *b,
-                          size_t k, double *out, struct error *err) {
-    struct work work = {.columns = columns, .rows = rows, .m = m, .k = k, .out = out};
+                          size_t k, const uint32_t *at, size_t n_at, double *out,
+                          struct error *err) {
+    struct work work = {.columns = columns, .rows = rows, .m = m, .k = k, .at = at, .out = out};
+    work.n_at = at ? n_at : columns->n;
     if (gram_is_cached(columns->problem->gram)) {
         return multiply_whole(&work, b, err);
     }
+    size_t n_some = at ? n_at : 0;
     float *narrow = memory_array(m, k * sizeof *narrow, "products", err);
-    int status = narrow ? fetch(columns, rows, m, err) : -1;
+    uint32_t *at_data = memory_array(n_some, sizeof *at_data, "products", err);
+    int status = narrow && at_data ? fetch(columns, rows, m, err) : -1;
+    for (size_t i = 0; status == 0 && i < n_some; i++) {
+        at_data[i] = columns->data_row[at[i]];
+    }
     for (size_t j = 0; status == 0 && j < m * k; j++) {
         narrow[j] = (float)b[j];
     }
     work.b = narrow;
+    work.at_data = at_data;
     status = status < 0 || few_coefficients_create(&work.few, narrow, m, k, err) < 0
                  ? -1
-                 : run(&work, columns->n, TILE_ROWS, multiply_task, err);
+                 : run(&work, work.n_at, TILE_ROWS, multiply_task, err);
     few_coefficients_free(work.few);
+    free(at_data);
     free(narrow);
     return status;
 }

@@ -31,10 +31,12 @@ void column_cache_limit(struct columns *columns, size_t cache_bytes);
 int column_cache_square(struct columns *columns, const uint32_t *rows, size_t m, float *block,
                         size_t stride, struct error *err);
 
-/* out (n, k) row-major += the columns rows[0..m), all different, times b (m, k). b is rounded
- * to float, unless the Gram matrix is cached as a whole; sums are in float over some hundred
- * entries, and in double beyond. */
+/* out (n, k) row-major += the columns rows[0..m), all different, times b (m, k); only at rows
+ * at[0..n_at), in ascending order, if `at` is not NULL. b is rounded to float, unless the Gram
+ * matrix is cached as a whole in double; sums are in float over some hundred entries, and in double
+ * beyond. */
 int column_cache_multiply(struct columns *columns, const uint32_t *rows, size_t m, const double *b,
-                          size_t k, double *out, struct error *err);
+                          size_t k, const uint32_t *at, size_t n_at, double *out,
+                          struct error *err);
 
 #endif

@@ -72,11 +72,25 @@ static int bounds(struct mc_kernel *kernel, double epsilon, struct error *err) {
 
 /* ---- coefficients and scores ---- */
 
+/* Lists the rows at which F is not updated yet, and resets the marks. The caller frees the list. */
+static uint32_t *list_outdated(struct mc_kernel *kernel, size_t *n, struct error *err) {
+    uint32_t *rows = memory_array(kernel->n, sizeof *rows, "rows", err);
+    *n = 0;
+    for (size_t i = 0; rows && i < kernel->n; i++) {
+        if (!kernel->updated[i]) {
+            rows[(*n)++] = (uint32_t)i;
+        }
+        kernel->updated[i] = false;
+    }
+    return rows;
+}
+
 /* Updates B and F = K B to alpha. */
 static int update_scores(struct mc_kernel *kernel, struct error *err) {
-    size_t k = kernel->k, m = 0;
+    size_t k = kernel->k, m = 0, n;
     double square = kernel->task->bias * kernel->task->bias;
-    double *change = memory_array(kernel->n, k * sizeof *change, "coefficients", err);
+    uint32_t *rows = list_outdated(kernel, &n, err);
+    double *change = rows ? memory_array(kernel->n, k * sizeof *change, "coefficients", err) : NULL;
     memset(kernel->s, 0, k * sizeof *kernel->s); /* the sum of the changes */
     for (size_t i = 0; change && i < kernel->n; i++) {
         double *b = kernel->B + i * k, *row = change + m * k;
@@ -96,8 +110,10 @@ static int update_scores(struct mc_kernel *kernel, struct error *err) {
     }
     int status = change ? 0 : -1;
     if (status == 0 && m > 0) {
-        status = column_cache_multiply(kernel->columns, kernel->set, m, change, k, kernel->F, err);
+        status = column_cache_multiply(kernel->columns, kernel->set, m, change, k,
+                                       n < kernel->n ? rows : NULL, n, kernel->F, err);
     }
+    free(rows);
     free(change);
     return status;
 }

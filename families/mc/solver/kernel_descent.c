@@ -348,8 +348,10 @@ static int allocate(struct mc_kernel *kernel, struct error *err) {
     kernel->B = memory_zeros(n, k * sizeof(double), "coefficients", err);
     kernel->gain = memory_array(n, sizeof *kernel->gain, "gains", err);
     kernel->set = memory_array(n, sizeof *kernel->set, "a working set", err);
+    kernel->updated = memory_zeros(n, sizeof *kernel->updated, "scores", err);
     if (!kernel->cap || !kernel->q || !kernel->F || !kernel->B || !kernel->gain || !kernel->set ||
-        mc_kernel_steps_create(kernel, err) < 0 || mc_alpha_create(&kernel->alpha, n, k, err) < 0) {
+        !kernel->updated || mc_kernel_steps_create(kernel, err) < 0 ||
+        mc_alpha_create(&kernel->alpha, n, k, err) < 0) {
         return -1;
     }
     return kernel->exact ? mc_alpha_create(&kernel->before, n, k, err) : 0;
@@ -404,6 +406,7 @@ void mc_kernel_free(struct mc_kernel *kernel) {
     free(kernel->q);
     free(kernel->F);
     free(kernel->B);
+    free(kernel->updated);
     free(kernel->gain);
     free(kernel->set);
     free(kernel);

@@ -28,6 +28,7 @@ struct mc_kernel {
     double *q;           /* (n) K_ii + bias^2 */
     double *cap;         /* (k) */
     double *F, *B;       /* (n, k) scores K B with the constant feature; coefficients */
+    bool *updated;       /* (n) F has the scores of alpha already, while B is that of before */
     double epsilon;      /* target gap */
     double best;         /* smallest certified gap of this solve */
     uint64_t iterations; /* of this solve */
@@ -83,8 +84,9 @@ enum mc_kernel_end {
 };
 
 /* Sweeps over the m rows of the set until its part of the gap is small, or the policy hands over to
- * active-set iterations or ADMM. target_gap: the target of primal - dual of the whole
- * problem. */
+ * active-set iterations or ADMM. target_gap: the target of primal - dual of the whole problem. If
+ * columns are recomputed for each product, F gets the sums in float of the set at its rows, which
+ * are then `updated`: this saves most of the next product. */
 int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double target_gap,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
 

@@ -32,6 +32,8 @@ static const double INNER_GAP = 0.05, TARGET_PART = 0.5;
 /* Work of a step in multiplications, and for each of its classes, besides the scores that it
  * changes. Multiplications of an active-set iteration over the cube of its free variables. */
 static const double STEP_WORK = 100, CLASS_WORK = 20, ACTIVE_SET_WORK = 2;
+/* Smallest target gap at which sums of a set in float are used: their relative errors are 1e-6. */
+static const double MIN_EPSILON_FLOAT = 1e-4;
 /* Parameters of the row sampling. */
 static const float MIN_PREFERENCE = 0.05F, RATE = 0.2F;
 
@@ -460,6 +462,17 @@ static enum mc_kernel_end update(struct inner *inner, struct descent *descent, d
                                     : MC_SET_ENDED;
 }
 
+/* Sets F at the rows of the set to the scores after the steps. */
+static void store_scores(const struct inner *inner) {
+    struct mc_kernel *kernel = inner->kernel;
+    for (size_t a = 0; a < inner->m; a++) {
+        size_t i = kernel->set[a];
+        inner_scores(inner, a);
+        memcpy(kernel->F + i * kernel->k, kernel->s, kernel->k * sizeof *kernel->s);
+        kernel->updated[i] = true;
+    }
+}
+
 int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double target_gap,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err) {
     struct inner inner;
@@ -481,6 +494,11 @@ int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double target_gap,
         *end = gap <= target ? MC_SET_SOLVED : update(&inner, &descent, gap, target);
     }
     kernel->work += descent.work;
+    /* the part of a constant feature is large and equal in all rows: it is summed in double */
+    bool in_float = kernel->cheap && !kernel->exact && kernel->task->bias == 0;
+    if (status == 0 && in_float && kernel->epsilon >= MIN_EPSILON_FLOAT) {
+        store_scores(&inner);
+    }
     inner_free(&inner);
     return status;
 }
