@@ -29,7 +29,7 @@ struct points {
     int half_unit;     /* see task.h */
 };
 
-/* Borrows rows, scaled by the scaling of the model, and model. Fails for lack of memory, and if a
+/* Borrows rows, scaled by the scaling of the model, and model. Fails if memory runs out, and if a
  * support vector of a precomputed kernel is not a training row. The caller calls points_free. */
 int points_create(struct points *points, const struct data *rows, const struct model *model,
                   int half_unit, struct error *err);

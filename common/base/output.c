@@ -35,8 +35,8 @@ static char *folder_of(const char *path, struct error *err) {
     return memory_text(path, slash == path ? 1 : (size_t)(slash - path), "a file name", err);
 }
 
-/* The target of the symbolic link `path`, which the caller frees; NULL if it is not a link, or for
- * lack of memory (then *failed). */
+/* The target of the symbolic link `path`, which the caller frees; NULL if it is not a link, or if
+ * memory runs out (then *failed). */
 static char *follow(const char *path, bool *failed) {
     struct error unheard;
     char link[4096];

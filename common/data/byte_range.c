@@ -76,7 +76,7 @@ static int copy_qid(struct query *query, const char *word, size_t length, struct
     return 0;
 }
 
-/* Returns 1 if that is the qid of the last row, 0 if not, -1 for lack of memory. */
+/* Returns 1 if that is the qid of the last row, 0 if not, -1 if memory runs out. */
 static int is_last(struct byte_range *range, const char *word, size_t length, struct error *err) {
     const struct query *last = &range->last;
     if (!last->known) {

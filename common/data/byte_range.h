@@ -29,7 +29,7 @@ size_t byte_range_size(const struct byte_range *range);
 bool byte_range_ended(const struct byte_range *range);
 
 /* Reduces the next batch of the source, whole lines, to what belongs to the range, perhaps nothing.
- * cut: source_cut after the batch was read. Fails for lack of memory. */
+ * cut: source_cut after the batch was read. Fails if memory runs out. */
 int byte_range_reduce(struct byte_range *range, const uint64_t cut[2], const char **text,
                       size_t *length, struct error *err);
 

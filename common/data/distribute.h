@@ -23,7 +23,7 @@ struct distributed_rows {
 /* True if the path has %d once: then each process has a file of its own. */
 bool distribute_has_parts(const char *path);
 
-/* The path with `number` in place of %d. The caller frees it; NULL for lack of memory. */
+/* The path with `number` in place of %d. The caller frees it; NULL if memory runs out. */
 char *distribute_part_path(const char *path, size_t number, struct error *err);
 
 /* Reads the rows of this process from `path`: a byte range (byte_range.h) of one regular file, or a

@@ -25,7 +25,7 @@ struct gzip_stretch {
 /* The functions of a decompressor. `open` returns its state, which is passed to the others and
  * freed by `close`, which accepts NULL. */
 struct gzip_decompressor {
-    /* Creates the state for the first member; NULL with err set for lack of memory. */
+    /* Creates the state for the first member; NULL with err set if memory runs out. */
     void *(*open)(struct error *err);
     void (*close)(void *state);
     /* Resets the state for the next member, at any point. */

@@ -35,7 +35,7 @@ int indices_list(struct indices *indices, const struct indices_part *part, size_
 /* Makes a list of at[0..n), ascending, from memory_array, which it takes over, also on failure. */
 int indices_take(struct indices *indices, uint32_t *at, size_t n, struct error *err);
 
-/* *copy = a copy of the list, or no list if there is none. Fails for lack of memory. */
+/* *copy = a copy of the list, or no list if there is none. Fails if memory runs out. */
 int indices_copy(const struct indices *indices, struct indices *copy, struct error *err);
 /* Frees the list; there is then none. */
 void indices_free(struct indices *indices);
@@ -44,7 +44,7 @@ void indices_free(struct indices *indices);
 uint32_t indices_find(const struct indices *indices, uint32_t index);
 
 /* Returns 1 if fewer than half of the columns 0..n_columns-1 occur, 0 if not or if n_columns is
- * below the minimum for a list, and -1 with err set for lack of memory. */
+ * below the minimum for a list, and -1 with err set if memory runs out. */
 int indices_few(const uint32_t *column, size_t n, uint32_t n_columns, struct error *err);
 
 #endif

@@ -33,7 +33,7 @@ struct quantiles {
 };
 
 /* Computes the quantiles of the features of `data`, which has at least one row. Values that are not
- * stored are 0. The caller calls quantiles_free. Fails for lack of memory. */
+ * stored are 0. The caller calls quantiles_free. Fails if memory runs out. */
 int quantiles_fit(struct quantiles *quantiles, const struct data *data, struct error *err);
 
 /* The quantile of a value of feature c < n. */

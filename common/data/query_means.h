@@ -14,7 +14,7 @@ int query_means_check(const struct data *data, struct error *err);
 
 /* Gives rows `width` columns (values in others are dropped) and appends as many: the means over the
  * rows of `data` of one query, summed in their order in double. The rows become dense with 2 width
- * columns. Fails as query_means_check does, and for lack of memory. */
+ * columns. Fails as query_means_check does, and if memory runs out. */
 int query_means_append(struct data *data, uint32_t width, struct error *err);
 
 #endif

@@ -52,7 +52,7 @@ static inline bool scale_kind_affine(enum scale_kind kind) {
 }
 
 /* Fits the scaling to `data`, which does not change, and with a cluster, whose processes have rows
- * of the same form, to the rows of all. The caller calls scale_free. Fails for lack of memory, and
+ * of the same form, to the rows of all. The caller calls scale_free. Fails if memory runs out, and
  * if a factor is not finite. quantile does not support a cluster. Collective. */
 int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data,
               struct cluster *cluster, struct error *err);
@@ -70,7 +70,7 @@ int scale_add_query_means(struct scale *scale, const struct data *data, struct e
  * - dense rows with fewer than n features get the others as zeros, scaled.
  *
  * With means of queries, data must have all rows of each query; it gets twice the columns. Fails
- * for lack of memory, if a scaled value does not fit into float, and as query_means_append; data is
+ * if memory runs out, if a scaled value does not fit into float, and as query_means_append; data is
  * then partly scaled. */
 int scale_apply(const struct scale *scale, struct data *data, struct error *err);
 

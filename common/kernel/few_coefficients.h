@@ -12,7 +12,7 @@ struct few_coefficients;
 
 /* Copies the non-zero entries of b (m, k) row-major; FEW_COLUMNS rows of b belong to a tile. *few
  * is NULL if so many are non-zero that a dense product by BLAS is faster. The caller calls
- * few_coefficients_free. Fails for lack of memory. */
+ * few_coefficients_free. Fails if memory runs out. */
 int few_coefficients_create(struct few_coefficients **few, const float *b, size_t m, size_t k,
                             struct error *err);
 void few_coefficients_free(struct few_coefficients *few);

@@ -23,8 +23,8 @@ int task_sums_create(struct task_sums **sums, size_t n, size_t n_tasks, size_t b
                      size_t max_blocks, struct error *err);
 void task_sums_free(struct task_sums *sums);
 
-/* A block with undefined contents for the partial sums of the task; NULL with err set for lack of
- * memory. Every task must call it, from any thread. */
+/* A block with undefined contents for the partial sums of the task; NULL with err set if memory
+ * runs out. Every task must call it, from any thread. */
 double *task_sums_open(struct task_sums *sums, size_t task, struct error *err);
 
 /* Ends the task. The block (NULL: it had none) holds the partial sums of the first range and, after

@@ -18,7 +18,7 @@ enum {
 struct tile_coefficients;
 
 /* Copies the coefficients (., k) row-major of the rows list[0..m). The caller calls
- * tile_coefficients_free; NULL is allowed. Fails for lack of memory. */
+ * tile_coefficients_free; NULL is allowed. Fails if memory runs out. */
 int tile_coefficients_create(struct tile_coefficients **coefficients, const double *values,
                              size_t k, const uint32_t *list, size_t m, struct error *err);
 void tile_coefficients_free(struct tile_coefficients *coefficients);

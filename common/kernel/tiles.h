@@ -444,7 +444,7 @@ static void set_norms(const struct kernel_tile *tile, REAL *z_norm) {
     }
 }
 
-/* out[r] (columns of row r of the tile) = k(x_r, z_c), or their sums. Fails for lack of memory. */
+/* out[r] (columns of row r of the tile) = k(x_r, z_c), or their sums. Fails if memory runs out. */
 static int compute_tile(const struct kernel_tile *tile, bool sums, REAL *const *out,
                         struct kernel_scratch *scratch, struct error *err) {
     const struct data *x = tile->x.rows->data, *z = tile->z.rows->data;

@@ -84,7 +84,7 @@ struct ml_metrics {
 };
 
 /* Prepares for rows of q labels, with no row and no cuts yet; the caller may then set the cuts.
- * Fails for lack of memory. The caller calls ml_metrics_free. */
+ * Fails if memory runs out. The caller calls ml_metrics_free. */
 int ml_metrics_create(struct ml_metrics *metrics, uint32_t q, struct error *err);
 void ml_metrics_free(struct ml_metrics *metrics);
 

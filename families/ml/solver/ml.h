@@ -52,7 +52,7 @@ void ml_free(struct ml *ml);
 /* The label sets; the labels are in the order of the outputs. */
 const struct ml_rows *ml_get_rows(const struct ml *ml);
 
-/* Solves. The caller calls solution_free. Fails for lack of memory, if the problem does not admit
+/* Solves. The caller calls solution_free. Fails if memory runs out, if the problem does not admit
  * the method, or if scores overflow. */
 int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct monitor *monitor,
              struct solution *solution, struct error *err);

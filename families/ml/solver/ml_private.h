@@ -44,7 +44,7 @@ struct ml_point {
 
 /* ---- points ---- */
 
-/* Allocates a point whose weights and bias are 0. -1 for lack of memory. The caller calls
+/* Allocates a point whose weights and bias are 0. -1 if memory runs out. The caller calls
  * ml_point_free. */
 int ml_point_create(struct ml_point *point, const struct ml *ml, struct error *err);
 void ml_point_free(struct ml_point *point);
@@ -57,8 +57,8 @@ size_t ml_n_weights(const struct ml *ml);
 void ml_unpad(const double *padded, size_t width, const uint32_t *rows, size_t n, size_t q,
               double *out);
 
-/* Feasibility of beta (rows.n, width) for a cost, and the sum of beta over rows. -1 for lack of
- * memory. */
+/* Feasibility of beta (rows.n, width) for a cost, and the sum of beta over rows. -1 if memory
+ * runs out. */
 int ml_point_feasibility(const struct ml *ml, double cost, const double *beta,
                          struct ml_point *point, struct error *err);
 

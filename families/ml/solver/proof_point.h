@@ -24,7 +24,7 @@ struct ml_proof_point {
 void ml_proof_point_clear(struct ml_proof_point *proof);
 void ml_proof_point_free(struct ml_proof_point *proof);
 
-/* Adds an entry, whose value must not be 0. -1 for lack of memory. */
+/* Adds an entry, whose value must not be 0. -1 if memory runs out. */
 int ml_proof_point_add(struct ml_proof_point *proof, const struct ml_proof_entry *entry,
                        struct error *err);
 

@@ -68,7 +68,7 @@ void binary_start(struct binary *binary, const double *w);
 /* The next solve starts at zero. */
 void binary_forget(struct binary *binary);
 
-/* Solves to a relative gap of epsilon, or as far as rounding allows. Fails for lack of memory, or
+/* Solves to a relative gap of epsilon, or as far as rounding allows. Fails if memory runs out, or
  * if scores overflow. */
 int binary_solve(struct binary *binary, const struct binary_loss *loss, double epsilon,
                  const struct monitor *monitor, struct binary_fit *fit, struct error *err);

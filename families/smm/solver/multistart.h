@@ -15,7 +15,7 @@ struct smm_outcome {
     uint64_t iterations;
     bool converged;
     enum stop_reason reason; /* when not converged */
-    bool zero_only;          /* the zero solution, for lack of time */
+    bool zero_only;          /* the zero solution, because time ran out */
 };
 
 struct smm_starts {

@@ -34,7 +34,7 @@ void newton_system_release(struct newton_system *system);
 
 /* Computes in step (cells) the p for the gradient g (cells), the P of spectral (NULL: I), and the
  * curved rows row[0..m) of this process, ascending, with their d. If the deadline of the monitor
- * passes, step has the conjugate-gradient iterate of that time. Fails for lack of memory. */
+ * passes, step has the conjugate-gradient iterate of that time. Fails if memory runs out. */
 int newton_system_solve(struct newton_system *system, struct smm_spectral *spectral,
                         const uint32_t *row, size_t m, const double *d, const double *gradient,
                         double *step, const struct monitor *monitor, struct error *err);

@@ -306,7 +306,7 @@ static void form_XK(struct nuclear_interior *in, const double *theta) {
 }
 
 /* Factors the stacked rows of XK, K and I, of which B is the sum of squares. False if they cannot
- * be factored, or for lack of memory. */
+ * be factored, or if memory runs out. */
 static bool factor_stacked(struct nuclear_interior *in) {
     size_t cells = in->cells, m = cells + 1, rows = in->rows.n + cells;
     if (!in->stacked && least_squares_create(&in->stacked, rows, m, cells, false, in->err) < 0) {

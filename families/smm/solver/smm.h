@@ -67,7 +67,7 @@ int smm_create(struct smm **smm, const struct problem *problem, size_t height, s
                const double *weight, struct error *err);
 void smm_free(struct smm *smm);
 
-/* Solves. The caller calls solution_free. Fails for lack of memory, or if scores overflow. */
+/* Solves. The caller calls solution_free. Fails if memory runs out, or if scores overflow. */
 int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err);
 

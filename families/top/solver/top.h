@@ -101,7 +101,7 @@ const double *top_alpha(const struct top *top);
 const double *top_beta(const struct top *top);
 
 /* Solves the problem. solution->zero says why w = 0 is optimal, if it is. The caller calls
- * solution_free. Fails for lack of memory, for a method that does not support the problem, or if
+ * solution_free. Fails if memory runs out, for a method that does not support the problem, or if
  * scores overflow. */
 int top_solve(struct top *top, const struct top_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err);

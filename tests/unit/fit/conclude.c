@@ -307,7 +307,7 @@ static void check_words(void) {
     CHECK(solution.primal == 7 && solution.dual == 0 && solution.gap == 1 && solution.norm == 0 &&
               solution.flat && solution.zero_only && solution.certified && !solution.converged &&
               solution.reason == STOP_TIME,
-          "f = 0 for lack of time");
+          "f = 0 because time ran out");
     CHECK(near(certify_coefficient_rounding(10), 12 * unit, 1e-15), "rounding of a sum of 10");
     printf("ok: sums are not too small, and solutions say what is so\n");
 }
