@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 /* The problem. Borrowed for the life of the solver. */
-struct splitting_problem {
+struct admm_problem {
     size_t n, k;
     bool free_bias; /* columns of U sum to 0, with multiplier b; not with a surrogate */
     const struct low_rank_goal *low; /* rank and accuracy of a surrogate of K; NULL: K itself */
@@ -41,56 +41,53 @@ struct splitting_problem {
     void (*step)(void *context, size_t i, size_t worker, double rho, const double *c, double *z);
 };
 
-struct splitting {
-    struct splitting_problem problem;
+struct admm {
+    struct admm_problem problem;
     double rho;
-    double *K;                         /* (n, n) K above the diagonal, the factor below */
-    struct low_rank low;               /* the surrogate; K is then NULL */
-    double *block;                     /* all arrays of doubles except K */
-    double *diagonal;                  /* (n) of K */
-    double *U, *Z, *W, *S;             /* (n, k); S: the scores of U, with b */
-    double *bias;                      /* (k) b; 0 without a free bias */
-    double *spread;                    /* (n) (K + rho I)^-1 1, with a free bias */
-    double spread_sum;                 /* sum of its entries */
-    double *before;                    /* (workers, k) last z of a row */
-    struct anderson *anderson;         /* acceleration of Z + W; NULL if n < 4 k */
-    double *Y;                         /* (n, k) Z + W */
-    struct splitting_residuals *parts; /* (tasks) sums over their rows */
-    unsigned since, wait; /* iterations since rho was last checked, and between checks */
-    size_t factored;      /* iterations since the last factorisation */
+    double *K;                    /* (n, n) K above the diagonal, the factor below */
+    struct low_rank low;          /* the surrogate; K is then NULL */
+    double *block;                /* all arrays of doubles except K */
+    double *diagonal;             /* (n) of K */
+    double *U, *Z, *W, *S;        /* (n, k); S: the scores of U, with b */
+    double *bias;                 /* (k) b; 0 without a free bias */
+    double *spread;               /* (n) (K + rho I)^-1 1, with a free bias */
+    double spread_sum;            /* sum of its entries */
+    double *before;               /* (workers, k) last z of a row */
+    struct anderson *anderson;    /* acceleration of Z + W; NULL if n < 4 k */
+    double *Y;                    /* (n, k) Z + W */
+    struct admm_residuals *parts; /* (tasks) sums over their rows */
+    unsigned since, wait;         /* iterations since rho was last checked, and between checks */
+    size_t factored;              /* iterations since the last factorisation */
 };
 
 /* Whether K's factor or the surrogate (low, NULL: none) and the arrays (n, k)
  * fit into memory, with cache_bytes for the kernel matrix. */
-bool splitting_fits(size_t n, size_t k, const struct low_rank_goal *low, size_t cache_bytes);
+bool admm_fits(size_t n, size_t k, const struct low_rank_goal *low, size_t cache_bytes);
 
 /* Allocates the solver with Z = W = 0. The caller then fills the upper half of K (n, n), by
- * splitting_fill or itself, or the surrogate by splitting_fill_surrogate, and ends with
- * splitting_free. */
-int splitting_create(struct splitting *splitting, const struct splitting_problem *problem,
-                     struct error *err);
-void splitting_free(struct splitting *splitting);
+ * admm_fill or itself, or the surrogate by admm_fill_surrogate, and ends with
+ * admm_free. */
+int admm_create(struct admm *admm, const struct admm_problem *problem, struct error *err);
+void admm_free(struct admm *admm);
 
 /* K = the kernel matrix at rows (n) of gram, NULL: at its first n, in double even if gram stores
  * floats. The scores then agree with those of the certificate. */
-int splitting_fill(struct splitting *splitting, const struct gram *gram, const uint32_t *rows,
-                   struct error *err);
+int admm_fill(struct admm *admm, const struct gram *gram, const uint32_t *rows, struct error *err);
 
 /* The same for the surrogate; diagonal (n) is that of the kernel matrix. */
-int splitting_fill_surrogate(struct splitting *splitting, const struct gram *gram,
-                             const uint32_t *rows, const double *diagonal, struct error *err);
+int admm_fill_surrogate(struct admm *admm, const struct gram *gram, const uint32_t *rows,
+                        const double *diagonal, struct error *err);
 
 /* Adds a constant, 0 or more, to K. Then sets rho and W from Z, which the caller has set, and from
  * scores (n, k) = K Z [+ 1 b']. diagonal (n): a more accurate diagonal of K, the constant included;
  * NULL: K's own. Returns -1, without an error set, if K + rho I has no factor: K is not positive
  * semidefinite. */
-int splitting_start(struct splitting *splitting, double constant, const double *diagonal,
-                    const double *scores);
+int admm_start(struct admm *admm, double constant, const double *diagonal, const double *scores);
 
 /* One accelerated iteration. Adapts rho if the residuals are unbalanced. Returns -1 as above. */
-int splitting_iterate(struct splitting *splitting);
+int admm_iterate(struct admm *admm);
 
 /* out (n, k) = K in; not with a surrogate. `in` and `out` must not overlap. */
-void splitting_product(const struct splitting *splitting, const double *in, double *out);
+void admm_product(const struct admm *admm, const double *in, double *out);
 
 #endif

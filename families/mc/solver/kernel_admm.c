@@ -27,19 +27,19 @@ static const double IN_CACHE = 2000;
 
 double mc_kernel_admm_work(const struct mc_kernel *kernel) {
     double n = (double)kernel->n, k = (double)kernel->k;
-    bool fits = splitting_fits(kernel->n, kernel->k, NULL, kernel->task->problem->cache_bytes);
+    bool fits = admm_fits(kernel->n, kernel->k, NULL, kernel->task->problem->cache_bytes);
     double work = work_cholesky(n) + work_blas3(TYPICAL_ITERATIONS * n * n * k);
     return kernel->definite && fits ? work * fmax(1, n / IN_CACHE) : INFINITY;
 }
 
-void mc_admm_free(struct admm *admm) {
+void mc_admm_free(struct mc_admm *admm) {
     for (size_t w = 0; w < admm->n_workers; w++) {
         mc_kernel_steps_free(&admm->worker[w]);
     }
     free(admm->worker);
     free(admm->dense);
     free(admm->change);
-    splitting_free(&admm->splitting);
+    admm_free(&admm->method);
     mc_alpha_free(&admm->alpha);
     mc_alpha_free(&admm->swept);
 }
@@ -49,7 +49,7 @@ void mc_admm_free(struct admm *admm) {
 /* z (k) = the coefficients of row i that minimise the dual's terms of the row plus rho/2 |z - c|^2;
  * updates its alpha. */
 static void step(void *context, size_t i, size_t worker, double rho, const double *c, double *z) {
-    struct admm *admm = context;
+    struct mc_admm *admm = context;
     struct mc_kernel *kernel = &admm->worker[worker];
     size_t k = admm->k, y = kernel->task->y[i];
     double *alpha = admm->dense + i * k;
@@ -67,7 +67,7 @@ static void step(void *context, size_t i, size_t worker, double rho, const doubl
 
 /* ---- the fit ---- */
 
-static int create_workers(struct admm *admm, struct error *err) {
+static int create_workers(struct mc_admm *admm, struct error *err) {
     size_t n = threads_count(admm->kernel->task->problem->threads);
     admm->worker = memory_zeros(n, sizeof *admm->worker, "workers", err);
     for (size_t w = 0; admm->worker && w < n; w++) {
@@ -83,21 +83,21 @@ static int create_workers(struct admm *admm, struct error *err) {
     return admm->worker ? 0 : -1;
 }
 
-int mc_admm_create(struct admm *admm, struct mc_kernel *kernel, const struct low_rank_goal *low,
+int mc_admm_create(struct mc_admm *admm, struct mc_kernel *kernel, const struct low_rank_goal *low,
                    struct error *err) {
     size_t n = kernel->n, k = kernel->k;
-    const struct splitting_problem problem = {.n = n,
-                                              .k = k,
-                                              .low = low,
-                                              .threads = kernel->task->problem->threads,
-                                              .context = admm,
-                                              .step = step};
-    *admm = (struct admm){
+    const struct admm_problem problem = {.n = n,
+                                         .k = k,
+                                         .low = low,
+                                         .threads = kernel->task->problem->threads,
+                                         .context = admm,
+                                         .step = step};
+    *admm = (struct mc_admm){
         .kernel = kernel, .n = n, .k = k, .primal = INFINITY, .dual = kernel->dual, .scale = 1};
     admm->dense = memory_array(2 * n, k * sizeof *admm->dense, "coefficients", err);
     admm->change = memory_array(MC_ADMM_BLOCK, k * sizeof *admm->change, "a block", err);
     if (!admm->dense || !admm->change || create_workers(admm, err) < 0 ||
-        splitting_create(&admm->splitting, &problem, err) < 0 ||
+        admm_create(&admm->method, &problem, err) < 0 ||
         mc_alpha_create(&admm->alpha, n, k, err) < 0 ||
         mc_alpha_create(&admm->swept, n, k, err) < 0 ||
         mc_alpha_copy(&admm->alpha, &kernel->alpha, err) < 0) {
@@ -107,19 +107,18 @@ int mc_admm_create(struct admm *admm, struct mc_kernel *kernel, const struct low
     return 0;
 }
 
-int mc_admm_start(struct admm *admm) {
+int mc_admm_start(struct mc_admm *admm) {
     struct mc_kernel *kernel = admm->kernel;
-    struct splitting *splitting = &admm->splitting;
+    struct admm *method = &admm->method;
     for (size_t i = 0; i < admm->n; i++) {
         double *alpha = admm->dense + i * admm->k;
         mc_alpha_load(&kernel->alpha, i, alpha);
         if (kernel->q[i] > 0) {
             mc_centred_coefficients(&kernel->task->shape, kernel->task->y[i], alpha,
-                                    splitting->Z + i * admm->k);
+                                    method->Z + i * admm->k);
         }
     }
-    return splitting_start(splitting, kernel->task->bias * kernel->task->bias, kernel->q,
-                           kernel->F);
+    return admm_start(method, kernel->task->bias * kernel->task->bias, kernel->q, kernel->F);
 }
 
 /* Progress of the bounds. */
@@ -129,7 +128,7 @@ struct progress {
 };
 
 /* Evaluates the bounds, and runs active-set iterations if the policy starts them. */
-static int evaluate(struct admm *admm, struct progress *progress, double epsilon,
+static int evaluate(struct mc_admm *admm, struct progress *progress, double epsilon,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     double n = (double)admm->n, k = (double)admm->k, left;
     double work = EVALUATION_INTERVAL * (work_blas3(n * n * k) + work_scalar(n * STEP));
@@ -159,13 +158,13 @@ static int evaluate(struct admm *admm, struct progress *progress, double epsilon
 }
 
 /* Iterates until the gap is epsilon, a limit is reached, or it stalls. */
-static int run(struct admm *admm, double epsilon, const struct monitor *monitor, struct mc_fit *fit,
-               struct error *err) {
+static int run(struct mc_admm *admm, double epsilon, const struct monitor *monitor,
+               struct mc_fit *fit, struct error *err) {
     struct progress progress = {.rate = {.earlier = INFINITY}};
     for (uint64_t t = 1; !fit->reason; t++) {
         if (monitor_past_deadline(monitor)) {
             fit->reason = monitor_check(monitor, fit->iterations, admm->primal, admm->dual);
-        } else if (splitting_iterate(&admm->splitting) < 0) {
+        } else if (admm_iterate(&admm->method) < 0) {
             fit->reason = STOP_STALLED;
         } else if (t % EVALUATION_INTERVAL == 0) {
             if (evaluate(admm, &progress, epsilon, monitor, fit, err) < 0) {
@@ -180,7 +179,7 @@ static int run(struct admm *admm, double epsilon, const struct monitor *monitor,
 }
 
 /* Copies the best dual point to the kernel, with its coefficients and scores. */
-static int give_back(struct admm *admm, struct error *err) {
+static int give_back(struct mc_admm *admm, struct error *err) {
     struct mc_kernel *kernel = admm->kernel;
     if (mc_alpha_copy(&kernel->alpha, &admm->alpha, err) < 0) {
         return -1;
@@ -189,13 +188,13 @@ static int give_back(struct admm *admm, struct error *err) {
         mc_alpha_scale(&kernel->alpha, i, admm->scale);
     }
     mc_kernel_coefficients(kernel);
-    splitting_product(&admm->splitting, kernel->B, kernel->F);
+    admm_product(&admm->method, kernel->B, kernel->F);
     return 0;
 }
 
 /* Certifies the best points. Without a constant feature the scores come from the matrix here, which
  * has the exact values. */
-static int certify(struct admm *admm, struct mc_fit *fit, struct error *err) {
+static int certify(struct mc_admm *admm, struct mc_fit *fit, struct error *err) {
     struct mc_kernel *kernel = admm->kernel;
     size_t size = admm->n * admm->k;
     bool found = admm->primal < INFINITY;
@@ -209,7 +208,7 @@ static int certify(struct admm *admm, struct mc_fit *fit, struct error *err) {
         memcpy(scores, kernel->F, size * sizeof *scores);
     }
     if (exact && found) {
-        splitting_product(&admm->splitting, admm->best, scores);
+        admm_product(&admm->method, admm->best, scores);
     }
     int status = mc_kernel_certify_point(kernel, found ? admm->best : kernel->B, scores,
                                          admm->primal, fit, err);
@@ -219,7 +218,7 @@ static int certify(struct admm *admm, struct mc_fit *fit, struct error *err) {
 
 static int solve(void *context, double epsilon, const struct monitor *monitor, struct mc_fit *fit,
                  struct error *err) {
-    struct admm *admm = context;
+    struct mc_admm *admm = context;
     fit->iterations = admm->iterations;
     int status = run(admm, epsilon, monitor, fit, err) < 0 || give_back(admm, err) < 0 ||
                          certify(admm, fit, err) < 0
@@ -231,12 +230,12 @@ static int solve(void *context, double epsilon, const struct monitor *monitor, s
 
 int mc_kernel_admm(struct mc_kernel *kernel, const struct mc_goal *goal,
                    const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    struct admm admm;
+    struct mc_admm admm;
     *fit = (struct mc_fit){0};
     const struct problem *problem = kernel->task->problem;
     int status = mc_admm_create(&admm, kernel, NULL, err) < 0
                      ? -1
-                     : splitting_fill(&admm.splitting, problem->gram, problem->rows, err);
+                     : admm_fill(&admm.method, problem->gram, problem->rows, err);
     if (status == 0 && mc_admm_start(&admm) == 0) {
         admm.active_set = goal->active_set;
         status = mc_fit_tighten(solve, &admm, goal, monitor, fit, err);

@@ -25,11 +25,11 @@ static const double ACTIVE_SET_WORK = 0.45, MIN_GAIN = 1e-6, MAX_WORK = 2;
 /* ---- bounds ---- */
 
 /* Updates the best primal point by U (or Z), with scores S. */
-static void take_primal(struct admm *admm, const double *U, double epsilon) {
+static void take_primal(struct mc_admm *admm, const double *U, double epsilon) {
     struct mc_kernel *kernel = admm->kernel;
     double *F = kernel->F;
-    kernel->F = admm->splitting.S;
-    kernel->norm = array_dot(U, admm->splitting.S, admm->n * admm->k);
+    kernel->F = admm->method.S;
+    kernel->norm = array_dot(U, admm->method.S, admm->n * admm->k);
     kernel->dual = admm->dual;
     mc_kernel_primal(kernel, epsilon);
     kernel->F = F;
@@ -42,7 +42,7 @@ static void take_primal(struct admm *admm, const double *U, double epsilon) {
 }
 
 /* Updates the best dual point by the best multiple of alpha, with coefficients B and scores S. */
-static int take_dual(struct admm *admm, const struct mc_alpha *alpha, const double *B,
+static int take_dual(struct mc_admm *admm, const struct mc_alpha *alpha, const double *B,
                      struct error *err) {
     struct mc_kernel *kernel = admm->kernel;
     double sum = 0, rest = 0;
@@ -52,7 +52,7 @@ static int take_dual(struct admm *admm, const struct mc_alpha *alpha, const doub
                     ? 0
                     : kernel->cap[kernel->task->y[i]] * mc_max_alpha_sum(&kernel->task->shape);
     }
-    double norm = array_dot(B, admm->splitting.S, admm->n * admm->k);
+    double norm = array_dot(B, admm->method.S, admm->n * admm->k);
     double scale = norm > sum ? sum / norm : 1;
     double dual = rest + scale * sum - scale * scale * norm / 2;
     if (!(dual > admm->dual)) {
@@ -67,18 +67,18 @@ static int take_dual(struct admm *admm, const struct mc_alpha *alpha, const doub
 
 /* An exact step of row first + a. change (MC_ADMM_BLOCK, k): changes of the coefficients of the
  * rows of its block before it; gets its own. */
-static int sweep_row(struct admm *admm, struct mc_alpha *alpha, size_t first, size_t a,
+static int sweep_row(struct mc_admm *admm, struct mc_alpha *alpha, size_t first, size_t a,
                      double *change, struct error *err) {
     struct mc_kernel *kernel = admm->kernel;
     size_t k = admm->k, i = first + a, y = kernel->task->y[i];
-    double *B = admm->splitting.U + i * k;
+    double *B = admm->method.U + i * k;
     memset(change + a * k, 0, k * sizeof *change);
     if (!(kernel->q[i] > 0)) {
         return 0;
     }
-    memcpy(kernel->s, admm->splitting.S + i * k, k * sizeof *kernel->s);
+    memcpy(kernel->s, admm->method.S + i * k, k * sizeof *kernel->s);
     for (size_t b = 0; b < a; b++) {
-        array_add(kernel->s, admm->splitting.K[(first + b) * admm->n + i], change + b * k, k);
+        array_add(kernel->s, admm->method.K[(first + b) * admm->n + i], change + b * k, k);
     }
     mc_alpha_load(alpha, i, kernel->row);
     if (!(mc_kernel_step(kernel, y, kernel->q[i]) > 0)) {
@@ -96,19 +96,19 @@ static int sweep_row(struct admm *admm, struct mc_alpha *alpha, size_t first, si
 }
 
 /* S += K change, at the m rows of the block. */
-static void add_within(struct admm *admm, size_t first, size_t m, const double *change) {
+static void add_within(struct mc_admm *admm, size_t first, size_t m, const double *change) {
     size_t n = admm->n, k = admm->k;
     for (size_t a = 0; a < m; a++) {
         for (size_t b = 0; b < m; b++) {
             size_t i = first + (a < b ? a : b), j = first + (a < b ? b : a);
-            double value = i == j ? admm->kernel->q[i] : admm->splitting.K[i * n + j];
-            array_add(admm->splitting.S + (first + a) * k, value, change + b * k, k);
+            double value = i == j ? admm->kernel->q[i] : admm->method.K[i * n + j];
+            array_add(admm->method.S + (first + a) * k, value, change + b * k, k);
         }
     }
 }
 
 /* One sweep of exact steps over alpha, with coefficients U and scores S, which are updated. */
-static int sweep(struct admm *admm, struct mc_alpha *alpha, struct error *err) {
+static int sweep(struct mc_admm *admm, struct mc_alpha *alpha, struct error *err) {
     size_t n = admm->n, k = admm->k;
     double *change = admm->change;
     for (size_t first = 0; first < n; first += MC_ADMM_BLOCK) {
@@ -119,11 +119,10 @@ static int sweep(struct admm *admm, struct mc_alpha *alpha, struct error *err) {
             }
         }
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)first, (int)k, (int)m, 1,
-                    admm->splitting.K + first, (int)n, change, (int)k, 1, admm->splitting.S,
-                    (int)k);
+                    admm->method.K + first, (int)n, change, (int)k, 1, admm->method.S, (int)k);
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(n - end), (int)k, (int)m, 1,
-                    admm->splitting.K + first * n + end, (int)n, change, (int)k, 1,
-                    admm->splitting.S + end * k, (int)k);
+                    admm->method.K + first * n + end, (int)n, change, (int)k, 1,
+                    admm->method.S + end * k, (int)k);
         add_within(admm, first, m, change);
     }
     return 0;
@@ -131,7 +130,7 @@ static int sweep(struct admm *admm, struct mc_alpha *alpha, struct error *err) {
 
 /* ---- evaluation ---- */
 
-int mc_admm_get_alpha(const struct admm *admm, struct mc_alpha *alpha, struct error *err) {
+int mc_admm_get_alpha(const struct mc_admm *admm, struct mc_alpha *alpha, struct error *err) {
     for (size_t i = 0; i < admm->n; i++) {
         if (mc_alpha_store(alpha, i, admm->dense + i * admm->k, err) < 0) {
             return -1;
@@ -140,30 +139,30 @@ int mc_admm_get_alpha(const struct admm *admm, struct mc_alpha *alpha, struct er
     return 0;
 }
 
-int mc_admm_evaluate(struct admm *admm, double epsilon, struct error *err) {
-    take_primal(admm, admm->splitting.U, epsilon);
-    splitting_product(&admm->splitting, admm->splitting.Z, admm->splitting.S);
+int mc_admm_evaluate(struct mc_admm *admm, double epsilon, struct error *err) {
+    take_primal(admm, admm->method.U, epsilon);
+    admm_product(&admm->method, admm->method.Z, admm->method.S);
     if (mc_admm_get_alpha(admm, &admm->swept, err) < 0 ||
-        take_dual(admm, &admm->swept, admm->splitting.Z, err) < 0) {
+        take_dual(admm, &admm->swept, admm->method.Z, err) < 0) {
         return -1;
     }
-    take_primal(admm, admm->splitting.Z, epsilon);
-    memcpy(admm->splitting.U, admm->splitting.Z, admm->n * admm->k * sizeof *admm->splitting.U);
+    take_primal(admm, admm->method.Z, epsilon);
+    memcpy(admm->method.U, admm->method.Z, admm->n * admm->k * sizeof *admm->method.U);
     for (int t = 0; t < SWEEPS; t++) {
         if (sweep(admm, &admm->swept, err) < 0) {
             return -1;
         }
     }
-    if (take_dual(admm, &admm->swept, admm->splitting.U, err) < 0) {
+    if (take_dual(admm, &admm->swept, admm->method.U, err) < 0) {
         return -1;
     }
-    take_primal(admm, admm->splitting.U, epsilon);
+    take_primal(admm, admm->method.U, epsilon);
     return 0;
 }
 
 /* ---- active-set iterations ---- */
 
-double mc_admm_count_free(const struct admm *admm) {
+double mc_admm_count_free(const struct mc_admm *admm) {
     const struct mc_kernel *kernel = admm->kernel;
     size_t k = admm->k, all = 0, max = 0;
     for (size_t c = 0; c < k; c++) {
@@ -179,21 +178,21 @@ double mc_admm_count_free(const struct admm *admm) {
 }
 
 /* Work of an active-set iteration with `size` variables in each of its subproblems. */
-static double active_set_work_of(const struct admm *admm, double size) {
+static double active_set_work_of(const struct mc_admm *admm, double size) {
     double n_subproblems = (double)mc_active_subproblems(&admm->kernel->task->shape);
     return work_blas3(n_subproblems * ACTIVE_SET_WORK * size * size * size);
 }
 
 /* U = the coefficients of swept, S = its scores; evaluates the bounds there. */
-static int evaluate_swept(struct admm *admm, double epsilon, struct error *err) {
+static int evaluate_swept(struct mc_admm *admm, double epsilon, struct error *err) {
     struct mc_kernel *kernel = admm->kernel;
-    double *U = admm->splitting.U;
+    double *U = admm->method.U;
     for (size_t i = 0; i < admm->n; i++) {
         mc_alpha_load(&admm->swept, i, kernel->row);
         mc_centred_coefficients(&kernel->task->shape, kernel->task->y[i], kernel->row,
                                 U + i * admm->k);
     }
-    splitting_product(&admm->splitting, U, admm->splitting.S);
+    admm_product(&admm->method, U, admm->method.S);
     if (take_dual(admm, &admm->swept, U, err) < 0) {
         return -1;
     }
@@ -201,7 +200,7 @@ static int evaluate_swept(struct admm *admm, double epsilon, struct error *err) 
     return 0;
 }
 
-int mc_admm_active_set(struct admm *admm, double epsilon, double evaluation, double needed,
+int mc_admm_active_set(struct mc_admm *admm, double epsilon, double evaluation, double needed,
                        const struct monitor *monitor, struct error *err) {
     struct mc_kernel *kernel = admm->kernel;
     double n_subproblems = (double)mc_active_subproblems(&kernel->task->shape),
@@ -225,7 +224,7 @@ int mc_admm_active_set(struct admm *admm, double epsilon, double evaluation, dou
     }
     struct mc_active_iteration iteration = {.cap = kernel->cap,
                                             .q = kernel->q,
-                                            .F = admm->splitting.S,
+                                            .F = admm->method.S,
                                             .alpha = &admm->swept,
                                             .few = true,
                                             .monitor = monitor,

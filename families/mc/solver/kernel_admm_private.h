@@ -11,11 +11,11 @@
 /* Rows of a block: the scores of all other rows are updated once for each block. */
 enum { MC_ADMM_BLOCK = 64 };
 
-struct admm {
+struct mc_admm {
     struct mc_kernel *kernel;
     size_t n, k;
-    struct splitting splitting; /* in the coefficients; U and S are work between its iterations */
-    struct mc_kernel *worker;   /* (n_workers) copies of kernel with own arrays for steps */
+    struct admm method;       /* in the coefficients; U and S are work between its iterations */
+    struct mc_kernel *worker; /* (n_workers) copies of kernel with own arrays for steps */
     size_t n_workers;
     double *dense;         /* (n, k) alpha of Z */
     double *best;          /* (n, k) coefficients of the best primal point; allocated with dense */
@@ -31,29 +31,29 @@ struct admm {
     double n_free;          /* mc_admm_count_free at the last evaluation; 0 before the first */
 };
 
-/* Allocates; the caller fills the matrix K of splitting, or its low-rank surrogate if `low` is not
+/* Allocates; the caller fills the matrix K of method, or its low-rank surrogate if `low` is not
  * NULL (borrowed). The caller calls mc_admm_free, whatever this returns. */
-int mc_admm_create(struct admm *admm, struct mc_kernel *kernel, const struct low_rank_goal *low,
+int mc_admm_create(struct mc_admm *admm, struct mc_kernel *kernel, const struct low_rank_goal *low,
                    struct error *err);
-void mc_admm_free(struct admm *admm);
+void mc_admm_free(struct mc_admm *admm);
 
 /* Starts at the kernel's alpha; the matrix is filled. -1 if it has no factor (no error is set). */
-int mc_admm_start(struct admm *admm);
+int mc_admm_start(struct mc_admm *admm);
 
 /* alpha = the alpha of Z. */
-int mc_admm_get_alpha(const struct admm *admm, struct mc_alpha *alpha, struct error *err);
+int mc_admm_get_alpha(const struct mc_admm *admm, struct mc_alpha *alpha, struct error *err);
 
 /* Number of variables strictly between their bounds at Z: the maximum over the subproblems of the
  * active set. */
-double mc_admm_count_free(const struct admm *admm);
+double mc_admm_count_free(const struct mc_admm *admm);
 
 /* Evaluates both bounds, when S has the scores of U. Overwrites U and S. */
-int mc_admm_evaluate(struct admm *admm, double epsilon, struct error *err);
+int mc_admm_evaluate(struct mc_admm *admm, double epsilon, struct error *err);
 
 /* Active-set iterations from Z until the gap is epsilon or they gain too little, if the policy
  * starts them. evaluation: work of another evaluation; needed: work that ADMM still needs.
  * Overwrites U and S. */
-int mc_admm_active_set(struct admm *admm, double epsilon, double evaluation, double needed,
+int mc_admm_active_set(struct mc_admm *admm, double epsilon, double evaluation, double needed,
                        const struct monitor *monitor, struct error *err);
 
 #endif

@@ -43,33 +43,33 @@ double mc_kernel_surrogate_work(const struct mc_kernel *kernel) {
     size_t bytes = kernel->task->problem->cache_bytes;
     double n = (double)kernel->n, k = (double)kernel->k, max = (double)goal.most;
     double max_free = MC_ACTIVE_MAX;
-    bool fits = splitting_fits(kernel->n, kernel->k, &goal, bytes);
+    bool fits = admm_fits(kernel->n, kernel->k, &goal, bytes);
     double work = n * max * (max + 2 * TYPICAL_ITERATIONS * k) +
                   ACTIVE_SET_WORK * max_free * max_free * max_free;
     return kernel->definite && fits ? work_blas3(work) : INFINITY;
 }
 
 /* Computes the surrogate of K, without the constant feature. */
-static int fill_surrogate(struct admm *admm, struct error *err) {
+static int fill_surrogate(struct mc_admm *admm, struct error *err) {
     const struct mc_task *task = admm->kernel->task;
     double *diagonal = memory_array(admm->n, sizeof *diagonal, "a diagonal", err);
     for (size_t i = 0; diagonal && i < admm->n; i++) {
         diagonal[i] = fmax(0, admm->kernel->q[i] - task->bias * task->bias);
     }
-    int status = diagonal ? splitting_fill_surrogate(&admm->splitting, task->problem->gram,
-                                                     task->problem->rows, diagonal, err)
+    int status = diagonal ? admm_fill_surrogate(&admm->method, task->problem->gram,
+                                                task->problem->rows, diagonal, err)
                           : -1;
     free(diagonal);
     return status;
 }
 
 /* Iterates until the number of free variables hardly changes. */
-static int iterate(struct admm *admm, const struct monitor *monitor, uint64_t *evaluations) {
+static int iterate(struct mc_admm *admm, const struct monitor *monitor, uint64_t *evaluations) {
     const struct mc_kernel *kernel = admm->kernel;
     double n_free[MAX_EVALUATIONS + 1] = {0};
     for (*evaluations = 0; *evaluations < MAX_EVALUATIONS;) {
         for (int t = 0; t < EVALUATION_INTERVAL && !monitor_past_deadline(monitor); t++) {
-            if (splitting_iterate(&admm->splitting) < 0) {
+            if (admm_iterate(&admm->method) < 0) {
                 return -1;
             }
         }
@@ -88,12 +88,12 @@ static int iterate(struct admm *admm, const struct monitor *monitor, uint64_t *e
 int mc_kernel_surrogate(struct mc_kernel *kernel, const struct mc_goal *goal,
                         const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     struct low_rank_goal low = goal_of(kernel);
-    struct admm admm;
+    struct mc_admm admm;
     uint64_t evaluations = 0;
     *fit = (struct mc_fit){0};
     int status =
         mc_admm_create(&admm, kernel, &low, err) < 0 || fill_surrogate(&admm, err) < 0 ? -1 : 0;
-    if (status == 0 && low_rank_remaining_trace(&admm.splitting.low) <= MAX_RESIDUAL &&
+    if (status == 0 && low_rank_remaining_trace(&admm.method.low) <= MAX_RESIDUAL &&
         mc_admm_start(&admm) == 0 && iterate(&admm, monitor, &evaluations) == 0) {
         kernel->from_surrogate = true;
         status = mc_admm_get_alpha(&admm, &kernel->alpha, err) < 0

@@ -31,7 +31,7 @@ struct ml_admm {
     double constant; /* added to K */
     bool free_bias;
     size_t n, q;
-    struct splitting splitting;
+    struct admm method;
     struct ml_scratch **scratch; /* (workers) */
     double *conjugate;           /* (n) of Z */
     double *product;             /* (n, q) K Z, with the bias */
@@ -51,7 +51,7 @@ struct ml_admm {
 double ml_admm_work(const struct problem *problem, const struct ml_rows *rows) {
     double n = (double)rows->n, q = (double)rows->q;
     if (rows->cluster || problem->cluster ||
-        !splitting_fits(rows->n, rows->q, NULL, problem->cache_bytes)) {
+        !admm_fits(rows->n, rows->q, NULL, problem->cache_bytes)) {
         return INFINITY;
     }
     double value_work = problem->gram ? 50 : (double)problem->data->n_features;
@@ -64,7 +64,7 @@ double ml_admm_work(const struct problem *problem, const struct ml_rows *rows) {
 static int fill_matrix(struct ml_admm *admm, struct error *err) {
     const struct problem *problem = admm->problem;
     size_t n = admm->n;
-    double *K = admm->splitting.K;
+    double *K = admm->method.K;
     if (!problem->gram) {
         if (ml_products(problem, admm->rows, K, err) < 0) {
             return -1;
@@ -76,7 +76,7 @@ static int fill_matrix(struct ml_admm *admm, struct error *err) {
     for (size_t i = 0; index && i < n; i++) {
         index[i] = (uint32_t)ml_products_row(problem, admm->rows, i);
     }
-    int status = index ? splitting_fill(&admm->splitting, problem->gram, index, err) : -1;
+    int status = index ? admm_fill(&admm->method, problem->gram, index, err) : -1;
     free(index);
     return status;
 }
@@ -99,13 +99,13 @@ static void step(void *context, size_t i, size_t worker, double rho, const doubl
 
 static int allocate(struct ml_admm *admm, struct error *err) {
     size_t n = admm->n, q = admm->q, workers = threads_count(admm->problem->threads);
-    const struct splitting_problem problem = {.n = n,
-                                              .k = q,
-                                              .free_bias = admm->free_bias,
-                                              .threads = admm->problem->threads,
-                                              .context = admm,
-                                              .step = step};
-    if (splitting_create(&admm->splitting, &problem, err) < 0) {
+    const struct admm_problem problem = {.n = n,
+                                         .k = q,
+                                         .free_bias = admm->free_bias,
+                                         .threads = admm->problem->threads,
+                                         .context = admm,
+                                         .step = step};
+    if (admm_create(&admm->method, &problem, err) < 0) {
         return -1;
     }
     admm->conjugate = memory_zeros(n, sizeof(double), "dual variables", err);
@@ -130,16 +130,16 @@ static int allocate(struct ml_admm *admm, struct error *err) {
 /* Starts at the given point. *started is false if K has no Cholesky factor. */
 static int begin(struct ml_admm *admm, const struct ml_admm_start *start, bool *started,
                  struct error *err) {
-    struct splitting *splitting = &admm->splitting;
+    struct admm *method = &admm->method;
     size_t n = admm->n, q = admm->q;
     if (fill_matrix(admm, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
-        memcpy(splitting->Z + i * q, start->beta + i * start->width, q * sizeof(double));
+        memcpy(method->Z + i * q, start->beta + i * start->width, q * sizeof(double));
         memcpy(admm->product + i * q, start->scores + i * start->width, q * sizeof(double));
     }
-    *started = splitting_start(splitting, admm->constant, NULL, admm->product) == 0;
+    *started = admm_start(method, admm->constant, NULL, admm->product) == 0;
     return 0;
 }
 
@@ -178,7 +178,7 @@ void ml_admm_free(struct ml_admm *admm) {
     for (size_t w = 0; admm->scratch && w < threads_count(admm->problem->threads); w++) {
         ml_scratch_free(admm->scratch[w]);
     }
-    splitting_free(&admm->splitting);
+    admm_free(&admm->method);
     free(admm->scratch);
     free(admm->conjugate);
     free(admm->product);
@@ -213,7 +213,7 @@ static void offer_primal(struct ml_admm *admm, const double *coefficients, doubl
     if (primal < admm->best_primal) {
         admm->best_primal = primal;
         memcpy(admm->coefficients, coefficients, admm->n * admm->q * sizeof *coefficients);
-        memcpy(admm->bias, admm->splitting.bias, admm->q * sizeof *admm->bias);
+        memcpy(admm->bias, admm->method.bias, admm->q * sizeof *admm->bias);
     }
 }
 
@@ -223,7 +223,7 @@ static double gain_of(const struct ml_admm *admm, double *conjugate) {
     *conjugate = 0;
     for (size_t i = 0; i < admm->n; i++) {
         struct ml_block block = block_of(admm, i);
-        const double *beta = admm->splitting.Z + i * admm->q;
+        const double *beta = admm->method.Z + i * admm->q;
         for (uint32_t p = 0; p < block.n_relevant; p++) {
             gain += beta[block.relevant[p]];
         }
@@ -235,7 +235,7 @@ static double gain_of(const struct ml_admm *admm, double *conjugate) {
 /* Keeps the best multiple of Z, whose squared norm is `norm`, if it is the better dual point.
  * unbalanced: cost of sums over rows that are not 0, for a free bias. */
 static void offer_dual(struct ml_admm *admm, double norm, double unbalanced) {
-    const struct splitting *splitting = &admm->splitting;
+    const struct admm *method = &admm->method;
     double conjugate, gain = gain_of(admm, &conjugate) - unbalanced;
     double scale = gain / (norm + 2 * conjugate);
     scale = scale < 1 ? fmax(scale, 0) : 1;
@@ -247,15 +247,14 @@ static void offer_dual(struct ml_admm *admm, double norm, double unbalanced) {
     admm->best_dual = dual;
     admm->scale = scale;
     for (size_t j = 0; j < size; j++) {
-        admm->dual[j] =
-            admm->loss == ML_HINGE ? scale * splitting->Z[j] : -splitting->rho * splitting->W[j];
+        admm->dual[j] = admm->loss == ML_HINGE ? scale * method->Z[j] : -method->rho * method->W[j];
     }
 }
 
 /* Estimated cost of sums of Z over rows that are not 0, if rows at a margin took them. Only a
  * certificate gives the true bound. */
 static double cost_of_imbalance(const struct ml_admm *admm) {
-    const double *Z = admm->splitting.Z, *bias = admm->splitting.bias;
+    const double *Z = admm->method.Z, *bias = admm->method.bias;
     double cost_total = 0;
     for (size_t k = 0; k < admm->q; k++) {
         double sum = 0;
@@ -268,19 +267,19 @@ static double cost_of_imbalance(const struct ml_admm *admm) {
 }
 
 static void evaluate(struct ml_admm *admm) {
-    struct splitting *splitting = &admm->splitting;
+    struct admm *method = &admm->method;
     size_t n = admm->n, q = admm->q, size = n * q;
-    const double *bias = splitting->bias;
+    const double *bias = method->bias;
     double *product = admm->product;
-    double norm = array_dot(splitting->U, splitting->S, size);
-    offer_primal(admm, splitting->U, norm, splitting->S);
-    splitting_product(splitting, splitting->Z, product);
-    norm = array_dot(splitting->Z, product, size);
+    double norm = array_dot(method->U, method->S, size);
+    offer_primal(admm, method->U, norm, method->S);
+    admm_product(method, method->Z, product);
+    norm = array_dot(method->Z, product, size);
     for (size_t i = 0; admm->free_bias && i < n; i++) {
         array_add(product + i * q, 1, bias, q);
     }
     offer_dual(admm, norm, admm->free_bias ? cost_of_imbalance(admm) : 0);
-    offer_primal(admm, splitting->Z, norm, product);
+    offer_primal(admm, method->Z, norm, product);
 }
 
 /* ---- running ---- */
@@ -320,7 +319,7 @@ void ml_admm_run(struct ml_admm *admm, double epsilon, double min_scale,
                  const struct monitor *monitor, struct ml_fit *fit) {
     enum stop_reason stop = STOP_REACHED;
     for (unsigned t = 1; !stop && !is_reached(admm, epsilon, min_scale); t++) {
-        if (splitting_iterate(&admm->splitting) < 0) {
+        if (admm_iterate(&admm->method) < 0) {
             stop = STOP_ROUNDING;
             break;
         }

@@ -36,7 +36,7 @@ static struct ml_fit run_admm(const struct bed *bed, const struct ml_rows *rows,
     if (cost < SMALL) {
         set_halves(rows, loss, cost, beta, scores);
     }
-    CHECK(isfinite(ml_admm_work(&bed->problem, rows)), "no memory for splitting");
+    CHECK(isfinite(ml_admm_work(&bed->problem, rows)), "no memory for ADMM");
     MUST(ml_admm_create(made, &bed->problem, rows, loss, cost, setup->bias * setup->bias,
                         setup->free_bias, &start, &err));
     CHECK(*made, "no factor");
