@@ -36,7 +36,7 @@ struct plane {
     uint64_t used; /* the last iteration in which its weight was positive */
 };
 
-struct bundle {
+struct cutting_planes {
     const struct score_map *map;
     const struct risk *risk;
     struct plane *plane;
@@ -52,37 +52,37 @@ struct bundle {
     double best_risk, best_norm;
 };
 
-static size_t dimension(const struct bundle *bundle) {
-    return bundle->map->dimension;
+static size_t dimension(const struct cutting_planes *planes) {
+    return planes->map->dimension;
 }
 
 /* |f|^2 of weights with scores s. */
-static double norm(const struct bundle *bundle, const double *weights, const double *s) {
-    const double *other = bundle->map->primal ? weights : s;
-    return array_dot(weights, other, dimension(bundle));
+static double norm(const struct cutting_planes *planes, const double *weights, const double *s) {
+    const double *other = planes->map->primal ? weights : s;
+    return array_dot(weights, other, dimension(planes));
 }
 
-static int grow(struct bundle *bundle, struct error *err) {
-    size_t old = bundle->capacity, capacity = old ? 2 * old : 32;
-    const double *G = bundle->G, *mu = bundle->mu;
-    if (memory_grow(&bundle->plane, old, capacity, sizeof *bundle->plane, "planes", err) < 0) {
+static int grow(struct cutting_planes *planes, struct error *err) {
+    size_t old = planes->capacity, capacity = old ? 2 * old : 32;
+    const double *G = planes->G, *mu = planes->mu;
+    if (memory_grow(&planes->plane, old, capacity, sizeof *planes->plane, "planes", err) < 0) {
         return -1;
     }
-    const struct array_part parts[] = {{&bundle->G, capacity * capacity},
-                                       {&bundle->scaled, capacity * capacity},
-                                       {&bundle->linear, capacity},
-                                       {&bundle->mu, capacity}};
+    const struct array_part parts[] = {{&planes->G, capacity * capacity},
+                                       {&planes->scaled, capacity * capacity},
+                                       {&planes->linear, capacity},
+                                       {&planes->mu, capacity}};
     double *master = arrays_create(parts, sizeof parts / sizeof parts[0], "planes", err);
     if (!master) {
         return -1;
     }
-    for (size_t t = 0; t < bundle->n_planes; t++) {
-        memcpy(bundle->G + t * capacity, G + t * old, bundle->n_planes * sizeof *G);
-        bundle->mu[t] = mu[t];
+    for (size_t t = 0; t < planes->n_planes; t++) {
+        memcpy(planes->G + t * capacity, G + t * old, planes->n_planes * sizeof *G);
+        planes->mu[t] = mu[t];
     }
-    free(bundle->master);
-    bundle->master = master;
-    bundle->capacity = capacity;
+    free(planes->master);
+    planes->master = master;
+    planes->capacity = capacity;
     return 0;
 }
 
@@ -94,62 +94,62 @@ static void free_plane(struct plane *plane) {
 
 /* Adds the plane (g, offset) with weight 0; `cut`: it is the risk's last one, with rounding and
  * record. */
-static int add_plane(struct bundle *bundle, const double *g, double offset, bool cut,
+static int add_plane(struct cutting_planes *planes, const double *g, double offset, bool cut,
                      struct error *err) {
-    const struct score_map *map = bundle->map;
-    if (bundle->n_planes == bundle->capacity && grow(bundle, err) < 0) {
+    const struct score_map *map = planes->map;
+    if (planes->n_planes == planes->capacity && grow(planes, err) < 0) {
         return -1;
     }
-    struct plane plane = {.offset = offset, .used = bundle->iteration};
-    if (offset > 0 && bundle->risk->rounding) {
-        plane.rounding = bundle->risk->rounding(bundle->risk->context);
+    struct plane plane = {.offset = offset, .used = planes->iteration};
+    if (offset > 0 && planes->risk->rounding) {
+        plane.rounding = planes->risk->rounding(planes->risk->context);
     }
     plane.a = memory_array(map->dimension, sizeof *plane.a, "a plane", err);
     plane.q =
         plane.a && !map->primal ? memory_array(map->n, sizeof *plane.q, "a plane", err) : NULL;
     if (!plane.a || (!plane.q && !map->primal) || map->adjoint(map, g, plane.a, err) < 0 ||
         (plane.q && map->scores(map, plane.a, plane.q, err) < 0) ||
-        (cut && bundle->risk->record &&
-         bundle->risk->record(bundle->risk->context, &plane.record, err) < 0)) {
+        (cut && planes->risk->record &&
+         planes->risk->record(planes->risk->context, &plane.record, err) < 0)) {
         free_plane(&plane);
         return -1;
     }
-    size_t p = bundle->n_planes++;
-    bundle->plane[p] = plane;
-    bundle->mu[p] = 0;
+    size_t p = planes->n_planes++;
+    planes->plane[p] = plane;
+    planes->mu[p] = 0;
     const double *side = map->primal ? plane.a : plane.q;
     for (size_t t = 0; t <= p; t++) {
-        double product = array_dot(bundle->plane[t].a, side, map->dimension);
-        bundle->G[t * bundle->capacity + p] = bundle->G[p * bundle->capacity + t] = product;
+        double product = array_dot(planes->plane[t].a, side, map->dimension);
+        planes->G[t * planes->capacity + p] = planes->G[p * planes->capacity + t] = product;
     }
     return 0;
 }
 
-static void drop_idle_planes(struct bundle *bundle) {
+static void drop_idle_planes(struct cutting_planes *planes) {
     size_t n_kept = 0;
-    for (size_t t = 0; t < bundle->n_planes; t++) {
-        if (t > 0 && bundle->plane[t].used + MAX_IDLE < bundle->iteration) {
-            free_plane(&bundle->plane[t]);
+    for (size_t t = 0; t < planes->n_planes; t++) {
+        if (t > 0 && planes->plane[t].used + MAX_IDLE < planes->iteration) {
+            free_plane(&planes->plane[t]);
             continue;
         }
         if (n_kept < t) {
-            bundle->plane[n_kept] = bundle->plane[t];
-            bundle->mu[n_kept] = bundle->mu[t];
+            planes->plane[n_kept] = planes->plane[t];
+            planes->mu[n_kept] = planes->mu[t];
             /* Row and column t move to n_kept; the rows before n_kept are in place. */
-            memmove(bundle->G + n_kept * bundle->capacity, bundle->G + t * bundle->capacity,
-                    bundle->n_planes * sizeof *bundle->G);
-            for (size_t u = 0; u < bundle->n_planes; u++) {
-                bundle->G[u * bundle->capacity + n_kept] = bundle->G[u * bundle->capacity + t];
+            memmove(planes->G + n_kept * planes->capacity, planes->G + t * planes->capacity,
+                    planes->n_planes * sizeof *planes->G);
+            for (size_t u = 0; u < planes->n_planes; u++) {
+                planes->G[u * planes->capacity + n_kept] = planes->G[u * planes->capacity + t];
             }
         }
         n_kept++;
     }
-    bundle->n_planes = n_kept;
+    planes->n_planes = n_kept;
 }
 
-int bundle_create(struct bundle **bundle, const struct score_map *map, const struct risk *risk,
-                  struct error *err) {
-    struct bundle *made = memory_zeros(1, sizeof *made, "cutting planes", err);
+int cutting_planes_create(struct cutting_planes **planes, const struct score_map *map,
+                          const struct risk *risk, struct error *err) {
+    struct cutting_planes *made = memory_zeros(1, sizeof *made, "cutting planes", err);
     if (!made) {
         return -1;
     }
@@ -164,162 +164,164 @@ int bundle_create(struct bundle **bundle, const struct score_map *map, const str
     /* The zero plane, valid since R >= 0, makes D >= 0; then the plane at f = 0. */
     double offset;
     if (!made->points || add_plane(made, made->g, 0, false, err) < 0) {
-        bundle_free(made);
+        cutting_planes_free(made);
         return -1;
     }
     made->mu[0] = 1;
     made->best_risk = risk->cut(risk->context, made->best_s, made->best_g, &offset);
     if (add_plane(made, made->best_g, offset, true, err) < 0) {
-        bundle_free(made);
+        cutting_planes_free(made);
         return -1;
     }
-    *bundle = made;
+    *planes = made;
     return 0;
 }
 
-void bundle_free(struct bundle *bundle) {
-    if (!bundle) {
+void cutting_planes_free(struct cutting_planes *planes) {
+    if (!planes) {
         return;
     }
-    for (size_t t = 0; t < bundle->n_planes; t++) {
-        free_plane(&bundle->plane[t]);
+    for (size_t t = 0; t < planes->n_planes; t++) {
+        free_plane(&planes->plane[t]);
     }
-    free(bundle->plane);
-    free(bundle->master);
-    free(bundle->points);
-    free(bundle);
+    free(planes->plane);
+    free(planes->master);
+    free(planes->points);
+    free(planes);
 }
 
 /* Solves the master problem for mu; computes its weights and scores, and *dual = D. */
-static int solve_master(struct bundle *bundle, double cost, double tolerance, double *dual,
+static int solve_master(struct cutting_planes *planes, double cost, double tolerance, double *dual,
                         bool *solved, struct error *err) {
-    size_t p = bundle->n_planes;
+    size_t p = planes->n_planes;
     for (size_t t = 0; t < p; t++) {
-        bundle->linear[t] = cost * bundle->plane[t].offset;
+        planes->linear[t] = cost * planes->plane[t].offset;
         for (size_t u = 0; u < p; u++) {
-            bundle->scaled[t * bundle->capacity + u] =
-                cost * cost * bundle->G[t * bundle->capacity + u];
+            planes->scaled[t * planes->capacity + u] =
+                cost * cost * planes->G[t * planes->capacity + u];
         }
     }
-    if (simplex_maximise(p, bundle->scaled, bundle->capacity, bundle->linear, tolerance, bundle->mu,
+    if (simplex_maximise(p, planes->scaled, planes->capacity, planes->linear, tolerance, planes->mu,
                          solved, err) < 0) {
         return -1;
     }
-    const struct score_map *map = bundle->map;
-    memset(bundle->master_weights, 0, map->dimension * sizeof(double));
+    const struct score_map *map = planes->map;
+    memset(planes->master_weights, 0, map->dimension * sizeof(double));
     if (!map->primal) {
-        memset(bundle->master_s, 0, map->n * sizeof(double));
+        memset(planes->master_s, 0, map->n * sizeof(double));
     }
     double offset = 0;
     for (size_t t = 0; t < p; t++) {
-        double mu = bundle->mu[t];
+        double mu = planes->mu[t];
         if (mu > 0) {
-            bundle->plane[t].used = bundle->iteration;
-            offset += mu * bundle->linear[t];
-            array_add(bundle->master_weights, -cost * mu, bundle->plane[t].a, map->dimension);
+            planes->plane[t].used = planes->iteration;
+            offset += mu * planes->linear[t];
+            array_add(planes->master_weights, -cost * mu, planes->plane[t].a, map->dimension);
             if (!map->primal) {
-                array_add(bundle->master_s, -cost * mu, bundle->plane[t].q, map->n);
+                array_add(planes->master_s, -cost * mu, planes->plane[t].q, map->n);
             }
         }
     }
-    if (map->primal && map->scores(map, bundle->master_weights, bundle->master_s, err) < 0) {
+    if (map->primal && map->scores(map, planes->master_weights, planes->master_s, err) < 0) {
         return -1;
     }
-    *dual = offset - 0.5 * norm(bundle, bundle->master_weights, bundle->master_s);
+    *dual = offset - 0.5 * norm(planes, planes->master_weights, planes->master_s);
     return 0;
 }
 
 /* Moves the best iterate towards the master's point by a line search, and adds the next plane. */
-static int step_and_cut(struct bundle *bundle, double cost, double tolerance, struct error *err) {
-    const struct score_map *map = bundle->map;
+static int step_and_cut(struct cutting_planes *planes, double cost, double tolerance,
+                        struct error *err) {
+    const struct score_map *map = planes->map;
     size_t n = map->n;
     for (size_t i = 0; i < n; i++) {
-        bundle->direction[i] = bundle->master_s[i] - bundle->best_s[i];
+        planes->direction[i] = planes->master_s[i] - planes->best_s[i];
     }
     double cross =
-        array_dot(bundle->best_weights, map->primal ? bundle->master_weights : bundle->master_s,
+        array_dot(planes->best_weights, map->primal ? planes->master_weights : planes->master_s,
                   map->dimension);
-    double master_norm = norm(bundle, bundle->master_weights, bundle->master_s);
+    double master_norm = norm(planes, planes->master_weights, planes->master_s);
     struct linesearch search = {
-        .risk = bundle->risk,
+        .risk = planes->risk,
         .cluster = map->cluster,
         .cost = cost,
-        .s = bundle->best_s,
-        .d = bundle->direction,
-        .norm = bundle->best_norm,
-        .mixed = cross - bundle->best_norm,
-        .curvature = fmax(0, master_norm - 2 * cross + bundle->best_norm),
-        .value = bundle->best_risk,
-        .slope = cluster_total(map->cluster, array_dot(bundle->best_g, bundle->direction, n)),
+        .s = planes->best_s,
+        .d = planes->direction,
+        .norm = planes->best_norm,
+        .mixed = cross - planes->best_norm,
+        .curvature = fmax(0, master_norm - 2 * cross + planes->best_norm),
+        .value = planes->best_risk,
+        .slope = cluster_total(map->cluster, array_dot(planes->best_g, planes->direction, n)),
         .first = 1,
-        .trial = bundle->trial,
-        .g = bundle->g,
+        .trial = planes->trial,
+        .g = planes->g,
     };
     struct linesearch_result found = linesearch_minimise(&search, tolerance);
     if (found.theta > 0) {
         for (size_t k = 0; k < map->dimension; k++) {
-            bundle->best_weights[k] +=
-                found.theta * (bundle->master_weights[k] - bundle->best_weights[k]);
+            planes->best_weights[k] +=
+                found.theta * (planes->master_weights[k] - planes->best_weights[k]);
         }
-        array_add(bundle->best_s, found.theta, bundle->direction, n);
-        bundle->best_risk = found.value;
-        memcpy(bundle->best_g, bundle->g, n * sizeof *bundle->g);
-        bundle->best_norm = norm(bundle, bundle->best_weights, bundle->best_s);
+        array_add(planes->best_s, found.theta, planes->direction, n);
+        planes->best_risk = found.value;
+        memcpy(planes->best_g, planes->g, n * sizeof *planes->g);
+        planes->best_norm = norm(planes, planes->best_weights, planes->best_s);
     }
     for (size_t i = 0; i < n; i++) {
-        bundle->trial[i] = bundle->best_s[i] + CUT_AT * (bundle->master_s[i] - bundle->best_s[i]);
+        planes->trial[i] = planes->best_s[i] + CUT_AT * (planes->master_s[i] - planes->best_s[i]);
     }
     double offset;
-    bundle->risk->cut(bundle->risk->context, bundle->trial, bundle->g, &offset);
-    return add_plane(bundle, bundle->g, offset, true, err);
+    planes->risk->cut(planes->risk->context, planes->trial, planes->g, &offset);
+    return add_plane(planes, planes->g, offset, true, err);
 }
 
 /* Adds the rounding-error bounds of the combination of planes. The computed weights sum to 1 up to
  * one rounding error per plane. */
-static void add_rounding(const struct bundle *bundle, struct risk_rounding *rounding) {
-    double terms = ((double)bundle->n_planes + 4) * DBL_EPSILON;
-    for (size_t t = 0; t < bundle->n_planes; t++) {
-        const struct plane *plane = &bundle->plane[t];
-        double mu = bundle->mu[t];
+static void add_rounding(const struct cutting_planes *planes, struct risk_rounding *rounding) {
+    double terms = ((double)planes->n_planes + 4) * DBL_EPSILON;
+    for (size_t t = 0; t < planes->n_planes; t++) {
+        const struct plane *plane = &planes->plane[t];
+        double mu = planes->mu[t];
         rounding->offset += mu * (plane->rounding.offset + terms * plane->offset);
         rounding->gradient += mu * (plane->rounding.gradient + terms * plane->rounding.size);
         rounding->size += mu * plane->rounding.size;
     }
 }
 
-static int copy_fit(const struct bundle *bundle, double cost, struct fit *fit, struct error *err) {
-    size_t d = dimension(bundle);
+static int copy_fit(const struct cutting_planes *planes, double cost, struct fit *fit,
+                    struct error *err) {
+    size_t d = dimension(planes);
     fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
     if (!fit->weights || !fit->dual_weights) {
         fit_free(fit);
         return -1;
     }
-    memcpy(fit->weights, bundle->best_weights, d * sizeof(double));
-    memcpy(fit->dual_weights, bundle->master_weights, d * sizeof(double));
+    memcpy(fit->weights, planes->best_weights, d * sizeof(double));
+    memcpy(fit->dual_weights, planes->master_weights, d * sizeof(double));
     fit->dual_offset = 0;
-    for (size_t t = 0; t < bundle->n_planes; t++) {
-        fit->dual_offset += cost * bundle->mu[t] * bundle->plane[t].offset;
+    for (size_t t = 0; t < planes->n_planes; t++) {
+        fit->dual_offset += cost * planes->mu[t] * planes->plane[t].offset;
     }
-    add_rounding(bundle, &fit->rounding);
+    add_rounding(planes, &fit->rounding);
     return 0;
 }
 
-int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struct monitor *monitor,
-                 struct fit *fit, struct error *err) {
+int cutting_planes_solve(struct cutting_planes *planes, double cost, double epsilon,
+                         const struct monitor *monitor, struct fit *fit, struct error *err) {
     *fit = (struct fit){0};
     double best_gap = INFINITY;
-    int stalled = 0, zero_only = 0;
-    double primal = 0.5 * bundle->best_norm + cost * bundle->best_risk, dual = 0;
+    int stalled = 0, unsolved = 0;
+    double primal = 0.5 * planes->best_norm + cost * planes->best_risk, dual = 0;
     for (;;) {
-        bundle->iteration++;
+        planes->iteration++;
         fit->iterations++;
         double tolerance = INNER * fmin(epsilon, 1) * primal;
         bool solved;
-        if (solve_master(bundle, cost, tolerance, &dual, &solved, err) < 0) {
+        if (solve_master(planes, cost, tolerance, &dual, &solved, err) < 0) {
             return -1;
         }
-        primal = 0.5 * bundle->best_norm + cost * bundle->best_risk;
+        primal = 0.5 * planes->best_norm + cost * planes->best_risk;
         if (!isfinite(primal) || !isfinite(dual)) {
             return stop_overflow(err);
         }
@@ -333,27 +335,27 @@ int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struc
         }
         stalled = primal - dual < best_gap * (1 - 1e-6) ? 0 : stalled + 1;
         best_gap = fmin(best_gap, primal - dual);
-        zero_only = solved ? 0 : zero_only + 1;
-        if (stalled >= MAX_STALLED || zero_only >= MAX_UNSOLVED) {
+        unsolved = solved ? 0 : unsolved + 1;
+        if (stalled >= MAX_STALLED || unsolved >= MAX_UNSOLVED) {
             fit->reason = STOP_ROUNDING;
             break;
         }
-        if (step_and_cut(bundle, cost, tolerance, err) < 0) {
+        if (step_and_cut(planes, cost, tolerance, err) < 0) {
             return -1;
         }
-        drop_idle_planes(bundle);
+        drop_idle_planes(planes);
     }
     fit->primal = primal;
     fit->dual = dual;
-    return copy_fit(bundle, cost, fit, err);
+    return copy_fit(planes, cost, fit, err);
 }
 
-void bundle_visit_dual(const struct bundle *bundle, double cost,
-                       void (*visit)(void *context, double weight, const void *record),
-                       void *context) {
-    for (size_t t = 0; t < bundle->n_planes; t++) {
-        if (bundle->mu[t] > 0 && bundle->plane[t].record) {
-            visit(context, cost * bundle->mu[t], bundle->plane[t].record);
+void cutting_planes_visit_dual(const struct cutting_planes *planes, double cost,
+                               void (*visit)(void *context, double weight, const void *record),
+                               void *context) {
+    for (size_t t = 0; t < planes->n_planes; t++) {
+        if (planes->mu[t] > 0 && planes->plane[t].record) {
+            visit(context, cost * planes->mu[t], planes->plane[t].record);
         }
     }
 }

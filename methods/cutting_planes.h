@@ -21,23 +21,23 @@
 #include "fit/score_map.h"
 
 /* The planes found so far, and the best iterate. */
-struct bundle;
+struct cutting_planes;
 
-/* Creates a bundle of the zero plane (R >= 0) and the plane at f = 0. Borrows map and risk; risk->n
- * = map->n. */
-int bundle_create(struct bundle **bundle, const struct score_map *map, const struct risk *risk,
-                  struct error *err);
-void bundle_free(struct bundle *bundle);
+/* Creates the zero plane (R >= 0) and the plane at f = 0. Borrows map and risk; risk->n = map->n.
+ * The caller calls cutting_planes_free. */
+int cutting_planes_create(struct cutting_planes **planes, const struct score_map *map,
+                          const struct risk *risk, struct error *err);
+void cutting_planes_free(struct cutting_planes *planes);
 
 /* Solves to a relative gap of epsilon, starting from the planes and the best iterate of earlier
  * calls. The caller frees fit with fit_free. */
-int bundle_solve(struct bundle *bundle, double cost, double epsilon, const struct monitor *monitor,
-                 struct fit *fit, struct error *err);
+int cutting_planes_solve(struct cutting_planes *planes, double cost, double epsilon,
+                         const struct monitor *monitor, struct fit *fit, struct error *err);
 
 /* Calls visit for each plane that has positive weight mu_t in the last solve's dual point and a
  * record (fit/risk.h), with weight = cost mu_t; cost is that of the last solve. */
-void bundle_visit_dual(const struct bundle *bundle, double cost,
-                       void (*visit)(void *context, double weight, const void *record),
-                       void *context);
+void cutting_planes_visit_dual(const struct cutting_planes *planes, double cost,
+                               void (*visit)(void *context, double weight, const void *record),
+                               void *context);
 
 #endif

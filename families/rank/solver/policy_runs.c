@@ -114,11 +114,11 @@ static int planes_once(struct repeated_run *repeated, double epsilon, const stru
     const struct rank_parameters *parameters = &repeated->fitting->parameters;
     struct rank *rank = repeated->fitting->rank;
     enum rank_loss loss = parameters->loss;
-    struct bundle **bundle = &rank->bundle[loss];
-    if (!*bundle && bundle_create(bundle, &rank->map, &rank->risk[loss], err) < 0) {
+    struct cutting_planes **planes = &rank->planes[loss];
+    if (!*planes && cutting_planes_create(planes, &rank->map, &rank->risk[loss], err) < 0) {
         return -1;
     }
-    return bundle_solve(*bundle, parameters->cost, epsilon, monitor, fit, err);
+    return cutting_planes_solve(*planes, parameters->cost, epsilon, monitor, fit, err);
 }
 
 int rank_run_cutting_planes(void *state, const struct monitor *monitor, struct error *err) {

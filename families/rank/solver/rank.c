@@ -62,7 +62,7 @@ void rank_free(struct rank *rank) {
         return;
     }
     for (int loss = 0; loss < 2; loss++) {
-        bundle_free(rank->bundle[loss]);
+        cutting_planes_free(rank->planes[loss]);
         rank_risk_free(&rank->loss[loss]);
         free(rank->last[loss]);
     }
@@ -150,7 +150,7 @@ static int store_points(struct rank *rank, enum rank_loss loss, const struct fit
     if (fit->dual_scores) {
         return rank_points_add(&rank->points, 1, fit->smoothing, fit->dual_scores, err);
     }
-    bundle_visit_dual(rank->bundle[loss], 1, store_plane, &visit);
+    cutting_planes_visit_dual(rank->planes[loss], 1, store_plane, &visit);
     return visit.status;
 }
 

@@ -19,9 +19,9 @@ struct rank {
     struct rank_risk loss[2];  /* by enum rank_loss */
     struct risk risk[2];
     struct rank_certifier certifier;
-    struct bundle *bundle[2]; /* cutting planes of earlier solves, by loss; NULL before the first */
-    double *last[2];          /* weights of the last Newton solve, by loss; NULL before the first */
-    size_t n_distinct;        /* rows of the interior-point method; 0: it does not apply */
+    struct cutting_planes *planes[2]; /* of earlier solves, by loss; NULL before the first */
+    double *last[2];   /* weights of the last Newton solve, by loss; NULL before the first */
+    size_t n_distinct; /* rows of the interior-point method; 0: it does not apply */
     /* created at its first run; NULL before, or if it is impossible */
     struct rank_interior *interior;
     /* distinct rows of the preconditioned Newton system; 0: it does not apply */

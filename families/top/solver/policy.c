@@ -24,7 +24,7 @@ struct solve {
 };
 
 void top_algorithms_free(struct top_algorithms *algorithms) {
-    bundle_free(algorithms->bundle);
+    cutting_planes_free(algorithms->planes);
     top_smo_free(algorithms->smo);
     top_descent_free(algorithms->descent);
     top_risk_free(&algorithms->risk);
@@ -157,20 +157,22 @@ static int run_planes(void *state, const struct monitor *monitor, struct error *
     struct top_algorithms *algorithms = solve->algorithms;
     double cost = solve->parameters->cost;
     struct fit fit;
-    if (!algorithms->bundle) {
+    if (!algorithms->planes) {
         algorithms->table = top_risk_table(&algorithms->risk);
-        if (bundle_create(&algorithms->bundle, algorithms->map, &algorithms->table, err) < 0) {
+        if (cutting_planes_create(&algorithms->planes, algorithms->map, &algorithms->table, err) <
+            0) {
             return -1;
         }
     }
-    if (bundle_solve(algorithms->bundle, cost, solve->epsilon, monitor, &fit, err) < 0) {
+    if (cutting_planes_solve(algorithms->planes, cost, solve->epsilon, monitor, &fit, err) < 0) {
         return -1;
     }
     if (top_dual_allocate(&fit, algorithms->map->n, algorithms->map->dimension, err) < 0) {
         fit_free(&fit);
         return -1;
     }
-    bundle_visit_dual(algorithms->bundle, cost, add_plane, &(struct blocks){fit.alpha, fit.beta});
+    cutting_planes_visit_dual(algorithms->planes, cost, add_plane,
+                              &(struct blocks){fit.alpha, fit.beta});
     return take(solve, &fit, 0);
 }
 

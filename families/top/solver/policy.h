@@ -33,7 +33,7 @@ struct top_algorithms {
     struct top_risk risk;
     /* created at first use */
     struct risk table;
-    struct bundle *bundle;
+    struct cutting_planes *planes;
     struct top_smo *smo;
     struct top_descent *descent;
 };
