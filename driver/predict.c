@@ -108,7 +108,7 @@ static void warn_of_rows(const struct prediction *prediction, const char *path,
                           " values are of features that the model has never seen (%s)\n",
                           prediction->program, path, rows->n_unknown_values, rows->n_values, which);
     }
-    if (rows->flat) {
+    if (rows->constant_scores) {
         output_sink_line(
             prediction->sink,
             "%s: warning: %s: all %zu rows have the same score%s: the model tells nothing "

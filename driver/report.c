@@ -161,7 +161,7 @@ void report_notes(const struct plain_fit *fit, const struct data *data, struct o
     } else if (data->n_features == 0) {
         output_format(output, "note = no row has an index:value (if the file is CSV: "
                               "tools/convert)\n");
-    } else if (fit->solution.flat) {
+    } else if (fit->solution.constant_scores) {
         output_format(output, "note = all rows have the same score: the model tells nothing apart; "
                               "a larger cost or another kernel may help\n");
     }

@@ -100,11 +100,11 @@ static int compare_scores(struct work *work, size_t n_rows, size_t n_scores, str
         if (n_scores > 0) { /* a pair model without pairs has no scores */
             memcpy(work->first_scores, work->scores, n_scores * sizeof(double));
         }
-        work->rows.flat = true;
+        work->rows.constant_scores = true;
     }
-    for (size_t i = 0; i < n_rows && work->rows.flat; i++) {
+    for (size_t i = 0; i < n_rows && work->rows.constant_scores; i++) {
         for (size_t k = 0; k < n_scores; k++) {
-            work->rows.flat &= work->scores[i * n_scores + k] == work->first_scores[k];
+            work->rows.constant_scores &= work->scores[i * n_scores + k] == work->first_scores[k];
         }
     }
     work->rows.n += n_rows;
@@ -202,7 +202,7 @@ int test_file_predict(const struct test_file *test, double *value, struct test_r
                                   test->n_measures, value, &work.rows.measured, err);
     }
     *rows = work.rows;
-    rows->flat &= rows->n > 1;
+    rows->constant_scores &= rows->n > 1;
     close_work(&work);
     return status;
 }

@@ -37,7 +37,7 @@ struct test_file {
 struct test_rows {
     struct measured_rows measured;       /* zero where the model has no labels */
     size_t n;                            /* number of rows */
-    bool flat;                           /* there are several rows, and all have the same scores */
+    bool constant_scores;                /* there are several rows, and all have the same scores */
     uint64_t n_values, n_unknown_values; /* of a file: see model_count_unseen */
 };
 

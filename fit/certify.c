@@ -269,7 +269,8 @@ void certify_compare(struct certificate *certificate) {
         certificate->certified = false;
         certificate->failed = isfinite(primal) ? STOP_CONTRADICTORY : STOP_INFINITE;
     }
-    certificate->gap = gap_relative_to(primal, dual, certificate->nothing, certificate->paid);
+    certificate->gap =
+        gap_relative_to(primal, dual, certificate->zero_primal, certificate->rounding);
 }
 
 /* A certificate in progress. */
@@ -290,7 +291,7 @@ static int compute_bounds(struct certify *certify, struct inputs *inputs,
     const struct certify_family *family = inputs->family;
     const struct certify_evaluation *f = &inputs->f, *g = inputs->g.function ? &inputs->g : f;
     double loss[2] = {0};
-    *certificate = (struct certificate){.nothing = family->nothing};
+    *certificate = (struct certificate){.zero_primal = family->zero_primal};
     if (certify_evaluate_loss(certify, &inputs->f, family, loss, err) < 0) {
         return -1;
     }
@@ -303,13 +304,13 @@ static int compute_bounds(struct certify *certify, struct inputs *inputs,
     certificate->dual = fmax(0, bound);
     certificate->norm = sqrt(fmax(0, f->norm));
     certificate->certified = certify->definite;
-    certificate->slack = f->slack;
-    certificate->flat = certify->pair ? f->norm == 0 : !f->varies;
-    certificate->worse = !(certificate->primal <= family->nothing);
-    certificate->primal = fmin(certificate->primal, family->nothing);
-    certificate->paid = loss[1] + family->linear_rounding +
-                        0.5 * (f->rounding + g->rounding + inputs->f_shift + inputs->g_shift);
-    certificate->length = 1;
+    certificate->score_error = f->score_error;
+    certificate->constant_scores = certify->pair ? f->norm == 0 : !f->varies;
+    certificate->zero_is_better = !(certificate->primal <= family->zero_primal);
+    certificate->primal = fmin(certificate->primal, family->zero_primal);
+    certificate->rounding = loss[1] + family->linear_rounding +
+                            0.5 * (f->rounding + g->rounding + inputs->f_shift + inputs->g_shift);
+    certificate->scaling = 1;
     certify_compare(certificate);
     return isfinite(certificate->primal) && isfinite(bound) ? 0 : stop_overflow(err);
 }
@@ -319,10 +320,10 @@ static int compute_bounds(struct certify *certify, struct inputs *inputs,
 static int sharpen(struct certify *certify, struct inputs *inputs, certify_look *evaluate,
                    struct certificate *certificate, struct error *err) {
     bool sharper;
-    double paid = certificate->paid - inputs->family->linear_rounding -
+    double paid = certificate->rounding - inputs->family->linear_rounding -
                   0.5 * (inputs->f_shift + inputs->g_shift);
     bool possible = certify->definite && certify->problem->gram && !certify->pair;
-    if (!possible || certificate->gap <= inputs->family->enough ||
+    if (!possible || certificate->gap <= inputs->family->target_gap ||
         !(paid > SHARPEN * (certificate->primal - certificate->dual))) {
         return 0;
     }
@@ -390,8 +391,8 @@ static int find_scaling(const struct certify *certify, const struct inputs *inpu
     const struct certify_evaluation *f = &inputs->f;
     size_t n = certify->map->n, k = f->k;
     const double *bias = f->function->bias;
-    if (!inputs->family->lengthen || !certify->definite ||
-        certificate->gap <= inputs->family->enough) {
+    if (!inputs->family->compute_scaling || !certify->definite ||
+        certificate->gap <= inputs->family->target_gap) {
         return 0;
     }
     double *scaled = memory_array(n, (k + 1) * sizeof *scaled, "a certificate", err);
@@ -414,7 +415,7 @@ static int find_scaling(const struct certify *certify, const struct inputs *inpu
         status = try_scalings(certify, inputs, s, best.stretch / COARSE * FINE,
                               best.stretch * COARSE, FINE, scaled, &best, err);
     }
-    certificate->length = 1 + best.stretch;
+    certificate->scaling = 1 + best.stretch;
     free(scaled);
     free(own);
     return status;
@@ -444,7 +445,8 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
 enum stop_reason certify_reason(const struct certificate *certificate, enum stop_reason reason) {
     bool blamed = reason == STOP_ROUNDING || reason == STOP_FLOAT_KERNEL;
     double gap = certificate->primal - certificate->dual;
-    return blamed && 2 * (certificate->paid + certificate->lost) < gap ? STOP_STALLED : reason;
+    return blamed && 2 * (certificate->rounding + certificate->solver_rounding) < gap ? STOP_STALLED
+                                                                                      : reason;
 }
 
 void certify_conclude(const struct certificate *certificate, double epsilon,
@@ -453,9 +455,9 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
     solution->primal = certificate->primal;
     solution->dual = certificate->certified ? certificate->dual : 0;
     solution->gap = certificate->certified ? certificate->gap : NAN;
-    solution->norm = certificate->worse ? 0 : certificate->norm;
+    solution->norm = certificate->zero_is_better ? 0 : certificate->norm;
     solution->certified = certificate->certified;
-    solution->flat = certificate->flat || certificate->worse;
+    solution->constant_scores = certificate->constant_scores || certificate->zero_is_better;
     solution->converged = reached;
     solution->reason = reached               ? STOP_REACHED
                        : certificate->failed ? certificate->failed
@@ -464,9 +466,12 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
                            : STOP_INDEFINITE;
 }
 
-void certify_zero_solution(const struct problem *problem, double nothing,
+void certify_zero_solution(const struct problem *problem, double zero_primal,
                            struct solution *solution) {
-    struct certificate zero = {.primal = nothing, .nothing = nothing, .flat = true, .worse = true};
+    struct certificate zero = {.primal = zero_primal,
+                               .zero_primal = zero_primal,
+                               .constant_scores = true,
+                               .zero_is_better = true};
     zero.certified = !problem->gram || kernel_definite(gram_rows(problem->gram)->kernel);
     certify_compare(&zero);
     certify_conclude(&zero, 0, STOP_TIME, solution);
@@ -489,9 +494,9 @@ void certify_add(struct certificate *sum, double primal, double dual,
     sum->primal = lost > 0 ? nextafter(sum->primal, INFINITY) : sum->primal;
     sum->dual = add_exactly(sum->dual, dual, &lost);
     sum->dual = lost < 0 ? nextafter(sum->dual, -INFINITY) : sum->dual;
-    sum->nothing += certificate->nothing;
-    sum->paid += certificate->paid;
-    sum->flat &= certificate->flat || certificate->worse;
+    sum->zero_primal += certificate->zero_primal;
+    sum->rounding += certificate->rounding;
+    sum->constant_scores &= certificate->constant_scores || certificate->zero_is_better;
     sum->certified &= certificate->certified;
     sum->failed = sum->failed ? sum->failed : certificate->failed;
 }
@@ -512,7 +517,7 @@ void certify_sum(const struct certificate *sum, bool convex, double epsilon,
         solution->converged = false;
         solution->reason = whole.failed;
     }
-    solution->flat = whole.flat;
+    solution->constant_scores = whole.constant_scores;
 }
 
 void certify_take_better_dual(struct certificate *certificate, const struct certificate *other) {
@@ -521,7 +526,8 @@ void certify_take_better_dual(struct certificate *certificate, const struct cert
         certify_compare(certificate);
     }
     if (other->certified) {
-        double own = other->primal - other->lost;
-        certificate->lost = fmax(certificate->lost, fmin(certificate->primal, other->primal) - own);
+        double own = other->primal - other->solver_rounding;
+        certificate->solver_rounding =
+            fmax(certificate->solver_rounding, fmin(certificate->primal, other->primal) - own);
     }
 }

@@ -61,30 +61,32 @@ struct certify_family {
 
     double linear;          /* the linear part of D at a feasible dual point */
     double linear_rounding; /* bound of its error */
-    double nothing;         /* the primal of the zero solution f = 0, with the best free bias */
-    double enough;          /* target gap: below it the sharper rounding-error bounds are not tried;
-                               0: they are tried whenever rounding is a large part of the gap */
-    bool lengthen;          /* compute certificate.length */
+    double zero_primal;     /* the primal of the zero solution f = 0, with the best free bias */
+    /* Sharper rounding-error bounds are tried if the gap is larger and rounding is a large part of
+     * it; 0: whenever that is so. */
+    double target_gap;
+    bool compute_scaling; /* compute certificate.scaling */
 };
 
 struct certificate {
-    double primal, dual; /* dual <= optimum <= primal, rounding errors included */
-    double norm;         /* |f| */
-    double nothing;      /* primal of the zero solution, from the family */
-    double paid;         /* rounding-error bounds that primal and dual include, summed */
-    double lost;    /* further loss of the primal to rounding, an estimate of the solver; else 0 */
-    double slack;   /* bound of the error of the scores */
-    bool certified; /* false: the kernel matrix over the problem's rows is not positive
-                       semidefinite, and dual has no meaning; or one of the bounds is false: */
+    double primal, dual;    /* dual <= optimum <= primal, rounding errors included */
+    double norm;            /* |f| */
+    double zero_primal;     /* primal of the zero solution, from the family */
+    double rounding;        /* rounding-error bounds that primal and dual include, summed */
+    double solver_rounding; /* the solver's estimate of a further loss of the primal to rounding */
+    double score_error;     /* bound of the error of the scores */
+    /* false: the kernel matrix over the problem's rows is not positive semidefinite, and dual has
+     * no meaning; or one of the bounds is false, see `failed` */
+    bool certified;
     enum stop_reason failed; /* STOP_CONTRADICTORY or STOP_INFINITE if a bound is false; else 0 */
-    double gap;    /* (primal - dual) / primal, with a tiny fraction of `nothing` as the least
-                   denominator; 0 if the bounds contradict each other, since no solver can then get
-                   closer */
-    double length; /* primal scaling factor: f times this has a much smaller gap, by the scores
-                      computed here; 1: there is none, or it was not computed */
-    bool flat;     /* the scores are constant over all rows, up to rounding */
-    bool worse;    /* f = 0 has a lower primal: `primal` is that of f = 0, and the family should
-                      return the zero solution */
+    /* (primal - dual) / primal, with a tiny fraction of zero_primal as the least denominator; 0 if
+     * the bounds contradict each other, since no solver can then get closer */
+    double gap;
+    /* primal scaling factor: f times this has a much smaller gap, by the scores computed here; 1:
+     * there is none, or it was not computed */
+    double scaling;
+    bool constant_scores; /* the scores are constant over all rows, up to rounding */
+    bool zero_is_better; /* f = 0 has a lower primal, which `primal` is: return the zero solution */
 };
 
 /* Sets the gap from the two bounds after a change of either. Both include their rounding-error
@@ -93,7 +95,8 @@ struct certificate {
 void certify_compare(struct certificate *certificate);
 
 /* Takes the dual bound of another certificate of the same problem if it is certified and higher.
- * Also raises `lost` to the excess of the lower primal over the other's primal less its `lost`. */
+ * Also raises `solver_rounding` to the excess of the lower primal over the other's primal less its
+ * `solver_rounding`. */
 void certify_take_better_dual(struct certificate *certificate, const struct certificate *other);
 
 /* Adds the bounds of one problem to those of a sum of problems, rounded outwards. */
@@ -116,9 +119,10 @@ enum stop_reason certify_reason(const struct certificate *certificate, enum stop
 void certify_conclude(const struct certificate *certificate, double epsilon,
                       enum stop_reason reason, struct solution *solution);
 
-/* The solution f = 0 of a fit that has no time left: the primal is `nothing`, and the dual bound 0
- * if all kernels of this kind are positive semidefinite. The weights are set by the caller. */
-void certify_zero_solution(const struct problem *problem, double nothing,
+/* The solution f = 0 of a fit that has no time left: the primal is `zero_primal`, and the dual
+ * bound 0 if all kernels of this kind are positive semidefinite. The weights are set by the
+ * caller. */
+void certify_zero_solution(const struct problem *problem, double zero_primal,
                            struct solution *solution);
 
 /* A sum of products of two nonnegative numbers, rounded upwards: exact if all operations are, else

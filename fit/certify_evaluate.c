@@ -302,7 +302,7 @@ static int add_loss(const struct certify *certify, struct certify_evaluation *of
         if (!isfinite(error[i])) {
             return stop_overflow(err);
         }
-        of_f->slack = fmax(of_f->slack, error[i]);
+        of_f->score_error = fmax(of_f->score_error, error[i]);
         of_f->first_error = first + i == 0 ? error[i] : of_f->first_error;
         for (size_t c = 0; c < k; c++) {
             of_f->first[c] = first + i == 0 ? s[i * k + c] : of_f->first[c];
@@ -335,13 +335,13 @@ static int reduce_over_processes(struct cluster *cluster, size_t n, struct certi
         maxima[2 * c] = n > 0 ? of_f->first[c] : -INFINITY;
         maxima[2 * c + 1] = n > 0 ? -of_f->first[c] : -INFINITY;
     }
-    maxima[2 * k] = of_f->slack;
+    maxima[2 * k] = of_f->score_error;
     maxima[2 * k + 1] = of_f->varies;
     cluster_max(cluster, maxima, 2 * k + 2);
-    of_f->slack = maxima[2 * k];
+    of_f->score_error = maxima[2 * k];
     of_f->varies = maxima[2 * k + 1] > 0;
     for (size_t c = 0; c < k; c++) {
-        of_f->varies |= maxima[2 * c] + maxima[2 * c + 1] > 4 * of_f->slack;
+        of_f->varies |= maxima[2 * c] + maxima[2 * c + 1] > 4 * of_f->score_error;
     }
     free(maxima);
     cluster_sum(cluster, loss, 2);
@@ -366,12 +366,12 @@ int certify_evaluate_loss(const struct certify *certify, struct certify_evaluati
     const struct certify_function *f = of_f->function;
     size_t n = certify->map->n, k = of_f->k;
     size_t block = family->block > 0 && family->block < n ? family->block : n;
-    bool keep = of_f->s || family->lengthen;
+    bool keep = of_f->s || family->compute_scaling;
     double *error = memory_array(keep ? n : block, sizeof *error, "a certificate", err);
     double *s = of_f->s ? NULL : memory_array(block, k * sizeof *s, "a certificate", err);
     free(of_f->first);
     of_f->first = memory_array(k, sizeof *of_f->first, "a certificate", err);
-    of_f->slack = 0;
+    of_f->score_error = 0;
     of_f->varies = false;
     int status = error && of_f->first && (s || of_f->s) ? 0 : -1;
     if (status == 0 && certify->map->primal) {

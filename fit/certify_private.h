@@ -52,7 +52,7 @@ struct certify_evaluation {
     bool biased;        /* s includes the bias */
     bool varies;        /* another row has different scores */
     bool is_dd;         /* s was recomputed in double-double; the function's `exact` is not used */
-    double slack;       /* the largest error bound of a score */
+    double score_error; /* the largest error bound of a score */
 };
 
 /* Evaluates |f|^2 and the error bounds of the scores, for kernels the scores too; the same for g

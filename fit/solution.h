@@ -17,9 +17,9 @@ struct solution {
     struct pair_coefficient
         *pairs; /* coefficients of pair features, by problem row; then weights is NULL */
     size_t n_pairs;
-    double primal, dual; /* if certified: dual <= optimum <= primal, rounding errors included */
-    double norm;         /* |f|, over all outputs; 0 if it was not evaluated */
-    bool flat;           /* all rows have the same scores, up to rounding */
+    double primal, dual;  /* if certified: dual <= optimum <= primal, rounding errors included */
+    double norm;          /* |f|, over all outputs; 0 if it was not evaluated */
+    bool constant_scores; /* all rows have the same scores, up to rounding */
     const char *zero; /* a static sentence that says why w = 0 is optimal; NULL: not known to be */
     double gap;       /* relative duality gap; NAN: there is no bound on the optimum */
     uint64_t iterations;

@@ -152,7 +152,7 @@ static int grow(struct growth *growth, const struct low_rank_goal *goal, struct 
     struct random random;
     double total_trace = sum_of(low->rest, low->n), remaining = total_trace;
     random_start(&random, goal->seed, RANDOM_STREAM);
-    while (low->rank + BLOCK <= goal->most && remaining > goal->enough * total_trace) {
+    while (low->rank + BLOCK <= goal->max_rank && remaining > goal->residual * total_trace) {
         draw(growth, remaining, &random);
         if (growth->m > 0 && factor_pivots(growth, err) < 0) {
             return -1;
@@ -198,7 +198,7 @@ static int make_columns(struct low_rank *low, const struct gram *gram, const uin
 }
 
 double low_rank_bytes(size_t n, const struct low_rank_goal *goal) {
-    double width = (double)goal->most + 1, k = (double)goal->k;
+    double width = (double)goal->max_rank + 1, k = (double)goal->k;
     double wide = ((double)n + width + k) * width + (BLOCK + 2) * (double)n;
     double narrow = ((double)n + PARTS * k) * width + (double)n * k;
     return wide * sizeof(double) + narrow * sizeof(float);
@@ -207,7 +207,7 @@ double low_rank_bytes(size_t n, const struct low_rank_goal *goal) {
 int low_rank_create(struct low_rank *low, const struct gram *gram, const uint32_t *rows, size_t n,
                     const double *diagonal, const struct low_rank_goal *goal,
                     struct threads *threads, struct error *err) {
-    size_t width = goal->most + 1; /* one more for a constant */
+    size_t width = goal->max_rank + 1; /* one more for a constant */
     *low = (struct low_rank){.n = n, .width = width, .k = goal->k, .threads = threads};
     const struct array_part parts[] = {{&low->L, n * width},
                                        {&low->rest, n},

@@ -35,9 +35,9 @@ struct low_rank {
 
 /* The rank and accuracy of a surrogate. */
 struct low_rank_goal {
-    size_t most;   /* the largest number of columns; fewer if they leave */
-    double enough; /* at most this fraction of the trace */
-    size_t k;      /* right-hand sides of later systems */
+    size_t max_rank; /* the largest number of columns; fewer if they leave */
+    double residual; /* at most this fraction of the trace */
+    size_t k;        /* right-hand sides of later systems */
     uint64_t seed;
 };
 

@@ -205,9 +205,9 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
                                           .loss = evaluate_loss,
                                           .linear = linear,
                                           .linear_rounding = linear > 0 ? unit * linear + under : 0,
-                                          .nothing = mc_zero_loss(task, cost),
-                                          .enough = dual->enough,
-                                          .lengthen = dual->lengthen};
+                                          .zero_primal = mc_zero_loss(task, cost),
+                                          .target_gap = dual->target_gap,
+                                          .compute_scaling = dual->compute_scaling};
     int status = certify_bounds(task->certify, k, &f, &g, &family, &fit->certificate, err);
     free(error);
     fit->primal = fit->certificate.primal;
@@ -215,7 +215,7 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
     return status;
 }
 
-bool mc_is_rounding(const struct certificate *certificate, double paid) {
-    double rest = certificate->primal - certificate->dual - paid;
-    return certificate->certified && rest <= NEGLIGIBLE * paid;
+bool mc_is_rounding(const struct certificate *certificate, double rounding) {
+    double rest = certificate->primal - certificate->dual - rounding;
+    return certificate->certified && rest <= NEGLIGIBLE * rounding;
 }

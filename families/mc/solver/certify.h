@@ -19,8 +19,8 @@ struct mc_dual {
                         the feature-norm bounds of certify are used */
     const double *exact[2]; /* kernels: (n, k) exact scores of the fit's weights and of `weights`,
                                within 4 units, without the constant feature; NULL: computed */
-    double enough;          /* the target gap, see certify_family */
-    bool lengthen;          /* compute the certificate's primal scaling factor */
+    double target_gap;      /* the target gap, see certify_family */
+    bool compute_scaling;   /* compute the certificate's primal scaling factor */
 };
 
 /* An upper bound of the primal at W = 0. All processes call it. */
@@ -32,8 +32,8 @@ double mc_zero_loss(const struct mc_task *task, double cost);
 int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
                struct mc_fit *fit, struct error *err);
 
-/* Whether the gap is hardly more than `paid`, the rounding-error bounds, with or without what is
- * lost to rounding: then it cannot become smaller. */
-bool mc_is_rounding(const struct certificate *certificate, double paid);
+/* Whether the gap is hardly more than `rounding`, the rounding-error bounds, with or without what
+ * is lost to rounding: then it cannot become smaller. */
+bool mc_is_rounding(const struct certificate *certificate, double rounding);
 
 #endif

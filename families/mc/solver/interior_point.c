@@ -409,8 +409,8 @@ static int certify_points(struct mc_interior *mc, double cost, double epsilon, d
     struct mc_dual dual = {.alpha = &alpha,
                            .weights = W,
                            .bias = fit->bias ? bias : NULL,
-                           .enough = epsilon,
-                           .lengthen = true};
+                           .target_gap = epsilon,
+                           .compute_scaling = true};
     int status = mc_alpha_create(&alpha, mc->n, mc->k, err) < 0 ? -1 : take_alpha(mc, &alpha, err);
     if (status == 0) {
         adjoint(mc, mc->a, mc->w);
@@ -421,12 +421,12 @@ static int certify_points(struct mc_interior *mc, double cost, double epsilon, d
             status = take_weights(mc, mc->w, W, bias, err);
         }
         status = status < 0 ? -1 : certify_rescaled(mc, cost, 1, &dual, fit, err);
-        double scaling = fit->certificate.length, factor = scaling, best = 1, min = fit->primal;
+        double scaling = fit->certificate.scaling, factor = scaling, best = 1, min = fit->primal;
         for (int t = 0; status == 0 && t < MAX_RESCALINGS && scaling > 1; t++) {
             status = certify_rescaled(mc, cost, factor, &dual, fit, err);
             best = fit->primal < min ? factor : best;
             min = fmin(min, fit->primal);
-            scaling = fit->certificate.length;
+            scaling = fit->certificate.scaling;
             factor *= scaling;
         }
         if (status == 0 && fit->primal > min) {
@@ -461,7 +461,7 @@ static int run(void *context, double epsilon, const struct monitor *monitor, str
     if (certify(mc, fit, err) < 0) {
         return -1;
     }
-    fit->certificate.lost = fmax(0, fit->primal - mc->fit.primal);
+    fit->certificate.solver_rounding = fmax(0, fit->primal - mc->fit.primal);
     return 0;
 }
 

@@ -165,8 +165,8 @@ static int certify_scores(const struct mc_kernel *kernel, const double *bias, co
                            .bias = bias,
                            .exact = {scores, scores ? scores + kernel->n * kernel->k : NULL},
                            .q = kernel->q,
-                           .enough = kernel->epsilon,
-                           .lengthen = true};
+                           .target_gap = kernel->epsilon,
+                           .compute_scaling = true};
     return mc_certify(kernel->task, kernel->cost, &dual, NULL, fit, err);
 }
 
@@ -198,13 +198,13 @@ static int certify_scaled(struct mc_kernel *kernel, const struct points *points,
 static int rescale(struct mc_kernel *kernel, const struct points *points, struct mc_fit *fit,
                    struct error *err) {
     struct certificate best = fit->certificate;
-    double scale = kernel->scale, next = scale * best.length;
+    double scale = kernel->scale, next = scale * best.scaling;
     int status = 0;
     for (int t = 0;
          t < MAX_RESCALINGS && status == 0 && next > kernel->scale && best.gap > kernel->epsilon;
          t++) {
         status = certify_scaled(kernel, points, next, fit, err);
-        next = kernel->scale * (1 + RESCALING_GROWTH * (fit->certificate.length - 1));
+        next = kernel->scale * (1 + RESCALING_GROWTH * (fit->certificate.scaling - 1));
         bool better = fit->primal < best.primal;
         scale = better ? kernel->scale : scale;
         certify_take_better_dual(better ? &fit->certificate : &best,
@@ -221,10 +221,10 @@ static int rescale(struct mc_kernel *kernel, const struct points *points, struct
     return status;
 }
 
-/* Sets certificate.lost: how much the certified primal exceeds the one that the solver found,
- * because of the rounding of scores and coefficients. */
+/* Sets certificate.solver_rounding: how much the certified primal exceeds the one that the solver
+ * found, because of the rounding of scores and coefficients. */
 static void set_lost(double primal, struct mc_fit *fit) {
-    fit->certificate.lost = fmax(0, fit->primal - primal);
+    fit->certificate.solver_rounding = fmax(0, fit->primal - primal);
 }
 
 /* F = the exact scores of B; scores (2, n, k) = those of scale B and of B, without the bias. */

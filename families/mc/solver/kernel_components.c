@@ -108,7 +108,7 @@ static int copy_component(struct joint_point *whole, size_t k, const uint32_t *r
     for (size_t i = 0; status == 0 && i < n; i++) {
         mc_alpha_load(&fit->alpha, i, alpha);
         status = mc_alpha_store(&whole->alpha, row[i], alpha, err);
-        for (size_t c = 0; c < k && !fit->certificate.worse; c++) {
+        for (size_t c = 0; c < k && !fit->certificate.zero_is_better; c++) {
             whole->weights[row[i] * k + c] = fit->weights[i * k + c];
         }
     }

@@ -32,8 +32,8 @@ static const double ACTIVE_SET_WORK = 1;
 
 static struct low_rank_goal goal_of(const struct mc_kernel *kernel) {
     size_t max = kernel->n / ROWS_PER_COLUMN;
-    return (struct low_rank_goal){.most = max < MAX_COLUMNS ? max : MAX_COLUMNS,
-                                  .enough = TARGET_RESIDUAL,
+    return (struct low_rank_goal){.max_rank = max < MAX_COLUMNS ? max : MAX_COLUMNS,
+                                  .residual = TARGET_RESIDUAL,
                                   .k = kernel->k,
                                   .seed = kernel->task->seed};
 }
@@ -41,7 +41,7 @@ static struct low_rank_goal goal_of(const struct mc_kernel *kernel) {
 double mc_kernel_surrogate_work(const struct mc_kernel *kernel) {
     struct low_rank_goal goal = goal_of(kernel);
     size_t bytes = kernel->task->problem->cache_bytes;
-    double n = (double)kernel->n, k = (double)kernel->k, max = (double)goal.most;
+    double n = (double)kernel->n, k = (double)kernel->k, max = (double)goal.max_rank;
     double max_free = MC_ACTIVE_MAX;
     bool fits = admm_fits(kernel->n, kernel->k, &goal, bytes);
     double work = n * max * (max + 2 * TYPICAL_ITERATIONS * k) +

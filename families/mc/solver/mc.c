@@ -197,7 +197,7 @@ int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct
     certify_conclude(&fit.certificate, parameters->epsilon,
                      fit.reason ? fit.reason : STOP_OUTER_ITERATIONS, solution);
     size_t k = solution->n_outputs;
-    if (fit.certificate.worse) { /* the zero solution, whose primal is certified, is better */
+    if (fit.certificate.zero_is_better) { /* its primal is the certified one */
         memset(solution->weights, 0, weight_rows(mc) * k * sizeof *solution->weights);
         for (size_t c = 0; solution->bias && c < k; c++) {
             solution->bias[c] = 0;

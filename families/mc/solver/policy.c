@@ -288,7 +288,8 @@ int mc_policy_solve(struct mc_state *state, const struct monitor *monitor, struc
         return -1;
     }
     const struct certificate *found = &state->fit->certificate;
-    if (!is_linear(state) && !is_done(state) && mc_is_rounding(found, found->paid + found->lost)) {
+    if (!is_linear(state) && !is_done(state) &&
+        mc_is_rounding(found, found->rounding + found->solver_rounding)) {
         state->fit->reason = STOP_ROUNDING;
     }
     return 0;

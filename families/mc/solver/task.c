@@ -74,7 +74,7 @@ static int run_once(void *context, double epsilon, struct tolerance_result *end,
     const struct certificate *certificate = &fit->certificate;
     if (!fit->unsolved && certificate->gap <= outer->goal->epsilon) {
         fit->reason = STOP_REACHED;
-    } else if (!fit->reason && mc_is_rounding(certificate, certificate->paid)) {
+    } else if (!fit->reason && mc_is_rounding(certificate, certificate->rounding)) {
         fit->reason = STOP_ROUNDING;
     }
     *end = (struct tolerance_result){.gap = certificate->certified ? certificate->gap : (double)NAN,

@@ -194,9 +194,9 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
         .linear_rounding = 2 * unit * rounding.total_size +
                            cost_of_balance(claim, &rounding, largest) +
                            rounding.underflow * (2 + rounding.max_ratio * rounding.max_ratio),
-        .nothing = ml_loss_of_zero(rows, claim->cost),
-        .enough = claim->epsilon,
-        .lengthen = true};
+        .zero_primal = ml_loss_of_zero(rows, claim->cost),
+        .target_gap = claim->epsilon,
+        .compute_scaling = true};
     int status = certify_bounds(certify, rows->q, claim->f, &g, &family, certificate, err);
     free(rounding.error);
     return status;

@@ -130,7 +130,7 @@ static int solve_to(void *context, double epsilon, struct tolerance_result *end,
 /* Moves the point's weights to the solution and its scores, with the bias added, to ml. */
 static void set_solution(struct ml *ml, struct ml_point *point, struct solution *solution) {
     size_t q = ml->rows.q;
-    if (point->certificate.worse) { /* the zero solution is better */
+    if (point->certificate.zero_is_better) {
         memset(point->weights, 0, ml_n_weights(ml) * sizeof *point->weights);
         memset(point->bias, 0, q * sizeof *point->bias);
         memset(point->scores, 0, ml->rows.n_all * q * sizeof *point->scores);

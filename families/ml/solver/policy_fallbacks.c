@@ -188,7 +188,7 @@ static int form_point(struct ml *ml, const struct ml_parameters *parameters,
         ml_point_certify(ml, parameters, point, err) < 0) {
         return -1;
     }
-    point->certificate.lost = fmax(0, point->certificate.primal - fit->primal);
+    point->certificate.solver_rounding = fmax(0, point->certificate.primal - fit->primal);
     return 0;
 }
 
@@ -219,7 +219,7 @@ static int offer_fit(struct ml_state *state, const struct ml_fit *fit, struct er
             ml_point_free(&found);
             return -1;
         }
-        next = centre == centres ? found.certificate.length : INFINITY;
+        next = centre == centres ? found.certificate.scaling : INFINITY;
         scale *= centre == centres ? next : 1;
         centre = centres;
         ml_point_merge(state->point, &found);

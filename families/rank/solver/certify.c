@@ -253,13 +253,14 @@ int rank_certify(struct rank_certifier *certifier, enum rank_loss kind, double c
                                               .loss = evaluate_loss,
                                               .linear = dual.linear,
                                               .linear_rounding = dual.rounding,
-                                              .nothing = rank_certifier_zero_loss(certifier, cost),
-                                              .enough = epsilon};
+                                              .zero_primal =
+                                                  rank_certifier_zero_loss(certifier, cost),
+                                              .target_gap = epsilon};
         status =
             certify_bounds(certifier->certify, 1, &f, &dual.function, &family, certificate, err);
         bool coarse = certifier->exterior && !certifier->double_double;
         if (status == 0 && coarse && certificate->gap > epsilon &&
-            certificate->paid > MAX_ROUNDING * epsilon * certificate->primal) {
+            certificate->rounding > MAX_ROUNDING * epsilon * certificate->primal) {
             status = refine(certifier, err) < 0
                          ? -1
                          : certify_bounds(certifier->certify, 1, &f, &dual.function, &family,

@@ -42,7 +42,7 @@ static int certify_run(struct repeated_run *repeated, struct fit *fit, struct to
     /* With pair features, stop when the rounding-error bound exceeds the target gap: another run is
      * slow and gains nothing. */
     double target = fitting->parameters.epsilon;
-    bool rounded = fitting->rank->exterior && found.paid > target * found.primal;
+    bool rounded = fitting->rank->exterior && found.rounding > target * found.primal;
     end->gap = best->certified ? best->gap : best->failed ? INFINITY : (double)NAN;
     end->limited = stop_limited(fitting->best.reason) || rounded ||
                    (repeated->limited && repeated->iterations_left == 0);

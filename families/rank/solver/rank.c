@@ -181,7 +181,7 @@ static int fill_solution(struct rank *rank, const struct rank_parameters *parame
         solution->converged = best->converged;
         solution->reason = best->converged ? STOP_REACHED : best->reason;
     }
-    if (best->certificate.worse) {
+    if (best->certificate.zero_is_better) {
         memset(best->weights, 0, rank->map.dimension * sizeof *best->weights);
     }
     if (rank->exterior) {

@@ -234,7 +234,7 @@ static int certify_with(struct certify *certify, const struct smm_claim *claim, 
                                               .linear = useful ? sums.linear : 0,
                                               .linear_rounding =
                                                   useful ? cost + unit * sums.size + sums.under : 0,
-                                              .nothing = smm_loss_of_zero(claim->loss, n)};
+                                              .zero_primal = smm_loss_of_zero(claim->loss, n)};
         status = certify_bounds(certify, 1, &f, &g, &family, certificate, err);
     }
     free(G);
@@ -248,7 +248,7 @@ int smm_certify(struct certify *certify, const struct smm_claim *claim,
     if (certify_with(certify, claim, false, certificate, err) < 0) {
         return -1;
     }
-    if (!(certificate->paid > ROUNDING_SHARE * (certificate->primal - certificate->dual)) ||
+    if (!(certificate->rounding > ROUNDING_SHARE * (certificate->primal - certificate->dual)) ||
         matrices->cluster || (double)data_values(matrices->data) > MAX_LONG_DOUBLE) {
         return 0;
     }

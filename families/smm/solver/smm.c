@@ -233,7 +233,7 @@ static int certify(struct smm *smm, const struct binary_loss *loss, double tau,
         0) {
         return -1;
     }
-    if (certificate->worse) {
+    if (certificate->zero_is_better) {
         memset(subproblem->W, 0, smm->cells * sizeof *subproblem->W);
         memset(smm->s, 0, smm->problem->n * sizeof *smm->s);
         subproblem->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
@@ -422,8 +422,8 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
     smm_scores(&smm->matrices, subproblem->W, smm->s);
     subproblem->bias = binary_bias(loss, smm->s, smm->problem->n, smm->breaks, &sum);
     subproblem->primal = 0.5 * array_dot(subproblem->W, subproblem->W, smm->cells) + sum;
-    subproblem->certificate.flat = scores_are_equal(smm);
-    subproblem->certificate.worse = false; /* it referred to the SVM */
+    subproblem->certificate.constant_scores = scores_are_equal(smm);
+    subproblem->certificate.zero_is_better = false; /* it referred to the SVM */
     size_t height = smm->matrices.height, width = smm->matrices.width;
     if (parameters->rank >= (height < width ? height : width)) { /* an SVM, with its dual point */
         return certify(smm, loss, 0, subproblem, err);
@@ -453,8 +453,11 @@ static void set_zero(struct smm *smm, const struct binary_loss *loss,
     subproblem->rank = 0;
     subproblem->primal = subproblem->best = subproblem->worst = zero_loss;
     subproblem->dual = 0;
-    subproblem->certificate = (struct certificate){
-        .primal = zero_loss, .nothing = zero_loss, .certified = true, .flat = true, .worse = true};
+    subproblem->certificate = (struct certificate){.primal = zero_loss,
+                                                   .zero_primal = zero_loss,
+                                                   .certified = true,
+                                                   .constant_scores = true,
+                                                   .zero_is_better = true};
     subproblem->stationarity = INFINITY;
     subproblem->n_starts = 0;
     *outcome = (struct smm_outcome){.zero_only = true, .reason = STOP_TIME};
@@ -526,7 +529,7 @@ int smm_solve(struct smm *smm, const struct smm_parameters *parameters,
               const struct monitor *monitor, struct solution *solution, struct error *err) {
     size_t k = smaller(smm->matrices.height, smm->matrices.width);
     *solution = (struct solution){.converged = true, .certified = true, .zero_only = true};
-    struct certificate sum = {.certified = true, .flat = true};
+    struct certificate sum = {.certified = true, .constant_scores = true};
     for (size_t m = 0; m < smm->n_subproblems; m++) {
         struct smm_outcome outcome;
         if (solve_subproblem(smm, m, parameters, monitor, &outcome, err) < 0) {

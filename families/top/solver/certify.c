@@ -296,8 +296,8 @@ static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
                                           .loss = evaluate_loss,
                                           .linear = dual->linear,
                                           .linear_rounding = dual->rounding,
-                                          .nothing = zero_primal,
-                                          .enough = loss->epsilon};
+                                          .zero_primal = zero_primal,
+                                          .target_gap = loss->epsilon};
     return certify_bounds(certifier->certify, 1, &f, &g, &family, certificate, err);
 }
 

@@ -278,8 +278,8 @@ static void take_better(struct top *top, struct best *best, struct fit *fit,
         best->fit.bias = fit->bias;
         better->primal = certificate->primal;
         better->norm = certificate->norm;
-        better->flat = certificate->flat;
-        better->worse = certificate->worse;
+        better->constant_scores = certificate->constant_scores;
+        better->zero_is_better = certificate->zero_is_better;
         top->threshold = threshold;
     }
     if (!best->found || certificate->dual > better->dual) {
@@ -289,8 +289,8 @@ static void take_better(struct top *top, struct best *best, struct fit *fit,
     }
     better->certified = certificate->certified;
     better->failed = certificate->failed;
-    better->nothing = certificate->nothing;
-    better->paid = certificate->paid;
+    better->zero_primal = certificate->zero_primal;
+    better->rounding = certificate->rounding;
     certify_compare(better);
     best->found = true;
     best->fit.iterations = iterations;
@@ -303,8 +303,8 @@ static void take_zero(struct top *top, enum top_loss loss, struct best *best) {
     memset(best->fit.weights, 0, top->map.dimension * sizeof(double));
     best->fit.bias = 0;
     top->threshold = top_risk_threshold_at_zero(risk);
-    best->certificate.primal = best->certificate.nothing;
-    best->certificate.worse = true;
+    best->certificate.primal = best->certificate.zero_primal;
+    best->certificate.zero_is_better = true;
     certify_compare(&best->certificate);
 }
 
@@ -327,7 +327,7 @@ static bool beats_zero(const struct solving *solving) {
     const struct certificate *certificate = &solving->best.certificate;
     const struct top_risk *risk = &solving->top->algorithms[solving->parameters->loss].risk;
     double rounding = ((double)risk->n_all + 16) * ROUNDING;
-    return certificate->primal < certificate->nothing * (1 - rounding);
+    return certificate->primal < certificate->zero_primal * (1 - rounding);
 }
 
 /* Whether a solver in double, with kernels or a large constant feature, reaches a gap that the
@@ -372,7 +372,7 @@ static int solve_once(void *context, double epsilon, struct tolerance_result *en
     algorithms->certificate_failed |=
         solving->converged && certificate_misses(solving, gap, epsilon);
     if (gap >= 0 && !beats_zero(solving)) {
-        if (gap_reached(best->certificate.nothing, best->certificate.dual, zero_gap)) {
+        if (gap_reached(best->certificate.zero_primal, best->certificate.dual, zero_gap)) {
             take_zero(top, parameters->loss, best);
             best->zero = top_zero_explain(kind_of(top->setting.formulation));
             solving->converged = false;
@@ -503,7 +503,7 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
         status = trivial ? solve_trivial(top, parameters, best, err) : solve_convex(&solving, err);
     }
     if (status == 0) {
-        if (best->certificate.worse) {
+        if (best->certificate.zero_is_better) {
             take_zero(top, parameters->loss, best);
         }
         *solution = (struct solution){.n_outputs = 1,

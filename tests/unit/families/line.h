@@ -1,5 +1,5 @@
 /* Rows with one nonzero feature, and the rounding-error bound that certificates (fit/certify.h)
- * have for a function g there: the rest of a certificate's `paid` is the family's own bound. */
+ * have for a function g there: the rest of a certificate's `rounding` is the family's own bound. */
 #ifndef TESTS_UNIT_FAMILIES_LINE_H
 #define TESTS_UNIT_FAMILIES_LINE_H
 

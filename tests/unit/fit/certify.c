@@ -336,8 +336,8 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
                                           .loss = loss,
                                           .linear = linear,
                                           .linear_rounding = 7e-15,
-                                          .nothing = 1e6,
-                                          .enough = INFINITY};
+                                          .zero_primal = 1e6,
+                                          .target_gap = INFINITY};
     struct certificate found;
     expect(scene, 0, &reference_f, NULL);
     MUST(certify_bounds(scene->certify, scene->k, &f, &g, &family, &found, &err));
@@ -351,9 +351,11 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
               1e-12 * (linear + reference_g.rounding),
           "dual %g", found.dual);
     double paid = scene->returned[1] + 7e-15 + .5 * (reference_f.rounding + reference_g.rounding);
-    CHECK(near(found.paid, paid, 1e-9), "paid %.12g, not %.12g", found.paid, paid);
+    CHECK(near(found.rounding, paid, 1e-9), "paid %.12g, not %.12g", found.rounding, paid);
     CHECK(near(found.norm, sqrt(reference_f.norm), 1e-12), "norm %g", found.norm);
-    CHECK(found.certified && !found.flat && !found.worse && found.nothing == 1e6, "flags");
+    CHECK(found.certified && !found.constant_scores && !found.zero_is_better &&
+              found.zero_primal == 1e6,
+          "flags");
     CHECK(near(found.gap, (found.primal - found.dual) / found.primal, 1e-12), "gap %g", found.gap);
     for (size_t i = 0; i < N; i++) {
         most = fmax(most, scene->off[0][i]);
@@ -363,7 +365,7 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
                   "scores of %zu", i);
         }
     }
-    CHECK(near(found.slack, most, 1e-9), "slack %g, not %g", found.slack, most);
+    CHECK(near(found.score_error, most, 1e-9), "slack %g, not %g", found.score_error, most);
     double score;
     MUST(certify_score_bound(scene->certify, scene->k, &f, 2, &score, &err));
     CHECK(near(score, largest, 1e-12), "largest score %g, not %g", score, largest);
@@ -371,7 +373,7 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
      * the gap is due to rounding only. */
     struct certify_family sharper = family;
     struct certificate sharp;
-    sharper.enough = 0;
+    sharper.target_gap = 0;
     sharper.linear = .5 * (reference_f.norm + reference_g.norm) + value;
     scene->evaluations = 0;
     if (kernel) {
@@ -390,7 +392,7 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
               (!kernel || sharp.primal < found.primal),
           "bounds are not sharper: %zu evaluations", scene->evaluations);
     paid = scene->returned[1] + 7e-15 + .5 * (reference_f.rounding + reference_g.rounding);
-    CHECK(near(sharp.paid, paid, 1e-7), "paid %.12g, not %.12g", sharp.paid, paid);
+    CHECK(near(sharp.rounding, paid, 1e-7), "paid %.12g, not %.12g", sharp.rounding, paid);
     double dual = sharper.linear - .5 * (reference_g.norm + reference_g.rounding);
     CHECK(fabs(sharp.dual - dual) <= 1e-12 * (sharper.linear + reference_g.rounding),
           "dual %.17g, not %.17g", sharp.dual, dual);
@@ -402,7 +404,7 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
     }
     /* As one function: the dual is that of f; and f = 0 is reported where it is better. */
     struct certify_family better = family;
-    better.nothing = 1e-3;
+    better.zero_primal = 1e-3;
     struct certify_function both = f;
     both.error = scene->error;
     both.exact = NULL;
@@ -413,7 +415,8 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
     CHECK(fabs(found.dual - fmax(0, linear - .5 * (reference_f.norm + reference_f.rounding))) <=
               1e-12 * (linear + reference_f.rounding),
           "dual %g of f", found.dual);
-    CHECK(found.worse && found.primal == 1e-3, "worse than nothing, primal %g", found.primal);
+    CHECK(found.zero_is_better && found.primal == 1e-3, "worse than nothing, primal %g",
+          found.primal);
 }
 
 static void check_bounds(void) {
@@ -446,16 +449,17 @@ static void check_flat(void) {
     struct error err;
     double w[2] = {1, 0}, zero = 0, bias = 3;
     line_open(&line, value, 2, false, (struct data){.n_features = 2, .value = value});
-    const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
+    const struct certify_family family = {.context = &zero, .loss = no_loss, .zero_primal = 2};
     struct certify_function f = {.weights = w, .bias = &bias};
     MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
-    CHECK(found.flat && found.dual == 0 && near(found.primal, .5, 1e-12), "scores 4 and 4");
+    CHECK(found.constant_scores && found.dual == 0 && near(found.primal, .5, 1e-12),
+          "scores 4 and 4");
     w[1] = 1e-15; /* below 4 times the rounding-error bound, about 3e-15 */
     MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
-    CHECK(found.flat, "scores that rounding may have made different");
+    CHECK(found.constant_scores, "scores that rounding may have made different");
     w[1] = 1e-12;
     MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
-    CHECK(!found.flat, "scores that differ");
+    CHECK(!found.constant_scores, "scores that differ");
     double none = INFINITY;
     w[1] = 1e200;
     CHECK(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err) < 0,
@@ -470,14 +474,15 @@ static void check_flat(void) {
     MUST(certify_create(&pairs, &line.problem, &line.map, 0, &err));
     certify_pairs(pairs, norm_bound, 1e-16, pair); /* scores are then those of pairs */
     MUST(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err));
-    CHECK(!found.flat && certify_error_factor(pairs) == 1e-16 &&
+    CHECK(!found.constant_scores && certify_error_factor(pairs) == 1e-16 &&
               certify_norm_bounds(pairs) == norm_bound,
           "pairs");
     w[0] = 0;
     MUST(certify_bounds(pairs, 1, &f, NULL, &family, &found, &err));
-    CHECK(found.flat, "no weight, and pairs that differ");
+    CHECK(found.constant_scores, "no weight, and pairs that differ");
     certify_free(pairs);
-    const struct certify_family infinite = {.context = &none, .loss = no_loss, .nothing = INFINITY};
+    const struct certify_family infinite = {
+        .context = &none, .loss = no_loss, .zero_primal = INFINITY};
     CHECK(certify_bounds(line.certify, 1, &f, NULL, &infinite, &found, &err) < 0,
           "an infinite loss");
     line_close(&line);
@@ -492,7 +497,8 @@ static void check_crossed(void) {
     struct error err;
     double w[2] = {1, 0}, loss = 1; /* the primal is 1.5, with the weights' norm */
     const struct certify_function f = {.weights = w};
-    struct certify_family family = {.context = &loss, .loss = no_loss, .linear = 1.9, .nothing = 2};
+    struct certify_family family = {
+        .context = &loss, .loss = no_loss, .linear = 1.9, .zero_primal = 2};
     line_open(&line, value, 2, false, (struct data){.n_features = 2, .value = value});
     MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
     CHECK(found.certified && !found.failed && near(found.dual, 1.4, 1e-12), "D %g", found.dual);
@@ -501,19 +507,20 @@ static void check_crossed(void) {
     CHECK(!found.certified && found.failed == STOP_CONTRADICTORY && near(found.dual, 1.6, 1e-12),
           "above the primal: D %g", found.dual);
     family.linear = 2;
-    family.nothing = 1.4;
+    family.zero_primal = 1.4;
     MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
-    CHECK(found.worse && found.failed == STOP_CONTRADICTORY, "above the primal of f = 0: D %g",
-          found.dual);
+    CHECK(found.zero_is_better && found.failed == STOP_CONTRADICTORY,
+          "above the primal of f = 0: D %g", found.dual);
     family.linear = loss = 0;
     w[0] = 0;
-    family.nothing = 0;
+    family.zero_primal = 0;
     MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
     CHECK(found.certified && found.gap == 0 && found.primal == 0, "an optimum of 0");
     loss = NAN;
-    family.nothing = 2;
+    family.zero_primal = 2;
     MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
-    CHECK(found.worse && found.primal == 2, "a loss that is not a number: %g", found.primal);
+    CHECK(found.zero_is_better && found.primal == 2, "a loss that is not a number: %g",
+          found.primal);
     line_close(&line);
     printf("ok: bounds that contradict each other are not certified\n");
 }
@@ -533,8 +540,8 @@ static void check_bias(void) {
         const struct certify_family family = {.context = &zero,
                                               .loss = no_loss,
                                               .linear = 2 * primal,
-                                              .nothing = 1e20,
-                                              .enough = precise ? 0 : INFINITY};
+                                              .zero_primal = 1e20,
+                                              .target_gap = precise ? 0 : INFINITY};
         double off = precise ? 1e-14 * primal : 64 * unit * norm_bound;
         CHECK_TRUE(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err) == 0);
         CHECK(found.primal >= primal * (1 - 2 * unit) && found.primal <= primal + off,
@@ -587,12 +594,12 @@ static void run_process(struct cluster *cluster, void *context) {
     const struct certify_function g = {
         .weights = scene->w[1], .error = scene->error + first, .bias = scene->bias[1]};
     const struct certify_family family = {
-        .context = &k, .loss = sum_of_sizes, .linear = 100, .nothing = 1e6};
+        .context = &k, .loss = sum_of_sizes, .linear = 100, .zero_primal = 1e6};
     MUST(certify_bounds(certify, k, &f, &g, &family, &found, &err));
-    double score, most = cluster_largest(cluster, found.paid);
-    CHECK(found.paid == most && found.primal == cluster_largest(cluster, found.primal) &&
+    double score, most = cluster_largest(cluster, found.rounding);
+    CHECK(found.rounding == most && found.primal == cluster_largest(cluster, found.primal) &&
               found.dual == cluster_largest(cluster, found.dual) &&
-              found.flat == cluster_any(cluster, found.flat),
+              found.constant_scores == cluster_any(cluster, found.constant_scores),
           "process %zu has another certificate", rank);
     MUST(certify_score_bound(certify, k, &f, 2, &score, &err));
     if (rank == 0) {
@@ -622,12 +629,13 @@ static void check_processes(void) {
         for (size_t c = 0; c < scene.k && scene.constant > 0; c++) {
             norm += scene.bias[0][c] * scene.bias[0][c] / (scene.constant * scene.constant);
         }
-        double paid =
-            a->paid + rounding * (a->primal - .5 * norm); /* for the sum of the processes' losses */
-        CHECK(near(b->paid, paid, 1e-11 + (round & 4 ? 0 : 1e-9)), "paid %.14g, not %.14g", b->paid,
-              paid);
+        double paid = a->rounding +
+                      rounding * (a->primal - .5 * norm); /* for the sum of the processes' losses */
+        CHECK(near(b->rounding, paid, 1e-11 + (round & 4 ? 0 : 1e-9)), "paid %.14g, not %.14g",
+              b->rounding, paid);
         CHECK(near(b->primal, a->primal, 1e-13) && near(b->dual, a->dual, 1e-13) &&
-                  near(b->slack, a->slack, 1e-9) && b->norm == a->norm && !b->flat,
+                  near(b->score_error, a->score_error, 1e-9) && b->norm == a->norm &&
+                  !b->constant_scores,
               "bounds %g and %g, not %g and %g", b->primal, b->dual, a->primal, a->dual);
         close_scene(&scene);
     }

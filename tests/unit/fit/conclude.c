@@ -31,12 +31,12 @@ static bool is_flat(size_t n, size_t k, const double *s, const double *size, dou
     w[k] = 1;
     w[2 * k] = -1;
     line_open(&line, value, n, false, (struct data){.n_features = 3, .value = value});
-    const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
+    const struct certify_family family = {.context = &zero, .loss = no_loss, .zero_primal = 2};
     const struct certify_function f = {.weights = w, .exact = s};
     MUST(certify_bounds(line.certify, k, &f, NULL, &family, &found, &err));
-    *most = found.slack;
+    *most = found.score_error;
     line_close(&line);
-    return found.flat;
+    return found.constant_scores;
 }
 
 /* The hinge loss C max(0, 1 - s) with exact scores. */
@@ -62,9 +62,9 @@ static struct certificate scaled(double w, const double *added, double cost, boo
     const struct certify_family family = {.context = &cost,
                                           .loss = hinge_loss,
                                           .linear = w * w,
-                                          .nothing = 2 * cost,
-                                          .enough = enough,
-                                          .lengthen = wanted};
+                                          .zero_primal = 2 * cost,
+                                          .target_gap = enough,
+                                          .compute_scaling = wanted};
     const struct certify_function f = {.weights = b, .bias = added};
     line_open(&line, value, 2, kernel, (struct data){0});
     MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
@@ -78,17 +78,17 @@ static void check_length(void) {
     const double cost = 1e9;
     for (int kernel = 0; kernel < 2; kernel++) {
         for (double d = 1e-11; d < 1e-2; d *= 10) {
-            double more = scaled(1 - d, NULL, cost, true, 0, kernel).length - 1;
+            double more = scaled(1 - d, NULL, cost, true, 0, kernel).scaling - 1;
             CHECK(more >= 0.9 * d && more <= 1.4 * d, "kernel %d: %g for %g", kernel, more, d);
             double half = 0.5;
-            more = scaled(0.5 - d, &half, cost, true, 0, kernel).length - 1;
+            more = scaled(0.5 - d, &half, cost, true, 0, kernel).scaling - 1;
             CHECK(more >= 0.9 * d && more <= 1.4 * d, "kernel %d: %g for %g, added", kernel, more,
                   d);
         }
-        CHECK_TRUE(scaled(1.5, NULL, cost, true, 0, kernel).length == 1);
-        CHECK_TRUE(scaled(1 - 1e-6, NULL, cost, false, 0, kernel).length == 1);
-        CHECK_TRUE(scaled(1 - 1e-6, NULL, cost, true, 1, kernel).length == 1);
-        CHECK_TRUE(scaled(0.99, NULL, 0.1, true, 0, kernel).length == 1);
+        CHECK_TRUE(scaled(1.5, NULL, cost, true, 0, kernel).scaling == 1);
+        CHECK_TRUE(scaled(1 - 1e-6, NULL, cost, false, 0, kernel).scaling == 1);
+        CHECK_TRUE(scaled(1 - 1e-6, NULL, cost, true, 1, kernel).scaling == 1);
+        CHECK_TRUE(scaled(0.99, NULL, 0.1, true, 0, kernel).scaling == 1);
     }
     printf("ok: how much longer a function had better be\n");
 }
@@ -139,16 +139,18 @@ static void work_level(struct cluster *cluster, void *context) {
     struct certificate found;
     MUST(score_map_create(&map, &problem, &err));
     MUST(certify_create(&certify, &problem, &map, 0, &err));
-    const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
+    const struct certify_family family = {.context = &zero, .loss = no_loss, .zero_primal = 2};
     const struct certify_function f = {.weights = w, .exact = s};
-    CHECK(certify_bounds(certify, 2, &f, NULL, &family, &found, &err) == 0 && found.flat, "flat");
+    CHECK(certify_bounds(certify, 2, &f, NULL, &family, &found, &err) == 0 && found.constant_scores,
+          "flat");
     for (size_t i = 0; i < (levels->alone ? 1 : 2) && rank == levels->odd; i++) {
-        s[2 * i + levels->which] += levels->apart * found.slack;
+        s[2 * i + levels->which] += levels->apart * found.score_error;
     }
     MUST(certify_bounds(certify, 2, &f, NULL, &family, &found, &err));
-    CHECK(found.flat == cluster_any(cluster, found.flat), "rank %zu alone says so", rank);
+    CHECK(found.constant_scores == cluster_any(cluster, found.constant_scores),
+          "rank %zu alone says so", rank);
     if (rank == 0) {
-        levels->flat = found.flat;
+        levels->flat = found.constant_scores;
     }
     certify_free(certify);
     score_map_free(&map);
@@ -212,12 +214,12 @@ static void check_shift(void) {
     pair_reach[1] = 3; /* of b = -2; the error bound of a score of 6 is a sixteenth of it */
     certify_pairs(certify, pair_reach, .0625, pair);
     double paid = shift_norm + .0625 * 36;
-    const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 2};
+    const struct certify_family family = {.context = &zero, .loss = no_loss, .zero_primal = 2};
     const struct certify_function f = {.weights = b, .exact = none};
     MUST(certify_bounds(certify, 1, &f, NULL, &family, &found, &err));
-    CHECK(found.certified && shift_norm > 0 && near(found.paid, paid, 1e-12) &&
+    CHECK(found.certified && shift_norm > 0 && near(found.rounding, paid, 1e-12) &&
               near(found.primal, .5 * paid, 1e-12),
-          "paid %.12g, not %.12g", found.paid, paid);
+          "paid %.12g, not %.12g", found.rounding, paid);
     certify_free(certify);
     gram_free(gram);
     printf(
@@ -249,25 +251,26 @@ static void check_words(void) {
     struct certificate certificate = {.primal = 10,
                                       .dual = 9,
                                       .norm = 2,
-                                      .nothing = 20,
-                                      .paid = .25,
+                                      .zero_primal = 20,
+                                      .rounding = .25,
                                       .certified = true,
                                       .gap = .1};
     struct solution solution = {0};
     CHECK_TRUE(certify_reason(&certificate, STOP_ROUNDING) == STOP_STALLED);
     CHECK_TRUE(certify_reason(&certificate, STOP_TIME) == STOP_TIME);
-    certificate.paid = .5;
+    certificate.rounding = .5;
     CHECK_TRUE(certify_reason(&certificate, STOP_ROUNDING) == STOP_ROUNDING);
     CHECK_TRUE(certify_reason(&certificate, STOP_FLOAT_KERNEL) == STOP_FLOAT_KERNEL);
     certify_conclude(&certificate, .1, STOP_TIME, &solution);
     CHECK(solution.converged && solution.primal == 10 && solution.dual == 9 && solution.gap == .1 &&
-              solution.norm == 2 && solution.certified && !solution.flat && !solution.reason,
+              solution.norm == 2 && solution.certified && !solution.constant_scores &&
+              !solution.reason,
           "a gap that is reached");
     certify_conclude(&certificate, .09, STOP_TIME, &solution);
     CHECK_TRUE(!solution.converged && solution.reason == STOP_TIME);
-    certificate.worse = true;
+    certificate.zero_is_better = true;
     certify_conclude(&certificate, .1, STOP_TIME, &solution);
-    CHECK_TRUE(solution.norm == 0 && solution.flat);
+    CHECK_TRUE(solution.norm == 0 && solution.constant_scores);
     certificate.certified = false;
     certify_conclude(&certificate, .1, STOP_OUTER_ITERATIONS, &solution);
     CHECK(solution.dual == 0 && isnan(solution.gap) && !solution.certified && !solution.converged &&
@@ -284,13 +287,14 @@ static void check_words(void) {
     CHECK(certificate.dual == 9.5 && near(certificate.gap, .05, 1e-12), "joined: %g",
           certificate.gap);
     struct certificate lossy = certificate;
-    const struct certificate lost[] = {{.primal = 11, .lost = 1.5, .certified = true},
-                                       {.primal = 9.5, .lost = .75, .certified = true},
-                                       {.primal = 11, .lost = 3},
+    const struct certificate lost[] = {{.primal = 11, .solver_rounding = 1.5, .certified = true},
+                                       {.primal = 9.5, .solver_rounding = .75, .certified = true},
+                                       {.primal = 11, .solver_rounding = 3},
                                        {.primal = 12, .certified = true}};
     for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
         certify_take_better_dual(&lossy, &lost[i]);
-        CHECK(lossy.lost == (i == 0 ? .5 : .75), "%zu: %g is lost", i, lossy.lost);
+        CHECK(lossy.solver_rounding == (i == 0 ? .5 : .75), "%zu: %g is lost", i,
+              lossy.solver_rounding);
     }
     solution = (struct solution){.reason = STOP_TIME};
     certify_sum(&certificate, true, .04, &solution);
@@ -305,8 +309,8 @@ static void check_words(void) {
     const struct problem problem = {.n = 1};
     certify_zero_solution(&problem, 7, &solution);
     CHECK(solution.primal == 7 && solution.dual == 0 && solution.gap == 1 && solution.norm == 0 &&
-              solution.flat && solution.zero_only && solution.certified && !solution.converged &&
-              solution.reason == STOP_TIME,
+              solution.constant_scores && solution.zero_only && solution.certified &&
+              !solution.converged && solution.reason == STOP_TIME,
           "f = 0 because time ran out");
     CHECK(near(certify_coefficient_rounding(10), 12 * unit, 1e-15), "rounding of a sum of 10");
     printf("ok: sums are not too small, and solutions say what is so\n");
@@ -316,12 +320,13 @@ static void check_words(void) {
 static void check_contradictions(void) {
     const struct problem problem = {.n = 1};
     struct certificate certificate = {
-        .primal = 1, .dual = .5, .nothing = 2, .certified = true, .norm = 1};
+        .primal = 1, .dual = .5, .zero_primal = 2, .certified = true, .norm = 1};
     struct solution solution = {0};
     certify_compare(&certificate);
     CHECK_TRUE(certificate.certified && !certificate.failed && certificate.gap == .5);
     const struct certificate sound = certificate,
-                             high = {.primal = 2, .dual = 1.25, .nothing = 2, .certified = true};
+                             high = {
+                                 .primal = 2, .dual = 1.25, .zero_primal = 2, .certified = true};
     certify_take_better_dual(&certificate, &high);
     CHECK_TRUE(!certificate.certified && certificate.failed == STOP_CONTRADICTORY);
     certify_take_better_dual(&certificate, &sound);
@@ -335,15 +340,15 @@ static void check_contradictions(void) {
     struct certificate other = sound;
     certify_take_better_dual(&other, &certificate);
     CHECK(other.certified && other.dual == sound.dual, "a failed bound is joined");
-    struct certificate indefinite = {.primal = 1, .dual = 2, .nothing = 2};
+    struct certificate indefinite = {.primal = 1, .dual = 2, .zero_primal = 2};
     certify_compare(&indefinite);
     CHECK(!indefinite.failed, "the dual of an indefinite kernel says nothing");
     for (int convex = 0; convex < 2; convex++) {
         for (int failed = 0; failed < 2; failed++) {
-            struct certificate sum = {.certified = true, .flat = true};
+            struct certificate sum = {.certified = true, .constant_scores = true};
             certify_add(&sum, 4, 3.5, &sound);
             certify_add(&sum, 1, failed ? 1.25 : .75, failed ? &certificate : &sound);
-            CHECK_TRUE(sum.primal == 5 && sum.nothing == 4 && !sum.flat);
+            CHECK_TRUE(sum.primal == 5 && sum.zero_primal == 4 && !sum.constant_scores);
             solution = (struct solution){.converged = true};
             certify_sum(&sum, convex, 1, &solution);
             CHECK_TRUE(solution.certified == (convex && !failed));
@@ -381,7 +386,7 @@ static void check_written_bias(void) {
     struct line line;
     struct certificate found;
     struct error err;
-    const struct certify_family family = {.context = &zero, .loss = no_loss, .nothing = 1e9};
+    const struct certify_family family = {.context = &zero, .loss = no_loss, .zero_primal = 1e9};
     const struct certify_function f = {.weights = b, .bias = &bias};
     line_open_with(&line, value, ROWS, true, (struct data){0}, 1);
     MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));

@@ -19,7 +19,7 @@ static double entry(const struct low_rank *low, size_t i, size_t j) {
 static struct low_rank columns(const struct gram *gram, const uint32_t *rows, double enough,
                                struct threads *threads) {
     const struct kernel_rows *own = gram_rows(gram);
-    const struct low_rank_goal goal = {.most = MOST, .enough = enough, .k = K, .seed = 3};
+    const struct low_rank_goal goal = {.max_rank = MOST, .residual = enough, .k = K, .seed = 3};
     struct low_rank low;
     struct error err;
     double diagonal[ROWS];

@@ -114,12 +114,12 @@ static void check_certificate(struct scene *scene, double cost) {
     CHECK(fabs(fit.certificate.dual - fmax(0, linear - .5 * norm)) <= 1e-12 * linear &&
               fit.dual == fit.certificate.dual,
           "dual %g of %g", fit.dual, linear - .5 * norm);
-    CHECK(line_near(fit.certificate.nothing, sum, 1e-13) &&
-              fit.certificate.nothing >= sum * (1 - 1e-15),
-          "nothing %g", fit.certificate.nothing);
+    CHECK(line_near(fit.certificate.zero_primal, sum, 1e-13) &&
+              fit.certificate.zero_primal >= sum * (1 - 1e-15),
+          "nothing %g", fit.certificate.zero_primal);
     double paid = lost + (3 * (K + 4) + N + 4) * DBL_EPSILON * linear + .5 * of_g;
-    CHECK(line_near(fit.certificate.paid, paid, 1e-9), "%s: paid %.12g, not %.12g",
-          shape->form->name, fit.certificate.paid, paid);
+    CHECK(line_near(fit.certificate.rounding, paid, 1e-9), "%s: paid %.12g, not %.12g",
+          shape->form->name, fit.certificate.rounding, paid);
 }
 
 /* The stored dual point: rows of zeros have their maximal alpha. */

@@ -157,12 +157,13 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
                                    .scratch = scene->scratch};
     struct certificate found;
     MUST(ml_certify(scene->line.certify, &claim, &found, &err));
-    CHECK(found.nothing == (N - 1) * cost && ml_loss_of_zero(&scene->rows, cost) == found.nothing,
-          "nothing %g", found.nothing);
-    CHECK(line_near(found.primal, fmin(value, found.nothing), 1e-12), "primal %g, not %g",
+    CHECK(found.zero_primal == (N - 1) * cost &&
+              ml_loss_of_zero(&scene->rows, cost) == found.zero_primal,
+          "nothing %g", found.zero_primal);
+    CHECK(line_near(found.primal, fmin(value, found.zero_primal), 1e-12), "primal %g, not %g",
           found.primal, value);
     double paid = lost + 2 * (16 * (q + 8) + N - 1) * DBL_EPSILON * all + price + .5 * of_g;
-    CHECK(line_near(found.paid, paid, 1e-9), "paid %.12g, not %.12g", found.paid, paid);
+    CHECK(line_near(found.rounding, paid, 1e-9), "paid %.12g, not %.12g", found.rounding, paid);
     CHECK(fabs(found.dual - fmax(0, linear - .5 * norm)) <= 1e-12 * linear + paid, "dual %g",
           found.dual);
 }
@@ -198,9 +199,9 @@ static void check_met(struct random *random) {
                                    .scratch = scene.scratch};
     struct certificate found;
     MUST(ml_certify(scene.line.certify, &claim, &found, &err));
-    CHECK(value == 0 && lost > 0 && line_near(found.paid, lost, 1e-9) &&
+    CHECK(value == 0 && lost > 0 && line_near(found.rounding, lost, 1e-9) &&
               line_near(found.primal, lost, 1e-9),
-          "pairs that are met: primal %g, paid %g, not %g", found.primal, found.paid, lost);
+          "pairs that are met: primal %g, paid %g, not %g", found.primal, found.rounding, lost);
     close_scene(&scene);
 }
 

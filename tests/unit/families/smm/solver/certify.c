@@ -129,7 +129,7 @@ static void work_rank(struct cluster *cluster, void *context) {
     loss.cost += first;
     loss.cluster = cluster;
     struct certificate found = certify_rows(scene, certify, &matrices, &loss, first);
-    CHECK(cluster_largest(cluster, found.paid) == -cluster_largest(cluster, -found.paid) &&
+    CHECK(cluster_largest(cluster, found.rounding) == -cluster_largest(cluster, -found.rounding) &&
               cluster_largest(cluster, found.dual) == -cluster_largest(cluster, -found.dual),
           "rank %zu has another certificate", rank);
     if (rank == 0) {
@@ -194,12 +194,13 @@ static void check_certificate(struct scene *scene, double off) {
         (cells + 5) * line_unit * G * G + (2 * G + error) * error + wrong * (2 * G + wrong);
     double nothing = plain_nothing(scene);
     struct certificate found = certificate_of(scene);
-    double raised = (found.nothing / nothing - 1) / DBL_EPSILON;
+    double raised = (found.zero_primal / nothing - 1) / DBL_EPSILON;
     CHECK(fabs(raised - (N + ranks + 8)) < 1, "nothing is raised by %g units", raised);
     CHECK(line_near(found.primal, fmin(.5 * w * w + value, nothing), 1e-12), "primal %g",
           found.primal);
     double paid = lost + price + .5 * (of_f + of_g);
-    CHECK(fabs(found.paid - paid) <= 1e-9 * paid + off, "paid %.12g, not %.12g", found.paid, paid);
+    CHECK(fabs(found.rounding - paid) <= 1e-9 * paid + off, "paid %.12g, not %.12g", found.rounding,
+          paid);
     CHECK(fabs(found.dual - fmax(0, linear - .5 * G * G)) <= paid + 1e-14 * linear,
           "dual %.12g, not %.12g", found.dual, linear - .5 * G * G);
 }

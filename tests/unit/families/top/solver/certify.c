@@ -263,7 +263,7 @@ static void work_rank(struct cluster *cluster, void *context) {
               0,
           "%s", err.text);
     CHECK(top_loss_at_zero(&risk, scene->cost, &nothing, &err) == 0, "%s", err.text);
-    CHECK(cluster_largest(cluster, found.paid) == -cluster_largest(cluster, -found.paid) &&
+    CHECK(cluster_largest(cluster, found.rounding) == -cluster_largest(cluster, -found.rounding) &&
               cluster_largest(cluster, found.dual) == -cluster_largest(cluster, -found.dual) &&
               cluster_largest(cluster, threshold) == -cluster_largest(cluster, -threshold),
           "rank %zu has another certificate", rank);
@@ -443,24 +443,24 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
                  : kind == TOP_QUANTILE ? off_of_quantile(scene, threshold)
                                         : 0;
     double value = plain_loss(scene, cost, threshold, off, &t, &lost);
-    CHECK(found.nothing == nothing, "nothing %g", nothing);
+    CHECK(found.zero_primal == nothing, "nothing %g", nothing);
     check_nothing(scene, cost, nothing);
     CHECK(line_near(found.primal, fmin(.5 * f_norm + value, nothing), 1e-12), "primal %g, not %g",
           found.primal, .5 * f_norm + value);
     CHECK(fabs(threshold - t) <= 1e-14 * (1 + fabs(t)), "threshold %g, not %g", threshold, t);
     double rest = rounding + .5 * (of_f + of_g);
     CHECK(fabs(found.dual - fmax(0, linear - .5 * norm)) <=
-              1e-12 * (fabs(linear) + norm) + found.paid,
+              1e-12 * (fabs(linear) + norm) + found.rounding,
           "dual %g, not %g", found.dual, linear - .5 * norm);
     double unlike = high ? 1e-6 * lost + (scene->line.gram ? 1e-8 : 1e-12) * rest
-                         : 1e-9 * found.paid + 4 * DBL_EPSILON * (1 + value);
+                         : 1e-9 * found.rounding + 4 * DBL_EPSILON * (1 + value);
     for (size_t i = 0; i < N && kind == TOP_MEAN;
          i++) { /* an excess over a cap is rounded as beta is */
         double norm_bound = certify_norm_bounds(scene->certifier.certify)[i];
         unlike += 4 * DBL_EPSILON * scene->beta[i] * norm_bound * sqrt(norm);
     }
-    CHECK(fabs(found.paid - rest - lost) <= unlike, "kind %d: paid %.12g, not %.12g", (int)kind,
-          found.paid, rest + lost);
+    CHECK(fabs(found.rounding - rest - lost) <= unlike, "kind %d: paid %.12g, not %.12g", (int)kind,
+          found.rounding, rest + lost);
     if (scene->ranks > 1) {
         return;
     }
@@ -530,7 +530,7 @@ static void check_constant(double constant, bool kernel, struct random *random) 
     struct certificate apart = certify_rows(x, 1, constant, kernel, INFINITY, &scene);
     struct certificate among = certify_rows(both, 2, 0, kernel, INFINITY, &scene);
     struct certificate best = certify_rows(x, 1, constant, kernel, 0, &scene);
-    CHECK(line_near(apart.primal, among.primal, 1e-12) && apart.primal < apart.nothing,
+    CHECK(line_near(apart.primal, among.primal, 1e-12) && apart.primal < apart.zero_primal,
           "constant %g: primal %g, not %g", constant, apart.primal, among.primal);
     CHECK(fabs(apart.dual - among.dual) <= 1e-12 * among.primal && apart.dual > 0,
           "constant %g: dual %g, not %g", constant, apart.dual, among.dual);
