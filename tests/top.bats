@@ -561,6 +561,11 @@ verified() {
     svm-top-predict test.svm m 2>/dev/null | awk '$2 != 0 { exit 1 }'
     train -s topmeank --tau .9 train.svm m
     run -1 grep note train.out
+    printf '%s\n' '+1 1:1' '-1 1:1' '+1 1:2' '-1 1:2' >equal.svm
+    train -s svm -c 1 equal.svm m
+    grep -q '^note = w = 0 is optimal: no direction takes the positives above the negatives' train.out
+    train -s patmat -c 1 equal.svm m
+    grep -q '^note = w = 0 is optimal: no direction takes the positives above the threshold' train.out
 }
 
 @test "top: grill says that no gap is certified, and is for the linear kernel" {

@@ -30,12 +30,11 @@ const char *top_zero_explain(enum top_kind kind) {
         return "w = 0 is optimal: the centroid of the positives is no further than the means of K "
                "rows of the threshold; a smaller K or tau, or another kernel, may help";
     case TOP_QUANTILE:
-        return "w = 0 is optimal: no direction takes the positives exceeds the threshold; another "
+        return "w = 0 is optimal: no direction takes the positives above the threshold; another "
                "tau or theta, or another kernel, may help";
     case TOP_NONE:
         break;
     }
-    return "w = 0 is optimal: no direction takes the positives exceeds the negatives; another "
-           "kernel "
+    return "w = 0 is optimal: no direction takes the positives above the negatives; another kernel "
            "may help";
 }
