@@ -31,7 +31,7 @@ static const double FIRST_VIOLATION = 0.1, NEXT_VIOLATION = 0.1;
 /* The data of a row beside its feature values, kept together because rows come in random order. */
 struct variable {
     double alpha;
-    double q; /* |x|^2 */
+    double q; /* |x|^2, from the bound of |x| */
     /* upper bound of alpha or, for the squared hinge, 1 / (2 C_i); 0: the row has no loss */
     double limit;
     float sign;                           /* 1: positive, -1: in J, 0: neither */
@@ -69,8 +69,9 @@ struct top_descent {
     /* (n) active rows first, and among these first the rows that this sweep visits */
     uint32_t *order;
     size_t active, n_visited;
-    double max_kept_slope,
-        min_kept_slope; /* gradients beyond which a row at 0, or at its upper bound, is shrunk */
+    /* a row at 0 is shrunk if its gradient is below min_kept_slope, a row at its upper bound if its
+     * gradient is above max_kept_slope */
+    double max_kept_slope, min_kept_slope;
     /* of this sweep: extreme gradients of rows not at a bound, and the largest change of alpha */
     double max_slope, min_slope, max_change;
     bool visited_all;  /* this sweep visited all rows, on all processes */
@@ -192,8 +193,8 @@ static void visit(struct top_descent *descent, size_t first, size_t end, double 
         double f = dot_row(&row, w) + (constant > 0 ? constant * w[data->n_features] : 0);
         double slope = 1 - sign * f - h * alpha;
         double curvature = factor * variable->q + h;
-        bool bound_visits = alpha <= 0 ? slope <= 0 : alpha >= cap && slope >= 0;
-        if (bound_visits) {
+        bool at_bound = alpha <= 0 ? slope <= 0 : alpha >= cap && slope >= 0;
+        if (at_bound) {
             variable->shrunk =
                 alpha <= 0 ? slope < descent->min_kept_slope : slope > descent->max_kept_slope;
             variable->sweeps_to_skip = variable->bound_visits ? SKIP_LONG : SKIP_ONCE;
@@ -372,20 +373,20 @@ static int set_cost(struct top_descent *descent, double cost, struct error *err)
 
 /* The multiple of w with the smallest primal; descent->s has the scores of w. */
 static void seek_multiple(struct top_descent *descent, struct fit *fit, double *multiple) {
-    double norm = array_dot(descent->w, descent->w, descent->dimension);
-    *multiple = top_risk_multiple(descent->risk, descent->cost, norm, descent->s,
+    double squared_norm = array_dot(descent->w, descent->w, descent->dimension);
+    *multiple = top_risk_multiple(descent->risk, descent->cost, squared_norm, descent->s,
                                   TOP_MULTIPLE_ROUGH, descent->work, &fit->primal);
 }
 
-/* The dual value; norm = |w|^2. */
-static double find_dual(const struct top_descent *descent, double norm) {
+/* The dual value; squared_norm is |w|^2. */
+static double find_dual(const struct top_descent *descent, double squared_norm) {
     double linear = 0;
     for (size_t i = 0; i < descent->n; i++) {
         double alpha = descent->variable[i].alpha;
         double h = curvature_of(descent->variable + i, descent->risk->square);
         linear += alpha - 0.5 * h * alpha * alpha;
     }
-    return cluster_total(descent->map->cluster, linear) - 0.5 * norm;
+    return cluster_total(descent->map->cluster, linear) - 0.5 * squared_norm;
 }
 
 /* Computes both bounds. *multiple is the multiple of w whose primal is fit->primal: 1, unless the
@@ -393,16 +394,16 @@ static double find_dual(const struct top_descent *descent, double norm) {
 static int find_bounds(struct top_descent *descent, double epsilon, struct fit *fit,
                        double *multiple, struct error *err) {
     const struct score_map *map = descent->map;
-    double norm = array_dot(descent->w, descent->w, descent->dimension);
-    fit->dual = find_dual(descent, norm);
-    if (norm == 0) { /* at the start */
+    double squared_norm = array_dot(descent->w, descent->w, descent->dimension);
+    fit->dual = find_dual(descent, squared_norm);
+    if (squared_norm == 0) { /* at the start */
         memset(descent->s, 0, descent->n * sizeof *descent->s);
     } else if (map->scores(map, descent->w, descent->s, err) < 0) {
         return -1;
     }
     *multiple = 1;
-    fit->primal =
-        0.5 * norm + descent->cost * top_risk_value(descent->risk, descent->s, descent->work);
+    fit->primal = 0.5 * squared_norm +
+                  descent->cost * top_risk_value(descent->risk, descent->s, descent->work);
     double gap = gap_relative(fit->primal, fit->dual);
     if (gap > epsilon && gap <= NEAR_TARGET * epsilon) {
         seek_multiple(descent, fit, multiple);
@@ -420,9 +421,9 @@ struct forecast {
 
 /* Updates the forecast after a sweep. */
 static void update_forecast(struct forecast *forecast, const struct top_descent *descent) {
-    double norm = array_dot(descent->w, descent->w, descent->dimension),
+    double squared_norm = array_dot(descent->w, descent->w, descent->dimension),
            row_gaps = descent->row_gaps;
-    double *last = forecast->row_gaps, dual = find_dual(descent, norm);
+    double *last = forecast->row_gaps, dual = find_dual(descent, squared_norm);
     double ratio = last[1] > 0   ? sqrt(row_gaps / last[1])
                    : last[0] > 0 ? sqrt(row_gaps / last[0])
                                  : FIRST_RATIO;
@@ -464,8 +465,8 @@ static int run(struct top_descent *descent, double epsilon, const struct monitor
                 return 0;
             }
             if (fit->reason || ended) {
-                if (gap_relative(fit->primal, fit->dual) >
-                    NEAR_TARGET * epsilon) { /* otherwise a multiple was tried */
+                /* otherwise a multiple was tried */
+                if (gap_relative(fit->primal, fit->dual) > NEAR_TARGET * epsilon) {
                     seek_multiple(descent, fit, multiple);
                 }
                 fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
@@ -556,7 +557,7 @@ static int allocate(struct top_descent *descent, struct error *err) {
 }
 
 int top_descent_create(struct top_descent **descent, const struct problem *problem,
-                       const struct score_map *map, struct top_risk *risk, const double *length,
+                       const struct score_map *map, struct top_risk *risk, const double *norm_bound,
                        uint64_t seed, struct error *err) {
     struct top_descent *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
@@ -572,7 +573,7 @@ int top_descent_create(struct top_descent **descent, const struct problem *probl
         return -1;
     }
     for (size_t i = 0; i < made->n; i++) {
-        made->variable[i].q = length[i] * length[i];
+        made->variable[i].q = norm_bound[i] * norm_bound[i];
         made->variable[i].sign = risk->cost[i] > 0 ? 1 : risk->mass[i] > 0 ? -1 : 0;
     }
     random_start(&made->random, seed, RANDOM_STREAM);

@@ -21,11 +21,11 @@
 struct top_descent;
 
 /* Prepares a linear problem (map->primal) and a risk without threshold (TOP_NONE), in which a row
- * is a positive or in J, not both. Borrows all three; length (n): approximate feature norms |x|
- * with the constant feature. `seed` determines the order of rows. All processes call it; the caller
- * calls top_descent_free. */
+ * is a positive or in J, not both. Borrows all three. norm_bound (n): bounds of the feature norms
+ * |x|, with the constant feature (certify_norm_bounds). `seed` determines the order of rows. All
+ * processes call it; the caller calls top_descent_free. */
 int top_descent_create(struct top_descent **descent, const struct problem *problem,
-                       const struct score_map *map, struct top_risk *risk, const double *length,
+                       const struct score_map *map, struct top_risk *risk, const double *norm_bound,
                        uint64_t seed, struct error *err);
 void top_descent_free(struct top_descent *descent);
 

@@ -183,28 +183,29 @@ static int subtract(const struct top_certifier *certifier, const struct top_risk
     return 0;
 }
 
-/* The rounding-error bound of top_risk_dual. */
+/* The rounding-error bound of top_risk_dual: relative errors of its terms in alpha, the squares,
+ * beta and the budget. */
 static double linear_rounding(const struct top_risk *risk, double cost, const struct fit *fit,
                               const struct sums *sums, double part, double linear) {
     bool quantile = risk->kind == TOP_QUANTILE, none = risk->kind == TOP_NONE;
-    double squares = 0, under = 0; /* under: effect of caps that underflow */
+    double squares = 0, underflow = 0; /* underflow: effect of caps that underflow */
     for (size_t i = 0; i < risk->n; i++) {
         double a = fit->alpha[i], b = fit->beta[i];
         double of_a = risk->square && a > 0 ? a / (4 * cost * risk->cost[i]) : 0;
         double of_b = risk->square && none && b > 0 ? b / (4 * cost * risk->mass[i]) : 0;
         squares += a * of_a + b * of_b;
-        under += (4 + 4 * (of_a * of_a + of_b * of_b)) * CERTIFY_UNDERFLOW;
+        underflow += (4 + 4 * (of_a * of_a + of_b * of_b)) * CERTIFY_UNDERFLOW;
     }
-    under = cluster_total(risk->cluster, under);
+    underflow = cluster_total(risk->cluster, underflow);
     /* the quantile's root term: a quotient times the budget, and a product */
-    under += quantile ? (1 + risk->budget) / risk->theta * CERTIFY_UNDERFLOW : 0;
+    underflow += quantile ? (1 + risk->budget) / risk->theta * CERTIFY_UNDERFLOW : 0;
     squares = cluster_total(risk->cluster, squares);
-    double ranks = ((double)cluster_size(risk->cluster) - 1) * DBL_EPSILON;
-    double units = ((double)risk->n_all + 8) * DBL_EPSILON + ranks;
-    double lifted = quantile ? sums->beta / risk->theta : none ? sums->beta : 0;
-    double pull = quantile ? fabs(sums->alpha + lifted - squares - linear) : 0;
-    return units * (sums->alpha + squares + lifted + pull) +
-           (quantile ? part * (lifted + pull) : 0) + under;
+    double process_sums = ((double)cluster_size(risk->cluster) - 1) * DBL_EPSILON;
+    double units = ((double)risk->n_all + 8) * DBL_EPSILON + process_sums;
+    double of_beta = quantile ? sums->beta / risk->theta : none ? sums->beta : 0;
+    double of_budget = quantile ? fabs(sums->alpha + of_beta - squares - linear) : 0;
+    return units * (sums->alpha + squares + of_beta + of_budget) +
+           (quantile ? part * (of_beta + of_budget) : 0) + underflow;
 }
 
 int top_dual_function_make(const struct top_certifier *certifier, const struct top_risk *risk,

@@ -10,8 +10,8 @@
 
 /* The function f = sum b_i phi_i, and the distance of its coefficients from a feasible point. */
 struct top_dual_function {
-    double *b, *error,
-        *weights; /* coefficients (n), bounds of their errors (n), weights of f (dimension) */
+    double *b, *error;       /* (n) coefficients, bounds of their errors */
+    double *weights;         /* (dimension) of f */
     double linear, rounding; /* top_risk_dual, and a bound of its rounding error */
 };
 

@@ -75,7 +75,7 @@ void top_state_sums(struct top_state *state) {
     }
 }
 
-double top_state_dual(const struct top_state *state, double *norm) {
+double top_state_dual(const struct top_state *state, double *squared_norm) {
     double value = 0, f = 0, betas = 0, squares = 0;
     for (size_t p = 0; p < state->active; p++) {
         double alpha = state->alpha[p], beta = state->beta[p];
@@ -84,7 +84,7 @@ double top_state_dual(const struct top_state *state, double *norm) {
         squares += beta * beta * state->inverse[p];
         f += (alpha - beta) * state->s[p];
     }
-    *norm = f;
+    *squared_norm = f;
     value += state->beta_offset * betas - 0.5 * f;
     if (state->risk->kind == TOP_NONE) {
         value -= 0.5 * state->quadratic * squares;
@@ -348,8 +348,8 @@ int top_state_take(struct top_state *state, const struct top_step *step, struct 
         if (!row) {
             return -1;
         }
-        curvature -=
-            2 * (double)row[step->entry[1].position]; /* the two rows have opposite signs in f */
+        /* the two rows have opposite signs in f */
+        curvature -= 2 * (double)row[step->entry[1].position];
         d = second > 0 ? quantile_step_length(
                              state, step->slope + state->quadratic * first,
                              fmax(curvature, TOP_MIN_CURVATURE * state->K[step->entry[0].position]),

@@ -89,7 +89,7 @@ void top_state_sums(struct top_state *state);
  * whichever is smaller. */
 int top_state_take(struct top_state *state, const struct top_step *step, struct error *err);
 
-/* The dual's value, from s at the positions in use; *norm = |f|^2. */
-double top_state_dual(const struct top_state *state, double *norm);
+/* The dual's value, from s at the positions in use; *squared_norm = |f|^2. */
+double top_state_dual(const struct top_state *state, double *squared_norm);
 
 #endif

@@ -106,8 +106,8 @@ static void prepare(struct run *run) {
         negative += grill->negative[i];
     }
     run->ratio = positive / negative;
-    for (size_t i = 0; i < run->n;
-         i++) { /* slightly less, so that sums that are whole stay whole */
+    /* slightly less, so that sums that are whole stay whole */
+    for (size_t i = 0; i < run->n; i++) {
         run->share[i] = grill->mass[i] / (grill->tau * mass) * (1 - 1e-12);
     }
 }

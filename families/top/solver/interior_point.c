@@ -155,10 +155,10 @@ static struct bounds bounds_of(struct top_interior_run *run) {
     const struct top_interior *in = &run->in;
     struct bounds bounds;
     const double *f = in->at.f;
-    double norm = in->width > 0 ? array_dot(f, f, in->width) : run->square;
+    double squared_norm = in->width > 0 ? array_dot(f, f, in->width) : run->square;
     bounds.dual = top_risk_dual(&run->risk, in->cost, run->alpha, run->beta) - 0.5 * run->square;
     bounds.multiple =
-        top_risk_multiple(&run->risk, in->cost, norm, in->width > 0 ? in->s : run->scores,
+        top_risk_multiple(&run->risk, in->cost, squared_norm, in->width > 0 ? in->s : run->scores,
                           TOP_MULTIPLE_EXACT, run->work, &bounds.primal);
     return bounds;
 }
@@ -223,7 +223,8 @@ static int trim(struct top_interior_run *run, int tries, bool *trimmed, struct e
 
 /* ---- the run ---- */
 
-/* Mehrotra's centring parameter, and the part of the corrector with which the step is longest. */
+/* Takes a step with Mehrotra's centring parameter and the part of the corrector with which it is
+ * longest. Returns false if it is too short, or leads out of the interior by rounding. */
 static bool step(struct top_interior *in) {
     double length = fmin(1, top_interior_longest(in, 0, 0)),
            products = top_interior_mean_product(in, 0);

@@ -51,18 +51,18 @@ struct top_interior {
     struct top_point at;        /* the iterate */
     struct top_point affine, centre, corrector; /* directions */
     double *b, *s;                              /* (m) of the iterate; s are the scores of f */
-    double *slope,
-        *cap_residual;      /* (n) of the iterate; cap residual: fixed + moving level - x - u */
-    double *residual;       /* (width) residual sum b_i phi_i - f */
+    double *slope;                              /* (n) of the iterate */
+    double *cap_residual;   /* (n) fixed + moving level - x - u of the iterate */
+    double *residual;       /* (width) sum b_i phi_i - f */
     double level_slope;     /* of the level */
     double sum_residual[2]; /* residuals of sum alpha = sum beta and of sum alpha = level */
     double *curvature;      /* (n) diagonal of each variable, without K */
     double level_curvature; /* the level's diagonal entry */
-    double *border[3],
-        *column[3];     /* (n) columns of level, rho, lambda, and the system's solutions for them */
-    size_t n_borders;   /* 0, 2 or 3 */
-    double *right;      /* (n) work */
-    double *E, *solved; /* (m) work */
+    double *border[3];      /* (n) columns of the level, rho and lambda */
+    double *column[3];      /* (n) the system's solutions for them */
+    size_t n_borders;       /* 0, 2 or 3 */
+    double *right;          /* (n) work */
+    double *E, *solved;     /* (m) work */
 };
 
 /* The sign of a variable in b. */

@@ -207,8 +207,8 @@ static int make_plain_features(struct top_interior_run *run, const struct proble
         return -1;
     }
     int status = map.primal ? 0 : map.diagonal(&map, work, err);
-    for (size_t i = 0; i < map.n && !map.primal;
-         i++) { /* norm_bound includes the constant feature */
+    /* norm_bound includes the constant feature */
+    for (size_t i = 0; i < map.n && !map.primal; i++) {
         work[i] = sqrt(fmax(0, work[i])) * (1 + 4 * DBL_EPSILON);
     }
     *applies = !row_features_are_own(&map);

@@ -77,9 +77,8 @@ static double fill_curvatures(struct top_interior *in) {
     for (size_t k = 0; k < in->n; k++) {
         double cap = in->capped[k] ? at->y[k] / at->u[k] : 0;
         double perspective = in->perspective[k] > 0 ? 1 / (in->perspective[k] * at->level) : 0;
-        double level_slope_part =
-            at->x[k] / at->level *
-            perspective; /* derivative of x / (perspective level) in the level */
+        /* minus the derivative of x / (perspective level) in the level */
+        double level_slope_part = at->x[k] / at->level * perspective;
         in->curvature[k] = in->square[k] + at->z[k] / at->x[k] + cap + perspective;
         if (in->levelled) {
             in->border[LEVEL][k] = -in->moving[k] * cap - level_slope_part;

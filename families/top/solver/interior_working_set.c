@@ -19,8 +19,8 @@
 enum {
     FIRST_ROWS = 2048,  /* rows of the first working set */
     TYPICAL_STEPS = 20, /* of the interior-point method */
-    MIN_ZERO_ROWS =
-        512, /* rows at 0 that join the working set for each of alpha and beta, at min_gap */
+    /* least number of rows at 0 that join a working set, for alpha and for beta each */
+    MIN_ZERO_ROWS = 512,
     /* limit of rows above 0, as a multiple of the largest working set: some of them go to 0 */
     MAX_EXCESS = 2,
     MAX_STALLED = 2 /* working sets without progress, after which smo continues */
@@ -32,7 +32,7 @@ static const double PROGRESS = 0.9;
 /* A working set is solved to this part of the gap of all rows. */
 static const double SET_GAP = 1.0 / 16;
 
-/* The shares of the rows of a working set sum to at min_gap this, so that not all of beta is at its
+/* The shares of the rows of a working set sum to at least this, so that not all of beta is at its
  * caps. */
 static const double MIN_SHARES = 1.25;
 
@@ -79,7 +79,7 @@ static void keep_largest(struct top_smo *smo, size_t target) {
 
 /* Chooses the next working set of at most max_rows rows, marked by row in in_set: the rows above 0,
  * or the largest of them if they are more than three quarters of it, and of the others those with
- * the steepest slopes. After a working set before, all its entries are above 0, most of them
+ * the steepest slopes. The entries of an earlier working set are all above 0, most of them
  * barely. Returns false if the set is too small. */
 static bool choose_set(struct top_smo *smo, size_t max_rows, bool *in_set) {
     const struct top_state *state = &smo->state;
@@ -111,9 +111,9 @@ static int complete_primal(struct top_smo *smo, struct fit *inner, struct error 
     if (top_smo_recompute_with(smo, inner->weights, err) < 0) {
         return -1;
     }
-    double norm = array_dot(inner->weights, smo->row_s, n);
-    double multiple = top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s, TOP_MULTIPLE_EXACT,
-                                        smo->scores, &inner->primal);
+    double squared_norm = array_dot(inner->weights, smo->row_s, n);
+    double multiple = top_risk_multiple(smo->risk, smo->cost, squared_norm, smo->row_s,
+                                        TOP_MULTIPLE_EXACT, smo->scores, &inner->primal);
     for (size_t i = 0; i < n; i++) {
         inner->weights[i] *= multiple;
     }

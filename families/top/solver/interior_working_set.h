@@ -1,9 +1,9 @@
 /* The interior-point method on working sets, if smo converges slowly and there are more rows than
  * the interior-point method takes (doc/mathematics, "top: interior points"). A working set has the
- * rows with entries above 0 and those that would increase most; all others stay at 0; the next set
- * has the rows that increase then. If more rows are above 0 than three quarters of a set, though
- * fewer than twice the largest set, it has the largest: at large C smo, whose steps are about as
- * long as losses, is slow to decrease the others. An iteration costs the cube of the set's rows. */
+ * rows with entries above 0 and those at 0 that would increase most; all other rows stay at 0 until
+ * a later set contains them. If the rows above 0 exceed three quarters of a set, but not twice the
+ * largest set, it has only the largest of them: at large C smo, whose steps are about as long as
+ * losses, decreases the others slowly. An iteration costs the cube of the set's rows. */
 #ifndef FAMILIES_TOP_SOLVER_INTERIOR_WORKING_SET_H
 #define FAMILIES_TOP_SOLVER_INTERIOR_WORKING_SET_H
 
@@ -18,7 +18,7 @@ double top_working_set_step_work(const struct problem *problem);
  * interior-point method takes. */
 bool top_working_set_fits(const struct problem *problem, const struct fit *fit);
 
-/* True if working sets that bring no progress will be larger the next time. */
+/* True if the next call of top_working_set_solve may use larger working sets than the last one. */
 bool top_working_set_grows(const struct top_smo *smo);
 
 /* Continues from the last solution of smo at the same cost to a relative gap of epsilon, or until

@@ -24,8 +24,8 @@ struct top_system {
     const struct problem *problem;
     const struct score_map *map;
     const uint32_t *rows;
-    const double
-        *factor_features;  /* (m, d) features of the rows from a factor of K; NULL: the problem's */
+    /* (m, d) features of the rows from a factor of K; NULL: the problem's */
+    const double *factor_features;
     double *with_constant; /* (m, d) copy of these with the constant feature; or NULL */
     size_t m, d;           /* d: order of the factored matrix */
     bool features;
@@ -55,7 +55,7 @@ static bool by_features(const struct problem *problem, size_t m) {
 }
 
 double top_system_work(const struct problem *problem, size_t m) {
-    double rows = (double)m, side = rows, forming = 0, bytes;
+    double rows = (double)m, side = rows, forming, bytes;
     if (by_features(problem, m)) {
         side = (double)count_features(problem);
         double values = cluster_total(problem->cluster, (double)data_values(problem->data));
@@ -129,9 +129,9 @@ static int centre_matrix(struct top_system *system, const double *centre, struct
     }
     double square = array_dot(centre, system->all_rows, map->n);
     for (size_t i = 0; i < m; i++) {
-        double factor_features = system->all_rows[system->rows[i]];
+        double k_i = system->all_rows[system->rows[i]];
         for (size_t j = 0; j <= i; j++) {
-            system->K[i * m + j] += square - factor_features - system->all_rows[system->rows[j]];
+            system->K[i * m + j] += square - k_i - system->all_rows[system->rows[j]];
         }
     }
     return 0;
@@ -357,7 +357,7 @@ int top_system_square(struct top_system *system, const double *b, double *s, dou
     return 0;
 }
 
-static int factor_features(struct top_system *system, const double *E) {
+static int factor_feature_matrix(struct top_system *system, const double *E) {
     size_t m = system->m, d = system->d;
     memcpy(system->E, E, m * sizeof *E);
     if (system->system_dd) {
@@ -384,7 +384,7 @@ static int factor_features(struct top_system *system, const double *E) {
     return cholesky_factor(system->factor, d);
 }
 
-static int factor_matrix(struct top_system *system, const double *E) {
+static int factor_kernel_matrix(struct top_system *system, const double *E) {
     size_t m = system->m;
     for (size_t i = 0; i < m; i++) {
         memcpy(system->factor + i * m, system->K + i * m, (i + 1) * sizeof *system->K);
@@ -394,7 +394,8 @@ static int factor_matrix(struct top_system *system, const double *E) {
 }
 
 bool top_system_factor(struct top_system *system, const double *E) {
-    return (system->features ? factor_features(system, E) : factor_matrix(system, E)) == 0;
+    return (system->features ? factor_feature_matrix(system, E)
+                             : factor_kernel_matrix(system, E)) == 0;
 }
 
 int top_system_solve_both(struct top_system *system, const double *residual, double *x,

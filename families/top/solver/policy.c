@@ -90,7 +90,8 @@ static bool interior_applies(const void *state) {
 
 /* ---- runs ---- */
 
-/* Takes the better bounds of a run that returned 0 into the best iterate. */
+/* Takes the better bounds of a run with this status into the best iterate. -1 if the run failed:
+ * its fit is then empty. */
 static int take(struct solve *solve, struct fit *run, int status) {
     struct fit *fit = solve->fit;
     if (status < 0) {
@@ -253,8 +254,8 @@ static uint64_t planes_slice(const void *state, int turn) {
 static uint64_t smo_slice(const void *state, int turn) {
     const struct solve *solve = state;
     const struct problem *problem = solve->algorithms->problem;
-    uint64_t row = data_values(problem->data) / (problem->n + 1) /
-                   4; /* steps in the time of a cutting plane */
+    /* steps in the time of a cutting plane */
+    uint64_t row = data_values(problem->data) / (problem->n + 1) / 4;
     return turn % 2 ? (FIRST_STEPS + FIRST_PLANES * row) << turn / 2 : 0;
 }
 
@@ -363,8 +364,8 @@ static bool has_stalled(const void *state) {
 /* The slices together use as much work as the interior-point method needs. With working sets the
  * table runs again, until all algorithms have stalled. */
 static bool run_again(const void *state, struct policy_slices *turns) {
-    static const double LIMIT_GROWTH =
-        1.5; /* work limit after working sets, relative to the work so far */
+    /* work limit after working sets, relative to the work so far */
+    static const double LIMIT_GROWTH = 1.5;
     const struct solve *solve = state;
     bool reduced = is_reduced(solve);
     if (!solve->started) {

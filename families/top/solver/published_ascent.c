@@ -118,9 +118,10 @@ static double kinked_value(const struct kinked *k, double d) {
  * best of their maximisers, each clipped to its interval. */
 static double kinked_best(const struct kinked *k, double low, double high) {
     double candidate[3] = {k->num / k->den, (k->num - k->budget / k->wa) / k->den, 0};
-    double upper = k->fixed * k->wa - k->a; /* above it a's piece is active */
-    double lower =
-        k->wb > 0 ? k->b - k->fixed * k->wb : -INFINITY; /* below it b's piece is active */
+    /* above it a's piece is active */
+    double upper = k->fixed * k->wa - k->a;
+    /* below it b's piece is active */
+    double lower = k->wb > 0 ? k->b - k->fixed * k->wb : -INFINITY;
     double middle = k->wb > 0 ? (k->b / k->wb - k->a / k->wa) / (1 / k->wa + 1 / k->wb) : -INFINITY;
     double best = clip(0, low, high), max_value = kinked_value(k, best);
     double from[3] = {lower, fmax(upper, middle), -INFINITY};
@@ -370,12 +371,12 @@ static int start(struct cd *cd, uint64_t seed, struct error *err) {
 /* ---- the run ---- */
 
 static int bounds(struct cd *cd, struct fit *fit, struct error *err) {
-    double norm = 0;
+    double squared_norm = 0;
     for (size_t i = 0; i < cd->n; i++) {
-        norm += (cd->alpha[i] - cd->beta[i]) * cd->s[i];
+        squared_norm += (cd->alpha[i] - cd->beta[i]) * cd->s[i];
     }
-    fit->dual = top_risk_dual(cd->risk, cd->cost, cd->alpha, cd->beta) - 0.5 * norm;
-    fit->primal = 0.5 * norm + cd->cost * top_risk_value(cd->risk, cd->s, cd->work);
+    fit->dual = top_risk_dual(cd->risk, cd->cost, cd->alpha, cd->beta) - 0.5 * squared_norm;
+    fit->primal = 0.5 * squared_norm + cd->cost * top_risk_value(cd->risk, cd->s, cd->work);
     return isfinite(fit->primal) && isfinite(fit->dual) ? 0 : stop_overflow(err);
 }
 
@@ -407,9 +408,8 @@ static int run(struct cd *cd, double epsilon, uint64_t seed, const struct monito
     while ((status = bounds(cd, fit, err)) == 0) {
         double gap = fit->primal - fit->dual;
         fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
-        slow = fit->dual - last > MIN_PROGRESS * gap
-                   ? 0
-                   : slow + 1; /* >: the gap of denormal values may be 0 */
+        /* >: the gap of denormal values may be 0 */
+        slow = fit->dual - last > MIN_PROGRESS * gap ? 0 : slow + 1;
         last = fit->dual;
         if (fit->converged) {
             break;

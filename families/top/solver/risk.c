@@ -56,7 +56,7 @@ int top_risk_ready(struct top_risk *risk, double k, struct error *err) {
         return error_set(err, ERROR_RUNTIME, "no %s row has a weight above 0",
                          risk->n_positive == 0 ? "positive" : "negative");
     }
-    /* by rounding, or because n- is 0.999... of a weight, the shares may sum to less than 1 */
+    /* by rounding, the shares may sum to less than 1 */
     double shares = 0;
     for (size_t i = 0; i < risk->n; i++) {
         shares += risk->share[i];
@@ -323,7 +323,7 @@ struct risk top_risk_table(struct top_risk *risk) {
     return (struct risk){.n = risk->n, .context = risk, .cut = table_cut, .record = table_record};
 }
 
-double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s,
+double top_risk_multiple(struct top_risk *risk, double C, double squared_norm, const double *s,
                          enum top_multiple how, double *work, double *primal) {
     enum { MAX_FACTOR = 1000000 };
     int max_evaluations = how == TOP_MULTIPLE_EXACT ? 90 : 24;
@@ -338,8 +338,9 @@ double top_risk_multiple(struct top_risk *risk, double C, double norm, const dou
         for (size_t i = 0; i < risk->n; i++) {
             scaled[i] = x * s[i];
         }
-        double value = 0.5 * x * x * norm + C * top_risk_value(risk, scaled, g);
-        double slope = x * norm + C * cluster_total(risk->cluster, array_dot(g, s, risk->n));
+        double value = 0.5 * x * x * squared_norm + C * top_risk_value(risk, scaled, g);
+        double slope =
+            x * squared_norm + C * cluster_total(risk->cluster, array_dot(g, s, risk->n));
         root = x;
         root_value = value;
         if (!(value >= *primal)) {
@@ -389,8 +390,8 @@ double top_risk_dual(const struct top_risk *risk, double C, const double *alpha,
         if (risk->mass[i] > 0) {
             betas += beta[i];
             largest = fmax(largest, beta[i] / risk->mass[i]);
-            double part =
-                unit > 0 ? beta[i] / unit : 0; /* the square of a small entry would underflow */
+            /* the square of a small entry would underflow */
+            double part = unit > 0 ? beta[i] / unit : 0;
             squares += part * part / risk->mass[i];
         }
     }

@@ -76,10 +76,10 @@ void top_risk_add_record(double weight, const void *record, double *alpha, doubl
 /* Accuracy of top_risk_multiple: a few digits, or all. */
 enum top_multiple { TOP_MULTIPLE_ROUGH, TOP_MULTIPLE_EXACT };
 
-/* The multiple x of scores s (n) that minimises x^2 norm / 2 + C R(x s), or one that is no worse
- * than 1, which is evaluated first; by a safeguarded secant method. *primal is the value. work has
- * 2n. */
-double top_risk_multiple(struct top_risk *risk, double C, double norm, const double *s,
+/* The multiple x of scores s (n) that minimises x^2 |f|^2 / 2 + C R(x s), or one that is no worse
+ * than 1, which is evaluated first; by a safeguarded secant method. squared_norm is |f|^2 at x = 1.
+ * *primal is the value. work has 2n. */
+double top_risk_multiple(struct top_risk *risk, double C, double squared_norm, const double *s,
                          enum top_multiple how, double *work, double *primal);
 
 /* l(u) and its derivative. */

@@ -14,21 +14,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MIN_CHECK_STEPS = 64,     /* steps between two evaluations of the gap, or ... */
-    ROWS_PER_CHECK_STEP = 16, /* ... one step for so many rows, if that is more */
-    SHRINK_CHECKS = 4,        /* evaluations between two shrinkings, other than exact ones */
-    MIN_STEEPEST =
-        500, /* alphas and betas at 0 that stay in use if most are shrunk: so many, and ... */
-    NONZERO_PER_STEEPEST = 2, /* ... one for so many entries above 0 */
-    POSITIONS_PER_STEP = 2,   /* positions in use for each step before the next exact evaluation */
-    SLOW_CHECKS = 8,          /* evaluations with little progress before an exact one */
-    MAX_STALLED =
-        5 /* exact evaluations without progress after which the stop reason is STOP_FLOAT_KERNEL */
-};
+/* Steps between two evaluations of the gap: one for this number of positions in use, and at least
+ * MIN_CHECK_STEPS. */
+enum { POSITIONS_PER_CHECK_STEP = 16, MIN_CHECK_STEPS = 64 };
 
-/* Little progress: increase of the dual relative to the gap between two evaluations. No progress:
- * increase between two exact evaluations, and gap relative to the smallest. */
+/* Evaluations between two shrinkings; exact evaluations are not counted, and are always followed by
+ * one. */
+enum { SHRINK_CHECKS = 4 };
+
+/* Where few entries are above 0 and many positions are in use, only the steepest alphas and the
+ * steepest betas at 0 stay in use: MIN_STEEPEST of each, and one more for NONZERO_PER_STEEPEST
+ * entries above 0. An exact evaluation follows after one step for this number of positions. */
+enum { MIN_STEEPEST = 500, NONZERO_PER_STEEPEST = 2, POSITIONS_PER_STEP = 2 };
+
+/* Evaluations in a row with little progress, after which an exact one follows. Exact ones in a row
+ * without progress, after which the run ends with STOP_FLOAT_KERNEL: whatever type the Gram matrix
+ * has, steps use rows of K in float (common/kernel/row_cache.h). */
+enum { SLOW_CHECKS = 8, MAX_STALLED = 5 };
+
+/* Little progress: the dual increases by less than SLOW_DUAL of the gap from one evaluation to the
+ * next. No progress: by less than STALLED_DUAL of it from one exact evaluation to the next, and the
+ * gap is at least STALLED_GAP of the smallest so far. */
 static const double SLOW_DUAL = 0.01, STALLED_DUAL = 1e-9, STALLED_GAP = 0.99;
 
 /* The dual has diverged if it is below the best so far by more than this part of the smallest gap,
@@ -136,17 +142,17 @@ static void set_cost(struct top_smo *smo, double cost) {
 /* The primal from s, which may be outdated at shrunk positions: of the best multiple, if the point
  * itself does not reach the gap. At large C rows just below the threshold make the primal's gap
  * much larger than the dual's, and a slightly longer f lifts them above it. */
-static double primal(struct top_smo *smo, double norm, double dual, double epsilon) {
+static double primal(struct top_smo *smo, double squared_norm, double dual, double epsilon) {
     const struct top_state *state = &smo->state;
     double value;
     for (size_t p = 0; p < state->n; p++) {
         smo->row_s[state->row_of[p]] = state->s[p];
     }
     smo->scaling = 1;
-    value = 0.5 * norm + smo->cost * top_risk_value(smo->risk, smo->row_s, smo->row_g);
+    value = 0.5 * squared_norm + smo->cost * top_risk_value(smo->risk, smo->row_s, smo->row_g);
     if (!gap_reached(value, dual, epsilon) && value - dual < RESCALING_GAP * value) {
-        smo->scaling = top_risk_multiple(smo->risk, smo->cost, norm, smo->row_s, TOP_MULTIPLE_ROUGH,
-                                         smo->scores, &value);
+        smo->scaling = top_risk_multiple(smo->risk, smo->cost, squared_norm, smo->row_s,
+                                         TOP_MULTIPLE_ROUGH, smo->scores, &value);
     }
     return value;
 }
@@ -159,8 +165,8 @@ static void permute(double *array, const uint32_t *from, size_t n, double *work)
 }
 
 /* Marks the positions that stay in use: those that are not at 0, or may increase. If these are many
- * but few are above 0: these and the steepest of the others, until an exact evaluation pays.
- * Returns their number. */
+ * but few are above 0, only these few and the steepest of the others stay in use until the next
+ * exact evaluation. Returns the number of marked positions. */
 static size_t choose_positions(struct top_smo *smo, uint64_t iterations) {
     const struct top_state *state = &smo->state;
     size_t kept = top_choose_unshrunk(state, smo->keep), above = 0;
@@ -249,9 +255,9 @@ static int take_steps(struct top_smo *smo, size_t steps, bool *moved, struct fit
 }
 
 void top_smo_bounds(struct top_smo *smo, double epsilon, struct fit *fit) {
-    double norm;
-    fit->dual = top_state_dual(&smo->state, &norm);
-    fit->primal = primal(smo, norm, fit->dual, epsilon);
+    double squared_norm;
+    fit->dual = top_state_dual(&smo->state, &squared_norm);
+    fit->primal = primal(smo, squared_norm, fit->dual, epsilon);
 }
 
 /* The state of a run after its exact evaluations. */
@@ -370,7 +376,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
             shrink(smo, fit->iterations, err) < 0) {
             return -1;
         }
-        size_t steps = state->active / ROWS_PER_CHECK_STEP;
+        size_t steps = state->active / POSITIONS_PER_CHECK_STEP;
         if (take_steps(smo, steps > MIN_CHECK_STEPS ? steps : MIN_CHECK_STEPS, &moved, fit, err) <
             0) {
             return -1;

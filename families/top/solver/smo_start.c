@@ -75,8 +75,9 @@ int top_smo_recompute(struct top_smo *smo, struct error *err) {
 /* Scales the point by the factor that maximises the dual within the bounds. */
 static void scale_point(struct top_smo *smo) {
     struct top_state *state = &smo->state;
-    double norm, max_factor = INFINITY, squares = 0;
-    double dual = top_state_dual(state, &norm); /* = linear - (norm + squares) / 2 */
+    double squared_norm, max_factor = INFINITY, squares = 0;
+    /* = linear - (squared_norm + squares) / 2 */
+    double dual = top_state_dual(state, &squared_norm);
     for (size_t p = 0; p < state->n; p++) {
         squares += state->h[p] * state->alpha[p] * state->alpha[p];
         if (state->alpha[p] > 0) {
@@ -87,8 +88,8 @@ static void scale_point(struct top_smo *smo) {
             max_factor = fmin(max_factor, state->cap_rate[p] / state->beta[p]);
         }
     }
-    double linear = dual + 0.5 * (norm + squares);
-    double factor = norm + squares > 0 ? linear / (norm + squares) : max_factor;
+    double linear = dual + 0.5 * (squared_norm + squares);
+    double factor = squared_norm + squares > 0 ? linear / (squared_norm + squares) : max_factor;
     factor = fmin(fmax(factor, 0), max_factor);
     if (!(factor < INFINITY)) {
         factor = 1;
@@ -142,7 +143,7 @@ static int complete_point(struct top_smo *smo, double cost, struct error *err) {
         return -1;
     }
     scale_point(smo);
-    double norm, dual = top_state_dual(&smo->state, &norm);
+    double squared_norm, dual = top_state_dual(&smo->state, &squared_norm);
     if (dual > 0 && isfinite(dual)) {
         return 0;
     }
@@ -202,7 +203,7 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
     enum { HALVINGS = 60 };
     struct top_risk *risk = smo->risk;
     size_t n = smo->state.n;
-    double norm = 0, offset;
+    double squared_norm = 0, offset;
     memset(smo->bound, 0, n * sizeof *smo->bound);
     add_mean(smo, risk->cost, 1, smo->bound);
     add_mean(smo, risk->mass, -1, smo->bound);
@@ -211,12 +212,12 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
     }
     for (size_t i = 0; i < n; i++) {
         smo->row_s[i] = smo->scores[i];
-        norm += smo->bound[i] * smo->scores[i];
+        squared_norm += smo->bound[i] * smo->scores[i];
     }
     double primal;
-    double x = norm > 0 ? top_risk_multiple(risk, cost, norm, smo->row_s, TOP_MULTIPLE_ROUGH,
-                                            smo->scores, &primal)
-                        : 0;
+    double x = squared_norm > 0 ? top_risk_multiple(risk, cost, squared_norm, smo->row_s,
+                                                    TOP_MULTIPLE_ROUGH, smo->scores, &primal)
+                                : 0;
     set_point_at_scores(smo, cost, x, &offset);
     for (int k = 0; !(offset > 0) && k < HALVINGS; k++) {
         x *= 0.5;
@@ -226,7 +227,7 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
         return -1;
     }
     if (risk->kind == TOP_QUANTILE && !risk->square &&
-        top_state_dual(&smo->state, &norm) < dual_of_balanced_point(risk, cost)) {
+        top_state_dual(&smo->state, &squared_norm) < dual_of_balanced_point(risk, cost)) {
         set_balanced_point(smo, cost);
         return complete_point(smo, cost, err);
     }

@@ -88,8 +88,8 @@ static double remaining_rate(const struct top_state *state) {
 }
 
 /* The terms of a step that do not depend on its second entry p. `falls`: p's rate is negative.
- *   slope = fixed + sign * own, curvature = base + weight^2 own curvature + 2 (cross K_kp + block
- * U_p) */
+ *   slope = fixed + sign * own slope
+ *   curvature = base + weight^2 own curvature + 2 (cross K_kp + block U_p) */
 struct scan {
     double fixed, sign, base, weight, cross, block;
     bool falls, free_only;
@@ -330,8 +330,8 @@ static void choose_second(const struct top_state *state, const float *row, struc
             double free = other.own * one.slope * one.slope +
                           (one.own * other.slope - 2 * cross * one.slope) * other.slope;
             bool allowed = other_rate > 0 ? other.up > 0 : other_rate == 0 || other.down > 0;
-            if (allowed && free * ROUNDING_FACTOR >
-                               *gain * determinant) { /* it may gain more within its bounds */
+            /* it may gain more within its bounds */
+            if (allowed && free * ROUNDING_FACTOR > *gain * determinant) {
                 offer_pair(&first, &one, &(struct top_entry){p, beta != 0, 0}, &other, cross,
                            determinant, step, gain);
             }
@@ -415,8 +415,8 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
         with_level(state, &e, 1, step, &gain);
         with_level(state, &e, -1, step, &gain);
     }
-    if (max_gain > 0 &&
-        max_gain > 0.5 * gain) { /* orthogonal rows gain least: the true gain may be larger */
+    /* orthogonal rows gain least: the true gain may be larger */
+    if (max_gain > 0 && max_gain > 0.5 * gain) {
         size_t k = (size_t)(kind == BOTH_BETA    ? e.beta_up.position
                             : kind == MIXED_DOWN ? e.alpha_down.position
                                                  : e.alpha_up.position);

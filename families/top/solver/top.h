@@ -46,7 +46,7 @@ enum top_loss { TOP_HINGE, TOP_SQUARED_HINGE };
 enum top_method {
     TOP_AUTO,
     TOP_SMO,    /* sequential minimal optimisation: any convex formulation */
-    TOP_BUNDLE, /* cutting planes: any convex formulation */
+    TOP_BUNDLE, /* cutting planes (a bundle method): any convex formulation */
     TOP_CD, /* the published coordinate ascent; for svm with the linear kernel coordinate descent */
     TOP_INTERIOR /* the interior-point method, also the fallback of the others */
 };
