@@ -93,7 +93,7 @@ static int start(struct top_interior_run *run, struct error *err) {
                                             : sum * (risk->mass[i] / risk->total_mass);
         alphas += k < in->n_alpha ? at->x[k] : 0;
     }
-    if (top_interior_set_function(in, err) || top_interior_scores(in, err)) {
+    if (top_interior_set_function(in, err) < 0 || top_interior_scores(in, err) < 0) {
         return -1;
     }
     at->level = first_level(in);
@@ -180,7 +180,7 @@ static void store_dual(struct top_interior_run *run, const struct bounds *bounds
 
 /* Evaluates both bounds of the iterate, and stores the best primal and the best dual point. */
 static int take_bounds(struct top_interior_run *run, struct error *err) {
-    if (take_point(run, 0, err)) {
+    if (take_point(run, 0, err) < 0) {
         return -1;
     }
     struct bounds bounds = bounds_of(run);
@@ -208,7 +208,7 @@ static int trim(struct top_interior_run *run, int tries, bool *trimmed, struct e
     mean = cluster_total(in->cluster, mean);
     *trimmed = false;
     for (int k = 0; k < tries && !*trimmed; k++, part *= TRIM_LESS) {
-        if (take_point(run, part * mean, err)) {
+        if (take_point(run, part * mean, err) < 0) {
             return -1;
         }
         struct bounds bounds = bounds_of(run);
@@ -246,13 +246,13 @@ static bool step(struct top_interior *in) {
 static int take_step(struct top_interior *in, bool *moved, struct error *err) {
     bool factored;
     *moved = false;
-    if (top_interior_factor(in, &factored, err)) {
+    if (top_interior_factor(in, &factored, err) < 0) {
         return -1;
     }
     if (!factored) {
         return 0;
     }
-    if (top_interior_directions(in, err)) {
+    if (top_interior_directions(in, err) < 0) {
         return -1;
     }
     *moved = step(in);
@@ -268,7 +268,7 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
     uint64_t last_iteration = fit->iterations + MAX_STEPS;
     bool moved = true;
     while (moved && stalled < MAX_STALLED && fit->iterations < last_iteration && trims_left > 0) {
-        if (take_bounds(run, err)) {
+        if (take_bounds(run, err) < 0) {
             return -1;
         }
         double difference = run->primal - run->dual, mean = top_interior_mean_product(in, 0);
@@ -276,7 +276,7 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
         if (fit->converged) {
             bool trimmed;
             trims_left--;
-            if (trim(run, TRIM_STEPS - trims_left, &trimmed, err)) {
+            if (trim(run, TRIM_STEPS - trims_left, &trimmed, err) < 0) {
                 return -1;
             }
             if (trimmed) {
@@ -298,7 +298,7 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
             products = mean;
             stalled = 0;
         }
-        if (take_step(in, &moved, err)) {
+        if (take_step(in, &moved, err) < 0) {
             return -1;
         }
         fit->iterations++;
@@ -372,13 +372,13 @@ static int solve(struct top_interior_run *run, const struct problem *problem, do
     int status = top_interior_make(run, problem, cost, applies, err);
     if (status == 0 && *applies) {
         run->primal = cost * top_risk_value(&run->risk, run->scores, run->work); /* of w = 0 */
-        status = start(run, err) || improve(run, monitor, fit, err) ? -1 : 0;
+        status = start(run, err) < 0 || improve(run, monitor, fit, err) < 0 ? -1 : 0;
     }
     if (status == 0 && fit->reason == STOP_ROUNDING) {
         bool uses_dd;
         status = top_system_use_dd(run->in.system, &uses_dd, err);
         if (status == 0 && uses_dd) {
-            status = start(run, err) || improve(run, monitor, fit, err) ? -1 : 0;
+            status = start(run, err) < 0 || improve(run, monitor, fit, err) < 0 ? -1 : 0;
         }
     }
     return status == 0 && *applies ? copy_fit(run, fit, err) : status;
@@ -389,7 +389,7 @@ static int solve_factored(const struct problem *problem, struct top_interior_run
                           const struct monitor *monitor, struct fit *fit, struct error *err) {
     struct fit again = {.iterations = fit->iterations};
     bool applies;
-    if (solve(run, problem, cost, monitor, &again, &applies, err)) {
+    if (solve(run, problem, cost, monitor, &again, &applies, err) < 0) {
         fit_free(&again);
         return -1;
     }

@@ -52,7 +52,7 @@ static int make_risk(struct top_interior_run *run, size_t m, struct error *err) 
     const struct top_risk *full_risk = run->full_risk;
     struct top_risk *risk = &run->risk;
     run->rows = memory_array(m, sizeof *run->rows, "rows", err);
-    if (!run->rows || top_risk_create(risk, m, err)) {
+    if (!run->rows || top_risk_create(risk, m, err) < 0) {
         return -1;
     }
     risk->cluster = full_risk->cluster;
@@ -250,13 +250,13 @@ int top_interior_make(struct top_interior_run *run, const struct problem *proble
     run->empty_interior = has_empty_interior(run->full_risk);
     size_t m = count_rows(run->full_risk, run->in_set, run->empty_interior), k = 0;
     *applies = true;
-    if (run->norm_bound && make_features(run, problem, m, applies, err)) {
+    if (run->norm_bound && make_features(run, problem, m, applies, err) < 0) {
         return -1;
     }
     if (!*applies) {
         return 0;
     }
-    if (make_risk(run, m, err) || make_system(run, problem, err)) {
+    if (make_risk(run, m, err) < 0 || make_system(run, problem, err) < 0) {
         return -1;
     }
     in->cluster = risk->cluster;
@@ -271,7 +271,7 @@ int top_interior_make(struct top_interior_run *run, const struct problem *proble
     in->total_alpha = cluster_total(in->cluster, (double)in->n_alpha);
     in->balanced = in->levelled = risk->kind != TOP_NONE;
     in->n_borders = risk->kind == TOP_MEAN ? 3 : risk->kind == TOP_QUANTILE ? 2 : 0;
-    if (make_arrays(run, err)) {
+    if (make_arrays(run, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < m; i++) {

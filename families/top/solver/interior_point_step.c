@@ -40,7 +40,7 @@ int top_interior_scores(struct top_interior *in, struct error *err) {
     if (in->width == 0) {
         return top_system_square(in->system, in->b, in->s, &square, err);
     }
-    if (top_system_weights(in->system, in->b, in->residual, err)) {
+    if (top_system_weights(in->system, in->b, in->residual, err) < 0) {
         return -1;
     }
     array_add(in->residual, -1, in->at.f, in->width);
@@ -119,8 +119,8 @@ static int solve_inner(struct top_interior *in, const double *right, const doubl
             in->solved[i] = a != SIZE_MAX ? right[a] : -right[b];
         }
     }
-    if (f ? top_system_solve_both(in->system, residual, in->solved, f, err)
-          : top_system_solve(in->system, in->solved, err)) {
+    if ((f ? top_system_solve_both(in->system, residual, in->solved, f, err)
+           : top_system_solve(in->system, in->solved, err)) < 0) {
         return -1;
     }
     for (size_t i = 0; i < in->m; i++) {
@@ -180,7 +180,7 @@ int top_interior_factor(struct top_interior *in, bool *done, struct error *err) 
         fill_diagonal(in, ridge);
     }
     for (size_t c = 0; c < in->n_borders && *done; c++) {
-        if (solve_inner(in, in->border[c], NULL, in->column[c], NULL, err)) {
+        if (solve_inner(in, in->border[c], NULL, in->column[c], NULL, err) < 0) {
             return -1;
         }
     }
@@ -287,7 +287,7 @@ static int find_direction(struct top_interior *in, enum part part, struct top_po
     moves[LEVEL] = cluster_total(in->cluster, moves[LEVEL]);
     const double *residual = part == AFFINE ? in->residual : NULL;
     double *f = in->width > 0 ? to->f : NULL;
-    if (solve_inner(in, in->right, residual, to->x, f, err)) {
+    if (solve_inner(in, in->right, residual, to->x, f, err) < 0) {
         return -1;
     }
     find_borders(in, to->x, moves);
@@ -298,7 +298,7 @@ static int find_direction(struct top_interior *in, enum part part, struct top_po
             array_add(to->x, -moves[c], in->column[c], in->n);
         }
     }
-    if (f && solve_inner(in, in->right, residual, to->x, f, err)) {
+    if (f && solve_inner(in, in->right, residual, to->x, f, err) < 0) {
         return -1;
     }
     to->level = in->n_borders > LEVEL ? moves[LEVEL] : 0;
@@ -316,9 +316,9 @@ static int find_direction(struct top_interior *in, enum part part, struct top_po
 }
 
 int top_interior_directions(struct top_interior *in, struct error *err) {
-    return find_direction(in, AFFINE, &in->affine, err) ||
-                   find_direction(in, CENTRE, &in->centre, err) ||
-                   find_direction(in, CORRECTOR, &in->corrector, err)
+    return find_direction(in, AFFINE, &in->affine, err) < 0 ||
+                   find_direction(in, CENTRE, &in->centre, err) < 0 ||
+                   find_direction(in, CORRECTOR, &in->corrector, err) < 0
                ? -1
                : 0;
 }

@@ -126,7 +126,7 @@ static int solve_set(struct top_smo *smo, const bool *in_set, double epsilon,
     const struct monitor watch = monitor_deadline_only(monitor);
     struct fit inner;
     if (top_interior_solve(smo->problem, smo->map, smo->risk, in_set, NULL, false, smo->cost,
-                           epsilon, &watch, &inner, err)) {
+                           epsilon, &watch, &inner, err) < 0) {
         return -1;
     }
     top_smo_set_point(smo, smo->cost, inner.alpha, inner.beta);
@@ -161,7 +161,7 @@ static int run(struct top_smo *smo, double epsilon, bool *in_set, const struct m
             break;
         }
         double target = stalled ? 0.5 * epsilon : fmax(0.5 * epsilon, SET_GAP * gap);
-        if (solve_set(smo, in_set, target, monitor, fit, err)) {
+        if (solve_set(smo, in_set, target, monitor, fit, err) < 0) {
             return -1;
         }
     }

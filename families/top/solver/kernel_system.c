@@ -123,8 +123,8 @@ static int fill_gram(struct top_system *system, struct error *err) {
 static int centre_matrix(struct top_system *system, const double *centre, struct error *err) {
     const struct score_map *map = system->map;
     size_t m = system->m;
-    if (map->adjoint(map, centre, system->weights, err) ||
-        map->exact(map, system->weights, 1, system->all_rows, err)) {
+    if (map->adjoint(map, centre, system->weights, err) < 0 ||
+        map->exact(map, system->weights, 1, system->all_rows, err) < 0) {
         return -1;
     }
     double square = array_dot(centre, system->all_rows, map->n);
@@ -140,7 +140,8 @@ static int centre_matrix(struct top_system *system, const double *centre, struct
 static int fill_matrix(struct top_system *system, const double *centre, struct error *err) {
     size_t m = system->m;
     system->K = memory_array(m, m * sizeof *system->K, "a kernel matrix", err);
-    if (!system->K || (system->problem->gram ? fill_gram(system, err) : fill_linear(system, err))) {
+    if (!system->K ||
+        (system->problem->gram ? fill_gram(system, err) : fill_linear(system, err)) < 0) {
         return -1;
     }
     double square = system->problem->constant * system->problem->constant;
@@ -149,7 +150,7 @@ static int fill_matrix(struct top_system *system, const double *centre, struct e
             system->K[i * m + j] += square;
         }
     }
-    if (centre && centre_matrix(system, centre, err)) {
+    if (centre && centre_matrix(system, centre, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < m; i++) {
@@ -182,7 +183,7 @@ static int prepare_features(struct top_system *system, const double *centre, str
     system->mean = memory_zeros(d, sizeof *system->mean, "a system", err);
     system->weights_work = memory_array(d, sizeof *system->weights_work, "a system", err);
     if (!system->weights_work || !system->E || !system->block || !system->mean ||
-        (centre && map->adjoint(map, centre, system->mean, err))) {
+        (centre && map->adjoint(map, centre, system->mean, err) < 0)) {
         return -1;
     }
     for (size_t i = 0; i < m; i++) {
@@ -234,8 +235,9 @@ int top_system_create(struct top_system **system, const struct problem *problem,
     made->row_work = memory_array(m, sizeof(double), "a system", err);
     made->factor = memory_array(made->d, made->d * sizeof(double), "a system", err);
     if (!made->diagonal || !made->weights || !made->all_rows || !made->row_work || !made->factor ||
-        (factor_features && use_factor_features(made, factor_features, err)) ||
-        (made->features ? prepare_features(made, centre, err) : fill_matrix(made, centre, err))) {
+        (factor_features && use_factor_features(made, factor_features, err) < 0) ||
+        (made->features ? prepare_features(made, centre, err) : fill_matrix(made, centre, err)) <
+            0) {
         top_system_free(made);
         return -1;
     }
@@ -282,7 +284,7 @@ int top_system_use_dd(struct top_system *system, bool *uses_dd, struct error *er
         return 0;
     }
     system->X = memory_array(m, d * sizeof *system->X, "a system", err);
-    if (!system->X || top_system_dd_create(&system->system_dd, system->X, m, d, err)) {
+    if (!system->X || top_system_dd_create(&system->system_dd, system->X, m, d, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < m; i++) {
@@ -323,7 +325,7 @@ int top_system_scores(struct top_system *system, const double *weights, double *
         return 0;
     }
     double offset = system->centred ? array_dot(system->mean, weights, system->d) : 0;
-    if (system->map->scores(system->map, weights, system->all_rows, err)) {
+    if (system->map->scores(system->map, weights, system->all_rows, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < system->m; i++) {
@@ -335,7 +337,7 @@ int top_system_scores(struct top_system *system, const double *weights, double *
 
 int top_system_weights(struct top_system *system, const double *b, double *weights,
                        struct error *err) {
-    if (features_adjoint(system, b, err)) {
+    if (features_adjoint(system, b, err) < 0) {
         return -1;
     }
     memcpy(weights, system->weights, system->d * sizeof *weights);
@@ -346,7 +348,7 @@ int top_system_square(struct top_system *system, const double *b, double *s, dou
                       struct error *err) {
     int m = (int)system->m;
     if (system->features) {
-        if (features_adjoint(system, b, err)) {
+        if (features_adjoint(system, b, err) < 0) {
             return -1;
         }
         *square = array_dot(system->weights, system->weights, system->d);
@@ -408,7 +410,7 @@ int top_system_solve_both(struct top_system *system, const double *residual, dou
     for (size_t i = 0; i < m; i++) {
         system->row_work[i] = x[i] / system->E[i];
     }
-    if (features_adjoint(system, system->row_work, err)) {
+    if (features_adjoint(system, system->row_work, err) < 0) {
         return -1;
     }
     memcpy(weights, system->weights, d * sizeof *weights);
@@ -416,7 +418,7 @@ int top_system_solve_both(struct top_system *system, const double *residual, dou
         array_add(weights, 1, residual, d);
     }
     cholesky_solve(system->factor, d, weights);
-    if (top_system_scores(system, weights, system->row_work, err)) {
+    if (top_system_scores(system, weights, system->row_work, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < m; i++) {

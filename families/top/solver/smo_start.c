@@ -139,7 +139,7 @@ static void set_point_at_zero_scores(struct top_smo *smo, double cost) {
 /* Computes s, U and the sums of the point, and takes its best multiple; replaces it if its dual is
  * not above 0. */
 static int complete_point(struct top_smo *smo, double cost, struct error *err) {
-    if (top_smo_recompute(smo, err)) {
+    if (top_smo_recompute(smo, err) < 0) {
         return -1;
     }
     scale_point(smo);
@@ -148,7 +148,7 @@ static int complete_point(struct top_smo *smo, double cost, struct error *err) {
         return 0;
     }
     set_point_at_zero_scores(smo, cost);
-    if (top_smo_recompute(smo, err)) {
+    if (top_smo_recompute(smo, err) < 0) {
         return -1;
     }
     scale_point(smo);
@@ -223,7 +223,7 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
         x *= 0.5;
         set_point_at_scores(smo, cost, x, &offset);
     }
-    if (complete_point(smo, cost, err)) {
+    if (complete_point(smo, cost, err) < 0) {
         return -1;
     }
     if (risk->kind == TOP_QUANTILE && !risk->square &&
