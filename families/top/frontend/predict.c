@@ -55,7 +55,7 @@ static int check(const struct options *options, const struct model *model, struc
 
 struct lines {
     struct top_decision decision;
-    bool keeps;           /* rows are stored, for extra files */
+    bool stores_rows;     /* for extra files */
     struct top_rows rows; /* the stored rows */
     size_t roc_points;    /* maximal number of points of a curve; 0: all */
 };
@@ -78,7 +78,7 @@ static int open_lines(void **opened, const struct options *options, const struct
         return -1;
     }
     for (size_t k = 0; extra_options[k]; k++) {
-        lines->keeps |= options_given(options, extra_options[k]);
+        lines->stores_rows |= options_given(options, extra_options[k]);
     }
     if (options_given(options, "roc-points")) {
         lines->roc_points = (size_t)options_number(options, "roc-points");
@@ -105,7 +105,8 @@ static int add_rows(void *opened, const struct data *rows, const double *scores,
         output_number(output, scores[i]);
         output_write(output, "\n", 1);
     }
-    return lines->keeps ? top_rows_add(&lines->rows, rows, NULL, rows->n_rows, scores, err) : 0;
+    return lines->stores_rows ? top_rows_add(&lines->rows, rows, NULL, rows->n_rows, scores, err)
+                              : 0;
 }
 
 static void write_point(struct output *output, double x, double y, double score) {
@@ -117,18 +118,18 @@ static void write_point(struct output *output, double x, double y, double score)
     output_write(output, "\n", 1);
 }
 
-/* Writes the corners of the curve: for each score the rates at or above it. With more than `most`
- * points (0: no limit) the curve's length is divided into most - 2 equal parts, and the first point
- * in each part is written. */
-static void write_roc(struct output *output, const struct roc *roc, size_t most) {
-    double parts = most > 0 ? (double)(most - 2) : 0, last = 0;
+/* Writes the corners of the curve: for each score the rates at or above it. With more than
+ * max_points (0: no limit) the curve's length is divided into max_points - 2 equal parts, and the
+ * first point in each part is written. */
+static void write_roc(struct output *output, const struct roc *roc, size_t max_points) {
+    double parts = max_points > 0 ? (double)(max_points - 2) : 0, last = 0;
     output_format(output, "fpr\ttpr\tthreshold\n0\t0\tinf\n");
     for (size_t i = 0; i < roc->n_steps; i++) {
         const struct roc_step *step = &roc->step[i];
         double fpr = (double)(step->negatives_above + step->negatives) / (double)roc->n_negative;
         double tpr = (double)(step->positives_above + step->positives) / (double)roc->n_positive;
         double part = floor(parts * (fpr + tpr) / 2);
-        if (most == 0 || roc->n_steps < most || part > last || i + 1 == roc->n_steps) {
+        if (max_points == 0 || roc->n_steps < max_points || part > last || i + 1 == roc->n_steps) {
             write_point(output, fpr, tpr, step->score);
             last = part;
         }

@@ -64,7 +64,8 @@ void roc_free(struct roc *roc) {
     *roc = (struct roc){0};
 }
 
-double roc_negative(const struct roc *roc, size_t k) {
+/* The k-th largest score of a negative, k >= 1; NaN if there are fewer. */
+static double largest_negative(const struct roc *roc, size_t k) {
     for (size_t i = 0; k > 0 && i < roc->n_steps; i++) {
         const struct roc_step *step = &roc->step[i];
         if (step->negatives_above + step->negatives >= k) {
@@ -101,7 +102,7 @@ double roc_tpr_at_count(const struct roc *roc, size_t k) {
 double roc_threshold(const struct roc *roc, double tau) {
     /* tau n- may be less than a whole number by rounding */
     double k = floor(tau * (double)roc->n_negative * (1 + 1e-12));
-    return roc_negative(roc, (size_t)k + 1);
+    return largest_negative(roc, (size_t)k + 1);
 }
 
 double roc_tpr_at_rate(const struct roc *roc, double tau) {
@@ -126,8 +127,8 @@ double roc_partial_auc(const struct roc *roc, double fpr) {
 }
 
 double roc_mcclish(const struct roc *roc, double fpr) {
-    double area = roc_partial_auc(roc, fpr) * fpr, least = 0.5 * fpr * fpr;
-    return 0.5 * (1 + (area - least) / (fpr - least));
+    double area = roc_partial_auc(roc, fpr) * fpr, chance = 0.5 * fpr * fpr;
+    return 0.5 * (1 + (area - chance) / (fpr - chance));
 }
 
 double roc_precision(const struct roc *roc, size_t k) {
@@ -146,7 +147,7 @@ double roc_precision(const struct roc *roc, size_t k) {
 }
 
 double roc_positives_at_top(const struct roc *roc) {
-    return fraction_above(roc, roc_negative(roc, 1));
+    return fraction_above(roc, largest_negative(roc, 1));
 }
 
 double roc_average_precision(const struct roc *roc) {

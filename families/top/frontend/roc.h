@@ -28,9 +28,6 @@ int roc_create(struct roc *roc, const double *score, const bool *positive, size_
                struct error *err);
 void roc_free(struct roc *roc);
 
-/* The k-th largest score of a negative, k >= 1; NaN if there are fewer. */
-double roc_negative(const struct roc *roc, size_t k);
-
 /* Share of the positives strictly above the mean of the k largest negatives. */
 double roc_tpr_at_count(const struct roc *roc, size_t k);
 

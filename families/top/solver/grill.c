@@ -30,10 +30,10 @@ struct run {
     const struct top_grill *grill;
     struct score_map map;
     size_t n, d;
-    double ratio;    /* cost of a negative relative to a positive */
-    double *share;   /* (n) */
-    double *s, *r;   /* (n) */
-    uint32_t *order; /* (n) */
+    double positive, negative; /* sums of the weights of positives and of negatives */
+    double *share;             /* (n) */
+    double *s, *r;             /* (n) */
+    uint32_t *order;           /* (n) */
     struct point at, trial, best;
     double *direction;                           /* (d) */
     double *step[MAX_PAIRS], *change[MAX_PAIRS]; /* (d) */
@@ -95,17 +95,16 @@ static void release(struct run *run) {
     free(run->direction);
 }
 
-/* Sets shares such that rows strictly above the quantile have at most 1 together, and the ratio of
- * costs. */
+/* Sets shares such that rows strictly above the quantile have at most 1 together, and the sums of
+ * both classes. */
 static void prepare(struct run *run) {
     const struct top_grill *grill = run->grill;
-    double mass = 0, positive = 0, negative = 0;
+    double mass = 0;
     for (size_t i = 0; i < run->n; i++) {
         mass += grill->mass[i];
-        positive += grill->cost[i];
-        negative += grill->negative[i];
+        run->positive += grill->cost[i];
+        run->negative += grill->negative[i];
     }
-    run->ratio = positive / negative;
     /* slightly less, so that sums that are whole stay whole */
     for (size_t i = 0; i < run->n; i++) {
         run->share[i] = grill->mass[i] / (grill->tau * mass) * (1 - 1e-12);
@@ -142,14 +141,14 @@ static int evaluate(struct run *run, struct point *point, struct error *err) {
         return -1;
     }
     size_t row = quantile_row(run);
-    double t = run->s[row], value = 0, slopes = 0;
+    double t = run->s[row], ratio = run->positive / run->negative, value = 0, slopes = 0;
     for (size_t i = 0; i < run->n; i++) {
         run->r[i] = 0;
         if (grill->cost[i] > 0) {
             value += grill->cost[i] * top_loss(grill->square, t - run->s[i]);
             run->r[i] = -grill->C * grill->cost[i] * top_slope(grill->square, t - run->s[i]);
         } else if (grill->negative[i] > 0) {
-            double cost = run->ratio * grill->negative[i];
+            double cost = ratio * grill->negative[i];
             value += cost * top_loss(grill->square, run->s[i] - t);
             run->r[i] = grill->C * cost * top_slope(grill->square, run->s[i] - t);
         }
@@ -304,13 +303,8 @@ static int scale_start(struct run *run, const struct monitor *monitor, struct er
  * length to it, with a weight that grows to 2. */
 static int start(struct run *run, size_t number, const struct monitor *monitor, struct error *err) {
     const struct top_grill *grill = run->grill;
-    double positive = 0, negative = 0;
     for (size_t i = 0; i < run->n; i++) {
-        positive += grill->cost[i];
-        negative += grill->negative[i];
-    }
-    for (size_t i = 0; i < run->n; i++) {
-        run->r[i] = grill->cost[i] / positive - grill->negative[i] / negative;
+        run->r[i] = grill->cost[i] / run->positive - grill->negative[i] / run->negative;
     }
     if (run->map.adjoint(&run->map, run->r, run->at.w, err) < 0) {
         return -1;

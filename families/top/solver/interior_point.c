@@ -312,11 +312,7 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
 static void expand(const struct top_interior_run *run, const double *values, double rest,
                    double *out) {
     const struct top_risk *full_risk = run->full_risk;
-    double shares = 0;
-    for (size_t i = 0; i < full_risk->n; i++) {
-        shares += full_risk->share[i];
-    }
-    shares = cluster_total(full_risk->cluster, shares);
+    double shares = top_risk_sum_shares(full_risk);
     for (size_t i = 0; i < full_risk->n; i++) {
         out[i] = run->empty_interior ? rest * (full_risk->share[i] / shares) : 0;
     }

@@ -17,18 +17,8 @@ static bool in_use(const struct top_risk *risk, const bool *in_set, bool empty_i
     return (!in_set || in_set[i]) && (risk->cost[i] > 0 || (!empty_interior && risk->mass[i] > 0));
 }
 
-/* The sum over all processes. */
-static double sum_shares(const struct top_risk *risk) {
-    double shares = 0;
-    for (size_t i = 0; i < risk->n; i++) {
-        shares += risk->share[i];
-    }
-    return cluster_total(risk->cluster, shares);
-}
-
 static bool has_empty_interior(const struct top_risk *risk) {
-    double shares = sum_shares(risk);
-    return risk->kind == TOP_MEAN && shares <= EMPTY_SHARES;
+    return risk->kind == TOP_MEAN && top_risk_sum_shares(risk) <= EMPTY_SHARES;
 }
 
 static size_t count_rows(const struct top_risk *risk, const bool *in_set, bool empty_interior) {
@@ -88,7 +78,7 @@ static int make_system(struct top_interior_run *run, const struct problem *probl
         if (!centre) {
             return -1;
         }
-        double shares = sum_shares(run->full_risk);
+        double shares = top_risk_sum_shares(run->full_risk);
         for (size_t i = 0; i < n; i++) {
             centre[i] = run->full_risk->share[i] / shares;
         }

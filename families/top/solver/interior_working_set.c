@@ -165,7 +165,7 @@ static int run(struct top_smo *smo, double epsilon, bool *in_set, const struct m
             return -1;
         }
     }
-    fit->reason = smo->set_rows < limit ? STOP_STALLED : STOP_FLOAT_KERNEL;
+    fit->reason = STOP_STALLED; /* not STOP_FLOAT_KERNEL: systems and scores are in double */
     smo->set_rows = smaller(2 * smo->set_rows, limit);
     return 0;
 }

@@ -99,10 +99,11 @@ static double clip(double x, double low, double high) {
     return x < low ? low : x > high ? high : x;
 }
 
-/* The gain num d - den d^2 / 2 - budget (delta(d) - delta(0)), delta(d) = max(fixed, (a + d) / wa,
- * (b - d) / wb); wb = 0: without the last term. */
+/* The gain of a step d,
+ *   slope d - curvature d^2 / 2 - budget (delta(d) - delta(0)),
+ *   delta(d) = max(fixed, (a + d) / wa, (b - d) / wb); wb = 0: without the last term. */
 struct kinked {
-    double num, den, budget, fixed, a, wa, b, wb;
+    double slope, curvature, budget, fixed, a, wa, b, wb;
 };
 
 static double kinked_value(const struct kinked *k, double d) {
@@ -111,13 +112,15 @@ static double kinked_value(const struct kinked *k, double d) {
         delta = fmax(delta, (k->b - d) / k->wb);
         before = fmax(before, k->b / k->wb);
     }
-    return k->num * d - 0.5 * k->den * d * d - k->budget * (delta - before);
+    return k->slope * d - 0.5 * k->curvature * d * d - k->budget * (delta - before);
 }
 
-/* Its maximiser over [low, high]: the function is concave and has three quadratic pieces, so the
- * best of their maximisers, each clipped to its interval. */
+/* Its maximiser over [low, high]: the function is concave and has three quadratic pieces, so it is
+ * the best of their maximisers, each clipped to its interval. */
 static double kinked_best(const struct kinked *k, double low, double high) {
-    double candidate[3] = {k->num / k->den, (k->num - k->budget / k->wa) / k->den, 0};
+    const double candidate[3] = {k->slope / k->curvature,
+                                 (k->slope - k->budget / k->wa) / k->curvature,
+                                 k->wb > 0 ? (k->slope + k->budget / k->wb) / k->curvature : 0};
     /* above it a's piece is active */
     double upper = k->fixed * k->wa - k->a;
     /* below it b's piece is active */
@@ -126,7 +129,6 @@ static double kinked_best(const struct kinked *k, double low, double high) {
     double best = clip(0, low, high), max_value = kinked_value(k, best);
     double from[3] = {lower, fmax(upper, middle), -INFINITY};
     double to[3] = {upper, INFINITY, fmin(lower, middle)};
-    candidate[2] = k->wb > 0 ? (k->num + k->budget / k->wb) / k->den : 0;
     for (int piece = 0; piece < (k->wb > 0 ? 3 : 2); piece++) {
         double a = fmax(low, from[piece]), b = fmin(high, to[piece]);
         if (a > b) {
@@ -141,29 +143,29 @@ static double kinked_best(const struct kinked *k, double low, double high) {
     return best;
 }
 
-/* The maximum of the second-order model of num d - den d^2/2 - root_factor sqrt(squares + 2 first d
- * + second d^2). */
-static double rooted_promise(const struct cd *cd, double num, double den, double first,
+/* The maximum of the second-order model of slope d - curvature d^2/2 - root_factor sqrt(squares + 2
+ * first d + second d^2). */
+static double rooted_promise(const struct cd *cd, double slope, double curvature, double first,
                              double second, double low, double high) {
     double root_factor = sqrt(cd->risk->budget) / cd->risk->theta;
     double norm = sqrt(fmax(MIN_SQUARES, cd->squares));
-    double slope = num - root_factor * first / norm;
+    double initial_slope = slope - root_factor * first / norm;
     double second_derivative =
-        den + root_factor * fmax(0, second / norm - first * first / (norm * norm * norm));
-    double d = clip(slope / second_derivative, low, high);
-    return slope * d - 0.5 * second_derivative * d * d;
+        curvature + root_factor * fmax(0, second / norm - first * first / (norm * norm * norm));
+    double d = clip(initial_slope / second_derivative, low, high);
+    return initial_slope * d - 0.5 * second_derivative * d * d;
 }
 
-/* The best d in [low, high] by bisection of the derivative, which is negative beyond num / den and
- * the minimiser of the root. */
-static double rooted_best(const struct cd *cd, double num, double den, double first, double second,
-                          double low, double high) {
+/* The best d in [low, high] by bisection of the derivative, which is negative beyond slope /
+ * curvature and the minimiser of the root. */
+static double rooted_best(const struct cd *cd, double slope, double curvature, double first,
+                          double second, double low, double high) {
     double root_factor = sqrt(cd->risk->budget) / cd->risk->theta;
-    high = fmin(high, fmax(fmax(0, num) / den, fabs(first) / second));
+    high = fmin(high, fmax(fmax(0, slope) / curvature, fabs(first) / second));
     for (int i = 0; i < 60; i++) {
         double d = 0.5 * (low + high);
         double norm = sqrt(fmax(MIN_SQUARES, cd->squares + 2 * first * d + second * d * d));
-        if (num - den * d - root_factor * (first + second * d) / norm > 0) {
+        if (slope - curvature * d - root_factor * (first + second * d) / norm > 0) {
             low = d;
         } else {
             high = d;
@@ -179,11 +181,12 @@ static double positive(double curvature, double scale) {
 /* Two alphas: k increases, i decreases. */
 static void alpha_pair(const struct cd *cd, const float *row, size_t k, size_t i,
                        struct pair *best) {
-    double num = -cd->s[k] - cd->h[k] * cd->alpha[k] + cd->s[i] + cd->h[i] * cd->alpha[i];
-    double den = positive(cd->K[k] + cd->K[i] - 2 * (double)row[i] + cd->h[k] + cd->h[i], cd->K[k]);
+    double slope = -cd->s[k] - cd->h[k] * cd->alpha[k] + cd->s[i] + cd->h[i] * cd->alpha[i];
+    double curvature =
+        positive(cd->K[k] + cd->K[i] - 2 * (double)row[i] + cd->h[k] + cd->h[i], cd->K[k]);
     double low = fmax(-cd->alpha[k], cd->alpha[i] - cd->bound[i]);
     double high = fmin(cd->alpha[i], cd->bound[k] - cd->alpha[k]);
-    double d = clip(num / den, low, high), gain = num * d - 0.5 * den * d * d;
+    double d = clip(slope / curvature, low, high), gain = slope * d - 0.5 * curvature * d * d;
     if (gain > best->gain) {
         *best = (struct pair){{k, false}, {i, false}, -1, d, gain};
     }
@@ -192,17 +195,17 @@ static void alpha_pair(const struct cd *cd, const float *row, size_t k, size_t i
 /* alpha of k and beta of l change by the same amount. */
 static void mixed_pair(const struct cd *cd, double K_kl, size_t k, size_t l, struct pair *best) {
     double beta_offset = cd->risk->kind == TOP_QUANTILE ? 1 / cd->risk->theta : 0;
-    double num = 1 - cd->s[k] - cd->h[k] * cd->alpha[k] + cd->s[l] + beta_offset;
-    double den = positive(cd->K[k] + cd->K[l] - 2 * K_kl + cd->h[k], cd->K[k]);
+    double slope = 1 - cd->s[k] - cd->h[k] * cd->alpha[k] + cd->s[l] + beta_offset;
+    double curvature = positive(cd->K[k] + cd->K[l] - 2 * K_kl + cd->h[k], cd->K[k]);
     double low = fmax(-cd->alpha[k], -cd->beta[l]), high = cd->bound[k] - cd->alpha[k];
     double d, gain;
     if (squared_quantile(cd)) {
         double mass = cd->risk->mass[l], first = cd->beta[l] / mass;
-        gain = rooted_promise(cd, num, den, first, 1 / mass, low, high);
-        d = gain > best->gain ? rooted_best(cd, num, den, first, 1 / mass, low, high) : 0;
+        gain = rooted_promise(cd, slope, curvature, first, 1 / mass, low, high);
+        d = gain > best->gain ? rooted_best(cd, slope, curvature, first, 1 / mass, low, high) : 0;
     } else if (levelled_quantile(cd)) {
-        const struct kinked kinked = {.num = num,
-                                      .den = den,
+        const struct kinked kinked = {.slope = slope,
+                                      .curvature = curvature,
                                       .budget = cd->risk->budget,
                                       .fixed = top_beside(cd, l, SIZE_MAX),
                                       .a = cd->beta[l],
@@ -215,8 +218,8 @@ static void mixed_pair(const struct cd *cd, double K_kl, size_t k, size_t l, str
         if (rate < 1) {
             high = fmin(high, (rate * cd->level - cd->beta[l]) / (1 - rate));
         }
-        d = clip(num / den, fmin(low, 0), fmax(high, 0));
-        gain = num * d - 0.5 * den * d * d;
+        d = clip(slope / curvature, fmin(low, 0), fmax(high, 0));
+        gain = slope * d - 0.5 * curvature * d * d;
     }
     if (gain > best->gain) {
         *best = (struct pair){{k, false}, {l, true}, 1, d, gain};
@@ -226,18 +229,18 @@ static void mixed_pair(const struct cd *cd, double K_kl, size_t k, size_t l, str
 /* Two betas: k increases, l decreases. */
 static void beta_pair(const struct cd *cd, const float *row, size_t k, size_t l,
                       struct pair *best) {
-    double num = cd->s[k] - cd->s[l];
-    double den = positive(cd->K[k] + cd->K[l] - 2 * (double)row[l], cd->K[k]);
+    double slope = cd->s[k] - cd->s[l];
+    double curvature = positive(cd->K[k] + cd->K[l] - 2 * (double)row[l], cd->K[k]);
     double low = -cd->beta[k], high = cd->beta[l], d, gain;
     if (squared_quantile(cd)) {
         const double *mass = cd->risk->mass;
         double first = cd->beta[k] / mass[k] - cd->beta[l] / mass[l];
         double second = 1 / mass[k] + 1 / mass[l];
-        gain = rooted_promise(cd, num, den, first, second, low, high);
-        d = gain > best->gain ? rooted_best(cd, num, den, first, second, low, high) : 0;
+        gain = rooted_promise(cd, slope, curvature, first, second, low, high);
+        d = gain > best->gain ? rooted_best(cd, slope, curvature, first, second, low, high) : 0;
     } else if (levelled_quantile(cd)) {
-        const struct kinked kinked = {.num = num,
-                                      .den = den,
+        const struct kinked kinked = {.slope = slope,
+                                      .curvature = curvature,
                                       .budget = cd->risk->budget,
                                       .fixed = top_beside(cd, k, l),
                                       .a = cd->beta[k],
@@ -249,8 +252,8 @@ static void beta_pair(const struct cd *cd, const float *row, size_t k, size_t l,
     } else {
         low = fmax(low, cd->beta[l] - cd->cap_rate[l] * cd->level);
         high = fmin(high, cd->cap_rate[k] * cd->level - cd->beta[k]);
-        d = clip(num / den, fmin(low, 0), fmax(high, 0));
-        gain = num * d - 0.5 * den * d * d;
+        d = clip(slope / curvature, fmin(low, 0), fmax(high, 0));
+        gain = slope * d - 0.5 * curvature * d * d;
     }
     if (gain > best->gain) {
         *best = (struct pair){{k, true}, {l, true}, -1, d, gain};

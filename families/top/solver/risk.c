@@ -57,15 +57,19 @@ int top_risk_ready(struct top_risk *risk, double k, struct error *err) {
                          risk->n_positive == 0 ? "positive" : "negative");
     }
     /* by rounding, the shares may sum to less than 1 */
-    double shares = 0;
-    for (size_t i = 0; i < risk->n; i++) {
-        shares += risk->share[i];
-    }
-    shares = cluster_total(cluster, shares);
+    double shares = top_risk_sum_shares(risk);
     for (size_t i = 0; shares > 0 && shares < 1 && i < risk->n; i++) {
         risk->share[i] /= shares;
     }
     return 0;
+}
+
+double top_risk_sum_shares(const struct top_risk *risk) {
+    double shares = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        shares += risk->share[i];
+    }
+    return cluster_total(risk->cluster, shares);
 }
 
 double top_loss(bool square, double u) {

@@ -55,6 +55,9 @@ int top_risk_create(struct top_risk *risk, size_t n, struct error *err);
 int top_risk_ready(struct top_risk *risk, double k, struct error *err);
 void top_risk_free(struct top_risk *risk);
 
+/* The sum of the shares over the rows of all processes; at least 1 for TOP_MEAN. */
+double top_risk_sum_shares(const struct top_risk *risk);
+
 /* The threshold of scores s (n). p (n) receives its (sub)gradient, which is >= 0, sums to 1 and is
  * 0 outside J. TOP_NONE has t = 0 and p = 0. */
 double top_risk_threshold(struct top_risk *risk, const double *s, double *p);
