@@ -204,8 +204,8 @@ double ml_block_vertex(const struct ml_block *block, const double *s, double *ve
     for (uint32_t p = 0; p < n_p; p++) {
         double u = w->p[p].key;
         for (; end < n_r && w->r[end].key > u; end++) {
-            double v = w->r[end].key -
-                       origin; /* differences from origin: squares of raw values would cancel */
+            /* differences from origin: squares of raw values would cancel */
+            double v = w->r[end].key - origin;
             sum += v;
             squares += v * v;
         }
@@ -306,8 +306,8 @@ double ml_block_pairs(const struct ml_block *block, double k, const double *s, d
     ml_block_split_scores(block, s, 0, NULL, w);
     bool moves = block->loss == ML_HINGE || isfinite(1 / (2 * block->lambda));
     if (k > 0 && moves) {
-        for (int pass = 0; pass < passes && pair_pass(block, k, alpha, w) > 0;) {
-            pass++;
+        while (passes > 0 && pair_pass(block, k, alpha, w) > 0) {
+            passes--;
         }
     } else {
         set_pairs_to_slopes(block, alpha, w);

@@ -1,5 +1,5 @@
-/* Rounding-error bounds of loss and dual point of ml (certify.h). Per row
- * O(pairs) or O(q log q). */
+/* Rounding-error bounds of loss and dual point of ml (certify.h). O(pairs) or O(q log q) per
+ * row. */
 #include "families/ml/solver/certify.h"
 
 #include "common/base/memory.h"

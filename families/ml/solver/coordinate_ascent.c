@@ -271,8 +271,8 @@ static void scale(struct ml_bcd *bcd, double factor, double ratio) {
         bcd->conjugate[i] *= factor * factor / ratio;
     }
     ml_store_scale(&bcd->store, factor);
-    for (size_t i = 0; bcd->slope_scores && i < n;
-         i++) { /* keeps alpha = 2 lambda (1 - s_p + s_r) */
+    /* slope_scores keep alpha = 2 lambda (1 - s_p + s_r) */
+    for (size_t i = 0; bcd->slope_scores && i < n; i++) {
         struct ml_block block = ml_bcd_block(bcd, i);
         double *s = bcd->slope_scores + i * width, slopes = factor / ratio;
         for (size_t k = 0; k < width; k++) {

@@ -4,7 +4,8 @@
  * The duality gap is a sum over rows of loss_i(s_i) + conjugate_i - <beta_i, y_i - s_i> >= 0. So
  * each visit of a row gives its contribution, which bounds what its step can gain; rows that
  * contribute little are visited less often (shrinking). A sweep costs O(n_features q) per linear
- * row, or O(n q) per kernel row, plus the steps of block.h. */
+ * row, or O(n q) per kernel row, plus the steps of block.h. With the notation of block.h: y_i is 1
+ * for the relevant labels of row i and 0 for the others, and q is the number of labels. */
 #ifndef FAMILIES_ML_SOLVER_COORDINATE_ASCENT_H
 #define FAMILIES_ML_SOLVER_COORDINATE_ASCENT_H
 
@@ -34,21 +35,22 @@ struct ml_bcd {
     struct random random;
 
     enum ml_loss loss;
-    double cost;           /* for which beta is feasible; 0 before the first solve */
-    double *beta;          /* (n, width) */
-    double *conjugate;     /* (n) */
+    double cost; /* for which beta is feasible; 0 before the first solve */
+    /* n = rows->n rows with a loss; width = store.width, the row length, at least q */
+    double *beta;          /* (n, width) dual variables */
+    double *conjugate;     /* (n) conjugate of each row's alpha */
     double *slope_scores;  /* (n, width) squared hinge: scores whose loss has the row's alpha */
     double *total;         /* (width) sum of beta over the rows of all processes */
     double *offset;        /* (width) added to the scores: the free bias, or 0 */
-    double *alpha;         /* of the rows with pair steps, one after the other */
-    uint64_t *alpha_start; /* (n + 1) */
+    double *alpha;         /* alpha_pr of the rows with pair steps, one after the other */
+    uint64_t *alpha_start; /* (n + 1) where each row's alpha starts; an empty range: exact steps */
 
     double *gap;                   /* (n) each row's gap at its last visit */
     unsigned char *pause_length;   /* (n) sweeps to skip at the next shrinking */
     unsigned char *pause_left;     /* (n) sweeps still to skip */
     double negligible_gap;         /* a row with a smaller gap is shrunk */
-    uint32_t *order;               /* (n) */
-    double *s, *old;               /* (width) of the visited row */
+    uint32_t *order;               /* (n) rows of the present sweep */
+    double *s, *old;               /* (width) scores and old beta of the visited row */
     struct ml_scratch **scratch;   /* (workers) */
     struct ml_distributed *rounds; /* NULL unless a linear problem is distributed */
 };
@@ -67,9 +69,11 @@ void ml_bcd_free(struct ml_bcd *bcd);
 /* Makes beta feasible for another loss or cost: 0, or the best multiple of the present beta. */
 int ml_bcd_start(struct ml_bcd *bcd, enum ml_loss loss, double cost, struct error *err);
 
-/* A run of sweeps until primal - dual <= epsilon primal. */
+/* A run of sweeps until primal - dual <= epsilon primal, the monitor stops it, it converges too
+ * slowly, or it stalls: 10 evaluations of the bounds without progress. Only `bounds` tells a stall
+ * from success; the stop reason is 0 after both. */
 struct ml_run {
-    double epsilon;
+    double epsilon;                /* target gap */
     const struct monitor *monitor; /* gets the bounds of the last evaluation */
     uint64_t iterations;           /* sweeps, added to */
     uint64_t min_iterations;       /* minimum number of sweeps */
@@ -79,6 +83,9 @@ struct ml_run {
     enum stop_reason stop;         /* of the monitor; of a fallback solver, rounding too */
     struct ml_bounds bounds;       /* at the end */
 };
+
+/* Runs sweeps from the present point, after ml_bcd_start. All processes. -1 if memory is short or
+ * scores overflow. */
 int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err);
 
 /* Evaluates both bounds at the point from its scores, and the gap of every row. */

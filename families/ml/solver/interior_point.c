@@ -165,8 +165,8 @@ static int allocate(struct ml_interior *ml, struct error *err) {
     ml->S = memory_array(n, q * sizeof(double), "scores", err);
     ml->beta = memory_array(n, q * sizeof(double), "scores", err);
     ml->counted = memory_array(m, q * sizeof(double), "weights", err);
-    ml->H = memory_zeros(size, size * sizeof(double), "a system",
-                         err); /* zeros: H is summed over processes as a whole */
+    /* zeros: H is summed over processes as a whole */
+    ml->H = memory_zeros(size, size * sizeof(double), "a system", err);
     ml->reduced = memory_array(size, sizeof(double), "a system", err);
     ml->batch = memory_array(workers, BATCH_ROWS * m * sizeof(double), "a system", err);
     ml->bias_out = memory_zeros(q, sizeof(double), "weights", err);

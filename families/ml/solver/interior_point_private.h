@@ -22,8 +22,8 @@ struct ml_interior {
     uint32_t *row;            /* (n_pairs) */
     uint32_t *first, *second; /* (n_pairs) relevant label, other label */
     uint64_t *group_start;    /* (q (q-1)/2 + 1) pairs grouped by their two labels: high, low */
-    uint32_t *group;          /* (n_pairs) */
-    double *lambda, *counted; /* (n_pairs), (m q) */
+    uint32_t *group;          /* (n_pairs) pairs, group by group */
+    double *lambda, *counted; /* (n_pairs) cost of each pair; (m q) 1, or 0 for a free bias */
     double *S, *beta;         /* (n, q) */
     double *H;                /* (m (q-1), m (q-1)) index label * m + feature, lower half */
     double *reduced;          /* (m (q-1)) */

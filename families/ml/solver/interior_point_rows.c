@@ -22,7 +22,7 @@ enum {
     SYSTEMS_A_STEP = 5 /* solves per iteration, with corrections */
 };
 
-/* residual of the factorisation relative to K's diagonal; rounding leaves less */
+/* Largest residual of the factorisation relative to K's diagonal; rounding leaves less. */
 static const double INDEFINITE = 1e-9;
 
 /* ---- sizes ---- */
@@ -161,8 +161,8 @@ int ml_interior_pairs(struct ml_interior *ml, struct error *err) {
     for (size_t g = 2; g < n_groups + 2; g++) {
         ml->group_start[g] += ml->group_start[g - 1];
     }
-    for (size_t j = 0; j < at;
-         j++) { /* group_start[g + 1] moves from the start of group g to its end */
+    /* group_start[g + 1] moves from the start of group g to its end */
+    for (size_t j = 0; j < at; j++) {
         ml->group[ml->group_start[group_of(ml->first[j], ml->second[j]) + 1]++] = (uint32_t)j;
     }
     return 0;

@@ -19,9 +19,10 @@
 #include <stdint.h>
 
 enum ml_method {
-    ML_AUTO,        /* the algorithms of the policy (policy.c) */
-    ML_BCD,         /* block coordinate ascent only */
-    ML_INTERIOR = 3 /* interior-point method: for few features or rows, times labels */
+    ML_AUTO, /* the algorithms of the policy (policy.c) */
+    ML_BCD,  /* block coordinate ascent only */
+    /* interior-point method, for few features or rows, times labels; 2 was conditional gradient */
+    ML_INTERIOR = 3
 };
 
 /* Fixed when a solver is created. */

@@ -78,6 +78,8 @@ static int run_to(void *context, double epsilon, struct tolerance_result *end, s
         return -1;
     }
     const struct certificate *certificate = &state->point->certificate;
+    /* A run that stalled counts as converged and is repeated: with a smaller tolerance fewer rows
+     * are shrunk, and kernels restart from exact scores, so it often reaches the gap. */
     *end = (struct tolerance_result){.gap = certificate->certified ? certificate->gap : (double)NAN,
                                      .limited = stop_limited(run->stop),
                                      .converged = !run->stop && !run->converges_slowly};

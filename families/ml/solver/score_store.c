@@ -1,5 +1,5 @@
-/* Scores under changes of single blocks (score_store.h): one BLAS product per chunk of
- * kernel rows. */
+/* Scores under changes of single blocks (score_store.h): one BLAS product per chunk of kernel
+ * rows. */
 #include "families/ml/solver/score_store.h"
 
 #include "common/base/dispatch.h"
