@@ -41,11 +41,14 @@ struct ml_admm {
 
     /* the best points */
     double *coefficients, *bias; /* (n, q), (q) */
-    double *dual;                /* (n, q) hinge: beta; squared hinge: scores at which */
-    double scale;                /* alpha is `scale` times the derivatives of the loss */
+    /* (n, q) the best dual point: beta of the hinge; scores of the squared hinge, at which alpha is
+     * `scale` times the derivatives of the loss */
+    double *dual;
+    double scale;
     double best_primal, best_dual;
-    uint64_t iterations, evaluations, checkpoint;
-    double checkpoint_gap; /* gap at evaluation `checkpoint`, about half of them ago */
+    uint64_t evaluations;  /* of the bounds: what the monitor counts as iterations */
+    uint64_t checkpoint;   /* an evaluation about half of them ago */
+    double checkpoint_gap; /* gap then */
 };
 
 double ml_admm_work(const struct problem *problem, const struct ml_rows *rows) {
@@ -325,9 +328,8 @@ void ml_admm_run(struct ml_admm *admm, double epsilon, double min_scale,
         }
         if (t % ITERATIONS_PER_EVALUATION == 0) {
             evaluate(admm);
-            admm->iterations++;
             admm->evaluations++;
-            stop = monitor_check(monitor, admm->iterations, admm->best_primal, admm->best_dual);
+            stop = monitor_check(monitor, admm->evaluations, admm->best_primal, admm->best_dual);
             stop = !stop && is_stalled(admm) ? STOP_STALLED : stop;
         } else if (monitor_past_deadline(monitor)) {
             stop = STOP_TIME;
@@ -344,6 +346,6 @@ void ml_admm_run(struct ml_admm *admm, double epsilon, double min_scale,
                            .bias = admm->bias,
                            .primal = admm->best_primal,
                            .dual = admm->best_dual,
-                           .iterations = admm->iterations,
+                           .iterations = admm->evaluations,
                            .stop = stop};
 }

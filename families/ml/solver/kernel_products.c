@@ -17,16 +17,10 @@ size_t ml_products_row(const struct problem *problem, const struct ml_rows *rows
     return problem->rows ? problem->rows[row] : row;
 }
 
-static double product(const struct data *data, size_t row, const double *dense) {
+static double product(struct stored_row row, const double *dense) {
     double sum = 0;
-    if (data->row_start) {
-        for (uint64_t k = data->row_start[row]; k < data->row_start[row + 1]; k++) {
-            sum += (double)data->value[k] * dense[data->column[k]];
-        }
-        return sum;
-    }
-    for (size_t c = 0; c < data->n_features; c++) {
-        sum += (double)data->value[row * data->n_features + c] * dense[c];
+    for (size_t k = 0; k < row.n; k++) {
+        sum += (double)row.value[k] * dense[stored_column(row, k)];
     }
     return sum;
 }
@@ -48,7 +42,7 @@ static void product_task(void *argument, size_t task, size_t worker) {
     double *dense = products->dense + worker * problem->data->n_features;
     data_row_dense(problem->data, row, problem->data->n_features, dense);
     for (size_t j = 0; j <= task; j++) {
-        K[j] = product(problem->data, ml_products_row(problem, own, j), dense);
+        K[j] = product(data_stored(problem->data, ml_products_row(problem, own, j)), dense);
     }
 }
 

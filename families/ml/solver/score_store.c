@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/kernel/gram.h"
+#include "families/ml/solver/kernel_products.h"
 #include "fit/work.h"
 
 #include <cblas.h>
@@ -23,22 +24,6 @@ enum {
 };
 
 /* ---- linear rows ---- */
-
-/* A row of the data; column NULL: dense. */
-struct row {
-    const uint32_t *column;
-    const float *value;
-    size_t n;
-};
-
-static struct row data_row(const struct data *data, size_t i) {
-    if (data->row_start) {
-        uint64_t first = data->row_start[i];
-        return (struct row){data->column + first, data->value + first,
-                            (size_t)(data->row_start[i + 1] - first)};
-    }
-    return (struct row){NULL, data->value + i * data->n_features, data->n_features};
-}
 
 /* s (width) = W'x */
 DISPATCH static void row_scores(const uint32_t *column, const float *value, size_t n,
@@ -73,10 +58,10 @@ DISPATCH static void row_update(const uint32_t *column, const float *value, size
 }
 
 /* The same for the labels changed[0..n_changed) only. */
-static void row_update_few(const struct row *row, const double *change, const uint32_t *changed,
-                           size_t n_changed, double *W, size_t width) {
+static void row_update_few(const struct stored_row *row, const double *change,
+                           const uint32_t *changed, size_t n_changed, double *W, size_t width) {
     for (size_t k = 0; k < row->n; k++) {
-        double *w = W + (row->column ? row->column[k] : k) * width;
+        double *w = W + (size_t)stored_column(*row, k) * width;
         double x = (double)row->value[k];
         for (size_t e = 0; e < n_changed; e++) {
             w[changed[e]] += x * change[changed[e]];
@@ -84,7 +69,7 @@ static void row_update_few(const struct row *row, const double *change, const ui
     }
 }
 
-static double row_square(const struct row *row) {
+static double row_square(const struct stored_row *row) {
     double sum = 0;
     for (size_t k = 0; k < row->n; k++) {
         sum += (double)row->value[k] * (double)row->value[k];
@@ -101,7 +86,7 @@ static int create_linear(struct ml_store *store, struct error *err) {
         return -1;
     }
     for (size_t i = 0; i < store->rows->n; i++) {
-        struct row row = data_row(data, store->index[i]);
+        struct stored_row row = data_stored(data, store->index[i]);
         store->diagonal[i] = row_square(&row);
     }
     return 0;
@@ -139,7 +124,7 @@ int ml_store_create(struct ml_store *store, const struct problem *problem,
     int status = made ? 0 : -1;
     store->change = made ? store->s + width : NULL;
     for (size_t i = 0; status == 0 && i < rows->n; i++) {
-        store->index[i] = problem->rows ? problem->rows[rows->row[i]] : rows->row[i];
+        store->index[i] = (uint32_t)ml_products_row(problem, rows, i);
     }
     if (status == 0) {
         status = (problem->gram ? create_kernel : create_linear)(store, err);
@@ -169,7 +154,7 @@ void ml_store_scores(const struct ml_store *store, size_t i, double *s) {
         memcpy(s, store->S + i * store->width, store->width * sizeof *s);
         return;
     }
-    struct row row = data_row(store->problem->data, store->index[i]);
+    struct stored_row row = data_stored(store->problem->data, store->index[i]);
     row_scores(row.column, row.value, row.n, store->W, store->width, s);
 }
 
@@ -246,7 +231,7 @@ static void rebuild_task(void *argument, size_t task, size_t worker) {
             zero = zero && beta[c] == 0;
         }
         if (!zero) {
-            struct row row = data_row(store->problem->data, store->index[i]);
+            struct stored_row row = data_stored(store->problem->data, store->index[i]);
             row_update(row.column, row.value, row.n, beta, store->W, width, first, end);
         }
     }
@@ -268,7 +253,7 @@ double ml_store_work(const struct ml_store *store) {
         return work_blas2_float(n * n * width + n * CHUNK * width);
     }
     for (size_t i = 0; i < store->rows->n; i++) {
-        struct row row = data_row(store->problem->data, store->index[i]);
+        struct stored_row row = data_stored(store->problem->data, store->index[i]);
         values += (double)row.n;
     }
     return work_blas2_float(4 * values * width);
@@ -296,7 +281,7 @@ static void sweep_linear(struct ml_store *store, const uint32_t *order, size_t n
     size_t width = store->width;
     for (size_t at = 0; at < n; at++) {
         size_t i = order[at];
-        struct row row = data_row(store->problem->data, store->index[i]);
+        struct stored_row row = data_stored(store->problem->data, store->index[i]);
         row_scores(row.column, row.value, row.n, store->W, width, store->s);
         if (!visit(context, i, store->s, store->change)) {
             continue;
