@@ -108,12 +108,13 @@ static int improve_factor(const struct smm_lowrank *problem, bool right, struct 
     const struct smm_matrices *matrices = problem->matrices;
     size_t r = problem->rank, d = r * (right ? matrices->height : matrices->width);
     double *F = memory_array(matrices->n, d * sizeof *F, "projected rows", err);
-    double *w = memory_array(d, 2 * sizeof *w, "weights", err), *start = w + d;
+    double *w = memory_array(d, 2 * sizeof *w, "weights", err);
     int status =
         F && w ? smm_project(matrices, right ? NULL : point->U, right ? point->Vt : NULL, r, F, err)
                : -1;
     if (status == 0) {
         struct binary_fit fit = {.w = w};
+        double *start = w + d;
         if (right) {
             for (size_t a = 0; a < d; a++) {
                 start[a] = point->U[a] * point->s[a % r];

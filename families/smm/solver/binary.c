@@ -36,6 +36,7 @@ static const double MU_DOWN = 0.1, MU_UP = 10;
 /* gap, relative to the target, below which the exact bias is worth its sort */
 static const double EXACT_GAP = 4;
 static const double NEAR_GAP = 0.05; /* largest gap of a start that counts as near a solution */
+
 /* ---- creation ---- */
 
 static int allocate(struct binary *binary, struct error *err) {
@@ -312,7 +313,7 @@ int binary_solve(struct binary *binary, const struct binary_loss *loss, double e
     binary->fit = fit;
     int status = run(binary, &path, err);
     if (status == 0 && binary->started && path.reason && !stop_limited(path.reason)) {
-        binary_forget(binary); /* the start was no use: restart from zero */
+        binary_forget(binary); /* the warm start stalled: restart from zero */
         status = run(binary, &path, err);
     }
     binary->started = true;

@@ -83,14 +83,14 @@ static struct sums add_up(const struct binary_loss *loss, const double *alpha, s
     }
     sums.excess = cluster_largest(loss->cluster, sums.excess);
     double all[] = {sums.linear, sums.size, residual, total, sums.norms, sums.under};
-    size_t ranks = cluster_size(loss->cluster) - 1;
+    size_t others = cluster_size(loss->cluster) - 1; /* processes, each an addition more */
     cluster_sum(loss->cluster, all, sizeof all / sizeof all[0]);
     sums.linear = all[0];
     sums.size = all[1];
     sums.norms = all[4];
     sums.under = all[5];
-    sums.n_used = cluster_count(loss->cluster, sums.n_used) + ranks;
-    sums.n = cluster_count(loss->cluster, n) + ranks;
+    sums.n_used = cluster_count(loss->cluster, sums.n_used) + others;
+    sums.n = cluster_count(loss->cluster, n) + others;
     sums.residual = fabs(all[2]) + ((double)sums.n + 2) * DBL_EPSILON * all[3];
     sums.residual += all[3] > 0 ? CERTIFY_UNDERFLOW : 0;
     return sums;
@@ -193,8 +193,8 @@ double smm_loss_of_zero(const struct binary_loss *loss, size_t n) {
         side[loss->y[i] > 0] += loss->cost[i];
     }
     cluster_sum(loss->cluster, side, 3);
-    double ranks = (double)cluster_size(loss->cluster) - 1;
-    double up = 1 + (side[2] + ranks + 8) * DBL_EPSILON;
+    double others = (double)cluster_size(loss->cluster) - 1;
+    double up = 1 + (side[2] + others + 8) * DBL_EPSILON;
     double under = side[2] > 0 ? 8 * (side[2] + 2) * CERTIFY_UNDERFLOW : 0;
     return up * (loss->squared ? 4 * side[0] * (side[1] / (side[0] + side[1]))
                                : 2 * fmin(side[0], side[1])) +

@@ -10,11 +10,11 @@
 
 struct smm_claim {
     const struct smm_matrices *matrices;
-    const struct binary_loss *loss; /* the loss */
-    double tau;                     /* weight of the nuclear norm; 0: none */
-    const double *W;                /* (height, width) */
-    double bias;                    /* bias; W and bias as the model will have them */
-    const double *alpha;            /* (n) in [0, C_i], y'alpha = 0 up to rounding */
+    const struct binary_loss *loss;
+    double tau;          /* weight of the nuclear norm; 0: none */
+    const double *W;     /* (height, width), as the model will have it */
+    double bias;         /* the same */
+    const double *alpha; /* (n) in [0, C_i], y'alpha = 0 up to rounding */
 };
 
 /* Upper bound of the primal of W = 0 with its best bias. n: rows of this process. All processes,

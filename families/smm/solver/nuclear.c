@@ -13,7 +13,7 @@
 
 int smm_nuclear_shrink(const double *A, size_t height, size_t width, double tau, double *W,
                        double *nuclear_norm, double *square, struct error *err) {
-    size_t k = height < width ? height : width, r = 0;
+    size_t k = smaller(height, width), r = 0;
     double *U = memory_array(height * k + k + k * width, sizeof *U, "singular values", err);
     if (!U) {
         return -1;
@@ -65,8 +65,11 @@ int smm_nuclear_truncate(const struct smm_matrices *matrices, const struct binar
     size_t cells = height * width, n = matrices->n;
     double *U =
         memory_array(height * k + k + k * width + cells + 3 * n, sizeof *U, "singular values", err);
+    if (!U) {
+        return -1;
+    }
     double *s = U + height * k, *Vt = s + k, *low = Vt + k * width, *scores = low + cells;
-    int status = U ? svd_thin(W, height, width, U, s, Vt, err) : -1;
+    int status = svd_thin(W, height, width, U, s, Vt, err);
     for (size_t r = 0; status == 0 && r <= k; r++) {
         double norm, square, sum;
         cut(matrices, U, s, Vt, r, low, &norm, &square);

@@ -15,11 +15,12 @@
 #include <string.h>
 
 enum {
+    /* Newton steps of an easy, a fair and a hard outer iteration */
     EASY_STEPS = 1,
     FAIR_STEPS = 2,
-    HARD_STEPS = 8, /* Newton steps of an outer iteration */
-    PATIENCE = 40,  /* steps without a smaller gap */
-    MAX_STEPS = 500
+    HARD_STEPS = 8,
+    PATIENCE = 40,  /* steps without progress until it has stalled */
+    MAX_STEPS = 500 /* of a solve */
 };
 
 /* an outer iteration ends when its residual is at most this factor times the gap */
@@ -32,6 +33,7 @@ static const double FAR_GAP = 1e-2;
 /* first rho: RHO_SHARE tau over the mean singular value */
 static const double RHO_SHARE = 4;
 static const double MU_SHARE = 0.2; /* first mu, relative to that of the best dual bound at W = 0 */
+/* relative fall of the smallest gap or residual that counts as progress */
 static const double PROGRESS = 1e-3;
 enum { RHO_UPDATES = 6 }; /* outer iterations in which rho follows the singular values */
 
@@ -44,18 +46,23 @@ struct smm_nuclear_newton {
     double mu, rho, bias;
 
     /* (cells) */
-    double *W, *S, *multiplier0, *multiplier; /* multiplier0: Y0 */
-    double *M;                                /* sum_i y_i alpha_i X_i */
-    double *low;                              /* M with its singular values lowered by tau */
-    double *gradient, *step, *trial;
+    double *W, *S;                    /* the iterate */
+    double *multiplier0, *multiplier; /* Y0, Y */
+    double *M;                        /* sum_i y_i alpha_i X_i */
+    double *low;                      /* M with its singular values lowered by tau */
+    double *gradient, *step, *trial;  /* trial: work */
     /* (n) */
-    double *s, *q, *trial_s, *alpha, *trial_alpha, *alpha0, *margin, *signs;
-    double *cost;   /* of the last solve; 0 before the first */
-    bool squared;   /* of the last solve */
-    double *d;      /* of the curved rows */
-    double *breaks; /* (2n) */
-    uint32_t *curved;
+    double *s, *q; /* scores of W and of step */
+    double *alpha, *alpha0;
+    double *margin;                /* m_i of u_i = m_i - y_i (s_i + b): 1 + mu alpha0_i / C_i */
+    double *signs;                 /* y alpha */
+    double *trial_s, *trial_alpha; /* along the step */
+    double *cost;                  /* C_i of the last solve; 0 before the first */
+    bool squared;                  /* loss of the last solve */
+    uint32_t *curved;              /* (n_curved) rows where the loss is curved */
     size_t n_curved;
+    double *d;      /* (n_curved) their inverse curvatures */
+    double *breaks; /* (2n) work */
 
     /* of the present solve */
     const struct binary_loss *loss;
@@ -63,7 +70,7 @@ struct smm_nuclear_newton {
     const struct monitor *monitor;
     struct binary_fit *fit;
     double norm, square; /* |S|_*, |S|^2 */
-    double residual, dual;
+    double residual;     /* half of the gradient's squared norm */
 };
 
 int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
@@ -163,16 +170,16 @@ static int evaluate(struct smm_nuclear_newton *newton, struct error *err) {
         newton->gradient[j] = newton->W[j] + newton->multiplier[j] - newton->M[j];
     }
     newton->residual = 0.5 * array_dot(newton->gradient, newton->gradient, cells);
-    newton->dual = linear - 0.5 * square;
-    if (newton->dual > newton->fit->dual) {
-        newton->fit->dual = newton->dual;
+    double dual = linear - 0.5 * square;
+    if (dual > newton->fit->dual) {
+        newton->fit->dual = dual;
         memcpy(newton->fit->alpha, newton->alpha, n * sizeof *newton->alpha);
     }
     double gap = newton->fit->primal - newton->fit->dual;
     if (newton->residual <= RESIDUAL_FACTOR * gap) {
         update_primal(newton);
     }
-    return isfinite(newton->fit->primal) && isfinite(newton->dual) ? 0 : stop_overflow(err);
+    return isfinite(newton->fit->primal) && isfinite(dual) ? 0 : stop_overflow(err);
 }
 
 /* ---- a step ---- */
@@ -319,8 +326,7 @@ static void next_outer_iteration(struct smm_nuclear_newton *newton, uint64_t out
 static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *err) {
     struct binary_fit *fit = newton->fit;
     uint64_t outer = 0;
-    double best_gap = INFINITY,
-           min_residual = INFINITY; /* smallest residual of the outer iteration */
+    double best_gap = INFINITY, min_residual = INFINITY; /* the latter of the outer iteration */
     int steps = 0, stalled = 0;
     while (!gap_reached(fit->primal, fit->dual, epsilon)) {
         bool moved;
@@ -336,7 +342,7 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
             return 0;
         }
         if (stalled >= PATIENCE || fit->iterations > MAX_STEPS) {
-            fit->reason = STOP_ROUNDING;
+            fit->reason = STOP_ROUNDING; /* certify_reason tells whether rounding is the cause */
             return 0;
         }
         if (newton->residual <= RESIDUAL_FACTOR * gap) {
@@ -363,8 +369,8 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
         if (evaluate(newton, err) < 0) {
             return -1;
         }
-        if (!moved &&
-            newton->residual > RESIDUAL_FACTOR * gap) { /* otherwise it is at the minimum */
+        /* no descent direction: rounding, unless the outer iteration is at its minimum */
+        if (!moved && newton->residual > RESIDUAL_FACTOR * gap) {
             fit->reason = STOP_ROUNDING;
             return 0;
         }

@@ -68,12 +68,14 @@ static int run_interior(void *context, const struct monitor *monitor, struct err
     struct monitor_run run;
     const struct monitor after = monitor_continue(&run, monitor, fit->iterations, 0);
     double *W = memory_array(cells + n, sizeof *W, "a matrix", err);
+    if (!W) {
+        return -1;
+    }
     struct binary_fit found = {.w = W, .alpha = W + cells};
     run.primal = fit->primal;
     run.dual = fit->dual;
     int status =
-        !W ? -1
-        : state->newton
+        state->newton
             ? smm_nuclear_interior(matrices, state->loss, state->tau, gap_share * state->epsilon,
                                    &after, &found, err)
             : binary_interior_solve(&rows, state->loss, state->epsilon, &after, &found, err);

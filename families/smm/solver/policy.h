@@ -20,7 +20,7 @@ struct smm_state {
     const struct binary_loss *loss;
     bool lowrank;      /* the rank of W is bounded */
     double epsilon;    /* target gap of the running bounds, which are not certified */
-    bool failed;       /* Newton's running gap reached the target, but the certified gap did not */
+    bool failed;       /* Newton's method stalled, or its certified gap did: do not run it again */
     double *W, *alpha; /* (cells), (n) best iterate */
     struct binary_fit fit; /* of the last solve: its bounds, bias and stop reason */
 };

@@ -90,10 +90,10 @@ static int take_labels(struct smm *smm, const double *weight, struct error *err)
 
 static int create_subproblems(struct smm *smm, struct error *err) {
     size_t height = smm->matrices.height, width = smm->matrices.width;
-    size_t k = height < width ? height : width;
+    size_t k = smaller(height, width);
     smm->n_subproblems = smm->labels.names.n == 2 ? 1 : smm->labels.names.n;
-    smm->subproblem = memory_zeros(smm->n_subproblems, sizeof *smm->subproblem, "machines", err);
-    smm->newton = memory_zeros(smm->n_subproblems, sizeof *smm->newton, "machines", err);
+    smm->subproblem = memory_zeros(smm->n_subproblems, sizeof *smm->subproblem, "subproblems", err);
+    smm->newton = memory_zeros(smm->n_subproblems, sizeof *smm->newton, "subproblems", err);
     if (!smm->subproblem || !smm->newton) {
         return -1;
     }
@@ -104,7 +104,7 @@ static int create_subproblems(struct smm *smm, struct error *err) {
         subproblem->alpha =
             smm->problem->zero_only
                 ? NULL
-                : memory_zeros(smm->problem->n, sizeof *subproblem->alpha, "a matrix", err);
+                : memory_zeros(smm->problem->n, sizeof *subproblem->alpha, "dual variables", err);
         if (!subproblem->W || (!subproblem->alpha && !smm->problem->zero_only)) {
             return -1;
         }
@@ -425,7 +425,7 @@ static int solve_lowrank(struct smm *smm, size_t m, const struct binary_loss *lo
     subproblem->certificate.constant_scores = scores_are_equal(smm);
     subproblem->certificate.zero_is_better = false; /* it referred to the SVM */
     size_t height = smm->matrices.height, width = smm->matrices.width;
-    if (parameters->rank >= (height < width ? height : width)) { /* an SVM, with its dual point */
+    if (parameters->rank >= smaller(height, width)) { /* an SVM, with its dual point */
         return certify(smm, loss, 0, subproblem, err);
     }
     return 0;
@@ -468,7 +468,7 @@ static int solve_subproblem(struct smm *smm, size_t m, const struct smm_paramete
                             struct error *err) {
     struct smm_subproblem *subproblem = &smm->subproblem[m];
     size_t height = smm->matrices.height, width = smm->matrices.width;
-    size_t k = height < width ? height : width;
+    size_t k = smaller(height, width);
     uint32_t positive = smm->n_subproblems == 1 ? 1 : (uint32_t)m;
     for (size_t i = 0; i < smm->problem->n; i++) {
         smm->y[i] = smm->class[i] == positive ? 1 : -1;

@@ -58,7 +58,8 @@ struct smm_subproblem {
 };
 
 /* A solver for one problem: linear rows with labels by name and n_features = height * width. weight
- * (by number of the name) multiplies the cost of a label's rows; NULL: all 1. Borrows problem. */
+ * (by number of the name) multiplies the cost of a label's rows; NULL: all 1. Borrows problem.
+ * Fewer than two labels are an error. */
 struct smm;
 
 /* Rows may be distributed over the processes of the problem's cluster; then all processes make all
