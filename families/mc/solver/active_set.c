@@ -85,7 +85,7 @@ static double length_to_bound(double value, double high, double rate) {
     return rate < 0 ? -value / rate : rate > 0 ? (high - value) / rate : INFINITY;
 }
 
-/* The largest feasible step length, up to `most`. */
+/* The largest feasible step length, up to `max`. */
 static double max_length(const struct mc_active *active, const double *cap, double max) {
     for (size_t r = 0; r < active->n_rows; r++) {
         const struct free_row *row = &active->row[r];

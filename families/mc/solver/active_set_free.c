@@ -170,7 +170,7 @@ static size_t put_row(struct mc_active *active, size_t rows, struct free_row row
     return rows;
 }
 
-/* Keeps up to `most` directions with gains of at least `least`, and the rows that have any. */
+/* Keeps up to `max` directions with gains of at least `min`, and the rows that have any. */
 static void keep_largest(struct mc_active *active, double min, size_t max) {
     size_t kept = 0, rows = 0;
     for (size_t r = 0; r < active->n_rows; r++) {
@@ -188,7 +188,7 @@ static void keep_largest(struct mc_active *active, double min, size_t max) {
     active->n_directions = kept;
 }
 
-/* Keeps the `most` directions with the largest gains. */
+/* Keeps the `max` directions with the largest gains. */
 static int keep_best(struct mc_active *active, size_t max, struct error *err) {
     size_t n = active->n_directions;
     if (n <= max) {
@@ -255,10 +255,13 @@ static int reserve(struct mc_active *active, struct error *err) {
         active->index = memory_array(rows, sizeof(uint32_t), "a free set", err);
         active->K_room = active->K && active->index ? rows : 0;
     }
+    if (n > active->work_room || rows > active->K_room) {
+        return -1;
+    }
     active->step = active->gradient + active->work_room;
     active->decrease = active->step + active->work_room;
     active->ridge = active->decrease + active->work_room;
-    return n <= active->work_room && rows <= active->K_room ? 0 : -1;
+    return 0;
 }
 
 int mc_active_open(struct mc_active *active, const struct mc_active_iteration *iteration,
@@ -330,8 +333,8 @@ int mc_active_factor(struct mc_active *active, bool *done, struct error *err) {
         mc_active_set_effect(active, t);
     }
     *done = false;
-    double ridge =
-        0; /* always a ridge: along directions without curvature the step then leads to a bound */
+    /* always a ridge: along directions without curvature the step then ends at a bound */
+    double ridge = 0;
     while (!*done && (ridge = cholesky_next_ridge(ridge)) < INFINITY) {
         fill_matrix(active, (double)n * ridge);
         *done = factor_compute(&active->factor) == 0;

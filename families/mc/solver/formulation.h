@@ -11,8 +11,7 @@
  *   absolute: u_c = sigma_c alpha_c, less the mean of u over the classes (not for ova).
  * For a step delta of one row |u(delta)|^2 = M^2 (|delta|^2 + kappa (sigma'delta)^2) with
  * kappa = 1, -1/k, 0 (relative, absolute, ova). This is a diagonal plus a rank-one matrix, so the
- * exact minimisation over one row's alpha is a root search in one number (row_step_real.h).
- * */
+ * exact minimisation over one row's alpha is a root search in one number (row_step_real.h). */
 #ifndef FAMILIES_MC_SOLVER_FORMULATION_H
 #define FAMILIES_MC_SOLVER_FORMULATION_H
 

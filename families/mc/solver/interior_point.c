@@ -246,8 +246,8 @@ static int allocate(struct mc_interior *mc, struct error *err) {
     mc->alpha = memory_array(2 * k, sizeof(double), "a block", err);
     mc->curvature = memory_array(n, pairs * sizeof(double), "curvatures", err);
     mc->block_rows = memory_array(workers, 2 * BLOCK_ROWS * d * sizeof(double), "rows", err);
-    mc->H = memory_zeros(k * d, k * d * sizeof(double), "a system",
-                         err); /* zero: cluster_sum reads both halves */
+    /* zeros: cluster_sum reads both halves */
+    mc->H = memory_zeros(k * d, k * d * sizeof(double), "a system", err);
     if (!mc->X || !mc->row || !mc->first || !mc->cost || !mc->counted || !mc->margin || !mc->S ||
         !mc->alpha || !mc->a || !mc->w || !mc->curvature || !mc->block_rows || !mc->H) {
         return -1;
@@ -296,10 +296,8 @@ static int start(struct mc_interior *mc, double cost, struct error *err) {
                                              .factor = factor,
                                              .factor_groups = factor_groups,
                                              .solve = solve};
-    if (mc->interior) {
-        interior_close(mc->interior);
-        mc->interior = NULL;
-    }
+    interior_close(mc->interior);
+    mc->interior = NULL;
     return interior_open(&mc->interior, &problem, err);
 }
 

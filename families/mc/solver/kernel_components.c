@@ -9,22 +9,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Components are merged up to TOGETHER rows, because each fit has a fixed cost. Matrices of more
- * than MAX_ROWS are not searched. */
+/* Components are merged up to MIN_COMPONENT rows, because each fit has a fixed cost. Matrices of
+ * more than MAX_ROWS are not searched. */
 enum { MIN_COMPONENT = 256, MAX_ROWS = 30000 };
 
 /* Target gap of a component over that of the whole: the rest is for the entries between
  * components. */
 static const double COMPONENT_GAP = 0.8;
 
-int mc_kernel_components_find(struct components *parts, const struct mc_task *task,
+int mc_kernel_components_find(struct components *components, const struct mc_task *task,
                               const struct monitor *monitor, struct error *err) {
     const struct problem *problem = task->problem;
     const struct kernel_rows *rows = gram_rows(problem->gram);
-    *parts = (struct components){0};
+    *components = (struct components){0};
     bool possible = task->n > MIN_COMPONENT && task->n <= MAX_ROWS && task->bias == 0 &&
                     !problem->cluster && !rows->cluster && rows->kernel->type != KERNEL_PRECOMPUTED;
-    return possible ? components_find(parts, problem, MIN_COMPONENT, monitor, err) : 0;
+    return possible ? components_find(components, problem, MIN_COMPONENT, monitor, err) : 0;
 }
 
 /* A component as a task: its data, its kernel matrix in double, its rows' classes. */
@@ -45,7 +45,7 @@ static void free_component(struct component *component) {
     free(component->y);
 }
 
-/* Makes the task of rows row[0..n). The caller calls free_part, also after a failure. */
+/* Makes the task of rows row[0..n). The caller calls free_component, also after a failure. */
 static int make_component(const struct mc_task *task, const uint32_t *row, size_t n,
                           struct component *component, struct error *err) {
     const struct problem *whole = task->problem;
@@ -143,7 +143,7 @@ static void set_algorithm(void *context, enum algorithm algorithm) {
     monitor_algorithm(((const struct component_monitor *)context)->wrapped, algorithm);
 }
 
-int mc_kernel_components_solve(const struct components *parts, struct mc_kernel *kernel,
+int mc_kernel_components_solve(const struct components *components, struct mc_kernel *kernel,
                                const struct mc_task *task, const struct mc_goal *goal,
                                const struct monitor *monitor, struct mc_fit *fit,
                                struct error *err) {
@@ -155,9 +155,9 @@ int mc_kernel_components_solve(const struct components *parts, struct mc_kernel 
     enum stop_reason reason = STOP_REACHED;
     *fit = (struct mc_fit){0};
     int status = whole.weights && mc_alpha_create(&whole.alpha, n, k, err) == 0 ? 0 : -1;
-    for (size_t p = 0; status == 0 && p < parts->n && !reason; p++) {
-        const uint32_t *row = parts->row + parts->start[p];
-        size_t m = parts->start[p + 1] - parts->start[p];
+    for (size_t p = 0; status == 0 && p < components->n && !reason; p++) {
+        const uint32_t *row = components->row + components->start[p];
+        size_t m = components->start[p + 1] - components->start[p];
         struct monitor inner = {.context = &component_monitor,
                                 .check = check,
                                 .late = is_late,

@@ -12,16 +12,17 @@
 
 #include <stdbool.h>
 
-/* Fills parts, which the caller frees, with the components of the task's kernel matrix. There is
- * one or none if the matrix is connected, too small or too large, precomputed, distributed, or has
- * a constant feature. Returns 1 if the time limit was reached first, -1 if memory is short. */
-int mc_kernel_components_find(struct components *parts, const struct mc_task *task,
+/* Fills *components, which the caller frees (components_free), with the components of the task's
+ * kernel matrix. There is one or none if the matrix is connected, too small or too large,
+ * precomputed, distributed, or has a constant feature. Returns 1 if the time limit was reached
+ * first, -1 if memory is short. */
+int mc_kernel_components_find(struct components *components, const struct mc_task *task,
                               const struct monitor *monitor, struct error *err);
 
 /* Solves component by component, each from zero, until a limit of the monitor, which gets the
  * bounds of the whole problem. Certifies the joint point, and sets it as the last solution of
  * `kernel`. The caller calls mc_fit_free. */
-int mc_kernel_components_solve(const struct components *parts, struct mc_kernel *kernel,
+int mc_kernel_components_solve(const struct components *components, struct mc_kernel *kernel,
                                const struct mc_task *task, const struct mc_goal *goal,
                                const struct monitor *monitor, struct mc_fit *fit,
                                struct error *err);

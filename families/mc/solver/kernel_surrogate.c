@@ -1,9 +1,8 @@
 /* ADMM on a low-rank surrogate, for kernel matrices that are too large for ADMM: K is replaced by a
  * randomly pivoted incomplete Cholesky factorisation (Chen et al. 2025) plus a diagonal
- * (common/kernel/low_rank.h). At the
- * surrogate's optimum, to a few digits, nearly all variables are at the same bounds as at the
- * optimum of the problem itself, so few active-set iterations are needed from there. An iteration
- * costs 2 n m k multiplications for m columns. */
+ * (common/kernel/low_rank.h). At the surrogate's optimum, to a few digits, nearly all variables are
+ * at the same bounds as at the optimum of the problem itself, so few active-set iterations are
+ * needed from there. An iteration costs 2 n m k multiplications for m columns. */
 #include "common/base/memory.h"
 #include "families/mc/solver/kernel_admm_private.h"
 #include "fit/work.h"

@@ -55,7 +55,7 @@ DISPATCH static void NAME(evaluate_rows)(const struct NAME(evaluation) * evaluat
     size_t width = descent->blocks.width, d = linear->n_features;
     double sum[MC_POINTS] = {0};
     for (size_t i = first; i < end; i++) {
-        struct mc_row row = mc_linear_row(linear, i);
+        struct stored_row row = mc_linear_row(linear, i);
         size_t y = linear->y[i];
         double cap = linear->cap[y];
         NAME(row_scores)(&row, linear->bias, descent->W, d, width, s);

@@ -67,12 +67,6 @@ enum mc_point { MC_LAST, MC_MEAN, MC_MIDWAY, MC_POINTS };
 /* Why a descent ended. */
 enum end { RUNNING, REACHED, STOPPED, STALLED, SWEEP_LIMIT, OVERFLOWED };
 
-struct mc_row {
-    const uint32_t *column;
-    const float *value;
-    size_t n;
-};
-
 struct mc_linear {
     const struct mc_task *task;
     struct mc_shape shape;
@@ -105,15 +99,11 @@ struct mc_linear {
     enum stop_reason limit; /* when STOPPED */
 };
 
-static inline struct mc_row mc_linear_row(const struct mc_linear *linear, size_t i) {
-    const struct data *data = linear->data;
-    if (!data->row_start) {
-        return (struct mc_row){linear->identity, data->value + i * data->n_features,
-                               data->n_features};
-    }
-    uint64_t first = data->row_start[i];
-    return (struct mc_row){data->column + first, data->value + first,
-                           (size_t)(data->row_start[i + 1] - first)};
+/* Row i, with columns if it is dense, too. */
+static inline struct stored_row mc_linear_row(const struct mc_linear *linear, size_t i) {
+    struct stored_row row = data_stored(linear->data, i);
+    row.column = linear->identity ? linear->identity : row.column;
+    return row;
 }
 
 /* The linear part of the dual, over all processes. */
@@ -292,7 +282,7 @@ int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, stru
         made->identity[f] = (uint32_t)f;
     }
     for (size_t i = 0; i < made->n; i++) {
-        struct mc_row row = mc_linear_row(made, i);
+        struct stored_row row = mc_linear_row(made, i);
         double q = made->bias * made->bias;
         for (size_t t = 0; t < row.n; t++) {
             q += (double)row.value[t] * (double)row.value[t];
@@ -343,12 +333,12 @@ struct weights {
     const struct mc_linear *linear;
     double *W; /* (n_features + 1, k) */
     size_t n_ranges;
-    double *row;       /* (parts, 2 k) alpha and coefficients of a row */
-    uint32_t *classes; /* (parts, k) classes with a nonzero coefficient */
+    double *row;       /* (n_ranges, 2 k) alpha and coefficients of a row */
+    uint32_t *classes; /* (n_ranges, k) classes with a nonzero coefficient */
 };
 
 /* Index of the row's first value whose feature is at least `feature`. */
-static size_t find_feature(const struct mc_row *row, size_t feature) {
+static size_t find_feature(const struct stored_row *row, size_t feature) {
     size_t first = 0, end = row->n;
     while (first < end) {
         size_t middle = first + (end - first) / 2;
@@ -371,11 +361,11 @@ static void weights_task(void *argument, size_t range, size_t worker) {
         if (linear->q[i] == 0 || mc_alpha_sum(&linear->alpha, i) == 0) {
             continue;
         }
-        struct mc_row row = mc_linear_row(linear, i);
+        struct stored_row row = mc_linear_row(linear, i);
         size_t first = find_feature(&row, linear->n_features * range / weights->n_ranges);
         size_t end = find_feature(&row, linear->n_features * (range + 1) / weights->n_ranges),
                n = 0;
-        struct mc_row values = {row.column + first, row.value + first, end - first};
+        struct stored_row values = {row.value + first, row.column + first, end - first};
         if (values.n == 0 && range > 0) {
             continue;
         }

@@ -24,7 +24,7 @@ struct NAME(descent) {
 
 /* s[0 .. vectors) += x'W for these classes. `chains` independent sums hide the latency of
  * additions. */
-static inline __attribute__((always_inline)) void NAME(add_scores)(const struct mc_row *row,
+static inline __attribute__((always_inline)) void NAME(add_scores)(const struct stored_row *row,
                                                                    const REAL *W, size_t width,
                                                                    REAL *s, size_t vectors,
                                                                    size_t chains) {
@@ -59,7 +59,7 @@ static inline __attribute__((always_inline)) void NAME(add_scores)(const struct 
 }
 
 /* s (width) = W'x, with the constant feature. */
-static inline __attribute__((always_inline)) void NAME(row_scores)(const struct mc_row *row,
+static inline __attribute__((always_inline)) void NAME(row_scores)(const struct stored_row *row,
                                                                    double bias, const REAL *W,
                                                                    size_t n_features, size_t width,
                                                                    REAL *s) {
@@ -82,8 +82,9 @@ static inline __attribute__((always_inline)) void NAME(row_scores)(const struct 
 
 /* W (features, width) += x u' for `vectors` vectors of classes, at most 4, that begin at W and
  * u. */
-static inline __attribute__((always_inline)) void
-NAME(add_outer)(const struct mc_row *row, REAL *W, size_t width, const REAL *u, size_t vectors) {
+static inline __attribute__((always_inline)) void NAME(add_outer)(const struct stored_row *row,
+                                                                  REAL *W, size_t width,
+                                                                  const REAL *u, size_t vectors) {
     NAME(vector) change[4];
     for (size_t k = 0; k < vectors; k++) {
         change[k] = ((const NAME(vector) *)u)[k];
@@ -98,7 +99,7 @@ NAME(add_outer)(const struct mc_row *row, REAL *W, size_t width, const REAL *u, 
 }
 
 /* W (n_features + 1, width) += x u', u (width); the constant feature has the value `bias`. */
-static inline __attribute__((always_inline)) void NAME(update_inline)(const struct mc_row *row,
+static inline __attribute__((always_inline)) void NAME(update_inline)(const struct stored_row *row,
                                                                       double bias, REAL *W,
                                                                       size_t n_features,
                                                                       size_t width, const REAL *u) {
@@ -120,13 +121,13 @@ static inline __attribute__((always_inline)) void NAME(update_inline)(const stru
 }
 
 /* update_inline, compiled for each processor. */
-DISPATCH static void NAME(row_update)(const struct mc_row *row, double bias, REAL *W,
+DISPATCH static void NAME(row_update)(const struct stored_row *row, double bias, REAL *W,
                                       size_t n_features, size_t width, const REAL *u) {
     NAME(update_inline)(row, bias, W, n_features, width, u);
 }
 
 /* W += x u' for the classes[0..n) alone, u (n); without the constant feature. */
-static inline void NAME(add_outer_some)(const struct mc_row *row, REAL *W, size_t width,
+static inline void NAME(add_outer_some)(const struct stored_row *row, REAL *W, size_t width,
                                         const REAL *u, const uint32_t *classes, size_t n) {
     for (size_t t = 0; t < row->n; t++) {
         REAL x = (REAL)row->value[t];
@@ -138,7 +139,7 @@ static inline void NAME(add_outer_some)(const struct mc_row *row, REAL *W, size_
 }
 
 /* The same, with the constant feature. */
-static void NAME(update_some)(const struct mc_row *row, double bias, REAL *W, size_t n_features,
+static void NAME(update_some)(const struct stored_row *row, double bias, REAL *W, size_t n_features,
                               size_t width, const REAL *u, const uint32_t *classes, size_t n) {
     for (size_t e = 0; e < n; e++) {
         W[n_features * width + classes[e]] += (REAL)bias * u[e];
@@ -284,7 +285,7 @@ static void NAME(rebuild)(struct NAME(descent) * descent, const struct mc_linear
             linear->changed[n_changed] = (uint32_t)c;
             n_changed += descent->u[n_changed] != 0;
         }
-        struct mc_row row = mc_linear_row(linear, i);
+        struct stored_row row = mc_linear_row(linear, i);
         NAME(update_some)
         (&row, linear->bias, descent->W, linear->n_features, width, descent->u, linear->changed,
          n_changed);
@@ -309,7 +310,7 @@ static inline void NAME(scale_change)(struct NAME(descent) * descent) {
 #include "families/mc/solver/linear_sweep_real.h"
 
 /* s (n) = x'W for the classes[0..n). */
-static void NAME(row_scores_few)(const struct mc_row *row, double bias, const REAL *W,
+static void NAME(row_scores_few)(const struct stored_row *row, double bias, const REAL *W,
                                  size_t n_features, size_t width, const uint32_t *classes, size_t n,
                                  REAL *s) {
     for (size_t e = 0; e < n; e++) {
@@ -352,7 +353,7 @@ static void NAME(sweep_few)(struct NAME(descent) * descent, struct mc_linear *li
         for (size_t e = m; e < blocks.width; e++) {
             descent->alpha[e] = descent->s[e] = 0;
         }
-        struct mc_row row = mc_linear_row(linear, i);
+        struct stored_row row = mc_linear_row(linear, i);
         NAME(row_scores_few)
         (&row, linear->bias, descent->W, linear->n_features, descent->blocks.width, linear->changed,
          m + 1, descent->s);
@@ -442,7 +443,7 @@ static int NAME(continue_descent)(struct NAME(descent) * descent, struct mc_line
     return status;
 }
 
-/* Sweeps from alpha until the gap, evaluated in this type, is at most linear->aim, a limit is
+/* Sweeps from alpha until the gap, evaluated in this type, is at most linear->target, a limit is
  * reached, or the descent stalls. */
 static int NAME(descend)(struct mc_linear *linear, const struct monitor *monitor,
                          struct error *err) {

@@ -82,7 +82,7 @@ static int NAME(run_ahead)(struct NAME(descent) * descent, struct mc_linear *lin
         for (size_t c = 0; c < k; c++) {
             descent->u[c] = (REAL)linear->u[c] * descent->factor;
         }
-        struct mc_row row = mc_linear_row(linear, i);
+        struct stored_row row = mc_linear_row(linear, i);
         NAME(row_update)(&row, linear->bias, descent->W, linear->n_features, width, descent->u);
     }
     return 0;

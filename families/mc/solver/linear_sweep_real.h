@@ -21,7 +21,7 @@ NAME(prefetch)(const struct NAME(descent) * descent, const struct mc_linear *lin
         }
     }
     if (left > MC_PREFETCH_ROWS) {
-        struct mc_row row = mc_linear_row(linear, order[MC_PREFETCH_ROWS]);
+        struct stored_row row = mc_linear_row(linear, order[MC_PREFETCH_ROWS]);
         size_t max = row.n < MC_MAX_PREFETCH ? row.n : MC_MAX_PREFETCH;
         for (size_t t = 0; t < max; t += LINE) {
             __builtin_prefetch(row.value + t);
@@ -40,7 +40,7 @@ static REAL NAME(square)(const struct NAME(descent) * descent, const struct mc_l
 /* W += x u'. If few classes have changed, only these are updated, and u (width) is overwritten. */
 static inline __attribute__((always_inline)) void
 NAME(update_changed)(struct NAME(descent) * descent, struct mc_linear *linear,
-                     const struct mc_row *row, size_t width, REAL *u) {
+                     const struct stored_row *row, size_t width, REAL *u) {
     size_t n_changed = width, d = linear->n_features;
     if (width > MC_FEW_CLASSES) {
         n_changed = 0;
@@ -91,7 +91,7 @@ NAME(visit)(struct NAME(descent) * descent, struct mc_linear *linear, const uint
         if (linear->q[i] == 0) {
             continue;
         }
-        struct mc_row row = mc_linear_row(linear, i);
+        struct stored_row row = mc_linear_row(linear, i);
         work += width * (row.n + 1);
         if (work > MC_TIME_CHECK_WORK) {
             work = 0;

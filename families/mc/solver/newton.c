@@ -65,14 +65,12 @@ static void find_adjoint(const struct newton *newton, const double *r, double *w
     memset(w, 0, newton->size * sizeof *w);
     for (size_t i = 0; i < newton->n; i++) {
         const double *row = r + i * k;
-        size_t first = data->row_start ? (size_t)data->row_start[i] : i * d;
-        size_t end = data->row_start ? (size_t)data->row_start[i + 1] : first + d;
+        struct stored_row x = data_stored(data, i);
         if (array_largest(row, k) == 0) {
             continue;
         }
-        for (size_t t = first; t < end; t++) {
-            size_t f = data->row_start ? data->column[t] : t - first;
-            array_add(w + f * k, (double)data->value[t], row, k);
+        for (size_t t = 0; t < x.n; t++) {
+            array_add(w + stored_column(x, t) * k, (double)x.value[t], row, k);
         }
         array_add(w + d * k, newton->task->bias, row, k);
     }
@@ -120,7 +118,8 @@ static void add_curvature(struct newton *newton, size_t y, size_t n_terms, bool 
     }
 }
 
-/* step = -(I + C/mu S)^-1 gradient; S is of the terms in the smoothed region for mu = `band`. */
+/* step = -(I + C/mu S)^-1 gradient; S is of the terms in the smoothed region of a smoothing of
+ * `region`. */
 static int newton_step(void *context, const struct huber_path *path, double region, bool *found,
                        struct error *err) {
     (void)path;

@@ -29,7 +29,7 @@ double mc_rescale(const struct mc_line *line, double target, double gap, double 
     double low = MIN_DISTANCE, high = fmin(fabs(away), slope > 0 ? 1 : INFINITY);
     double sign = slope > 0 ? -1 : 1;
     double next = high; /* |theta - 1|, searched by its order of magnitude */
-    for (int trial = 0; trial<MAX_TRIALS && * value> target && high > low * 1.1; trial++) {
+    for (int trial = 0; *value > target && high > low * 1.1 && trial < MAX_TRIALS; trial++) {
         double theta = 1 + sign * next, now = phi(line, theta, &slope);
         if (now < *value) {
             *value = now;

@@ -1,6 +1,6 @@
 /* The rows that a sweep of block coordinate descent visits: each as often as its preference, which
- * follows the gains of its recent steps (Glasmachers & Dogan, "Accelerated
- * coordinate descent with adaptive coordinate frequencies", ACML 2013). */
+ * follows the gains of its recent steps (Glasmachers & Dogan, "Accelerated coordinate descent with
+ * adaptive coordinate frequencies", ACML 2013). */
 #ifndef FAMILIES_MC_SOLVER_ROW_SAMPLING_H
 #define FAMILIES_MC_SOLVER_ROW_SAMPLING_H
 
@@ -19,7 +19,7 @@ struct mc_sampling {
     double sum;           /* of the preferences */
     double average;       /* moving average of the gains */
     struct random random;
-    uint32_t *order; /* (2 n) */
+    uint32_t *order; /* (2 n) the rows of the present sweep, some repeated */
 };
 
 /* All preferences are 1, for n rows. Short runs on few rows need a high rate; for long runs a low

@@ -161,8 +161,8 @@ static inline __attribute__((always_inline)) REAL NAME(largest)(const REAL *v, s
 static inline __attribute__((always_inline)) REAL
 NAME(simplex_root)(const struct NAME(blocks) * blocks, REAL cap, REAL theta) {
     const REAL none = NAME(HUGE);
-    REAL alone = NAME(largest)(blocks->v, blocks->width) -
-                 cap; /* the root if the largest entry alone were positive */
+    /* the root if the largest entry alone were positive */
+    REAL alone = NAME(largest)(blocks->v, blocks->width) - cap;
     theta = alone > theta ? alone : theta;
     for (int pass = 0; pass < MC_MAX_ROOT_STEPS; pass++) {
         REAL middle;

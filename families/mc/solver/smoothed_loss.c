@@ -10,8 +10,11 @@
 int mc_smooth_create(struct mc_smooth *smooth, const struct mc_task *task, struct error *err) {
     *smooth = (struct mc_smooth){.task = task, .mu = 1};
     smooth->u = memory_array(task->shape.k, 2 * sizeof(double), "losses", err);
+    if (!smooth->u) {
+        return -1;
+    }
     smooth->near = smooth->u + task->shape.k;
-    return smooth->u ? 0 : -1;
+    return 0;
 }
 
 void mc_smooth_free(struct mc_smooth *smooth) {
@@ -25,8 +28,8 @@ static double simplex_threshold(const struct mc_smooth *smooth, double max, doub
     double theta = max > mu ? max - mu : 0; /* theta mu, as below */
     size_t k = smooth->task->shape.k, n = 0;
     double *near = smooth->near;
-    for (size_t c = 0; c < k;
-         c++) { /* without a branch: entries that are not kept are overwritten */
+    /* without a branch: entries of at most theta are overwritten */
+    for (size_t c = 0; c < k; c++) {
         near[n] = smooth->u[c];
         n += smooth->u[c] > theta ? 1 : 0;
     }

@@ -31,13 +31,14 @@ struct risk mc_smooth_risk(struct mc_smooth *smooth);
 int mc_smooth_alpha(const struct mc_smooth *smooth, double cost, const double *s,
                     struct mc_alpha *alpha, struct error *err);
 
-/* g (n, k) = the gradient of R_mu at s, mu that of smooth, if the smoothed region stayed that of mu
- * = `band`: for the step that follows the minimiser from `band` to mu. */
+/* g (n, k) = the gradient of R_mu at s, mu that of smooth, if the smoothed region stayed that of a
+ * smoothing of `region`: for the step that follows the minimiser from there to mu. */
 void mc_smooth_follow(const struct mc_smooth *smooth, double region, const double *s, double *g);
 
 /* The Hessian of a row of class y with scores s (k) is S / mu, S = sum over the terms p in the
- * smoothed region for mu = `band` of b_p b_p', less (sum b_p)(sum b_p)' / n if *capped; b_p is the
- * gradient of the term's slack, before centring. Fills term[0..n), of size k, and returns n. */
+ * smoothed region of a smoothing of `region` of b_p b_p', less (sum b_p)(sum b_p)' / n if *capped,
+ * as the loss is a maximum whose multiplier is positive; b_p is the gradient of the term's slack,
+ * before centring. Fills term[0..n), of size k, and returns n. */
 size_t mc_smooth_region(const struct mc_smooth *smooth, double region, size_t y, const double *s,
                         size_t *term, bool *capped);
 

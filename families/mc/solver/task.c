@@ -26,9 +26,8 @@ void mc_fit_join(struct mc_fit *fit, struct mc_fit *other) {
         *fit = better;
         fit->reason = reason;
     }
-    if (other->certificate.certified &&
-        other->certificate.dual >
-            fit->certificate.dual) { /* certify_take_better_dual takes this dual bound */
+    /* the dual point of the bound that certify_take_better_dual takes */
+    if (other->certificate.certified && other->certificate.dual > fit->certificate.dual) {
         struct mc_alpha alpha = fit->alpha;
         fit->alpha = other->alpha;
         other->alpha = alpha;
