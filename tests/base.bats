@@ -1,4 +1,4 @@
-# The ground that all stands on (common/base), below the programs.
+# Numbers, memory and the cluster of one process (common/base, common/distributed), without the programs.
 
 load helper
 

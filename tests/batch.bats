@@ -165,7 +165,8 @@ svm-rank-predict: 2 of 4 test files failed"
     assert_not_exists part/20.predict
     local before
     before=$(find part -name '*.predict' | wc -l)
-    [ "$before" -gt 3 ] && [ "$before" -lt 24 ]
+    [ "$before" -gt 3 ]
+    [ "$before" -lt 24 ]
     stat -c '%n %i' part/*.predict >inodes
     run -0 --separate-stderr svm-rank-predict --batch --metrics --skip-existing --by-query part.tsv \
         --output-dir part model files/*

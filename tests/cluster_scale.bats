@@ -20,7 +20,7 @@ value() {
 }
 
 refute_line_of() {
-    run cat "$1"
+    run -0 cat "$1"
     refute_line --regexp "^$2 = "
 }
 

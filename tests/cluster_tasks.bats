@@ -169,7 +169,8 @@ same() {
     fi
     rm -f model log
     run -1 ranks 3 svm-mc-train -q -c 1,2 -v 3 --log log huge.svm model
-    [ ! -e model ] && [ ! -e log ]
+    [ ! -e model ]
+    [ ! -e log ]
 }
 
 @test "cluster: SIGTERM ends a sweep with one line, and --resume continues it" {

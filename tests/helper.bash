@@ -16,7 +16,7 @@ tmp=$BATS_TEST_TMPDIR
 PATH=$bin:$PATH
 export LC_ALL=C
 
-# unit ROOM/NAME [ARGUMENTS]: runs a program of tests/unit; it must exit 0, and fails the test with
+# unit MODULE/NAME [ARGUMENTS]: runs a program of tests/unit; it must exit 0, and fails the test with
 # its output.
 unit() {
     local name=$1
@@ -88,12 +88,11 @@ cell() {
             print $at[name]; exit }' "$4"
 }
 
-# within VALUE LOW HIGH: asserts LOW <= VALUE <= HIGH.
+# within VALUE LOW HIGH: asserts LOW <= VALUE <= HIGH; a word, which awk takes for 0, is not a number.
 within() {
-    if ! awk -v x="$1" -v a="$2" -v b="$3" \
-        'BEGIN { exit !(x != "" && x + 0 >= a + 0 && x + 0 <= b + 0) }'; then
+    awk -v x="$1" -v a="$2" -v b="$3" 'BEGIN { digit = "[0-9]"
+        exit !(x ~ digit && a ~ digit && b ~ digit && x + 0 >= a + 0 && x + 0 <= b + 0) }' ||
         fail "$1 is not within [$2, $3]"
-    fi
 }
 
 # near A B PART: asserts that they differ by at most PART times B.
@@ -107,6 +106,7 @@ near() {
 measures_of() {
     local name value found
     "$root/tests/measures.py" "$@" >"$tmp/plain" || fail "measures.py $*"
+    [ -s "$tmp/plain" ] || fail "measures.py $*: no measures"
     while read -r name value; do
         found=$(metric "$name" "$tmp/metrics" || echo nan)
         [ "$value $found" = 'nan nan' ] || near "$found" "$value" 1e-9 || fail "$name of $*"
@@ -117,7 +117,7 @@ measures_of() {
 # number differs by more than TOLERANCE times the spread of A.
 agree() {
     paste "$1" "$2" | awk -v tolerance="$3" '
-        NF != 2 { print "line " NR ": " $0; bad = 1; exit 1 }
+        NF != 2 || $1 !~ /[0-9]/ || $2 !~ /[0-9]/ { print "line " NR ": " $0; bad = 1; exit 1 }
         { low = NR == 1 || $1 < low ? $1 + 0 : low; high = NR == 1 || $1 > high ? $1 + 0 : high
           d = $1 - $2; d = d < 0 ? -d : d; most = d > most ? d : most }
         END { if (!NR || bad || most > tolerance * (high - low)) {
@@ -157,11 +157,13 @@ train() {
     fi
     rm -f "$proof"
     quietly "svm-$family-train" --proof "$proof" "$@" >"$tmp/train.out"
-    sed -i '/: no proof is written: /d' "$tmp/said"
-    if [ -f "$proof" ]; then
+    if [ ! -f "$proof" ]; then
+        grep -q ': no proof is written: ' "$tmp/said" || fail "svm-$family-train $*: neither a proof nor a reason"
+    else
         svm-check "${@: -2:1}" "${@: -1}" "$proof" >"$proof.verdict" ||
             fail "svm-$family-train $*: $(<"$proof.verdict")"
     fi
+    sed -i '/: no proof is written: /d' "$tmp/said"
 }
 
 # provable ARGUMENTS: whether they end in a training file of some 50 KB at most and a model, and are no

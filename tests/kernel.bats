@@ -1,4 +1,4 @@
-# Kernels, the kernel matrix and linear scores (common/kernel), below the programs.
+# Kernels, the kernel matrix and linear scores (common/kernel), without the programs.
 
 load helper
 

@@ -102,7 +102,8 @@ precomputed() {
     for kernel in tanimoto minmax laplacian rational; do
         run -2 svm-rank-train -q -t $kernel --libsvm none train.svm model2
         assert_output --partial "--libsvm: that format does not have the $kernel kernel"
-        [ ! -e none ] && [ ! -e model2 ]
+        [ ! -e none ]
+        [ ! -e model2 ]
     done
 }
 

@@ -53,6 +53,12 @@ finds() {
     finds 'shellcheck finds nothing in the tests'
 }
 
+@test "lint: an assertion that cannot fail, since && follows it, is found" {
+    printf '@test "one" {\n    [ -e one ] %s [ -e two ]\n    say\n}\n' '&&' >sources/tests/one.bats
+    finds 'shellcheck finds nothing in the tests'
+    assert_line './tests/one.bats:2:    [ -e one ] '"&&"' [ -e two ]'
+}
+
 @test "lint: an error in a manual page is found" {
     printf '.Nosuch macro\n' >>sources/doc/one.1
     finds 'mandoc finds nothing in manual pages'

@@ -38,12 +38,16 @@ programs() {
 }
 
 @test "manual: the lines of --help fit a terminal, and each choice has a meaning" {
+    local choices=0
     for program in $(programs); do
         "$program" --help >help
         awk 'length > 80 { print; wide = 1 } END { exit wide }' help
-        # a name and its meaning
-        awk '/^ {28}[0-9]+ [^ ]/ && NF < 3 { print; bare = 1 } END { exit bare }' help
+        # a number, a name and its meaning
+        grep -E '^ {28}[0-9]+ [^ ]' help >named || continue
+        awk 'NF < 3 { print; bare = 1 } END { exit bare }' named
+        choices=$((choices + $(wc -l <named)))
     done
+    [ $choices -gt 100 ] || fail "only $choices choices were found"
 }
 
 # entries PROGRAM: each option with its text on one line.
@@ -139,7 +143,7 @@ has() {
 }
 
 @test "manual: the examples of the manual pages run, for each family the trainer first" {
-    local family page command missing=''
+    local family page command n missing=''
     set -o pipefail
     for family in $families; do
         mkdir "$family"
@@ -153,7 +157,9 @@ has() {
         }
         gzip -k test.svm
         for page in train predict; do
+            n=0
             while read -r command; do
+                n=$((n + 1))
                 if [[ $command == tools/smm-heatmap* ]] && ! command -v gnuplot >/dev/null; then
                     missing=' gnuplot'
                     continue
@@ -161,6 +167,7 @@ has() {
                 PATH=$PATH:$bin/datasets
                 eval "$command" >out 2>err || fail "$family, $page: $command: $(cat err)"
             done < <(sed -n '/^\.Bd/,/^\.Ed/p' "$root/doc/svm-$family-$page.1" | grep -v '^\.')
+            [ $n -gt 0 ] || fail "svm-$family-$page.1 has no examples"
         done
         cd ..
     done
@@ -180,7 +187,7 @@ has() {
 # texts, that do not exist, as `FILE: NAME`. A path may leave out its end .h or .md, or be built. FAMILY is
 # any family; NAME, X and %d stand for a choice.
 absent() {
-    local folders='common|driver|families|fit|methods|solvers|check|library|include|datasets|tests|tools|doc'
+    local folders='common|driver|families|fit|methods|check|library|include|datasets|tests|tools|doc'
     local file name
     folders="$folders|examples|packaging|python|completions"
     find . -path ./build\* -prune -o -type f -print | sed 's|.*/||' | sort -u >"$tmp/all"

@@ -60,7 +60,8 @@ clashes() {
         [ "$(<err)" = "svm-rank-train: two outputs to one file: '$3': try --help" ]
         misused svm-rank-predict small.svm model "$1" --by-query "$3"
     done
-    [ ! -e new ] && [ ! -s old ]
+    [ ! -e new ]
+    [ ! -s old ]
 }
 
 @test "outputs: pipes, devices and files read twice do not conflict" {

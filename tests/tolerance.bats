@@ -29,12 +29,13 @@ scattered() {
 # descends FAMILY ARGUMENTS: checks that the primal of fits of `rows` does not increase from one target gap to the
 # next smaller one, up to the rounding of its evaluation.
 descends() {
-    local family=$1 e last=
+    local family=$1 e now last=
     shift
     for e in 1 .5 .1 1e-2 1e-3 1e-4 1e-5 1e-6 1e-7 1e-8 1e-9; do
         limited "svm-$family-train" -q -j 1 -e $e "$@" rows model >report 2>/dev/null ||
             fail "svm-$family-train -e $e $*: exit $?"
         now=$(awk '$1 == "primal" { print $3 }' report)
+        [ -n "$now" ] || fail "svm-$family-train -e $e $*: no primal"
         [ -z "$last" ] || awk -v p="$now" -v q="$last" 'BEGIN { exit !(p <= q * (1 + 1e-12)) }' ||
             fail "svm-$family-train -e $e $*: primal $now, and $last at a larger gap"
         last=$now

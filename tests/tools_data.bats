@@ -16,7 +16,8 @@ setup() {
         printf "%s 1:%d\n", i % 10 ? (i % 10 < 4 ? "+1" : "1.0") : "rare", i }' >rows
     subset --rows 30 --rest rest rows part
     assert_equal "$(grep -c : part) $(grep -c : rest)" '30 70'
-    [ "$(head -n 1 part)" = '# matrix 1 2' ] && [ "$(head -n 1 rest)" = '# matrix 1 2' ]
+    [ "$(head -n 1 part)" = '# matrix 1 2' ]
+    [ "$(head -n 1 rest)" = '# matrix 1 2' ]
     sort -u part rest | diff - <(sort rows)
     grep : part | sort -t : -k 2n | diff - <(grep : part) # in their order
     subset --rows 30 rows again
@@ -255,7 +256,8 @@ END
     assert_equal "$(sort -u keys)" AAAAAAAAAAAAAA
     refused molecules --folds folds2 keyed.csv rows2
     [[ "$(<err)" == 'molecules: 1 molecules cannot make 5 folds' ]]
-    [ ! -e rows2 ] && [ ! -e folds2 ]
+    [ ! -e rows2 ]
+    [ ! -e folds2 ]
 }
 
 @test "molecules: InChI, read by RDKit or Open Babel, give the molecules of their SMILES" {
@@ -341,7 +343,8 @@ END
         mkdir work again
         "$bin/datasets/generate" mc --rows 60 | tee "work/$name" >"again/$name"
         (cd work && easy mc --folds 2 --cost 1,2 "./$name" "./$name" -- -q) >said 2>told || fail "$name: $(cat said told)"
-        [ -s "work/$name.model" ] && [ -s "work/$name.predict" ]
+        [ -s "work/$name.model" ]
+        [ -s "work/$name.predict" ]
         holds work "$(printf '%s\n' "$name"{,.model,.predict,.sweep})"
         printed=$(sed -n 's/^\$ //p' said)
         ! LC_ALL=C grep '[^ -~]' <<<"$printed" || fail 'a command with control characters'
@@ -389,7 +392,9 @@ END
     assert_output --partial 'no shape of the matrices'
     printf '1 1:1\n1 2:1\n' >one
     run easy mc one
-    [ "$status" = 1 ] && [ ! -e one.model ] && [ ! -e one.sweep ]
+    [ "$status" = 1 ]
+    [ ! -e one.model ]
+    [ ! -e one.sweep ]
     run -1 easy mc wide missing
     assert_output 'easy: missing: No such file or directory'
     misused easy mc -
