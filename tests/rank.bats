@@ -45,7 +45,7 @@ every() {
 }
 
 @test "rank: paths over C, folds, threads and shares of the pairs give the same fits" {
-    unit families/rank/solver/handle
+    unit families/rank/solver/consistency
 }
 
 @test "rank: factors of Laplacians keep weights of very different sizes" {

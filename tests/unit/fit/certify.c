@@ -7,7 +7,7 @@
 #include "common/kernel/gram.h"
 #include "common/kernel/rounding.h"
 #include "tests/unit/compute.h"
-#include "tests/unit/families/line.h"
+#include "tests/unit/fit/line.h"
 #include "tests/unit/ranks.h"
 
 #include <float.h>

@@ -8,7 +8,7 @@
 #include "common/kernel/gram.h"
 #include "fit/definiteness.h"
 #include "tests/unit/compute.h"
-#include "tests/unit/families/line.h"
+#include "tests/unit/fit/line.h"
 #include "tests/unit/ranks.h"
 
 #include <float.h>

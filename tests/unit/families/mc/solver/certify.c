@@ -2,7 +2,7 @@
  * and the dual less its own. */
 #include "families/mc/solver/certify.h"
 
-#include "tests/unit/families/line.h"
+#include "tests/unit/fit/line.h"
 
 enum { N = 9, K = 4, FORMS = 8 };
 
@@ -108,17 +108,17 @@ static void check_certificate(struct scene *scene, double cost) {
     double value = plain_loss(scene, cost, &lost);
     double of_g = line_rounding(&scene->line, K, scene->g, error, &norm);
     MUST(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err));
-    CHECK(line_near(fit.certificate.primal, fmin(value, sum), 1e-12) &&
+    CHECK(near(fit.certificate.primal, fmin(value, sum), 1e-12) &&
               fit.primal == fit.certificate.primal,
           "primal %g of %g", fit.primal, value);
     CHECK(fabs(fit.certificate.dual - fmax(0, linear - .5 * norm)) <= 1e-12 * linear &&
               fit.dual == fit.certificate.dual,
           "dual %g of %g", fit.dual, linear - .5 * norm);
-    CHECK(line_near(fit.certificate.zero_primal, sum, 1e-13) &&
+    CHECK(near(fit.certificate.zero_primal, sum, 1e-13) &&
               fit.certificate.zero_primal >= sum * (1 - 1e-15),
           "nothing %g", fit.certificate.zero_primal);
     double paid = lost + (3 * (K + 4) + N + 4) * DBL_EPSILON * linear + .5 * of_g;
-    CHECK(line_near(fit.certificate.rounding, paid, 1e-9), "%s: paid %.12g, not %.12g",
+    CHECK(near(fit.certificate.rounding, paid, 1e-9), "%s: paid %.12g, not %.12g",
           shape->form->name, fit.certificate.rounding, paid);
 }
 
@@ -140,8 +140,8 @@ static void check_kept(struct scene *scene, double cost) {
             CHECK(kept[c] == (i == 4 ? due[c] : row[c]), "row %zu: alpha %g", i, kept[c]);
             sum += kept[c];
         }
-        CHECK(i != 4 || line_near(sum, cost * scene->weight[scene->y[i]] * mc_max_alpha_sum(shape),
-                                  1e-14),
+        CHECK(i != 4 ||
+                  near(sum, cost * scene->weight[scene->y[i]] * mc_max_alpha_sum(shape), 1e-14),
               "a row of zeros has %g", sum);
     }
     mc_alpha_free(&fit.alpha);

@@ -2,7 +2,7 @@
  * what is subtracted from the dual. */
 #include "families/ml/solver/certify.h"
 
-#include "tests/unit/families/line.h"
+#include "tests/unit/fit/line.h"
 
 enum { N = 7, EMPTY = 4, MOST_Q = 66 };
 
@@ -160,10 +160,10 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
     CHECK(found.zero_primal == (N - 1) * cost &&
               ml_loss_of_zero(&scene->rows, cost) == found.zero_primal,
           "nothing %g", found.zero_primal);
-    CHECK(line_near(found.primal, fmin(value, found.zero_primal), 1e-12), "primal %g, not %g",
+    CHECK(near(found.primal, fmin(value, found.zero_primal), 1e-12), "primal %g, not %g",
           found.primal, value);
     double paid = lost + 2 * (16 * (q + 8) + N - 1) * DBL_EPSILON * all + price + .5 * of_g;
-    CHECK(line_near(found.rounding, paid, 1e-9), "paid %.12g, not %.12g", found.rounding, paid);
+    CHECK(near(found.rounding, paid, 1e-9), "paid %.12g, not %.12g", found.rounding, paid);
     CHECK(fabs(found.dual - fmax(0, linear - .5 * norm)) <= 1e-12 * linear + paid, "dual %g",
           found.dual);
 }
@@ -199,8 +199,8 @@ static void check_met(struct random *random) {
                                    .scratch = scene.scratch};
     struct certificate found;
     MUST(ml_certify(scene.line.certify, &claim, &found, &err));
-    CHECK(value == 0 && lost > 0 && line_near(found.rounding, lost, 1e-9) &&
-              line_near(found.primal, lost, 1e-9),
+    CHECK(value == 0 && lost > 0 && near(found.rounding, lost, 1e-9) &&
+              near(found.primal, lost, 1e-9),
           "pairs that are met: primal %g, paid %g, not %g", found.primal, found.rounding, lost);
     close_scene(&scene);
 }

@@ -107,9 +107,9 @@ static void check_refused(const struct data *data) {
     struct gram *gram;
     MUST(rank_pairs_create(&pairs, &problem, &preferences, &err));
     MUST(gram_create(&gram, &sigmoid, data, 0, false, NULL, &err));
-    CHECK(rank_preconditioner_rows(&problem, &pairs) == 0, "an preconditioner of a linear problem");
+    CHECK(rank_preconditioner_rows(&problem, &pairs) == 0, "a preconditioner of a linear problem");
     problem.gram = gram;
-    CHECK(rank_preconditioner_rows(&problem, &pairs) == 0, "an preconditioner of sigmoid");
+    CHECK(rank_preconditioner_rows(&problem, &pairs) == 0, "a preconditioner of sigmoid");
     gram_free(gram);
     rank_pairs_free(&pairs);
 }

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "families/smm/solver/certify.h"
 
-#include "tests/unit/families/line.h"
+#include "tests/unit/fit/line.h"
 #include "tests/unit/ranks.h"
 
 enum { N = 8, CELLS = 6 };
@@ -196,8 +196,7 @@ static void check_certificate(struct scene *scene, double off) {
     struct certificate found = certificate_of(scene);
     double raised = (found.zero_primal / nothing - 1) / DBL_EPSILON;
     CHECK(fabs(raised - (N + ranks + 8)) < 1, "nothing is raised by %g units", raised);
-    CHECK(line_near(found.primal, fmin(.5 * w * w + value, nothing), 1e-12), "primal %g",
-          found.primal);
+    CHECK(near(found.primal, fmin(.5 * w * w + value, nothing), 1e-12), "primal %g", found.primal);
     double paid = lost + price + .5 * (of_f + of_g);
     CHECK(fabs(found.rounding - paid) <= 1e-9 * paid + off, "paid %.12g, not %.12g", found.rounding,
           paid);

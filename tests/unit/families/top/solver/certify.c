@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "families/top/solver/certify.h"
 
-#include "tests/unit/families/line.h"
+#include "tests/unit/fit/line.h"
 #include "tests/unit/ranks.h"
 
 enum { N = 12 };
@@ -445,7 +445,7 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
     double value = plain_loss(scene, cost, threshold, off, &t, &lost);
     CHECK(found.zero_primal == nothing, "nothing %g", nothing);
     check_nothing(scene, cost, nothing);
-    CHECK(line_near(found.primal, fmin(.5 * f_norm + value, nothing), 1e-12), "primal %g, not %g",
+    CHECK(near(found.primal, fmin(.5 * f_norm + value, nothing), 1e-12), "primal %g, not %g",
           found.primal, .5 * f_norm + value);
     CHECK(fabs(threshold - t) <= 1e-14 * (1 + fabs(t)), "threshold %g, not %g", threshold, t);
     double rest = rounding + .5 * (of_f + of_g);
@@ -530,12 +530,12 @@ static void check_constant(double constant, bool kernel, struct random *random) 
     struct certificate apart = certify_rows(x, 1, constant, kernel, INFINITY, &scene);
     struct certificate among = certify_rows(both, 2, 0, kernel, INFINITY, &scene);
     struct certificate best = certify_rows(x, 1, constant, kernel, 0, &scene);
-    CHECK(line_near(apart.primal, among.primal, 1e-12) && apart.primal < apart.zero_primal,
+    CHECK(near(apart.primal, among.primal, 1e-12) && apart.primal < apart.zero_primal,
           "constant %g: primal %g, not %g", constant, apart.primal, among.primal);
     CHECK(fabs(apart.dual - among.dual) <= 1e-12 * among.primal && apart.dual > 0,
           "constant %g: dual %g, not %g", constant, apart.dual, among.dual);
-    CHECK(line_near(apart.norm, among.norm, 1e-12), "constant %g: norm %g, not %g", constant,
-          apart.norm, among.norm);
+    CHECK(near(apart.norm, among.norm, 1e-12), "constant %g: norm %g, not %g", constant, apart.norm,
+          among.norm);
     CHECK(best.primal < apart.primal - 1e-3,
           "constant %g: primal %g of the best bias, not below %g", constant, best.primal,
           apart.primal);

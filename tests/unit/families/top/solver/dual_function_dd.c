@@ -2,7 +2,7 @@
  * equal, and the error bounds. */
 #include "families/top/solver/dual_function_dd.h"
 
-#include "tests/unit/families/line.h"
+#include "tests/unit/fit/line.h"
 
 enum { N = 8 };
 

@@ -1,7 +1,8 @@
-/* Rows with one nonzero feature, and the rounding-error bound that certificates (fit/certify.h)
- * have for a function g there: the rest of a certificate's `rounding` is the family's own bound. */
-#ifndef TESTS_UNIT_FAMILIES_LINE_H
-#define TESTS_UNIT_FAMILIES_LINE_H
+/* Rows with one nonzero feature, points on a line, and the rounding-error bound that certificates
+ * (fit/certify.h) have for |g|^2 there. The rest of a certificate's `rounding` is the family's own
+ * bound. */
+#ifndef TESTS_UNIT_FIT_LINE_H
+#define TESTS_UNIT_FIT_LINE_H
 
 #include "common/kernel/gram.h"
 #include "fit/certify.h"
@@ -11,11 +12,12 @@
 
 static const double line_unit = DBL_EPSILON / 2;
 
+/* Whether a is b up to a relative error of `part`. */
 static inline bool near(double a, double b, double part) {
     return fabs(a - b) <= part * fabs(b);
 }
 
-/* A loss that is what the context says, a double. */
+/* A loss with the value of the context, a double, and without a rounding error. */
 static inline int no_loss(void *context, size_t first, size_t n, const double *s,
                           const double *error, double *value, double *rounding, struct error *err) {
     (void)first, (void)n, (void)s, (void)error, (void)err;
@@ -35,9 +37,9 @@ struct line {
     struct certify *certify;
 };
 
-/* Borrows x (n), and makes the certificates' side of it. data: labels, or empty; with n_features
- * and values of its own, x are those of the one that is not 0. constant: of the constant
- * feature. */
+/* Borrows x (n), and creates what certificates of its rows need. data: labels, or empty; if it has
+ * features and values of its own, x has the values of the one that is not 0. constant: the value of
+ * the constant feature. */
 static inline void line_open_with(struct line *line, float *x, size_t n, bool kernel,
                                   struct data data, double constant) {
     struct error err;
@@ -65,7 +67,7 @@ static inline void line_close(struct line *line) {
     gram_free(line->gram);
 }
 
-/* The size of the coefficients' rows. */
+/* The number of rows of a matrix of weights: one for each row, or one for the feature. */
 static inline size_t line_weights(const struct line *line) {
     return line->gram ? line->n : 1;
 }
@@ -104,10 +106,6 @@ static inline double line_rounding(const struct line *line, size_t k, const doub
                                                       (n * outputs + 2) * line_unit * size)) +
                                  outputs * off)
                       : (1 + outputs + 4) * line_unit * *norm + off * (2 * most + off);
-}
-
-static inline bool line_near(double a, double b, double part) {
-    return fabs(a - b) <= part * fabs(b);
 }
 
 #endif
