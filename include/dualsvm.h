@@ -29,8 +29,8 @@
  * Unless stated otherwise, all functions follow these rules:
  *
  * - Errors. A function that can fail returns 0, or -1 with *error filled; error may be NULL. On
- *   failure nothing is created, and the pointer for the result is NULL. Lack of memory is such an
- *   error. Messages count rows, columns and folds from 1, the interface counts them from 0. The
+ *   failure nothing is created, and the pointer for the result is NULL. Running out of memory
+ *   is such an error. Messages count rows, columns and folds from 1, the interface counts them from 0. The
  *   library does not end the process, print, handle signals, change the locale or settings of BLAS,
  *   or keep global state.
  * - Ownership. An object returned through a pointer to a pointer belongs to the caller, who
@@ -258,9 +258,9 @@ typedef struct dualsvm_progress {
     double seconds;      /* since the solver started */
 } dualsvm_progress;
 
-/* Callbacks. Each may be NULL. They are called from threads of the library, never two at once,
- * usually before the call that they were passed to returns; they must not modify the objects of
- * that call. */
+/* Callbacks. Each may be NULL. They are called from threads of the library, one at a time, and only
+ * until the call that they were passed to returns; they must not modify the objects of that
+ * call. */
 typedef struct dualsvm_watch {
     size_t size; /* sizeof(dualsvm_watch) */
     void *context;

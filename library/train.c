@@ -2,38 +2,61 @@
 #include "library/private.h"
 #include "library/table.h"
 
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "driver/fit.h"
 #include "driver/report.h"
 #include "driver/train.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- callbacks ---- */
+/* A call of the library. */
+struct fitting {
+    const struct family_tables *family;
+    dualsvm_watch watch;         /* the fields that the caller's struct has */
+    pthread_mutex_t mutex;       /* held while a callback of watch runs */
+    struct dualsvm_table *table; /* NULL: none */
+    struct dualsvm_model *model; /* NULL: not fitted yet */
+};
+
+/* ---- callbacks: fits run on several threads, but callbacks run one at a time ---- */
 
 static bool on_check(void *context, uint64_t iteration, double primal, double dual,
                      double seconds) {
-    const dualsvm_watch *watch = context;
+    struct fitting *fitting = context;
+    const dualsvm_watch *watch = &fitting->watch;
     dualsvm_progress progress = {.size = sizeof progress,
                                  .iteration = iteration,
                                  .primal = primal,
                                  .dual = dual,
-                                 .gap = (primal - dual) / primal,
+                                 .gap = gap_relative(primal, dual),
                                  .seconds = seconds};
-    return watch->progress(watch->context, &progress) == 0;
+    pthread_mutex_lock(&fitting->mutex);
+    bool goes_on = watch->progress(watch->context, &progress) == 0;
+    pthread_mutex_unlock(&fitting->mutex);
+    return goes_on;
+}
+
+static int on_row(void *context, const struct dualsvm_table *table, size_t row) {
+    struct fitting *fitting = context;
+    pthread_mutex_lock(&fitting->mutex);
+    int status = fitting->watch.row(fitting->watch.context, table, row);
+    pthread_mutex_unlock(&fitting->mutex);
+    return status;
 }
 
 /* Passes on a warning or a note, without the name of the program and without the line end. */
 static void pass_message(void *context, const char *text, size_t length) {
-    const dualsvm_watch *watch = context;
-    const char *behind = "dualsvm: ";
-    size_t before = strlen(behind);
+    static const char program[] = "dualsvm: ";
+    const size_t n = sizeof program - 1;
+    struct fitting *fitting = context;
     char line[ERROR_TEXT];
-    if (length >= before && memcmp(text, behind, before) == 0) {
-        text += before;
-        length -= before;
+    if (length >= n && memcmp(text, program, n) == 0) {
+        text += n;
+        length -= n;
     }
     while (length > 0 && text[length - 1] == '\n') {
         length--;
@@ -42,28 +65,23 @@ static void pass_message(void *context, const char *text, size_t length) {
     memcpy(line, text, length);
     line[length] = '\0';
     if (length > 0) {
-        watch->message(watch->context, line);
+        pthread_mutex_lock(&fitting->mutex);
+        fitting->watch.message(fitting->watch.context, line);
+        pthread_mutex_unlock(&fitting->mutex);
     }
 }
 
 /* Passes on each line of a text. */
-static void pass_lines(dualsvm_watch *watch, const char *text, size_t n) {
+static void pass_lines(struct fitting *fitting, const char *text, size_t n) {
     for (size_t at = 0; at < n;) {
         const char *end = memchr(text + at, '\n', n - at);
         size_t length = end ? (size_t)(end - text) - at : n - at;
-        pass_message(watch, text + at, length);
+        pass_message(fitting, text + at, length);
         at += length + 1;
     }
 }
 
 /* ---- a fit ---- */
-
-struct fitting {
-    const struct family_tables *family;
-    dualsvm_watch watch;         /* the fields that the caller's struct has */
-    struct dualsvm_table *table; /* NULL: none */
-    struct dualsvm_model *model; /* NULL: not fitted yet */
-};
 
 /* Collects what a function writes to an output. */
 static int collect(struct text *bytes, const struct plain_fit *fit,
@@ -97,11 +115,11 @@ static int write_notes(const struct plain_fit *fit, struct output *output, struc
     return 0;
 }
 
-static int send_notes(dualsvm_watch *watch, const struct plain_fit *fit, struct error *err) {
+static int send_notes(struct fitting *fitting, const struct plain_fit *fit, struct error *err) {
     struct text notes = {0};
     int status = collect(&notes, fit, write_notes, err);
     if (status == 0) {
-        pass_lines(watch, notes.bytes, notes.n);
+        pass_lines(fitting, notes.bytes, notes.n);
     }
     free(notes.bytes);
     return status;
@@ -127,7 +145,7 @@ static int fitted(void *context, const struct plain_fit *fit, struct error *err)
         return -1;
     }
     model->report.lines = model->lines.bytes;
-    return fitting->watch.message ? send_notes(&fitting->watch, fit, err) : 0;
+    return fitting->watch.message ? send_notes(fitting, fit, err) : 0;
 }
 
 static void chosen(void *context, size_t best) {
@@ -166,10 +184,10 @@ static int check_rows(const struct dualsvm_data *data, const struct dualsvm_opti
 
 static int run(struct fitting *fitting, const struct dualsvm_options *options,
                const struct dualsvm_data *data, bool with_model, struct error *err) {
-    dualsvm_watch *watch = &fitting->watch;
-    const struct listener listener = {on_check, watch};
+    const dualsvm_watch *watch = &fitting->watch;
+    const struct listener listener = {on_check, fitting};
     const struct output_sink sink = {.write = watch->message ? pass_message : NULL,
-                                     .context = watch};
+                                     .context = fitting};
     struct application application = {.rows = &data->data,
                                       .folds =
                                           fitting->table && data->folds.n > 0 ? &data->folds : NULL,
@@ -216,10 +234,13 @@ static int train(dualsvm_table **table, dualsvm_model **model, const dualsvm_opt
         if (!fitting.table) {
             return library_fail(error, &err);
         }
-        fitting.table->row = fitting.watch.row;
-        fitting.table->context = fitting.watch.context;
+        fitting.table->row = fitting.watch.row ? on_row : NULL;
+        fitting.table->context = &fitting;
     }
-    if (run(&fitting, options, data, model != NULL, &err) < 0) {
+    pthread_mutex_init(&fitting.mutex, NULL);
+    int status = run(&fitting, options, data, model != NULL, &err);
+    pthread_mutex_destroy(&fitting.mutex);
+    if (status < 0) {
         dualsvm_table_free(fitting.table);
         dualsvm_model_free(fitting.model);
         return library_fail(error, &err);

@@ -5,6 +5,8 @@
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
 
 struct seen {
     size_t n, rows, messages;
@@ -129,6 +131,59 @@ static void check_table(void) {
     printf("ok: rows are told as they come, and a sweep and a text are stopped\n");
 }
 
+/* How many callbacks run, and whether two have run at once. */
+struct overlap {
+    atomic_int running;
+    atomic_bool found;
+    atomic_int rows, checks;
+};
+
+static void stay(struct overlap *overlap) {
+    if (atomic_fetch_add(&overlap->running, 1) > 0) {
+        atomic_store(&overlap->found, true);
+    }
+    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    atomic_fetch_sub(&overlap->running, 1);
+}
+
+static int slow_progress(void *context, const dualsvm_progress *progress) {
+    struct overlap *overlap = context;
+    CHECK_TRUE(progress != NULL);
+    atomic_fetch_add(&overlap->checks, 1);
+    stay(overlap);
+    return 0;
+}
+
+static int slow_row(void *context, const dualsvm_table *table, size_t row) {
+    struct overlap *overlap = context;
+    CHECK_TRUE(row < dualsvm_table_rows(table));
+    atomic_fetch_add(&overlap->rows, 1);
+    stay(overlap);
+    return 0;
+}
+
+/* The fits to folds run on several threads, their callbacks one at a time. */
+static void check_one_at_a_time(void) {
+    static struct rows rows;
+    dualsvm_error error;
+    dualsvm_table *table;
+    struct overlap overlap = {0};
+    const dualsvm_watch watch = {sizeof watch, &overlap, slow_progress, slow_row, NULL};
+    rows_make(&rows, "mc", 1, 3);
+    dualsvm_options *options = rows_options("mc", DUALSVM_TRAIN);
+    dualsvm_data *data = rows_data(&rows, 0);
+    rows_set(options, "threads", "4");
+    rows_set(options, "folds", "4");
+    rows_set(options, "cost", "2^-6:2^6:x2");
+    CALL(dualsvm_cross_validate(&table, options, data, &watch, &error));
+    CHECK_TRUE(atomic_load(&overlap.rows) == 13 && atomic_load(&overlap.checks) > 13);
+    CHECK_TRUE(!atomic_load(&overlap.found));
+    dualsvm_table_free(table);
+    dualsvm_data_free(data);
+    dualsvm_options_free(options);
+    printf("ok: callbacks are called one at a time\n");
+}
+
 enum { AT_ONCE = 4, TIMES = 3 };
 
 struct worker {
@@ -189,6 +244,7 @@ static void check_threads(const char *kernel) {
 int main(void) {
     check_progress();
     check_table();
+    check_one_at_a_time();
     check_threads("linear");
     check_threads("rbf");
     return 0;
