@@ -116,9 +116,9 @@ static char *file_path(const struct options *options, const char *test, size_t f
 }
 
 int batch_list_files(const struct options *options, struct run_files *files, struct error *err) {
-    bool score_store = options_given(options, "skip-existing");
-    const bool wanted[FILES] = {true, score_store && options_given(options, "metrics"),
-                                score_store && options_given(options, "by-query")};
+    bool stores = options_given(options, "skip-existing");
+    const bool wanted[FILES] = {true, stores && options_given(options, "metrics"),
+                                stores && options_given(options, "by-query")};
     size_t n;
     const char *const *tests = batch_tests(options, &n);
     int status = 0;
@@ -344,7 +344,7 @@ static int make_folder(const struct options *options, struct error *err) {
 static int open_tables(struct batch *batch, struct error *err) {
     const struct prediction *prediction = batch->prediction;
     const struct options *options = prediction->options;
-    bool score_store = options_given(options, "skip-existing");
+    bool stores = options_given(options, "skip-existing");
     if (options_given(options, "metrics")) {
         char *header = table_header("file\trows", prediction->measure, prediction->n_measures, err);
         if (!header) {
@@ -353,14 +353,14 @@ static int open_tables(struct batch *batch, struct error *err) {
         output_format(prediction->standard, "%s", header);
         batch->header[MEASURES] = header;
     }
-    if (score_store && prediction->queries) {
+    if (stores && prediction->queries) {
         batch->header[QUERIES] =
             table_header(BY_QUERY_COLUMNS, prediction->measure, prediction->n_measures, err);
         if (!batch->header[QUERIES]) {
             return -1;
         }
     }
-    if (!score_store) {
+    if (!stores) {
         free(batch->header[MEASURES]);
         batch->header[MEASURES] = NULL;
     }

@@ -75,14 +75,15 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
             return -1;
         }
         if ((double)distinct.m <= MAX_DISTINCT_SHARE * n) {
-            bool wide = uses_double(distinct.m, 0, cache_bytes);
-            return gram_create_distinct(gram, kernel, data, &distinct, cache_bytes, wide, cluster,
-                                        threads, err);
+            bool in_double = uses_double(distinct.m, 0, cache_bytes);
+            return gram_create_distinct(gram, kernel, data, &distinct, cache_bytes, in_double,
+                                        cluster, threads, err);
         }
         distinct_free(&distinct);
     }
-    bool wide = uses_double(data->n_rows, point_number(point, "epsilon"), cache_bytes);
-    return gram_create_distributed(gram, kernel, data, cache_bytes, wide, cluster, threads, err);
+    bool in_double = uses_double(data->n_rows, point_number(point, "epsilon"), cache_bytes);
+    return gram_create_distributed(gram, kernel, data, cache_bytes, in_double, cluster, threads,
+                                   err);
 }
 
 static int copy_name(char **copy, const char *name, struct error *err) {

@@ -96,7 +96,8 @@ struct option {
 };
 
 struct options {
-    /* (n_rows): first the n options of the program, then those that it lacks */
+    /* (n_rows): first the n options of the program, then the rows of tables that it does not
+     * have (options_add) */
     struct option *option;
     size_t n, n_rows;
     const char **operand; /* (n_operands), borrowed from argv */
@@ -111,7 +112,8 @@ struct point {
     size_t number;
 };
 
-/* Adds those of specs[0..n) whose `needs` are all in `has`; the others are recorded as lacking.
+/* Adds those of specs[0..n) whose `needs` are all in `has`; the others are
+ * recorded as options that the program does not have.
  * *options is zero at first; the strings of specs are borrowed. The caller ends with
  * options_free. */
 int options_add(struct options *options, const struct option_spec *specs, size_t n, unsigned has,
@@ -126,8 +128,8 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 size_t options_block(const struct options *options, enum option_level level);
 
 /* The option with that long name. The name must be that of an added row, otherwise an assertion
- * fails; so it is for all functions below that take a name. An option that the program lacks
- * appears as one without default that was not given. */
+ * fails; so it is for all functions below that take a name. An option that the program does not
+ * have appears as one without default that was not given. */
 const struct option *options_find(const struct options *options, const char *name);
 
 /* Returns whether the program has the option; any name is allowed. */

@@ -142,7 +142,7 @@ static int parse_number(struct option *option, const char *text, size_t length, 
 /* The index of the choice with that name, ignoring case, or of the only choice with that prefix of
  * at least MIN_LETTERS letters; n: there is none. */
 static size_t find_choice(const char *const *choices, size_t n, const char *text, size_t length) {
-    enum { LEAST = 3 };
+    enum { MIN_LETTERS = 3 };
     size_t found = n, n_found = 0;
     for (size_t i = 0; i < n; i++) {
         if (!*choices[i] || strncasecmp(choices[i], text, length) != 0) {
@@ -154,7 +154,7 @@ static size_t find_choice(const char *const *choices, size_t n, const char *text
         found = i;
         n_found++;
     }
-    return length >= LEAST && n_found == 1 ? found : n;
+    return length >= MIN_LETTERS && n_found == 1 ? found : n;
 }
 
 static int parse_choice(struct option *option, const char *text, size_t length, struct error *err) {

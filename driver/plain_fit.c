@@ -24,10 +24,10 @@ static struct cluster *fit_cluster(const struct plain_fit_setup *setup) {
 }
 
 /* Fits the scaling, and applies it unless it works row by row: then the rows were scaled before. */
-static int scale_data(struct plain_fit *fit, struct data *data, struct cluster *spread,
+static int scale_data(struct plain_fit *fit, struct data *data, struct cluster *cluster,
                       struct error *err) {
     const struct options *options = fit->point.options;
-    if (training_data_fit_scale(&fit->scale, options, data, spread, err) < 0) {
+    if (training_data_fit_scale(&fit->scale, options, data, cluster, err) < 0) {
         return -1;
     }
     return training_data_scale_depends_on_rows(options) ? scale_apply(&fit->scale, data, err) : 0;

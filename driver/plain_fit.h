@@ -27,7 +27,7 @@ struct plain_fit_setup {
     struct cluster *cluster;
     /* the processes of which this one makes the fit, or some of its restarts; or NULL */
     struct cluster *peers;
-    bool restarts; /* restarts of the fit are tasks for the processes of `alone` */
+    bool restarts; /* restarts of the fit are tasks for the processes of `peers` */
     struct threads *threads;
     size_t cache_bytes;
     double deadline;       /* of progress_clock(), INFINITY: none */
@@ -55,7 +55,7 @@ struct plain_fit {
 };
 
 /* Makes a fit. The caller ends with plain_fit_free while the setup's data are still valid.
- * *running, set on failure too: a solver was abandoned and keeps using everything that the setup
+ * *abandoned, set on failure too: a solver was abandoned and keeps using everything that the setup
  * names, including the thread pool, until the process ends, which must not wait for it. */
 int plain_fit_create(struct plain_fit **fit, const struct plain_fit_setup *setup, bool *abandoned,
                      struct error *err);

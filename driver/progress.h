@@ -67,7 +67,7 @@ struct fit_log {
     /* rows begin with a position: the point of a sweep and the fold */
     bool has_positions;
     pthread_mutex_t mutex; /* guards the fields below and writes to output */
-    struct text text;      /* owned by the caller of fit_log_gather */
+    struct text text;      /* owned by the caller of fit_log_collect */
 };
 
 /* Opens a log and writes the header; fit_log_close leaves the output to the caller. */

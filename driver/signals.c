@@ -1,4 +1,4 @@
-/* Handlers of SIGINT, SIGTERM and SIGPIPE, and a limit on waiting for input (signals.h). */
+/* Handlers of the signals that end a program, and a limit on waiting for input (signals.h). */
 #define _GNU_SOURCE /* sigaction */
 #include "driver/signals.h"
 

@@ -176,8 +176,9 @@ int training_data_take(struct training_data *training, const struct data *rows,
     return 0;
 }
 
-/* Gives each process the rows of all. Called by all processes of `spread`, which becomes NULL. */
-static int training_data_gather(struct training_data *training, struct error *err) {
+/* Gives each process the rows of all. Called by all processes of `distributed`, which becomes
+ * NULL. */
+static int allgather(struct training_data *training, struct error *err) {
     if (training->distributed && allgather_rows(&training->data, training->distributed, err) < 0) {
         return -1;
     }
@@ -275,7 +276,7 @@ int training_data_share(struct training_data *read, const struct family *family,
     struct family_size size = size_of(read, cache_bytes, cluster);
     *share = family->share ? family->share(point, &size) : FAMILY_DISTRIBUTED_ROWS;
     if (read->distributed) {
-        return *share == FAMILY_DISTRIBUTED_ROWS ? 0 : training_data_gather(read, err);
+        return *share == FAMILY_DISTRIBUTED_ROWS ? 0 : allgather(read, err);
     }
     *share =
         *share == FAMILY_DISTRIBUTED_STARTS ? FAMILY_DISTRIBUTED_STARTS : FAMILY_SINGLE_PROCESS;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Row numbers and columns have 32 bits in the solvers, and one value is reserved for "none". */
-static const size_t MOST = UINT32_MAX - 1;
+static const size_t MAX_ROWS = UINT32_MAX - 1;
 
 /* ---- creation ---- */
 
@@ -303,9 +303,9 @@ static int take(struct dualsvm_data *data, const struct source *source, unsigned
 static int make(dualsvm_data **data, const struct family_tables *family,
                 const struct source *source, unsigned flags, dualsvm_error *error) {
     struct error err = {0};
-    if (source->rows > MOST || source->columns > MOST) {
+    if (source->rows > MAX_ROWS || source->columns > MAX_ROWS) {
         return library_refuse(error, "%zu rows of %zu columns: more than %zu", source->rows,
-                              source->columns, MOST);
+                              source->columns, MAX_ROWS);
     }
     if ((source->type != DUALSVM_FLOAT && source->type != DUALSVM_DOUBLE) ||
         (source->index_type != DUALSVM_INT32 && source->index_type != DUALSVM_INT64) ||

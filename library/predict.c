@@ -275,7 +275,7 @@ int dualsvm_predict_text(const dualsvm_model *model, const dualsvm_options *opti
     struct error err = {0};
     struct writing writing = {.write = write, .context = context};
     if (!write) {
-        return library_refuse(error, "nobody who takes the text");
+        return library_refuse(error, "no function to take the text");
     }
     if (begin(&prediction, model, options, data, false, error) < 0) {
         return -1;
