@@ -13,31 +13,30 @@
 
 static const struct option_spec common_options[] = {
     OPTION(FLAG, 0, "metrics", NULL,
-           "write the measures to standard output, as lines `name value`; predictions go only to "
-           "an output_file that is named (or with --batch to NAME.predict)",
+           "write the measures to standard output, as lines `name value`; predictions are then "
+           "written only to a named output_file (or with --batch to NAME.predict)",
            SINGLE),
     OPTION(TEXT, 0, "by-query", "FILE",
-           "write a table of the measures of each query (qid): a header, then a row a query",
-           SINGLE),
+           "write a table of measures with a header and a row for each query (qid)", SINGLE),
     OPTION(FLAG, 0, "batch", NULL,
-           "several test files with one load of the model: the arguments are test_file... "
+           "predict several test files, loading the model once: the arguments are test_file... "
            "model_file or model_file test_file..., and NAME.predict is written for each NAME; with "
-           "--metrics standard output gets a table, a header and a row a file",
+           "--metrics standard output gets a table with a header and a row for each file",
            SINGLE),
     OPTION(TEXT, 0, "output-dir", "DIR",
-           "the folder that --batch writes to; it is made if it is not there", SINGLE,
+           "with --batch: the output folder, which is created if it does not exist", SINGLE,
            .absent = "the current folder"),
     OPTION(FLAG, 0, "keep-going", NULL,
-           "with --batch: go on after a file that fails; those that failed are listed at the end, "
+           "with --batch: continue after a file that fails; failed files are listed at the end, "
            "and the exit code is 1",
            SINGLE),
     OPTION(FLAG, 0, "skip-existing", NULL,
-           "with --batch: leave out files whose predictions are there, as after a run that was cut "
-           "short; NAME.measures and NAME.queries then keep what the tables have of each file, so "
-           "that they are whole",
+           "with --batch: skip files whose predictions exist, to complete an interrupted run; "
+           "NAME.measures and NAME.queries store the rows of each file, so that the tables are "
+           "complete",
            SINGLE),
     OPTION_THREADS,
-    OPTION(FLAG, 'q', "quiet", NULL, "no measures on standard error", SINGLE),
+    OPTION(FLAG, 'q', "quiet", NULL, "print no measures on standard error", SINGLE),
     OPTION(FLAG, 0, "help", NULL, "show this", SINGLE),
     OPTION(FLAG, 0, "version", NULL, "show the version", SINGLE)};
 

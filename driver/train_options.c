@@ -11,11 +11,11 @@ const char *const loss_names[] = {"hinge", "squared-hinge", NULL};
 static const char *const loss_meanings[] = {"max(0, 1 - m)", "max(0, 1 - m)^2", NULL};
 static const char *const query_feature_names[] = {"none", "mean", NULL};
 static const char *const query_feature_meanings[] = {
-    "nothing", "the mean of each feature, when scaled, over the rows of the query", NULL};
+    "no other features", "the mean of each scaled feature over the rows of the query", NULL};
 static const char *const scale_meanings[] = {
     "as they are",
     "mean 0 and standard deviation 1; sparse data is not centred",
-    "centred in any case",
+    "the same, but sparse data is centred too",
     "to [-1,1]",
     "rows of length 1",
     "to quantiles of the training values, from 0 to 1",
@@ -41,8 +41,9 @@ static const char coef0_help[] = "coef0 of kernel"
 /* In the order of --help. Within a level the first option varies fastest in a sweep: cost. */
 static const struct option_spec common_options[] = {
     OPTION(CHOICE, 's', "formulation", "NAME", "what is minimised", OPEN),
-    OPTION(NUMBER, 'c', "cost", "C", "C of the objective: what losses weigh against the norm",
-           SOLVE, .initial = "1", .high = INFINITY, .low_excluded = true),
+    OPTION(NUMBER, 'c', "cost", "C",
+           "C of the objective: the weight of the losses against the norm", SOLVE, .initial = "1",
+           .high = INFINITY, .low_excluded = true),
     OPTION(CHOICE, 'l', "loss", "NAME", "loss l of margin m", SOLVE, .needs = FAMILY_LOSS,
            .initial = "hinge", .choices = loss_names, .meanings = loss_meanings),
     OPTION(CHOICE, 't', "kernel", "K", "kernel k(x,z)", SINGLE, .initial = "linear",
@@ -53,75 +54,80 @@ static const struct option_spec common_options[] = {
            .absent = "1 / number of features"),
     OPTION(NUMBER, 'r', "coef0", "R", coef0_help, KERNEL, .initial = "0", .needs = FAMILY_KERNEL),
     OPTION(CHOICE, 0, "scale", "HOW",
-           "scaling of the features, learnt from the training rows, kept in the model and applied "
-           "when predicting",
+           "scaling of the features, fitted to the training rows, stored in the model and applied "
+           "in prediction",
            SINGLE, .initial = "none", .choices = scale_names, .meanings = scale_meanings),
     OPTION(CHOICE, 0, "query-features", "NAME",
-           "what a row has besides its own features, for a kernel that is not linear; predicting "
-           "then wants all rows of a query, and their qid",
+           "features that are added to those of each row, for a kernel that is not linear; "
+           "prediction then needs all rows of a query, with their qid",
            SINGLE, .initial = "none", .choices = query_feature_names,
            .meanings = query_feature_meanings, .needs = FAMILY_QUERY_FEATURES),
     OPTION(COUNT, 'b', "probability", "0|1",
-           "1: also fit probabilities, to scores of rows that five folds hold out", SINGLE,
-           .initial = "0", .high = 1, .needs = FAMILY_PROBABILITY),
+           "1: also fit probabilities, to out-of-fold scores of five folds", SINGLE, .initial = "0",
+           .high = 1, .needs = FAMILY_PROBABILITY),
     OPTION(WEIGHTS, 'w', "weight", "LABEL:W",
            "rows of that label cost W times as much; may be repeated, and written -wLABEL W",
            SINGLE, .needs = FAMILY_WEIGHT),
-    OPTION(NUMBER, 'B', "bias", "V",
-           "add a constant feature of value V to each row (0: none); the norm counts its weights",
-           OPEN, .initial = "0", .high = 1e6, .needs = FAMILY_BIAS),
+    OPTION(
+        NUMBER, 'B', "bias", "V",
+        "add a constant feature of value V to each row (0: none), whose weights count in the norm",
+        OPEN, .initial = "0", .high = 1e6, .needs = FAMILY_BIAS),
     OPTION(TEXT, 0, "row-weights", "FILE",
-           "weights of the training rows, a number of 0 or more a line: a row of weight 2 is as "
-           "good as two equal rows",
+           "weights of the training rows, a number of 0 or more per line: a row of weight 2 is "
+           "equivalent to two equal rows",
            SINGLE, .aside = true, .needs = FAMILY_ROW_WEIGHTS),
     OPTION(NUMBER, 'e', "epsilon", "E", "stop when (primal - dual) / primal is at most E", SINGLE,
            .initial = "1e-3", .high = 1, .low_excluded = true),
     OPTION(CHOICE, 0, "solver", "NAME", "algorithm", SINGLE, .initial = "auto"),
     OPTION(NUMBER, 'm', "cache", "MB",
-           "memory for the kernel matrix; what does not fit is computed again when it is needed",
+           "memory for the kernel matrix; entries that do not fit are recomputed when needed",
            SINGLE, .aside = true, .high = 1e12, .low_excluded = true, .needs = FAMILY_KERNEL,
-           .absent = "half of this machine's"),
+           .absent = "half of the machine's"),
     OPTION_THREADS,
     OPTION(COUNT, 'v', "folds", "N",
-           "cross-validate with N folds, of whole queries in rank, of any rows in ml, else of the "
-           "rows of each label alike; no model is written unless there are several points and a "
-           "model_file is named",
+           "cross-validate with N folds: of whole queries in rank, of any rows in ml, otherwise "
+           "stratified by label; a model is written only after a sweep, if a model_file is named",
            SINGLE, .low = 2, .high = 1e6),
     OPTION(TEXT, 0, "fold-file", "FILE",
-           "cross-validate with the folds of FILE: a word a line for each row; rows of one word "
-           "are held out together, each word in a fold of its own, or with -v N in N folds",
+           "cross-validate with the folds of FILE, which has a line with a word for each row: rows "
+           "with equal words are held out together; each word is a fold, or with -v N the words "
+           "are assigned to N folds",
            SINGLE, .aside = true),
-    OPTION(TEXT, 0, "validate", "FILE", "measure on the rows of FILE in place of folds", SINGLE,
-           .aside = true),
-    OPTION(TEXT, 0, "select", "MEASURE", "the measure by which a sweep chooses its best point",
-           SINGLE, .aside = true, .absent = "the first of the measures"),
-    OPTION(TEXT, 0, "resume", "FILE",
-           "go on with the table of a sweep in FILE: rows that are there are taken over, others "
-           "are added as soon as they are known; FILE is made if it is not there",
+    OPTION(TEXT, 0, "validate", "FILE", "measure on the rows of FILE instead of cross-validation",
            SINGLE, .aside = true),
+    OPTION(TEXT, 0, "select", "MEASURE", "measure that selects the best point of a sweep", SINGLE,
+           .aside = true, .absent = "the first measure"),
+    OPTION(
+        TEXT, 0, "resume", "FILE",
+        "continue the sweep whose table is in FILE: points in it are not measured again, rows of "
+        "other points are appended as soon as they are known; FILE is created if it does not exist",
+        SINGLE, .aside = true),
     OPTION(TEXT, 0, "shard", "I/N",
-           "only the I-th of N parts of a sweep, to run them on several machines; the tables are "
-           "joined by cat or sort -u",
+           "only part I of N of a sweep, to distribute it over machines; cat or sort -u joins the "
+           "tables",
            SINGLE, .aside = true),
     OPTION(COUNT, 0, "max-iter", "N",
-           "stop after N iterations (0: no limit), with a warning; the model has its true gap",
+           "stop after N iterations (0: no limit), with a warning and a model that states its true "
+           "gap",
            SINGLE, .initial = "0", .high = 0x1p53),
     OPTION(NUMBER, 0, "max-time", "S",
-           "end the run within two seconds of S (0: no limit), or what large data take to write, "
-           "likewise; fits to folds have like parts of the time, and are left out where they are "
-           "not done; a model of which there is nothing yet is 0, with its true gap",
+           "end the run at most two seconds after S seconds (0: no limit), plus the time to write "
+           "large data, with a warning and a model that states its true gap: w = 0 if there is no "
+           "better one yet. Fits to folds share the time equally; unfinished ones do not count in "
+           "the measures",
            SINGLE, .initial = "0", .high = INFINITY),
     OPTION(FLAG, 0, "strict", NULL,
-           "exit with 3 if a fit, of a fold too, ended before it reached E", SINGLE, .aside = true),
-    OPTION(COUNT, 0, "seed", "N", "the only source of randomness", SINGLE, .initial = "1",
+           "exit with code 3 if a fit, also one to a fold, ended before it reached the gap E",
+           SINGLE, .aside = true),
+    OPTION(COUNT, 0, "seed", "N", "seed of all random numbers", SINGLE, .initial = "1",
            .high = 0x1p53),
-    OPTION(FLAG, 'q', "quiet", NULL, "no progress, no timings", SINGLE, .aside = true),
+    OPTION(FLAG, 'q', "quiet", NULL, "print no progress and no times", SINGLE, .aside = true),
     OPTION(TEXT, 0, "log", "FILE",
-           "write iteration, seconds, primal, dual, gap and algorithm of each check of the solver, "
-           "tabs between; in cross-validation with the point and the fold before them",
+           "write a table with tabs between columns: iteration, seconds, primal, dual, gap and "
+           "algorithm at each check of the solver; in cross-validation point and fold come first",
            SINGLE, .aside = true),
     OPTION(TEXT, 0, "proof", "FILE",
-           "also write the dual point that bounds the optimum, for svm-check", SINGLE,
+           "also write the dual point that proves the bound of the optimum, for svm-check", SINGLE,
            .aside = true),
     OPTION(TEXT, 0, "libsvm", "FILE",
            "also write the model in the format of LIBSVM, for svm-predict", SINGLE, .aside = true,

@@ -10,14 +10,16 @@
 
 static const struct option_spec own_options[] = {
     OPTION(COUNT, 'b', "probability", "0|1",
-           "1: after the label the probabilities of all classes, in the order of a first line "
-           "`labels`, as LIBSVM writes them; the model must be one of -b 1",
+           "1: after the label write the probabilities of all classes, in the order of a first "
+           "line `labels`, as LIBSVM does; for models of -b 1",
            SINGLE, .initial = "0", .high = 1),
-    OPTION(FLAG, 0, "scores", NULL, "after the label the scores of all classes, in that order",
+    OPTION(FLAG, 0, "scores", NULL,
+           "after the label write the scores of all classes, in the order of the model's line "
+           "`labels`",
            SINGLE),
     OPTION(TEXT, 0, "confusion", "FILE",
-           "write a table of how many rows of each label (lines) are predicted as each class "
-           "(columns), tabs between",
+           "also write a table of how many rows of each label (lines) were predicted as each class "
+           "(columns), with tabs between columns",
            SINGLE)};
 
 static const char *const extra_options[] = {"confusion", NULL};

@@ -27,19 +27,19 @@ static const char *const formulation_meanings[] = {
     NULL};
 static const char *const solvers[] = {"auto", "bcd", "newton", NULL};
 static const char *const solver_meanings[] = {
-    "bcd, and newton where that takes long and can be",
-    "exact steps of a row's dual variables; where they converge slowly, "
+    "bcd; newton where it applies and bcd takes long",
+    "block coordinate descent: exact steps of a row's dual variables; where it converges slowly, "
     "the active-set method (kernels) or the interior-point method takes over",
     "Newton's method; linear kernel, few weights", NULL};
 
 static const struct option_spec own_options[] = {
-    OPTION(
-        CHOICE, 's', "formulation", "NAME",
-        "the loss of a row of class y with scores s in 1/2 |W|^2 + C sum over rows of their loss",
-        OPEN),
+    OPTION(CHOICE, 's', "formulation", "NAME",
+           "loss of a row of class y with scores s, in the objective 1/2 |W|^2 + C sum over rows "
+           "of their losses",
+           OPEN),
     OPTION(NUMBER, 0, "margin-scale", "1|0.5",
-           "of ww: margins are that times s_y - s_c; at 0.5 with 4C the model is that of 1 with C, "
-           "with scores twice as large and an objective four times as large",
+           "of ww: factor of the margins s_y - s_c. With 0.5 and 4C the model is that of 1 and C, "
+           "with twice the scores and four times the objective",
            SINGLE, .initial = "1", .low = 0.5, .high = 1)};
 
 static bool applies(struct point point, const char *option) {

@@ -16,22 +16,22 @@
 /* Options of both programs. */
 static const struct option_spec measure_options[] = {
     OPTION(COUNT, 0, "precision", "K,...",
-           "precision@K: relevant labels among the K highest of a row, over K", LIST,
+           "precision@K: the share of relevant labels among the K highest of a row", LIST,
            .initial = "1,3,5", .low = 1, .high = UINT32_MAX),
-    OPTION(
-        COUNT, 0, "ndcg", "K,...",
-        "ndcg@K: the same with labels discounted by their places, over what the best order gives",
-        LIST, .initial = "1,3,5", .low = 1, .high = UINT32_MAX),
+    OPTION(COUNT, 0, "ndcg", "K,...",
+           "ndcg@K: the discounted gain of the K highest labels of a row, relative to that of the "
+           "ideal order",
+           LIST, .initial = "1,3,5", .low = 1, .high = UINT32_MAX),
     OPTION(COUNT, 0, "psp", "K,...",
-           "psp@K, propensity-scored precision: as precision@K, but labels that few training rows "
-           "have count more, over what the best order gives",
+           "psp@K: propensity-scored precision, in which labels of few training rows count more, "
+           "relative to that of the ideal order",
            LIST, .initial = "1,3,5", .low = 1, .high = UINT32_MAX),
     OPTION(NUMBER, 0, "propensity-a", "A",
-           "of psp@K: a label of n training rows counts 1 + c (n + B)^-A, with c = (log rows - 1) "
-           "(B + 1)^A",
+           "A of psp@K: a label of n training rows counts 1 + c (n + B)^-A, with c = (log rows - "
+           "1) (B + 1)^A",
            SINGLE, .initial = "0.55", .high = 10),
-    OPTION(NUMBER, 0, "propensity-b", "B", "of psp@K: B there", SINGLE, .initial = "1.5",
-           .low = 0.01, .high = 1e6)};
+    OPTION(NUMBER, 0, "propensity-b", "B", "B of psp@K", SINGLE, .initial = "1.5", .low = 0.01,
+           .high = 1e6)};
 
 struct state {
     struct labels labels;

@@ -13,13 +13,13 @@
 
 static const struct option_spec own_options[] = {
     OPTION(FLAG, 0, "scores", NULL,
-           "behind the labels of each row the scores of all labels, in the order of the model's "
-           "line `labels`",
+           "after the labels of each row write the scores of all labels, in the order of the "
+           "model's line `labels`",
            SINGLE),
     OPTION(COUNT, 0, "top-k", "K",
-           "in place of the labels of each row the K of the largest scores, whatever the "
-           "threshold, as LABEL:SCORE, best first, with blanks between",
-           SINGLE, .low = 1, .high = UINT32_MAX, .absent = "the sets")};
+           "instead of the labels of each row write the K labels of the largest scores, regardless "
+           "of the threshold, as LABEL:SCORE, best first, separated by blanks",
+           SINGLE, .low = 1, .high = UINT32_MAX, .absent = "sets of labels")};
 
 static const char *const model_keys[] = {LABELS_KEY, ML_LABEL_ROWS_KEY, ML_THRESHOLD_KEY,
                                          ML_AT_LEAST_ONE_KEY, NULL};

@@ -16,23 +16,23 @@ static const char *const formulation_meanings[] = {
     NULL};
 static const char *const solvers[] = {"auto", "bcd", "", "interior", NULL};
 static const char *const solver_meanings[] = {
-    "bcd at first, then interior, or splitting where rows or labels are too many for it",
+    "bcd, then interior, or ADMM where there are too many rows or labels for it",
     "block coordinate ascent, a row at a time", "",
-    "an interior point, for up to 4096 weights: features or rows, times labels", NULL};
+    "interior-point method, for up to 4096 weights: features or rows, times labels", NULL};
 
 static const struct option_spec own_options[] = {
-    OPTION(FLAG, 0, "free-bias", NULL, "a bias for each label that the norm does not count",
+    OPTION(FLAG, 0, "free-bias", NULL, "a bias for each label, which does not count in the norm",
            SINGLE),
-    OPTION(COUNT, 'h', "shrinking", "0|1", "1: leave out rows that add nothing to the gap", SINGLE,
-           .initial = "1", .high = 1),
+    OPTION(COUNT, 'h', "shrinking", "0|1", "1: leave out rows that do not contribute to the gap",
+           SINGLE, .initial = "1", .high = 1),
     OPTION(TEXT, 0, "threshold", "HOW",
-           "how label sets come from scores, fitted to the training rows and kept in the model: ew "
-           "(labels above a level that depends linearly on the row's scores), global (above one "
-           "level), scut (each above a level of its own), top:K (the K largest scores) or zero "
-           "(those above 0)",
+           "how sets of labels are made from scores, fitted to the training rows and stored in the "
+           "model: labels above a level that depends linearly on the row's scores (ew), above one "
+           "level (global), each above its own level (scut), the K largest (top:K), or those above "
+           "0 (zero)",
            SINGLE, .initial = "ew"),
     OPTION(FLAG, 0, "at-least-one", NULL,
-           "the label of the largest score where a set would be empty", SINGLE)};
+           "predict the label of the largest score if a set would be empty", SINGLE)};
 
 static int check(const struct options *options, struct error *err) {
     bool free_bias = options_given(options, "free-bias");

@@ -13,30 +13,31 @@
 static const char *const gains[] = {"exp", "linear", NULL};
 static const char *const gain_meanings[] = {"2^g - 1", "g, as in trec_eval", NULL};
 static const char *const empties[] = {"0", "1", "skip", NULL};
-static const char *const empty_meanings[] = {"0, as in trec_eval", "1",
-                                             "none: it is not in the mean", NULL};
+static const char *const empty_meanings[] = {"0, as in trec_eval", "1", "left out of the mean",
+                                             NULL};
 
 /* Options of both programs. */
 static const struct option_spec measure_options[] = {
-    OPTION(COUNT, 0, "min-group", "N", "measures leave out queries of fewer rows", SINGLE,
+    OPTION(COUNT, 0, "min-group", "N", "queries with fewer rows are not measured", SINGLE,
            .initial = "5", .low = 1, .high = UINT32_MAX),
-    OPTION(COUNT, 0, "ndcg", "K,...", "places that ndcg@K looks at", LIST, .initial = "10",
-           .low = 1, .high = UINT32_MAX),
+    OPTION(COUNT, 0, "ndcg", "K,...", "NDCG of the K highest rows", LIST, .initial = "10", .low = 1,
+           .high = UINT32_MAX),
     OPTION(COUNT, 0, "precision", "K,...",
-           "precision@K: relevant rows among the K highest of a query, over K", LIST,
+           "precision@K: the share of relevant rows among the K highest of a query", LIST,
            .initial = "10", .low = 1, .high = UINT32_MAX),
-    OPTION(COUNT, 0, "err", "K,...", "places that err@K, the expected reciprocal rank, looks at",
-           LIST, .initial = "10", .low = 1, .high = METRICS_MAX_ERR),
-    OPTION(CHOICE, 0, "gain", "NAME", "what a row of grade g is worth in ndcg@K; below 0 nothing",
-           SINGLE, .initial = "exp", .choices = gains, .meanings = gain_meanings),
+    OPTION(COUNT, 0, "err", "K,...",
+           "err@K: the expected reciprocal rank of the K highest rows of a query", LIST,
+           .initial = "10", .low = 1, .high = METRICS_MAX_ERR),
+    OPTION(CHOICE, 0, "gain", "NAME", "gain of a row of grade g in ndcg@K; 0 for g below 0", SINGLE,
+           .initial = "exp", .choices = gains, .meanings = gain_meanings),
     OPTION(CHOICE, 0, "empty", "HOW",
-           "map, mrr, ndcg@K, precision@K and err@K of a query without a relevant row", SINGLE,
-           .initial = "skip", .choices = empties, .meanings = empty_meanings),
+           "value of map, mrr, ndcg@K, precision@K and err@K for a query without a relevant row",
+           SINGLE, .initial = "skip", .choices = empties, .meanings = empty_meanings),
     OPTION(NUMBER, 0, "threshold-grade", "G",
-           "labels of G or more are relevant, for map, mrr and precision@K; these are then "
-           "measured also where labels are not grades, that is whole numbers of at most 60",
+           "rows with labels of G or more are relevant, for map, mrr and precision@K, which are "
+           "then defined also for labels that are not grades (whole numbers up to 60)",
            SINGLE, .absent = "any above 0"),
-    OPTION(COUNT, 0, "max-grade", "G", "of err@K: the highest grade, as which higher ones count",
+    OPTION(COUNT, 0, "max-grade", "G", "of err@K: the highest grade; higher ones count as G",
            SINGLE, .initial = "4", .low = 1, .high = RANK_MAX_GRADE)};
 
 /* The rows, stored until the end: only then are their queries known to be complete. */

@@ -23,18 +23,19 @@ static const struct option_spec own_options[] = {
         "score; with a model of -b 1 a fourth field is the probability that i has the larger label",
         SINGLE),
     OPTION(FLAG, 0, "names", NULL,
-           "write names of rows behind their scores, and in place of their numbers with --order "
-           "and --pairs, with tabs between: a row's comment, or X where that begins with `docid = "
-           "X`, or its number where it has none",
+           "write the names of rows after their scores, or with --order and --pairs in place of "
+           "their numbers, separated by tabs. A row's name is its comment, or X if that begins "
+           "with `docid = X`, or its number if it has no comment",
            SINGLE),
     OPTION(TEXT, 0, "trec", "FILE",
-           "also write a run for trec_eval: a line `qid Q0 docid rank score dualsvm` for each row, "
-           "docid being the first word of its name",
+           "also write a run for trec_eval: for each row a line `qid Q0 docid rank score dualsvm`, "
+           "with the first word of the row's name as docid",
            SINGLE),
-    OPTION(TEXT, 0, "standards", "FILE",
-           "with a model of --targets 1: rows of known labels, by which the scores of their "
-           "queries become labels; a handful of a query that the model does not know will do",
-           SINGLE)};
+    OPTION(
+        TEXT, 0, "standards", "FILE",
+        "with a model of --targets 1: labelled rows of queries that the model does not know, from "
+        "which the scores of these queries are mapped to labels; at least four for each query",
+        SINGLE)};
 
 static bool wants_comments(const struct options *options) {
     return options_given(options, "names") || options_given(options, "trec");

@@ -18,15 +18,15 @@ static const char *const formulation_meanings[] = {
 static const char *const solvers[] = {"auto", "ocas", "newton", "fw", NULL};
 static const char *const solver_meanings[] = {
     "the fastest that applies", "cutting planes", "Newton's method; not for pair features",
-    "conditional gradient, for the hinge: slow, to compare with", NULL};
+    "conditional gradient, for the hinge: slow, for comparison", NULL};
 static const char *const cost_units[] = {"pair", "query", "ndcg", "gain",
                                          NULL}; /* enum rank_unit */
 static const char *const cost_unit_meanings[] = {
-    "each preference", "each query: its preferences are worth 1 / their number each",
-    "what NDCG loses when the two rows of a preference swap places in the best order of their "
-    "query: "
-    "labels are grades, see --gain",
-    "what the better row of a preference gains more than the other: labels are grades, see --gain",
+    "a preference", "the preferences of a query together: each costs C / their number",
+    "a decrease of NDCG by 1: a preference costs C times the decrease when its rows are swapped in "
+    "the ideal order of their query; labels are grades, see --gain",
+    "a gain of 1: a preference costs C times the difference of the gains of its rows; labels are "
+    "grades, see --gain",
     NULL};
 static const char *const pair_features[] = {"none", "exterior", NULL};
 static const char *const pair_feature_meanings[] = {
@@ -35,21 +35,22 @@ static const char *const pair_feature_meanings[] = {
     "scores",
     NULL};
 static const char *const steps[] = {"linesearch", "diminishing", NULL};
-static const char *const step_meanings[] = {"the best one", "2 / (iteration + 2)", NULL};
+static const char *const step_meanings[] = {"exact line search", "2 / (iteration + 2)", NULL};
 static const char *const stops[] = {"gap", "decay", NULL};
-static const char *const stop_meanings[] = {"the gap", "the gap's ratio to the first one", NULL};
+static const char *const stop_meanings[] = {"the gap", "the ratio of the gap to the first one",
+                                            NULL};
 
 static const struct option_spec own_options[] = {
     OPTION(WEIGHTS, 'w', "weight", "QID:W",
            "the pairs of that query cost W times as much; may be repeated, and written -wQID W",
            SINGLE),
-    OPTION(
-        WINDOW, 0, "rank-gap", "LOW:HIGH",
-        "preferences are pairs whose labels are LOW to HIGH different labels apart in their query",
-        SINGLE, .initial = "1:inf", .low = 1, .high = UINT32_MAX - 1.0),
+    OPTION(WINDOW, 0, "rank-gap", "LOW:HIGH",
+           "preferences are the pairs whose labels are LOW to HIGH positions apart among the "
+           "distinct labels of their query",
+           SINGLE, .initial = "1:inf", .low = 1, .high = UINT32_MAX - 1.0),
     OPTION(NUMBER, 0, "pairs", "F", "all preferences, or a random share F of them", OPEN,
            .initial = "all", .high = 1, .low_excluded = true, .word = "all", .word_value = 1),
-    OPTION(CHOICE, 0, "cost-per", "UNIT", "what C counts for", OPEN, .initial = "pair",
+    OPTION(CHOICE, 0, "cost-per", "UNIT", "unit that costs C", OPEN, .initial = "pair",
            .choices = cost_units, .meanings = cost_unit_meanings),
     OPTION(CHOICE, 0, "pair-features", "NAME", "features of pairs, in the space of any kernel",
            SINGLE, .initial = "none", .choices = pair_features, .meanings = pair_feature_meanings),
@@ -57,11 +58,10 @@ static const struct option_spec own_options[] = {
            .choices = steps, .meanings = step_meanings),
     OPTION(CHOICE, 0, "stop", "NAME", "of solver fw: what --epsilon bounds", SINGLE,
            .initial = "gap", .choices = stops, .meanings = stop_meanings),
-    OPTION(
-        COUNT, 0, "targets", "0|1",
-        "1: also fit for each query a monotone map from scores to labels, with intervals of 90%, "
-        "to scores of rows that five folds hold out; predictions are then `score value low high`",
-        SINGLE, .initial = "0", .high = 1)};
+    OPTION(COUNT, 0, "targets", "0|1",
+           "1: also fit, for each query, a monotone map from scores to labels with intervals of "
+           "90%, to out-of-fold scores of five folds; predictions are then `score value low high`",
+           SINGLE, .initial = "0", .high = 1)};
 
 static bool exterior_features(const struct options *options) {
     return options_choice(options, "pair-features") == 1;

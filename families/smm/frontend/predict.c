@@ -10,8 +10,8 @@
 
 static const struct option_spec own_options[] = {
     OPTION(TEXT, 0, "confusion", "FILE",
-           "write a table of how many rows of each label (lines) are predicted as each (columns), "
-           "tabs between",
+           "also write a table of how many rows of each label (lines) were predicted as each label "
+           "(columns), with tabs between columns",
            SINGLE)};
 
 static const char *const extra_options[] = {"confusion", NULL};

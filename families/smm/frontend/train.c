@@ -19,29 +19,31 @@ static const char *const formulation_meanings[] = {
     "1/2 |W|^2 + T (sum of W's singular values) + C sum of losses", "1/2 |W|^2 + C sum of losses",
     NULL};
 static const char *const solvers[] = {"auto", "alternate", NULL};
-static const char *const solver_meanings[] = {"lowrank: its two factors in turn, and joint steps",
-                                              "lowrank as published, without joint steps", NULL};
+static const char *const solver_meanings[] = {
+    "lowrank: alternating steps of its two factors, and joint steps",
+    "lowrank as published, without joint steps", NULL};
 static const char *const starts[] = {"svd", "random", NULL};
-static const char *const start_meanings[] = {"the SVD of the SVM", "by the seed", NULL};
+static const char *const start_meanings[] = {"the SVD of the SVM", "random, by --seed", NULL};
 
 static const struct option_spec own_options[] = {
     OPTION(NUMBER, 'e', "epsilon", "E",
-           "stop when (primal - dual) / primal is at most E; lowrank: when a joint step could "
-           "lower the objective by no more than that share of it, to first order",
+           "stop when (primal - dual) / primal is at most E; lowrank: when the decrease of the "
+           "objective that a joint step can give, to first order, is at most E times the objective",
            SINGLE, .initial = "1e-3", .high = 1, .low_excluded = true),
-    OPTION(TEXT, 0, "shape", "RxC", "rows and columns of the matrices", SINGLE,
-           .absent = "what the first line says: # matrix R C"),
-    OPTION(COUNT, 'k', "rank", "K", "of lowrank: the largest rank of W", SOLVE, .initial = "1",
+    OPTION(TEXT, 0, "shape", "RxC", "number of rows and columns of the matrices", SINGLE,
+           .absent = "that of the first line, # matrix R C"),
+    OPTION(COUNT, 'k', "rank", "K", "of lowrank: maximum rank of W", SOLVE, .initial = "1",
            .low = 1, .high = 1e6),
-    OPTION(NUMBER, 0, "tau", "T", "of nuclear: what the singular values weigh", SOLVE,
-           .initial = "1", .high = INFINITY),
-    OPTION(COUNT, 0, "restarts", "N", "of lowrank: N random starts too; the best is kept", SINGLE,
-           .initial = "0", .high = 1e6),
+    OPTION(NUMBER, 0, "tau", "T", "of nuclear: weight of the nuclear norm", SOLVE, .initial = "1",
+           .high = INFINITY),
+    OPTION(COUNT, 0, "restarts", "N", "of lowrank: also N random starts, of which the best is used",
+           SINGLE, .initial = "0", .high = 1e6),
     OPTION(CHOICE, 0, "start", "NAME",
            "of lowrank: the first start; with solver alternate it is random", SINGLE,
            .initial = "svd", .choices = starts, .meanings = start_meanings),
     OPTION(TEXT, 0, "weights", "FILE",
-           "write the matrix of weights, its singular values and vectors", SINGLE, .aside = true)};
+           "also write the matrix of weights, its singular values and vectors", SINGLE,
+           .aside = true)};
 
 /* ---- options ---- */
 

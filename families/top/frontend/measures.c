@@ -13,10 +13,10 @@
 /* Options of both programs. */
 static const struct option_spec measure_options[] = {
     OPTION(NUMBER, 0, "tpr", "X,...",
-           "tpr@X: the share of positives strictly above a threshold: for X >= 1 the mean of the X "
-           "largest negatives, for X < 1 the one that lets no more than the share X of negatives "
-           "pass; predictors tell tpr-low@X and tpr-high@X too, for X < 1, the exact interval of "
-           "95% for that threshold",
+           "tpr@X: the share of positives strictly above a threshold: for X >= 1 the mean score of "
+           "the X highest negatives, for X < 1 the smallest threshold that at most the share X of "
+           "negatives exceeds. For X < 1 predictors also report tpr-low@X and tpr-high@X, the "
+           "exact interval of 95% for that threshold",
            LIST, .initial = "1,0.01,0.05,0.1", .high = 1e15, .low_excluded = true),
     OPTION(NUMBER, 0, "pauc", "F,...",
            "pauc@F: the area under the ROC curve up to a false positive rate of F, over F; and "

@@ -11,20 +11,20 @@
 
 static const struct option_spec own_options[] = {
     OPTION(TEXT, 0, "roc", "FILE",
-           "also write the ROC curve: a line for each score with the rates of false and true "
-           "positives at or above it, tabs between",
+           "also write the ROC curve: for each score the rates of false and true positives at or "
+           "above it, separated by tabs",
            SINGLE),
     OPTION(COUNT, 0, "roc-points", "N",
-           "of --roc: N points at most, evenly along the curve, the ends among them", SINGLE,
+           "of --roc: at most N points, evenly spaced along the curve, with both ends", SINGLE,
            .low = 3, .high = 1e9, .absent = "all"),
     OPTION(TEXT, 0, "pr", "FILE",
-           "also write the precision-recall curve: a line for each score with the share of "
-           "positives at or above it, and their share of the rows there",
+           "also write the precision-recall curve: for each score the recall and the precision of "
+           "the rows at or above it, separated by tabs",
            SINGLE),
-    OPTION(
-        TEXT, 0, "confusion", "FILE",
-        "also write how many positives and negatives were predicted as each: a table, tabs between",
-        SINGLE),
+    OPTION(TEXT, 0, "confusion", "FILE",
+           "also write how many positives and negatives were predicted as each: a table with tabs "
+           "between columns",
+           SINGLE),
     OPTION(NUMBER, 0, "threshold", "T", "rows that score above T are positive", SINGLE,
            .absent = "the model's")};
 

@@ -26,52 +26,51 @@ static const char *const formulation_meanings[] = {
     "t is the exact (1 - tau) quantile of all scores, and negatives cost l(t - s) too, C n+/n- "
     "each; not convex: linear only, without certified gap",
     "the same with the quantile of the negatives' scores",
-    "no threshold: C-SVC, to compare with; without bias unless --bias is given",
+    "no threshold: C-SVC, for comparison; without bias unless --bias is given",
     NULL};
 static const char *const solvers[] = {"auto", "smo", "bundle", "cd", "interior", NULL};
 static const char *const solver_meanings[] = {
-    "bundle and smo in turn for the linear kernel (svm: cd and bundle), else smo; interior where "
-    "these are slow",
-    "two entries of the dual and the block of those at their cap at a time",
+    "linear kernel: bundle and smo (svm: cd and bundle) in alternating time slices; other kernels: "
+    "smo; interior where these converge slowly",
+    "sequential minimal optimisation: two dual variables and the block of those at their upper "
+    "bound at a time",
     "cutting planes",
-    "coordinate ascent as published: it may stall away from the optimum, and says so; of svm, with "
-    "the linear kernel, a row at a time, which does not",
-    "the interior-point method: few steps, each cubic in the order of the matrix; it also takes "
-    "over "
-    "where smo or bundle converge slowly, over some thousand rows at a time, or over the features "
-    "of "
-    "the linear kernel",
+    "coordinate ascent as published, which may stall away from the optimum and then says so; of "
+    "svm: dual coordinate descent, for the linear kernel, which converges",
+    "interior-point method: few steps, each of cubic cost in the number of rows (some thousand at "
+    "a time) or of features of the linear kernel; also takes over where smo or bundle converge "
+    "slowly",
     NULL};
 
 static const struct option_spec own_options[] = {
-    OPTION(
-        CHOICE, 's', "formulation", "NAME",
-        "what makes the threshold t in 1/2 |f|^2 + C sum over positives of l(s - t), s the score",
-        OPEN),
+    OPTION(CHOICE, 's', "formulation", "NAME",
+           "threshold t of the objective 1/2 |f|^2 + C sum over positives of l(s - t), s the score",
+           OPEN),
     OPTION(NUMBER, 0, "lambda", "L",
-           "in place of --cost: C = 1 / (L n+), n+ the number of positives", SOLVE,
-           .high = INFINITY, .low_excluded = true),
-    OPTION(NUMBER, 'k', "top-k", "K", "of toppushk; need not be whole", OPEN, .initial = "5",
+           "instead of --cost: C = 1 / (L n+), n+ the number of positives", SOLVE, .high = INFINITY,
+           .low_excluded = true),
+    OPTION(NUMBER, 'k', "top-k", "K", "K of toppushk, not necessarily whole", OPEN, .initial = "5",
            .low = 1, .high = 1e15),
     OPTION(NUMBER, 0, "tau", "T",
-           "of tau-fpl, topmeank, patmat, patmat-np, grill and grill-np: a share of the rows", OPEN,
-           .initial = "0.05", .high = 1, .low_excluded = true),
-    OPTION(NUMBER, 0, "theta", "T", "of patmat and patmat-np", OPEN, .initial = "1",
+           "tau of tau-fpl, topmeank, patmat, patmat-np, grill and grill-np: a share of the rows",
+           OPEN, .initial = "0.05", .high = 1, .low_excluded = true),
+    OPTION(NUMBER, 0, "theta", "T", "theta of patmat and patmat-np", OPEN, .initial = "1",
            .high = INFINITY, .low_excluded = true),
     OPTION(NUMBER, 'B', "bias", "V",
-           "of svm: add a constant feature of value V to each row (0: none); the norm counts its "
-           "weight; in the others a bias moves t with the scores, and cancels",
+           "of svm: add a constant feature of value V to each row (0: none), whose weight counts "
+           "in the norm. In the other formulations a bias would shift scores and t alike",
            OPEN, .initial = "0", .high = 1e6),
     OPTION(TEXT, 0, "positive", "LABEL", "the label of positives; all others are negative", SINGLE,
            .absent = "numbers above 0"),
     OPTION(NUMBER, 0, "calibrate", "T",
-           "predictions are positive above the threshold that lets the share T of negatives pass, "
-           "by the scores of five folds",
-           SINGLE, .high = 1, .absent = "above t of the training rows"),
-    OPTION(COUNT, 0, "starts", "N", "starts of grill and grill-np, the best of which is kept",
-           SINGLE, .initial = "10", .low = 1, .high = 1e6),
-    OPTION(COUNT, 'h', "shrinking", "0|1", "1: solver smo leaves out rows that rest at 0", SINGLE,
-           .initial = "1", .high = 1)};
+           "predict positive above the threshold that the share T of negatives exceeds, fitted to "
+           "out-of-fold scores of five folds",
+           SINGLE, .high = 1, .absent = "above t at the training rows"),
+    OPTION(COUNT, 0, "starts", "N",
+           "random starts of grill and grill-np, of which the best is used", SINGLE,
+           .initial = "10", .low = 1, .high = 1e6),
+    OPTION(COUNT, 'h', "shrinking", "0|1", "1: solver smo leaves out dual variables that stay at 0",
+           SINGLE, .initial = "1", .high = 1)};
 
 /* Options that only some of the formulations take. */
 static const char *const of_some[] = {"top-k", "tau", "theta", "bias", NULL};
