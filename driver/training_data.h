@@ -22,8 +22,8 @@ struct training_data {
 };
 
 /* Reads the training file (the first operand), each process of `distributed` its own part
- * (distribute_read). If cross_validating (then distributed is NULL), also what --folds, --fold-file or
- * --validate name. The caller ends with training_data_free. */
+ * (distribute_read). If cross_validating (then distributed is NULL), also what --folds, --fold-file
+ * or --validate name. The caller ends with training_data_free. */
 int training_data_read(struct training_data *training, const struct family *family,
                        const struct options *options, bool cross_validating,
                        struct cluster *distributed, struct threads *threads, struct error *err);
@@ -59,8 +59,8 @@ int training_data_fit_scale(struct scale *scale, const struct options *options,
 bool training_data_scale_depends_on_rows(const struct options *options);
 
 /* Decides how the processes of a cluster share the fit of the model at a point. Distributed rows
- * (read->distributed) stay distributed only with FAMILY_DISTRIBUTED_ROWS, otherwise they are gathered: a
- * small fit takes longer with communication. Rows that every process has are never
+ * (read->distributed) stay distributed only with FAMILY_DISTRIBUTED_ROWS, otherwise they are
+ * gathered: a small fit takes longer with communication. Rows that every process has are never
  * FAMILY_DISTRIBUTED_ROWS. cache_bytes: the memory of a process for all rows. Called by all
  * processes, with the same cache_bytes. */
 int training_data_share(struct training_data *read, const struct family *family, struct point point,
