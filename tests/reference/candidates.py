@@ -14,7 +14,7 @@
 CANDIDATES has svmlight rows (label: MS/MS score, qid: feature, comment: name), SCORES a line of svm-rank-predict for
 each row, TIMES the lines feature, minutes and perhaps run. rank prints the table that the program must print without a
 time term: max-marginals of the chain, or with trees=all their mean over all spanning trees; by=enumeration lists all
-assignments of candidates to features, by=messages passes messages along the edges. check compares a table with this one,
+assignments of candidates to features, by=messages passes messages along the edges. check compares a table with it,
 trees one of N random trees with the mean over all, time one of equal MS/MS scores and no order weight with the time
 terms of the predicted minutes. table prints the measures of each order weight, and last a line with the mean reciprocal
 rank left-one-feature-out; compare compares two of them. measures prints those of the column `score` or `ms-score`.
