@@ -293,10 +293,11 @@ def check_time(found_path, scores_path, times_path, weight):
     printed with seven digits."""
     _, found = read_table(found_path)
     times = read_times(times_path)
+    quantile = statistics.NormalDist().inv_cdf(.95)  # 1.645: half the width of a 90% interval, in sigmas
     terms = []
     for row, line in zip(found, open(scores_path, encoding="utf-8")):
         _, minutes, _, high = map(float, line.split())
-        terms.append(-(((times[row["feature"]][1] - minutes) / ((high - minutes) / 1.645)) ** 2) / 2)
+        terms.append(-(((times[row["feature"]][1] - minutes) / ((high - minutes) / quantile)) ** 2) / 2)
     best = {row["feature"]: max(t for r, t in zip(found, terms) if r["feature"] == row["feature"]) for row in found}
     values = [float(row["score"]) / weight + best[row["feature"]] for row in found]
     cap = -min(values)
