@@ -507,10 +507,12 @@ timed() {
     "$reference" time found minutes alpha.tsv 1 2>difference || fail "$(tail -n 1 difference)"
     run -1 cmp -s plain found
     sed 's/Beta/unknown/' times.tsv >other.tsv
-    candidates -D 0 -E 1 candidates.svm targets.model other.tsv found
+    refused svm-rank-candidates -q -D 0 -E 1 candidates.svm targets.model other.tsv
+    candidates -D 0 candidates.svm targets.model other.tsv found
     assert_equal "$(columns 5 found | sort -u)" 0
     # a model without maps
-    candidates -D 0 -E 1 candidates.svm line.model times.tsv found
+    refused svm-rank-candidates -q -D 0 -E 1 candidates.svm line.model times.tsv
+    candidates -D 0 candidates.svm line.model times.tsv found
     assert_equal "$(columns 5 found | sort -u)" 0
 }
 
