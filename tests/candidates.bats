@@ -511,8 +511,9 @@ timed() {
     candidates -D 0 candidates.svm targets.model other.tsv found
     assert_equal "$(columns 5 found | sort -u)" 0
     # a model without maps
-    refused svm-rank-candidates -q -D 0 -E 1 candidates.svm line.model times.tsv
-    candidates -D 0 candidates.svm line.model times.tsv found
+    train -t minmax train.svm plain.model
+    refused svm-rank-candidates -q -D 0 -E 1 candidates.svm plain.model times.tsv
+    candidates -D 0 candidates.svm plain.model times.tsv found
     assert_equal "$(columns 5 found | sort -u)" 0
 }
 
