@@ -88,31 +88,29 @@ static int write_measures(const struct prediction *prediction, const char *path,
                : 0;
 }
 
-static void warn_of_rows(const struct prediction *prediction, const char *path,
-                         const struct test_rows *rows) {
+void predict_warn(const struct output_sink *sink, const char *program, const struct model *model,
+                  const char *path, const struct test_rows *rows) {
     const struct measured_rows *measured = &rows->measured;
     if (measured->unknown > 0) {
-        output_sink_line(prediction->sink,
-                         "%s: warning: %s: %zu of %zu rows have labels unknown to the model",
-                         prediction->program, path, measured->unknown, measured->labelled);
+        output_sink_line(sink, "%s: warning: %s: %zu of %zu rows have labels unknown to the model",
+                         program, path, measured->unknown, measured->labelled);
     }
     if (rows->n_unknown_values > 0) {
         char which[64] = "no training row has their indices";
-        if (!model_lists_features(&prediction->model)) {
-            snprintf(which, sizeof which, "indices above %" PRIu32,
-                     model_largest_index(&prediction->model));
+        if (!model_lists_features(model)) {
+            snprintf(which, sizeof which, "indices above %" PRIu32, model_largest_index(model));
         }
-        output_sink_write(prediction->sink,
+        output_sink_write(sink,
                           "%s: warning: %s: %" PRIu64 " of %" PRIu64
                           " values are of features that the model has never seen (%s)\n",
-                          prediction->program, path, rows->n_unknown_values, rows->n_values, which);
+                          program, path, rows->n_unknown_values, rows->n_values, which);
     }
     if (rows->constant_scores) {
         output_sink_line(
-            prediction->sink,
+            sink,
             "%s: warning: %s: all %zu rows have the same score%s: the model tells nothing "
             "apart",
-            prediction->program, path, rows->n, prediction->model.n_outputs > 1 ? "s" : "");
+            program, path, rows->n, model->n_outputs > 1 ? "s" : "");
     }
 }
 
@@ -136,7 +134,7 @@ int predict_file(const struct prediction *prediction, const char *path, struct o
     }
     int status = test_file_predict(&test, prediction->value, rows, err);
     if (status == 0) {
-        warn_of_rows(prediction, path, rows);
+        predict_warn(prediction->sink, prediction->program, &prediction->model, path, rows);
     }
     if (status == 0 && queries) {
         status = by_query_write(test.queries, path, prediction->measure, prediction->n_measures,

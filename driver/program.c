@@ -241,39 +241,72 @@ int program_predict(int argc, char **argv, const struct predictor *predictor) {
     return status < 0 ? failed(program, &err) : EXIT_DONE;
 }
 
+int program_run(int argc, char **argv, const struct program *program) {
+    char name[NAME_BYTES];
+    snprintf(name, sizeof name, "%s", program->name);
+    struct output_sink sink = standard_error();
+    struct options options = {0};
+    struct error err = {0};
+    int code = EXIT_DONE;
+    int status = start_single(name, &err);
+    status = status < 0 ? -1 : options_add(&options, program->options, program->n_options, 0, &err);
+    status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
+    if (status == 0) {
+        struct help help = {.program = program->name,
+                            .operands = program->operands,
+                            .summary = program->summary,
+                            .options = &options};
+        status = wants_text(&options)
+                     ? show_text(&help, &err)
+                     : program->run(program, &options, &sink, &signals_hold, &code, &err);
+    }
+    options_free(&options);
+    return status < 0 ? failed(name, &err) : code;
+}
+
 /* ---- svm-check ---- */
 
 static const struct option_spec check_options[] = {
     OPTION_THREADS, OPTION(FLAG, 0, "help", NULL, "show this", SINGLE),
     OPTION(FLAG, 0, "version", NULL, "show the version", SINGLE)};
 
-static int verify_files(const struct options *options, program_verifier *verify, int *code,
-                        struct error *err) {
-    struct output *output;
-    if (options->n_operands != 3) {
-        return error_set(err, ERROR_USAGE, "%s",
-                         options->n_operands > 3
-                             ? "too many file names"
-                             : "a training file, a model and a proof are wanted");
-    }
-    const char *const paths[3] = {options->operand[0], options->operand[1], options->operand[2]};
+struct check_program {
+    struct program program; /* the first member */
+    program_verifier *verify;
+};
+
+static int check_names(const struct options *options, struct error *err) {
     struct run_files files = {0};
     int status = 0;
     for (size_t i = 0; i < 3 && status == 0; i++) {
-        status = run_files_read(&files, paths[i], err);
+        status = run_files_read(&files, options->operand[i], err);
     }
     if (status == 0) {
         status = run_files_write(&files, "-", err);
     }
     status = status < 0 ? -1 : run_files_check(&files, err);
     run_files_free(&files);
-    if (status < 0) {
+    return status;
+}
+
+static int verify_files(const struct program *program, const struct options *options,
+                        const struct output_sink *sink, const struct output_hold *hold, int *code,
+                        struct error *err) {
+    const struct check_program *check = (const struct check_program *)(const void *)program;
+    struct output *output;
+    (void)sink;
+    (void)hold;
+    if (options->n_operands != 3) {
+        return error_set(err, ERROR_USAGE, "%s",
+                         options->n_operands > 3
+                             ? "too many file names"
+                             : "a training file, a model and a proof are wanted");
+    }
+    if (check_names(options, err) < 0 || output_open(&output, "-", err) < 0) {
         return -1;
     }
-    if (output_open(&output, "-", err) < 0) {
-        return -1;
-    }
-    if (verify(paths, (size_t)options_number(options, "threads"), output, code, err) < 0) {
+    const char *const paths[3] = {options->operand[0], options->operand[1], options->operand[2]};
+    if (check->verify(paths, (size_t)options_number(options, "threads"), output, code, err) < 0) {
         output_discard(output);
         return -1;
     }
@@ -281,25 +314,14 @@ static int verify_files(const struct options *options, program_verifier *verify,
 }
 
 int program_check(int argc, char **argv, program_verifier *verify) {
-    char program[] = "svm-check";
-    struct options options = {0};
-    struct error err = {0};
-    int code = EXIT_DONE;
-    size_t n = sizeof check_options / sizeof check_options[0];
-    int status = start_single(program, &err);
-    status = status < 0 ? -1 : options_add(&options, check_options, n, 0, &err);
-    status = status < 0 ? -1 : options_parse(&options, argc, argv, &err);
-    if (status == 0) {
-        struct help help = {
-            .program = program,
-            .operands = "training_file model_file proof_file",
-            .summary = "Verifies the bounds that a model claims of its fit, from the training file "
-                       "and a trainer's --proof. Exits with 0 for VERIFIED, 1 for REFUTED, 3 for "
-                       "CANNOT TELL.",
-            .options = &options};
-        status = wants_text(&options) ? show_text(&help, &err)
-                                      : verify_files(&options, verify, &code, &err);
-    }
-    options_free(&options);
-    return status < 0 ? failed(program, &err) : code;
+    const struct check_program check = {
+        {.name = "svm-check",
+         .operands = "training_file model_file proof_file",
+         .summary = "Verifies the bounds that a model claims of its fit, from the training file "
+                    "and a trainer's --proof. Exits with 0 for VERIFIED, 1 for REFUTED, 3 for "
+                    "CANNOT TELL.",
+         TABLE(options, check_options),
+         .run = verify_files},
+        verify};
+    return program_run(argc, argv, &check.program);
 }

@@ -7,6 +7,7 @@
 #include "common/base/error.h"
 #include "common/base/output.h"
 #include "driver/family.h"
+#include "driver/output_sink.h"
 
 #include <stddef.h>
 
@@ -15,6 +16,21 @@ int program_train(int argc, char **argv, const struct family *family);
 
 /* Runs svm-FAMILY-predict; returns the exit code. */
 int program_predict(int argc, char **argv, const struct predictor *predictor);
+
+/* A program that is neither a trainer nor a predictor, and runs as one process. */
+struct program {
+    const char *name, *operands, *summary; /* for --help and messages */
+    const struct option_spec *options;     /* (n_options) all of them */
+    size_t n_options;
+    /* Runs by the options of a command line; *code, 0 at first, gets the exit code of a run that
+     * succeeds. hold: see output.h. */
+    int (*run)(const struct program *program, const struct options *options,
+               const struct output_sink *sink, const struct output_hold *hold, int *code,
+               struct error *err);
+};
+
+/* Runs a program; returns the exit code. */
+int program_run(int argc, char **argv, const struct program *program);
 
 /* Verifies a model (check/check.h). paths: the training file, the model and the proof; *code gets
  * the exit code. */

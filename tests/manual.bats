@@ -8,9 +8,10 @@ setup() {
     cd "$tmp" || exit 1
 }
 
-# programs: the names of the eleven programs.
+# programs: the names of the twelve programs.
 programs() {
     echo svm-check
+    echo svm-rank-candidates
     for family in $families; do
         echo "svm-$family-train svm-$family-predict"
     done

@@ -21,6 +21,7 @@ struct input_limit {
 struct input_format {
     enum data_labels labels;
     bool label_optional; /* a DATA_NUMBER or DATA_NAME row may begin with qid: or index:value */
+    bool missing_labels; /* DATA_NUMBER: nan and -inf are accepted, and are targets */
     bool precomputed;    /* rows begin with 0:serial; otherwise index 0 is an error */
     bool remarks;        /* store the comments of the rows */
     /* Sets *limit for a file whose first line is `comment` ("" if that is no comment); for a part

@@ -248,41 +248,57 @@ int lines_next(struct lines *lines, const char **text, size_t *length, struct er
     return 0;
 }
 
-int lines_by_row(struct lines *lines, size_t n,
-                 int (*take)(void *context, size_t row, const char *text, size_t length,
-                             struct error *err),
-                 void *context, struct error *err) {
-    size_t row = 0;
-    for (;;) {
+int lines_each(struct lines *lines, lines_take *take, void *context, size_t *n, struct error *err) {
+    for (*n = 0;;) {
         const char *text;
         size_t length;
         if (lines_next(lines, &text, &length, err) < 0) {
             return -1;
         }
         if (length == 0) {
-            break;
+            return 0;
         }
-        for (const char *end = text + length, *newline; text < end; text = newline + 1, row++) {
+        for (const char *end = text + length, *newline; text < end; text = newline + 1, ++*n) {
             newline = memchr(text, '\n', (size_t)(end - text));
-            if (row == n) {
-                return error_set(err, ERROR_RUNTIME,
-                                 "%s:%zu: more lines than the %zu training rows", lines_name(lines),
-                                 row + 1, n);
-            }
             if (newline - text >= 3 && memcmp(text, HEAD_MARK, 3) == 0) {
                 return error_set(err, ERROR_RUNTIME, "%s:%zu: byte order mark within the text",
-                                 lines_name(lines), row + 1);
+                                 lines_name(lines), *n + 1);
             }
             size_t trimmed = (size_t)(newline - text);
             while (trimmed > 0 && memchr("\r \t", text[trimmed - 1], 3)) {
                 trimmed--;
             }
-            if (take(context, row, text, trimmed, err) < 0) {
+            if (take(context, *n, text, trimmed, err) < 0) {
                 return -1;
             }
         }
     }
-    return row == n ? 0
-                    : error_set(err, ERROR_RUNTIME, "%s: %zu lines for %zu training rows",
-                                lines_name(lines), row, n);
+}
+
+/* The lines of the n training rows. */
+struct by_row {
+    const struct lines *lines;
+    size_t n;
+    lines_take *take;
+    void *context;
+};
+
+static int take_row(void *context, size_t row, const char *text, size_t length, struct error *err) {
+    const struct by_row *by_row = context;
+    return row == by_row->n
+               ? error_set(err, ERROR_RUNTIME, "%s:%zu: more lines than the %zu training rows",
+                           lines_name(by_row->lines), row + 1, by_row->n)
+               : by_row->take(by_row->context, row, text, length, err);
+}
+
+int lines_by_row(struct lines *lines, size_t n, lines_take *take, void *context,
+                 struct error *err) {
+    struct by_row by_row = {lines, n, take, context};
+    size_t found;
+    if (lines_each(lines, take_row, &by_row, &found, err) < 0) {
+        return -1;
+    }
+    return found == n ? 0
+                      : error_set(err, ERROR_RUNTIME, "%s: %zu lines for %zu training rows",
+                                  lines_name(lines), found, n);
 }

@@ -45,12 +45,16 @@ size_t lines_size(const struct lines *lines);
  * one), valid until the next call; 0 bytes at the end. */
 int lines_next(struct lines *lines, const char **text, size_t *length, struct error *err);
 
-/* Reads a file with one line for each of n training rows: passes each line to `take`, without its
- * line end (LF or CRLF) and trailing blanks, with its number from 0. Another number of lines is an
- * error, and so is -1 from `take`, which sets err. */
-int lines_by_row(struct lines *lines, size_t n,
-                 int (*take)(void *context, size_t row, const char *text, size_t length,
-                             struct error *err),
-                 void *context, struct error *err);
+/* Receives a line without its line end (LF or CRLF) and trailing blanks, with its number from 0. -1,
+ * with err set, ends the reading. */
+typedef int lines_take(void *context, size_t row, const char *text, size_t length,
+                       struct error *err);
+
+/* Passes each line to `take`; *n gets their number. */
+int lines_each(struct lines *lines, lines_take *take, void *context, size_t *n, struct error *err);
+
+/* The same for a file with one line for each of n training rows. Another number of lines is an
+ * error. */
+int lines_by_row(struct lines *lines, size_t n, lines_take *take, void *context, struct error *err);
 
 #endif

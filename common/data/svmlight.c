@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const uint32_t MAX_INDEX =
     UINT32_MAX; /* columns count from 0, and n_features fits in 32 bits, too */
@@ -99,6 +100,22 @@ static bool is_not_finite(const char *p) {
     return memcmp(lower, "nan", 3) == 0 || memcmp(lower, "inf", 3) == 0;
 }
 
+/* Reads nan, -inf or -infinity, in any case: *value gets it. */
+static bool read_missing(const char *p, const char *end, double *value) {
+    static const struct {
+        const char *word;
+        double value;
+    } words[] = {{"nan", NAN}, {"-nan", NAN}, {"-inf", -INFINITY}, {"-infinity", -INFINITY}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t length = strlen(words[i].word);
+        if ((size_t)(end - p) == length && strncasecmp(p, words[i].word, length) == 0) {
+            *value = words[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Skips a comment to the end of its line, and stores it if comments are requested. NUL bytes are
  * refused in comments too: such a file is not text. */
 static int skip_comment(struct parser *parser, const char **p) {
@@ -175,6 +192,10 @@ static int parse_number_label(struct parser *parser, const char **p, double *tar
     if (memchr(*p, ':', (size_t)(end - *p))) {
         *target = NAN;
         return no_label(parser, *p);
+    }
+    if (parser->format->missing_labels && read_missing(*p, end, target)) {
+        *p = end;
+        return 0;
     }
     if (!after) {
         return fail(parser,
