@@ -412,24 +412,28 @@ static void solve(struct search *search) {
     free(memory);
 }
 
-/* Shifts the diagonal of a matrix that is positive semidefinite up to rounding. Zero rows are not
- * shifted, because their coefficients may be as large as the cost. */
+/* Shifts the diagonal of a matrix that is positive semidefinite up to rounding, each entry by the
+ * same fraction of itself, as its rounding is: a common shift would be a large change of small
+ * entries. Zero rows are not shifted, because their coefficients may be as large as the cost. */
 static bool make_definite(struct task *task) {
     size_t n = task->n;
-    num trace = n_of(0);
     if (N_WIDE || kernel_known(task->trial)) {
         return kernel_known(task->trial);
     }
-    for (size_t i = 0; i < n; i++) {
-        trace = n_add(trace, n_absolute(task->gram[i * n + i]));
+    num *scaled = n_zeros(n * n);
+    for (size_t i = 0; i < n * n; i++) {
+        num own = task->gram[i / n * (n + 1)], other = task->gram[i % n * (n + 1)];
+        num size = n_root(n_absolute(n_multiply(own, other)));
+        scaled[i] = n_positive(size) ? n_divide(task->gram[i], size) : task->gram[i];
     }
-    num least = least_eigenvalue(task->gram, n);
-    if (n_compare(least, n_multiply(n_of(-N_ROUNDING), trace)) < 0) {
+    num least = least_eigenvalue(scaled, n);
+    free(scaled);
+    if (n_compare(least, n_multiply(n_of(-N_ROUNDING), n_of(n))) < 0) {
         return false;
     }
     for (size_t i = 0; i < n && n_positive(n_negative(least)); i++) {
-        num *entry = &task->gram[i * n + i];
-        *entry = n_compare(*entry, n_of(0)) != 0 ? n_subtract(*entry, least) : *entry;
+        num *entry = &task->gram[i * (n + 1)];
+        *entry = n_minus(*entry, least, *entry);
     }
     return true;
 }
