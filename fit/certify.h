@@ -179,9 +179,9 @@ double certify_error_factor(const struct certify *certify);
 const double *certify_norm_bounds(struct certify *certify);
 
 /* *largest: an upper bound of all |scores| of f without its bias. Linear: from the magnitudes of
- * weights and values; kernel: norm times the largest norm bound, for |f| <= norm. */
+ * weights and values; kernel: from f's `exact` scores and their error bounds. */
 int certify_score_bound(const struct certify *certify, size_t k, const struct certify_function *f,
-                        double norm, double *largest, struct error *err);
+                        double *largest, struct error *err);
 
 /* The relative error that a sum of m coefficients times rows, in double, adds to each
  * coefficient. */

@@ -251,27 +251,28 @@ static void bound_scores(const struct certify *certify, size_t k, const struct c
 }
 
 int certify_score_bound(const struct certify *certify, size_t k, const struct certify_function *f,
-                        double norm, double *largest, struct error *err) {
+                        double *largest, struct error *err) {
+    bool linear = certify->map->primal;
     size_t n = certify->map->n;
-    double *norm_bound = NULL;
-    *largest = 0;
-    if (certify->map->primal) {
-        struct certify_evaluation of_f = {.function = f, .k = k};
-        norm_bound = memory_array(n, sizeof *norm_bound, "a certificate", err);
-        if (!norm_bound || evaluate_norm(certify, &of_f, err) < 0) {
-            certify_evaluation_free(&of_f);
-            free(norm_bound);
-            return -1;
-        }
-        bound_scores(certify, k, f, of_f.feature_max, norm_bound);
-        certify_evaluation_free(&of_f);
+    struct certify_evaluation of_f = {.function = f, .k = k};
+    double *bound = memory_array(n, sizeof *bound, "a certificate", err);
+    int status = !bound   ? -1
+                 : linear ? evaluate_norm(certify, &of_f, err)
+                          : evaluate_coefficients(certify, f->exact, &of_f, err);
+    if (status == 0 && linear) {
+        bound_scores(certify, k, f, of_f.feature_max, bound);
     }
-    for (size_t i = 0; i < n; i++) {
-        *largest = fmax(*largest, norm_bound ? norm_bound[i] : norm * certify->norm_bound[i]);
+    *largest = 0;
+    for (size_t i = 0; status == 0 && i < n; i++) {
+        double error = of_f.factor * of_f.largest + of_f.coefficient_error;
+        bound[i] =
+            linear ? bound[i] : array_largest(f->exact + i * k, k) + certify->norm_bound[i] * error;
+        *largest = fmax(*largest, bound[i]);
     }
     *largest = cluster_largest(certify->map->cluster, *largest);
-    free(norm_bound);
-    return 0;
+    certify_evaluation_free(&of_f);
+    free(bound);
+    return status;
 }
 
 /* ---- the loss ---- */

@@ -157,11 +157,6 @@ static double cost_of_balance(const struct ml_claim *claim, const struct roundin
     return moved * (1 + rounding->max_ratio + 2 * largest) + 0.5 * step * step;
 }
 
-/* Bound of |g|, which holds whenever D >= 0; otherwise the dual bound is useless anyway. */
-static double norm_bound(const struct ml_claim *claim) {
-    return sqrt(2 * fmax(0, claim->linear));
-}
-
 double ml_loss_of_zero(const struct ml_rows *rows, double cost) {
     const struct certify_total total_size = {.sum = (double)rows->n_everywhere};
     return certify_total_times(&total_size, cost);
@@ -178,8 +173,7 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
     g.scores = NULL;
     g.error = rounding.error;
     double largest = 0;
-    if (claim->residual &&
-        certify_score_bound(certify, rows->q, &g, norm_bound(claim), &largest, err) < 0) {
+    if (claim->residual && certify_score_bound(certify, rows->q, &g, &largest, err) < 0) {
         free(rounding.error);
         return -1;
     }

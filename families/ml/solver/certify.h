@@ -24,7 +24,8 @@ struct ml_claim {
     enum ml_loss loss;
     double cost, epsilon;             /* epsilon: the target gap */
     const struct certify_function *f; /* the primal point; `exact` has its scores (n_all, q) */
-    const struct certify_function *g; /* the function of beta, without error bounds; may be f */
+    /* the function of beta, without error bounds; may be f. With a kernel `exact` has its scores */
+    const struct certify_function *g;
     const struct ml_feasibility *feasibility; /* (n_all) of each row */
     const double *residual;                   /* (q) free bias: sum of beta over rows; else NULL */
     double linear; /* sum of beta over relevant labels minus the conjugates, over all processes */

@@ -12,9 +12,10 @@
 struct ml_fit {
     /* the dual point; with a free bias its sums over rows are 0 up to rounding */
     struct ml_alphas alphas;
-    /* The primal point: weights (n_features, q) of a linear problem with at most as many features
-     * as rows, or coefficients (n, q) of rows. Both NULL: the weights of the dual point. */
+    /* The primal point: weights (n_features, q) of a linear problem with at
+     * most as many features as rows; else NULL, and coefficients (n, q) of rows. */
     const double *weights, *coefficients;
+    bool dual_first;       /* the weights of the dual point are tried first */
     const double *bias;    /* (q) bias of that point, or the free bias */
     double primal, dual;   /* accumulated in double, not certified */
     uint64_t iterations;   /* since ml_interior_start or ml_admm_create */

@@ -37,14 +37,19 @@ static void scores(void *context, const double *w, double *v) {
     }
 }
 
-static void adjoint(void *context, const double *a, double *g) {
-    struct ml_interior *ml = context;
+/* beta = the coefficients of the pairs' a. */
+static void set_beta(struct ml_interior *ml, const double *a) {
     memset(ml->beta, 0, ml->n * ml->q * sizeof *ml->beta);
     for (size_t j = 0; j < ml->n_pairs; j++) {
         double *beta = ml->beta + ml->row[j] * ml->q;
         beta[ml->first[j]] += a[j];
         beta[ml->second[j]] -= a[j];
     }
+}
+
+static void adjoint(void *context, const double *a, double *g) {
+    struct ml_interior *ml = context;
+    set_beta(ml, a);
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)ml->m, (int)ml->q, (int)ml->n, 1,
                 ml->F, (int)ml->m, ml->beta, (int)ml->q, 0, g, (int)ml->q);
     cluster_sum(ml->rows->cluster, g, ml->m * ml->q);
@@ -274,11 +279,16 @@ void ml_interior_run(struct ml_interior *ml, double epsilon, double min_scale,
     if (!ml->own_features && !ml->fit.stop) {
         interior_round_to_zero(ml->interior, epsilon * fmax(ml->fit.primal, min_scale), &ml->fit);
     }
+    if (!ml->own_features) {
+        set_beta(ml, ml->fit.tied);
+    }
     for (size_t a = 0; ml->bias > 0 && a < ml->q; a++) {
         ml->bias_out[a] = ml->bias * ml->fit.w[(ml->m - 1) * ml->q + a];
     }
     *fit = (struct ml_fit){.alphas = {ml->rows, ml->loss, ml->cost, ml, row_alpha},
                            .weights = ml->own_features ? ml->fit.w : NULL,
+                           .coefficients = ml->own_features ? NULL : ml->beta,
+                           .dual_first = !ml->own_features,
                            .bias = ml->bias_out,
                            .primal = ml->fit.primal,
                            .dual = ml->fit.dual,

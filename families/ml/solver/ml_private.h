@@ -36,7 +36,8 @@ struct ml_point {
     struct ml_feasibility *feasibility; /* (n_all) of each row's beta */
     double *residual;                   /* (q) sum of beta over the rows of all processes */
     struct ml_proof_point proof;        /* the dual point, if the setup asks for it */
-    /* weights, then bias (q), of the dual point's function; NULL: those of the primal */
+    /* weights, then bias (q), then with a kernel scores (n_all, q), of the dual point's function;
+     * NULL: those of the primal */
     double *dual;
     struct certificate certificate;
     struct ml_bounds bounds; /* of the certificate */
@@ -80,9 +81,9 @@ int ml_point_dual(struct ml *ml, double cost, const struct ml_alphas *alphas,
 int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
                      struct error *err);
 
-/* Copies weights and bias as those of the dual point. Later changes apply to the primal point
+/* Copies weights and bias as those of the dual point, and computes their scores. Later changes apply to the primal point
  * only. */
-int ml_point_separate_dual(const struct ml *ml, struct ml_point *point, struct error *err);
+int ml_point_separate_dual(struct ml *ml, struct ml_point *point, struct error *err);
 
 /* Makes `point` the better primal and the better dual of both; `found` gets the other primal. */
 void ml_point_merge(struct ml_point *point, struct ml_point *found);

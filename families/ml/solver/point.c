@@ -159,9 +159,9 @@ int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err) {
     return ml->map.exact(&ml->map, point->weights, ml->rows.q, point->scores, err);
 }
 
-int ml_point_separate_dual(const struct ml *ml, struct ml_point *point, struct error *err) {
-    size_t n = ml_n_weights(ml), q = ml->rows.q;
-    point->dual = memory_array(n + q, sizeof *point->dual, "weights", err);
+int ml_point_separate_dual(struct ml *ml, struct ml_point *point, struct error *err) {
+    size_t n = ml_n_weights(ml), q = ml->rows.q, scores = ml->problem->gram ? n : 0;
+    point->dual = memory_array(n + q + scores, sizeof *point->dual, "weights", err);
     if (!point->dual) {
         return -1;
     }
@@ -169,7 +169,7 @@ int ml_point_separate_dual(const struct ml *ml, struct ml_point *point, struct e
     for (size_t k = 0; k < q; k++) { /* a free bias is not part of the dual point */
         point->dual[n + k] = ml->setup.free_bias ? 0 : point->bias[k];
     }
-    return 0;
+    return scores > 0 ? ml->map.exact(&ml->map, point->dual, q, point->dual + n + q, err) : 0;
 }
 
 int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
@@ -179,8 +179,10 @@ int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, stru
         .weights = point->weights, .bias = biased ? point->bias : NULL, .exact = point->scores};
     struct certify_function g = f;
     if (point->dual) {
+        const double *bias = point->dual + ml_n_weights(ml);
         g = (struct certify_function){.weights = point->dual,
-                                      .bias = biased ? point->dual + ml_n_weights(ml) : NULL};
+                                      .bias = biased ? bias : NULL,
+                                      .exact = ml->problem->gram ? bias + ml->rows.q : NULL};
     }
     const struct ml_claim claim = {.rows = &ml->rows,
                                    .loss = parameters->loss,

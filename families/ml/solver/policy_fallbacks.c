@@ -155,11 +155,11 @@ static int centre_bias(const struct ml *ml, struct ml_point *point, struct error
     return 0;
 }
 
-/* Builds and certifies both points of a fit: the primal is scaled and, if `centre`, its free bias
- * centred. Overwrites the score store's W. */
+/* Builds and certifies both points of a fit, the primal from the fit's `own` or the dual point's
+ * weights: it is scaled and, if `centre`, its free bias centred. Overwrites the score store's W. */
 static int form_point(struct ml *ml, const struct ml_parameters *parameters,
-                      const struct ml_fit *fit, double scale, bool centre, struct ml_point *point,
-                      struct error *err) {
+                      const struct ml_fit *fit, bool own, double scale, bool centre,
+                      struct ml_point *point, struct error *err) {
     size_t q = ml->rows.q;
     double constant = ml->setup.bias * ml->setup.bias;
     if (ml_point_dual(ml, parameters->cost, &fit->alphas, point, err) < 0) {
@@ -168,16 +168,15 @@ static int form_point(struct ml *ml, const struct ml_parameters *parameters,
     for (size_t k = 0; k < q; k++) {
         point->bias[k] = ml->setup.free_bias ? fit->bias[k] : constant * point->residual[k];
     }
-    bool has_primal = fit->weights || fit->coefficients;
     if (ml_point_separate_dual(ml, point, err) < 0) {
         return -1;
     }
-    if (has_primal) {
+    if (own) {
         memcpy(point->bias, fit->bias, q * sizeof *point->bias);
     }
-    if (fit->weights) {
+    if (own && fit->weights) {
         memcpy(point->weights, fit->weights, ml_n_weights(ml) * sizeof *point->weights);
-    } else if (fit->coefficients && set_coefficients(ml, fit->coefficients, point, err) < 0) {
+    } else if (own && set_coefficients(ml, fit->coefficients, point, err) < 0) {
         return -1;
     }
     if (ml_point_scores(ml, point, err) < 0) {
@@ -203,10 +202,11 @@ struct fallback {
     struct monitor monitor;
 };
 
-/* Keeps the points of a fit if they are better. A free bias is centred from the second point on.
- * Margins that rounding may have left short of 1 count as loss; if that is most of the gap, a
- * slightly longer primal point has less. */
-static int offer_fit(struct ml_state *state, const struct ml_fit *fit, struct error *err) {
+/* Keeps the points of a fit, the primal from its own or the dual point's weights, if they are
+ * better. A free bias is centred from the second point on. Margins that rounding may have left
+ * short of 1 count as loss; if that is most of the gap, a slightly longer primal point has less. */
+static int offer_points(struct ml_state *state, const struct ml_fit *fit, bool own,
+                        struct error *err) {
     enum { RESCALINGS = 3 };
     bool centre = false, centres = state->ml->setup.free_bias;
     double scale = 1, next = INFINITY;
@@ -215,7 +215,7 @@ static int offer_fit(struct ml_state *state, const struct ml_fit *fit, struct er
         if (ml_point_create(&found, state->ml, err) < 0) {
             return -1;
         }
-        if (form_point(state->ml, state->parameters, fit, scale, centre, &found, err) < 0) {
+        if (form_point(state->ml, state->parameters, fit, own, scale, centre, &found, err) < 0) {
             ml_point_free(&found);
             return -1;
         }
@@ -229,6 +229,18 @@ static int offer_fit(struct ml_state *state, const struct ml_fit *fit, struct er
         }
     }
     return 0;
+}
+
+/* The dual point's weights differ from the fit's own if best primal and best dual are of different
+ * iterates, or to make sums over rows 0. With a large C a small change of weights is a large loss.
+ * Only at the fit's own a larger primal than the fit's is rounding. */
+static int offer_fit(struct ml_state *state, const struct ml_fit *fit, struct error *err) {
+    if (fit->dual_first && offer_points(state, fit, false, err) < 0) {
+        return -1;
+    }
+    return ml_gap_reached(state->point, state->parameters->epsilon)
+               ? 0
+               : offer_points(state, fit, true, err);
 }
 
 static int run_to(void *context, double epsilon, struct tolerance_result *end, struct error *err) {

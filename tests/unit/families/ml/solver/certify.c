@@ -139,9 +139,14 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
     for (size_t k = 0; k < scene->q; k++) {
         residual += fabs(scene->residual[k]);
     }
+    double exact[N * MOST_Q];
+    bool kernel = scene->line.gram;
+    MUST(scene->line.map.exact(&scene->line.map, scene->g, scene->q, exact, &err));
     const struct certify_function f = {.weights = scene->zero, .exact = scene->s},
-                                  g = {.weights = scene->g};
-    MUST(certify_score_bound(scene->line.certify, scene->q, &g, sqrt(2 * linear), &largest, &err));
+                                  g = {.weights = scene->g, .exact = kernel ? exact : NULL};
+    struct certify_function scored = g;
+    scored.error = error;
+    MUST(certify_score_bound(scene->line.certify, scene->q, &scored, &largest, &err));
     residual += (N - 1 + 2) * DBL_EPSILON * all;
     double moved = q * residual, step = 2 * moved * norm_bound;
     double price = free_bias ? moved * (1 + ratio + 2 * largest) + .5 * step * step : 0;
