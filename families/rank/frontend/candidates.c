@@ -152,10 +152,14 @@ struct candidate_measures candidates_measure(const double *reciprocal, size_t n)
     struct candidate_measures measures = {.mrr = 0};
     for (size_t t = 0; t < n; t++) {
         for (size_t k = 0; k < CANDIDATE_TOPS; k++) {
-            measures.top[k] += (reciprocal[t] * candidate_tops[k] >= 1) / (double)n;
+            measures.top[k] += reciprocal[t] * candidate_tops[k] >= 1;
         }
-        measures.mrr += reciprocal[t] / (double)n;
+        measures.mrr += reciprocal[t];
     }
+    for (size_t k = 0; k < CANDIDATE_TOPS; k++) {
+        measures.top[k] /= (double)n;
+    }
+    measures.mrr /= (double)n;
     return measures;
 }
 
