@@ -221,24 +221,61 @@ END
     chemistry
     molecules --names name --radius 0 --bits 0 molecules.csv - >rows
     # ethanol has three atoms of three kinds; of phenol's seven, five are equal
-    sed -n 2p rows | grep -Eqx '0.8 qid:Eawag [0-9]+:1 [0-9]+:1 [0-9]+:1 # ethanol' || fail "$(cat rows)"
-    assert_equal "$(sed -n 5p rows | grep -o ':[0-9]* ' | sort | tr -d '\n')" ':1 :1 :5 '
-    sed -n 5p rows | grep -q 'qid:UFZ .*# phenol, pure$'
+    assert_equal "$(head -n 1 rows)" '# molecules --fingerprint morgan --radius 0 --bits 0'
+    sed -n 3p rows | grep -Eqx '0.8 qid:Eawag [0-9]+:1 [0-9]+:1 [0-9]+:1 # ethanol' || fail "$(cat rows)"
+    assert_equal "$(sed -n 6p rows | grep -o ':[0-9]* ' | sort | tr -d '\n')" ':1 :1 :5 '
+    sed -n 6p rows | grep -q 'qid:UFZ .*# phenol, pure$'
     # folded: the same counts by index modulo 2^k
     molecules --names name --radius 0 --bits 2^6 molecules.csv - >folded
     fold() {
-        awk '{ delete n; for (i = 3; $i != "#"; i++) { split($i, a, ":"); n[(a[1] - 1) % 64] += a[2] }
+        awk '!/^#/ { delete n; for (i = 3; $i != "#"; i++) { split($i, a, ":"); n[(a[1] - 1) % 64] += a[2] }
             for (k = 0; k < 64; k++) if (k in n) printf "%d:%d ", k + 1, n[k]; print "" }' "$1"
     }
     fold rows | diff - <(fold folded)
     molecules --binary --radius 0 --bits 64 molecules.csv - | sed 's/#.*//' | grep -o '[0-9][0-9]*:[0-9]*' >pairs
     run -1 grep -v ':1$' pairs
     # MACCS: caffeine and its keys are between 1 and 166
-    molecules --fingerprint maccs molecules.csv - | sed 's/ #.*//; s/^[^ ]* [^ ]* //' | tr ' ' '\n' |
+    molecules --fingerprint maccs molecules.csv - | sed '1d; s/ #.*//; s/^[^ ]* [^ ]* //' | tr ' ' '\n' |
         awk -F: '$1 < 1 || $1 > 166 || $2 != 1 { exit 1 }'
     sed 's/qid:Eawag/qid:1/; s/qid:UFZ/qid:2/' rows >numbered.svm
     svm-rank-train -q -t minmax numbered.svm model >report
     svm-rank-predict --metrics numbered.svm model --min-group 1 | grep -q '^pairwise-accuracy [01]'
+}
+
+@test "molecules: --like takes the fingerprints of a file, and refuses others by name" {
+    chemistry
+    molecules --radius 3 --bits 2^12 --binary molecules.csv rows
+    assert_equal "$(head -n 1 rows)" '# molecules --fingerprint morgan --radius 3 --bits 4096 --binary'
+    molecules --like rows molecules.csv - | cmp rows -
+    molecules --like rows --radius 3 molecules.csv - | cmp rows -
+    gzip -c rows >rows.gz
+    molecules --like rows.gz molecules.csv - | cmp rows -
+    local has='rows have --fingerprint morgan --radius 3 --bits 4096 --binary, not'
+    refused molecules --like rows --radius 2 molecules.csv rows2
+    assert_equal "$(<err)" "molecules: rows:1: its $has --radius 2"
+    refused molecules --like rows --fingerprint maccs molecules.csv rows2
+    assert_equal "$(<err)" "molecules: rows:1: its $has --fingerprint maccs"
+    refused molecules --like rows --chirality molecules.csv rows2
+    assert_equal "$(<err)" "molecules: rows:1: its $has --chirality"
+    molecules --fingerprint maccs molecules.csv keys.svm
+    molecules --like keys.svm molecules.csv - | cmp keys.svm -
+    refused molecules --like keys.svm --bits 1024 molecules.csv rows2
+    assert_equal "$(<err)" 'molecules: keys.svm:1: its rows have --fingerprint maccs, not --bits 1024'
+    # the line stays in parts of the file
+    subset --rows 2 rows part
+    molecules --like part molecules.csv - | cmp rows -
+    # files without the line, or with one that is not understood
+    sed 1d rows >bare
+    refused molecules --like bare molecules.csv rows2
+    [[ "$(<err)" == "molecules: bare: does not begin with '# molecules ...'"*'--fingerprint'* ]] || fail "$(<err)"
+    local text
+    for text in '--fingerprint' '--fingerprint ecfp' '--radius -1' '--radius x' '--bits 100' '--new 1' "'" 'morgan'; do
+        { echo "# molecules $text" && cat bare; } >odd
+        refused molecules --like odd molecules.csv rows2
+        [[ "$(<err)" == "molecules: odd:1: settings of fingerprints cannot be read: '# molecules "* ]] || fail "$(<err)"
+    done
+    refused molecules --like missing molecules.csv rows2
+    [ ! -e rows2 ]
 }
 
 @test "molecules: folds hold stereoisomers together, and are balanced" {
@@ -278,7 +315,7 @@ END
     sed 's/C2H6O.c1/C2H6O\/c9/' inchi.csv >bad.csv
     refused molecules bad.csv rows2
     [[ "$(<err)" == *"bad.csv:3: InChI cannot be read: 'InChI=1S/C2H6O/c9-2-3"* ]] || fail "$(<err)"
-    molecules --names name --skip-invalid bad.csv - 2>said | diff - <(sed 2d rows)
+    molecules --names name --skip-invalid bad.csv - 2>said | diff - <(sed 3d rows)
 }
 
 @test "molecules: a molecule that cannot be read is refused with its line, or left out and named" {
@@ -288,7 +325,7 @@ END
     [[ "$(<err)" == "molecules: bad.csv:3: SMILES cannot be read: 'C(C' (see --skip-invalid)" ]]
     [ ! -e rows2 ]
     molecules --skip-invalid --folds folds --n-folds 2 bad.csv rows 2>said
-    assert_equal "$(wc -l <rows) $(wc -l <folds)" '4 4'
+    assert_equal "$(grep -vc '^#' rows) $(wc -l <folds)" '4 4'
     grep -qF "bad.csv:3: SMILES cannot be read: 'C(C': skipped" said
     sed 's/,0.8,/,,/' molecules.csv >bad.csv
     refused molecules bad.csv rows2
@@ -304,8 +341,8 @@ END
 
 @test "molecules: without RDKit there is one line that names its package" {
     mkdir empty
-    sed 's|^DEBIAN_PYTHON = .*|DEBIAN_PYTHON = "/nowhere"|' "$root/tools/molecules" >empty/molecules
-    ln -s "$root/tools/lib" empty
+    cp -r "$root/tools/molecules" "$root/tools/lib" empty
+    sed -i 's|^DEBIAN_PYTHON = .*|DEBIAN_PYTHON = "/nowhere"|' empty/lib/fingerprints.py
     printf 'SMILES,RT,System\nC,1,a\n' >m.csv
     run python3 -S empty/molecules m.csv rows # without the packages of the site
     assert_failure 1

@@ -15,10 +15,12 @@ def delimiter_of(line):
 
 
 class Records:
-    """The header of a table, and its records: `columns`, and (line, fields) of each."""
+    """The header of a table, and its records: `columns`, and (line, fields) of each. quotes: fields may stand
+    in quotes."""
 
-    def __init__(self, source, delimiter=None, tabs=False, header=True):
+    def __init__(self, source, delimiter=None, tabs=False, header=True, quotes=True):
         self.source, self.path, self.header = source, source.path, header
+        self.quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
         first = next(self._lines(), None)
         if first is None:
             refuse("is empty", self.path)
@@ -39,7 +41,7 @@ class Records:
             yield line + "\n"
 
     def _all(self):
-        records = csv.reader(self._lines(), delimiter=self.delimiter, strict=True)
+        records = csv.reader(self._lines(), delimiter=self.delimiter, strict=True, quoting=self.quoting)
         line = 1
         while True:
             try:
