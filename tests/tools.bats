@@ -126,7 +126,7 @@ END
 }
 
 @test "tools: each has a --help that fits a terminal, and refuses unknown options" {
-    for tool in check compare convert easy log-plot molecules pr roc smm-heatmap subset sweep-plot; do
+    for tool in candidates-plot check compare convert easy log-plot molecules pr roc smm-heatmap subset sweep-plot; do
         $tool --help >help
         awk 'length > 80 { print; wide = 1 } END { exit wide }' help || fail "$tool --help is wide"
         grep -q '^examples:$' help || fail "$tool --help has no examples"

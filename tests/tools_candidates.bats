@@ -280,3 +280,114 @@ END
     sed 's/#.*//' inchi | diff - <(sed 's/#.*//' rows | sed 3q)
     grep -q '# LCGLNKUTAGEVQW-UHFFFAOYSA-N$' inchi
 }
+
+# ---- candidates-plot ----
+
+# drawing: writes ranked.tsv and times.tsv, of five features; skips the test without gnuplot.
+drawing() {
+    command -v gnuplot >/dev/null || skip 'gnuplot is not installed'
+    tr ' ' '\t' >ranked.tsv <<'END'
+feature candidate ms-score order-score score rank
+A a1 5 2 -1 2
+C c1 1 2 0 1.5
+B b1 nan 1 0 1
+D d1 -inf 9 -2 2
+A a2 4 0 0 1
+C c2 1 5 0 1.5
+D d2 0 1 -0 1
+E e1 1 1 0 1
+END
+    printf '%s\t%s\t%s\n' feature minutes run F 4 one D 3 one C 3.0 one A 1 one B 2 one >times.tsv
+}
+
+# points SHAPE COLOUR FILE: the number of points of a kind, without that of the legend.
+points() {
+    echo $(($(grep -c "#gpPt$1'.*color='rgb($2)'" "$3") - 1))
+}
+
+@test "candidates-plot: the choices by MS/MS alone and by score, and the pairs of each in order" {
+    drawing
+    candidates-plot picture.svg ranked.tsv times.tsv 2>said
+    assert_equal "$(<said)" 'candidates-plot: 1 of 5 features have no time and are not shown'
+    # A is exchanged, the equal candidates of C are not, and B has no choice by MS/MS
+    for text in 'not exchanged (3 of 4 features)' 'before, by MS/MS alone: 25.0% of pairs in order' \
+        'after, by score: 90.0% of pairs in order' 'Retention time (minutes)' 'Order score' A; do
+        grep -qF ">$text<" picture.svg || fail "no $text in $(grep -o '<text>[^<]*' picture.svg)"
+    done
+    run -1 grep -F '>B<' picture.svg
+    assert_equal "$(points 6 '119, 119, 119' picture.svg) $(points 5 '213,  94,   0' picture.svg)" '3 1'
+    assert_equal "$(points 6 '  0, 114, 178' picture.svg)" 1
+    candidates-plot --names candidate picture.svg ranked.tsv times.tsv 2>said
+    grep -qF '>a2<' picture.svg
+    candidates-plot --names none picture.svg ranked.tsv times.tsv 2>said
+    run -1 grep -F '>A<' picture.svg
+    # nothing is exchanged
+    grep -v a2 ranked.tsv >kept.tsv
+    gzip -k kept.tsv
+    candidates-plot picture.svg kept.tsv.gz times.tsv 2>said
+    grep -qF '>not exchanged (4 of 4 features): 40.0% of pairs in order<' picture.svg
+    sed 2,4d ranked.tsv | sed 2d >one.tsv
+    printf 'A\t1\n' >one.times
+    candidates-plot picture.svg one.tsv one.times 2>said
+    grep -qF '>not exchanged (1 of 1 features)<' picture.svg
+    for end in png pdf; do
+        candidates-plot picture.$end ranked.tsv times.tsv 2>said
+    done
+    [ "$(head -c 4 picture.png | tail -c 3)" = PNG ]
+    [ "$(head -c 4 picture.pdf)" = %PDF ]
+}
+
+@test "candidates-plot: runs are not mixed" {
+    drawing
+    sed '1d; s/^\([AF].*\)one/\1two/' times.tsv >two.tsv
+    candidates-plot picture.svg ranked.tsv two.tsv 2>said
+    grep -qxF "candidates-plot: run 'one' of 2 is shown (--run)" said
+    grep -qF '>not exchanged (3 of 3 features): 75.0% of pairs in order<' picture.svg
+    candidates-plot --run two picture.svg ranked.tsv two.tsv 2>said
+    grep -qF '>before, by MS/MS alone<' picture.svg
+    refused candidates-plot --run three other.svg ranked.tsv two.tsv
+    assert_equal "$(<err)" "candidates-plot: two.tsv: there is no run 'three' (runs: two, one)"
+    [ ! -e other.svg ]
+}
+
+@test "candidates-plot: files of another kind, and mistakes, are refused with their line" {
+    drawing
+    # refuses FILE EDIT ERROR: the file after sed
+    refuses() {
+        sed "$2" "$1" >bad.tsv
+        [ "$1" = times.tsv ] && set -- ranked.tsv bad.tsv "$3" || set -- bad.tsv times.tsv "$3"
+        refused candidates-plot picture.svg "$1" "$2"
+        [[ "$(<err)" == "candidates-plot: $3" ]] || fail "not $3: $(<err)"
+    }
+    refuses ranked.tsv 1d 'bad.tsv:1: not the output of svm-rank-candidates (feature candidate ms-score order-score score rank)'
+    refuses ranked.tsv '1s/rank/place/' 'bad.tsv:1: not the output of svm-rank-candidates (feature candidate ms-score order-score score rank)'
+    refuses ranked.tsv '1,$d' 'bad.tsv: is empty'
+    refuses ranked.tsv '2,$d' 'bad.tsv: has no candidates'
+    refuses ranked.tsv '3s/2/x/' "bad.tsv:3: order-score: not a number: 'x'"
+    refuses ranked.tsv '2s/5/x/' "bad.tsv:2: ms-score: not a number: 'x'"
+    refuses ranked.tsv '4s/0\t/inf\t/' "bad.tsv:4: score: not a number: 'inf'"
+    refuses ranked.tsv '4s/\t1$//' 'bad.tsv:4: 5 fields for 6 columns'
+    refuses times.tsv '3s/3/late/' "bad.tsv:3: minutes: not a number: 'late'"
+    refuses times.tsv '1d; 3s/3/late/' "bad.tsv:2: minutes: not a number: 'late'"
+    refuses times.tsv '3s/D/F/' "bad.tsv:3: feature 'F' is given twice"
+    refuses times.tsv '3s/D.*/D/' 'bad.tsv:3: 1 fields: feature, minutes and run are expected, separated by tabs'
+    refuses times.tsv '3,$d' 'bad.tsv: no feature of ranked.tsv has a time'
+    refused candidates-plot picture.svg times.tsv ranked.tsv
+    refused candidates-plot picture.svg ranked.tsv missing
+    refused candidates-plot picture.jpg ranked.tsv times.tsv
+    misused candidates-plot picture.svg ranked.tsv
+    misused candidates-plot --names letters picture.svg ranked.tsv times.tsv
+    [ ! -e picture.svg ]
+}
+
+@test "candidates-plot: from a CSV through svm-rank-candidates to a picture" {
+    chemistry
+    command -v gnuplot >/dev/null || skip 'gnuplot is not installed'
+    [ -x "$bin/svm-rank-candidates" ] || skip 'svm-rank-candidates is not built'
+    molecules --candidates --like train.svm --times times.tsv hits.csv rows 2>said
+    svm-rank-train -q -t minmax train.svm model >report
+    svm-rank-candidates -q rows model times.tsv ranked.tsv 2>said
+    assert_equal "$(wc -l <ranked.tsv)" 6
+    candidates-plot picture.svg ranked.tsv times.tsv 2>said
+    grep -qF ' of 2 features)' picture.svg || grep -qF '>after, by score' picture.svg
+}

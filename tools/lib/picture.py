@@ -111,6 +111,11 @@ class Picture:
         self.set(f"key outside bottom center horizontal maxcols {columns} samplen 2.5 spacing 1.2 "
                  "Left reverse")
 
+    def small_font(self):
+        """The font of names within a picture: two thirds of the axes' size."""
+        size = {".svg": 14, ".png": 11 * DOTS / 96, ".pdf": 11}[self.path[-4:]]
+        return f"font ',{size * 2 / 3:.4g}'"
+
     def _terminal(self):
         width, height = self.size
         return {
@@ -118,7 +123,7 @@ class Picture:
                     "background 'white' rounded noenhanced",
             ".png": f"pngcairo size {width * DOTS:.0f},{height * DOTS:.0f} "
                     f"font 'Helvetica,{11 * DOTS / 96:.4g}' linewidth {DOTS / 96:.3g} "
-                    f"background 'white' rounded noenhanced",
+                    f"pointscale {DOTS / 96:.3g} background 'white' rounded noenhanced",
             ".pdf": f"pdfcairo size {width},{height} font 'Helvetica,11' rounded noenhanced",
         }[self.path[-4:]]
 

@@ -6,15 +6,17 @@ from lib.tool import quoted, refuse
 
 class Table:
     """The header is read at once, rows on demand. Empty lines and lines that begin with # are skipped.
-    blanks: any blanks separate fields, not only tabs."""
+    blanks: any blanks separate fields, not only tabs. header: the only columns that are allowed, of what."""
 
-    def __init__(self, path, blanks=False):
+    def __init__(self, path, blanks=False, header=None, what=None):
         self.path, self.blanks = path, blanks
         self.source = Source(path)
         first = next(self._lines(), None)
         if first is None:
             refuse("is empty", path)
         self.line, self.columns = first
+        if header is not None and self.columns != header:
+            refuse(f"not {what} ({' '.join(header)})", path, self.line)
         if len(set(self.columns)) < len(self.columns):
             twice = next(c for c in self.columns if self.columns.count(c) > 1)
             refuse(f"two columns are named '{twice}'", path, self.line)
