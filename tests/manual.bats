@@ -122,11 +122,16 @@ has() {
         case $command in
         make) continue ;;
         svm-predict*) needed=svm-predict ;;
+        svm-rank-candidates*) needed=svm-rank-candidates ;;
+        tools/candidates-plot*ranked.tsv*) needed=svm-rank-candidates,gnuplot ;;
         tools/roc* | tools/pr* | tools/*-plot* | tools/smm-heatmap* | tools/compare*picture*) needed=gnuplot ;;
         tools/molecules*) needed=rdkit ;;
         tools/*) needed=python3 ;;
         *) needed='sh' ;;
         esac
+        for needed in ${needed//,/ }; do
+            has "$needed" || break
+        done
         if ! has "$needed"; then
             missing="$missing $needed"
             continue
