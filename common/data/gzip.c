@@ -29,20 +29,20 @@ static void next_zlib(void *state) {
     inflateReset(state);
 }
 
-static enum gzip_status inflate_zlib(void *state, struct gzip_stretch *stretch) {
+static enum gzip_status inflate_zlib(void *state, struct gzip_buffers *buffers) {
     const size_t max_bytes = (size_t)1 << 30; /* zlib counts in unsigned int */
     z_stream *z = state;
-    size_t given = stretch->n_in < max_bytes ? stretch->n_in : max_bytes;
-    size_t room = stretch->n_out < max_bytes ? stretch->n_out : max_bytes;
-    z->next_in = stretch->in;
+    size_t given = buffers->n_in < max_bytes ? buffers->n_in : max_bytes;
+    size_t room = buffers->n_out < max_bytes ? buffers->n_out : max_bytes;
+    z->next_in = buffers->in;
     z->avail_in = (uInt)given;
-    z->next_out = stretch->out;
+    z->next_out = buffers->out;
     z->avail_out = (uInt)room;
     int status = inflate(z, Z_NO_FLUSH);
-    stretch->in += given - z->avail_in;
-    stretch->n_in -= given - z->avail_in;
-    stretch->out += room - z->avail_out;
-    stretch->n_out -= room - z->avail_out;
+    buffers->in += given - z->avail_in;
+    buffers->n_in -= given - z->avail_in;
+    buffers->out += room - z->avail_out;
+    buffers->n_out -= room - z->avail_out;
     switch (status) {
     case Z_STREAM_END:
         return GZIP_END;

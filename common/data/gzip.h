@@ -15,10 +15,11 @@ enum gzip_status {
     GZIP_MEMORY /* out of memory */
 };
 
-/* Input bytes and output space; both advance. */
-struct gzip_stretch {
-    const unsigned char *in;
-    unsigned char *out;
+/* The rest of an input and of an output buffer. Decompression advances both pointers past what it
+ * has read and written, and lowers both counts. */
+struct gzip_buffers {
+    const unsigned char *in; /* (n_in) compressed bytes */
+    unsigned char *out;      /* (n_out) space for text */
     size_t n_in, n_out;
 };
 
@@ -31,7 +32,7 @@ struct gzip_decompressor {
     /* Resets the state for the next member, at any point. */
     void (*next)(void *state);
     /* Decompresses until the input is consumed, the output is full, or the member ends. */
-    enum gzip_status (*inflate)(void *state, struct gzip_stretch *stretch);
+    enum gzip_status (*inflate)(void *state, struct gzip_buffers *buffers);
     /* True if the n_in bytes at `in` are one member of exactly n_out bytes of text, which is then
      * at `out`; both counts are below 2^30. If false, the output is undefined. */
     bool (*whole)(void *state, const unsigned char *in, size_t n_in, unsigned char *out,

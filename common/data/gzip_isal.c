@@ -51,47 +51,47 @@ static void close_isal(void *state) {
     }
 }
 
-static enum gzip_status inflate_header(struct isal *isal, struct gzip_stretch *stretch) {
+static enum gzip_status inflate_header(struct isal *isal, struct gzip_buffers *buffers) {
     enum { AT_BLOCK = 128 }; /* flag of data_type, also set after a header */
     unsigned char none;
-    size_t given = stretch->n_in < MAX_BYTES ? stretch->n_in : MAX_BYTES;
+    size_t given = buffers->n_in < MAX_BYTES ? buffers->n_in : MAX_BYTES;
     z_stream *z = &isal->header;
-    z->next_in = stretch->in;
+    z->next_in = buffers->in;
     z->avail_in = (uInt)given;
     z->next_out = &none;
     z->avail_out = 0;
     int status = inflate(z, Z_BLOCK);
-    stretch->in += given - z->avail_in;
-    stretch->n_in -= given - z->avail_in;
+    buffers->in += given - z->avail_in;
+    buffers->n_in -= given - z->avail_in;
     isal->in_header = !(z->data_type & AT_BLOCK);
     return status == Z_OK || status == Z_BUF_ERROR ? GZIP_MORE
            : status == Z_MEM_ERROR                 ? GZIP_MEMORY
                                                    : GZIP_CORRUPT;
 }
 
-static enum gzip_status inflate_isal(void *state, struct gzip_stretch *stretch) {
+static enum gzip_status inflate_isal(void *state, struct gzip_buffers *buffers) {
     struct isal *isal = state;
     if (isal->in_header) {
-        enum gzip_status status = inflate_header(isal, stretch);
+        enum gzip_status status = inflate_header(isal, buffers);
         if (status != GZIP_MORE || isal->in_header) {
             return status;
         }
     }
     struct inflate_state *body = &isal->body;
-    size_t given = stretch->n_in < MAX_BYTES ? stretch->n_in : MAX_BYTES;
-    size_t room = stretch->n_out < MAX_BYTES ? stretch->n_out : MAX_BYTES;
-    body->next_in = (uint8_t *)(uintptr_t)stretch->in; /* ISA-L only reads it */
+    size_t given = buffers->n_in < MAX_BYTES ? buffers->n_in : MAX_BYTES;
+    size_t room = buffers->n_out < MAX_BYTES ? buffers->n_out : MAX_BYTES;
+    body->next_in = (uint8_t *)(uintptr_t)buffers->in; /* ISA-L only reads it */
     body->avail_in = (uint32_t)given;
-    body->next_out = stretch->out;
+    body->next_out = buffers->out;
     body->avail_out = (uint32_t)room;
     int status = isal_inflate(body);
     if (status < 0) { /* its counts may then have wrapped below 0 */
         return GZIP_CORRUPT;
     }
-    stretch->in += given - body->avail_in;
-    stretch->n_in -= given - body->avail_in;
-    stretch->out += room - body->avail_out;
-    stretch->n_out -= room - body->avail_out;
+    buffers->in += given - body->avail_in;
+    buffers->n_in -= given - body->avail_in;
+    buffers->out += room - body->avail_out;
+    buffers->n_out -= room - body->avail_out;
     return body->block_state == ISAL_BLOCK_FINISH ? GZIP_END : GZIP_MORE;
 }
 

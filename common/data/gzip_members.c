@@ -11,7 +11,7 @@ static const size_t MAX_TEXT = 1U << 16; /* maximum bytes of text of a member */
 static const size_t TRAILER = 8;
 
 struct member {
-    struct gzip_stretch stretch;
+    struct gzip_buffers buffers;
     bool valid;
 };
 
@@ -33,34 +33,35 @@ bool members_begin(const unsigned char *bytes, size_t n) {
            memcmp(bytes + 10, extra, sizeof extra) == 0;
 }
 
-/* Removes the first member from the stretch, if it is complete and its text fits. */
-static bool cut_member(struct gzip_stretch *stretch, struct gzip_stretch *member) {
-    if (!members_begin(stretch->in, stretch->n_in)) {
+/* *member = the first member of the buffers, which advance past it. False if it is incomplete or
+ * its text does not fit. */
+static bool cut_member(struct gzip_buffers *buffers, struct gzip_buffers *member) {
+    if (!members_begin(buffers->in, buffers->n_in)) {
         return false;
     }
-    size_t length = word16(stretch->in + 16) + 1;
-    if (length < MEMBERS_HEADER + TRAILER || length > stretch->n_in) {
+    size_t length = word16(buffers->in + 16) + 1;
+    if (length < MEMBERS_HEADER + TRAILER || length > buffers->n_in) {
         return false;
     }
-    const unsigned char *size = stretch->in + length - 4;
+    const unsigned char *size = buffers->in + length - 4;
     size_t text = word16(size) | word16(size + 2) << 16;
-    if (text == 0 || text > MAX_TEXT || text > stretch->n_out) {
+    if (text == 0 || text > MAX_TEXT || text > buffers->n_out) {
         return false;
     }
-    *member = (struct gzip_stretch){stretch->in, stretch->out, length, text};
-    stretch->in += length;
-    stretch->n_in -= length;
-    stretch->out += text;
-    stretch->n_out -= text;
+    *member = (struct gzip_buffers){buffers->in, buffers->out, length, text};
+    buffers->in += length;
+    buffers->n_in -= length;
+    buffers->out += text;
+    buffers->n_out -= text;
     return true;
 }
 
 static void unpack(void *argument, size_t task, size_t worker) {
     struct members *members = argument;
     struct member *member = &members->member[task];
-    const struct gzip_stretch *stretch = &member->stretch;
-    member->valid = members->engine->whole(members->states[worker], stretch->in, stretch->n_in,
-                                           stretch->out, stretch->n_out);
+    const struct gzip_buffers *buffers = &member->buffers;
+    member->valid = members->engine->whole(members->states[worker], buffers->in, buffers->n_in,
+                                           buffers->out, buffers->n_out);
 }
 
 int members_open(struct members **members, struct threads *threads, struct error *err) {
@@ -98,19 +99,19 @@ void members_close(struct members *members) {
     free(members);
 }
 
-bool members_unpack(struct members *members, struct gzip_stretch *stretch) {
-    struct gzip_stretch rest = *stretch;
+bool members_unpack(struct members *members, struct gzip_buffers *buffers) {
+    struct gzip_buffers rest = *buffers;
     size_t n = 0, valid = 0;
-    while (n < MAX_MEMBERS && cut_member(&rest, &members->member[n].stretch)) {
+    while (n < MAX_MEMBERS && cut_member(&rest, &members->member[n].buffers)) {
         n++;
     }
     threads_run(members->threads, n, unpack, members);
     for (; valid < n && members->member[valid].valid; valid++) {
-        const struct gzip_stretch *member = &members->member[valid].stretch;
-        stretch->in += member->n_in;
-        stretch->n_in -= member->n_in;
-        stretch->out += member->n_out;
-        stretch->n_out -= member->n_out;
+        const struct gzip_buffers *member = &members->member[valid].buffers;
+        buffers->in += member->n_in;
+        buffers->n_in -= member->n_in;
+        buffers->out += member->n_out;
+        buffers->n_out -= member->n_out;
     }
     return valid > 0;
 }

@@ -24,9 +24,9 @@ struct members;
 int members_open(struct members **members, struct threads *threads, struct error *err);
 void members_close(struct members *members);
 
-/* Decompresses members from stretch->in on, as many as are complete and have output space, and
+/* Decompresses members from buffers->in on, as many as are complete and have output space, and
  * advances both past the last member before the first corrupt one. Returns false if there was none:
  * the next member is then for a gzip_decompressor, which also finds out what is wrong with it. */
-bool members_unpack(struct members *members, struct gzip_stretch *stretch);
+bool members_unpack(struct members *members, struct gzip_buffers *buffers);
 
 #endif

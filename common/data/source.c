@@ -322,7 +322,7 @@ static int begin_member(struct source *source, bool *end, struct error *err) {
 }
 
 /* Decompresses whole members of known length. *any: there were some. */
-static int take_members(struct source *source, struct gzip_stretch *text, bool *any,
+static int take_members(struct source *source, struct gzip_buffers *text, bool *any,
                         struct error *err) {
     size_t n = source->raw_last - source->raw_first;
     if (source->buffer && n < source->raw_bytes / 2 && !source->end_of_file) {
@@ -356,7 +356,7 @@ static size_t bytes_to_cut(struct source *source) {
 }
 
 /* Decompresses some of the current member. */
-static int inflate_some(struct source *source, struct gzip_stretch *text, struct error *err) {
+static int inflate_some(struct source *source, struct gzip_buffers *text, struct error *err) {
     if (source->raw_first == source->raw_last) {
         if (!source->end_of_file && refill(source, err) < 0) {
             return -1;
@@ -381,7 +381,7 @@ static int inflate_some(struct source *source, struct gzip_stretch *text, struct
 
 static int read_gzip(struct source *source, char *text, size_t size, size_t *got,
                      struct error *err) {
-    struct gzip_stretch rest = {.out = (unsigned char *)text, .n_out = size};
+    struct gzip_buffers rest = {.out = (unsigned char *)text, .n_out = size};
     bool end = false;
     while (rest.n_out > 0 && !end) {
         bool any = false;

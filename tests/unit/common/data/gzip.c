@@ -73,22 +73,22 @@ static void inflate_all(const struct gzip_decompressor *engine, const unsigned c
     struct error err;
     void *inflater = engine->open(&err);
     CHECK(inflater, "%s", err.text);
-    struct gzip_stretch stretch = {.in = in, .out = to->text};
+    struct gzip_buffers buffers = {.in = in, .out = to->text};
     const unsigned char *end = in + n_in;
     to->status = GZIP_MORE;
     for (size_t idle = 0; to->status == GZIP_MORE && idle < 50;) {
-        size_t left = (size_t)(end - stretch.in);
-        size_t room = (size_t)(to->text + TEXT + 1 - stretch.out);
+        size_t left = (size_t)(end - buffers.in);
+        size_t room = (size_t)(to->text + TEXT + 1 - buffers.out);
         size_t given = pieces ? draw(draw(2) ? 20 : PACKED) + 1 : left;
         size_t space = pieces ? draw(draw(2) ? 20 : TEXT) + 1 : room;
-        stretch.n_in = given < left ? given : left;
-        stretch.n_out = space < room ? space : room;
-        const unsigned char *before = stretch.in, *text = stretch.out;
-        to->status = engine->inflate(inflater, &stretch);
-        idle = stretch.in == before && stretch.out == text ? idle + 1 : 0;
+        buffers.n_in = given < left ? given : left;
+        buffers.n_out = space < room ? space : room;
+        const unsigned char *before = buffers.in, *text = buffers.out;
+        to->status = engine->inflate(inflater, &buffers);
+        idle = buffers.in == before && buffers.out == text ? idle + 1 : 0;
     }
-    to->length = (size_t)(stretch.out - to->text);
-    to->left = (size_t)(end - stretch.in);
+    to->length = (size_t)(buffers.out - to->text);
+    to->left = (size_t)(end - buffers.in);
     engine->close(inflater);
 }
 
@@ -231,12 +231,12 @@ static size_t pack_told(unsigned char letter, size_t length, size_t off, unsigne
 static void check_taken(struct members *members, const unsigned char *in, size_t n, size_t n_out,
                         size_t n_in, const unsigned char *text, size_t length) {
     static unsigned char out[1 << 18];
-    struct gzip_stretch stretch = {.in = in, .out = out, .n_in = n, .n_out = n_out};
-    bool any = members_unpack(members, &stretch);
-    CHECK(any == (length > 0) && stretch.in == in + n_in && stretch.n_in == n - n_in &&
-              stretch.out == out + length && stretch.n_out == n_out - length,
-          "of %zu bytes %zu are taken, not %zu; text of %zu, not %zu", n, n - stretch.n_in, n_in,
-          n_out - stretch.n_out, length);
+    struct gzip_buffers buffers = {.in = in, .out = out, .n_in = n, .n_out = n_out};
+    bool any = members_unpack(members, &buffers);
+    CHECK(any == (length > 0) && buffers.in == in + n_in && buffers.n_in == n - n_in &&
+              buffers.out == out + length && buffers.n_out == n_out - length,
+          "of %zu bytes %zu are taken, not %zu; text of %zu, not %zu", n, n - buffers.n_in, n_in,
+          n_out - buffers.n_out, length);
     CHECK_TRUE(memcmp(out, text, length) == 0);
 }
 
