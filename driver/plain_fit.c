@@ -150,7 +150,7 @@ static bool is_always_late(void *context) {
     return true;
 }
 
-static const struct monitor expired_monitor = {.late = is_always_late};
+static const struct monitor expired_monitor = {.past_deadline = is_always_late};
 
 /* The zero solution (w = 0), from a problem without kernel matrix. */
 static struct plain_fit *fit_zero(const struct plain_fit_setup *setup, struct error *err) {

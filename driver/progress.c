@@ -34,10 +34,10 @@ void progress_close(struct progress *progress) {
 
 /* Prints the text between a prefix and a suffix. */
 static void print_text(const struct output_sink *sink, const char *before, const char *between,
-                       const char *behind, const char *format, va_list arguments) {
+                       const char *wrapped, const char *format, va_list arguments) {
     struct error shown; /* escapes control bytes of file names */
     error_set_list(&shown, ERROR_NONE, format, arguments);
-    output_sink_write(sink, "%s%s%s%s", before, between, shown.text, behind);
+    output_sink_write(sink, "%s%s%s%s", before, between, shown.text, wrapped);
 }
 
 static void show(struct progress *progress, double now, const char *format, va_list arguments) {
@@ -236,8 +236,8 @@ void watch_close(struct watch *watch) {
 struct monitor watch_monitor(struct watch *watch) {
     return (struct monitor){.context = watch,
                             .check = check,
-                            .late = is_late,
-                            .left = seconds_left,
+                            .past_deadline = is_late,
+                            .seconds_left = seconds_left,
                             .algorithm = set_algorithm,
-                            .most = watch->max_iterations};
+                            .max_iterations = watch->max_iterations};
 }

@@ -12,10 +12,11 @@
 
 /* Sharper rounding-error bounds are computed if the bounds exceed this fraction of the gap. */
 static const double SHARPEN = 0.1;
-/* Scaling factors 1 + x of f that are tried: x from MIN_STRETCH to MAX_STRETCH by factors of
+/* Scaling factors 1 + x of f that are tried: x from MIN_INCREMENT to MAX_INCREMENT by factors of
  * COARSE, then by factors of FINE between the neighbours of the best one. A factor is reported only
  * if it lowers the gap by at least the fraction MIN_GAIN. */
-static const double MIN_STRETCH = 1e-15, MAX_STRETCH = 0.1, COARSE = 8, FINE = 1.3, MIN_GAIN = 0.1;
+static const double MIN_INCREMENT = 1e-15, MAX_INCREMENT = 0.1, COARSE = 8, FINE = 1.3,
+                    MIN_GAIN = 0.1;
 
 /* The row of the data, from 0, with the largest norm bound; norm_bound (n). */
 static size_t largest_row(const struct problem *problem, const double *norm_bound) {
@@ -295,17 +296,20 @@ static int compute_bounds(struct certify *certify, struct inputs *inputs,
     if (certify_evaluate_loss(certify, &inputs->f, family, loss, err) < 0) {
         return -1;
     }
-    double norm = f->norm + f->rounding + inputs->f_shift;
-    double dual_norm = g->norm + g->rounding + inputs->g_shift;
-    certificate->primal = (0.5 * not_below_zero(norm) + loss[0] + loss[1]) * (1 + 4 * CERTIFY_UNIT);
+    double squared_norm = f->squared_norm + f->rounding + inputs->f_shift;
+    double dual_squared_norm = g->squared_norm + g->rounding + inputs->g_shift;
+    certificate->primal =
+        (0.5 * not_below_zero(squared_norm) + loss[0] + loss[1]) * (1 + 4 * CERTIFY_UNIT);
     certificate->primal += certificate->primal > 0 ? 4 * CERTIFY_UNDERFLOW : 0;
-    double bound = family->linear - family->linear_rounding - 0.5 * not_below_zero(dual_norm);
-    bound -= 4 * CERTIFY_UNIT * (fabs(family->linear) + fabs(dual_norm)) + 4 * CERTIFY_UNDERFLOW;
+    double bound =
+        family->linear - family->linear_rounding - 0.5 * not_below_zero(dual_squared_norm);
+    bound -=
+        4 * CERTIFY_UNIT * (fabs(family->linear) + fabs(dual_squared_norm)) + 4 * CERTIFY_UNDERFLOW;
     certificate->dual = fmax(0, bound);
-    certificate->norm = sqrt(fmax(0, f->norm));
+    certificate->norm = sqrt(fmax(0, f->squared_norm));
     certificate->certified = certify->definite;
     certificate->score_error = f->score_error;
-    certificate->constant_scores = certify->pair ? f->norm == 0 : !f->varies;
+    certificate->constant_scores = certify->pair ? f->squared_norm == 0 : !f->varies;
     certificate->zero_is_better = !(certificate->primal <= family->zero_primal);
     certificate->primal = fmin(certificate->primal, family->zero_primal);
     certificate->rounding = loss[1] + family->linear_rounding +
@@ -357,14 +361,14 @@ static int primal_at(const struct certify *certify, const struct inputs *inputs,
         loss += value + rounding;
         first += m;
     } while (first < n);
-    *primal = t * t / 2 * (f->norm + f->rounding + inputs->f_shift) +
+    *primal = t * t / 2 * (f->squared_norm + f->rounding + inputs->f_shift) +
               cluster_total(certify->map->cluster, loss);
     return 0;
 }
 
-/* The best scaling factor so far, 1 + stretch, and its primal. */
+/* The best scaling factor so far, 1 + increment, and its primal. */
 struct scaling {
-    double stretch, primal;
+    double increment, primal;
 };
 
 /* Tries the scaling factors 1 + x, x = from, from * factor, ... below `to`. Ends where the norm
@@ -372,14 +376,15 @@ struct scaling {
 static int try_scalings(const struct certify *certify, const struct inputs *inputs, const double *s,
                         double from, double to, double factor, double *scaled, struct scaling *best,
                         struct error *err) {
-    double norm = fmax(0, inputs->f.norm + inputs->f.rounding + inputs->f_shift), primal;
-    for (double stretch = from;
-         stretch < to && (1 + stretch) * (1 + stretch) * norm / 2 < best->primal;
-         stretch *= factor) {
-        if (primal_at(certify, inputs, s, 1 + stretch, scaled, &primal, err) < 0) {
+    double squared_norm = fmax(0, inputs->f.squared_norm + inputs->f.rounding + inputs->f_shift),
+           primal;
+    for (double increment = from;
+         increment < to && (1 + increment) * (1 + increment) * squared_norm / 2 < best->primal;
+         increment *= factor) {
+        if (primal_at(certify, inputs, s, 1 + increment, scaled, &primal, err) < 0) {
             return -1;
         }
-        *best = primal < best->primal ? (struct scaling){stretch, primal} : *best;
+        *best = primal < best->primal ? (struct scaling){increment, primal} : *best;
     }
     return 0;
 }
@@ -408,14 +413,14 @@ static int find_scaling(const struct certify *certify, const struct inputs *inpu
     struct scaling best = {0, certificate->primal -
                                   MIN_GAIN * (certificate->primal - certificate->dual)};
     if (status == 0) {
-        status =
-            try_scalings(certify, inputs, s, MIN_STRETCH, MAX_STRETCH, COARSE, scaled, &best, err);
+        status = try_scalings(certify, inputs, s, MIN_INCREMENT, MAX_INCREMENT, COARSE, scaled,
+                              &best, err);
     }
     if (status == 0) {
-        status = try_scalings(certify, inputs, s, best.stretch / COARSE * FINE,
-                              best.stretch * COARSE, FINE, scaled, &best, err);
+        status = try_scalings(certify, inputs, s, best.increment / COARSE * FINE,
+                              best.increment * COARSE, FINE, scaled, &best, err);
     }
-    certificate->scaling = 1 + best.stretch;
+    certificate->scaling = 1 + best.increment;
     free(scaled);
     free(own);
     return status;

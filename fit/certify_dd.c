@@ -63,7 +63,7 @@ static int store_scores(const struct certify *certify, const struct columns *col
     struct certify_evaluation *out = columns->of;
     const double *b = out->function->weights;
     size_t n = certify->map->n, k = out->k;
-    struct dd norm = correction;
+    struct dd squared_norm = correction;
     double magnitude = fabs(correction.hi), size = 0, largest = 0;
     free(out->error);
     out->error = memory_array(n, sizeof *out->error, "a certificate", err);
@@ -76,7 +76,7 @@ static int store_scores(const struct certify *certify, const struct columns *col
     for (size_t j = 0; j < n * k; j++) {
         struct dd score = s[j / k * columns->stride + columns->first + j % k];
         struct dd term = dd_multiply(score, (struct dd){b[j], 0});
-        norm = dd_add(norm, term);
+        squared_norm = dd_add(squared_norm, term);
         magnitude += fabs(term.hi);
         size += fabs(b[j]);
         if (out->s) {
@@ -87,8 +87,8 @@ static int store_scores(const struct certify *certify, const struct columns *col
         out->error[i] =
             CERTIFY_UP * (factor * certify->norm_bound[i] * largest + KERNEL_MIN_ERROR_DD * size);
     }
-    out->norm = norm.hi;
-    out->summing = CERTIFY_UP * (CERTIFY_UNIT * fabs(norm.hi) +
+    out->squared_norm = squared_norm.hi;
+    out->summing = CERTIFY_UP * (CERTIFY_UNIT * fabs(squared_norm.hi) +
                                  4 * ((double)n * (double)k + 2) * UNIT * magnitude);
     out->is_dd = true;
     out->biased = false;

@@ -60,7 +60,7 @@ static int evaluate_norm(const struct certify *certify, struct certify_evaluatio
     }
     for (size_t c = 0; c < k; c++) {
         double last = certify->constant > 0 && f->bias ? f->bias[c] / certify->constant : 0;
-        out->norm += square[c] + last * last;
+        out->squared_norm += square[c] + last * last;
     }
     free(square);
     return 0;
@@ -75,9 +75,10 @@ static int evaluate_weights(const struct certify *certify, const struct certify_
     if (!same && evaluate_norm(certify, out, err) < 0) {
         return -1;
     }
-    out->norm = same ? same->norm : out->norm;
-    double terms = (double)certify->map->dimension + (double)k + 4, exact = sqrt(out->norm);
-    out->rounding = terms * CERTIFY_UNIT * out->norm + (2 * exact + f->norm_error) * f->norm_error;
+    out->squared_norm = same ? same->squared_norm : out->squared_norm;
+    double terms = (double)certify->map->dimension + (double)k + 4, exact = sqrt(out->squared_norm);
+    out->rounding =
+        terms * CERTIFY_UNIT * out->squared_norm + (2 * exact + f->norm_error) * f->norm_error;
     out->factor = certify->factor + 2 * CERTIFY_UNIT;
     const double *largest = same ? same->feature_max : out->feature_max;
     bool last = certify->constant > 0 && f->bias && array_largest(f->bias, k) > 0;
@@ -104,7 +105,7 @@ void certify_set_rounding(const struct certify *certify, struct certify_evaluati
     }
     out->rounding += out->summing;
     if (out->coefficient_error > 0) {
-        double norm = sqrt(fmax(0, out->norm + out->rounding));
+        double norm = sqrt(fmax(0, out->squared_norm + out->rounding));
         out->rounding +=
             (double)k * out->coefficient_error * (2 * norm + (double)k * out->coefficient_error);
         out->largest += out->coefficient_error;
@@ -126,7 +127,7 @@ static void correct_bias(const struct certify *certify, struct certify_evaluatio
         double difference = bias - square * sum, rounding = ((double)n + 4) * CERTIFY_UNIT * size;
         if (fabs(difference) >
             square * rounding) { /* else the error factor of the scores covers it */
-            out->norm += bias * (difference / square);
+            out->squared_norm += bias * (difference / square);
             out->summing += fabs(bias) * (rounding + 8 * CERTIFY_UNIT * (fabs(bias) / square));
         }
     }
@@ -149,7 +150,7 @@ static int evaluate_coefficients(const struct certify *certify, const double *s,
             double b = f->weights[i * k + c], term = b * s[i * k + c];
             any = any || b != 0;
             out->column[c] += fabs(b) * norm_bound[i];
-            out->norm += term;
+            out->squared_norm += term;
             out->summing += ((double)n * (double)k + 2) * CERTIFY_UNIT * fabs(term);
         }
         out->coefficient_error += own_error * norm_bound[i];

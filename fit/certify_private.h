@@ -33,13 +33,13 @@ struct certify {
 /* A function evaluated at the rows, with error bounds. */
 struct certify_evaluation {
     const struct certify_function *function;
-    size_t k;                 /* its outputs */
-    double *s;                /* (n, k) scores without a free bias; NULL: not stored */
-    double *column;           /* kernels: (k) sum_i |b_ic| norm_bound_i */
-    double norm, rounding;    /* |f|^2 and its rounding-error bound */
-    double summing;           /* kernels: the part of `rounding` due to the sum of |f|^2 */
-    double coefficient_error; /* sum of the errors of coefficients times norm bounds */
-    double largest;           /* kernels: the largest of column */
+    size_t k;                      /* its outputs */
+    double *s;                     /* (n, k) scores without a free bias; NULL: not stored */
+    double *column;                /* kernels: (k) sum_i |b_ic| norm_bound_i */
+    double squared_norm, rounding; /* |f|^2 and its rounding-error bound */
+    double summing;                /* kernels: the part of `rounding` due to the sum of |f|^2 */
+    double coefficient_error;      /* sum of the errors of coefficients times norm bounds */
+    double largest;                /* kernels: the largest of column */
     double factor; /* the error of a score of row i is at feature_max factor norm_bound_i largest */
     double
         *error; /* (n) bound of each score's error from the entrywise bounds; NULL: not computed */

@@ -1,8 +1,8 @@
 /* A convex risk R in score space: the sum of losses that a family adds to 1/2 |f|^2.
  *
- * This table is all that cutting planes and conditional gradient know of a family. A cutting plane
- * is a subgradient g of R with its offset o: R(s) >= g's + o. For any convex combination mu of
- * planes, D = C sum mu_t o_t - C^2/2 |sum mu_t A'g_t|^2 is a lower bound on the primal. */
+ * These functions are all that cutting planes and conditional gradient know of a family. A cutting
+ * plane is a subgradient g of R with its offset o: R(s) >= g's + o. For any convex combination mu
+ * of planes, D = C sum mu_t o_t - C^2/2 |sum mu_t A'g_t|^2 is a lower bound on the primal. */
 #ifndef FIT_RISK_H
 #define FIT_RISK_H
 

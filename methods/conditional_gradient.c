@@ -57,15 +57,15 @@ static int iterate(const struct score_map *map, const struct risk *risk,
                    const struct conditional *how, const struct monitor *monitor,
                    struct state *state, struct fit *fit, struct error *err) {
     size_t n = map->n, d = map->dimension;
-    double e = 0, first = 0, norm = 0, best = -INFINITY;
+    double e = 0, first = 0, squared_norm = 0, best = -INFINITY;
     int stalled = 0;
     struct progress progress = {INFINITY, 0};
     struct risk_rounding vertex = {0}, *sum = &fit->rounding;
     for (;;) {
         double offset;
         double value = risk->cut(risk->context, state->s, state->g, &offset);
-        fit->primal = 0.5 * norm + how->cost * value;
-        fit->dual = e - 0.5 * norm;
+        fit->primal = 0.5 * squared_norm + how->cost * value;
+        fit->dual = e - 0.5 * squared_norm;
         fit->dual_offset = e;
         double gain = fit->primal - fit->dual;
         if (!isfinite(gain)) {
@@ -107,7 +107,7 @@ static int iterate(const struct score_map *map, const struct risk *risk,
         sum->offset += step * (vertex.offset - sum->offset) + 4 * DBL_EPSILON * offset;
         sum->gradient += step * (vertex.gradient - sum->gradient) + 4 * DBL_EPSILON * vertex.size;
         sum->size = fmax(sum->size, vertex.size);
-        norm = array_dot(state->weights, map->primal ? state->weights : state->s, d);
+        squared_norm = array_dot(state->weights, map->primal ? state->weights : state->s, d);
     }
 }
 

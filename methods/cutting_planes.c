@@ -49,7 +49,7 @@ struct cutting_planes {
     double *points;      /* the block of the best iterate, the master's point, and work arrays */
     double *best_weights, *master_weights;                      /* (dimension) */
     double *best_s, *best_g, *master_s, *direction, *trial, *g; /* (n) */
-    double best_risk, best_norm;
+    double best_risk, best_squared_norm;
 };
 
 static size_t dimension(const struct cutting_planes *planes) {
@@ -57,7 +57,8 @@ static size_t dimension(const struct cutting_planes *planes) {
 }
 
 /* |f|^2 of weights with scores s. */
-static double norm(const struct cutting_planes *planes, const double *weights, const double *s) {
+static double squared_norm(const struct cutting_planes *planes, const double *weights,
+                           const double *s) {
     const double *other = planes->map->primal ? weights : s;
     return array_dot(weights, other, dimension(planes));
 }
@@ -225,7 +226,7 @@ static int solve_master(struct cutting_planes *planes, double cost, double toler
     if (map->primal && map->scores(map, planes->master_weights, planes->master_s, err) < 0) {
         return -1;
     }
-    *dual = offset - 0.5 * norm(planes, planes->master_weights, planes->master_s);
+    *dual = offset - 0.5 * squared_norm(planes, planes->master_weights, planes->master_s);
     return 0;
 }
 
@@ -240,16 +241,16 @@ static int step_and_cut(struct cutting_planes *planes, double cost, double toler
     double cross =
         array_dot(planes->best_weights, map->primal ? planes->master_weights : planes->master_s,
                   map->dimension);
-    double master_norm = norm(planes, planes->master_weights, planes->master_s);
+    double master_squared_norm = squared_norm(planes, planes->master_weights, planes->master_s);
     struct linesearch search = {
         .risk = planes->risk,
         .cluster = map->cluster,
         .cost = cost,
         .s = planes->best_s,
         .d = planes->direction,
-        .norm = planes->best_norm,
-        .mixed = cross - planes->best_norm,
-        .curvature = fmax(0, master_norm - 2 * cross + planes->best_norm),
+        .squared_norm = planes->best_squared_norm,
+        .mixed = cross - planes->best_squared_norm,
+        .curvature = fmax(0, master_squared_norm - 2 * cross + planes->best_squared_norm),
         .value = planes->best_risk,
         .slope = cluster_total(map->cluster, array_dot(planes->best_g, planes->direction, n)),
         .first = 1,
@@ -265,7 +266,7 @@ static int step_and_cut(struct cutting_planes *planes, double cost, double toler
         array_add(planes->best_s, found.theta, planes->direction, n);
         planes->best_risk = found.value;
         memcpy(planes->best_g, planes->g, n * sizeof *planes->g);
-        planes->best_norm = norm(planes, planes->best_weights, planes->best_s);
+        planes->best_squared_norm = squared_norm(planes, planes->best_weights, planes->best_s);
     }
     for (size_t i = 0; i < n; i++) {
         planes->trial[i] = planes->best_s[i] + CUT_AT * (planes->master_s[i] - planes->best_s[i]);
@@ -312,7 +313,7 @@ int cutting_planes_solve(struct cutting_planes *planes, double cost, double epsi
     *fit = (struct fit){0};
     double best_gap = INFINITY;
     int stalled = 0, unsolved = 0;
-    double primal = 0.5 * planes->best_norm + cost * planes->best_risk, dual = 0;
+    double primal = 0.5 * planes->best_squared_norm + cost * planes->best_risk, dual = 0;
     for (;;) {
         planes->iteration++;
         fit->iterations++;
@@ -321,7 +322,7 @@ int cutting_planes_solve(struct cutting_planes *planes, double cost, double epsi
         if (solve_master(planes, cost, tolerance, &dual, &solved, err) < 0) {
             return -1;
         }
-        primal = 0.5 * planes->best_norm + cost * planes->best_risk;
+        primal = 0.5 * planes->best_squared_norm + cost * planes->best_risk;
         if (!isfinite(primal) || !isfinite(dual)) {
             return stop_overflow(err);
         }

@@ -20,7 +20,7 @@ struct point {
 };
 
 static double quadratic(const struct linesearch *search, double theta) {
-    return 0.5 * (search->norm + theta * (2 * search->mixed + theta * search->curvature));
+    return 0.5 * (search->squared_norm + theta * (2 * search->mixed + theta * search->curvature));
 }
 
 static double primal(const struct linesearch *search, const struct point *point) {

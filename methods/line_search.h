@@ -12,11 +12,11 @@ struct linesearch {
     const struct risk *risk;
     struct cluster *cluster; /* processes over which the scores are distributed; NULL: one */
     double cost;
-    const double *s, *d;           /* (n) scores at 0 and their direction */
-    double norm, mixed, curvature; /* |f|^2, <f, h>, |h|^2 */
-    double value, slope;           /* R and R' = g'd at theta = 0, known on entry */
-    double first;                  /* first trial, > 0 */
-    double *trial, *g;             /* (n) on return: scores and subgradient at theta */
+    const double *s, *d;                   /* (n) scores at 0 and their direction */
+    double squared_norm, mixed, curvature; /* |f|^2, <f, h>, |h|^2 */
+    double value, slope;                   /* R and R' = g'd at theta = 0, known on entry */
+    double first;                          /* first trial, > 0 */
+    double *trial, *g;                     /* (n) on return: scores and subgradient at theta */
 };
 
 struct linesearch_result {

@@ -12,15 +12,15 @@ static const double TARGET_FRACTION = 0.3;
  * to a new minimum. */
 static const double MIN_GAP_FALL = 1e-4, MIN_RESIDUAL_FALL = 0.5;
 
-/* The state of the schedule of mu. */
-struct schedule {
+/* The present state of the schedule of mu. */
+struct mu_state {
     double factor, min_factor; /* of mu: for the next predictor step, and its minimum */
     int corrections;           /* corrector steps since the last one */
 };
 
 static int evaluate(struct huber_path *path, struct error *err) {
-    struct huber_point *point = &path->at;
-    if (path->steps->look(path->context, path, point, err) < 0) {
+    struct huber_point *point = &path->point;
+    if (path->steps->evaluate(path->context, path, point, err) < 0) {
         return -1;
     }
     if (point->dual > path->dual) {
@@ -43,13 +43,13 @@ static bool is_reached(const struct huber_path *path) {
 /* True if at most the fraction `part` of the gap is due to the residual, and the rest to the
  * smoothing. */
 static bool is_smooth(const struct huber_path *path, double part) {
-    return path->at.residual < part * (path->at.primal - path->at.dual);
+    return path->point.residual < part * (path->point.primal - path->point.dual);
 }
 
 /* Computes the Newton step. If there is none, sets path->reason, which ends the path. */
-static int find_step(struct huber_path *path, double band, struct error *err) {
+static int find_step(struct huber_path *path, double region_mu, struct error *err) {
     bool found = true;
-    if (path->steps->step(path->context, path, band, &found, err) < 0) {
+    if (path->steps->step(path->context, path, region_mu, &found, err) < 0) {
         return -1;
     }
     path->reason = found                                  ? STOP_REACHED
@@ -74,7 +74,7 @@ static int search(struct huber_path *path, struct error *err) {
 /* Moves along a predictor step from mu = `from` to the current mu, halved until it stays near the
  * path. *length: the fraction taken. */
 static int move(struct huber_path *path, double from, double *length, struct error *err) {
-    const struct huber_schedule *pace = path->pace;
+    const struct huber_schedule *schedule = path->schedule;
     double to = path->mu, moved_so_far = 0;
     for (*length = 1;; *length *= 0.5) {
         path->steps->move(path->context, *length - moved_so_far);
@@ -83,43 +83,46 @@ static int move(struct huber_path *path, double from, double *length, struct err
         if (evaluate(path, err) < 0) {
             return -1;
         }
-        if (is_smooth(path, pace->far) || *length < pace->shortest || is_reached(path)) {
+        if (is_smooth(path, schedule->max_residual) || *length < schedule->min_length ||
+            is_reached(path)) {
             return 0;
         }
     }
 }
 
-static int predict(struct huber_path *path, struct schedule *schedule, struct error *err) {
-    const struct huber_schedule *pace = path->pace;
-    const struct huber_point *point = &path->at;
+static int predict(struct huber_path *path, struct mu_state *state, struct error *err) {
+    const struct huber_schedule *schedule = path->schedule;
+    const struct huber_point *point = &path->point;
     double smoothing = point->primal - point->dual - point->residual; /* proportional to mu */
     double target_factor = TARGET_FRACTION * path->epsilon * point->primal / smoothing;
-    double band = path->mu, length = 1;
-    path->mu = fmax(band * fmin(fmax(schedule->factor, target_factor), pace->most), pace->least);
-    if (path->steps->lower(path->context, band, path->mu, err) < 0 ||
-        find_step(path, band, err) < 0) {
+    double region_mu = path->mu, length = 1;
+    path->mu = fmax(region_mu * fmin(fmax(state->factor, target_factor), schedule->max_factor),
+                    schedule->min_mu);
+    if (path->steps->lower_mu(path->context, region_mu, path->mu, err) < 0 ||
+        find_step(path, region_mu, err) < 0) {
         return -1;
     }
     if (path->reason) {
         return 0;
     }
-    int status = path->steps->move ? move(path, band, &length, err) : search(path, err);
+    int status = path->steps->move ? move(path, region_mu, &length, err) : search(path, err);
     bool full = length == 1;
-    schedule->factor =
-        fmax(full ? schedule->factor * pace->careful : pace->careful, schedule->min_factor);
-    schedule->corrections = 0;
+    state->factor = fmax(full ? state->factor * schedule->default_factor : schedule->default_factor,
+                         state->min_factor);
+    state->corrections = 0;
     return status;
 }
 
-static int correct(struct huber_path *path, struct schedule *schedule, struct error *err) {
-    const struct huber_schedule *pace = path->pace;
+static int correct(struct huber_path *path, struct mu_state *state, struct error *err) {
+    const struct huber_schedule *schedule = path->schedule;
     if (!path->steps->move) {
-        schedule->factor = pace->careful;
-    } else if (path->kinks && ++schedule->corrections > pace->corrections) { /* raise mu */
-        schedule->corrections = 0;
-        schedule->min_factor = schedule->factor =
-            fmin(schedule->min_factor * pace->back, pace->most);
-        path->mu *= pace->back;
+        state->factor = schedule->default_factor;
+    } else if (path->piecewise_linear &&
+               ++state->corrections > schedule->max_corrections) { /* raise mu */
+        state->corrections = 0;
+        state->min_factor = state->factor =
+            fmin(state->min_factor * schedule->increase, schedule->max_factor);
+        path->mu *= schedule->increase;
         if (evaluate(path, err) < 0) {
             return -1;
         }
@@ -131,8 +134,9 @@ static int correct(struct huber_path *path, struct schedule *schedule, struct er
 }
 
 int huber_path_run(struct huber_path *path, struct error *err) {
-    const struct huber_schedule *pace = path->pace;
-    struct schedule schedule = {.factor = pace->careful, .min_factor = pace->bold};
+    const struct huber_schedule *schedule = path->schedule;
+    struct mu_state state = {.factor = schedule->default_factor,
+                             .min_factor = schedule->min_factor};
     double best_gap = INFINITY, min_mu = INFINITY, best_residual = INFINITY;
     int stalled = 0;
     path->reason = STOP_REACHED;
@@ -148,19 +152,19 @@ int huber_path_run(struct huber_path *path, struct error *err) {
         }
         /* if mu may also rise, a new minimum of it is progress */
         bool new_min = path->mu < min_mu;
-        bool residual_fell = path->at.residual < best_residual * (1 - MIN_RESIDUAL_FALL);
+        bool residual_fell = path->point.residual < best_residual * (1 - MIN_RESIDUAL_FALL);
         bool progress =
             residual_fell || gap < best_gap * (1 - MIN_GAP_FALL) || (new_min && path->steps->move);
         stalled = progress ? 0 : stalled + 1;
-        best_residual = residual_fell || new_min ? path->at.residual : best_residual;
+        best_residual = residual_fell || new_min ? path->point.residual : best_residual;
         best_gap = fmin(best_gap, gap);
         min_mu = fmin(min_mu, path->mu);
-        bool smooth = path->kinks && is_smooth(path, pace->near);
-        if (stalled >= pace->patience || (smooth && path->mu <= pace->least)) {
+        bool smooth = path->piecewise_linear && is_smooth(path, schedule->predictor_residual);
+        if (stalled >= schedule->patience || (smooth && path->mu <= schedule->min_mu)) {
             path->reason = STOP_ROUNDING;
             return 0;
         }
-        if ((smooth ? predict : correct)(path, &schedule, err) < 0) {
+        if ((smooth ? predict : correct)(path, &state, err) < 0) {
             return -1;
         }
     }
@@ -176,8 +180,8 @@ int huber_path_choose_mu(struct huber_path *path, double first, double factor, d
         if (evaluate(path, err) < 0) {
             return -1;
         }
-        if (path->at.dual > *dual) {
-            *dual = path->at.dual;
+        if (path->point.dual > *dual) {
+            *dual = path->point.dual;
             best_mu = mu;
         } else if (factor > 1) {
             break;

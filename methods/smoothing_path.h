@@ -30,19 +30,21 @@ struct huber_point {
     double residual;     /* of the smoothed problem: half the squared norm of its gradient */
 };
 
-/* The schedule of mu. A predictor step multiplies mu by `careful`; after successive full steps by
- * its powers. */
+/* The settings of a problem's path. Residuals are those of struct huber_point, relative to the gap
+ * (primal - dual) of the same point; mu has the unit of the margin u. */
 struct huber_schedule {
-    double near; /* mu is lowered if the residual is below this fraction of the gap */
-    double careful, bold, most; /* factors of mu: default, smallest, largest */
-    double least;               /* the smallest mu, where rounding of u / mu ends the path */
+    double predictor_residual; /* below this residual a predictor step lowers mu */
+    /* factor by which a predictor step multiplies mu; after successive full steps its powers */
+    double default_factor;
+    double min_factor, max_factor; /* bounds of the factor: the fastest and the slowest decrease */
+    double min_mu;                 /* where rounding of u / mu ends the path */
     int patience; /* iterations without a better gap after which the path has stalled */
 
     /* If the problem has `move`: */
-    double far; /* a predictor step is halved while the residual exceeds this fraction of the gap */
-    double shortest; /* and the step is not shorter than this */
-    int corrections; /* corrector steps at one mu; after more of them mu is raised */
-    double back;     /* by this factor, then lowered in shorter steps */
+    double max_residual; /* above this residual a predictor step is halved, */
+    double min_length;   /* unless it is shorter than this fraction of the whole step */
+    int max_corrections; /* corrector steps at one mu, after which mu is raised */
+    double increase;     /* factor by which it is raised; smaller decreases follow */
 };
 
 struct huber_path;
@@ -51,18 +53,19 @@ struct huber_path;
  * path, read-only. Functions return 0, or -1 with err set. */
 struct huber_steps {
     /* Computes bounds and residual at the current point, for the smoothing path->mu. */
-    int (*look)(void *context, const struct huber_path *path, struct huber_point *at,
-                struct error *err);
+    int (*evaluate)(void *context, const struct huber_path *path, struct huber_point *point,
+                    struct error *err);
     /* The evaluated point has the best primal so far, or its alpha the best dual: store it.
      * store_dual may be NULL. */
     void (*store_primal)(void *context);
     void (*store_dual)(void *context);
-    /* Changes the gradient to that of `mu`, with the smoothed region of the current mu, `band`. */
-    int (*lower)(void *context, double band, double mu, struct error *err);
+    /* For a predictor step: changes the gradient to that of `mu`, with the smoothed region of the
+     * current mu, region_mu. */
+    int (*lower_mu)(void *context, double region_mu, double mu, struct error *err);
     /* Computes the Newton step for the current gradient and the Hessian of path->mu, with the
-     * smoothed region of mu = `band`. *found = false if rounding leaves no Hessian that can be
+     * smoothed region of region_mu. *found = false if rounding leaves no Hessian that can be
      * factored, or the deadline has passed. */
-    int (*step)(void *context, const struct huber_path *path, double band, bool *found,
+    int (*step)(void *context, const struct huber_path *path, double region_mu, bool *found,
                 struct error *err);
     /* Line search along the step for path->mu. *moved = false if it makes no progress. */
     int (*search)(void *context, const struct huber_path *path, bool *moved, struct error *err);
@@ -76,16 +79,16 @@ struct huber_steps {
 struct huber_path {
     const struct huber_steps *steps;
     void *context;
-    const struct huber_schedule *pace;
+    const struct huber_schedule *schedule;
     const struct monitor *monitor;
-    double epsilon;
-    bool kinks; /* the loss is piecewise linear, and smoothed by mu */
-    double mu;
+    double epsilon;        /* target of the relative gap */
+    bool piecewise_linear; /* the loss is smoothed by mu; false: it is smooth, mu is constant */
+    double mu;             /* the current smoothing */
 
-    struct huber_point at;   /* of the last evaluation */
-    double primal, dual;     /* the best bounds; initially INFINITY, and of a stored dual point */
-    uint64_t iterations;     /* corrector and predictor steps, over all runs */
-    enum stop_reason reason; /* of the last run */
+    struct huber_point point; /* of the last evaluation */
+    double primal, dual;      /* the best bounds; initially INFINITY, and of a stored dual point */
+    uint64_t iterations;      /* corrector and predictor steps, over all runs */
+    enum stop_reason reason;  /* of the last run */
 };
 
 /* Iterates from the current point and mu until the relative gap of the best bounds is epsilon, or

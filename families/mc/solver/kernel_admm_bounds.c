@@ -29,7 +29,7 @@ static void take_primal(struct mc_admm *admm, const double *U, double epsilon) {
     struct mc_kernel *kernel = admm->kernel;
     double *F = kernel->F;
     kernel->F = admm->method.S;
-    kernel->norm = array_dot(U, admm->method.S, admm->n * admm->k);
+    kernel->squared_norm = array_dot(U, admm->method.S, admm->n * admm->k);
     kernel->dual = admm->dual;
     mc_kernel_primal(kernel, epsilon);
     kernel->F = F;
@@ -52,9 +52,9 @@ static int take_dual(struct mc_admm *admm, const struct mc_alpha *alpha, const d
                     ? 0
                     : kernel->cap[kernel->task->y[i]] * mc_max_alpha_sum(&kernel->task->shape);
     }
-    double norm = array_dot(B, admm->method.S, admm->n * admm->k);
-    double scale = norm > sum ? sum / norm : 1;
-    double dual = rest + scale * sum - scale * scale * norm / 2;
+    double squared_norm = array_dot(B, admm->method.S, admm->n * admm->k);
+    double scale = squared_norm > sum ? sum / squared_norm : 1;
+    double dual = rest + scale * sum - scale * scale * squared_norm / 2;
     if (!(dual > admm->dual)) {
         return 0;
     }

@@ -51,7 +51,8 @@ static double losses(void *context, double theta, double *slope) {
 }
 
 void mc_kernel_primal(struct mc_kernel *kernel, double epsilon) {
-    struct mc_line line = {.norm = kernel->norm, .losses = losses, .context = kernel};
+    struct mc_line line = {
+        .squared_norm = kernel->squared_norm, .losses = losses, .context = kernel};
     double target = kernel->dual / (1 - epsilon);
     kernel->scale = mc_rescale(&line, target, target - kernel->dual, &kernel->primal);
 }
@@ -60,12 +61,12 @@ void mc_kernel_primal(struct mc_kernel *kernel, double epsilon) {
 static int bounds(struct mc_kernel *kernel, double epsilon, struct error *err) {
     const struct mc_task *task = kernel->task;
     double sum = 0;
-    kernel->norm = array_dot(kernel->B, kernel->F, kernel->n * kernel->k);
+    kernel->squared_norm = array_dot(kernel->B, kernel->F, kernel->n * kernel->k);
     for (size_t i = 0; i < kernel->n; i++) {
         sum += kernel->q[i] > 0 ? mc_alpha_sum(&kernel->alpha, i)
                                 : kernel->cap[task->y[i]] * mc_max_alpha_sum(&task->shape);
     }
-    kernel->dual = sum - kernel->norm / 2;
+    kernel->dual = sum - kernel->squared_norm / 2;
     mc_kernel_primal(kernel, epsilon);
     return isfinite(kernel->primal) ? 0 : stop_overflow(err);
 }

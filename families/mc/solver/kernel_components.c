@@ -160,11 +160,13 @@ int mc_kernel_components_solve(const struct components *components, struct mc_ke
         size_t m = components->start[p + 1] - components->start[p];
         struct monitor inner = {.context = &component_monitor,
                                 .check = check,
-                                .late = is_late,
-                                .left = seconds_left,
+                                .past_deadline = is_late,
+                                .seconds_left = seconds_left,
                                 .algorithm = set_algorithm};
-        if (monitor && monitor->most > 0) { /* at least 1, as 0 means no limit */
-            inner.most = monitor->most > whole.iterations ? monitor->most - whole.iterations : 1;
+        if (monitor && monitor->max_iterations > 0) { /* at least 1, as 0 means no limit */
+            inner.max_iterations = monitor->max_iterations > whole.iterations
+                                       ? monitor->max_iterations - whole.iterations
+                                       : 1;
         }
         struct mc_fit own = {0};
         struct component component;

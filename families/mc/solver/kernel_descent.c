@@ -15,31 +15,33 @@ enum {
     FIRST_SET = 1024, /* rows of the first working set, */
     FIRST_PART = 60,  /* or 1/60 of all, if that is more */
     MAX_SET = 14000,  /* rows of the largest set at first; its matrix in float has 784 MB */
-    PATIENCE = 8,     /* solved working sets without PROGRESS until the descent has stalled; */
-    SOLVED = 8,       /* an unsolved working set counts as 1/8 of a solved one, */
-    ACTIVE_SET_ITERATION = 2 /* an active-set iteration as 2/8 */
+    /* The descent has stalled after 8 solved working sets without progress. An unsolved working set
+     * counts as 1/8 of a solved one, an active-set iteration as 2/8. */
+    PATIENCE = 8,
+    SOLVED_COUNT = 8,
+    ACTIVE_SET_COUNT = 2
 };
 
 /* Relative decrease of primal - dual that counts as progress. */
-static const double PROGRESS = 0.05;
+static const double MIN_FALL = 0.05;
 /* An increase of the dual by this part of primal - dual is progress too: with more support vectors
  * than a working set holds, the primal falls late (sets of a third of them: 2e-5 a set). */
 static const double MIN_RISE = 1e-5;
-/* An increase of the dual by this part of itself with every set is progress as well: with a nearly
- * singular kernel matrix the primal does not fall for long. A dual that rises by equal steps from
- * nearly 0 is none, as it would take forever. Neither counts if the working set has all rows that
- * would gain and the matrix is indefinite: then the dual moves between saddle points, and gives no
- * bound. */
+/* An increase of the dual by this part of itself for each solved set is progress as well: with a
+ * nearly singular kernel matrix the primal does not fall for many sets. A dual near 0 that rises by
+ * equal steps does not count: it would take too long. Neither rise counts if the working set has
+ * all rows that would gain and the matrix is indefinite: the dual then moves between saddle points,
+ * and is no bound. */
 static const double MIN_RELATIVE_RISE = 0.1;
 static const double GROWTH = 1.6; /* factor from one working set's size to the next */
 /* Active-set iterations end when one gains less than this part of the dual. */
 static const double MIN_ACTIVE_SET_GAIN = 1e-14;
 /* A working set in float that lowers the dual by more than this part is undone. */
 static const double MAX_DECREASE = 1e-9;
-/* If a working set of maximal size leaves more than CROWDED_RATIO of primal - dual, and more rows
+/* If a working set of maximal size leaves more than TOO_SMALL_RATIO of primal - dual, and more rows
  * would gain, it is too small for the support vectors: progress on one set is lost on the next.
- * Then working sets get more memory, and cached columns less, down to MIN_COLUMNS of it. */
-static const double CROWDED_RATIO = 0.5, MIN_COLUMNS = 0.2;
+ * Then working sets get more memory, and cached columns less, at least MIN_COLUMNS of it. */
+static const double TOO_SMALL_RATIO = 0.5, MIN_COLUMNS = 0.2;
 
 /* Allocates the matrix for working sets of up to m rows; the column cache gets the rest of the
  * memory, at least MIN_COLUMNS of it. */
@@ -55,12 +57,13 @@ static int divide_memory(struct mc_kernel *kernel, size_t m, struct error *err) 
 }
 
 /* Allocates larger working sets, if memory allows, when a set of m of n rows that would gain was
- * too small: it left `part` of primal - dual. */
-static int enlarge(struct mc_kernel *kernel, size_t n, size_t m, double part, struct error *err) {
+ * too small: it left `remaining` of primal - dual. */
+static int enlarge(struct mc_kernel *kernel, size_t n, size_t m, double remaining,
+                   struct error *err) {
     size_t bytes = kernel->task->problem->cache_bytes;
     double max = sqrt((double)bytes * (1 - MIN_COLUMNS) / sizeof(float));
     max = fmin(fmin(max, GROWTH * (double)m), (double)kernel->n);
-    if (m < kernel->max_set || n <= m || part < CROWDED_RATIO || max <= (double)m) {
+    if (m < kernel->max_set || n <= m || remaining < TOO_SMALL_RATIO || max <= (double)m) {
         return 0;
     }
     return divide_memory(kernel, (size_t)max, err);
@@ -70,12 +73,12 @@ static int enlarge(struct mc_kernel *kernel, size_t n, size_t m, double part, st
 
 /* Progress, and the next iteration. */
 struct progress {
-    double best, highest;             /* smallest primal - dual, highest dual */
-    int waiting;                      /* patience used since one of them improved */
+    double min_gap, max_dual;         /* smallest primal - dual, largest dual */
+    int without_progress;             /* count since one of them improved (PATIENCE) */
     bool active_set_next;             /* next is an active-set iteration, else a working set */
     bool set;                         /* the last iteration was a working set, */
     enum mc_kernel_end end;           /* which ended so; at first it counts as solved */
-    double last, before;              /* primal - dual and dual when it was chosen */
+    double gap_before, dual_before;   /* primal - dual and dual when it was chosen */
     size_t n_gaining, n_set, max_set; /* rows that would gain; of the last set; limit of the next */
     struct mc_rate rate;              /* of primal - dual */
 };
@@ -104,13 +107,13 @@ static int run_set(struct mc_kernel *kernel, double target_gap, const struct mon
                    struct progress *progress, struct error *err) {
     double absolute_gap = kernel->primal - kernel->dual;
     progress->n_gaining = mc_kernel_list(kernel);
-    if (enlarge(kernel, progress->n_gaining, progress->n_set, absolute_gap / progress->last, err) <
-        0) {
+    if (enlarge(kernel, progress->n_gaining, progress->n_set, absolute_gap / progress->gap_before,
+                err) < 0) {
         return -1;
     }
     progress->set = true;
-    progress->last = absolute_gap;
-    progress->before = kernel->dual;
+    progress->gap_before = absolute_gap;
+    progress->dual_before = kernel->dual;
     size_t max = progress->max_set < kernel->max_set ? progress->max_set : kernel->max_set;
     progress->n_set = mc_kernel_choose(kernel, progress->n_gaining, max);
     progress->max_set = (size_t)(GROWTH * (double)max);
@@ -133,7 +136,7 @@ static int evaluate(struct mc_kernel *kernel, const struct progress *progress, d
         return -1;
     }
     if (!progress->set || !kernel->exact ||
-        !(kernel->dual < progress->before - MAX_DECREASE * fabs(progress->before))) {
+        !(kernel->dual < progress->dual_before - MAX_DECREASE * fabs(progress->dual_before))) {
         return 0;
     }
     return mc_alpha_copy(&kernel->alpha, &kernel->before, err) < 0 ||
@@ -147,25 +150,26 @@ static int evaluate(struct mc_kernel *kernel, const struct progress *progress, d
 static bool has_progress(const struct mc_kernel *kernel, struct progress *progress) {
     double absolute_gap =
         kernel->primal - kernel->dual; /* not the relative gap, which may stay near 1 for long */
-    progress->waiting += !progress->set                   ? ACTIVE_SET_ITERATION
-                         : progress->end == MC_SET_SOLVED ? SOLVED
-                                                          : 1;
-    double growth = expm1(log1p(MIN_RELATIVE_RISE) * fmax(1, progress->waiting / (double)SOLVED));
-    double rise = fmin(MIN_RISE * absolute_gap, growth * fabs(progress->highest));
-    bool risen = kernel->dual > progress->highest + rise &&
+    progress->without_progress += !progress->set                   ? ACTIVE_SET_COUNT
+                                  : progress->end == MC_SET_SOLVED ? SOLVED_COUNT
+                                                                   : 1;
+    double growth = expm1(log1p(MIN_RELATIVE_RISE) *
+                          fmax(1, progress->without_progress / (double)SOLVED_COUNT));
+    double rise = fmin(MIN_RISE * absolute_gap, growth * fabs(progress->max_dual));
+    bool risen = kernel->dual > progress->max_dual + rise &&
                  (kernel->definite || progress->n_gaining > progress->n_set);
-    if (absolute_gap < progress->best * (1 - PROGRESS) || risen) {
-        progress->best = fmin(progress->best, absolute_gap);
-        progress->highest = fmax(progress->highest, kernel->dual);
-        progress->waiting = 0;
+    if (absolute_gap < progress->min_gap * (1 - MIN_FALL) || risen) {
+        progress->min_gap = fmin(progress->min_gap, absolute_gap);
+        progress->max_dual = fmax(progress->max_dual, kernel->dual);
+        progress->without_progress = 0;
     }
     /* a set that is solved by its own estimate but gains nothing has reached the precision of
      * float */
     progress->active_set_next =
         kernel->active_set &&
         (progress->active_set_next ||
-         (progress->set && progress->end == MC_SET_SOLVED && progress->waiting));
-    return progress->waiting < PATIENCE * SOLVED;
+         (progress->set && progress->end == MC_SET_SOLVED && progress->without_progress));
+    return progress->without_progress < PATIENCE * SOLVED_COUNT;
 }
 
 /* Whether the policy hands over to ADMM. */
@@ -186,9 +190,9 @@ static bool is_slow(const struct mc_kernel *kernel, struct progress *progress, d
 static int iterate(struct mc_kernel *kernel, double target, const struct monitor *monitor,
                    struct mc_fit *fit, struct error *err) {
     size_t first = kernel->n / FIRST_PART > FIRST_SET ? kernel->n / FIRST_PART : FIRST_SET;
-    struct progress progress = {.best = INFINITY,
-                                .highest = -INFINITY,
-                                .last = INFINITY,
+    struct progress progress = {.min_gap = INFINITY,
+                                .max_dual = -INFINITY,
+                                .gap_before = INFINITY,
                                 .rate = {.earlier = INFINITY},
                                 .end = MC_SET_SOLVED,
                                 .max_set = first,
@@ -284,7 +288,7 @@ int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
     int status = divide_memory(kernel, m, err) < 0
                      ? -1
                      : mc_fit_tighten(run, kernel, goal, monitor, fit, err);
-    if (fit->reason == STOP_OUTER_ITERATIONS) { /* each run lost by rounding what it gained */
+    if (fit->reason == STOP_OUTER_ITERATIONS) { /* rounding undid the progress of each run */
         fit->reason = kernel->exact ? STOP_STALLED : STOP_FLOAT_KERNEL;
     }
     free(kernel->K);
@@ -346,11 +350,11 @@ static int allocate(struct mc_kernel *kernel, struct error *err) {
     kernel->q = memory_array(n, sizeof(double), "norms", err);
     kernel->F = memory_zeros(n, k * sizeof(double), "scores", err);
     kernel->B = memory_zeros(n, k * sizeof(double), "coefficients", err);
-    kernel->gain = memory_array(n, sizeof *kernel->gain, "gains", err);
+    kernel->candidate = memory_array(n, sizeof *kernel->candidate, "gains", err);
     kernel->set = memory_array(n, sizeof *kernel->set, "a working set", err);
     kernel->updated = memory_zeros(n, sizeof *kernel->updated, "scores", err);
-    if (!kernel->cap || !kernel->q || !kernel->F || !kernel->B || !kernel->gain || !kernel->set ||
-        !kernel->updated || mc_kernel_steps_create(kernel, err) < 0 ||
+    if (!kernel->cap || !kernel->q || !kernel->F || !kernel->B || !kernel->candidate ||
+        !kernel->set || !kernel->updated || mc_kernel_steps_create(kernel, err) < 0 ||
         mc_alpha_create(&kernel->alpha, n, k, err) < 0) {
         return -1;
     }
@@ -359,7 +363,7 @@ static int allocate(struct mc_kernel *kernel, struct error *err) {
 
 /* By BLAS an entry of K costs one multiplication for each feature to compute, and one for each
  * class to use. With fewer features than classes columns are not cached. */
-static bool is_cheap(const struct mc_task *task) {
+static bool is_uncached(const struct mc_task *task) {
     const struct problem *problem = task->problem;
     return kernel_rows_by_blas(gram_rows(problem->gram)) &&
            problem->data->n_features <= task->shape.k;
@@ -374,8 +378,8 @@ int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, stru
     made->n = task->n;
     made->k = task->shape.k;
     made->exact = gram_is_double(task->problem->gram) && gram_is_cached(task->problem->gram);
-    made->cheap = is_cheap(task);
-    size_t bytes = made->cheap ? 0 : task->problem->cache_bytes;
+    made->uncached = is_uncached(task);
+    size_t bytes = made->uncached ? 0 : task->problem->cache_bytes;
     if (allocate(made, err) < 0 ||
         column_cache_create(&made->columns, task->problem, bytes, err) < 0 ||
         score_map_create(&made->map, task->problem, err) < 0 ||
@@ -407,7 +411,7 @@ void mc_kernel_free(struct mc_kernel *kernel) {
     free(kernel->F);
     free(kernel->B);
     free(kernel->updated);
-    free(kernel->gain);
+    free(kernel->candidate);
     free(kernel->set);
     free(kernel);
 }

@@ -10,45 +10,50 @@
 
 #include <stdbool.h>
 
-struct gain {
-    double gain;
+/* A row that may enter the working set. */
+struct candidate {
+    double gain; /* increase of the dual by an exact step in the row's alpha alone */
     uint32_t row;
-    bool free;  /* an alpha is strictly between its bounds */
-    bool taken; /* in the working set */
+    bool free;   /* an alpha is strictly between its bounds */
+    bool chosen; /* in the working set */
 };
 
 struct mc_kernel {
     const struct mc_task *task;
     struct score_map map;
-    bool exact;    /* F is in double throughout, so that a working set in float can be checked */
+    /* K is stored in double and as a whole, so F is exact up to double rounding: a working set in
+     * float that lowers the dual can be undone */
+    bool exact;
     bool definite; /* the kernel is positive semidefinite: only then the dual is concave */
-    bool cheap;    /* columns are recomputed for each product */
+    bool uncached; /* columns of K are recomputed for each product, which costs less than storing */
     struct columns *columns;
-    size_t n, k;
+    size_t n, k;         /* rows, classes */
     double *q;           /* (n) K_ii + bias^2 */
-    double *cap;         /* (k) */
+    double *cap;         /* (k) C of a row of each class, the upper bound of its alpha */
     double *F, *B;       /* (n, k) scores K B with the constant feature; coefficients */
-    bool *updated;       /* (n) F has the scores of alpha already, while B is that of before */
+    bool *updated;       /* (n) F has the scores of alpha already, B still lacks its last change */
     double epsilon;      /* target gap */
     double best;         /* smallest certified gap of this solve */
-    uint64_t iterations; /* of this solve */
+    uint64_t iterations; /* of this solve: working sets and active-set iterations */
     double cost;         /* C of alpha; 0 before the first solve */
-    double norm;         /* |W(alpha)|^2 */
+    double squared_norm; /* |W(alpha)|^2 */
     double scale;        /* the primal point is scale W(alpha) */
-    double primal, dual;
+    double primal, dual; /* bounds by the scores F, not certified */
     struct mc_alpha alpha, before; /* before: alpha before the last working set, if `exact` */
     struct mc_active *active;
     struct double_blocks *blocks; /* for steps (row_step_real.h) */
-    double *s, *row, *u;          /* (width) scores, alpha, coefficients of a row */
-    struct gain *gain;            /* (n) */
+    double *s, *row, *u;          /* (blocks->width) scores, alpha, coefficients of a row */
+    struct candidate *candidate;  /* (n) */
     uint32_t *set;                /* (n) the working set, or the changed rows; ascending */
-    double work, active_set_work; /* work so far: of sweeps; of active-set iterations */
+    double work, active_set_work; /* fit/work.h, so far: of sweeps; of active-set iterations */
     double fallback_work;         /* work of the fallback (mc_goal) */
     bool slow;                    /* the fallback would be faster */
     bool active_set;              /* active-set iterations are allowed */
     bool from_surrogate; /* alpha is the surrogate's optimum: begin with active-set iterations */
     size_t max_set;      /* maximal rows of a working set */
-    float *K; /* (max_set, its stride) matrix of a working set; pages are allocated when used */
+    /* (max_set, mc_kernel_set_stride(max_set)) matrix of a working set. The system allocates its
+     * pages when they are first used. */
+    float *K;
 };
 
 /* ---- working sets (kernel_working_set.c) ---- */
@@ -57,12 +62,12 @@ struct mc_kernel {
 int mc_kernel_steps_create(struct mc_kernel *kernel, struct error *err);
 void mc_kernel_steps_free(struct mc_kernel *kernel);
 
-/* Fills kernel->gain, sorted by decreasing gain, with the rows whose step would gain and those with
- * a free alpha. Returns their number. */
+/* Fills kernel->candidate, sorted by decreasing gain, with the rows whose step would gain and those
+ * with a free alpha. Returns their number. */
 size_t mc_kernel_list(struct mc_kernel *kernel);
 
-/* Fills set with up to `max` of the n rows in kernel->gain, and returns their number. Up to half
- * are rows with a free alpha, whatever their gain: without them the steps of the others
+/* Fills set with up to `max` of the n rows in kernel->candidate, and returns their number. Up to
+ * half are rows with a free alpha, whatever their gain: without them the steps of the others
  * overshoot. */
 size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t max);
 
@@ -95,8 +100,8 @@ double mc_kernel_active_set_work(const struct mc_kernel *kernel, double size);
 
 /* ---- bounds (kernel_bounds.c) ---- */
 
-/* Sets primal and scale from F, norm and the dual, by rescaling (rescaling.h) until the gap is
- * epsilon. */
+/* Sets primal and scale from F, squared_norm and the dual, by rescaling (rescaling.h) until the gap
+ * is epsilon. */
 void mc_kernel_primal(struct mc_kernel *kernel, double epsilon);
 
 /* Certifies alpha, with the coefficients `primal` (n, k), or a multiple near 1 of them, as primal

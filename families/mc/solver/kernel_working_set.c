@@ -26,8 +26,8 @@ enum {
     LINE = 64               /* bytes of a cache line */
 };
 
-/* A working set is solved when the gap of its inner problem is INNER_GAP times primal - dual of
- * the whole problem, or TARGET_PART times the target. */
+/* A working set is solved when the gap of its inner problem is at most INNER_GAP times primal -
+ * dual of the whole problem, or TARGET_PART times the target of that. */
 static const double INNER_GAP = 0.05, TARGET_PART = 0.5;
 /* Work of a step in multiplications, and for each of its classes, besides the scores that it
  * changes. Multiplications of an active-set iteration over the cube of its free variables. */
@@ -80,7 +80,7 @@ DISPATCH double mc_kernel_step(struct mc_kernel *kernel, size_t y, double square
 /* ---- the choice ---- */
 
 static int compare_gains(const void *a, const void *b) {
-    const struct gain *x = a, *y = b;
+    const struct candidate *x = a, *y = b;
     if (x->gain != y->gain) {
         return x->gain > y->gain ? -1 : 1;
     }
@@ -110,11 +110,11 @@ size_t mc_kernel_list(struct mc_kernel *kernel) {
         }
         double gain = mc_kernel_step(kernel, y, kernel->q[i]);
         if (gain > 0 || free) {
-            kernel->gain[n++] =
-                (struct gain){.gain = fmax(gain, 0), .row = (uint32_t)i, .free = free};
+            kernel->candidate[n++] =
+                (struct candidate){.gain = fmax(gain, 0), .row = (uint32_t)i, .free = free};
         }
     }
-    qsort(kernel->gain, n, sizeof *kernel->gain, compare_gains);
+    qsort(kernel->candidate, n, sizeof *kernel->candidate, compare_gains);
     return n;
 }
 
@@ -122,12 +122,12 @@ size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t max) {
     size_t m = 0;
     for (int pass = 0; pass < 3; pass++) { /* free; at a bound; free again */
         bool inside = pass != 1;
-        size_t room = pass == 0 ? max / 2 : max;
-        for (size_t i = 0; i < n && m < room; i++) {
-            struct gain *gain = &kernel->gain[i];
-            if (!gain->taken && gain->free == inside) {
-                gain->taken = true;
-                kernel->set[m++] = gain->row;
+        size_t limit = pass == 0 ? max / 2 : max;
+        for (size_t i = 0; i < n && m < limit; i++) {
+            struct candidate *candidate = &kernel->candidate[i];
+            if (!candidate->chosen && candidate->free == inside) {
+                candidate->chosen = true;
+                kernel->set[m++] = candidate->row;
             }
         }
     }
@@ -145,8 +145,8 @@ size_t mc_kernel_set_stride(size_t m) {
 struct delayed {
     size_t n, row[DELAY], start[DELAY + 1];
     struct delayed_change {
-        uint32_t at; /* the class */
-        float by;
+        uint32_t class;
+        float amount;
     } * change;                 /* (DELAY * k) */
     struct row_times *by_class; /* (DELAY * k) the same sorted by class, rows as numbers of steps */
     size_t *begin;              /* (k + 1) start of each class in by_class */
@@ -156,7 +156,7 @@ struct delayed {
 struct inner {
     struct mc_kernel *kernel;
     size_t m, stride;
-    double sum;  /* sum of alpha at the start */
+    double sum;  /* of the set's alpha at the start */
     double gain; /* increase of the dual since the start */
     double work; /* of the last sweep, in multiplications */
     float *K;    /* (m, stride) K_SS + bias^2; borrowed */
@@ -217,7 +217,7 @@ static void inner_scores(const struct inner *inner, size_t a) {
     for (size_t t = 0; t < delayed->n; t++) {
         double value = (double)inner->K[a * inner->stride + delayed->row[t]]; /* K is symmetric */
         for (size_t e = delayed->start[t]; e < delayed->start[t + 1]; e++) {
-            kernel->s[delayed->change[e].at] += value * (double)delayed->change[e].by;
+            kernel->s[delayed->change[e].class] += value * (double)delayed->change[e].amount;
         }
     }
 }
@@ -244,7 +244,7 @@ static void sort_by_class(struct delayed *delayed, size_t k) {
     size_t n = delayed->start[delayed->n], *begin = delayed->begin;
     memset(begin, 0, (k + 1) * sizeof *begin);
     for (size_t e = 0; e < n; e++) {
-        begin[delayed->change[e].at + 1]++;
+        begin[delayed->change[e].class + 1]++;
     }
     for (size_t c = 0; c < k; c++) {
         begin[c + 1] += begin[c];
@@ -252,7 +252,8 @@ static void sort_by_class(struct delayed *delayed, size_t k) {
     for (size_t t = 0; t < delayed->n; t++) {
         for (size_t e = delayed->start[t]; e < delayed->start[t + 1]; e++) {
             struct delayed_change change = delayed->change[e];
-            delayed->by_class[begin[change.at]++] = (struct row_times){(uint32_t)t, change.by};
+            delayed->by_class[begin[change.class]++] =
+                (struct row_times){(uint32_t)t, change.amount};
         }
     }
     memmove(begin + 1, begin, k * sizeof *begin);
@@ -331,14 +332,14 @@ static double inner_losses(void *context, double theta, double *slope) {
     return loss;
 }
 
-/* The gap of the inner problem, with the primal at theta W: if N = |W|^2 and N_S is the part of the
- * set's rows in it, the sum of u's, it is
+/* The gap of the inner problem, with the primal at theta W. With N = |W|^2 and the set's part of
+ * it, N_S = sum over S of u's (u a row's coefficients, s its scores), it is
  *   N / 2 (1 - theta)^2 + theta N_S + sum over S of (C L(theta s) - sum alpha). */
 static double inner_gap(struct inner *inner, double target) {
     struct mc_kernel *kernel = inner->kernel;
     const struct mc_task *task = kernel->task;
     size_t k = kernel->k;
-    double sum = 0, part = 0;
+    double sum = 0, set_norm = 0;
     for (size_t a = 0; a < inner->m; a++) {
         size_t i = kernel->set[a];
         double mean = 0;
@@ -349,14 +350,15 @@ static double inner_gap(struct inner *inner, double target) {
             mean += kernel->s[c] / (double)k;
         }
         for (size_t c = 0; c < k; c++) {
-            part += kernel->u[c] * (kernel->s[c] - mean);
+            set_norm += kernel->u[c] * (kernel->s[c] - mean);
             sum += kernel->row[c];
         }
     }
     /* the dual, sum alpha - N / 2, has risen by the gains */
-    double norm = fmax(0, kernel->norm + 2 * (sum - inner->sum - inner->gain)), value;
-    struct mc_line line = {norm, norm - part, inner_losses, inner};
-    double rest = norm / 2 - sum;
+    double squared_norm = fmax(0, kernel->squared_norm + 2 * (sum - inner->sum - inner->gain)),
+           value;
+    struct mc_line line = {squared_norm, squared_norm - set_norm, inner_losses, inner};
+    double rest = squared_norm / 2 - sum;
     mc_rescale(&line, target - rest, target, &value);
     return value + rest;
 }
@@ -495,7 +497,7 @@ int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double target_gap,
     }
     kernel->work += descent.work;
     /* the part of a constant feature is large and equal in all rows: it is summed in double */
-    bool in_float = kernel->cheap && !kernel->exact && kernel->task->bias == 0;
+    bool in_float = kernel->uncached && !kernel->exact && kernel->task->bias == 0;
     if (status == 0 && in_float && kernel->epsilon >= MIN_EPSILON_FLOAT) {
         store_scores(&inner);
     }

@@ -124,16 +124,16 @@ static double NAME(sum)(const struct NAME(descent) * descent, const struct mc_li
 
 /* The lowest primal of the points, and which has it. */
 static double NAME(best_primal)(const struct NAME(descent) * descent,
-                                const struct mc_linear *linear, const double *loss, double norm,
-                                enum mc_point *point) {
+                                const struct mc_linear *linear, const double *loss,
+                                double squared_norm, enum mc_point *point) {
     size_t width = descent->blocks.width;
-    double primal = norm / 2 + loss[MC_LAST];
+    double primal = squared_norm / 2 + loss[MC_LAST];
     *point = MC_LAST;
     if (descent->with_mean) {
         double square = NAME(product)(linear, width, descent->mean, descent->mean);
         double mixed = NAME(product)(linear, width, descent->W, descent->mean);
         double of_mean = square / 2 + loss[MC_MEAN];
-        double midway = (norm + 2 * mixed + square) / 8 + loss[MC_MIDWAY];
+        double midway = (squared_norm + 2 * mixed + square) / 8 + loss[MC_MIDWAY];
         *point = of_mean < primal ? MC_MEAN : *point;
         primal = of_mean < primal ? of_mean : primal;
         *point = midway < primal ? MC_MIDWAY : *point;
@@ -157,15 +157,16 @@ static int NAME(evaluate)(const struct NAME(descent) * descent, const struct mc_
     int status = -1;
     if (evaluation.loss && evaluation.s && evaluation.score) {
         threads_run(threads, tasks, NAME(evaluate_task), &evaluation);
-        double loss[MC_POINTS] = {0}, norm = NAME(product)(linear, width, descent->W, descent->W);
+        double loss[MC_POINTS] = {0},
+               squared_norm = NAME(product)(linear, width, descent->W, descent->W);
         for (size_t task = 0; task < tasks; task++) {
             for (size_t p = 0; p < MC_POINTS; p++) {
                 loss[p] += evaluation.loss[task * MC_POINTS + p];
             }
         }
         cluster_sum(linear->cluster, loss, MC_POINTS);
-        *primal = NAME(best_primal)(descent, linear, loss, norm, point);
-        *dual = NAME(sum)(descent, linear) - norm / 2;
+        *primal = NAME(best_primal)(descent, linear, loss, squared_norm, point);
+        *dual = NAME(sum)(descent, linear) - squared_norm / 2;
         status = 0;
     }
     free(evaluation.loss);

@@ -17,8 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct huber_schedule PACE = {
-    .near = 0.5, .careful = 0.3, .bold = 0.01, .most = 0.3, .least = 1e-9, .patience = 25};
+static const struct huber_schedule SCHEDULE = {.predictor_residual = 0.5,
+                                               .default_factor = 0.3,
+                                               .min_factor = 0.01,
+                                               .max_factor = 0.3,
+                                               .min_mu = 1e-9,
+                                               .patience = 25};
 /* Largest smoothing: margins are 1. */
 static const double MU_FIRST = 1;
 /* Accuracy of the line search, relative to the predicted decrease of the step, and to the target of
@@ -42,7 +46,7 @@ struct newton {
     double *x;                          /* (d) a row */
     double *right;                      /* (size) */
     size_t *term;                       /* (k) */
-    double norm, value;                 /* |w|^2, smooth risk */
+    double squared_norm, value;         /* |w|^2, smooth risk */
 };
 
 /* s (n, k) = X W. */
@@ -175,9 +179,9 @@ static int evaluate(void *context, const struct huber_path *path, struct huber_p
         newton->dual[j] *= -newton->cost;
         newton->gradient[j] = newton->w[j] - newton->dual[j];
     }
-    newton->norm = array_dot(newton->w, newton->w, newton->size);
+    newton->squared_norm = array_dot(newton->w, newton->w, newton->size);
     at->residual = array_dot(newton->gradient, newton->gradient, newton->size) / 2;
-    at->primal = newton->norm / 2 + newton->cost * newton->smooth.loss;
+    at->primal = newton->squared_norm / 2 + newton->cost * newton->smooth.loss;
     double linear = newton->cost * offset; /* sum of alpha */
     at->dual = linear - array_dot(newton->dual, newton->dual, newton->size) / 2;
     return isfinite(at->primal) ? 0 : stop_overflow(err);
@@ -194,7 +198,7 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
         .cost = newton->cost,
         .s = newton->s,
         .d = newton->q,
-        .norm = newton->norm,
+        .squared_norm = newton->squared_norm,
         .mixed = array_dot(newton->w, newton->step, size),
         .curvature = array_dot(newton->step, newton->step, size),
         .value = newton->value,
@@ -241,10 +245,10 @@ static int lower_mu(void *context, double region, double mu, struct error *err) 
     return 0;
 }
 
-static const struct huber_steps STEPS = {.look = evaluate,
+static const struct huber_steps STEPS = {.evaluate = evaluate,
                                          .store_primal = store_primal,
                                          .store_dual = store_dual,
-                                         .lower = lower_mu,
+                                         .lower_mu = lower_mu,
                                          .step = newton_step,
                                          .search = search};
 
@@ -327,11 +331,11 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
         find_scores(&newton, newton.w, newton.s);
         struct huber_path path = {.steps = &STEPS,
                                   .context = &newton,
-                                  .pace = &PACE,
+                                  .schedule = &SCHEDULE,
                                   .monitor = monitor,
                                   .epsilon = goal->epsilon,
-                                  .kinks = true,
-                                  .mu = fmin(fmax(mu, PACE.least), MU_FIRST),
+                                  .piecewise_linear = true,
+                                  .mu = fmin(fmax(mu, SCHEDULE.min_mu), MU_FIRST),
                                   .primal = INFINITY,
                                   .dual = 0}; /* of alpha = 0 */
         status = huber_path_run(&path, err);

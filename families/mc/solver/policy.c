@@ -153,8 +153,8 @@ static int newton(struct mc_state *state, struct mc_goal goal, const struct moni
     if (start->weights) {
         /* ten times the smoothing whose gap is about the current one: with that smoothing itself,
          * the start is too far from the path */
-        double norm = array_dot(start->weights, start->weights, n_weights(state));
-        mu = 20 * (start->primal - start->dual) / (start->dual + norm / 2);
+        double squared_norm = array_dot(start->weights, start->weights, n_weights(state));
+        mu = 20 * (start->primal - start->dual) / (start->dual + squared_norm / 2);
     }
     return mc_newton_solve(state->solvers->task, &goal, start->weights, mu, monitor, fit, err);
 }

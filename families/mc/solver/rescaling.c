@@ -13,16 +13,16 @@ static const double MIN_DISTANCE = 1e-10;
 
 static double phi(const struct mc_line *line, double theta, double *slope) {
     double losses = line->losses(line->context, theta, slope);
-    *slope += line->norm * theta - line->linear;
-    return line->norm / 2 * theta * theta - line->linear * theta + losses;
+    *slope += line->squared_norm * theta - line->linear;
+    return line->squared_norm / 2 * theta * theta - line->linear * theta + losses;
 }
 
 double mc_rescale(const struct mc_line *line, double target, double gap, double *value) {
     double slope, best = 1;
     *value = phi(line, 1, &slope);
-    /* strong convexity, phi'' >= norm: the minimiser is within |slope| / norm, and the minimum at
-     * most slope^2 / (2 norm) lower */
-    double away = line->norm > 0 ? -slope / line->norm : slope < 0 ? 1 : -1;
+    /* strong convexity, phi'' >= squared_norm: the minimiser is within |slope| / squared_norm, and
+     * the minimum at most slope^2 / (2 squared_norm) lower */
+    double away = line->squared_norm > 0 ? -slope / line->squared_norm : slope < 0 ? 1 : -1;
     if (*value <= target || !(fabs(slope * away) / 2 > MIN_GAIN * gap)) {
         return best;
     }

@@ -6,9 +6,9 @@
 #ifndef FAMILIES_MC_SOLVER_RESCALING_H
 #define FAMILIES_MC_SOLVER_RESCALING_H
 
-/* phi(theta) = norm / 2 theta^2 - linear theta + losses(theta), losses convex. */
+/* phi(theta) = squared_norm / 2 theta^2 - linear theta + losses(theta), losses convex. */
 struct mc_line {
-    double norm, linear;
+    double squared_norm, linear;
     /* Returns the losses; *slope is their derivative. */
     double (*losses)(void *context, double theta, double *slope);
     void *context;

@@ -204,10 +204,10 @@ static void loss_task(void *argument, size_t task, size_t worker) {
 }
 
 /* Keeps coefficients with the scores S, bias included, if they are the better primal point. */
-static void offer_primal(struct ml_admm *admm, const double *coefficients, double norm,
+static void offer_primal(struct ml_admm *admm, const double *coefficients, double squared_norm,
                          const double *S) {
     size_t tasks = (admm->n + TASK_ROWS - 1) / TASK_ROWS;
-    double primal = norm / 2;
+    double primal = squared_norm / 2;
     admm->loss_scores = S;
     threads_run(admm->problem->threads, tasks, loss_task, admm);
     for (size_t t = 0; t < tasks; t++) {
@@ -235,14 +235,14 @@ static double gain_of(const struct ml_admm *admm, double *conjugate) {
     return gain;
 }
 
-/* Keeps the best multiple of Z, whose squared norm is `norm`, if it is the better dual point.
+/* Keeps the best multiple of Z, whose squared norm is given, if it is the better dual point.
  * unbalanced: cost of sums over rows that are not 0, for a free bias. */
-static void offer_dual(struct ml_admm *admm, double norm, double unbalanced) {
+static void offer_dual(struct ml_admm *admm, double squared_norm, double unbalanced) {
     const struct admm *method = &admm->method;
     double conjugate, gain = gain_of(admm, &conjugate) - unbalanced;
-    double scale = gain / (norm + 2 * conjugate);
+    double scale = gain / (squared_norm + 2 * conjugate);
     scale = scale < 1 ? fmax(scale, 0) : 1;
-    double dual = scale * gain - scale * scale * (norm / 2 + conjugate);
+    double dual = scale * gain - scale * scale * (squared_norm / 2 + conjugate);
     size_t size = admm->n * admm->q;
     if (!(dual > admm->best_dual)) {
         return;
@@ -274,15 +274,15 @@ static void evaluate(struct ml_admm *admm) {
     size_t n = admm->n, q = admm->q, size = n * q;
     const double *bias = method->bias;
     double *product = admm->product;
-    double norm = array_dot(method->U, method->S, size);
-    offer_primal(admm, method->U, norm, method->S);
+    double squared_norm = array_dot(method->U, method->S, size);
+    offer_primal(admm, method->U, squared_norm, method->S);
     admm_product(method, method->Z, product);
-    norm = array_dot(method->Z, product, size);
+    squared_norm = array_dot(method->Z, product, size);
     for (size_t i = 0; admm->free_bias && i < n; i++) {
         array_add(product + i * q, 1, bias, q);
     }
-    offer_dual(admm, norm, admm->free_bias ? cost_of_imbalance(admm) : 0);
-    offer_primal(admm, method->Z, norm, product);
+    offer_dual(admm, squared_norm, admm->free_bias ? cost_of_imbalance(admm) : 0);
+    offer_primal(admm, method->Z, squared_norm, product);
 }
 
 /* ---- running ---- */

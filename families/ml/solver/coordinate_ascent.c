@@ -26,8 +26,8 @@ enum {
 /* A row is shrunk if its gap is below this share of the average allowed per row. */
 static const double NEGLIGIBLE = 0.1;
 
-/* Between two evaluations the dual must rise by more than this share of the gap. */
-static const double STALLED = 1e-6;
+/* Progress is also a dual that rises by more than this share of the gap between two evaluations. */
+static const double MIN_RISE = 1e-6;
 
 /* ---- creation ---- */
 
@@ -96,7 +96,7 @@ int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struc
     bcd->pause_left = bcd->pause_length + n;
     bcd->sweep_work = count_work(bcd);
     bcd->all_work = cluster_total(rows->cluster, bcd->sweep_work);
-    if (rows->cluster && ml_distributed_create(&bcd->rounds, bcd, err) < 0) {
+    if (rows->cluster && ml_distributed_create(&bcd->distributed, bcd, err) < 0) {
         ml_bcd_free(bcd);
         return -1;
     }
@@ -108,7 +108,7 @@ void ml_bcd_free(struct ml_bcd *bcd) {
         ml_scratch_free(bcd->scratch[w]);
     }
     ml_store_free(&bcd->store);
-    ml_distributed_free(bcd->rounds);
+    ml_distributed_free(bcd->distributed);
     free(bcd->scratch);
     free(bcd->beta);
     free(bcd->conjugate);
@@ -132,7 +132,8 @@ static void add_bias(const struct ml_bcd *bcd, double *s) {
 
 /* The sums over all rows that form the bounds. */
 struct sums {
-    double loss, gain, square, offset; /* losses, linear part of D, <beta, S>, <beta, offset> */
+    double loss, gain, square,
+        offset; /* losses, linear part of D, <beta, K beta>, <beta, offset> */
 };
 
 struct evaluation {
@@ -184,8 +185,9 @@ int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *er
         double sums[] = {sum.loss, sum.gain, sum.square, sum.offset};
         cluster_sum(bcd->rows->cluster, sums, 4);
         sum = (struct sums){sums[0], sums[1], sums[2], sums[3]};
-        double norm = sum.square + bcd->constant * array_dot(bcd->total, bcd->total, width);
-        *bounds = (struct ml_bounds){0.5 * norm + sum.loss, sum.gain - sum.offset - 0.5 * norm};
+        double squared_norm = sum.square + bcd->constant * array_dot(bcd->total, bcd->total, width);
+        *bounds = (struct ml_bounds){0.5 * squared_norm + sum.loss,
+                                     sum.gain - sum.offset - 0.5 * squared_norm};
         status = isfinite(bounds->primal) && isfinite(bounds->dual) ? 0 : stop_overflow(err);
     }
     free(evaluation.s);
@@ -230,7 +232,7 @@ static void reset(struct ml_bcd *bcd) {
     }
 }
 
-/* The best feasible multiple of beta for a new cost: D(t beta) = t linear - t^2 (norm / 2 +
+/* The best feasible multiple of beta for a new cost: D(t beta) = t linear - t^2 (squared_norm / 2 +
  * conjugate), with the conjugate for the new lambda, and t <= cost / old cost for the hinge. */
 static int best_factor(struct ml_bcd *bcd, double ratio, double *factor, struct error *err) {
     size_t width = bcd->store.width;
@@ -247,8 +249,8 @@ static int best_factor(struct ml_bcd *bcd, double ratio, double *factor, struct 
     }
     linear = cluster_total(bcd->rows->cluster, linear);
     conjugate = cluster_total(bcd->rows->cluster, conjugate);
-    double half_norm = linear - conjugate - bounds.dual;
-    double curvature = 2 * (half_norm + conjugate / ratio);
+    double half_squared_norm = linear - conjugate - bounds.dual;
+    double curvature = 2 * (half_squared_norm + conjugate / ratio);
     *factor = curvature > 0 && linear > 0 ? linear / curvature : 0;
     if (bcd->loss == ML_HINGE && *factor > ratio) {
         *factor = ratio;
@@ -271,7 +273,7 @@ static void scale(struct ml_bcd *bcd, double factor, double ratio) {
         bcd->conjugate[i] *= factor * factor / ratio;
     }
     ml_store_scale(&bcd->store, factor);
-    /* slope_scores keep alpha = 2 lambda (1 - s_p + s_r) */
+    /* slope_scores still satisfy alpha = 2 lambda (1 - s_p + s_r) */
     for (size_t i = 0; bcd->slope_scores && i < n; i++) {
         struct ml_block block = ml_bcd_block(bcd, i);
         double *s = bcd->slope_scores + i * width, slopes = factor / ratio;
@@ -394,29 +396,29 @@ static int sweep(struct ml_bcd *bcd, size_t *n, struct error *err) {
 
 /* One sweep in several parts, or several sweeps, with an allreduce after each part. */
 static int sweep_distributed(struct ml_bcd *bcd, size_t *n, struct error *err) {
-    struct ml_distributed *rounds = bcd->rounds;
-    if (rounds->plan.repeats > 1) {
+    struct ml_distributed *distributed = bcd->distributed;
+    if (distributed->plan.repeats > 1) {
         *n = 0;
-        ml_distributed_begin(rounds, bcd);
-        for (size_t k = 0; k < rounds->plan.repeats; k++) {
+        ml_distributed_begin(distributed, bcd);
+        for (size_t k = 0; k < distributed->plan.repeats; k++) {
             size_t more;
             if (sweep(bcd, &more, err) < 0) {
                 return -1;
             }
             *n += more;
         }
-        ml_distributed_end(rounds, bcd, NULL, bcd->rows->n);
+        ml_distributed_end(distributed, bcd, NULL, bcd->rows->n);
         return 0;
     }
     *n = choose_rows(bcd);
-    for (size_t part = 0; part < rounds->plan.parts; part++) {
-        size_t first, end = rounds_rows(&rounds->plan, *n, part, &first);
-        ml_distributed_begin(rounds, bcd);
+    for (size_t part = 0; part < distributed->plan.parts; part++) {
+        size_t first, end = rounds_rows(&distributed->plan, *n, part, &first);
+        ml_distributed_begin(distributed, bcd);
         if (ml_store_sweep(&bcd->store, bcd->order + first, end - first, visit, bcd, &bcd->random,
                            err) < 0) {
             return -1;
         }
-        ml_distributed_end(rounds, bcd, bcd->order + first, end - first);
+        ml_distributed_end(distributed, bcd, bcd->order + first, end - first);
     }
     return 0;
 }
@@ -433,8 +435,8 @@ static double predicted_gap(const struct ml_bcd *bcd) {
 int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
     double best_gap = INFINITY;
     int stalled = 0;
-    if (bcd->rounds) {
-        ml_distributed_start(bcd->rounds, bcd);
+    if (bcd->distributed) {
+        ml_distributed_start(bcd->distributed, bcd);
     }
     if (ml_bcd_bounds(bcd, &run->bounds, err) < 0) {
         return -1;
@@ -453,25 +455,25 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
         unshrink_rows(bcd);
         /* sweep until the predicted gap is small enough, or an evaluation is due */
         double predicted, last_dual = bounds->dual;
-        uint64_t since = 0;
+        uint64_t sweeps = 0; /* since the last evaluation */
         do {
             size_t n;
-            if ((bcd->rounds ? sweep_distributed : sweep)(bcd, &n, err) < 0) {
+            if ((bcd->distributed ? sweep_distributed : sweep)(bcd, &n, err) < 0) {
                 return -1;
             }
-            run->iterations += bcd->rounds ? bcd->rounds->plan.repeats : 1;
+            run->iterations += bcd->distributed ? bcd->distributed->plan.repeats : 1;
             n = cluster_count(bcd->rows->cluster, n);
             run->work += bcd->all_work * (double)n / (double)bcd->rows->n_everywhere;
-            since++;
+            sweeps++;
             predicted = predicted_gap(bcd);
             run->stop = monitor_check(run->monitor, run->iterations, bounds->primal, bounds->dual);
-        } while (!run->stop && since < SWEEPS_PER_EVALUATION && predicted > 2 * allowed);
+        } while (!run->stop && sweeps < SWEEPS_PER_EVALUATION && predicted > 2 * allowed);
         if (ml_bcd_bounds(bcd, bounds, err) < 0) {
             return -1;
         }
         /* D rises with every step up to rounding error; P is not monotone */
         double gap = bounds->primal - bounds->dual;
-        bool better = gap < 0.9 * best_gap || bounds->dual - last_dual > STALLED * gap;
+        bool better = gap < STOP_PROGRESS * best_gap || bounds->dual - last_dual > MIN_RISE * gap;
         stalled = better ? 0 : stalled + 1;
         best_gap = gap < best_gap ? gap : best_gap;
         run->converges_slowly = convergence_is_slow(

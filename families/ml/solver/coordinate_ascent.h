@@ -30,8 +30,8 @@ struct ml_bcd {
     struct ml_store store;
     double constant; /* square of the constant feature's value, added to K */
     bool shrinking;
-    double sweep_work; /* operations of a sweep over local rows */
-    double all_work;   /* and over the rows of all processes */
+    double sweep_work; /* work (fit/work.h) of a sweep over this process's rows */
+    double all_work;   /* of a sweep over the rows of all processes */
     struct random random;
 
     enum ml_loss loss;
@@ -45,14 +45,14 @@ struct ml_bcd {
     double *alpha;         /* alpha_pr of the rows with pair steps, one after the other */
     uint64_t *alpha_start; /* (n + 1) where each row's alpha starts; an empty range: exact steps */
 
-    double *gap;                   /* (n) each row's gap at its last visit */
-    unsigned char *pause_length;   /* (n) sweeps to skip at the next shrinking */
-    unsigned char *pause_left;     /* (n) sweeps still to skip */
-    double negligible_gap;         /* a row with a smaller gap is shrunk */
-    uint32_t *order;               /* (n) rows of the present sweep */
-    double *s, *old;               /* (width) scores and old beta of the visited row */
-    struct ml_scratch **scratch;   /* (workers) */
-    struct ml_distributed *rounds; /* NULL unless a linear problem is distributed */
+    double *gap;                        /* (n) each row's gap at its last visit */
+    unsigned char *pause_length;        /* (n) sweeps to skip at the next shrinking */
+    unsigned char *pause_left;          /* (n) sweeps still to skip */
+    double negligible_gap;              /* a row with a smaller gap is shrunk */
+    uint32_t *order;                    /* (n) rows of the present sweep */
+    double *s, *old;                    /* (width) scores and old beta of the visited row */
+    struct ml_scratch **scratch;        /* (workers) */
+    struct ml_distributed *distributed; /* NULL unless a linear problem is distributed */
 };
 
 /* Bounds at the point, of the problem with `constant` and `offset`. */
@@ -77,7 +77,7 @@ struct ml_run {
     const struct monitor *monitor; /* gets the bounds of the last evaluation */
     uint64_t iterations;           /* sweeps, added to */
     uint64_t min_iterations;       /* minimum number of sweeps */
-    double work;                   /* operations, added to */
+    double work;                   /* fit/work.h; added to */
     struct convergence_rate rate;  /* convergence rate of this run */
     bool converges_slowly;         /* stopped: it converges too slowly */
     enum stop_reason stop;         /* of the monitor; of a fallback solver, rounding too */

@@ -11,10 +11,10 @@ static size_t n_weights(const struct ml_bcd *bcd) {
     return (size_t)bcd->problem->data->n_features * bcd->store.width;
 }
 
-int ml_distributed_create(struct ml_distributed **rounds, const struct ml_bcd *bcd,
+int ml_distributed_create(struct ml_distributed **distributed, const struct ml_bcd *bcd,
                           struct error *err) {
-    struct ml_distributed *made = memory_zeros(1, sizeof *made, "rounds", err);
-    *rounds = made;
+    struct ml_distributed *made = memory_zeros(1, sizeof *made, "a distributed fit", err);
+    *distributed = made;
     if (!made) {
         return -1;
     }
@@ -26,7 +26,7 @@ int ml_distributed_create(struct ml_distributed **rounds, const struct ml_bcd *b
     made->conjugate = memory_array(n, sizeof(double), "dual variables", err);
     made->slope_scores = memory_array(n, width * sizeof(double), "dual variables", err);
     made->alpha = memory_array((size_t)bcd->alpha_start[n], sizeof(double), "pairs", err);
-    made->visited = memory_zeros(n, 1, "rounds", err);
+    made->visited = memory_zeros(n, 1, "a distributed fit", err);
     if (!made->W || !made->total || !made->step || !made->beta || !made->conjugate ||
         !made->slope_scores || !made->alpha || !made->visited) {
         return -1;
@@ -35,80 +35,81 @@ int ml_distributed_create(struct ml_distributed **rounds, const struct ml_bcd *b
     return 0;
 }
 
-void ml_distributed_free(struct ml_distributed *rounds) {
-    if (rounds) {
-        free(rounds->W);
-        free(rounds->total);
-        free(rounds->step);
-        free(rounds->beta);
-        free(rounds->conjugate);
-        free(rounds->slope_scores);
-        free(rounds->alpha);
-        free(rounds->visited);
-        free(rounds);
+void ml_distributed_free(struct ml_distributed *distributed) {
+    if (distributed) {
+        free(distributed->W);
+        free(distributed->total);
+        free(distributed->step);
+        free(distributed->beta);
+        free(distributed->conjugate);
+        free(distributed->slope_scores);
+        free(distributed->alpha);
+        free(distributed->visited);
+        free(distributed);
     }
 }
 
-void ml_distributed_start(struct ml_distributed *rounds, const struct ml_bcd *bcd) {
+void ml_distributed_start(struct ml_distributed *distributed, const struct ml_bcd *bcd) {
     size_t n = bcd->rows->n, width = bcd->store.width;
-    memcpy(rounds->beta, bcd->beta, n * width * sizeof(double));
-    memcpy(rounds->conjugate, bcd->conjugate, n * sizeof(double));
-    memcpy(rounds->alpha, bcd->alpha, (size_t)bcd->alpha_start[n] * sizeof(double));
+    memcpy(distributed->beta, bcd->beta, n * width * sizeof(double));
+    memcpy(distributed->conjugate, bcd->conjugate, n * sizeof(double));
+    memcpy(distributed->alpha, bcd->alpha, (size_t)bcd->alpha_start[n] * sizeof(double));
     if (bcd->slope_scores) {
-        memcpy(rounds->slope_scores, bcd->slope_scores, n * width * sizeof(double));
+        memcpy(distributed->slope_scores, bcd->slope_scores, n * width * sizeof(double));
     }
 }
 
-void ml_distributed_begin(struct ml_distributed *rounds, struct ml_bcd *bcd) {
-    memcpy(rounds->W, bcd->store.W, n_weights(bcd) * sizeof(double));
-    memcpy(rounds->total, bcd->total, bcd->store.width * sizeof(double));
-    bcd->store.factor = rounds->plan.factor;
+void ml_distributed_begin(struct ml_distributed *distributed, struct ml_bcd *bcd) {
+    memcpy(distributed->W, bcd->store.W, n_weights(bcd) * sizeof(double));
+    memcpy(distributed->total, bcd->total, bcd->store.width * sizeof(double));
+    bcd->store.factor = distributed->plan.factor;
 }
 
 /* ---- the dual along the summed steps ---- */
 
 /* Adds row i's part of the derivative at 0 and of the curvature. The conjugates of stored alphas
  * are quadratic; those of other blocks are bounded by the chord. */
-static void add_row(const struct ml_distributed *rounds, const struct ml_bcd *bcd, size_t i,
+static void add_row(const struct ml_distributed *distributed, const struct ml_bcd *bcd, size_t i,
                     double *slope, double *curvature) {
     struct ml_block block = ml_bcd_block(bcd, i);
     size_t width = bcd->store.width;
-    const double *to = bcd->beta + i * width, *from = rounds->beta + i * width;
+    const double *to = bcd->beta + i * width, *from = distributed->beta + i * width;
     for (uint32_t p = 0; p < block.n_relevant; p++) {
         *slope += to[block.relevant[p]] - from[block.relevant[p]];
     }
     double squares = 0;
     for (uint64_t j = bcd->alpha_start[i]; block.loss != ML_HINGE && j < bcd->alpha_start[i + 1];
          j++) {
-        double change = bcd->alpha[j] - rounds->alpha[j];
+        double change = bcd->alpha[j] - distributed->alpha[j];
         squares += change * (change / (4 * block.lambda));
     }
-    *slope -= bcd->conjugate[i] - rounds->conjugate[i] - squares;
+    *slope -= bcd->conjugate[i] - distributed->conjugate[i] - squares;
     *curvature += 2 * squares;
 }
 
 /* Sums the steps of all processes, and derivative and curvature of the dual along them. */
-static void sum_steps(struct ml_distributed *rounds, struct ml_bcd *bcd, const uint32_t *order,
+static void sum_steps(struct ml_distributed *distributed, struct ml_bcd *bcd, const uint32_t *order,
                       size_t n, double *slope, double *curvature) {
     size_t weights = n_weights(bcd), width = bcd->store.width;
-    double *step = rounds->step, *total = step + weights, *sums = total + width;
+    double *step = distributed->step, *total = step + weights, *sums = total + width;
     for (size_t k = 0; k < weights; k++) {
-        step[k] = (bcd->store.W[k] - rounds->W[k]) / bcd->store.factor;
+        step[k] = (bcd->store.W[k] - distributed->W[k]) / bcd->store.factor;
     }
     for (size_t k = 0; k < width; k++) {
-        total[k] = (bcd->total[k] - rounds->total[k]) / bcd->store.factor;
+        total[k] = (bcd->total[k] - distributed->total[k]) / bcd->store.factor;
     }
     sums[0] = sums[1] = 0;
     for (size_t t = 0; t < n; t++) {
         size_t i = order ? order[t] : t;
-        if (!rounds->visited[i]) {
-            add_row(rounds, bcd, i, &sums[0], &sums[1]);
-            rounds->visited[i] = 1;
+        if (!distributed->visited[i]) {
+            add_row(distributed, bcd, i, &sums[0], &sums[1]);
+            distributed->visited[i] = 1;
         }
     }
     cluster_sum(bcd->rows->cluster, step, weights + width + 2);
-    *slope = sums[0] - array_dot(rounds->W, step, weights) - array_dot(bcd->offset, total, width) -
-             bcd->constant * array_dot(rounds->total, total, width);
+    *slope = sums[0] - array_dot(distributed->W, step, weights) -
+             array_dot(bcd->offset, total, width) -
+             bcd->constant * array_dot(distributed->total, total, width);
     *curvature =
         sums[1] + array_dot(step, step, weights) + bcd->constant * array_dot(total, total, width);
 }
@@ -123,40 +124,42 @@ static void interpolate(double theta, double *to, double *from, size_t n) {
     }
 }
 
-static void update_row(struct ml_distributed *rounds, struct ml_bcd *bcd, size_t i, double theta) {
+static void update_row(struct ml_distributed *distributed, struct ml_bcd *bcd, size_t i,
+                       double theta) {
     struct ml_block block = ml_bcd_block(bcd, i);
     size_t width = bcd->store.width;
     uint64_t first = bcd->alpha_start[i], end = bcd->alpha_start[i + 1];
-    interpolate(theta, bcd->beta + i * width, rounds->beta + i * width, width);
-    interpolate(theta, bcd->alpha + first, rounds->alpha + first, (size_t)(end - first));
-    interpolate(theta, bcd->conjugate + i, rounds->conjugate + i, 1);
+    interpolate(theta, bcd->beta + i * width, distributed->beta + i * width, width);
+    interpolate(theta, bcd->alpha + first, distributed->alpha + first, (size_t)(end - first));
+    interpolate(theta, bcd->conjugate + i, distributed->conjugate + i, 1);
     if (bcd->slope_scores) {
-        interpolate(theta, bcd->slope_scores + i * width, rounds->slope_scores + i * width, width);
+        interpolate(theta, bcd->slope_scores + i * width, distributed->slope_scores + i * width,
+                    width);
     }
     if (block.loss != ML_HINGE && end > first) {
         double squares = 0;
         for (uint64_t j = first; j < end; j++) {
             squares += bcd->alpha[j] * (bcd->alpha[j] / (4 * block.lambda));
         }
-        bcd->conjugate[i] = rounds->conjugate[i] = squares;
+        bcd->conjugate[i] = distributed->conjugate[i] = squares;
     }
 }
 
-void ml_distributed_end(struct ml_distributed *rounds, struct ml_bcd *bcd, const uint32_t *order,
-                        size_t n) {
+void ml_distributed_end(struct ml_distributed *distributed, struct ml_bcd *bcd,
+                        const uint32_t *order, size_t n) {
     size_t weights = n_weights(bcd), width = bcd->store.width;
     double slope, curvature;
-    sum_steps(rounds, bcd, order, n, &slope, &curvature);
-    double theta = rounds_step_length(&rounds->plan, slope, curvature);
-    memcpy(bcd->store.W, rounds->W, weights * sizeof(double));
-    memcpy(bcd->total, rounds->total, width * sizeof(double));
-    array_add(bcd->store.W, theta, rounds->step, weights);
-    array_add(bcd->total, theta, rounds->step + weights, width);
+    sum_steps(distributed, bcd, order, n, &slope, &curvature);
+    double theta = rounds_step_length(&distributed->plan, slope, curvature);
+    memcpy(bcd->store.W, distributed->W, weights * sizeof(double));
+    memcpy(bcd->total, distributed->total, width * sizeof(double));
+    array_add(bcd->store.W, theta, distributed->step, weights);
+    array_add(bcd->total, theta, distributed->step + weights, width);
     for (size_t t = 0; t < n; t++) {
         size_t i = order ? order[t] : t;
-        if (rounds->visited[i]) {
-            update_row(rounds, bcd, i, theta);
-            rounds->visited[i] = 0;
+        if (distributed->visited[i]) {
+            update_row(distributed, bcd, i, theta);
+            distributed->visited[i] = 0;
         }
     }
     bcd->store.factor = 1;

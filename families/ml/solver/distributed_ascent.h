@@ -19,18 +19,18 @@ struct ml_distributed {
 
 /* Creates it for bcd, which is otherwise complete. The caller calls ml_distributed_free. All
  * processes. */
-int ml_distributed_create(struct ml_distributed **rounds, const struct ml_bcd *bcd,
+int ml_distributed_create(struct ml_distributed **distributed, const struct ml_bcd *bcd,
                           struct error *err);
-void ml_distributed_free(struct ml_distributed *rounds);
+void ml_distributed_free(struct ml_distributed *distributed);
 
 /* Copies bcd's point, before the first local steps of a run. */
-void ml_distributed_start(struct ml_distributed *rounds, const struct ml_bcd *bcd);
+void ml_distributed_start(struct ml_distributed *distributed, const struct ml_bcd *bcd);
 
 /* Begins local steps, in which changes of W and `total` are multiplied by store.factor. Ends them,
  * with steps in the rows order[0..n) (NULL: 0..n): moves to the best point along the sum of the
  * steps of all processes. All processes. */
-void ml_distributed_begin(struct ml_distributed *rounds, struct ml_bcd *bcd);
-void ml_distributed_end(struct ml_distributed *rounds, struct ml_bcd *bcd, const uint32_t *order,
-                        size_t n);
+void ml_distributed_begin(struct ml_distributed *distributed, struct ml_bcd *bcd);
+void ml_distributed_end(struct ml_distributed *distributed, struct ml_bcd *bcd,
+                        const uint32_t *order, size_t n);
 
 #endif

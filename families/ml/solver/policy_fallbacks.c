@@ -47,24 +47,24 @@ static double loss_derivative(const struct ml *ml, const struct ml_parameters *p
     return cluster_total(ml->rows.cluster, derivative);
 }
 
-/* The t near 1 that minimises the primal of t times the point, where |f|^2 = norm. At a large C
+/* The t near 1 that minimises the primal of t times the point; squared_norm: |f|^2. At a large C
  * margins that are one ulp short of 1 cost more than weights longer by that much. */
 static double best_multiple(const struct ml *ml, const struct ml_parameters *parameters,
-                            const struct ml_point *point, double norm) {
+                            const struct ml_point *point, double squared_norm) {
     const double ulp = 4e-16, max_step = 0.5; /* two units in the last place of 1 */
     double low = 1, high = 1;
-    bool too_short = loss_derivative(ml, parameters, point, 1) + norm < 0;
+    bool too_short = loss_derivative(ml, parameters, point, 1) + squared_norm < 0;
     for (double step = too_short ? ulp : -ulp; fabs(step) < max_step; step *= 2) {
         double t = 1 + step;
         *(too_short ? &high : &low) = t;
-        if ((loss_derivative(ml, parameters, point, t) + t * norm < 0) != too_short) {
+        if ((loss_derivative(ml, parameters, point, t) + t * squared_norm < 0) != too_short) {
             break;
         }
         *(too_short ? &low : &high) = t;
     }
     while (high - low > ulp) {
         double t = low + (high - low) / 2;
-        *(loss_derivative(ml, parameters, point, t) + t * norm < 0 ? &low : &high) = t;
+        *(loss_derivative(ml, parameters, point, t) + t * squared_norm < 0 ? &low : &high) = t;
     }
     return high;
 }
@@ -73,11 +73,12 @@ static double best_multiple(const struct ml *ml, const struct ml_parameters *par
 static void scale_point(const struct ml *ml, const struct ml_parameters *parameters, double scale,
                         struct ml_point *point) {
     size_t q = ml->rows.q, n = ml_n_weights(ml);
-    double norm = array_dot(point->weights, ml->problem->gram ? point->scores : point->weights, n);
+    double squared_norm =
+        array_dot(point->weights, ml->problem->gram ? point->scores : point->weights, n);
     if (ml->setup.bias > 0) {
-        norm += array_dot(point->bias, point->bias, q) / (ml->setup.bias * ml->setup.bias);
+        squared_norm += array_dot(point->bias, point->bias, q) / (ml->setup.bias * ml->setup.bias);
     }
-    scale *= best_multiple(ml, parameters, point, norm);
+    scale *= best_multiple(ml, parameters, point, squared_norm);
     for (size_t k = 0; k < n; k++) {
         point->weights[k] *= scale;
     }

@@ -20,34 +20,41 @@
  * inverse, so more steps with it gain nothing over rounding. */
 enum { CG_MAX_STEPS = 2000, CG_MAX_PRECONDITIONED = 30 };
 
-static const struct huber_schedule PACE = {
-    .near = 0.5, .careful = 0.3, .bold = 0.01, .most = 0.3, .least = 1e-7, .patience = 25};
-static const double MU_FIRST = 1;
+static const struct huber_schedule SCHEDULE = {.predictor_residual = 0.5,
+                                               .default_factor = 0.3,
+                                               .min_factor = 0.01,
+                                               .max_factor = 0.3,
+                                               .min_mu = 1e-7,
+                                               .patience = 25};
+static const double MU_FIRST = 1;        /* margins are 1 */
 static const double STEP_ACCURACY = 0.1; /* accuracy of a Newton step, relative to the target gap */
 static const double FORCING = 0.1;       /* forcing term: residual of CG relative to the gradient */
 
+/* Below, A is the map from w (dimension) to scores (n): the data, or the kernel matrix. */
 struct newton {
     const struct problem *problem;
     const struct score_map *map;
-    struct rank_risk risk; /* the smooth risk that is minimised */
-    struct rank_laplacian laplacian;
-    struct risk table;
-    bool huber;
+    struct rank_risk risk;           /* the smooth risk that is minimised */
+    struct rank_laplacian laplacian; /* of the pairs where the risk is curved */
+    struct risk risk_functions;      /* of `risk`, for the line search */
+    bool huber;                      /* the hinge, smoothed by mu; false: the squared hinge */
     const struct monitor *monitor;
     double cost;
-    struct fit *fit;             /* best points */
-    double *w, *gradient, *step; /* (dimension) */
-    double *dual;                /* (dimension) A'(-C g) */
-    double *s, *g, *q, *trial;   /* (n) scores, gradient of the risk, A step, trial scores */
-    double *gradient_s;          /* (n) A gradient; kernels only */
-    double *H;                   /* (dimension, dimension) if the Hessian is formed; else NULL */
-    double *cg;                  /* (5 dimension + 3 n) vectors of CG, if H is NULL */
-    struct rank_preconditioner *preconditioner; /* kernels; NULL: none */
-    double norm, value;                         /* |w|^2, the smooth risk */
+    struct fit *fit; /* gets the best primal and dual points */
+    /* (dimension) iterate, gradient, Newton step, and the dual point's weights -C A'g */
+    double *w, *gradient, *step, *dual;
+    /* (n) A w, gradient of the risk by the scores, A step, work of the line search, A gradient
+     * (kernels only) */
+    double *s, *g, *step_s, *trial, *gradient_s;
+    double *H;  /* (dimension, dimension) the Hessian, if it is formed; else NULL */
+    double *cg; /* (5 dimension + 3 n) vectors of CG, if H is NULL */
+    struct rank_preconditioner *preconditioner; /* of CG with kernels; NULL: none */
+    double squared_norm, value;                 /* |w|^2, the smooth risk at w */
     double dual_offset;                         /* linear part of the dual objective */
     uint64_t cg_steps_left;                     /* remaining steps of CG */
 };
 
+/* <x, y>: of weights, or of the functions with coefficients x and y; y_scores (n) = A y. */
 static double inner(const struct newton *newton, const double *x, const double *y,
                     const double *y_scores) {
     const struct score_map *map = newton->map;
@@ -90,12 +97,12 @@ static int direct_step(struct newton *newton, bool *found, struct error *err) {
         newton->step[i] = -newton->gradient[i];
     }
     cholesky_solve(newton->H, d, newton->step);
-    return newton->map->scores(newton->map, newton->step, newton->q, err);
+    return newton->map->scores(newton->map, newton->step, newton->step_s, err);
 }
 
-/* Updates the preconditioner of CG for the current Laplacian: that of kernels, or scale (dimension)
- * = the inverse of the diagonal of the Hessian. *found = false if rounding errors leave no
- * factorisation. */
+/* Updates the preconditioner B of CG for the current Laplacian: that of kernels, or scale
+ * (dimension) = its diagonal, the inverse of the Hessian's. *found = false if rounding errors leave
+ * no factorisation. */
 static int make_preconditioner(struct newton *newton, double factor, double *scale, bool *found,
                                struct error *err) {
     const struct score_map *map = newton->map;
@@ -117,9 +124,9 @@ static int make_preconditioner(struct newton *newton, double factor, double *sca
     return 0;
 }
 
-/* z = B residual and z_s = A z, with the preconditioner B. *square = <residual, z>. */
+/* z = B residual and z_s = A z, with the preconditioner B. *squared = <residual, z>. */
 static int precondition(struct newton *newton, const double *residual, const double *scale,
-                        double *z, double *z_s, double *square, struct error *err) {
+                        double *z, double *z_s, double *squared, struct error *err) {
     const struct score_map *map = newton->map;
     size_t d = map->dimension;
     if (newton->preconditioner) {
@@ -132,19 +139,21 @@ static int precondition(struct newton *newton, const double *residual, const dou
     if (map->scores(map, z, z_s, err) < 0) {
         return -1;
     }
-    *square = inner(newton, residual, z, z_s);
+    *squared = inner(newton, residual, z, z_s);
     return 0;
 }
 
-/* The vectors of conjugate gradients: of weights (dimension) and of scores (n). */
+/* The vectors of conjugate gradients; T = I + c A'LA. */
 struct cg {
-    double *residual, *z, *p, *Tp, *scale, *z_s, *p_s, *Lp;
-    double factor; /* c of the Laplacian */
-    double square; /* <residual, z> */
+    /* (dimension) residual, z = B residual, direction p, T p, and the diagonal of B */
+    double *residual, *z, *p, *Tp, *scale;
+    double *z_s, *p_s, *Lp;  /* (n) A z, A p, L A p */
+    double factor;           /* c */
+    double residual_squared; /* <residual, z>, the squared residual in the norm of B */
 };
 
-/* *length = the step to the minimum along p; 0: no positive curvature, because of rounding or a
- * kernel that is not positive semidefinite. */
+/* *length = the multiple of p that minimises along it; 0: no positive curvature, because of
+ * rounding or a kernel that is not positive semidefinite. */
 static int cg_length(struct newton *newton, struct cg *cg, double *length, struct error *err) {
     const struct score_map *map = newton->map;
     rank_laplacian_apply(&newton->laplacian, cg->p_s, cg->Lp);
@@ -155,7 +164,7 @@ static int cg_length(struct newton *newton, struct cg *cg, double *length, struc
         cg->Tp[j] = cg->p[j] + cg->factor * cg->Tp[j];
     }
     double curvature = array_dot(map->primal ? cg->p : cg->p_s, cg->Tp, map->dimension);
-    *length = curvature > 0 ? cg->square / curvature : 0;
+    *length = curvature > 0 ? cg->residual_squared / curvature : 0;
     return 0;
 }
 
@@ -176,7 +185,7 @@ static int cg_run(struct newton *newton, struct cg *cg, double target, struct er
             return 0;
         }
         array_add(newton->step, length, cg->p, d);
-        array_add(newton->q, length, cg->p_s, n);
+        array_add(newton->step_s, length, cg->p_s, n);
         array_add(cg->residual, -length, cg->Tp, d);
         if (precondition(newton, cg->residual, cg->scale, cg->z, cg->z_s, &next, err) < 0) {
             return -1;
@@ -184,8 +193,8 @@ static int cg_run(struct newton *newton, struct cg *cg, double target, struct er
         if (next <= target) {
             return 0;
         }
-        double ratio = next / cg->square;
-        cg->square = next;
+        double ratio = next / cg->residual_squared;
+        cg->residual_squared = next;
         for (size_t j = 0; j < d; j++) {
             cg->p[j] = cg->z[j] + ratio * cg->p[j];
         }
@@ -197,20 +206,20 @@ static int cg_run(struct newton *newton, struct cg *cg, double target, struct er
 }
 
 /* Preconditioned conjugate gradients for (I + c A'LA) step = -gradient, in the Euclidean inner
- * product for weights w, and in that of K for coefficients, where I + c L K is self-adjoint. q = A
- * step. Stops at a residual of FORCING |gradient|, or if at most `gain_tolerance` remains to be
+ * product for weights, and in that of K for coefficients, where I + c L K is self-adjoint. step_s =
+ * A step. Stops at a residual of FORCING |gradient|, or if at most `gain_tolerance` remains to be
  * gained. */
 static int cg_step(struct newton *newton, double gain_tolerance, bool *found, struct error *err) {
     size_t n = newton->map->n, d = newton->map->dimension;
-    double *w = newton->cg, *s = w + 5 * d;
-    struct cg cg = {.residual = w,
-                    .z = w + d,
-                    .p = w + 2 * d,
-                    .Tp = w + 3 * d,
-                    .scale = w + 4 * d,
-                    .z_s = s,
-                    .p_s = s + n,
-                    .Lp = s + 2 * n,
+    double *by_weight = newton->cg, *by_row = by_weight + 5 * d;
+    struct cg cg = {.residual = by_weight,
+                    .z = by_weight + d,
+                    .p = by_weight + 2 * d,
+                    .Tp = by_weight + 3 * d,
+                    .scale = by_weight + 4 * d,
+                    .z_s = by_row,
+                    .p_s = by_row + n,
+                    .Lp = by_row + 2 * n,
                     .factor = curvature_factor(newton)};
     int status = make_preconditioner(newton, cg.factor, cg.scale, found, err);
     if (status < 0 || !*found) {
@@ -220,13 +229,14 @@ static int cg_step(struct newton *newton, double gain_tolerance, bool *found, st
         cg.residual[k] = -newton->gradient[k];
         newton->step[k] = 0;
     }
-    memset(newton->q, 0, n * sizeof *newton->q);
-    if (precondition(newton, cg.residual, cg.scale, cg.z, cg.z_s, &cg.square, err) < 0) {
+    memset(newton->step_s, 0, n * sizeof *newton->step_s);
+    if (precondition(newton, cg.residual, cg.scale, cg.z, cg.z_s, &cg.residual_squared, err) < 0) {
         return -1;
     }
     memcpy(cg.p, cg.z, d * sizeof *cg.p);
     memcpy(cg.p_s, cg.z_s, n * sizeof *cg.p_s);
-    return cg_run(newton, &cg, fmax(FORCING * FORCING * cg.square, 2 * gain_tolerance), err);
+    return cg_run(newton, &cg, fmax(FORCING * FORCING * cg.residual_squared, 2 * gain_tolerance),
+                  err);
 }
 
 /* Evaluates the smooth risk and its gradient at w, and both bounds of the original problem. */
@@ -247,16 +257,17 @@ static int evaluate(void *context, const struct huber_path *path, struct huber_p
     if (!map->primal && map->scores(map, newton->gradient, newton->gradient_s, err) < 0) {
         return -1;
     }
-    newton->norm = inner(newton, newton->w, newton->w, newton->s);
-    double gradient_norm = inner(newton, newton->gradient, newton->gradient, newton->gradient_s);
-    double mixed = inner(newton, newton->gradient, newton->w, newton->s);
-    double dual_norm = map->primal
-                           ? array_dot(newton->dual, newton->dual, map->dimension)
-                           : newton->norm - 2 * mixed + gradient_norm; /* |w - gradient|^2 */
-    at->residual = 0.5 * gradient_norm;
+    newton->squared_norm = inner(newton, newton->w, newton->w, newton->s);
+    double gradient_squared_norm =
+        inner(newton, newton->gradient, newton->gradient, newton->gradient_s);
+    double cross = inner(newton, newton->gradient, newton->w, newton->s);
+    double dual_squared_norm = map->primal ? array_dot(newton->dual, newton->dual, map->dimension)
+                                           : newton->squared_norm - 2 * cross +
+                                                 gradient_squared_norm; /* |w - gradient|^2 */
+    at->residual = 0.5 * gradient_squared_norm;
     newton->dual_offset = newton->cost * newton->risk.dual_offset;
-    at->primal = 0.5 * newton->norm + newton->cost * newton->risk.true_value;
-    at->dual = newton->dual_offset - 0.5 * dual_norm;
+    at->primal = 0.5 * newton->squared_norm + newton->cost * newton->risk.true_value;
+    at->dual = newton->dual_offset - 0.5 * dual_squared_norm;
     return isfinite(at->primal) && isfinite(at->dual) ? 0 : stop_overflow(err);
 }
 
@@ -269,16 +280,16 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
     const struct score_map *map = newton->map;
     size_t n = map->n, d = map->dimension;
     struct linesearch line = {
-        .risk = &newton->table,
+        .risk = &newton->risk_functions,
         .cluster = map->cluster,
         .cost = newton->cost,
         .s = newton->s,
-        .d = newton->q,
-        .norm = newton->norm,
-        .mixed = inner(newton, newton->w, newton->step, newton->q),
-        .curvature = inner(newton, newton->step, newton->step, newton->q),
+        .d = newton->step_s,
+        .squared_norm = newton->squared_norm,
+        .mixed = inner(newton, newton->w, newton->step, newton->step_s),
+        .curvature = inner(newton, newton->step, newton->step, newton->step_s),
         .value = newton->value,
-        .slope = cluster_total(map->cluster, array_dot(newton->g, newton->q, n)),
+        .slope = cluster_total(map->cluster, array_dot(newton->g, newton->step_s, n)),
         .first = 1,
         .trial = newton->trial,
         .g = newton->g,
@@ -307,12 +318,12 @@ static void store_dual(void *context) {
     memcpy(fit->dual_weights, newton->dual, newton->map->dimension * sizeof *newton->dual);
 }
 
-static int lower_mu(void *context, double band, double mu, struct error *err) {
+static int lower_mu(void *context, double region_mu, double mu, struct error *err) {
     struct newton *newton = context;
     const struct score_map *map = newton->map;
     double offset;
     newton->risk.mu = mu;
-    rank_risk_model_gradient(&newton->risk, newton->s, band, newton->g);
+    rank_risk_model_gradient(&newton->risk, newton->s, region_mu, newton->g);
     if (map->adjoint(map, newton->g, newton->gradient, err) < 0) {
         return -1;
     }
@@ -323,34 +334,34 @@ static int lower_mu(void *context, double band, double mu, struct error *err) {
     return 0;
 }
 
-static int step(void *context, const struct huber_path *path, double band, bool *found,
+static int step(void *context, const struct huber_path *path, double region_mu, bool *found,
                 struct error *err) {
     struct newton *newton = context;
     if (newton->cg_steps_left == 0) {
         *found = false;
         return 0;
     }
-    rank_laplacian_set(&newton->laplacian, newton->s, newton->huber ? 1 - band : -INFINITY, 1);
+    rank_laplacian_set(&newton->laplacian, newton->s, newton->huber ? 1 - region_mu : -INFINITY, 1);
     return newton->H ? direct_step(newton, found, err)
                      : cg_step(newton, step_accuracy(path), found, err);
 }
 
-static const struct huber_steps STEPS = {.look = evaluate,
+static const struct huber_steps STEPS = {.evaluate = evaluate,
                                          .store_primal = store_primal,
                                          .store_dual = store_dual,
-                                         .lower = lower_mu,
+                                         .lower_mu = lower_mu,
                                          .step = step,
                                          .search = search};
 
-/* Runs from w. fit gets the best points. */
+/* Runs from w; fit gets the best points. */
 static int run(struct newton *newton, double epsilon, struct error *err) {
     struct fit *fit = newton->fit;
     struct huber_path path = {.steps = &STEPS,
                               .context = newton,
-                              .pace = &PACE,
+                              .schedule = &SCHEDULE,
                               .monitor = newton->monitor,
                               .epsilon = epsilon,
-                              .kinks = newton->huber,
+                              .piecewise_linear = newton->huber,
                               .mu = MU_FIRST,
                               .primal = INFINITY,
                               .dual = 0}; /* alpha = 0 */
@@ -390,8 +401,8 @@ static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct
     newton->dual = newton->step + d;
     newton->s = newton->dual + d;
     newton->g = newton->s + n;
-    newton->q = newton->g + n;
-    newton->trial = newton->q + n;
+    newton->step_s = newton->g + n;
+    newton->trial = newton->step_s + n;
     newton->gradient_s = newton->trial + n;
     newton->cg = newton->gradient_s + n;
     if (rank_laplacian_create(&newton->laplacian, pairs, err) < 0 ||
@@ -399,7 +410,7 @@ static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct
                          err) < 0) {
         return -1;
     }
-    newton->table = rank_risk_table(&newton->risk, false);
+    newton->risk_functions = rank_risk_functions(&newton->risk, false);
     return 0;
 }
 

@@ -29,13 +29,13 @@ struct rank_preconditioner {
     struct score_map map;
     const struct rank_pairs *pairs;
     const struct distinct *distinct;
-    size_t m;
+    size_t m;         /* distinct rows */
     double *A;        /* (m, m) K~^-1 above the diagonal; the system's factor below and on it */
     double *diagonal; /* (m) diagonal of K~^-1 */
     double *shift;    /* (m) diagonal of K~ - K */
-    double *u, *v;    /* (m) work */
-    double *s, *Ls;   /* (n) work */
-    double factor;
+    double *u, *v;    /* (m) work: the system's right-hand side and solution; shift times it */
+    double *s, *Ls;   /* (n) work: the solution by rows, and L times it */
+    double factor;    /* c of the last update */
 };
 
 /* ---- creation ---- */

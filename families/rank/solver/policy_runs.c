@@ -70,7 +70,7 @@ static int run_once(void *context, double epsilon, struct tolerance_result *end,
     repeated->iterations_counted = repeated->counts_across_runs ? fit.iterations : 0;
     repeated->iterations_left -=
         fit.iterations < repeated->iterations_left ? fit.iterations : repeated->iterations_left;
-    if (repeated->limited && fit.reason == STOP_ITERATIONS && !watch.said) {
+    if (repeated->limited && fit.reason == STOP_ITERATIONS && !watch.reason) {
         fit.reason = STOP_STALLED; /* not a limit of the user */
         fitting->at_limit = true;
     }

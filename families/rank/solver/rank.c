@@ -20,9 +20,9 @@ static int create_parts(struct rank *rank, const struct rank_preferences *prefer
         return -1;
     }
     if (!rank->pair_features || !rank->problem->gram) {
-        rank->risk[RANK_HINGE] = rank_risk_table(&rank->loss[RANK_HINGE], preferences->keep);
+        rank->risk[RANK_HINGE] = rank_risk_functions(&rank->loss[RANK_HINGE], preferences->keep);
         rank->risk[RANK_SQUARED_HINGE] =
-            rank_risk_table(&rank->loss[RANK_SQUARED_HINGE], preferences->keep);
+            rank_risk_functions(&rank->loss[RANK_SQUARED_HINGE], preferences->keep);
         return score_map_create(&rank->map, rank->problem, err);
     }
     if (exterior_create(&rank->exterior, rank->problem, &rank->pairs, err) < 0) {

@@ -143,23 +143,24 @@ static struct risk_rounding rounding(const void *context) {
     return (struct risk_rounding){2 * unit * active, 2 * unit, 1 + 2 * unit};
 }
 
-void rank_risk_model_gradient(struct rank_risk *risk, const double *s, double band, double *g) {
+void rank_risk_model_gradient(struct rank_risk *risk, const double *s, double region_mu,
+                              double *g) {
     size_t n = risk->pairs->n;
     double *inner_count = g;
     rank_pairs_sums(risk->pairs, s, 1, risk->count, risk->moment);
-    rank_pairs_sums(risk->pairs, s, 1 - band, inner_count, risk->inner);
+    rank_pairs_sums(risk->pairs, s, 1 - region_mu, inner_count, risk->inner);
     for (size_t i = 0; i < n; i++) {
         /* moments of u in the smoothed region, then 1 for each pair above it */
-        double in_band = risk->moment[i] - risk->inner[i] - band * inner_count[i];
-        g[i] = -in_band / risk->mu - inner_count[i];
+        double in_region = risk->moment[i] - risk->inner[i] - region_mu * inner_count[i];
+        g[i] = -in_region / risk->mu - inner_count[i];
     }
 }
 
-static double table_cut(void *context, const double *s, double *g, double *offset) {
+static double risk_cut(void *context, const double *s, double *g, double *offset) {
     return rank_risk_evaluate(context, s, g, offset);
 }
 
-static int table_record(void *context, void **record, struct error *err) {
+static int risk_record(void *context, void **record, struct error *err) {
     const struct rank_risk *risk = context;
     size_t n = risk->pairs->n;
     double *scores = memory_array(n, sizeof *scores, "a plane", err);
@@ -171,10 +172,10 @@ static int table_record(void *context, void **record, struct error *err) {
     return 0;
 }
 
-struct risk rank_risk_table(struct rank_risk *risk, bool keep) {
+struct risk rank_risk_functions(struct rank_risk *risk, bool keep) {
     return (struct risk){.n = risk->pairs->n,
                          .context = risk,
-                         .cut = table_cut,
+                         .cut = risk_cut,
                          .rounding = rounding,
-                         .record = keep ? table_record : NULL};
+                         .record = keep ? risk_record : NULL};
 }

@@ -44,13 +44,13 @@ void rank_risk_free(struct rank_risk *risk);
 double rank_risk_evaluate(struct rank_risk *risk, const double *s, double *g, double *offset);
 
 /* g (n) = the gradient at s of a quadratic extension of RANK_RISK_HUBER: the current mu, and u^2 /
- * (2 mu) for all pairs 0 < u < band, with band >= mu, linear above. It predicts the minimum at a
- * smaller mu from the Hessian at `band`. */
-void rank_risk_model_gradient(struct rank_risk *risk, const double *s, double band, double *g);
+ * (2 mu) for all pairs 0 < u < region_mu, with region_mu >= mu, linear above. It predicts the
+ * minimum at a smaller mu from the Hessian at region_mu. */
+void rank_risk_model_gradient(struct rank_risk *risk, const double *s, double region_mu, double *g);
 
-/* The risk as a table of functions for the solvers. `rounding` is of the last evaluation, whose s
+/* The risk's functions for the solvers (fit/risk.h). `rounding` is of the last evaluation, whose s
  * must be unchanged; the weight of a row is that of its pairs; every process must call it. keep:
  * the scores (n) of each cutting plane are stored as its record. */
-struct risk rank_risk_table(struct rank_risk *risk, bool keep);
+struct risk rank_risk_functions(struct rank_risk *risk, bool keep);
 
 #endif

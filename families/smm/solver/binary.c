@@ -18,16 +18,16 @@ enum {
     MAX_HESSIAN = 3000 /* features of a factored Hessian, which then has 72 MB */
 };
 
-static const struct huber_schedule PACE = {.near = 0.3,
-                                           .careful = 0.1,
-                                           .bold = 0.01,
-                                           .most = 0.5,
-                                           .least = 1e-10,
-                                           .patience = 40,
-                                           .far = 0.9,
-                                           .shortest = 0.1,
-                                           .corrections = 8,
-                                           .back = 5};
+static const struct huber_schedule SCHEDULE = {.predictor_residual = 0.3,
+                                               .default_factor = 0.1,
+                                               .min_factor = 0.01,
+                                               .max_factor = 0.5,
+                                               .min_mu = 1e-10,
+                                               .patience = 40,
+                                               .max_residual = 0.9,
+                                               .min_length = 0.1,
+                                               .max_corrections = 8,
+                                               .increase = 5};
 
 /* The first mu is searched downwards from MU_FIRST after an earlier solution, upwards from w =
  * 0. */
@@ -140,20 +140,20 @@ static int evaluate(void *context, const struct huber_path *path, struct huber_p
     if (binary_adjoint(&binary->rows, binary->signed_alpha, binary->v, err) < 0) {
         return -1;
     }
-    binary->norm = array_dot(binary->x, binary->x, binary->d);
-    double dual_norm = array_dot(binary->v, binary->v, binary->d);
+    binary->squared_norm = array_dot(binary->x, binary->x, binary->d);
+    double dual_squared_norm = array_dot(binary->v, binary->v, binary->d);
     double mixed = array_dot(binary->v, binary->x, binary->d);
-    at->residual = 0.5 * fmax(binary->norm - 2 * mixed + dual_norm, 0);
-    at->primal = 0.5 * binary->norm + sum;
-    at->dual = linear - 0.5 * dual_norm;
+    at->residual = 0.5 * fmax(binary->squared_norm - 2 * mixed + dual_squared_norm, 0);
+    at->primal = 0.5 * binary->squared_norm + sum;
+    at->dual = linear - 0.5 * dual_squared_norm;
     if (!isfinite(at->primal) || !isfinite(at->dual)) {
         return stop_overflow(err);
     }
     double dual = fmax(path->dual, at->dual);
-    if (path->kinks && !gap_reached(at->primal, dual, path->epsilon) &&
+    if (path->piecewise_linear && !gap_reached(at->primal, dual, path->epsilon) &&
         gap_reached(at->primal, dual, EXACT_GAP * path->epsilon)) {
         binary_bias(loss, binary->s, n, binary->breaks, &sum);
-        at->primal = fmin(at->primal, 0.5 * binary->norm + sum);
+        at->primal = fmin(at->primal, 0.5 * binary->squared_norm + sum);
     }
     return 0;
 }
@@ -267,10 +267,10 @@ static void move(void *context, double length) {
     array_add(binary->x, length, binary->step, binary->d);
 }
 
-static const struct huber_steps STEPS = {.look = evaluate,
+static const struct huber_steps STEPS = {.evaluate = evaluate,
                                          .store_primal = store_primal,
                                          .store_dual = store_dual,
-                                         .lower = lower_mu,
+                                         .lower_mu = lower_mu,
                                          .step = newton_step,
                                          .search = line_search,
                                          .move = move};
@@ -294,17 +294,18 @@ static int choose_mu(struct binary *binary, struct huber_path *path, struct erro
 }
 
 static int run(struct binary *binary, struct huber_path *path, struct error *err) {
-    return path->kinks && choose_mu(binary, path, err) < 0 ? -1 : huber_path_run(path, err);
+    return path->piecewise_linear && choose_mu(binary, path, err) < 0 ? -1
+                                                                      : huber_path_run(path, err);
 }
 
 int binary_solve(struct binary *binary, const struct binary_loss *loss, double epsilon,
                  const struct monitor *monitor, struct binary_fit *fit, struct error *err) {
     struct huber_path path = {.steps = &STEPS,
                               .context = binary,
-                              .pace = &PACE,
+                              .schedule = &SCHEDULE,
                               .monitor = monitor,
                               .epsilon = epsilon,
-                              .kinks = !loss->squared,
+                              .piecewise_linear = !loss->squared,
                               .mu = MU_FIRST,
                               .primal = INFINITY,
                               .dual = -INFINITY};

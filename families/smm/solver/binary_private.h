@@ -22,7 +22,7 @@ struct binary {
     double *alpha;        /* (n) */
     double *signed_alpha; /* (n) y alpha; after lower_mu that of the new mu */
     double *v;            /* (d) Z' signed_alpha */
-    double norm;          /* |w|^2 */
+    double squared_norm;  /* |w|^2 */
     double bias_slope;    /* after lower_mu: -1' signed_alpha, the derivative in b; else 0 */
 
     /* the rows where the loss is curved, their curvatures D, and shares D / sum D */

@@ -14,63 +14,70 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Outer iterations that took at most FAST_STEPS, at most MEDIUM_STEPS, fewer than SLOW_STEPS, or
+ * more Newton steps change mu differently. */
+enum { FAST_STEPS = 1, MEDIUM_STEPS = 2, SLOW_STEPS = 8 };
+
 enum {
-    /* Newton steps of an easy, a fair and a hard outer iteration */
-    EASY_STEPS = 1,
-    FAIR_STEPS = 2,
-    HARD_STEPS = 8,
-    PATIENCE = 40,  /* steps without progress until it has stalled */
+    PATIENCE = 40,  /* steps in a row without progress, after which the solve has stalled */
     MAX_STEPS = 500 /* of a solve */
 };
 
-/* an outer iteration ends when its residual is at most this factor times the gap */
+/* An outer iteration ends when its residual is at most this factor times primal - dual. */
 static const double RESIDUAL_FACTOR = 2;
-/* factor of mu after an easy outer iteration; rho gets its inverse */
-static const double MU_DECREASE = 0.3;
-static const double MU_INCREASE = 1.3;     /* after a hard one */
-static const double MU_DECREASE_FAR = 0.9; /* smallest factor while the gap is above FAR_GAP */
-static const double FAR_GAP = 1e-2;
-/* first rho: RHO_SHARE tau over the mean singular value */
-static const double RHO_SHARE = 4;
-static const double MU_SHARE = 0.2; /* first mu, relative to that of the best dual bound at W = 0 */
-/* relative fall of the smallest gap or residual that counts as progress */
-static const double PROGRESS = 1e-3;
-enum { RHO_UPDATES = 6 }; /* outer iterations in which rho follows the singular values */
 
+/* Factors of mu after a fast outer iteration (after a medium one: its root) and after a slow one;
+ * rho is divided by them. While the relative gap is above LARGE_GAP, the factor is at least
+ * LARGE_GAP_DECREASE. */
+static const double MU_DECREASE = 0.3, MU_INCREASE = 1.3;
+static const double LARGE_GAP = 1e-2, LARGE_GAP_DECREASE = 0.9;
+
+/* In the first RHO_UPDATES outer iterations rho is RHO_FACTOR tau over the weighted mean of the
+ * singular values of S, |S|^2 / |S|_*. */
+static const double RHO_FACTOR = 4;
+enum { RHO_UPDATES = 6 };
+
+/* The first mu, relative to that whose alphas have the best dual bound at W = 0. */
+static const double MU_FACTOR = 0.2;
+
+/* Relative fall of the smallest gap, or of the smallest residual, that counts as progress. */
+static const double MIN_FALL = 1e-3;
+
+/* The symbols are those of nuclear_newton.h. */
 struct smm_nuclear_newton {
     const struct smm_matrices *matrices;
     struct binary_rows rows; /* the matrices as rows */
-    size_t n, cells;
+    size_t n, cells;         /* rows; height * width of a matrix */
     struct smm_spectral spectral;
     struct newton_system *system;
-    double mu, rho, bias;
+    double mu, rho, bias; /* bias: b of the iterate */
 
     /* (cells) */
     double *W, *S;                    /* the iterate */
     double *multiplier0, *multiplier; /* Y0, Y */
     double *M;                        /* sum_i y_i alpha_i X_i */
-    double *low;                      /* M with its singular values lowered by tau */
-    double *gradient, *step, *trial;  /* trial: work */
+    double *thresholded;              /* SVT_tau(M) (nuclear.h); also work */
+    double *gradient, *step, *trial;  /* by W, bias and S minimised out; Newton step; work */
     /* (n) */
-    double *s, *q; /* scores of W and of step */
+    double *s, *step_s; /* scores <W, X_i> and <step, X_i> */
     double *alpha, *alpha0;
     double *margin;                /* m_i of u_i = m_i - y_i (s_i + b): 1 + mu alpha0_i / C_i */
-    double *signs;                 /* y alpha */
-    double *trial_s, *trial_alpha; /* along the step */
+    double *signed_alpha;          /* y_i alpha_i */
+    double *trial_s, *trial_alpha; /* at a point of the line search */
     double *cost;                  /* C_i of the last solve; 0 before the first */
-    bool squared;                  /* loss of the last solve */
+    bool squared;                  /* loss of the last solve: the squared hinge */
     uint32_t *curved;              /* (n_curved) rows where the loss is curved */
     size_t n_curved;
-    double *d;      /* (n_curved) their inverse curvatures */
-    double *breaks; /* (2n) work */
+    double *inverse_curvature; /* (n_curved) mu / C_i, or 1 / (2 C_i) for the squared hinge */
+    double *breakpoints;       /* (2n) work */
 
     /* of the present solve */
     const struct binary_loss *loss;
-    double tau;
+    double tau; /* T */
     const struct monitor *monitor;
     struct binary_fit *fit;
-    double norm, square; /* |S|_*, |S|^2 */
-    double residual;     /* half of the gradient's squared norm */
+    double nuclear_norm, squared_norm; /* |S|_*, |S|^2 */
+    double residual;                   /* half of the gradient's squared norm */
 };
 
 int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
@@ -82,11 +89,12 @@ int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
     size_t n = made->n = matrices->n, cells = made->cells = matrices->height * matrices->width;
     made->matrices = matrices;
     made->rows = binary_rows_of(matrices);
-    double **by_cell[] = {&made->S,   &made->multiplier0, &made->multiplier, &made->M,
-                          &made->low, &made->gradient,    &made->step,       &made->trial};
-    double **by_row[] = {&made->q,           &made->trial_s, &made->alpha,
-                         &made->trial_alpha, &made->alpha0,  &made->margin,
-                         &made->signs,       &made->d,       &made->cost};
+    double **by_cell[] = {&made->S,           &made->multiplier0, &made->multiplier, &made->M,
+                          &made->thresholded, &made->gradient,    &made->step,       &made->trial};
+    double **by_row[] = {
+        &made->step_s, &made->trial_s, &made->alpha,        &made->trial_alpha,
+        &made->alpha0, &made->margin,  &made->signed_alpha, &made->inverse_curvature,
+        &made->cost};
     size_t n_cells = sizeof by_cell / sizeof by_cell[0], n_rows = sizeof by_row / sizeof by_row[0];
     made->W = memory_zeros(cells, (n_cells + 1) * sizeof(double), "matrices", err);
     made->s = memory_zeros(n, (n_rows + 3) * sizeof(double), "scores", err);
@@ -103,7 +111,7 @@ int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
     for (size_t k = 0; k < n_rows; k++) {
         *by_row[k] = made->s + (k + 1) * n;
     }
-    made->breaks = made->s + (n_rows + 1) * n;
+    made->breakpoints = made->s + (n_rows + 1) * n;
     *newton = made;
     return 0;
 }
@@ -127,8 +135,8 @@ static void update_primal(struct smm_nuclear_newton *newton) {
     struct binary_fit *fit = newton->fit;
     double sum;
     smm_scores(newton->matrices, newton->S, newton->trial_s);
-    double bias = binary_bias(newton->loss, newton->trial_s, newton->n, newton->breaks, &sum);
-    double primal = 0.5 * newton->square + newton->tau * newton->norm + sum;
+    double bias = binary_bias(newton->loss, newton->trial_s, newton->n, newton->breakpoints, &sum);
+    double primal = 0.5 * newton->squared_norm + newton->tau * newton->nuclear_norm + sum;
     if (primal < fit->primal) {
         fit->primal = primal;
         fit->bias = bias;
@@ -136,7 +144,7 @@ static void update_primal(struct smm_nuclear_newton *newton) {
     }
 }
 
-/* Computes alpha at the scores s; returns the bias. */
+/* alpha (n) = that of the scores s, with the bias that minimises the loss, which is returned. */
 static double find_alpha(struct smm_nuclear_newton *newton, const double *s, double *alpha) {
     return binary_smooth_bias(newton->loss, newton->margin, s, newton->n, newton->mu, newton->bias,
                               alpha);
@@ -147,30 +155,31 @@ static double find_alpha(struct smm_nuclear_newton *newton, const double *s, dou
 static int evaluate(struct smm_nuclear_newton *newton, struct error *err) {
     const struct binary_loss *loss = newton->loss;
     size_t n = newton->n, cells = newton->cells;
-    double linear = 0, norm, square, *B = newton->trial;
+    double linear = 0, nuclear_norm, squared_norm, *B = newton->trial;
     newton->bias = find_alpha(newton, newton->s, newton->alpha);
     for (size_t i = 0; i < n; i++) {
         double alpha = newton->alpha[i];
-        newton->signs[i] = loss->y[i] * alpha;
+        newton->signed_alpha[i] = loss->y[i] * alpha;
         linear += alpha - (loss->squared ? alpha * (alpha / (4 * loss->cost[i])) : 0);
     }
     linear = cluster_total(loss->cluster, linear);
     for (size_t j = 0; j < cells; j++) {
         B[j] = newton->W[j] + newton->multiplier0[j] / newton->rho;
     }
-    if (binary_adjoint(&newton->rows, newton->signs, newton->M, err) < 0 ||
+    if (binary_adjoint(&newton->rows, newton->signed_alpha, newton->M, err) < 0 ||
         smm_spectral_find(&newton->spectral, B, newton->rho, newton->tau / newton->rho, err) < 0 ||
         smm_nuclear_shrink(newton->M, newton->matrices->height, newton->matrices->width,
-                           newton->tau, newton->low, &norm, &square, err) < 0) {
+                           newton->tau, newton->thresholded, &nuclear_norm, &squared_norm,
+                           err) < 0) {
         return -1;
     }
-    smm_spectral_shrink(&newton->spectral, newton->S, &newton->norm, &newton->square);
+    smm_spectral_shrink(&newton->spectral, newton->S, &newton->nuclear_norm, &newton->squared_norm);
     for (size_t j = 0; j < cells; j++) {
         newton->multiplier[j] = newton->rho * (B[j] - newton->S[j]);
         newton->gradient[j] = newton->W[j] + newton->multiplier[j] - newton->M[j];
     }
     newton->residual = 0.5 * array_dot(newton->gradient, newton->gradient, cells);
-    double dual = linear - 0.5 * square;
+    double dual = linear - 0.5 * squared_norm;
     if (dual > newton->fit->dual) {
         newton->fit->dual = dual;
         memcpy(newton->fit->alpha, newton->alpha, n * sizeof *newton->alpha);
@@ -190,21 +199,22 @@ static void find_curved_rows(struct smm_nuclear_newton *newton) {
     for (size_t i = 0; i < newton->n; i++) {
         double u = newton->margin[i] - loss->y[i] * (newton->s[i] + newton->bias);
         if (u > 0 && (loss->squared || u < newton->mu)) {
-            newton->d[newton->n_curved] =
+            newton->inverse_curvature[newton->n_curved] =
                 loss->squared ? 0.5 / loss->cost[i] : newton->mu / loss->cost[i];
             newton->curved[newton->n_curved++] = (uint32_t)i;
         }
     }
 }
 
-/* Computes the Newton step and its scores q. */
+/* Computes the Newton step and its scores. */
 static int find_step(struct smm_nuclear_newton *newton, struct error *err) {
     find_curved_rows(newton);
     if (newton_system_solve(newton->system, &newton->spectral, newton->curved, newton->n_curved,
-                            newton->d, newton->gradient, newton->step, newton->monitor, err) < 0) {
+                            newton->inverse_curvature, newton->gradient, newton->step,
+                            newton->monitor, err) < 0) {
         return -1;
     }
-    smm_scores(newton->matrices, newton->step, newton->q);
+    smm_scores(newton->matrices, newton->step, newton->step_s);
     return 0;
 }
 
@@ -213,19 +223,19 @@ static int find_step(struct smm_nuclear_newton *newton, struct error *err) {
 static int derivative_at(void *context, double theta, double *derivative, struct error *err) {
     struct smm_nuclear_newton *newton = context;
     const struct smm_matrices *matrices = newton->matrices;
-    double *B = newton->trial, *S = newton->low, norm, square, sum = 0;
+    double *B = newton->trial, *S = newton->thresholded, nuclear_norm, squared_norm, sum = 0;
     for (size_t i = 0; i < newton->n; i++) {
-        newton->trial_s[i] = newton->s[i] + theta * newton->q[i];
+        newton->trial_s[i] = newton->s[i] + theta * newton->step_s[i];
     }
     find_alpha(newton, newton->trial_s, newton->trial_alpha);
     for (size_t i = 0; i < newton->n; i++) {
-        sum += newton->loss->y[i] * newton->trial_alpha[i] * newton->q[i];
+        sum += newton->loss->y[i] * newton->trial_alpha[i] * newton->step_s[i];
     }
     for (size_t j = 0; j < newton->cells; j++) {
         B[j] = newton->W[j] + theta * newton->step[j] + newton->multiplier0[j] / newton->rho;
     }
     if (smm_nuclear_shrink(B, matrices->height, matrices->width, newton->tau / newton->rho, S,
-                           &norm, &square, err) < 0) {
+                           &nuclear_norm, &squared_norm, err) < 0) {
         return -1;
     }
     *derivative = -cluster_total(newton->loss->cluster, sum);
@@ -245,7 +255,7 @@ static int search(struct smm_nuclear_newton *newton, bool *moved, struct error *
     }
     if (length > 0) {
         array_add(newton->W, length, newton->step, newton->cells);
-        array_add(newton->s, length, newton->q, newton->n);
+        array_add(newton->s, length, newton->step_s, newton->n);
     }
     return 0;
 }
@@ -265,7 +275,7 @@ static void set_margins(struct smm_nuclear_newton *newton) {
 static int start(struct smm_nuclear_newton *newton, struct error *err) {
     const struct smm_matrices *matrices = newton->matrices;
     size_t n = newton->n, cells = newton->cells;
-    double norm, square, linear = 0, best = 0, share = 1;
+    double nuclear_norm, squared_norm, linear = 0, best = 0, share = 1;
     memset(newton->W, 0, cells * sizeof *newton->W);
     memset(newton->multiplier0, 0, cells * sizeof *newton->multiplier0);
     memset(newton->s, 0, n * sizeof *newton->s);
@@ -275,19 +285,19 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
     set_margins(newton);
     newton->bias = find_alpha(newton, newton->s, newton->alpha);
     for (size_t i = 0; i < n; i++) {
-        newton->signs[i] = newton->loss->y[i] * newton->alpha[i];
+        newton->signed_alpha[i] = newton->loss->y[i] * newton->alpha[i];
         linear += newton->alpha[i];
     }
     linear = cluster_total(newton->loss->cluster, linear);
-    if (binary_adjoint(&newton->rows, newton->signs, newton->M, err) < 0) {
+    if (binary_adjoint(&newton->rows, newton->signed_alpha, newton->M, err) < 0) {
         return -1;
     }
     for (double c = 1; c > 1e-15; c *= 0.5) {
         if (smm_nuclear_shrink(newton->M, matrices->height, matrices->width, newton->tau / c,
-                               newton->low, &norm, &square, err) < 0) {
+                               newton->thresholded, &nuclear_norm, &squared_norm, err) < 0) {
             return -1;
         }
-        double dual = c * linear - 0.5 * c * c * square;
+        double dual = c * linear - 0.5 * c * c * squared_norm;
         if (dual > best) {
             best = dual;
             share = c;
@@ -295,12 +305,12 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
             break;
         }
     }
-    if (smm_nuclear_shrink(newton->M, matrices->height, matrices->width, 0, newton->low, &norm,
-                           &square, err) < 0) {
+    if (smm_nuclear_shrink(newton->M, matrices->height, matrices->width, 0, newton->thresholded,
+                           &nuclear_norm, &squared_norm, err) < 0) {
         return -1;
     }
-    newton->mu = MU_SHARE * 2 / share;
-    newton->rho = square > 0 ? fmax(RHO_SHARE * newton->tau * norm / linear, 1) : 1;
+    newton->mu = MU_FACTOR * 2 / share;
+    newton->rho = squared_norm > 0 ? fmax(RHO_FACTOR * newton->tau * nuclear_norm / linear, 1) : 1;
     set_margins(newton);
     return 0;
 }
@@ -308,17 +318,18 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
 /* Updates multipliers, mu and rho after an outer iteration of so many steps. */
 static void next_outer_iteration(struct smm_nuclear_newton *newton, uint64_t outer, int steps) {
     double gap = gap_relative(newton->fit->primal, newton->fit->dual);
-    double factor = steps <= EASY_STEPS   ? MU_DECREASE
-                    : steps <= FAIR_STEPS ? sqrt(MU_DECREASE)
-                    : steps < HARD_STEPS  ? 1
-                                          : MU_INCREASE;
-    factor = gap > FAR_GAP ? fmax(factor, MU_DECREASE_FAR) : factor;
+    double factor = steps <= FAST_STEPS     ? MU_DECREASE
+                    : steps <= MEDIUM_STEPS ? sqrt(MU_DECREASE)
+                    : steps < SLOW_STEPS    ? 1
+                                            : MU_INCREASE;
+    factor = gap > LARGE_GAP ? fmax(factor, LARGE_GAP_DECREASE) : factor;
     memcpy(newton->alpha0, newton->alpha, newton->n * sizeof *newton->alpha);
     memcpy(newton->multiplier0, newton->multiplier, newton->cells * sizeof *newton->multiplier0);
     newton->mu *= factor;
     newton->rho = outer >= RHO_UPDATES ? newton->rho / factor
-                  : newton->norm > 0   ? RHO_SHARE * newton->tau * newton->norm / newton->square
-                                       : 3 * newton->rho;
+                  : newton->nuclear_norm > 0
+                      ? RHO_FACTOR * newton->tau * newton->nuclear_norm / newton->squared_norm
+                      : 3 * newton->rho;
     newton->rho = fmax(newton->rho, 1);
     set_margins(newton);
 }
@@ -326,13 +337,14 @@ static void next_outer_iteration(struct smm_nuclear_newton *newton, uint64_t out
 static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *err) {
     struct binary_fit *fit = newton->fit;
     uint64_t outer = 0;
-    double best_gap = INFINITY, min_residual = INFINITY; /* the latter of the outer iteration */
+    double best_gap = INFINITY;
+    double min_residual = INFINITY; /* of the present outer iteration */
     int steps = 0, stalled = 0;
     while (!gap_reached(fit->primal, fit->dual, epsilon)) {
         bool moved;
         double gap = fit->primal - fit->dual;
         bool better =
-            gap < best_gap * (1 - PROGRESS) || newton->residual < min_residual * (1 - PROGRESS);
+            gap < best_gap * (1 - MIN_FALL) || newton->residual < min_residual * (1 - MIN_FALL);
         stalled = better ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
         min_residual = fmin(min_residual, newton->residual);
@@ -378,9 +390,9 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
     return 0;
 }
 
-/* Whether the last solve was of the same loss and tau. */
-static bool is_known(const struct smm_nuclear_newton *newton, const struct binary_loss *loss,
-                     double tau) {
+/* Whether the last solve, in all processes, was of the same loss, costs and tau. */
+static bool is_same_problem(const struct smm_nuclear_newton *newton, const struct binary_loss *loss,
+                            double tau) {
     bool other = tau != newton->tau || loss->squared != newton->squared ||
                  memcmp(newton->cost, loss->cost, newton->n * sizeof *newton->cost) != 0;
     return !cluster_any(loss->cluster, other);
@@ -389,14 +401,14 @@ static bool is_known(const struct smm_nuclear_newton *newton, const struct binar
 int smm_nuclear_newton_solve(struct smm_nuclear_newton *newton, const struct binary_loss *loss,
                              double tau, double epsilon, const struct monitor *monitor,
                              struct binary_fit *fit, struct error *err) {
-    bool again = is_known(newton, loss, tau);
+    bool warm_start = is_same_problem(newton, loss, tau);
     newton->loss = loss;
     newton->squared = loss->squared;
     newton->tau = tau;
     newton->monitor = monitor;
     newton->fit = fit;
     memcpy(newton->cost, loss->cost, newton->n * sizeof *newton->cost);
-    int status = again ? 0 : start(newton, err);
+    int status = warm_start ? 0 : start(newton, err);
     status = status < 0 || evaluate(newton, err) < 0 ? -1 : run(newton, epsilon, err);
     newton_system_release(newton->system);
     fit->converged = !fit->reason;

@@ -48,13 +48,13 @@ int smm_spectral_find(struct smm_spectral *spectral, const double *B, double rho
 }
 
 void smm_spectral_shrink(const struct smm_spectral *spectral, double *S, double *nuclear_norm,
-                         double *square) {
+                         double *squared_norm) {
     size_t height = spectral->height, width = spectral->width, r = spectral->r;
-    *nuclear_norm = *square = 0;
+    *nuclear_norm = *squared_norm = 0;
     for (size_t a = 0; a < r; a++) {
         double left = spectral->t[a] - spectral->threshold;
         *nuclear_norm += left;
-        *square += left * left;
+        *squared_norm += left * left;
         for (size_t i = 0; i < height; i++) {
             spectral->left[i * r + a] = left * spectral->U[i * spectral->k + a];
         }

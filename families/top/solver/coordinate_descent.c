@@ -437,7 +437,7 @@ static void update_forecast(struct forecast *forecast, const struct top_descent 
 /* After an evaluation that did not reach the target gap. */
 static void after_evaluation(struct forecast *forecast, double gap, uint64_t iterations,
                              const struct monitor *monitor) {
-    uint64_t part = iterations / PART_UNEVALUATED, limit = monitor ? monitor->most : 0;
+    uint64_t part = iterations / PART_UNEVALUATED, limit = monitor ? monitor->max_iterations : 0;
     forecast->expected = gap;
     forecast->evaluated = iterations > 0;
     forecast->next = iterations + (part > MIN_SWEEPS_UNEVALUATED ? part : MIN_SWEEPS_UNEVALUATED);

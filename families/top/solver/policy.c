@@ -112,7 +112,7 @@ static int take(struct solve *solve, struct fit *run, int status) {
     fit->converged = gap_reached(fit->primal, fit->dual, solve->epsilon);
     if (fit->converged) {
         fit->reason = STOP_REACHED; /* perhaps with the primal of one run and the dual of another */
-    } else if (!limited || solve->outer->said) { /* otherwise only a time slice has ended */
+    } else if (!limited || solve->outer->reason) { /* otherwise only a time slice has ended */
         fit->reason = reason;
     }
     return 0;
@@ -159,9 +159,9 @@ static int run_planes(void *state, const struct monitor *monitor, struct error *
     double cost = solve->parameters->cost;
     struct fit fit;
     if (!algorithms->planes) {
-        algorithms->table = top_risk_table(&algorithms->risk);
-        if (cutting_planes_create(&algorithms->planes, algorithms->map, &algorithms->table, err) <
-            0) {
+        algorithms->risk_functions = top_risk_functions(&algorithms->risk);
+        if (cutting_planes_create(&algorithms->planes, algorithms->map, &algorithms->risk_functions,
+                                  err) < 0) {
             return -1;
         }
     }
@@ -202,7 +202,8 @@ static int run_reduced(void *state, const struct monitor *monitor, struct error 
     struct fit fit;
     solve->grows = top_working_set_grows(smo);
     int status = take(solve, &fit, top_working_set_solve(smo, &settings, monitor, &fit, err));
-    solve->fit->reason = solve->fit->converged || solve->outer->said ? solve->fit->reason : reason;
+    solve->fit->reason =
+        solve->fit->converged || solve->outer->reason ? solve->fit->reason : reason;
     return status;
 }
 
@@ -348,7 +349,7 @@ static const struct policy_row rows[] = {
 
 static bool is_done(const void *state) {
     const struct solve *solve = state;
-    return solve->fit->converged || solve->outer->said;
+    return solve->fit->converged || solve->outer->reason;
 }
 
 static uint64_t iterations(const void *state) {

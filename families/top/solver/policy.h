@@ -32,7 +32,7 @@ struct top_algorithms {
     bool certificate_failed;
     struct top_risk risk;
     /* created at first use */
-    struct risk table;
+    struct risk risk_functions;
     struct cutting_planes *planes;
     struct top_smo *smo;
     struct top_descent *descent;

@@ -284,7 +284,7 @@ struct record {
     struct entry entry[];
 };
 
-static int table_record(void *context, void **record, struct error *err) {
+static int risk_record(void *context, void **record, struct error *err) {
     const struct top_risk *risk = context;
     size_t n = 0; /* number of entries */
     for (size_t i = 0; i < risk->n; i++) {
@@ -319,12 +319,12 @@ void top_risk_add_record(double weight, const void *record, double *alpha, doubl
     }
 }
 
-static double table_cut(void *context, const double *s, double *g, double *offset) {
+static double risk_cut(void *context, const double *s, double *g, double *offset) {
     return top_risk_cut(context, s, g, offset);
 }
 
-struct risk top_risk_table(struct top_risk *risk) {
-    return (struct risk){.n = risk->n, .context = risk, .cut = table_cut, .record = table_record};
+struct risk top_risk_functions(struct top_risk *risk) {
+    return (struct risk){.n = risk->n, .context = risk, .cut = risk_cut, .record = risk_record};
 }
 
 double top_risk_multiple(struct top_risk *risk, double C, double squared_norm, const double *s,

@@ -70,9 +70,9 @@ double top_risk_value(struct top_risk *risk, const double *s, double *g);
 
 /* The same, and stores the cutting plane: *offset = risk - g's. */
 double top_risk_cut(struct top_risk *risk, const double *s, double *g, double *offset);
-struct risk top_risk_table(struct top_risk *risk);
+struct risk top_risk_functions(struct top_risk *risk);
 
-/* Adds weight times the dual point of a stored plane (top_risk_table's record) to alpha and beta (n
+/* Adds weight times the dual point of a plane, as its record has it, to alpha and beta (n
  * each). */
 void top_risk_add_record(double weight, const void *record, double *alpha, double *beta);
 

@@ -50,7 +50,7 @@ static int allocate(struct top_smo *smo, struct error *err) {
     size_t n = state->n;
     double **const array[] = {&state->alpha,    &state->beta,    &state->C,   &state->cap_rate,
                               &state->h,        &state->inverse, &state->s,   &state->U,
-                              &state->K,        &smo->row_s,     &smo->row_g, &smo->bound,
+                              &state->K,        &smo->row_s,     &smo->row_g, &smo->work,
                               &smo->best_alpha, &smo->best_beta};
     const size_t arrays = sizeof array / sizeof array[0];
     smo->pool = memory_zeros(n, arrays * sizeof(double), "the dual point", err);
@@ -141,7 +141,7 @@ static void set_cost(struct top_smo *smo, double cost) {
 
 /* The primal from s, which may be outdated at shrunk positions: of the best multiple, if the point
  * itself does not reach the gap. At large C rows just below the threshold make the primal's gap
- * much larger than the dual's, and a slightly longer f lifts them above it. */
+ * much larger than the dual's, and a slightly larger multiple of f lifts them above it. */
 static double primal(struct top_smo *smo, double squared_norm, double dual, double epsilon) {
     const struct top_state *state = &smo->state;
     double value;
@@ -173,9 +173,9 @@ static size_t choose_positions(struct top_smo *smo, uint64_t iterations) {
     for (size_t p = 0; p < state->active; p++) {
         above += state->alpha[p] > 0 || state->beta[p] > 0;
     }
-    size_t room = MIN_STEEPEST + above / NONZERO_PER_STEEPEST;
-    if (smo->exact && kept > 2 * (above + 2 * room)) {
-        kept = top_choose_steepest(state, room, smo->keep, smo->row_s, smo->row_g, smo->order);
+    size_t steepest = MIN_STEEPEST + above / NONZERO_PER_STEEPEST;
+    if (smo->exact && kept > 2 * (above + 2 * steepest)) {
+        kept = top_choose_steepest(state, steepest, smo->keep, smo->row_s, smo->row_g, smo->order);
         smo->next_full_check = iterations + kept / POSITIONS_PER_STEP;
     }
     return kept;
@@ -197,14 +197,14 @@ static int shrink(struct top_smo *smo, uint64_t iterations, struct error *err) {
     double *const array[] = {state->alpha,   state->beta, state->C, state->cap_rate, state->h,
                              state->inverse, state->s,    state->U, state->K};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
-        permute(array[i], smo->order, n, smo->bound);
+        permute(array[i], smo->order, n, smo->work);
     }
-    uint32_t *at = (uint32_t *)(void *)smo->bound;
+    uint32_t *row_of = (uint32_t *)(void *)smo->work;
     for (size_t p = 0; p < n; p++) {
-        at[p] = state->row_of[smo->order[p]];
+        row_of[p] = state->row_of[smo->order[p]];
         smo->keep[p] = state->capped[smo->order[p]];
     }
-    memcpy(state->row_of, at, n * sizeof *at);
+    memcpy(state->row_of, row_of, n * sizeof *row_of);
     memcpy(state->capped, smo->keep, n);
     state->active = kept;
     return 0;
@@ -260,10 +260,10 @@ void top_smo_bounds(struct top_smo *smo, double epsilon, struct fit *fit) {
     fit->primal = primal(smo, squared_norm, fit->dual, epsilon);
 }
 
-/* The state of a run after its exact evaluations. */
+/* The state of a run at its exact evaluations. */
 struct progress {
     double max_dual;   /* largest dual, that of the stored point */
-    double last;       /* last dual */
+    double last_dual;  /* of the last exact evaluation */
     double min_gap;    /* INFINITY: there is none yet */
     double min_primal; /* the smallest primal, an upper bound of the dual */
     int stalled, slow; /* exact evaluations without progress; evaluations in between with little */
@@ -274,20 +274,20 @@ static bool finite(const struct fit *fit) {
 }
 
 static bool has_diverged(const struct progress *progress, const struct fit *fit) {
-    double much = DIVERGED * progress->min_gap;
-    return !finite(fit) || fit->dual < progress->max_dual - much ||
-           fit->dual > progress->min_primal + much;
+    double tolerance = DIVERGED * progress->min_gap;
+    return !finite(fit) || fit->dual < progress->max_dual - tolerance ||
+           fit->dual > progress->min_primal + tolerance;
 }
 
 /* Records an exact evaluation, and stores the point if it is the best so far. */
 static void record_progress(struct top_smo *smo, const struct fit *fit, struct progress *progress) {
     const struct top_state *state = &smo->state;
     double gap = fit->primal - fit->dual;
-    bool better =
-        fit->dual - progress->last > STALLED_DUAL * gap || gap < STALLED_GAP * progress->min_gap;
+    bool better = fit->dual - progress->last_dual > STALLED_DUAL * gap ||
+                  gap < STALLED_GAP * progress->min_gap;
     progress->stalled = better ? 0 : progress->stalled + 1;
     progress->slow = 0;
-    progress->last = fit->dual;
+    progress->last_dual = fit->dual;
     progress->min_gap = fmin(progress->min_gap, gap);
     progress->min_primal = fmin(progress->min_primal, fit->primal);
     if (fit->dual > progress->max_dual) {
@@ -329,7 +329,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
                const struct monitor *monitor, struct fit *fit, struct error *err) {
     struct top_state *state = &smo->state;
     struct progress progress = {
-        .max_dual = -INFINITY, .last = -INFINITY, .min_gap = INFINITY, .min_primal = INFINITY};
+        .max_dual = -INFINITY, .last_dual = -INFINITY, .min_gap = INFINITY, .min_primal = INFINITY};
     double last_dual = 0, epsilon = settings->epsilon;
     bool moved = true;
     int checks = 0;

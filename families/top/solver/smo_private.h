@@ -18,19 +18,19 @@ struct top_smo {
     struct top_risk *risk;
     struct top_state state;
     double cost;              /* of the last solution; 0: there is none */
-    double scaling;           /* the primal is that of this multiple of the point's f */
+    double scaling;           /* the primal is that of scaling times the dual point's f */
     uint64_t next_full_check; /* iteration of the next exact evaluation over all positions */
     /* s and U of all positions are computed from the data, and no step was taken since */
     bool exact;
     size_t set_rows; /* rows of a working set at this cost (interior_working_set.h); 0: none yet */
-    double *pool;    /* of the arrays (n) of doubles, here and in the state */
+    double *pool;    /* the memory of the arrays (n) of doubles, here and in the state */
     double *best_alpha, *best_beta; /* (n) best point of the run, by row */
     double *weights;                /* (dimension, 3) work */
     double *scores;                 /* (n, 3) work, by row */
-    double *row_s, *row_g;          /* (n) work, by row */
-    double *bound;                  /* (n) work */
-    uint32_t *order;                /* (n) work */
-    unsigned char *keep;            /* (n) work */
+    double *row_s, *row_g;          /* (n) work, by row: scores, and a subgradient */
+    double *work;                   /* (n) work of permutations and of starting points */
+    uint32_t *order;                /* (n) work: positions in a new order */
+    unsigned char *keep;            /* (n) work: 1 if a position stays in use */
 };
 
 /* Sets the bounds for a cost, and the starting point or the last solution scaled to it, with s and

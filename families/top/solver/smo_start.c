@@ -110,9 +110,9 @@ static void set_point_at_scores(struct top_smo *smo, double cost, double x, doub
     struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
     for (size_t i = 0; i < state->n; i++) {
-        smo->bound[i] = x * smo->row_s[i];
+        smo->work[i] = x * smo->row_s[i];
     }
-    top_risk_cut(risk, smo->bound, smo->row_g, offset);
+    top_risk_cut(risk, smo->work, smo->row_g, offset);
     for (size_t p = 0; p < state->n; p++) {
         state->alpha[p] = cost * risk->slope[state->row_of[p]];
         state->beta[p] = cost * risk->slopes * risk->p[state->row_of[p]];
@@ -204,15 +204,15 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
     struct top_risk *risk = smo->risk;
     size_t n = smo->state.n;
     double squared_norm = 0, offset;
-    memset(smo->bound, 0, n * sizeof *smo->bound);
-    add_mean(smo, risk->cost, 1, smo->bound);
-    add_mean(smo, risk->mass, -1, smo->bound);
-    if (product(smo, smo->bound, 1, err) < 0) {
+    memset(smo->work, 0, n * sizeof *smo->work);
+    add_mean(smo, risk->cost, 1, smo->work);
+    add_mean(smo, risk->mass, -1, smo->work);
+    if (product(smo, smo->work, 1, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
         smo->row_s[i] = smo->scores[i];
-        squared_norm += smo->bound[i] * smo->scores[i];
+        squared_norm += smo->work[i] * smo->scores[i];
     }
     double primal;
     double x = squared_norm > 0 ? top_risk_multiple(risk, cost, squared_norm, smo->row_s,

@@ -57,14 +57,16 @@ static void check_passes(struct witness *witness, const struct monitor *monitor,
 
 int main(void) {
     struct witness witness = {.left = INFINITY};
-    const struct monitor behind = {
-        .context = &witness, .check = witness_check, .late = witness_late, .left = witness_left};
+    const struct monitor wrapped = {.context = &witness,
+                                    .check = witness_check,
+                                    .past_deadline = witness_late,
+                                    .seconds_left = witness_left};
     struct monitor_run run, outer;
-    struct monitor after = monitor_continue(&run, &behind, 100, 0);
+    struct monitor after = monitor_continue(&run, &wrapped, 100, 0);
     check_passes(&witness, &after, 100, "after");
 
     struct monitor_shared shared;
-    struct monitor share = monitor_share(&shared, &behind);
+    struct monitor share = monitor_share(&shared, &wrapped);
     check_passes(&witness, &share, 0, "share");
     after = monitor_continue(&run, &share, 30, 0);
     struct monitor chain = monitor_continue(&outer, &after, 1000, 0);
@@ -72,26 +74,26 @@ int main(void) {
     monitor_shared_free(&shared);
 
     /* the limit of a run is not reported as a reason of the wrapped monitor */
-    after = monitor_continue(&run, &behind, 100, 8);
-    CHECK(monitor_check(&after, 7, 3, 2) == 0 && run.said == 0, "stopped before its limit");
-    CHECK(monitor_check(&after, 8, 3, 2) == STOP_ITERATIONS && run.said == 0, "no limit");
+    after = monitor_continue(&run, &wrapped, 100, 8);
+    CHECK(monitor_check(&after, 7, 3, 2) == 0 && run.reason == 0, "stopped before its limit");
+    CHECK(monitor_check(&after, 8, 3, 2) == STOP_ITERATIONS && run.reason == 0, "no limit");
     witness.answer = STOP_TIME;
-    CHECK(monitor_check(&after, 8, 3, 2) == STOP_TIME && run.said == STOP_TIME, "another reason");
+    CHECK(monitor_check(&after, 8, 3, 2) == STOP_TIME && run.reason == STOP_TIME, "another reason");
 
     /* the smaller limit of iterations applies, in the count of the run */
     const uint64_t most[][4] = {{0, 0, 0, 0},  {0, 8, 5, 8},    {20, 0, 5, 15},
                                 {20, 8, 5, 8}, {20, 18, 5, 15}, {20, 8, 20, 8}};
     for (size_t k = 0; k < sizeof most / sizeof most[0]; k++) {
-        const struct monitor limited = {.context = &witness, .most = most[k][0]};
+        const struct monitor limited = {.context = &witness, .max_iterations = most[k][0]};
         after = monitor_continue(&run, &limited, most[k][2], most[k][1]);
-        CHECK(after.most == most[k][3], "limit %zu: %d", k, (int)after.most);
-        CHECK(monitor_continue(&run, NULL, most[k][2], most[k][1]).most == most[k][1], "limit %zu",
-              k);
+        CHECK(after.max_iterations == most[k][3], "limit %zu: %d", k, (int)after.max_iterations);
+        CHECK(monitor_continue(&run, NULL, most[k][2], most[k][1]).max_iterations == most[k][1],
+              "limit %zu", k);
     }
 
     /* a run that reserves time ends when only that time remains */
     struct monitor_run ahead;
-    struct monitor early = monitor_reserve_time(&ahead, &behind, 2);
+    struct monitor early = monitor_reserve_time(&ahead, &wrapped, 2);
     witness.answer = 0;
     check_passes(&witness, &early, 0, "early");
     for (witness.left = 4; witness.left > 0; witness.left--) {

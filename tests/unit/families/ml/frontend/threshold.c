@@ -145,7 +145,7 @@ static void check_many(void) {
     }
     ml_threshold_free(&threshold);
     int calls = 0;
-    const struct monitor monitor = {.context = &calls, .late = is_late};
+    const struct monitor monitor = {.context = &calls, .past_deadline = is_late};
     MUST(ml_threshold_parse(&threshold, "ew", &err));
     CHECK(ml_threshold_fit(&threshold, &rows, NULL, &monitor, &late, &err) == 0 && late, "%s",
           err.text);

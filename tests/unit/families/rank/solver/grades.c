@@ -149,8 +149,8 @@ static void check_engine(int kind, struct rank_pairs *sums, const struct referen
     agree("the weight of all pairs", kind, risk.total, all.active, all.active);
     double offset, value = rank_risk_evaluate(&risk, s, out, &offset);
     agree("the hinge", kind, value, due.first, due.first);
-    struct risk table = rank_risk_table(&risk, false);
-    struct risk_rounding paid = table.rounding(table.context);
+    struct risk risk_functions = rank_risk_functions(&risk, false);
+    struct risk_rounding paid = risk_functions.rounding(risk_functions.context);
     for (size_t i = 0; i < n; i++) { /* weights have rounding errors too */
         CHECK(fabs(out[i] + due.count[i]) <= 2 * paid.gradient * all.weight[i],
               "kind %d: a slope is off by %g, %g paid", kind, out[i] + due.count[i],

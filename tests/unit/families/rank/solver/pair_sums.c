@@ -63,18 +63,20 @@ static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *s
         : type == RANK_RISK_SQUARE
             ? (struct risk_rounding){12 * unit * size * active, 4 * unit, 2 * size}
             : (struct risk_rounding){4 * unit / mu * active, 4 * unit / mu, 1 + 4 * unit / mu};
-    struct risk table = rank_risk_table(&risk, true);
-    struct risk_rounding rounding = table.rounding(table.context);
+    struct risk risk_functions = rank_risk_functions(&risk, true);
+    struct risk_rounding rounding = risk_functions.rounding(risk_functions.context);
     CHECK(fabs(rounding.offset - paid.offset) <= 1e-9 * paid.offset &&
               fabs(rounding.gradient - paid.gradient) <= 1e-9 * paid.gradient &&
               fabs(rounding.size - paid.size) <= 1e-12 * paid.size,
           "type %d: %g %g %g for rounding, not %g %g %g", (int)type, rounding.offset,
           rounding.gradient, rounding.size, paid.offset, paid.gradient, paid.size);
     void *record;
-    CHECK(table.n == n && table.record(table.context, &record, &err) == 0, "%s", err.text);
+    CHECK(risk_functions.n == n &&
+              risk_functions.record(risk_functions.context, &record, &err) == 0,
+          "%s", err.text);
     CHECK(memcmp(record, s, n * sizeof *s) == 0, "a record that is not the scores");
     free(record);
-    CHECK(!rank_risk_table(&risk, false).record, "records that nobody wants");
+    CHECK(!rank_risk_functions(&risk, false).record, "records that nobody wants");
     rank_risk_model_gradient(&risk, s, 2 * mu, follow);
     for (size_t i = 0; i < n; i++) {
         CHECK(fabs(follow[i] - band[i]) <= 1e-9 * (1 + all), "slope %g of a wider band, not %g",

@@ -434,7 +434,7 @@ static struct solution fit_within(struct sample *sample, enum smm_formulation fo
     const struct problem problem = {.data = &sample->data, .n = sample->data.n_rows};
     const struct smm_parameters parameters = {
         .formulation = formulation, .cost = 10, .epsilon = 1e-6, .tau = 1};
-    const struct monitor clock = {.context = left, .left = tick};
+    const struct monitor clock = {.context = left, .seconds_left = tick};
     struct solution solution;
     struct smm *smm;
     size_t n;
