@@ -1,10 +1,11 @@
-/* The innermost loops, with vectors held in registers across the loop. Compilers do not do that for
- * arrays of accumulators (gcc 12 stores and reloads them in each step, 7 times slower). Written
- * once (vector_loops.h), compiled for each vector length, and selected at run time.
+/* The innermost loops of kernel values and matrix products, with sums held in vector registers.
+ * Compilers do not do that for arrays of accumulators (gcc 12 stores and reloads them in each step,
+ * 7 times slower). The loops are written once (vector_loops.h), compiled for each vector length of
+ * the architecture, and selected at run time.
  *
- * A *panel* holds a block of rows transposed: (slots, lanes), the lanes of one slot side by side,
- * so that a non-zero value of a row of the other side (a *hit* on a slot) is multiplied with all
- * lanes at once. */
+ * A *panel* is a block of rows, transposed: (slots, lanes), where a lane is a row and a slot one of
+ * its columns. The values of all lanes in a slot are adjacent, so a nonzero value of another row in
+ * that column (a *hit* on the slot) is combined with all lanes by one vector operation. */
 #ifndef COMMON_BASE_VECTOR_H
 #define COMMON_BASE_VECTOR_H
 
@@ -12,10 +13,10 @@
 #include <stdint.h>
 
 enum {
-    VECTOR_PANEL_BYTES = 256, /* bytes of one slot; panels are aligned to 64 bytes */
-    VECTOR_FLOATS = VECTOR_PANEL_BYTES / 4,
-    VECTOR_DOUBLES = VECTOR_PANEL_BYTES / 8,
-    VECTOR_ROWS = 4 /* rows of one call of dot, axpy, both */
+    VECTOR_PANEL_BYTES = 256,                /* bytes of one slot; panels are aligned to 64 bytes */
+    VECTOR_FLOATS = VECTOR_PANEL_BYTES / 4,  /* lanes of a panel of floats */
+    VECTOR_DOUBLES = VECTOR_PANEL_BYTES / 8, /* lanes of a panel of doubles */
+    VECTOR_ROWS = 4                          /* rows of one call of dot, axpy, both */
 };
 
 struct vector_hit_float {
@@ -28,14 +29,19 @@ struct vector_hit_double {
     double value;
 };
 
-/* Panels are n_panels pieces of `size` values each (size = slots * lanes); sum (n_panels, lanes).
- *   product: sum[p][l] += sum over hits of value * panel[p][slot][l]
- *   minimum: sum[p][l] += sum over hits of min(value, panel[p][slot][l])
- *   overlap: the same of their absolute values, where the two have one sign; else 0
- * dot, axpy, both work on columns 0..n of VECTOR_ROWS rows; b and out (n) are double:
+/* The loops for one type and vector length; all of them add to their results.
+ *
+ * product, minimum, overlap: hits (n); panel (n_panels, slots, lanes), size = slots * lanes; sum
+ * (n_panels, lanes). With v = hits[i].value and z = panel[p][hits[i].slot][l], sum[p][l] gets the
+ * sum over i of
+ *   product: v z
+ *   minimum: min(v, z)
+ *   overlap: min(|v|, |z|) if v and z have the same sign, else 0
+ *
+ * dot, axpy, both: row (VECTOR_ROWS, n); b and out (n), weight and dot (VECTOR_ROWS), in double.
  *   dot:  dot[k] += sum over c of row[k][c] b[c]
  *   axpy: out[c] += sum over k of weight[k] row[k][c]
- *   both: one pass for the two. */
+ *   both: dot and axpy in one pass over the rows */
 #define VECTOR_TABLE(REAL)                                                                         \
     struct vector_##REAL {                                                                         \
         void (*product)(const struct vector_hit_##REAL *hits, size_t n, const REAL *panel,         \

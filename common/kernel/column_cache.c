@@ -341,7 +341,7 @@ static void square_task(void *argument, size_t task, size_t worker) {
             for (size_t c = 0; c < m; c++) {
                 row[c] = values[work->rows[c]];
             }
-        } else if (!gram_kept_row(gram, work->data_rows[a], work->data_rows, m, row)) {
+        } else if (!gram_cached_row(gram, work->data_rows[a], work->data_rows, m, row)) {
             missing[n_missing] = work->rows[a];
             out[n_missing++] = row;
         }

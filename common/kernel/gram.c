@@ -212,11 +212,11 @@ int gram_scores_dd(const struct gram *gram, const uint32_t *rows, size_t n, cons
         for (size_t i = 0; i < n; i++) {
             at[i] = rows ? rows[i] : (uint32_t)i;
         }
-        status = kernel_precise_scores(own, at, n, b, k, s, threads, err);
+        status = kernel_scores_dd(own, at, n, b, k, s, threads, err);
     } else if (status == 0) {
         m = list_distinct(&gram->distinct_rows->distinct, rows, n, place, at, place + n);
         gram_aggregate_dd(place, n, k, b, sums);
-        status = kernel_precise_scores(own, at, m, sums, k, sums + n * k, threads, err);
+        status = kernel_scores_dd(own, at, m, sums, k, sums + n * k, threads, err);
     }
     for (size_t i = 0; status == 0 && gram->distinct_rows && i < n; i++) {
         memcpy(s + i * k, sums + (n + place[i]) * k, k * sizeof *s);
@@ -301,7 +301,7 @@ int gram_block_exact(const struct gram *gram, const uint32_t *i, size_t n_i, con
     return take_block(gram, panels_block_exact, i, n_i, j, n_j, block, err);
 }
 
-bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row) {
+bool gram_cached_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row) {
     if (!gram_is_cached(gram)) {
         return false;
     }

@@ -18,8 +18,9 @@ struct dd; /* common/double_double/dd.h */
 
 struct gram;
 
-/* Builds the matrix of the rows of `data` (borrowed, with kernel, for the life of the Gram matrix).
- * cache_bytes bounds the cached entries; is_double: entries are stored in double, not float. A
+/* Builds K, (n, n) with K_ij = k(x_i, x_j), of the n rows of `data` (borrowed, with kernel, for the
+ * life of the Gram matrix). cache_bytes bounds the memory of cached entries; entries beyond it are
+ * recomputed when they are used. is_double: entries are stored in double, not float. A
  * precomputed kernel must have serial numbers 1..n_features and be symmetric up to the rounding of
  * its text; the later row's value is used. The caller calls gram_free. */
 int gram_create(struct gram **gram, const struct kernel *kernel, const struct data *data,
@@ -71,7 +72,7 @@ int gram_rounding_scores(const struct gram *gram, double units, const double *si
                          double *error, struct threads *threads, struct error *err);
 
 /* s (n, k) = K B in double-double, K the matrix at rows[0..n) (NULL: all rows), B (n, k). Duplicate
- * rows may be aggregated (kernel_precise_scores). Collective if the matrix is distributed. */
+ * rows may be aggregated (kernel_scores_dd). Collective if the matrix is distributed. */
 int gram_scores_dd(const struct gram *gram, const uint32_t *rows, size_t n, const struct dd *b,
                    size_t k, struct dd *s, struct threads *threads, struct error *err);
 
@@ -92,9 +93,9 @@ int gram_aggregate(const struct gram *gram, const uint32_t *rows, size_t n, doub
 /* True if this process caches all entries. */
 bool gram_is_cached(const struct gram *gram);
 
-/* row[c] = K at row i and columns j[0..n) in float, if the whole matrix is cached; else returns
- * false. */
-bool gram_kept_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row);
+/* row[c] = K at row i and column j[c], 0 <= c < n, in float, if this process caches the whole
+ * matrix; else returns false. */
+bool gram_cached_row(const struct gram *gram, uint32_t i, const uint32_t *j, size_t n, float *row);
 
 /* out = K B, K the matrix at rows[0..n) (NULL: all rows), B and out (n, k) row-major. One pass over
  * the matrix serves all k columns. Sums are in the type of the entries over some hundred entries,

@@ -463,9 +463,9 @@ static int copy_coefficients(struct work *work, const struct dd *b, struct error
     return 0;
 }
 
-int kernel_precise_scores(const struct kernel_rows *rows, const uint32_t *at, size_t n,
-                          const struct dd *b, size_t k, struct dd *s, struct threads *threads,
-                          struct error *err) {
+int kernel_scores_dd(const struct kernel_rows *rows, const uint32_t *at, size_t n,
+                     const struct dd *b, size_t k, struct dd *s, struct threads *threads,
+                     struct error *err) {
     struct work work = {.evaluation = plan_evaluation(rows), .at = at, .n = n, .k = k, .s = s};
     size_t tasks = (n + ROWS - 1) / ROWS;
     size_t ranks = cluster_size(rows->cluster), rank = cluster_rank(rows->cluster);

@@ -165,7 +165,7 @@ static int compute(struct rows *rows, size_t i, size_t first, size_t end, float 
     const struct gram *gram = rows->problem->gram;
     const uint32_t *columns = rows->data_row + first;
     size_t n = end - first;
-    if (gram && gram_kept_row(gram, rows->data_row[i], columns, n, value)) {
+    if (gram && gram_cached_row(gram, rows->data_row[i], columns, n, value)) {
         return 0;
     }
     struct kernel_tile tile = {.x = {rows->source, NULL, rows->data_row[i], 1},

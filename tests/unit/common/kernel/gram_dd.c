@@ -135,7 +135,7 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
     }
     float row[7];
     if (gram_is_cached(gram)) {
-        CHECK(gram_kept_row(gram, i[3], j, 7, row), "row");
+        CHECK(gram_cached_row(gram, i[3], j, 7, row), "row");
         for (size_t e = 0; e < 7; e++) {
             double value = k[i[3] * n + j[e]];
             CHECK(fabs((double)row[e] - value) <= entry_error(false) * fabs(value), "kept row");
@@ -217,7 +217,7 @@ static void check_precise(const struct gram *gram, struct threads **pool) {
     for (size_t i = 0; i < n; i++) {
         at[i] = (uint32_t)(i < some ? 2 * i : i);
     }
-    MUST(kernel_precise_scores(gram_rows(gram), at, some, b, 2, plain, pool[0], &err));
+    MUST(kernel_scores_dd(gram_rows(gram), at, some, b, 2, plain, pool[0], &err));
     MUST(gram_scores_dd(gram, at, some, b, 2, s, pool[1], &err));
     double most = (double)n * kernel_value(gram_rows(gram), 0, gram_rows(gram), 0), size = 0;
     double *norm_bound = sample_array(n, sizeof *norm_bound);

@@ -131,8 +131,7 @@ static void check_scores(struct scene *scene, const char *what, size_t threads) 
     MUST(threads_create(&pool, threads, &err));
     struct dd before[AT * OUTPUTS];
     memcpy(before, scene->s, sizeof before);
-    MUST(kernel_precise_scores(&scene->rows, scene->at, AT, scene->b, OUTPUTS, scene->s, pool,
-                               &err));
+    MUST(kernel_scores_dd(&scene->rows, scene->at, AT, scene->b, OUTPUTS, scene->s, pool, &err));
     threads_free(pool);
     CHECK(threads == 1 || memcmp(before, scene->s, sizeof before) == 0, "%s: threads", what);
     for (size_t a = 0; a < AT; a++) {
@@ -181,11 +180,11 @@ static void check_stored(void) {
     struct error err;
     struct dd s[3];
     MUST(kernel_rows_create(&rows, &kernel, &data, &err));
-    CHECK_TRUE(kernel_precise_scores(&rows, at, 3, b, 1, s, NULL, &err) == 0);
+    CHECK_TRUE(kernel_scores_dd(&rows, at, 3, b, 1, s, NULL, &err) == 0);
     CHECK(s[0].hi == 4 + 3 - 6 && s[0].lo == 0x1p-59, "row 0: %g %g", s[0].hi, s[0].lo);
     CHECK(s[1].hi == 1.5 + 6 + 3 && s[1].lo == -0x1p-60, "row 1: %g %g", s[1].hi, s[1].lo);
     CHECK(s[2].hi == 2 - 2 - 15 && s[2].lo == 5 * 0x1p-60, "row 2: %g %g", s[2].hi, s[2].lo);
-    CHECK_TRUE(kernel_precise_scores(&rows, at, 3, none, 1, s, NULL, &err) == 0);
+    CHECK_TRUE(kernel_scores_dd(&rows, at, 3, none, 1, s, NULL, &err) == 0);
     CHECK(s[0].hi == 0 && s[2].lo == 0, "scores of nothing");
     kernel_rows_free(&rows);
 }
