@@ -2,18 +2,18 @@
 #include "fit/stop.h"
 
 static const char *const message[] = {
-    [STOP_REACHED] = "what was asked for is reached",
+    [STOP_REACHED] = "the target gap is reached",
     [STOP_ITERATIONS] = "the limit of iterations is reached",
     [STOP_TIME] = "the limit of time is reached",
     [STOP_INTERRUPTED] = "interrupted",
-    [STOP_ROUNDING] = "rounding stops progress",
-    [STOP_FLOAT_KERNEL] = "the precision of the kernel matrix stops progress",
+    [STOP_ROUNDING] = "rounding errors prevent further progress",
+    [STOP_FLOAT_KERNEL] = "the kernel matrix in single precision prevents further progress",
     [STOP_WORKING_SET] = "many more support vectors than a working set holds: progress is slow",
-    [STOP_STALLED] = "the solver gains too little to go on",
-    [STOP_STUCK] = "coordinate ascent is stuck",
+    [STOP_STALLED] = "the solver converges too slowly",
+    [STOP_STUCK] = "coordinate ascent has stalled",
     [STOP_NOT_STATIONARY] = ("no step lowers the objective, though the point is not stationary to "
                              "epsilon"),
-    [STOP_OUTER_ITERATIONS] = "the solver stopped",
+    [STOP_OUTER_ITERATIONS] = "tighter tolerances of the solver no longer lower the gap enough",
     [STOP_INDEFINITE] = "the kernel is not positive semidefinite",
     [STOP_CONTRADICTORY] = "the dual bound is above the primal bound, so one of them is false",
     [STOP_INFINITE] = "the primal bound is not finite",

@@ -8,18 +8,20 @@
 
 enum stop_reason {
     STOP_REACHED, /* the target gap is reached; from a monitor: continue */
-    /* a limit of the user, reported by a monitor */
+    /* limits of the user, reported by a monitor */
     STOP_ITERATIONS,
     STOP_TIME,
     STOP_INTERRUPTED,
-    /* no further progress, or too little */
+    /* no further progress, or slow convergence. Solvers that cannot tell the cause of no progress
+     * report rounding; certify_reason (fit/certify.h) changes that to STOP_STALLED unless
+     * rounding-error bounds are at least half of the gap. */
     STOP_ROUNDING,
     STOP_FLOAT_KERNEL,     /* rounding of the kernel matrix, which is stored in float */
     STOP_WORKING_SET,      /* mc with kernels: more support vectors than a working set holds */
     STOP_STALLED,          /* convergence is too slow, and rounding is not the cause */
-    STOP_STUCK,            /* top's coordinate ascent, which is not guaranteed to converge */
+    STOP_STUCK,            /* top's coordinate ascent: no entry can move, though not optimal */
     STOP_NOT_STATIONARY,   /* smm of bounded rank */
-    STOP_OUTER_ITERATIONS, /* the outer iterations are used up: each recomputed gap was too large */
+    STOP_OUTER_ITERATIONS, /* the solver met each tolerance, but no certified gap met the target */
     /* there is no valid gap */
     STOP_INDEFINITE,
     STOP_CONTRADICTORY, /* the dual bound is above the primal bound */

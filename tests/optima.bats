@@ -109,7 +109,7 @@ caught() {
         caught 'wrong gap'
         liar "kill -9 \$\$"
         caught 'crashed'
-        liar "echo 'x: warning: not converged: rounding stops progress: gap 1' >'$tmp/told'"
+        liar "echo 'x: warning: not converged: rounding errors prevent further progress: gap 1' >'$tmp/told'"
         caught 'untrue'
         ln -sf "$bin/svm-check" "$tmp/liars/svm-check"
         liar "sed -i 's/^model .*/model 00000000/' '$tmp/proof'"

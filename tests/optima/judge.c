@@ -112,7 +112,7 @@ static bool blames_rounding(const char *reason) {
 }
 
 static bool gives_up(const char *reason) {
-    return strstr(reason, "too little") || strstr(reason, "solver stopped") ||
+    return strstr(reason, "too slowly") || strstr(reason, "tighter tolerances") ||
            strstr(reason, "progress is slow");
 }
 

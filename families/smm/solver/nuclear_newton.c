@@ -354,7 +354,8 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
             return 0;
         }
         if (stalled >= PATIENCE || fit->iterations > MAX_STEPS) {
-            fit->reason = STOP_ROUNDING; /* certify_reason tells whether rounding is the cause */
+            /* certify_reason decides whether rounding is the cause of no progress at all */
+            fit->reason = stalled >= PATIENCE ? STOP_ROUNDING : STOP_STALLED;
             return 0;
         }
         if (newton->residual <= RESIDUAL_FACTOR * gap) {
