@@ -30,9 +30,9 @@
  *
  * - Errors. A function that can fail returns 0, or -1 with *error filled; error may be NULL. On
  *   failure nothing is created, and the pointer for the result is NULL. Running out of memory
- *   is such an error. Messages count rows, columns and folds from 1, the interface counts them from 0. The
- *   library does not end the process, print, handle signals, change the locale or settings of BLAS,
- *   or keep global state.
+ *   is such an error. Messages count rows, columns and folds from 1, the interface counts them from
+ *   0. The library does not end the process, print, handle signals, change the locale or settings
+ *   of BLAS, or keep global state.
  * - Ownership. An object returned through a pointer to a pointer belongs to the caller, who
  *   releases it with the _free function of its type; these accept NULL. Texts and arrays passed to
  *   a function are copied, except with DUALSVM_LENT. Texts that are returned belong to the object
