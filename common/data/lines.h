@@ -45,8 +45,8 @@ size_t lines_size(const struct lines *lines);
  * one), valid until the next call; 0 bytes at the end. */
 int lines_next(struct lines *lines, const char **text, size_t *length, struct error *err);
 
-/* Receives a line without its line end (LF or CRLF) and trailing blanks, with its number from 0. -1,
- * with err set, ends the reading. */
+/* Receives a line without its line end (LF or CRLF) and trailing blanks, with its number from 0.
+ * -1, with err set, ends the reading. */
 typedef int lines_take(void *context, size_t row, const char *text, size_t length,
                        struct error *err);
 

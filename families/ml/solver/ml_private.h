@@ -81,8 +81,8 @@ int ml_point_dual(struct ml *ml, double cost, const struct ml_alphas *alphas,
 int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
                      struct error *err);
 
-/* Copies weights and bias as those of the dual point, and computes their scores. Later changes apply to the primal point
- * only. */
+/* Copies weights and bias as those of the dual point, and computes their scores. Later changes
+ * apply to the primal point only. */
 int ml_point_separate_dual(struct ml *ml, struct ml_point *point, struct error *err);
 
 /* Makes `point` the better primal and the better dual of both; `found` gets the other primal. */

@@ -3,10 +3,10 @@
  * elutes first, with the potential
  *   hinge:   -D max(0, f(r_i) - f(r_j))
  *   sigmoid:  D log(1 / (1 + exp(f(r_i) - f(r_j))))
- * for a weight D and order scores f (Bach, Szedmak, Brouard, Boecker & Rousu, "Liquid-chromatography
- * retention order prediction for metabolite identification", Bioinformatics 2018; Bach, Rogers,
- * Williamson & Rousu, "Probabilistic framework for integration of mass spectrum and retention time
- * information in small molecule identification", Bioinformatics 2020).
+ * for a weight D and order scores f (Bach, Szedmak, Brouard, Boecker & Rousu,
+ * "Liquid-chromatography retention order prediction for metabolite identification", Bioinformatics
+ * 2018; Bach, Rogers, Williamson & Rousu, "Probabilistic framework for integration of mass spectrum
+ * and retention time information in small molecule identification", Bioinformatics 2020).
  *
  * The max-marginal of a candidate is the largest sum of all potentials over the assignments that
  * choose it. On a tree two passes of messages compute it (max-sum). A message from m to m'
