@@ -193,14 +193,19 @@ static void add_tree(const struct passes *passes, double n_trees, double *score)
 }
 
 /* Makes 0 the largest score of each feature, and rounds. */
-static void finish_scores(const struct candidates *candidates, double *score) {
+static int finish_scores(const struct candidates *candidates, double *score, struct error *err) {
+    bool finite = true;
     for (size_t i = 0; i < candidates->n_features; i++) {
         const struct candidate_feature *feature = &candidates->feature[i];
         double max = largest(score + feature->first, feature->n);
         for (size_t k = feature->first; k < feature->first + feature->n; k++) {
             score[k] = rint((score[k] - max) / RESOLUTION) * RESOLUTION + 0.0; /* not -0 */
+            finite &= isfinite(score[k]) != 0;
         }
     }
+    return finite ? 0
+                  : error_set(err, ERROR_RUNTIME,
+                              "weights times scores are too large for double precision");
 }
 
 int max_marginals_compute(struct max_marginals *marginals, const struct order_model *model,
@@ -228,10 +233,7 @@ int max_marginals_compute(struct max_marginals *marginals, const struct order_mo
         free_passes(&batch.passes[i]);
     }
     free(batch.passes);
-    if (status == 0) {
-        finish_scores(marginals->candidates, score);
-    }
-    return status;
+    return status < 0 ? -1 : finish_scores(marginals->candidates, score, err);
 }
 
 /* ---- orders ---- */

@@ -56,7 +56,7 @@ void max_marginals_free(struct max_marginals *marginals);
 /* score (n) gets the max-marginals, averaged over the trees, less the largest one of the feature,
  * and rounded to multiples of 2^-30: candidates are often equal but for rounding, since hinges of a
  * chain cancel. theta (n) must be finite. The scores do not depend on the number of threads. -1 if
- * memory runs out. */
+ * memory runs out, or if D f is beyond double precision. */
 int max_marginals_compute(struct max_marginals *marginals, const struct order_model *model,
                           const double *theta, struct threads *threads, double *score,
                           struct error *err);
