@@ -112,15 +112,15 @@ static void find_runs(struct rank_laplacian *laplacian, size_t base, size_t m) {
 }
 
 /* Whether the margin of a sampled pair is in the interval. Rows are positions in row[]. */
-static bool in_band(const struct rank_laplacian *laplacian, size_t better, size_t worse) {
+static bool in_region(const struct rank_laplacian *laplacian, size_t better, size_t worse) {
     double margin = laplacian->order[better].score - laplacian->order[worse].score;
     return margin < laplacian->high && !(margin < laplacian->low);
 }
 
 /* Goes to the next sampled pair whose margin is in the interval; false: there is none. */
-static bool next_in_band(const struct rank_laplacian *laplacian, struct rank_pairs_walk *walk) {
+static bool next_in_region(const struct rank_laplacian *laplacian, struct rank_pairs_walk *walk) {
     bool found = rank_pairs_next(walk);
-    while (found && !in_band(laplacian, walk->better, walk->worse)) {
+    while (found && !in_region(laplacian, walk->better, walk->worse)) {
         found = rank_pairs_next(walk);
     }
     return found;
@@ -142,7 +142,7 @@ static void set_run(void *argument, size_t t, size_t worker) {
                     (struct rank_scored){task->s[pairs->row[k]], (uint32_t)(k - base)};
             }
             struct rank_pairs_walk walk = rank_pairs_walk(pairs, g, g + 1);
-            while (next_in_band(laplacian, &walk)) {
+            while (next_in_region(laplacian, &walk)) {
                 laplacian->degree[pairs->row[walk.better]] += rank_pairs_walk_weight(&walk);
                 laplacian->degree[pairs->row[walk.worse]] += rank_pairs_walk_weight(&walk);
             }
@@ -186,7 +186,7 @@ static void apply_run(void *argument, size_t t, size_t worker) {
         }
         if (pairs->partner_start) {
             struct rank_pairs_walk walk = rank_pairs_walk(pairs, g, g + 1);
-            while (next_in_band(laplacian, &walk)) {
+            while (next_in_region(laplacian, &walk)) {
                 uint32_t i = pairs->row[walk.better], j = pairs->row[walk.worse];
                 double weight = rank_pairs_walk_weight(&walk);
                 task->out[i] -= weight * task->v[j];
@@ -317,7 +317,7 @@ static void gram_sampled(const struct gram_task *task, size_t g, size_t first, s
         double *y = chunk_row(task, chunk, pairs->row[k], first, width);
         for (size_t p = pairs->partner_start[k]; p < pairs->partner_start[k + 1]; p++) {
             size_t other = base + pairs->partner[p];
-            if (in_band(laplacian, k, other)) {
+            if (in_region(laplacian, k, other)) {
                 row_panel(task, pairs->row[other], first, width, panel);
                 double relative_weight =
                     rank_pairs_relative_weight(pairs, base, pairs->level[k], pairs->level[other]);
