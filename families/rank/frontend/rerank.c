@@ -4,15 +4,12 @@
 #include "driver/predict.h"
 #include "driver/run_files.h"
 #include "driver/test_file.h"
-#include "families/rank/frontend/buffered_rows.h"
-#include "families/rank/frontend/candidate_files.h"
-#include "families/rank/frontend/candidates.h"
+#include "families/rank/frontend/candidate_ranking.h"
 #include "families/shared/tables.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static const char PROGRAM[] = "svm-rank-candidates";
 
@@ -65,8 +62,7 @@ static const struct option_spec own_options[] = {
     OPTION(FLAG, 0, "help", NULL, "show this", SINGLE),
     OPTION(FLAG, 0, "version", NULL, "show the version", SINGLE)};
 
-/* The state of a run. A candidate's number is the place of its row in rows.row, once these are
- * grouped by feature. */
+/* The state of a run. */
 struct rerank {
     const struct options *options;
     const struct output_sink *sink;
@@ -75,19 +71,7 @@ struct rerank {
     struct targets targets;
     struct feature_times times;
     struct right_names right; /* of --truth */
-
-    struct buffered_rows rows;
-    double *label;     /* (rows.n) by row of the file: MS/MS score; NaN or -INFINITY: none */
-    size_t *candidate; /* (rows.n) by row of the file: the number of its candidate */
-
-    struct candidates candidates;
-    double *f;            /* (n) */
-    double *ms;           /* (n) MS/MS scores; NaN or -INFINITY: none */
-    double *theta, *term; /* (n) scaled MS/MS scores, and terms of the times */
-    double *sum;          /* (n) theta + E term */
-    double *score, *rank; /* (n) */
-    size_t n_terms;       /* features with a term of the time */
-    struct max_marginals *marginals;
+    struct candidate_ranking ranking;
     struct known_features known;
 };
 
@@ -95,11 +79,7 @@ struct rerank {
 
 static int check_model(const struct rerank *rerank, const char *path, struct error *err) {
     const struct model *model = &rerank->model;
-    const char *what = model->n_outputs != 1
-                           ? "the model has pair features, and no scores of candidates"
-                       : model->scale.query_means > 0
-                           ? "the model has features of queries, which candidates do not have"
-                           : NULL;
+    const char *what = candidate_ranking_refusal(model);
     if (what) {
         return error_set(err, ERROR_RUNTIME, "%s: %s", path, what);
     }
@@ -113,27 +93,17 @@ static int check_model(const struct rerank *rerank, const char *path, struct err
 /* Scores the rows of a block, and stores what is needed of them. */
 static int take_block(struct rerank *rerank, struct data *block, struct test_rows *found,
                       struct error *err) {
-    struct buffered_rows *rows = &rerank->rows;
-    size_t before = rows->n, n = block->n_rows;
+    size_t n = block->n_rows;
     double *scores = memory_array(n, sizeof *scores, "scores", err);
     model_count_unseen(&rerank->model, block, &found->n_values, &found->n_unknown_values);
     int status = scores && model_take_rows(&rerank->model, block, err) == 0 &&
-                         model_scores(&rerank->model, block, scores, rerank->threads, err) == 0 &&
-                         buffered_rows_add(rows, block, scores, err) == 0
-                     ? memory_grow(&rerank->label, memory_room(0, before), rows->n,
-                                   sizeof *rerank->label, "candidates", err)
+                         model_scores(&rerank->model, block, scores, rerank->threads, err) == 0
+                     ? candidate_ranking_add(&rerank->ranking, block, scores, err)
                      : -1;
-    if (status == 0) {
-        memcpy(rerank->label + before, block->target, n * sizeof *rerank->label);
+    for (size_t i = 0; i < n && status == 0; i++) {
+        found->constant_scores &= scores[i] == rerank->ranking.rows.row[0].score;
     }
     free(scores);
-    for (size_t i = before; i < rows->n && status == 0; i++) {
-        found->constant_scores &= rows->row[i].score == rows->row[0].score;
-        if (!isfinite(rows->row[i].score)) {
-            status = error_set(err, ERROR_RUNTIME, "row %zu: its score by the model is not finite",
-                               i + 1);
-        }
-    }
     return status;
 }
 
@@ -160,11 +130,11 @@ static int read_candidates(struct rerank *rerank, struct error *err) {
     }
     data_free(&block);
     input_close(input);
-    if (status == 0 && rerank->rows.n == 0) {
+    if (status == 0 && rerank->ranking.rows.n == 0) {
         status = error_set(err, ERROR_RUNTIME, "%s: no rows", path);
     }
     if (status == 0) {
-        found.n = rerank->rows.n;
+        found.n = rerank->ranking.rows.n;
         found.constant_scores &= found.n > 1;
         predict_warn(rerank->sink, PROGRAM, &rerank->model, path, &found);
     }
@@ -173,61 +143,50 @@ static int read_candidates(struct rerank *rerank, struct error *err) {
 
 /* ---- features ---- */
 
-/* Stores which of a feature's rows is the right candidate, if that is known. */
-static void find_right(struct rerank *rerank, const char *feature, const struct buffered_row *row,
-                       size_t n) {
-    uint32_t number = names_find(&rerank->right.features, feature, strlen(feature));
+/* Stores which of a feature's candidates is the right one, if that is known. */
+static void find_right(struct rerank *rerank, uint32_t i) {
+    const struct buffered_rows *rows = &rerank->ranking.rows;
+    const struct candidate_feature *feature = &rerank->ranking.candidates.feature[i];
+    const struct buffered_row *row = rows->row + feature->first;
+    char text[DATA_QUERY_TEXT];
+    const char *query = data_query_text(&rows->queries, row->query, text);
+    uint32_t number = names_find(&rerank->right.features, query, strlen(query));
     if (number == UINT32_MAX) {
         return;
     }
     const char *name = rerank->right.name[number];
     struct known_features *known = &rerank->known;
     size_t right = SIZE_MAX, length = strlen(name);
-    for (size_t k = 0; k < n && right == SIZE_MAX; k++) {
+    for (size_t k = 0; k < feature->n && right == SIZE_MAX; k++) {
         bool same = row[k].comment_length == length &&
-                    memcmp(rerank->rows.text + row[k].comment, name, length) == 0;
-        right = same ? rerank->candidates.feature[rerank->candidates.n_features - 1].first + k
-                     : SIZE_MAX;
+                    memcmp(rows->text + row[k].comment, name, length) == 0;
+        right = same ? feature->first + k : SIZE_MAX;
     }
-    known->feature[known->n] = (uint32_t)(rerank->candidates.n_features - 1);
+    known->feature[known->n] = i;
     known->candidate[known->n++] = right;
 }
 
-/* Adds the feature of some rows, which are those of one query. */
-static int add_feature(void *context, struct buffered_row *row, size_t n, struct error *err) {
-    struct rerank *rerank = context;
-    struct candidates *candidates = &rerank->candidates;
-    size_t first = (size_t)(row - rerank->rows.row), i = candidates->n_features;
-    if (memory_grow(&candidates->feature, memory_room(0, i), i + 1, sizeof *candidates->feature,
-                    "features", err) < 0) {
+static int find_known(struct rerank *rerank, struct error *err) {
+    size_t n_right = rerank->right.n;
+    rerank->known.feature = memory_array(n_right, sizeof(uint32_t), "features", err);
+    rerank->known.candidate = memory_array(n_right, sizeof(size_t), "features", err);
+    if (!rerank->known.feature || !rerank->known.candidate) {
         return -1;
     }
-    char text[DATA_QUERY_TEXT];
-    const char *name = data_query_text(&rerank->rows.queries, row->query, text);
-    uint32_t number = names_find(&rerank->times.features, name, strlen(name));
-    bool timed = number != UINT32_MAX;
-    candidates->feature[candidates->n_features++] =
-        (struct candidate_feature){.first = first,
-                                   .n = n,
-                                   .time = timed ? rerank->times.minutes[number] : (double)NAN,
-                                   .run = timed ? rerank->times.run[number] : 0};
-    for (size_t k = 0; k < n; k++) {
-        rerank->f[first + k] = row[k].score;
-        rerank->ms[first + k] = rerank->label[row[k].number];
-        rerank->candidate[row[k].number] = first + k;
+    for (size_t i = 0; i < rerank->ranking.candidates.n_features; i++) {
+        find_right(rerank, (uint32_t)i);
     }
-    find_right(rerank, name, row, n);
     return 0;
 }
 
-static void warn_of_times(const struct rerank *rerank, size_t n_timed) {
-    size_t without = rerank->candidates.n_features - n_timed;
+static void warn_of_times(const struct rerank *rerank) {
+    size_t n_features = rerank->ranking.candidates.n_features, n_timed = rerank->ranking.n_timed;
     size_t absent = rerank->times.features.n - n_timed;
-    if (without > 0) {
+    if (n_timed < n_features) {
         output_sink_line(rerank->sink,
                          "%s: warning: %zu of %zu features have no time: their candidates are "
                          "ranked by MS/MS scores alone",
-                         PROGRAM, without, rerank->candidates.n_features);
+                         PROGRAM, n_features - n_timed, n_features);
     }
     if (absent > 0) {
         output_sink_line(rerank->sink,
@@ -236,70 +195,24 @@ static void warn_of_times(const struct rerank *rerank, size_t n_timed) {
     }
 }
 
-/* Groups the rows by feature. */
+/* Groups the rows by feature, and sets the terms of the times. */
 static int make_features(struct rerank *rerank, struct error *err) {
-    size_t n = rerank->rows.n, n_timed = 0;
-    double **const arrays[] = {&rerank->f,   &rerank->ms,    &rerank->theta, &rerank->term,
-                               &rerank->sum, &rerank->score, &rerank->rank};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        *arrays[i] = memory_array(n, sizeof(double), "candidates", err);
-        if (!*arrays[i]) {
-            return -1;
-        }
-    }
-    size_t n_right = rerank->right.n;
-    rerank->candidate = memory_array(n, sizeof *rerank->candidate, "candidates", err);
-    rerank->known.feature = memory_array(n_right, sizeof(uint32_t), "features", err);
-    rerank->known.candidate = memory_array(n_right, sizeof(size_t), "features", err);
-    if (!rerank->candidate || !rerank->known.feature || !rerank->known.candidate ||
-        buffered_rows_visit(&rerank->rows, add_feature, rerank, err) < 0) {
-        return -1;
-    }
-    rerank->candidates.f = rerank->f;
-    rerank->candidates.n = n;
-    for (size_t i = 0; i < rerank->candidates.n_features; i++) {
-        n_timed += isnan(rerank->candidates.feature[i].time) ? 0 : 1;
-    }
-    if (n_timed == 0) {
-        return error_set(err, ERROR_RUNTIME, "%s: no feature of the candidates (qid) has a time",
-                         rerank->options->operand[TIMES]);
-    }
-    warn_of_times(rerank, n_timed);
-    return max_marginals_create(&rerank->marginals, &rerank->candidates, err);
-}
-
-/* The map of a run: that of the query with its name, if need be without regard to case, or of
- * --system. */
-static const struct target_map *find_map(const struct rerank *rerank, const char *run) {
-    const char *system = options_text(rerank->options, "system");
-    const struct target_map *map = targets_find(&rerank->targets, run);
-    for (size_t i = 0; i < rerank->targets.n_maps && !map; i++) {
-        const struct target_map *other = &rerank->targets.map[i];
-        map = strcasecmp(other->query, run) == 0 ? other : NULL;
-    }
-    return map || !system ? map : targets_find(&rerank->targets, system);
-}
-
-/* Sets the terms of the times. */
-static int find_terms(struct rerank *rerank, struct error *err) {
     const struct options *options = rerank->options;
-    const char *system = options_text(options, "system");
-    size_t n_runs = rerank->times.runs.n;
-    if (system && !targets_find(&rerank->targets, system)) {
-        return error_set(err, ERROR_RUNTIME,
-                         "--system %.100s: the model maps no query of that name to minutes",
-                         system);
-    }
-    const struct target_map **map = memory_array(n_runs, sizeof *map, "runs", err);
-    if (!map) {
+    struct candidate_ranking *ranking = &rerank->ranking;
+    if (candidate_ranking_group(ranking, &rerank->times, err) < 0) {
         return -1;
     }
-    for (size_t r = 0; r < n_runs; r++) {
-        map[r] = find_map(rerank, rerank->times.runs.name[r]);
+    if (ranking->n_timed == 0) {
+        return error_set(err, ERROR_RUNTIME, "%s: no feature of the candidates (qid) has a time",
+                         options->operand[TIMES]);
     }
-    rerank->n_terms = candidates_time_terms(&rerank->candidates, map, rerank->term);
-    free(map);
-    return rerank->n_terms == 0 && options_given(options, "time-weight") &&
+    warn_of_times(rerank);
+    if (find_known(rerank, err) < 0 ||
+        candidate_ranking_set_terms(ranking, &rerank->times.runs, &rerank->targets,
+                                    options_text(options, "system"), err) < 0) {
+        return -1;
+    }
+    return ranking->n_terms == 0 && options_given(options, "time-weight") &&
                    !options_lists(options, "time-weight", 0)
                ? error_set(err, ERROR_RUNTIME,
                            "--time-weight: the model maps scores to minutes for none of the runs: "
@@ -331,25 +244,16 @@ static struct weights order_weights(const struct options *options) {
 /* Without a term of the time its weight has no effect, and is 0. */
 static struct weights time_weights(const struct rerank *rerank) {
     static const double none[] = {0};
-    return rerank->n_terms == 0 ? (struct weights){none, 1}
-                                : list_weights(rerank->options, "time-weight", TIME_WEIGHTS,
-                                               sizeof TIME_WEIGHTS / sizeof TIME_WEIGHTS[0]);
+    return rerank->ranking.n_terms == 0
+               ? (struct weights){none, 1}
+               : list_weights(rerank->options, "time-weight", TIME_WEIGHTS,
+                              sizeof TIME_WEIGHTS / sizeof TIME_WEIGHTS[0]);
 }
 
 /* Sets score to the max-marginals for two weights. */
-static int infer(struct rerank *rerank, double order_weight, double time_weight,
-                 struct error *err) {
-    const struct options *options = rerank->options;
-    const struct order_model model = {
-        .edges = options_choice(options, "edges") == 0 ? ORDER_HINGE : ORDER_SIGMOID,
-        .weight = order_weight,
-        .n_trees = (size_t)options_number(options, "trees"),
-        .seed = (uint64_t)options_number(options, "seed")};
-    for (size_t k = 0; k < rerank->candidates.n; k++) {
-        rerank->sum[k] = rerank->theta[k] + time_weight * rerank->term[k];
-    }
-    return max_marginals_compute(rerank->marginals, &model, rerank->sum, rerank->threads,
-                                 rerank->score, err);
+static int infer(struct rerank *rerank, const double weight[2], struct error *err) {
+    return candidate_ranking_infer(&rerank->ranking, rerank->options, weight[0], weight[1],
+                                   rerank->threads, err);
 }
 
 /* ---- --truth ---- */
@@ -440,10 +344,11 @@ static int try_weights(struct rerank *rerank, struct grid *grid, struct output *
     output_text(output, "order-weight\ttime-weight\tfeatures\ttop-1\ttop-5\ttop-10\ttop-20\tmrr\n");
     for (size_t p = 0; p < grid->n; p++) {
         double *reciprocal = grid->reciprocal + p * n;
-        if (infer(rerank, grid->point[p][0], grid->point[p][1], err) < 0) {
+        if (infer(rerank, grid->point[p], err) < 0) {
             return -1;
         }
-        candidates_reciprocal_ranks(&rerank->candidates, &rerank->known, rerank->score, reciprocal);
+        candidates_reciprocal_ranks(&rerank->ranking.candidates, &rerank->known,
+                                    rerank->ranking.score, reciprocal);
         write_row(output, grid->point[p], reciprocal, n);
         if (output_flush(output, err) < 0) {
             return -1;
@@ -467,12 +372,12 @@ static void write_score(struct output *output, double score) {
 }
 
 /* Writes the candidates in the order of the file; best (n): false: left out; NULL: all. */
-static int write_candidates(const struct rerank *rerank, const bool *best, struct output *output,
-                            struct error *err) {
-    const struct buffered_rows *rows = &rerank->rows;
+static int write_candidates(const struct candidate_ranking *ranking, const bool *best,
+                            struct output *output, struct error *err) {
+    const struct buffered_rows *rows = &ranking->rows;
     output_text(output, "feature\tcandidate\tms-score\torder-score\tscore\trank\n");
     for (size_t i = 0; i < rows->n; i++) {
-        size_t k = rerank->candidate[i];
+        size_t k = ranking->candidate[i];
         const struct buffered_row *row = &rows->row[k];
         char text[DATA_QUERY_TEXT];
         if (best && !best[k]) {
@@ -482,10 +387,10 @@ static int write_candidates(const struct rerank *rerank, const bool *best, struc
         output_format(output, "%s\t", data_query_text(&rows->queries, row->query, text));
         row_name_write((struct row_name){name, row->comment_length}, i, output);
         output_text(output, "\t");
-        write_score(output, rerank->ms[k]);
-        write_score(output, rerank->f[k]);
-        write_score(output, rerank->score[k]);
-        output_number(output, rerank->rank[k]);
+        write_score(output, ranking->ms[k]);
+        write_score(output, ranking->f[k]);
+        write_score(output, ranking->score[k]);
+        output_number(output, ranking->rank[k]);
         output_text(output, "\n");
     }
     return output_flush(output, err);
@@ -493,17 +398,18 @@ static int write_candidates(const struct rerank *rerank, const bool *best, struc
 
 static int rank_and_write(struct rerank *rerank, struct output *output, struct error *err) {
     const struct options *options = rerank->options;
+    struct candidate_ranking *ranking = &rerank->ranking;
     bool *best = NULL;
     size_t n_best = (size_t)options_number(options, "best");
     if (options_given(options, "best")) {
-        best = memory_array(rerank->candidates.n, sizeof *best, "ranks", err);
+        best = memory_array(ranking->candidates.n, sizeof *best, "ranks", err);
         if (!best) {
             return -1;
         }
     }
     int status =
-        candidates_ranks(&rerank->candidates, rerank->score, rerank->rank, n_best, best, err);
-    status = status < 0 ? -1 : write_candidates(rerank, best, output, err);
+        candidates_ranks(&ranking->candidates, ranking->score, ranking->rank, n_best, best, err);
+    status = status < 0 ? -1 : write_candidates(ranking, best, output, err);
     free(best);
     return status;
 }
@@ -513,8 +419,8 @@ static void report(const struct rerank *rerank, const double chosen[2]) {
         output_sink_write(rerank->sink,
                           "candidates = %zu\nfeatures = %zu\nfeatures-with-map = %zu\n"
                           "order-weight = %g\ntime-weight = %g\n",
-                          rerank->candidates.n, rerank->candidates.n_features, rerank->n_terms,
-                          chosen[0], chosen[1]);
+                          rerank->ranking.candidates.n, rerank->ranking.candidates.n_features,
+                          rerank->ranking.n_terms, chosen[0], chosen[1]);
     }
 }
 
@@ -582,11 +488,7 @@ static int compute(struct rerank *rerank, struct output *table, struct output *f
     if (read_files(rerank, err) < 0 || make_features(rerank, err) < 0) {
         return -1;
     }
-    candidates_scale(&rerank->candidates, rerank->ms, rerank->theta);
-    if (find_terms(rerank, err) < 0) {
-        return -1;
-    }
-    chosen[1] = rerank->n_terms > 0 ? chosen[1] : 0;
+    chosen[1] = rerank->ranking.n_terms > 0 ? chosen[1] : 0;
     if (options_given(options, "truth")) {
         struct grid grid = {0};
         int status = try_weights(rerank, &grid, table, chosen, err);
@@ -596,23 +498,13 @@ static int compute(struct rerank *rerank, struct output *table, struct output *f
         }
     }
     report(rerank, chosen);
-    return !file                                          ? 0
-           : infer(rerank, chosen[0], chosen[1], err) < 0 ? -1
-                                                          : rank_and_write(rerank, file, err);
+    return !file ? 0 : infer(rerank, chosen, err) < 0 ? -1 : rank_and_write(rerank, file, err);
 }
 
 static void free_rerank(struct rerank *rerank) {
-    double *const arrays[] = {rerank->label, rerank->f,   rerank->ms,    rerank->theta,
-                              rerank->term,  rerank->sum, rerank->score, rerank->rank};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        free(arrays[i]);
-    }
-    max_marginals_free(rerank->marginals);
-    free(rerank->candidate);
-    free(rerank->candidates.feature);
+    candidate_ranking_free(&rerank->ranking);
     free(rerank->known.feature);
     free(rerank->known.candidate);
-    buffered_rows_free(&rerank->rows);
     feature_times_free(&rerank->times);
     right_names_free(&rerank->right);
     targets_free(&rerank->targets);

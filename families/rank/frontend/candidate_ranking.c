@@ -1,0 +1,157 @@
+/* Groups candidates by feature, and scores them (candidate_ranking.h). */
+#include "families/rank/frontend/candidate_ranking.h"
+
+#include "common/base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *candidate_ranking_refusal(const struct model *model) {
+    return model->n_outputs != 1 ? "the model has pair features, and no scores of candidates"
+           : model->scale.query_means > 0
+               ? "the model has features of queries, which candidates do not have"
+               : NULL;
+}
+
+int candidate_ranking_add(struct candidate_ranking *ranking, const struct data *block,
+                          const double *scores, struct error *err) {
+    struct buffered_rows *rows = &ranking->rows;
+    size_t before = rows->n;
+    if (buffered_rows_add(rows, block, scores, err) < 0 ||
+        memory_grow(&ranking->label, memory_room(0, before), rows->n, sizeof *ranking->label,
+                    "candidates", err) < 0) {
+        return -1;
+    }
+    memcpy(ranking->label + before, block->target, block->n_rows * sizeof *ranking->label);
+    for (size_t i = before; i < rows->n; i++) {
+        if (!isfinite(rows->row[i].score)) {
+            return error_set(err, ERROR_RUNTIME, "row %zu: its score by the model is not finite",
+                             i + 1);
+        }
+    }
+    return 0;
+}
+
+/* ---- features ---- */
+
+/* The context of add_feature. */
+struct grouping {
+    struct candidate_ranking *ranking;
+    const struct feature_times *times;
+};
+
+/* Adds the feature of some rows, which are those of one query. */
+static int add_feature(void *context, struct buffered_row *row, size_t n, struct error *err) {
+    const struct grouping *grouping = context;
+    const struct feature_times *times = grouping->times;
+    struct candidate_ranking *ranking = grouping->ranking;
+    struct candidates *candidates = &ranking->candidates;
+    size_t first = (size_t)(row - ranking->rows.row), i = candidates->n_features;
+    if (memory_grow(&candidates->feature, memory_room(0, i), i + 1, sizeof *candidates->feature,
+                    "features", err) < 0) {
+        return -1;
+    }
+    char text[DATA_QUERY_TEXT];
+    const char *name = data_query_text(&ranking->rows.queries, row->query, text);
+    uint32_t number = names_find(&times->features, name, strlen(name));
+    bool listed = number != UINT32_MAX;
+    candidates->feature[candidates->n_features++] =
+        (struct candidate_feature){.first = first,
+                                   .n = n,
+                                   .time = listed ? times->minutes[number] : (double)NAN,
+                                   .run = listed ? times->run[number] : 0};
+    ranking->n_timed += isnan(candidates->feature[i].time) ? 0 : 1;
+    for (size_t k = 0; k < n; k++) {
+        ranking->f[first + k] = row[k].score;
+        ranking->ms[first + k] = ranking->label[row[k].number];
+        ranking->candidate[row[k].number] = first + k;
+    }
+    return 0;
+}
+
+int candidate_ranking_group(struct candidate_ranking *ranking, const struct feature_times *times,
+                            struct error *err) {
+    size_t n = ranking->rows.n;
+    double **const arrays[] = {&ranking->f,   &ranking->ms,    &ranking->theta, &ranking->term,
+                               &ranking->sum, &ranking->score, &ranking->rank};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        *arrays[i] = memory_array(n, sizeof(double), "candidates", err);
+        if (!*arrays[i]) {
+            return -1;
+        }
+    }
+    ranking->candidate = memory_array(n, sizeof *ranking->candidate, "candidates", err);
+    struct grouping grouping = {ranking, times};
+    if (!ranking->candidate ||
+        buffered_rows_visit(&ranking->rows, add_feature, &grouping, err) < 0) {
+        return -1;
+    }
+    ranking->candidates.f = ranking->f;
+    ranking->candidates.n = n;
+    candidates_scale(&ranking->candidates, ranking->ms, ranking->theta);
+    return max_marginals_create(&ranking->marginals, &ranking->candidates, err);
+}
+
+/* ---- terms of the times ---- */
+
+static const struct target_map *find_map(const struct targets *targets, const char *run,
+                                         const char *system) {
+    const struct target_map *map = targets_find(targets, run);
+    for (size_t i = 0; i < targets->n_maps && !map; i++) {
+        const struct target_map *other = &targets->map[i];
+        map = strcasecmp(other->query, run) == 0 ? other : NULL;
+    }
+    return map || !system ? map : targets_find(targets, system);
+}
+
+int candidate_ranking_set_terms(struct candidate_ranking *ranking, const struct names *runs,
+                                const struct targets *targets, const char *system,
+                                struct error *err) {
+    if (system && !targets_find(targets, system)) {
+        return error_set(err, ERROR_RUNTIME,
+                         "--system %.100s: the model maps no query of that name to minutes",
+                         system);
+    }
+    const struct target_map **map = memory_array(runs->n, sizeof *map, "runs", err);
+    if (!map) {
+        return -1;
+    }
+    for (size_t r = 0; r < runs->n; r++) {
+        map[r] = find_map(targets, runs->name[r], system);
+    }
+    ranking->n_terms = candidates_time_terms(&ranking->candidates, map, ranking->term);
+    free(map);
+    return 0;
+}
+
+/* ---- scores ---- */
+
+int candidate_ranking_infer(struct candidate_ranking *ranking, const struct options *options,
+                            double order_weight, double time_weight, struct threads *threads,
+                            struct error *err) {
+    const struct order_model model = {
+        .edges = options_choice(options, "edges") == 0 ? ORDER_HINGE : ORDER_SIGMOID,
+        .weight = order_weight,
+        .n_trees = (size_t)options_number(options, "trees"),
+        .seed = (uint64_t)options_number(options, "seed")};
+    for (size_t k = 0; k < ranking->candidates.n; k++) {
+        ranking->sum[k] = ranking->theta[k] + time_weight * ranking->term[k];
+    }
+    return max_marginals_compute(ranking->marginals, &model, ranking->sum, threads, ranking->score,
+                                 err);
+}
+
+void candidate_ranking_free(struct candidate_ranking *ranking) {
+    double *const arrays[] = {ranking->label, ranking->f,   ranking->ms,    ranking->theta,
+                              ranking->term,  ranking->sum, ranking->score, ranking->rank};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        free(arrays[i]);
+    }
+    max_marginals_free(ranking->marginals);
+    free(ranking->candidate);
+    free(ranking->candidates.feature);
+    buffered_rows_free(&ranking->rows);
+    *ranking = (struct candidate_ranking){0};
+}

@@ -1,0 +1,56 @@
+/* Candidates of measured features from rows to scores: what svm-rank-candidates and the library
+ * share. Rows are added in any order, grouped by feature, and scored for any number of weights. */
+#ifndef FAMILIES_RANK_FRONTEND_CANDIDATE_RANKING_H
+#define FAMILIES_RANK_FRONTEND_CANDIDATE_RANKING_H
+
+#include "families/rank/frontend/buffered_rows.h"
+#include "families/rank/frontend/candidate_files.h"
+#include "families/rank/frontend/candidates.h"
+
+/* Zero at first. A candidate's number is the position of its row in rows.row, once these are
+ * grouped by feature. */
+struct candidate_ranking {
+    struct buffered_rows rows;
+    double *label;     /* (rows.n) by row as added: MS/MS score; NaN or -INFINITY: none */
+    size_t *candidate; /* (rows.n) by row as added: the number of its candidate */
+
+    struct candidates candidates;
+    double *f;            /* (n) */
+    double *ms;           /* (n) MS/MS scores; NaN or -INFINITY: none */
+    double *theta, *term; /* (n) scaled MS/MS scores, and terms of the times */
+    double *sum;          /* (n) theta + E term */
+    double *score, *rank; /* (n) */
+    size_t n_timed;       /* features with a time */
+    size_t n_terms;       /* features with a term of the time */
+    struct max_marginals *marginals;
+};
+
+/* Why the model cannot order candidates; NULL: it can. */
+const char *candidate_ranking_refusal(const struct model *model);
+
+/* Adds the rows of a block with their labels and their scores by the model (n_rows). -1 if a score
+ * is not finite or memory runs out. */
+int candidate_ranking_add(struct candidate_ranking *ranking, const struct data *block,
+                          const double *scores, struct error *err);
+
+/* Groups the rows by feature, sets f, ms and theta, and counts n_timed. times: of the features, by
+ * the names of their queries; minutes may be NaN: unknown. -1 if memory runs out. */
+int candidate_ranking_group(struct candidate_ranking *ranking, const struct feature_times *times,
+                            struct error *err);
+
+/* Sets the terms of the times, and n_terms. A run has the map of the query with its name, if need
+ * be without regard to case, or else that of the query `system` (NULL: none). -1 if there is no map
+ * of `system`, or memory runs out. */
+int candidate_ranking_set_terms(struct candidate_ranking *ranking, const struct names *runs,
+                                const struct targets *targets, const char *system,
+                                struct error *err);
+
+/* Sets score to the max-marginals for two weights, with the edges and trees of the options. -1 if
+ * memory runs out. */
+int candidate_ranking_infer(struct candidate_ranking *ranking, const struct options *options,
+                            double order_weight, double time_weight, struct threads *threads,
+                            struct error *err);
+
+void candidate_ranking_free(struct candidate_ranking *ranking);
+
+#endif
