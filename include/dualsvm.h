@@ -91,16 +91,18 @@ typedef struct dualsvm_error {
 
 /* ---- options ---- */
 
-/* The options of a trainer or a predictor. */
+/* The options of a trainer, a predictor or another program. */
 typedef struct dualsvm_options dualsvm_options;
 
 enum {
-    DUALSVM_TRAIN = 0,  /* the options of svm-FAMILY-train */
-    DUALSVM_PREDICT = 1 /* the options of svm-FAMILY-predict */
+    DUALSVM_TRAIN = 0,     /* the options of svm-FAMILY-train */
+    DUALSVM_PREDICT = 1,   /* the options of svm-FAMILY-predict */
+    DUALSVM_CANDIDATES = 2 /* the options of svm-rank-candidates, of the family rank only */
 };
 
 /* Creates the options of a family with their defaults. Options about the output of a program
- * (--quiet, --log, --resume, --batch and the like) are not among them. */
+ * (--quiet, --log, --resume, --batch and the like) are not among them; nor, for
+ * DUALSVM_CANDIDATES, are those of its other files (--truth, --standards), and lists. */
 DUALSVM_API int dualsvm_options_create(dualsvm_options **options, const char *family, int role,
                                        dualsvm_error *error);
 /* Copies options with the values that were set. */
@@ -174,8 +176,9 @@ enum { DUALSVM_INT32 = 0, DUALSVM_INT64 = 1 };  /* types of indices, signed */
 enum { DUALSVM_LENT = 1 };
 
 /* Reads rows of svmlight text, plain or gzip, as the programs do. options: of a trainer or a
- * predictor, whose family defines the labels; with "kernel" "precomputed" rows begin with 0:serial.
- * Folds and row weights are not part of the file. */
+ * predictor, whose family defines the labels, or of candidates, whose labels may be nan and -inf;
+ * with "kernel" "precomputed" rows begin with 0:serial. Folds and row weights are not part of the
+ * file. */
 DUALSVM_API int dualsvm_data_read(dualsvm_data **data, const dualsvm_options *options,
                                   const char *path, dualsvm_error *error);
 
@@ -204,7 +207,8 @@ DUALSVM_API size_t dualsvm_data_features(const dualsvm_data *data);
  *
  * Numbers: label (rows). In rank they are the targets, and NaN is a row without target. In the
  * other families the label is the number's shortest decimal as a word (1, -1, 2.5), and NaN is a
- * row without label (ml: without labels). Infinities are errors. */
+ * row without label (ml: without labels). Infinities are errors, except that in rank candidates may
+ * have -INFINITY (dualsvm_rank_candidates): training, measures and texts refuse it. */
 DUALSVM_API int dualsvm_data_set_label_numbers(dualsvm_data *data, const double *label,
                                                dualsvm_error *error);
 /* Words: label (rows), NULL or "" for a row without label. In rank words must be numbers; in ml a
@@ -399,6 +403,28 @@ DUALSVM_API int dualsvm_predict_probabilities(const dualsvm_model *model,
                                               const dualsvm_options *options,
                                               const dualsvm_data *data, double *probability,
                                               dualsvm_error *error);
+
+/* Ranks the candidates of measured features, as svm-rank-candidates does: by their MS/MS scores, by
+ * the order of elution that a model of rank predicts, and by measured times where the model maps
+ * its scores to minutes (svm-rank-train --targets). doc/mathematics.md has the method.
+ *
+ * options: of DUALSVM_CANDIDATES, NULL for its defaults. data: of rank; a row is a candidate, its
+ * label the MS/MS score (NaN or -INFINITY: none; it then has the lowest score of its feature), its
+ * query the feature. minutes (rows): the measured time of the row's feature, NaN: unknown; at least
+ * one is known. run (rows): the name of its run, NULL or "": the run without a name, and NULL
+ * instead of the array: all features are of that run. A feature has the same minutes and the same
+ * run in all its rows, and features of different runs are not compared.
+ *
+ * Each of the outputs (rows) may be NULL. order_score: the score by the model. score: the logarithm
+ * of the max-marginal less that of the feature's best candidate, so at most 0. rank: the mid-rank by
+ * score within the feature, from 1 for the best. They do not depend on the number of threads.
+ *
+ * Fails for models of pair features or with features of queries; if the model has no map for
+ * "system"; if "time-weight" is set, above 0, and the model has a map for none of the runs. */
+DUALSVM_API int dualsvm_rank_candidates(const dualsvm_model *model, const dualsvm_options *options,
+                                        const dualsvm_data *data, const double *minutes,
+                                        const char *const *run, double *order_score, double *score,
+                                        double *rank, dualsvm_error *error);
 
 /* Passes everything that the predictor writes for these rows, by its options ("order", "pairs",
  * "scores", ...), to a function that returns 0 to continue; otherwise the call fails with

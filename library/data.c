@@ -84,13 +84,14 @@ int library_check_data(const struct dualsvm_data *data, const struct family_tabl
 static int read_file(struct dualsvm_data *data, const struct dualsvm_options *options,
                      const char *path, struct error *err) {
     const struct predictor *predictor = data->family->predict;
-    bool trains = options->role == DUALSVM_TRAIN;
+    bool trains = options->role == DUALSVM_TRAIN, predicts = options->role == DUALSVM_PREDICT;
     const struct input_format format = {
         .labels = data->family->train->labels,
         .label_optional = true,
+        .missing_labels = options->role == DUALSVM_CANDIDATES,
         .precomputed = trains && fit_precomputed(data->family->train, &options->options),
         .remarks =
-            !trains && predictor->wants_comments && predictor->wants_comments(&options->options)};
+            predicts && predictor->wants_comments && predictor->wants_comments(&options->options)};
     struct threads *threads;
     if (threads_create(&threads, (size_t)options_number(&options->options, "threads"), err) < 0) {
         return -1;

@@ -144,7 +144,7 @@ static int set_labels(struct dualsvm_data *data,
 static int add_number(struct labels_made *made, size_t row, const void *source, struct error *err) {
     double label = ((const double *)source)[row];
     char text[NUMBER_LENGTH];
-    if (isinf(label)) {
+    if (isinf(label) && !(label < 0 && made->data.labels == DATA_NUMBER)) {
         return error_set(err, ERROR_RUNTIME, "label of row %zu: it is infinite", row + 1);
     }
     if (made->data.labels == DATA_NUMBER) {
@@ -156,6 +156,16 @@ static int add_number(struct labels_made *made, size_t row, const void *source, 
     }
     number_format(label, text);
     return add_words(made, row, text, err);
+}
+
+int library_check_labels(const struct dualsvm_data *data, struct error *err) {
+    const struct data *rows = &data->data;
+    for (size_t i = 0; rows->labels == DATA_NUMBER && i < rows->n_rows; i++) {
+        if (isinf(rows->target[i])) {
+            return error_set(err, ERROR_RUNTIME, "label of row %zu: it is infinite", i + 1);
+        }
+    }
+    return 0;
 }
 
 int dualsvm_data_set_label_numbers(dualsvm_data *data, const double *label, dualsvm_error *error) {

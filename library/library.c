@@ -20,9 +20,12 @@ int dualsvm_version_number(void) {
     return DUALSVM_VERSION_NUMBER;
 }
 
-const struct family_tables library_families[] = {
-    {&rank_family, &rank_predictor}, {&top_family, &top_predictor}, {&mc_family, &mc_predictor},
-    {&ml_family, &ml_predictor},     {&smm_family, &smm_predictor}, {NULL, NULL}};
+const struct family_tables library_families[] = {{&rank_family, &rank_predictor, &rank_candidates},
+                                                 {&top_family, &top_predictor, NULL},
+                                                 {&mc_family, &mc_predictor, NULL},
+                                                 {&ml_family, &ml_predictor, NULL},
+                                                 {&smm_family, &smm_predictor, NULL},
+                                                 {NULL, NULL, NULL}};
 
 const char *dualsvm_family_name(size_t i) {
     enum { N_FAMILIES = sizeof library_families / sizeof library_families[0] - 1 };

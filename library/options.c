@@ -20,10 +20,14 @@ static const char *const not_of_train[] = {"resume", "shard",   "strict", "quiet
 static const char *const not_of_predict[] = {
     "metrics",       "by-query", "batch", "output-dir", "keep-going",
     "skip-existing", "quiet",    "help",  "version",    NULL};
+static const char *const not_of_candidates[] = {"truth", "best",    "standards", "quiet",
+                                                "help",  "version", NULL};
 
 bool library_has_option(const struct dualsvm_options *options, const struct option_spec *spec) {
     bool trains = options->role == DUALSVM_TRAIN;
-    const char *const *other = trains ? not_of_train : not_of_predict;
+    const char *const *other = trains                             ? not_of_train
+                               : options->role == DUALSVM_PREDICT ? not_of_predict
+                                                                  : not_of_candidates;
     const char *extra = options->family->train->extra_option;
     for (; *other; other++) {
         if (strcmp(*other, spec->name) == 0) {
@@ -33,13 +37,25 @@ bool library_has_option(const struct dualsvm_options *options, const struct opti
     return !(trains && extra && strcmp(extra, spec->name) == 0);
 }
 
+/* Fills *read with the options of svm-rank-candidates. Its lists are for --truth only. */
+static int candidates_options(struct options *read, const struct program *program,
+                              struct error *err) {
+    int status = options_add(read, program->options, program->n_options, 0, err);
+    for (size_t i = 0; i < read->n; i++) {
+        struct option_spec *spec = &read->option[i].spec;
+        spec->level = spec->level == OPTION_LIST ? OPTION_SINGLE : spec->level;
+    }
+    return status;
+}
+
 /* Parses n words, which must outlive the result. */
 static int read_words(struct options *read, const struct dualsvm_options *options, char **word,
                       size_t n, struct error *err) {
     *read = (struct options){0};
-    int status = options->role == DUALSVM_TRAIN
-                     ? train_options(read, options->family->train, err)
-                     : predict_options(read, options->family->predict, err);
+    int status = options->role == DUALSVM_TRAIN ? train_options(read, options->family->train, err)
+                 : options->role == DUALSVM_PREDICT
+                     ? predict_options(read, options->family->predict, err)
+                     : candidates_options(read, options->family->candidates, err);
     status = status < 0 ? -1 : options_parse(read, (int)n, word, err);
     if (status < 0) {
         options_free(read);
@@ -82,8 +98,12 @@ int dualsvm_options_create(dualsvm_options **options, const char *family, int ro
     if (!tables) {
         return -1;
     }
-    if (role != DUALSVM_TRAIN && role != DUALSVM_PREDICT) {
+    if (role != DUALSVM_TRAIN && role != DUALSVM_PREDICT && role != DUALSVM_CANDIDATES) {
         return library_refuse(error, "options of no trainer and no predictor: %d", role);
+    }
+    if (role == DUALSVM_CANDIDATES && !tables->candidates) {
+        return library_refuse(error, "%s has no options of candidates: they are of rank",
+                              tables->train->name);
     }
     return make(options, tables, role, &(const char *){"dualsvm"}, 1, error);
 }

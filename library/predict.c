@@ -240,7 +240,8 @@ static int write_all(struct prediction *prediction, struct writing *writing, str
     const char *const *extra = test.predictor->extra_options;
     struct output *files[PREDICTOR_EXTRAS + 1] = {0};
     struct test_rows rows;
-    int status = check(prediction, err);
+    int status = library_check_labels(prediction->data, err);
+    status = status < 0 ? -1 : check(prediction, err);
     for (size_t k = 0; status == 0 && extra && extra[k]; k++) {
         if (options_given(options, extra[k])) {
             status = output_open(&files[k], options_text(options, extra[k]), err);
@@ -320,7 +321,8 @@ static int measure(struct prediction *prediction, struct dualsvm_measures *made,
                    struct error *err) {
     struct test_file test = test_of(prediction);
     struct test_rows rows;
-    if (measures_list(test.predictor->measures, test.options, &made->measure, &made->n, err) < 0) {
+    if (library_check_labels(prediction->data, err) < 0 ||
+        measures_list(test.predictor->measures, test.options, &made->measure, &made->n, err) < 0) {
         return -1;
     }
     made->value = memory_array(made->n, sizeof *made->value, "measures", err);

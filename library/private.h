@@ -8,6 +8,7 @@
 
 #include "common/base/threads.h"
 #include "driver/family.h"
+#include "driver/program.h"
 #include "driver/text.h"
 #include "include/dualsvm.h"
 
@@ -25,6 +26,7 @@ int library_refuse(dualsvm_error *to, const char *format, ...)
 struct family_tables {
     const struct family *train;
     const struct predictor *predict;
+    const struct program *candidates; /* NULL: the family has no such program */
 };
 
 /* The families; the last entry has train = NULL. */
@@ -65,6 +67,9 @@ struct dualsvm_data *library_data_create(const struct family_tables *family, siz
 /* Fails if the data belong to another family. */
 int library_check_data(const struct dualsvm_data *data, const struct family_tables *family,
                        dualsvm_error *error);
+
+/* Fails if a label is infinite: only candidates may have -INFINITY. */
+int library_check_labels(const struct dualsvm_data *data, struct error *err);
 
 /* ---- models ---- */
 

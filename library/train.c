@@ -161,6 +161,9 @@ static int check_rows(const struct dualsvm_data *data, const struct dualsvm_opti
     const struct data *rows = &data->data;
     const struct family *family = data->family->train;
     bool precomputed = fit_precomputed(family, &options->options);
+    if (library_check_labels(data, err) < 0) {
+        return -1;
+    }
     for (size_t i = 0; i < rows->n_rows; i++) {
         if (rows->labels == DATA_NUMBER
                 ? isnan(rows->target[i])
@@ -218,7 +221,9 @@ static int train(dualsvm_table **table, dualsvm_model **model, const dualsvm_opt
         return library_refuse(error, "no options, or no data");
     }
     if (options->role != DUALSVM_TRAIN) {
-        return library_refuse(error, "the options are a predictor's");
+        return library_refuse(error, options->role == DUALSVM_PREDICT
+                                         ? "the options are a predictor's"
+                                         : "the options are those of candidates");
     }
     if (library_check_data(data, options->family, error) < 0) {
         return -1;

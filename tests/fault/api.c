@@ -14,7 +14,7 @@ enum { ROWS = 12, COLUMNS = 4 };
 struct run {
     const char *family;
     dualsvm_error error;
-    dualsvm_options *options, *copy, *predicting;
+    dualsvm_options *options, *copy, *predicting, *ranking;
     dualsvm_data *read, *dense, *sparse;
     dualsvm_model *model, *loaded, *best;
     dualsvm_table *table;
@@ -47,6 +47,13 @@ static int set_options(struct run *run) {
         dualsvm_options_copy(&run->copy, run->options, error) < 0 ||
         dualsvm_options_set(run->copy, "cost", "1,2", error) < 0 ||
         dualsvm_options_set(run->copy, "folds", "2", error) < 0) {
+        return -1;
+    }
+    if (strcmp(run->family, "rank") == 0 &&
+        (dualsvm_options_set(run->options, "targets", "1", error) < 0 ||
+         dualsvm_options_create(&run->ranking, "rank", DUALSVM_CANDIDATES, error) < 0 ||
+         dualsvm_options_set(run->ranking, "trees", "3", error) < 0 ||
+         dualsvm_options_set(run->ranking, "threads", "2", error) < 0)) {
         return -1;
     }
     return dualsvm_options_create(&run->predicting, run->family, DUALSVM_PREDICT, error);
@@ -122,6 +129,29 @@ static int train(struct run *run) {
                : dualsvm_train(&run->loaded, run->options, run->read, NULL, error);
 }
 
+/* Ranks the rows as candidates of two features, with the options and with the defaults. */
+static int rank_candidates(struct run *run) {
+    double minutes[ROWS], rank[ROWS];
+    const char *name[ROWS];
+    dualsvm_error *error = &run->error;
+    for (int i = 0; i < ROWS; i++) {
+        minutes[i] = i / 6 + 1;
+        name[i] = i % 2 ? NULL : "";
+    }
+    for (int defaults = 0; defaults < 2; defaults++) {
+        double *order_score = run->scores, *score = run->scores + ROWS;
+        if (dualsvm_rank_candidates(run->best, defaults ? NULL : run->ranking, run->dense, minutes,
+                                    name, order_score, score, rank, error) < 0) {
+            return -1;
+        }
+        for (int i = 0; i < ROWS; i++) {
+            run->length += (size_t)snprintf(run->text + run->length, sizeof run->text - run->length,
+                                            "%g %g %g\n", order_score[i], score[i], rank[i]);
+        }
+    }
+    return 0;
+}
+
 static int predict(struct run *run) {
     dualsvm_error *error = &run->error;
     const dualsvm_model *model = run->best;
@@ -142,7 +172,7 @@ static int predict(struct run *run) {
         return labels > 4 ? -1 : dualsvm_predict_sets(model, NULL, run->dense, chosen, error);
     }
     if (strcmp(run->family, "rank") == 0) {
-        return 0;
+        return rank_candidates(run);
     }
     return dualsvm_predict_labels(model, NULL, run->dense, label, error) < 0 ||
                    (strcmp(run->family, "mc") == 0 &&
@@ -164,6 +194,7 @@ static void end(struct run *run) {
     dualsvm_options_free(run->options);
     dualsvm_options_free(run->copy);
     dualsvm_options_free(run->predicting);
+    dualsvm_options_free(run->ranking);
     dualsvm_data_free(run->read);
     dualsvm_data_free(run->dense);
     dualsvm_data_free(run->sparse);
