@@ -416,8 +416,8 @@ DUALSVM_API int dualsvm_predict_probabilities(const dualsvm_model *model,
  * run in all its rows, and features of different runs are not compared.
  *
  * Each of the outputs (rows) may be NULL. order_score: the score by the model. score: the logarithm
- * of the max-marginal less that of the feature's best candidate, so at most 0. rank: the mid-rank by
- * score within the feature, from 1 for the best. They do not depend on the number of threads.
+ * of the max-marginal less that of the feature's best candidate, so at most 0. rank: the mid-rank
+ * by score within the feature, from 1 for the best. They do not depend on the number of threads.
  *
  * Fails for models of pair features or with features of queries; if the model has no map for
  * "system"; if "time-weight" is set, above 0, and the model has a map for none of the runs. */

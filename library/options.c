@@ -99,7 +99,7 @@ int dualsvm_options_create(dualsvm_options **options, const char *family, int ro
         return -1;
     }
     if (role != DUALSVM_TRAIN && role != DUALSVM_PREDICT && role != DUALSVM_CANDIDATES) {
-        return library_refuse(error, "options of no trainer and no predictor: %d", role);
+        return library_refuse(error, "options of no trainer, predictor or candidates: %d", role);
     }
     if (role == DUALSVM_CANDIDATES && !tables->candidates) {
         return library_refuse(error, "%s has no options of candidates: they are of rank",

@@ -55,6 +55,23 @@ compiled() {
     unit library/beside
 }
 
+@test "library: candidates in arrays are ranked as by svm-rank-candidates, byte for byte" {
+    local options words arguments
+    # two runs, equal times, a feature without a time, candidates without a score, maps for one run or both
+    for options in '' 'trees 5 seed 3' 'edges sigmoid order-weight 2' 'system Beta time-weight 1' 'D 0 E 0'; do
+        read -ra words <<<"$options"
+        unit library/candidates "${words[@]}"
+        arguments=()
+        for ((i = 0; i < ${#words[@]}; i += 2)); do
+            [ ${#words[i]} = 1 ] && arguments+=("-${words[i]}") || arguments+=("--${words[i]}")
+            arguments+=("${words[i + 1]}")
+        done
+        svm-rank-candidates -q "${arguments[@]}" candidates.svm model times.tsv expected 2>/dev/null
+        cmp expected found
+    done
+    unit library/candidates refusals
+}
+
 @test "library: callbacks receive progress and rows, can stop the work, and threads train concurrently" {
     unit library/watch
 }
@@ -162,17 +179,22 @@ compiled() {
     cut -f 5,3,8 table | awk -F '\t' 'NR > 1 { print $2 " C=" $1 ": " $3 }' | diff - <(grep : swept | grep -v best)
 }
 
-@test "library: the program in doc/library.md compiles and runs" {
+@test "library: the programs in doc/library.md compile and run" {
     installed
-    sed -n '/^A fit to arrays/,/^Functions return/ { s/^    //; /^#include/,/^}/p }' \
-        "$root/doc/library.md" >main.c
-    assert_equal "$(tail -1 main.c)" '}'
-    # word splitting is intended
-    # shellcheck disable=SC2046
-    ${CC:-cc} -std=c11 -Wall -Wextra -Werror -o main main.c $(pkg-config --cflags --libs dualsvm)
-    run ./main
-    assert_success
-    assert_output -- -1
+    # section, the line after its program, what it prints
+    while IFS='|' read -r section after output; do
+        sed -n "/^$section/,/^$after/ { s/^    //; /^#include/,/^}/p }" "$root/doc/library.md" >main.c
+        assert_equal "$(tail -1 main.c)" '}'
+        # word splitting is intended
+        # shellcheck disable=SC2046
+        ${CC:-cc} -std=c11 -Wall -Wextra -Werror -o main main.c $(pkg-config --cflags --libs dualsvm)
+        run ./main
+        assert_success
+        assert_output -- "$output"
+    done <<'TABLE'
+A fit to arrays|Functions return|-1
+Candidates|It prints|1 2 1 2
+TABLE
 }
 
 @test "library: the static library links without other libraries of the project" {

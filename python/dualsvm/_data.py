@@ -142,18 +142,18 @@ class Data(lib.Handle):
         call("data_set_label_codes", self, address(start), address(codes), words(names),
              len(names))
 
-    def set_queries(self, qid):
+    def set_queries(self, qid, name="qid"):
         """Sets queries: integers, or other values as words."""
-        qid = vector(qid, self.rows.n, "qid")
+        qid = vector(qid, self.rows.n, name)
         if qid.dtype.kind == "f" and np.isfinite(qid).all() and (qid == np.floor(qid)).all():
             qid = qid.astype(np.int64)
         if qid.dtype.kind in "biu" and (qid >= 0).all():
             call("data_set_queries", self, address(np.ascontiguousarray(qid, dtype=np.uint64)))
             return
         if qid.dtype.kind == "f":
-            finite_numbers(qid, "qid")
+            finite_numbers(qid, name)
         if qid.dtype.kind == "O" and any(q is None or q != q for q in qid):
-            raise ValueError("Input qid contains NaN.")
+            raise ValueError("Input %s contains NaN." % name)
         different, code = np.unique(qid.astype(str) if qid.dtype.kind == "O" else qid,
                                     return_inverse=True)
         names = np.array(words_of(different), dtype=object)

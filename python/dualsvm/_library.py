@@ -12,7 +12,7 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p, c_do
 from ._errors import DualsvmError
 
 NAME = "libdualsvm.so.0"
-TRAIN, PREDICT = 0, 1
+TRAIN, PREDICT, CANDIDATES = 0, 1, 2
 FLOAT, DOUBLE = 0, 1
 LENT = 1
 
@@ -93,6 +93,8 @@ FUNCTIONS = {
     "predict_sets": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, ERROR]),
     "predict_probabilities": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, ERROR]),
     "predict_text": (c_int, [c_void_p, c_void_p, c_void_p, ON_WRITE, c_void_p, ERROR]),
+    "rank_candidates": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, POINTER(c_char_p), c_void_p,
+                                c_void_p, c_void_p, ERROR]),
     "measure": (c_int, [OUT, c_void_p, c_void_p, c_void_p, ERROR]),
     "measures_free": (None, [c_void_p]),
     "measures_count": (c_size_t, [c_void_p]),

@@ -101,6 +101,13 @@ class Model(lib.Handle):
         call("predict_text", self, options, data, write, None)
         return lib.decoded(b"".join(pieces))
 
+    def ranked_candidates(self, data, options, minutes, runs):
+        """Order scores, scores and ranks of candidates (rows each); runs: words, or None."""
+        outputs = np.empty((3, data.rows.n))
+        call("rank_candidates", self, options, data, address(minutes), runs,
+             *map(address, outputs))
+        return outputs
+
     def measures(self, data, options):
         """{name: value} of the predictor's measures for the labels of the rows."""
         found = Measures(create("measure", self, options, data))

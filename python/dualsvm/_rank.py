@@ -1,8 +1,24 @@
 """RankSVM."""
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import numpy as np
 
-from ._base import Estimator
+from . import _library as lib
+from . import _options
+from ._base import Estimator, fit_word
 from ._labels import finite_numbers, vector
+from ._library import words
+
+TIME_WEIGHT = 0.2  # the library's default
+
+
+class RankedCandidates(NamedTuple):
+    """Arrays (rows) of candidates of measured features."""
+
+    order_score: np.ndarray  # the score by the model
+    score: np.ndarray  # of MS/MS, order and time together; the best of a feature has 0
+    rank: np.ndarray  # mid-rank within the feature, from 1 for the best
 
 
 class RankSVM(Estimator):
@@ -79,6 +95,34 @@ class RankSVM(Estimator):
         table = np.array(text.split(), dtype=np.float64).reshape(-1, fields)
         return (table[:, :2].astype(np.int64) - 1,) + tuple(table[:, k] for k in range(2, fields))
 
+    def rerank(self, X, scores, features, times, runs=None, order_weight=0.25,
+               time_weight=TIME_WEIGHT, edges="hinge", trees=0, seed=1, system=None):
+        """Ranks the candidates of measured features as svm-rank-candidates does, by their MS/MS
+        scores and by the order in which the model says that they elute. Returns RankedCandidates.
+
+        A row of X is a candidate of the feature in `features`, with its MS/MS score in `scores`;
+        NaN or -inf: it has none, and gets the lowest of its feature. times: the measured minutes
+        of the features, {feature: minutes} or an array with a value per row; features without a
+        time, or with NaN, are ranked by MS/MS scores alone. runs: their runs, in the same two
+        forms; features of different runs are not compared, and those that `runs` does not have are
+        of one more run. None: all are of one run. The other parameters are options of
+        svm-rank-candidates; a time_weight that is not the default wants a model with targets=1
+        that knows a run, or `system`."""
+        data = self._data_to_predict(X)
+        data.set_targets(_scores_of(scores, data.rows.n))
+        features = vector(features, data.rows.n, "features")
+        data.set_queries(features, "features")
+        minutes = finite_numbers(_by_row(times, features, "times"), "times", nan=True)
+        names = None if runs is None else words(
+            [_run_of(run) for run in _by_row(runs, features, "runs").tolist()])
+        values = {"order-weight": order_weight, "edges": edges, "trees": trees, "seed": seed,
+                  "threads": self._option_n_jobs(self.n_jobs),
+                  "system": None if system is None else fit_word(system)}
+        if time_weight != TIME_WEIGHT:
+            values["time-weight"] = time_weight
+        options = _options.make(self._family, lib.CANDIDATES, values)
+        return RankedCandidates(*self.model_.ranked_candidates(data, options, minutes, names))
+
     def measures(self, X, y, qid=None, **options):
         """{name: value}: the measures that svm-rank-predict prints for rows with targets."""
         data = self._data_to_predict(X)
@@ -101,3 +145,25 @@ class RankSVM(Estimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def _scores_of(scores, n_rows):
+    """MS/MS scores as doubles, NaN where there is none."""
+    scores = vector(scores, n_rows, "scores")
+    if scores.dtype.kind in "fO":
+        scores = np.where(scores == -np.inf, np.nan, scores)
+    return finite_numbers(scores, "scores", nan=True)
+
+
+def _by_row(values, features, name):
+    """An array with a value per row, also from a mapping of features, whose other values are None."""
+    if isinstance(values, Mapping):
+        found = np.empty(len(features), dtype=object)
+        found[:] = [values.get(feature) for feature in features.tolist()]
+        return found
+    return vector(values, len(features), name)
+
+
+def _run_of(run):
+    """The name of a run as the library has it; None: the run without a name."""
+    return None if run is None or run != run or run == "" else fit_word(run)

@@ -1,5 +1,6 @@
 """Accepted and refused kinds of X, y and parameters."""
 import copy
+import inspect
 import math
 import pickle
 import unittest
@@ -131,6 +132,58 @@ class Labels(Case):
             # sums over queries in another order
             np.testing.assert_allclose(fitted.predict(self.x), base.predict(self.x), rtol=1e-9)
             self.assertEqual(fitted.score(self.x, y, qid=qid), base.score(self.x, y, qid=number))
+
+    def test_candidates(self):
+        """Arguments of RankSVM.rerank; what it computes is tested against the program."""
+        fitted = RankSVM().fit([[1], [2], [3], [4]], [1.5, 2.5, 5, 8])
+        known = {"X": [[1], [4], [3], [2]], "scores": [.5, .6, .9, .1],
+                 "features": ["F1", "F1", "F 2", "F 2"], "times": {"F1": 2, "F 2": 6, "F3": 9},
+                 "order_weight": .5}
+        found = fitted.rerank(**known)
+        self.assertEqual(found.rank.tolist(), [1, 2, 1, 2])
+        self.assertEqual([array.shape for array in found], [(4,)] * 3)
+        for same in ({"times": [2, 2, 6, 6]}, {"runs": {"F1": "a", "F 2": "a"}}, {"runs": [7] * 4},
+                     {"runs": {}}, {"runs": [None, "", None, ""]},
+                     {"features": np.array([b"x", b"x", b"y", b"y"]), "times": {b"x": 2, b"y": 6}}):
+            again = fitted.rerank(**{**known, **same})
+            np.testing.assert_array_equal(found, again, str(same))
+        for alone in ({"runs": {"F1": "a", "F 2": "b"}}, {"order_weight": 0}, {"times": {"F1": 2}},
+                      {"times": {"F1": 2, "F 2": None}}, {"times": [2, 2, np.nan, np.nan]}):
+            self.assertEqual(fitted.rerank(**{**known, **alone}).rank.tolist(), [2, 1, 1, 2], alone)
+        for none in (np.nan, -np.inf, None):
+            scores = fitted.rerank(**{**known, "scores": [none, none, .9, .1]}).score
+            self.assertEqual(scores[0], 0)
+        for wrong, message in (
+                ({"scores": [1, 2, 3, np.inf]}, "scores contains infinity"),
+                ({"scores": list("abcd")}, "scores must be numbers"),
+                ({"scores": [1, 2, 3]}, "inconsistent"),
+                ({"features": ["F1"]}, "inconsistent"),
+                ({"features": [None] * 4}, "features contains NaN"),
+                ({"times": {"F1": np.inf}}, "times contains infinity"),
+                ({"times": {"F1": "x"}}, "times must be numbers"),
+                ({"times": {}}, "no feature has a time"),
+                ({"times": None}, "times"),
+                ({"times": [1, 2]}, "inconsistent"),
+                ({"times": [1, 2, 3, 3]}, "minutes of row 2: 2, and 1 in another row of feature F1"),
+                ({"runs": list("abaa")}, "run of row 2: 'b', and 'a'"),
+                ({"order_weight": -1}, "--order-weight"),
+                ({"order_weight": [1, 2]}, "--order-weight"),
+                ({"time_weight": 1}, "none of the runs"),
+                ({"system": "x"}, "--system x"),
+                ({"edges": "linear"}, "hinge"),
+                ({"trees": 1.5}, "--trees"),
+                ({"X": [[1, 2]] * 4}, "2 features")):
+            with self.assertRaisesRegex(ValueError, message, msg=str(wrong)):
+                fitted.rerank(**{**known, **wrong})
+        with self.assertRaisesRegex(ValueError, "not fitted"):
+            RankSVM().rerank(**known)
+        pairs = RankSVM(pair_features="exterior").fit([[1], [2], [3]], [1, 2, 3])
+        with self.assertRaisesRegex(DualsvmError, "pair features"):
+            pairs.rerank(**known)
+        options = _options.table("rank", _options.lib.CANDIDATES)
+        parameters = inspect.signature(RankSVM.rerank).parameters
+        for name in ("order_weight", "time_weight", "edges", "trees", "seed"):
+            self.assertEqual(options[name.replace("_", "-")].default, str(parameters[name].default))
 
     def test_scores(self):
         """y of another length is not compared."""

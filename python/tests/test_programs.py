@@ -157,6 +157,53 @@ class Programs(Case):
         with self.assertRaisesRegex(DualsvmError, "pair features"):
             RankSVM(pair_features="exterior").fit(x, y).predict(x)
 
+    def test_candidates(self):
+        x, rng = problem(rows=120)
+        systems = np.array(["Alpha", "Beta"])[rng.randint(0, 2, len(x))]
+        y = x[:, 0] + .1 * rng.randn(len(x))
+        fitted = RankSVM(targets=1, kernel="rbf").fit(x, y, qid=systems)
+        fitted.save("model")
+        x, rng = problem(rows=90, seed=2)
+        number = rng.randint(0, 12, len(x))
+        features = np.array(["F%d" % k for k in number])
+        scores = rng.randint(0, 40, len(x)) / 8
+        scores[:3] = np.nan, -np.inf, np.nan
+        times = {"F%d" % k: float(k // 2 * 5 % 7) for k in range(11)}  # F11 has none
+        beta = {"F1", "F2", "F5", "F6"}
+        runs = {feature: "BETA" if feature in beta else "run 2" for feature in times}
+        write_rows("candidates", scores.tolist(), x, features)
+        with open("times", "w") as file:
+            file.writelines("%s\t%r\t%s\n" % (f, times[f], runs[f]) for f in times)
+        minutes = [times.get(f, np.nan) for f in features]
+        run_of_row = [runs.get(f) for f in features]
+        arguments = ((x, features, times, runs),
+                     (x.astype(np.float32), features.tolist(), minutes, run_of_row),
+                     (x, features.astype(object), np.array(minutes), np.array(run_of_row, object)))
+        for params, words in (
+                ({}, []),
+                ({"trees": 4, "seed": 7}, ["--trees", "4", "--seed", "7"]),
+                ({"edges": "sigmoid", "order_weight": 2.5}, ["--edges", "sigmoid", "-D", "2.5"]),
+                ({"system": "Alpha", "time_weight": 1}, ["--system", "Alpha", "-E", "1"]),
+                ({"order_weight": 0, "time_weight": 0}, ["-D", "0", "-E", "0"])):
+            told = program("svm-rank-candidates", *words, "candidates", "model", "times")
+            table = np.array([line.split("\t")[2:] for line in told.splitlines()[1:]], dtype=float)
+            np.testing.assert_array_equal(table[:3, 0], scores[:3])
+            for rows, f, t, r in arguments:
+                found = fitted.rerank(rows, scores, f, t, runs=r, **params)
+                np.testing.assert_array_equal(np.transpose(found), table[:, 1:])
+        np.testing.assert_array_equal(found.order_score, fitted.predict(x))
+        # features as numbers, one run
+        write_rows("candidates", scores.tolist(), x, number)
+        with open("times", "w") as file:
+            file.writelines("%s\t%r\n" % (f[1:], times[f]) for f in times)
+        told = program("svm-rank-candidates", "candidates", "model", "times")
+        table = np.array([line.split("\t")[3:] for line in told.splitlines()[1:]], dtype=float)
+        known = {int(f[1:]): times[f] for f in times}
+        loaded = dualsvm.load("model")
+        for f, t in ((number, known), (number.astype(float), known), (number.astype(str), minutes)):
+            found = loaded.rerank(x, scores, f, t)
+            np.testing.assert_array_equal(np.transpose(found), table)
+
     def test_multi_label(self):
         x, rng = problem()
         y = [set(np.flatnonzero(rng.rand(4) < .4).tolist()) for _ in x]

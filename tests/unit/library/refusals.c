@@ -22,7 +22,8 @@ static void check_options(void) {
     REFUSED(dualsvm_options_create(&options, "svm", DUALSVM_TRAIN, &error), U, "'svm'");
     CHECK_TRUE(!options);
     REFUSED(dualsvm_options_create(&options, NULL, DUALSVM_TRAIN, &error), U, "(NULL)");
-    REFUSED(dualsvm_options_create(&options, "mc", 2, &error), U, "2");
+    REFUSED(dualsvm_options_create(&options, "mc", 3, &error), U, "3");
+    REFUSED(dualsvm_options_create(&options, "mc", -1, &error), U, "-1");
     REFUSED(dualsvm_options_create(NULL, "mc", DUALSVM_TRAIN, &error), U, "");
     options = rows_options("mc", DUALSVM_TRAIN);
     REFUSED(dualsvm_options_set(options, "nothing", "1", &error), U, "unknown option: 'nothing'");
@@ -64,7 +65,9 @@ static void check_options(void) {
 static void check_descriptions(void) {
     size_t described = 0;
     for (size_t f = 0; dualsvm_family_name(f); f++) {
-        for (int role = DUALSVM_TRAIN; role <= DUALSVM_PREDICT; role++) {
+        bool rank = strcmp(dualsvm_family_name(f), "rank") == 0;
+        for (int role = DUALSVM_TRAIN; role <= (rank ? DUALSVM_CANDIDATES : DUALSVM_PREDICT);
+             role++) {
             dualsvm_options *options;
             dualsvm_option option;
             CALL(dualsvm_options_create(&options, dualsvm_family_name(f), role, &error));
