@@ -74,8 +74,9 @@ static int add_feature(void *context, struct buffered_row *row, size_t n, struct
 int candidate_ranking_group(struct candidate_ranking *ranking, const struct feature_times *times,
                             struct error *err) {
     size_t n = ranking->rows.n;
-    double **const arrays[] = {&ranking->f,   &ranking->ms,    &ranking->theta, &ranking->term,
-                               &ranking->sum, &ranking->score, &ranking->rank};
+    double **const arrays[] = {&ranking->f,         &ranking->ms,         &ranking->scaled_ms,
+                               &ranking->time_term, &ranking->node_score, &ranking->score,
+                               &ranking->rank};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         *arrays[i] = memory_array(n, sizeof(double), "candidates", err);
         if (!*arrays[i]) {
@@ -90,7 +91,7 @@ int candidate_ranking_group(struct candidate_ranking *ranking, const struct feat
     }
     ranking->candidates.f = ranking->f;
     ranking->candidates.n = n;
-    candidates_scale(&ranking->candidates, ranking->ms, ranking->theta);
+    candidates_scale(&ranking->candidates, ranking->ms, ranking->scaled_ms);
     return max_marginals_create(&ranking->marginals, &ranking->candidates, err);
 }
 
@@ -121,7 +122,7 @@ int candidate_ranking_set_terms(struct candidate_ranking *ranking, const struct 
     for (size_t r = 0; r < runs->n; r++) {
         map[r] = find_map(targets, runs->name[r], system);
     }
-    ranking->n_terms = candidates_time_terms(&ranking->candidates, map, ranking->term);
+    ranking->n_terms = candidates_time_terms(&ranking->candidates, map, ranking->time_term);
     free(map);
     return 0;
 }
@@ -137,15 +138,16 @@ int candidate_ranking_infer(struct candidate_ranking *ranking, const struct opti
         .n_trees = (size_t)options_number(options, "trees"),
         .seed = (uint64_t)options_number(options, "seed")};
     for (size_t k = 0; k < ranking->candidates.n; k++) {
-        ranking->sum[k] = ranking->theta[k] + time_weight * ranking->term[k];
+        ranking->node_score[k] = ranking->scaled_ms[k] + time_weight * ranking->time_term[k];
     }
-    return max_marginals_compute(ranking->marginals, &model, ranking->sum, threads, ranking->score,
-                                 err);
+    return max_marginals_compute(ranking->marginals, &model, ranking->node_score, threads,
+                                 ranking->score, err);
 }
 
 void candidate_ranking_free(struct candidate_ranking *ranking) {
-    double *const arrays[] = {ranking->label, ranking->f,   ranking->ms,    ranking->theta,
-                              ranking->term,  ranking->sum, ranking->score, ranking->rank};
+    double *const arrays[] = {ranking->label,     ranking->f,         ranking->ms,
+                              ranking->scaled_ms, ranking->time_term, ranking->node_score,
+                              ranking->score,     ranking->rank};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
     }

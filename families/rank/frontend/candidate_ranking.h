@@ -17,8 +17,9 @@ struct candidate_ranking {
     struct candidates candidates;
     double *f;            /* (n) */
     double *ms;           /* (n) MS/MS scores; NaN or -INFINITY: none */
-    double *theta, *term; /* (n) scaled MS/MS scores, and terms of the times */
-    double *sum;          /* (n) theta + E term */
+    double *scaled_ms;    /* (n) see candidates_scale */
+    double *time_term;    /* (n) see candidates_time_terms */
+    double *node_score;   /* (n) scaled_ms + E time_term */
     double *score, *rank; /* (n) */
     size_t n_timed;       /* features with a time */
     size_t n_terms;       /* features with a term of the time */
@@ -33,8 +34,8 @@ const char *candidate_ranking_refusal(const struct model *model);
 int candidate_ranking_add(struct candidate_ranking *ranking, const struct data *block,
                           const double *scores, struct error *err);
 
-/* Groups the rows by feature, sets f, ms and theta, and counts n_timed. times: of the features, by
- * the names of their queries; minutes may be NaN: unknown. -1 if memory runs out. */
+/* Groups the rows by feature, sets f, ms and scaled_ms, and counts n_timed. times: of the features,
+ * by the names of their queries; minutes may be NaN: unknown. -1 if memory runs out. */
 int candidate_ranking_group(struct candidate_ranking *ranking, const struct feature_times *times,
                             struct error *err);
 

@@ -40,7 +40,7 @@ static double lowest(const struct candidate_feature *feature, const double *ms) 
     return low < INFINITY ? low : 0;
 }
 
-void candidates_scale(const struct candidates *candidates, const double *ms, double *theta) {
+void candidates_scale(const struct candidates *candidates, const double *ms, double *scaled) {
     double unit = 0, sum = 0, n = 0;
     for (size_t k = 0; k < candidates->n; k++) {
         unit = isfinite(ms[k]) ? fmax(unit, fabs(ms[k])) : unit;
@@ -56,7 +56,7 @@ void candidates_scale(const struct candidates *candidates, const double *ms, dou
         const struct candidate_feature *feature = &candidates->feature[i];
         double low = lowest(feature, ms);
         for (size_t k = feature->first; k < feature->first + feature->n; k++) {
-            theta[k] = (isfinite(ms[k]) ? ms[k] : low) / unit / mean;
+            scaled[k] = (isfinite(ms[k]) ? ms[k] : low) / unit / mean;
         }
     }
 }
@@ -67,11 +67,11 @@ size_t candidates_time_terms(const struct candidates *candidates,
     for (size_t i = 0; i < candidates->n_features; i++) {
         const struct candidate_feature *feature = &candidates->feature[i];
         const struct target_map *own = isnan(feature->time) ? NULL : map[feature->run];
-        bool used = own && isfinite(own->width) && own->width > 0;
+        bool used = own && isfinite(own->half_width) && own->half_width > 0;
         n_terms += used;
         for (size_t k = feature->first; k < feature->first + feature->n; k++) {
             double minutes = used ? target_map_value(own, candidates->f[k]) : 0;
-            double z = used ? (feature->time - minutes) / own->width * HALF_WIDTH : 0;
+            double z = used ? (feature->time - minutes) / own->half_width * HALF_WIDTH : 0;
             term[k] = -fmin(0.5 * z * z, MAX_PENALTY);
         }
     }

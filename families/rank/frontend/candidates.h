@@ -7,16 +7,17 @@
 
 #include <stdbool.h>
 
-/* theta (n) gets the MS/MS scores ms (n) divided by the mean, over the features with two different
+/* scaled (n) gets the MS/MS scores ms (n) divided by the mean, over the features with two different
  * scores, of the standard deviation of a feature's scores. A score that is not finite is replaced
  * by the lowest finite one of its feature, 0 if there is none, and does not count in the
  * deviation. */
-void candidates_scale(const struct candidates *candidates, const double *ms, double *theta);
+void candidates_scale(const struct candidates *candidates, const double *ms, double *scaled);
 
-/* term (n) gets the logarithm of the likelihood of the measured time, up to a constant: -min(z^2 /
- * 2, 2), z = (time - m(f)) / sigma, with the map m to minutes of the feature's run, whose interval
- * of 90% has the width 2 * 1.645 sigma; 0 where the run has no map or the feature no time. map: by
- * run; NULL where there is none. Returns the number of features with a term. */
+/* term (n) gets the logarithm of the likelihood of the measured time, for normal errors cut off at
+ * two standard deviations, up to a constant: -min(z^2 / 2, 2), z = (time - m(f)) / sigma, with the
+ * map m to minutes of the feature's run, whose interval of 90% has the half width 1.645 sigma; 0
+ * where the run has no map or the feature no time. map: by run; NULL where there is none. Returns
+ * the number of features with a term. */
 size_t candidates_time_terms(const struct candidates *candidates,
                              const struct target_map *const *map, double *term);
 

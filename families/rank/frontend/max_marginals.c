@@ -109,7 +109,7 @@ static void pass_messages(struct passes *passes) {
     double *below = passes->below, *total = passes->total;
     memcpy(below, passes->marginals->theta, candidates->n * sizeof *below);
     for (size_t t = tree->n; t-- > 0;) {
-        uint32_t node = tree->node[t], parent = tree->parent[node];
+        uint32_t node = tree->order[t], parent = tree->parent[node];
         if (parent != SPANNING_ROOT) {
             const struct candidate_feature *to = &candidates->feature[parent];
             send(passes, node, parent, below + candidates->feature[node].first);
@@ -120,7 +120,7 @@ static void pass_messages(struct passes *passes) {
     }
     memcpy(total, below, candidates->n * sizeof *total);
     for (size_t t = 0; t < tree->n; t++) {
-        uint32_t node = tree->node[t], parent = tree->parent[node];
+        uint32_t node = tree->order[t], parent = tree->parent[node];
         if (parent != SPANNING_ROOT) {
             const struct candidate_feature *from = &candidates->feature[parent];
             const struct candidate_feature *to = &candidates->feature[node];

@@ -1,17 +1,21 @@
-/* Candidates of measured features as a Markov random field: a node for each feature, whose states
- * are its candidates r with scores theta(r), and an edge for pairs of features i, j of which i
- * elutes first, with the potential
+/* Max-marginals of the candidates of features. A feature is a signal of a chromatographic run with
+ * mass spectrometry, here never a column of the data; it has the time at which it left the column
+ * (it eluted), and its candidates are molecules of its mass. Which of them it is, is modelled as a
+ * Markov random field: a node for each feature, whose states are its candidates r with scores
+ * theta(r), and an edge for pairs of features i, j of which i elutes first, with the potential
  *   hinge:   -D max(0, f(r_i) - f(r_j))
  *   sigmoid:  D log(1 / (1 + exp(f(r_i) - f(r_j))))
- * for a weight D and order scores f (Bach, Szedmak, Brouard, Boecker & Rousu,
- * "Liquid-chromatography retention order prediction for metabolite identification", Bioinformatics
- * 2018; Bach, Rogers, Williamson & Rousu, "Probabilistic framework for integration of mass spectrum
- * and retention time information in small molecule identification", Bioinformatics 2020).
+ * for a weight D and order scores f, which are to be larger for molecules that elute later (Bach,
+ * Szedmak, Brouard, Boecker & Rousu, "Liquid-chromatography retention order prediction for
+ * metabolite identification", Bioinformatics 2018; Bach, Rogers, Williamson & Rousu, "Probabilistic
+ * framework for integration of mass spectrum and retention time information in small molecule
+ * identification", Bioinformatics 2020).
  *
  * The max-marginal of a candidate is the largest sum of all potentials over the assignments that
  * choose it. On a tree two passes of messages compute it (max-sum). A message from m to m'
- * candidates is max_r (a(r) + g(f(r) - f(r'))) with a concave g, so in the order of f the maximiser
- * ascends, and divide and conquer over r' costs O((m + m') log m'). */
+ * candidates is max_r (a(r) + g(f(r) - f(r'))) with a concave g: with candidates in ascending order
+ * of f the index of the maximiser does not decrease with r' (the matrix is totally monotone), and
+ * divide and conquer over r' costs O((m + m') log m'). */
 #ifndef FAMILIES_RANK_FRONTEND_MAX_MARGINALS_H
 #define FAMILIES_RANK_FRONTEND_MAX_MARGINALS_H
 

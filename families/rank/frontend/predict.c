@@ -174,7 +174,7 @@ static void write_score(struct lines *lines, const struct data *rows, size_t i, 
     if (lines->has_maps) {
         const struct target_map *map = find_map(lines, rows, i);
         double value = map ? target_map_value(map, score) : (double)NAN;
-        double width = map ? map->width : (double)NAN;
+        double width = map ? map->half_width : (double)NAN;
         const double number[] = {value, value - width, value + width};
         for (size_t k = 0; k < sizeof number / sizeof number[0]; k++) {
             output_write(output, separator, 1);

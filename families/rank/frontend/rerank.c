@@ -50,7 +50,8 @@ static const struct option_spec own_options[] = {
     OPTION(COUNT, 0, "best", "K", "write the K best candidates of each feature only", SINGLE,
            .low = 1, .high = 1e15, .absent = "all"),
     OPTION(TEXT, 0, "system", "NAME",
-           "the query of the model on which runs were measured that have not the name of a query",
+           "the query of the model whose map to minutes is used for runs that are not named after "
+           "a query",
            SINGLE),
     OPTION(TEXT, 0, "standards", "FILE",
            "with a model of --targets 1: labelled rows of runs (qid) that the model does not know, "

@@ -77,30 +77,30 @@ void elution_free(struct elution *elution) {
 
 int spanning_tree_create(struct spanning_tree *tree, size_t n, struct error *err) {
     *tree = (struct spanning_tree){.n = n};
-    tree->node = memory_array(n, 3 * sizeof(uint32_t), "a tree", err);
-    tree->reached = memory_array(n, sizeof(bool), "a tree", err);
-    if (!tree->node || !tree->reached) {
+    tree->order = memory_array(n, 3 * sizeof(uint32_t), "a tree", err);
+    tree->in_tree = memory_array(n, sizeof(bool), "a tree", err);
+    if (!tree->order || !tree->in_tree) {
         spanning_tree_free(tree);
         return -1;
     }
-    tree->parent = tree->node + n;
-    tree->step = tree->parent + n;
+    tree->parent = tree->order + n;
+    tree->next = tree->parent + n;
     return 0;
 }
 
 void spanning_tree_free(struct spanning_tree *tree) {
-    free(tree->node);
-    free(tree->reached);
+    free(tree->order);
+    free(tree->in_tree);
     *tree = (struct spanning_tree){0};
 }
 
-/* Adds the feature at a position to the nodes, with the feature at another position (or
+/* Adds the feature at a position to the order, with the feature at another position (or
  * SPANNING_ROOT) as its parent. */
 static void add_node(struct spanning_tree *tree, size_t *n, const struct elution *elution,
                      uint32_t position, uint32_t parent) {
     uint32_t feature = elution->feature[position];
     tree->parent[feature] = parent == SPANNING_ROOT ? SPANNING_ROOT : elution->feature[parent];
-    tree->node[(*n)++] = feature;
+    tree->order[(*n)++] = feature;
 }
 
 void spanning_tree_chain(struct spanning_tree *tree, const struct elution *elution) {
@@ -137,17 +137,17 @@ static uint32_t draw_neighbour(const struct elution *elution, uint32_t position,
 static void add_walk(struct spanning_tree *tree, size_t *n, const struct elution *elution,
                      uint32_t start, struct random *random) {
     uint32_t length = 0;
-    for (uint32_t at = start; !tree->reached[at]; at = tree->step[at]) {
-        tree->step[at] = draw_neighbour(elution, at, random);
+    for (uint32_t at = start; !tree->in_tree[at]; at = tree->next[at]) {
+        tree->next[at] = draw_neighbour(elution, at, random);
     }
-    for (uint32_t at = start; !tree->reached[at]; at = tree->step[at]) {
-        tree->reached[at] = true;
+    for (uint32_t at = start; !tree->in_tree[at]; at = tree->next[at]) {
+        tree->in_tree[at] = true;
         length++;
     }
     size_t end = *n + length, behind = end;
-    for (uint32_t at = start; behind > *n; at = tree->step[at]) {
+    for (uint32_t at = start; behind > *n; at = tree->next[at]) {
         size_t place = --behind;
-        add_node(tree, &place, elution, at, tree->step[at]);
+        add_node(tree, &place, elution, at, tree->next[at]);
     }
     *n = end;
 }
@@ -155,13 +155,13 @@ static void add_walk(struct spanning_tree *tree, size_t *n, const struct elution
 void spanning_tree_draw(struct spanning_tree *tree, const struct elution *elution,
                         struct random *random) {
     size_t n = 0;
-    memset(tree->reached, 0, tree->n * sizeof *tree->reached);
+    memset(tree->in_tree, 0, tree->n * sizeof *tree->in_tree);
     for (uint32_t i = 0; i < elution->n; i++) {
         bool first = elution->run_first[i] == i;
         bool comparable = elution->tie_end[elution->run_first[i]] < elution->run_end[i];
         if (first || !comparable) {
             add_node(tree, &n, elution, i, SPANNING_ROOT);
-            tree->reached[i] = true;
+            tree->in_tree[i] = true;
         } else {
             add_walk(tree, &n, elution, i, random);
         }

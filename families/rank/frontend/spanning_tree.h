@@ -1,7 +1,8 @@
-/* Spanning trees of the features of measured runs: the pairs of features whose order of elution is
- * compared. Features of different runs, and features of one run with equal times, are not compared,
- * so a tree is a forest with a tree for each run (and one for each feature of a run in which all
- * times are equal). */
+/* Spanning trees of features: the pairs of features whose order of elution is compared. A feature
+ * is a signal of a chromatographic run, with the time at which it left the column (it eluted), as
+ * in max_marginals.h. Features of different runs, and features of one run with equal times, are not
+ * compared, so what is stored is a forest: a tree for each run, or one for each feature of a run in
+ * which all times are equal. */
 #ifndef FAMILIES_RANK_FRONTEND_SPANNING_TREE_H
 #define FAMILIES_RANK_FRONTEND_SPANNING_TREE_H
 
@@ -16,10 +17,10 @@
 #define SPANNING_ROOT UINT32_MAX
 
 struct spanning_tree {
-    uint32_t *node;   /* (n) the features, each after its parent */
+    uint32_t *order;  /* (n) the features, each after its parent */
     uint32_t *parent; /* (n) by feature */
-    uint32_t *step;   /* (n) of a random walk: the position reached from this one */
-    bool *reached;    /* (n) of a random walk: the position is in the tree */
+    uint32_t *next;   /* (n) scratch, by position in struct elution: the next step of a walk */
+    bool *in_tree;    /* (n) scratch, by position */
     size_t n;
 };
 
@@ -42,9 +43,9 @@ void elution_free(struct elution *elution);
 int spanning_tree_create(struct spanning_tree *tree, size_t n, struct error *err);
 void spanning_tree_free(struct spanning_tree *tree);
 
-/* The chain by time: each feature is joined to the first of those of the next greater time in its
- * run; of features with equal times only the first is joined to later ones, except at the beginning
- * of a run. */
+/* The chain by time. A feature is joined to the feature of the next smaller time in its run, the
+ * one of lowest number if several have that time. Features of the smallest time, but the one of
+ * lowest number, are joined to the feature of lowest number of the second smallest time. */
 void spanning_tree_chain(struct spanning_tree *tree, const struct elution *elution);
 
 /* A tree drawn uniformly from all spanning trees of the pairs that are compared (Wilson,

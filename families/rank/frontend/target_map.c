@@ -194,10 +194,10 @@ int target_map_fit(struct target_map *map, struct target_row *row, size_t n, con
     memcpy(map->value, knots.value, knots.n * sizeof(double));
     if (n < TARGETS_MIN_ROWS) {
         double range = target_range(row, n);
-        map->width = range > 0 ? few[n] * range : (double)INFINITY;
+        map->half_width = range > 0 ? few[n] * range : (double)INFINITY;
         return 0;
     }
-    if (find_width(row, n, &map->width, err) < 0) {
+    if (find_width(row, n, &map->half_width, err) < 0) {
         target_map_free(map);
         return -1;
     }

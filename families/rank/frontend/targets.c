@@ -227,7 +227,7 @@ static void write_lines(const struct targets *targets, struct output *output) {
     for (size_t i = 0; i < targets->n_maps; i++) {
         const struct target_map *map = &targets->map[i];
         output_format(output, " %s", map->query);
-        write_number(output, map->width);
+        write_number(output, map->half_width);
         write_number(output, (double)map->n_knots);
         for (size_t k = 0; k < map->n_knots; k++) {
             write_number(output, map->score[k]);
@@ -353,7 +353,7 @@ static size_t read_count(struct line *line, size_t width) {
 
 static int read_map(struct target_map *map, struct line *line, struct error *err) {
     const char *query = read_word(line);
-    map->width = read_number(line, 0);
+    map->half_width = read_number(line, 0);
     map->n_knots = read_count(line, 4);
     map->query = memory_text(query, strlen(query), "targets", err);
     map->score = memory_array(map->n_knots, 2 * sizeof(double), "targets", err);

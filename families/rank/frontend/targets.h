@@ -23,10 +23,10 @@ enum { TARGETS_MIN_ROWS = 20 };
 #define TARGETS_FEW_KEY "targets-few"
 
 struct target_map {
-    char *query;   /* qid as text; owned */
-    double width;  /* half the length of the interval; INFINITY: unknown */
-    double *score; /* (n_knots) breakpoints, ascending; owned, one array with value */
-    double *value; /* (n_knots) values at the breakpoints, ascending */
+    char *query;       /* qid as text; owned */
+    double half_width; /* of the interval; INFINITY: unknown */
+    double *score;     /* (n_knots) breakpoints, ascending; owned, one array with value */
+    double *value;     /* (n_knots) values at the breakpoints, ascending */
     size_t n_knots;
 };
 
