@@ -46,12 +46,13 @@ double cholesky_next_ridge(double ridge) {
     return next <= RIDGE_MAX ? next : INFINITY;
 }
 
-void cholesky_mirror(double *A, size_t n, bool up) {
+void cholesky_mirror(double *A, size_t n, bool from_lower) {
     for (size_t top = 0; top < n; top += TILE) {
         for (size_t left = 0; left <= top; left += TILE) {
             for (size_t i = top; i < smaller(n, top + TILE); i++) {
                 for (size_t j = left; j < smaller(i, left + TILE); j++) {
-                    *(up ? A + j * n + i : A + i * n + j) = A[up ? i * n + j : j * n + i];
+                    *(from_lower ? A + j * n + i : A + i * n + j) =
+                        A[from_lower ? i * n + j : j * n + i];
                 }
             }
         }

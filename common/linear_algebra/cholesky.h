@@ -26,9 +26,10 @@ double cholesky_next_ridge(double ridge);
  * A and diagonal (n) are work. Returns -1 if no ridge suffices. */
 int cholesky_regularised(double *A, size_t n, double *diagonal);
 
-/* Copies the lower triangle of A (n, n) to the upper one, or with up = false the upper to the
- * lower. */
-void cholesky_mirror(double *A, size_t n, bool up);
+/* Copies one triangle of A (n, n) to the other: the lower one to the upper with
+ * CHOLESKY_FROM_LOWER, the upper one to the lower with CHOLESKY_FROM_UPPER. */
+static const bool CHOLESKY_FROM_LOWER = true, CHOLESKY_FROM_UPPER = false;
+void cholesky_mirror(double *A, size_t n, bool from_lower);
 
 /* Solves L L' x = b in place: x (n) holds b on entry. */
 void cholesky_solve(const double *L, size_t n, double *x);

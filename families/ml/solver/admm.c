@@ -72,7 +72,7 @@ static int fill_matrix(struct ml_admm *admm, struct error *err) {
         if (ml_products(problem, admm->rows, K, err) < 0) {
             return -1;
         }
-        cholesky_mirror(K, n, true);
+        cholesky_mirror(K, n, CHOLESKY_FROM_LOWER);
         return 0;
     }
     uint32_t *index = memory_array(n, sizeof *index, "rows", err);

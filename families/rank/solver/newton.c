@@ -84,7 +84,9 @@ static int form_hessian(struct newton *newton, struct error *err) {
     return 0;
 }
 
-static int direct_step(struct newton *newton, bool *found, struct error *err) {
+/* Computes the Newton step from the Hessian, formed and factored. *found = false if no ridge
+ * suffices. */
+static int formed_hessian_step(struct newton *newton, bool *found, struct error *err) {
     size_t d = newton->map->dimension;
     if (form_hessian(newton, err) < 0) {
         return -1;
@@ -100,9 +102,10 @@ static int direct_step(struct newton *newton, bool *found, struct error *err) {
     return newton->map->scores(newton->map, newton->step, newton->step_s, err);
 }
 
-/* Updates the preconditioner B of CG for the current Laplacian: that of kernels, or scale
- * (dimension) = its diagonal, the inverse of the Hessian's. *found = false if rounding errors leave
- * no factorisation. */
+/* Updates the preconditioner B of CG for the current Laplacian. B is the kernel preconditioner, if
+ * there is one; for weights, the inverse of an estimate of the Hessian's diagonal; else I. In the
+ * last two cases scale (dimension) = B's diagonal. *found = false if rounding errors leave no
+ * factorisation. */
 static int make_preconditioner(struct newton *newton, double factor, double *scale, bool *found,
                                struct error *err) {
     const struct score_map *map = newton->map;
@@ -342,7 +345,7 @@ static int step(void *context, const struct huber_path *path, double region_mu, 
         return 0;
     }
     rank_laplacian_set(&newton->laplacian, newton->s, newton->huber ? 1 - region_mu : -INFINITY, 1);
-    return newton->H ? direct_step(newton, found, err)
+    return newton->H ? formed_hessian_step(newton, found, err)
                      : cg_step(newton, step_accuracy(path), found, err);
 }
 
@@ -385,14 +388,14 @@ static void newton_free(struct newton *newton) {
 static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct error *err) {
     size_t n = newton->map->n, d = newton->map->dimension;
     struct fit *fit = newton->fit;
-    bool direct = newton->map->primal && d <= RANK_NEWTON_DIRECT;
-    newton->H = direct ? memory_array(d, d * sizeof(double), "Hessian", err) : NULL;
+    bool forms_hessian = newton->map->primal && d <= RANK_MAX_HESSIAN_FEATURES;
+    newton->H = forms_hessian ? memory_array(d, d * sizeof(double), "Hessian", err) : NULL;
     newton->w =
-        memory_zeros(direct ? 4 * d + 5 * n : 9 * d + 8 * n, sizeof(double), "weights", err);
+        memory_zeros(forms_hessian ? 4 * d + 5 * n : 9 * d + 8 * n, sizeof(double), "weights", err);
     fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_zeros(d, sizeof(double), "weights", err);
     fit->dual_scores = memory_zeros(n, sizeof(double), "scores", err);
-    if (!newton->w || (direct && !newton->H) || !fit->weights || !fit->dual_weights ||
+    if (!newton->w || (forms_hessian && !newton->H) || !fit->weights || !fit->dual_weights ||
         !fit->dual_scores) {
         return -1;
     }

@@ -22,12 +22,13 @@
 #include "fit/score_map.h"
 
 /* Maximal number of features for which the Hessian is formed. */
-enum { RANK_NEWTON_DIRECT = 2048 };
+enum { RANK_MAX_HESSIAN_FEATURES = 2048 };
 
 /* Solves to a relative gap of epsilon from `start` (dimension; NULL: from zero), with at most
  * `max_cg_steps` steps of conjugate gradients (0: no limit; STOP_ITERATIONS if they are used up).
- * preconditioner: for kernels, and `map` is then its map; NULL: none. Fills fit; the caller calls
- * fit_free. -1 if memory is short or scores overflow. */
+ * preconditioner: for kernels, and `map` is then its map; NULL: none. With a preconditioner this is
+ * the algorithm newton-direct, without one it is newton. Fills fit; the caller calls fit_free. -1
+ * if memory is short or scores overflow. */
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
                       const double *start, uint64_t max_cg_steps,

@@ -29,8 +29,9 @@ struct rank_preconditioner {
     struct score_map map;
     const struct rank_pairs *pairs;
     const struct distinct *distinct;
-    size_t m;         /* distinct rows */
-    double *A;        /* (m, m) K~^-1 above the diagonal; the system's factor below and on it */
+    size_t m; /* distinct rows */
+    /* (m, m) K~^-1 above the diagonal; the Cholesky factor of the system on and below it */
+    double *inverse_and_factor;
     double *diagonal; /* (m) diagonal of K~^-1 */
     double *shift;    /* (m) diagonal of K~ - K */
     double *u, *v;    /* (m) work: the system's right-hand side and solution; shift times it */
@@ -59,7 +60,7 @@ static int fill_matrix(struct rank_preconditioner *preconditioner, double shift,
     size_t m = preconditioner->m;
     const uint32_t *row = preconditioner->distinct->row;
     double *block = memory_array(m, TILE * sizeof *block, "a kernel matrix", err);
-    double *A = preconditioner->A;
+    double *A = preconditioner->inverse_and_factor;
     double max_diagonal = 0;
     int status = block ? 0 : -1;
     for (size_t first = 0; status == 0 && first < m; first += TILE) {
@@ -85,14 +86,14 @@ static int invert(struct rank_preconditioner *preconditioner, bool *definite, st
         if (fill_matrix(preconditioner, shift, err) < 0) {
             return -1;
         }
-        *definite =
-            cholesky_factor_blocks(preconditioner->A, m, preconditioner->problem.threads) == 0 &&
-            cholesky_invert(preconditioner->A, m) == 0;
+        *definite = cholesky_factor_blocks(preconditioner->inverse_and_factor, m,
+                                           preconditioner->problem.threads) == 0 &&
+                    cholesky_invert(preconditioner->inverse_and_factor, m) == 0;
     }
     for (size_t i = 0; i < m; i++) {
-        preconditioner->diagonal[i] = preconditioner->A[i * m + i];
+        preconditioner->diagonal[i] = preconditioner->inverse_and_factor[i * m + i];
     }
-    cholesky_mirror(preconditioner->A, m, true);
+    cholesky_mirror(preconditioner->inverse_and_factor, m, CHOLESKY_FROM_LOWER);
     return 0;
 }
 
@@ -117,10 +118,11 @@ static int create_gram(struct rank_preconditioner *preconditioner, const struct 
 
 static int allocate(struct rank_preconditioner *preconditioner, struct error *err) {
     size_t n = preconditioner->problem.n, m = preconditioner->m;
-    preconditioner->A = memory_array(m, m * sizeof(double), "a preconditioner", err);
+    preconditioner->inverse_and_factor =
+        memory_array(m, m * sizeof(double), "a preconditioner", err);
     preconditioner->diagonal = memory_array(m, 4 * sizeof(double), "a preconditioner", err);
     preconditioner->s = memory_array(n, 2 * sizeof(double), "scores", err);
-    if (!preconditioner->A || !preconditioner->diagonal || !preconditioner->s) {
+    if (!preconditioner->inverse_and_factor || !preconditioner->diagonal || !preconditioner->s) {
         return -1;
     }
     preconditioner->shift = preconditioner->diagonal + m;
@@ -157,7 +159,7 @@ void rank_preconditioner_free(struct rank_preconditioner *preconditioner) {
     }
     score_map_free(&preconditioner->map);
     gram_free(preconditioner->gram);
-    free(preconditioner->A);
+    free(preconditioner->inverse_and_factor);
     free(preconditioner->diagonal);
     free(preconditioner->s);
     free(preconditioner);
@@ -175,12 +177,12 @@ const struct score_map *rank_preconditioner_map(const struct rank_preconditioner
 
 /* ---- the system ---- */
 
-/* Adds c L to the lower triangle of A. */
+/* Adds c L to the lower triangle of the matrix. */
 static void add_laplacian(struct rank_preconditioner *preconditioner,
                           const struct rank_laplacian *laplacian, const double *s) {
     const uint32_t *row = preconditioner->pairs->row, *rows = preconditioner->problem.rows;
     const uint32_t *place = preconditioner->distinct->place;
-    double *A = preconditioner->A;
+    double *A = preconditioner->inverse_and_factor;
     size_t m = preconditioner->m;
     struct rank_pairs_walk walk =
         rank_pairs_walk(preconditioner->pairs, 0, preconditioner->pairs->n_groups);
@@ -207,15 +209,16 @@ bool rank_preconditioner_update(struct rank_preconditioner *preconditioner,
     bool found = false;
     preconditioner->factor = factor;
     for (double ridge = 0; !found && ridge < INFINITY; ridge = cholesky_next_ridge(ridge)) {
-        cholesky_mirror(preconditioner->A, m, false);
+        cholesky_mirror(preconditioner->inverse_and_factor, m, CHOLESKY_FROM_UPPER);
         for (size_t i = 0; i < m; i++) {
-            preconditioner->A[i * m + i] = preconditioner->diagonal[i];
+            preconditioner->inverse_and_factor[i * m + i] = preconditioner->diagonal[i];
         }
         add_laplacian(preconditioner, laplacian, s);
         for (size_t i = 0; i < m; i++) {
-            preconditioner->A[i * m + i] *= 1 + ridge;
+            preconditioner->inverse_and_factor[i * m + i] *= 1 + ridge;
         }
-        found = cholesky_factor_blocks(preconditioner->A, m, preconditioner->problem.threads) == 0;
+        found = cholesky_factor_blocks(preconditioner->inverse_and_factor, m,
+                                       preconditioner->problem.threads) == 0;
     }
     return found;
 }
@@ -226,12 +229,16 @@ void rank_preconditioner_apply(const struct rank_preconditioner *preconditioner,
     size_t n = preconditioner->problem.n, m = preconditioner->m;
     double *u = preconditioner->u, *v = preconditioner->v;
     distinct_aggregate(preconditioner->distinct, preconditioner->problem.rows, n, residual, 1, u);
+    /* u = K~^-1 K u = u - K~^-1 v, v = shift u. The array's diagonal is that of the factor, so the
+     * loop adds the difference to the diagonal of K~^-1. */
     for (size_t i = 0; i < m; i++) {
         v[i] = preconditioner->shift[i] * u[i];
-        u[i] -= (preconditioner->diagonal[i] - preconditioner->A[i * m + i]) * v[i];
+        u[i] -=
+            (preconditioner->diagonal[i] - preconditioner->inverse_and_factor[i * m + i]) * v[i];
     }
-    cblas_dsymv(CblasRowMajor, CblasUpper, (int)m, -1, preconditioner->A, (int)m, v, 1, 1, u, 1);
-    cholesky_solve(preconditioner->A, m, u);
+    cblas_dsymv(CblasRowMajor, CblasUpper, (int)m, -1, preconditioner->inverse_and_factor, (int)m,
+                v, 1, 1, u, 1);
+    cholesky_solve(preconditioner->inverse_and_factor, m, u);
     distinct_broadcast(preconditioner->distinct, preconditioner->problem.rows, n, u, 1,
                        preconditioner->s);
     rank_laplacian_apply(laplacian, preconditioner->s, preconditioner->Ls);

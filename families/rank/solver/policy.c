@@ -7,8 +7,9 @@
  * gap, than newton-direct. */
 enum { MAX_ROWS_INTERIOR_FIRST = 256 };
 
-/* There is one cutting plane, or one step of conjugate gradients before newton-direct, for this
- * number of distinct rows. */
+/* Before a fallback solver, cutting planes get distinct rows / ROWS_PER_STEP iterations; before
+ * newton-direct, a run of newton gets as many steps of conjugate gradients. Both have minima
+ * (below). */
 enum { ROWS_PER_STEP = 16 };
 
 static bool has_run(const struct rank_fitting *fitting, enum algorithm algorithm) {
@@ -41,11 +42,11 @@ static bool conditional_gradient_applies(const void *state) {
 static bool newton_applies(const void *state) {
     const struct rank_fitting *fitting = state;
     const struct rank *rank = fitting->rank;
-    bool direct = rank->map.primal && rank->map.dimension <= RANK_NEWTON_DIRECT;
+    bool forms_hessian = rank->map.primal && rank->map.dimension <= RANK_MAX_HESSIAN_FEATURES;
     bool smooth = fitting->parameters.loss == RANK_SQUARED_HINGE;
     bool chosen =
         fitting->parameters.method == RANK_NEWTON ||
-        (fitting->parameters.method == RANK_AUTO && !rank->exterior && (smooth || direct));
+        (fitting->parameters.method == RANK_AUTO && !rank->exterior && (smooth || forms_hessian));
     return chosen && begins(fitting, ALGORITHM_NEWTON);
 }
 
