@@ -52,7 +52,7 @@ void top_state_find_capped(struct top_state *state) {
             state->beta[p] = cap;
             state->n_capped++;
         }
-        state->squares += state->beta[p] * state->beta[p] * state->inverse[p];
+        state->squares += state->beta[p] * state->beta[p] * state->inverse_mass[p];
     }
     set_quadratic(state);
 }
@@ -81,7 +81,7 @@ double top_state_dual(const struct top_state *state, double *squared_norm) {
         double alpha = state->alpha[p], beta = state->beta[p];
         value += alpha - 0.5 * state->h[p] * alpha * alpha;
         betas += beta;
-        squares += beta * beta * state->inverse[p];
+        squares += beta * beta * state->inverse_mass[p];
         f += (alpha - beta) * state->s[p];
     }
     *squared_norm = f;
@@ -196,7 +196,7 @@ static int change_block(struct top_state *state, size_t p, double sign, struct e
         return -1;
     }
     double rate = sign * state->cap_rate[p];
-    state->kappa += rate * (2 * state->U[p] + rate * state->K[p]);
+    state->kappa += rate * (2 * state->U[p] + rate * state->diagonal[p]);
     state->A += rate * (state->s[p] + state->beta_offset);
     state->omega += rate;
     for (size_t q = 0; q < state->active; q++) {
@@ -267,7 +267,7 @@ static int move_entries(struct top_state *state, const struct top_step *step, do
         bool is_full = !is_empty && !was_capped &&
                        (moved >= cap || (d == max_length && cap - moved <= rounding));
         moved = is_empty ? 0 : is_full ? cap : moved;
-        state->squares += (moved * moved - old * old) * state->inverse[p];
+        state->squares += (moved * moved - old * old) * state->inverse_mass[p];
         if (was_capped && d > 0) {
             if (levelled && leave(state, p, err) < 0) {
                 return -1;
@@ -336,11 +336,12 @@ int top_state_take(struct top_state *state, const struct top_step *step, struct 
         double first = 0, second = 0, curvature = 0;
         for (int e = 0; e < step->n; e++) {
             const struct top_entry *entry = &step->entry[e];
-            curvature += state->K[entry->position] + (entry->beta ? 0 : state->h[entry->position]);
+            curvature +=
+                state->diagonal[entry->position] + (entry->beta ? 0 : state->h[entry->position]);
             if (entry->beta) {
-                first +=
-                    entry->rate * state->beta[entry->position] * state->inverse[entry->position];
-                second += entry->rate * entry->rate * state->inverse[entry->position];
+                first += entry->rate * state->beta[entry->position] *
+                         state->inverse_mass[entry->position];
+                second += entry->rate * entry->rate * state->inverse_mass[entry->position];
             }
         }
         /* without the term in sqrt(squares); the rest may be 0 if rows are equal */
@@ -350,11 +351,12 @@ int top_state_take(struct top_state *state, const struct top_step *step, struct 
         }
         /* the two rows have opposite signs in f */
         curvature -= 2 * (double)row[step->entry[1].position];
-        d = second > 0 ? quantile_step_length(
-                             state, step->slope + state->quadratic * first,
-                             fmax(curvature, TOP_MIN_CURVATURE * state->K[step->entry[0].position]),
-                             first, second, max_length)
-                       : fmin(max_length, step->slope / step->curvature);
+        d = second > 0
+                ? quantile_step_length(
+                      state, step->slope + state->quadratic * first,
+                      fmax(curvature, TOP_MIN_CURVATURE * state->diagonal[step->entry[0].position]),
+                      first, second, max_length)
+                : fmin(max_length, step->slope / step->curvature);
     } else {
         d = fmin(max_length, step->slope / step->curvature);
     }

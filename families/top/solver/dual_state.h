@@ -33,8 +33,10 @@ struct top_state {
     uint32_t *row_of;      /* row of the problem at each position */
     double *alpha, *beta;  /* the dual point */
     double *C, *cap_rate;  /* upper bounds; 0: the row is not a positive, or not in J */
-    double *h, *inverse;   /* 1 / (2 C_i) if squared; 1 / mass_j */
-    double *s, *U, *K;     /* scores, U, diagonal of K */
+    double *h;             /* 1 / (2 C_i) if squared */
+    double *inverse_mass;  /* 1 / mass_j */
+    double *s, *U;         /* scores, U */
+    double *diagonal;      /* of K */
     unsigned char *capped; /* beta is at its cap */
     double level, A, kappa, omega;
     size_t n_capped;
@@ -69,7 +71,8 @@ static inline double top_state_alpha_slope(const struct top_state *state, size_t
 }
 
 static inline double top_state_beta_slope(const struct top_state *state, size_t j) {
-    return state->s[j] + state->beta_offset - state->quadratic * state->inverse[j] * state->beta[j];
+    return state->s[j] + state->beta_offset -
+           state->quadratic * state->inverse_mass[j] * state->beta[j];
 }
 
 /* Whether caps move with a variable level. */

@@ -1,5 +1,9 @@
 /* The run of sequential minimal optimisation: steps between exact evaluations, shrinking, and
- * the best iterate. */
+ * the best iterate.
+ *
+ * A position is a row's place in the reordered cache; positions below state->active are in use, the
+ * others are shrunk. An entry is an alpha or a beta. An exact evaluation computes s and U of all
+ * positions from the data. */
 #include "families/top/solver/smo.h"
 
 #include "common/base/gap.h"
@@ -14,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps between two evaluations of the gap: one for this number of positions in use, and at least
+/* Steps between two evaluations of the gap: positions in use / POSITIONS_PER_CHECK_STEP, at least
  * MIN_CHECK_STEPS. */
 enum { POSITIONS_PER_CHECK_STEP = 16, MIN_CHECK_STEPS = 64 };
 
@@ -22,9 +26,10 @@ enum { POSITIONS_PER_CHECK_STEP = 16, MIN_CHECK_STEPS = 64 };
  * one. */
 enum { SHRINK_CHECKS = 4 };
 
-/* Where few entries are above 0 and many positions are in use, only the steepest alphas and the
- * steepest betas at 0 stay in use: MIN_STEEPEST of each, and one more for NONZERO_PER_STEEPEST
- * entries above 0. An exact evaluation follows after one step for this number of positions. */
+/* If many positions are in use, but few have an entry above 0, then of the others only those with
+ * the steepest alphas and the steepest betas stay in use: MIN_STEEPEST + positions above 0 /
+ * NONZERO_PER_STEEPEST of each. An exact evaluation follows after positions in use /
+ * POSITIONS_PER_STEP steps. */
 enum { MIN_STEEPEST = 500, NONZERO_PER_STEEPEST = 2, POSITIONS_PER_STEP = 2 };
 
 /* Evaluations in a row with little progress, after which an exact one follows. Exact ones in a row
@@ -48,9 +53,9 @@ static const double RESCALING_GAP = 0.9;
 static int allocate(struct top_smo *smo, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->n;
-    double **const array[] = {&state->alpha,    &state->beta,    &state->C,   &state->cap_rate,
-                              &state->h,        &state->inverse, &state->s,   &state->U,
-                              &state->K,        &smo->row_s,     &smo->row_g, &smo->work,
+    double **const array[] = {&state->alpha,    &state->beta,         &state->C,   &state->cap_rate,
+                              &state->h,        &state->inverse_mass, &state->s,   &state->U,
+                              &state->diagonal, &smo->row_s,          &smo->row_g, &smo->work,
                               &smo->best_alpha, &smo->best_beta};
     const size_t arrays = sizeof array / sizeof array[0];
     smo->pool = memory_zeros(n, arrays * sizeof(double), "the dual point", err);
@@ -88,9 +93,9 @@ int top_smo_create(struct top_smo **smo, const struct problem *problem, const st
     }
     for (size_t p = 0; p < state->n; p++) {
         state->row_of[p] = (uint32_t)p;
-        state->inverse[p] = risk->mass[p] > 0 ? 1 / risk->mass[p] : 0;
+        state->inverse_mass[p] = risk->mass[p] > 0 ? 1 / risk->mass[p] : 0;
     }
-    row_cache_diagonal(state->cache, state->K);
+    row_cache_diagonal(state->cache, state->diagonal);
     *smo = made;
     return 0;
 }
@@ -139,9 +144,10 @@ static void set_cost(struct top_smo *smo, double cost) {
 
 /* ---- the run ---- */
 
-/* The primal from s, which may be outdated at shrunk positions: of the best multiple, if the point
- * itself does not reach the gap. At large C rows just below the threshold make the primal's gap
- * much larger than the dual's, and a slightly larger multiple of f lifts them above it. */
+/* The primal from s, which may be outdated at shrunk positions. If f itself does not reach the gap,
+ * and its relative gap is below RESCALING_GAP, it is the primal of x f for the best multiple x (a
+ * line search). At large C rows just below the threshold make the primal's gap much larger than the
+ * dual's, and a slightly larger multiple of f lifts them above it. */
 static double primal(struct top_smo *smo, double squared_norm, double dual, double epsilon) {
     const struct top_state *state = &smo->state;
     double value;
@@ -174,7 +180,7 @@ static size_t choose_positions(struct top_smo *smo, uint64_t iterations) {
         above += state->alpha[p] > 0 || state->beta[p] > 0;
     }
     size_t steepest = MIN_STEEPEST + above / NONZERO_PER_STEEPEST;
-    if (smo->exact && kept > 2 * (above + 2 * steepest)) {
+    if (smo->is_fresh && kept > 2 * (above + 2 * steepest)) {
         kept = top_choose_steepest(state, steepest, smo->keep, smo->row_s, smo->row_g, smo->order);
         smo->next_full_check = iterations + kept / POSITIONS_PER_STEP;
     }
@@ -194,8 +200,8 @@ static int shrink(struct top_smo *smo, uint64_t iterations, struct error *err) {
     if (row_cache_reorder(state->cache, smo->order, n, err) < 0) {
         return -1;
     }
-    double *const array[] = {state->alpha,   state->beta, state->C, state->cap_rate, state->h,
-                             state->inverse, state->s,    state->U, state->K};
+    double *const array[] = {state->alpha,        state->beta, state->C, state->cap_rate, state->h,
+                             state->inverse_mass, state->s,    state->U, state->diagonal};
     for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
         permute(array[i], smo->order, n, smo->work);
     }
@@ -248,7 +254,7 @@ static int take_steps(struct top_smo *smo, size_t steps, bool *moved, struct fit
             return -1;
         }
         *moved = true;
-        smo->exact = false;
+        smo->is_fresh = false;
         fit->iterations++;
     }
     return 0;
@@ -304,7 +310,7 @@ static void record_progress(struct top_smo *smo, const struct fit *fit, struct p
 static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
                const struct progress *progress, struct fit *fit, struct error *err) {
     fit->reason = reason;
-    if (!smo->exact) {
+    if (!smo->is_fresh) {
         if (top_smo_recompute(smo, err) < 0) {
             return -1;
         }
@@ -337,13 +343,13 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
     for (;;) {
         top_smo_bounds(smo, epsilon, fit);
         bool reached = gap_reached(fit->primal, fit->dual, epsilon);
-        if (smo->exact && !(progress.min_gap < INFINITY) && !finite(fit)) {
+        if (smo->is_fresh && !(progress.min_gap < INFINITY) && !finite(fit)) {
             return stop_overflow(err);
         }
-        if (smo->exact && has_diverged(&progress, fit)) {
+        if (smo->is_fresh && has_diverged(&progress, fit)) {
             return end(smo, STOP_FLOAT_KERNEL, epsilon, &progress, fit, err);
         }
-        if (smo->exact) {
+        if (smo->is_fresh) {
             record_progress(smo, fit, &progress);
             fit->converged = reached;
             if (reached || progress.stalled >= MAX_STALLED || !moved) {
@@ -355,6 +361,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
             progress.slow = slow ? progress.slow + 1 : 0;
         }
         last_dual = fit->dual;
+        /* the monitor does not get suspicious bounds; STOP_REACHED, as from a monitor: continue */
         bool suspicious = !finite(fit) || fit->dual > progress.min_primal;
         enum stop_reason reason =
             suspicious ? STOP_REACHED
@@ -364,7 +371,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
         }
         bool recompute = reached || suspicious || !moved || progress.slow >= SLOW_CHECKS ||
                          fit->iterations >= smo->next_full_check;
-        if (!smo->exact && recompute) {
+        if (!smo->is_fresh && recompute) {
             smo->next_full_check = UINT64_MAX;
             if (top_smo_recompute(smo, err) < 0) {
                 return -1;
@@ -372,7 +379,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
             moved = true;
             continue;
         }
-        if (settings->shrink && (smo->exact || ++checks % SHRINK_CHECKS == 0) &&
+        if (settings->shrink && (smo->is_fresh || ++checks % SHRINK_CHECKS == 0) &&
             shrink(smo, fit->iterations, err) < 0) {
             return -1;
         }
@@ -391,12 +398,12 @@ void top_smo_set_point(struct top_smo *smo, double cost, const double *alpha, co
         state->beta[p] = beta[state->row_of[p]];
     }
     smo->cost = cost;
-    smo->exact = false;
+    smo->is_fresh = false;
 }
 
 int top_smo_begin(struct top_smo *smo, double cost, struct error *err) {
     double last = smo->cost;
-    if (last == cost && smo->exact && smo->state.active == smo->state.n) {
+    if (last == cost && smo->is_fresh && smo->state.active == smo->state.n) {
         return 0; /* the last solution is current */
     }
     smo->set_rows = last == cost ? smo->set_rows : 0;

@@ -21,7 +21,7 @@ struct top_smo {
     double scaling;           /* the primal is that of scaling times the dual point's f */
     uint64_t next_full_check; /* iteration of the next exact evaluation over all positions */
     /* s and U of all positions are computed from the data, and no step was taken since */
-    bool exact;
+    bool is_fresh;
     size_t set_rows; /* rows of a working set at this cost (interior_working_set.h); 0: none yet */
     double *pool;    /* the memory of the arrays (n) of doubles, here and in the state */
     double *best_alpha, *best_beta; /* (n) best point of the run, by row */

@@ -64,7 +64,7 @@ int top_smo_recompute_with(struct top_smo *smo, const double *other, struct erro
         }
     }
     top_state_sums(state);
-    smo->exact = true;
+    smo->is_fresh = true;
     return 0;
 }
 
@@ -84,7 +84,7 @@ static void scale_point(struct top_smo *smo) {
             max_factor = fmin(max_factor, state->C[p] / state->alpha[p]);
         }
         if (state->risk->kind == TOP_NONE && state->beta[p] > 0) {
-            squares += state->quadratic * state->inverse[p] * state->beta[p] * state->beta[p];
+            squares += state->quadratic * state->inverse_mass[p] * state->beta[p] * state->beta[p];
             max_factor = fmin(max_factor, state->cap_rate[p] / state->beta[p]);
         }
     }

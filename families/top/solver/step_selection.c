@@ -62,12 +62,12 @@ static double gain_of(double slope, double curvature) {
 }
 
 static double alpha_curvature(const struct top_state *state, size_t i) {
-    return state->K[i] + state->h[i];
+    return state->diagonal[i] + state->h[i];
 }
 
 /* The term in sqrt(squares) contributes its part for this entry only. */
 static double beta_curvature(const struct top_state *state, size_t j) {
-    return state->K[j] + state->quadratic * state->inverse[j];
+    return state->diagonal[j] + state->quadratic * state->inverse_mass[j];
 }
 
 static inline double slope_of(const struct top_state *state, size_t p, bool beta) {
@@ -372,7 +372,7 @@ static double mixed_gain(const struct top_state *state, const struct extreme *al
         slope += rho * beta->slope;
         curvature += rho * rho * beta_curvature(state, l) + (mean ? 2 * rho * state->U[l] : 0);
     }
-    return gain_of(falls ? -slope : slope, at_least(curvature, state->K[k]));
+    return gain_of(falls ? -slope : slope, at_least(curvature, state->diagonal[k]));
 }
 
 /* The kind with the largest gain of its steepest entries, as if their rows were orthogonal. */
