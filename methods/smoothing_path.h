@@ -30,8 +30,9 @@ struct huber_point {
     double residual;     /* of the smoothed problem: half the squared norm of its gradient */
 };
 
-/* The settings of a problem's path. Residuals are those of struct huber_point, relative to the gap
- * (primal - dual) of the same point; mu has the unit of the margin u. */
+/* The settings of a problem's path. Residuals are those of struct huber_point (half a squared norm,
+ * so in the unit of the gap), relative to the gap (primal - dual) of the same point; mu has the
+ * unit of the margin u. */
 struct huber_schedule {
     double predictor_residual; /* below this residual a predictor step lowers mu */
     /* factor by which a predictor step multiplies mu; after successive full steps its powers */

@@ -164,8 +164,8 @@ static int dual_matrix(const struct smm_claim *claim, const struct sums *sums, b
     if (claim->tau > 0) {
         double nuclear, square;
         *error += svd_unit(matrices) * *norm; /* thresholding itself does not increase errors */
-        return smm_nuclear_shrink(G, matrices->height, matrices->width, claim->tau, G, &nuclear,
-                                  &square, err);
+        return smm_nuclear_threshold(G, matrices->height, matrices->width, claim->tau, G, &nuclear,
+                                     &square, err);
     }
     return 0;
 }
@@ -177,8 +177,8 @@ static int measure_nuclear(const struct smm_claim *claim, struct work *work, dou
     if (claim->tau == 0) {
         return 0;
     }
-    if (smm_nuclear_shrink(claim->W, matrices->height, matrices->width, 0, scratch,
-                           &work->nuclear_norm, &square, err) < 0) {
+    if (smm_nuclear_threshold(claim->W, matrices->height, matrices->width, 0, scratch,
+                              &work->nuclear_norm, &square, err) < 0) {
         return -1;
     }
     size_t k = matrices->height < matrices->width ? matrices->height : matrices->width;

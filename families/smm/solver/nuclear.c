@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int smm_nuclear_shrink(const double *A, size_t height, size_t width, double tau, double *W,
-                       double *nuclear_norm, double *squared_norm, struct error *err) {
+int smm_nuclear_threshold(const double *A, size_t height, size_t width, double tau, double *W,
+                          double *nuclear_norm, double *squared_norm, struct error *err) {
     size_t k = smaller(height, width), r = 0;
     double *U = memory_array(height * k + k + k * width, sizeof *U, "singular values", err);
     if (!U) {

@@ -23,7 +23,7 @@ int smm_nuclear_truncate(const struct smm_matrices *matrices, const struct binar
 
 /* W = SVT_tau(A) for A (height, width), which may be W; and W's nuclear norm and squared Frobenius
  * norm. */
-int smm_nuclear_shrink(const double *A, size_t height, size_t width, double tau, double *W,
-                       double *nuclear_norm, double *squared_norm, struct error *err);
+int smm_nuclear_threshold(const double *A, size_t height, size_t width, double tau, double *W,
+                          double *nuclear_norm, double *squared_norm, struct error *err);
 
 #endif

@@ -23,8 +23,9 @@ enum {
     MAX_STEPS = 500 /* of a solve */
 };
 
-/* An outer iteration ends when its residual is at most this factor times primal - dual. */
-static const double RESIDUAL_FACTOR = 2;
+/* An outer iteration ends when half of its gradient's squared norm is at most this factor times
+ * primal - dual. */
+static const double GRADIENT_FACTOR = 2;
 
 /* Factors of mu after a fast outer iteration (after a medium one: its root) and after a slow one;
  * rho is divided by them. While the relative gap is above LARGE_GAP, the factor is at least
@@ -37,13 +38,18 @@ static const double LARGE_GAP = 1e-2, LARGE_GAP_DECREASE = 0.9;
 static const double RHO_FACTOR = 4;
 enum { RHO_UPDATES = 6 };
 
+/* A mu at which no alpha is clipped at W = 0: there |b| <= 1, so 0 <= u <= 2. Then c times its
+ * alphas, c <= 1, are the alphas of MU_UNCLIPPED / c. */
+static const double MU_UNCLIPPED = 2;
+
 /* The first mu, relative to that whose alphas have the best dual bound at W = 0. */
 static const double MU_FACTOR = 0.2;
 
-/* Relative fall of the smallest gap, or of the smallest residual, that counts as progress. */
+/* Relative fall of the smallest gap, or of the smallest gradient (half of its squared norm), that
+ * counts as progress. */
 static const double MIN_FALL = 1e-3;
 
-/* The symbols are those of nuclear_newton.h. */
+/* The symbols are those of nuclear_newton.h; T is tau, Y0 is multiplier0 and Y is multiplier. */
 struct smm_nuclear_newton {
     const struct smm_matrices *matrices;
     struct binary_rows rows; /* the matrices as rows */
@@ -77,7 +83,7 @@ struct smm_nuclear_newton {
     const struct monitor *monitor;
     struct binary_fit *fit;
     double nuclear_norm, squared_norm; /* |S|_*, |S|^2 */
-    double residual;                   /* half of the gradient's squared norm */
+    double half_squared_gradient;      /* 1/2 |gradient|^2 */
 };
 
 int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
@@ -144,7 +150,8 @@ static void update_primal(struct smm_nuclear_newton *newton) {
     }
 }
 
-/* alpha (n) = that of the scores s, with the bias that minimises the loss, which is returned. */
+/* Returns the bias that minimises the smoothed loss at scores s. alpha (n) = C_i times the slope of
+ * the smoothed loss there. */
 static double find_alpha(struct smm_nuclear_newton *newton, const double *s, double *alpha) {
     return binary_smooth_bias(newton->loss, newton->margin, s, newton->n, newton->mu, newton->bias,
                               alpha);
@@ -168,24 +175,25 @@ static int evaluate(struct smm_nuclear_newton *newton, struct error *err) {
     }
     if (binary_adjoint(&newton->rows, newton->signed_alpha, newton->M, err) < 0 ||
         smm_spectral_find(&newton->spectral, B, newton->rho, newton->tau / newton->rho, err) < 0 ||
-        smm_nuclear_shrink(newton->M, newton->matrices->height, newton->matrices->width,
-                           newton->tau, newton->thresholded, &nuclear_norm, &squared_norm,
-                           err) < 0) {
+        smm_nuclear_threshold(newton->M, newton->matrices->height, newton->matrices->width,
+                              newton->tau, newton->thresholded, &nuclear_norm, &squared_norm,
+                              err) < 0) {
         return -1;
     }
-    smm_spectral_shrink(&newton->spectral, newton->S, &newton->nuclear_norm, &newton->squared_norm);
+    smm_spectral_threshold(&newton->spectral, newton->S, &newton->nuclear_norm,
+                           &newton->squared_norm);
     for (size_t j = 0; j < cells; j++) {
         newton->multiplier[j] = newton->rho * (B[j] - newton->S[j]);
         newton->gradient[j] = newton->W[j] + newton->multiplier[j] - newton->M[j];
     }
-    newton->residual = 0.5 * array_dot(newton->gradient, newton->gradient, cells);
+    newton->half_squared_gradient = 0.5 * array_dot(newton->gradient, newton->gradient, cells);
     double dual = linear - 0.5 * squared_norm;
     if (dual > newton->fit->dual) {
         newton->fit->dual = dual;
         memcpy(newton->fit->alpha, newton->alpha, n * sizeof *newton->alpha);
     }
     double gap = newton->fit->primal - newton->fit->dual;
-    if (newton->residual <= RESIDUAL_FACTOR * gap) {
+    if (newton->half_squared_gradient <= GRADIENT_FACTOR * gap) {
         update_primal(newton);
     }
     return isfinite(newton->fit->primal) && isfinite(dual) ? 0 : stop_overflow(err);
@@ -234,8 +242,8 @@ static int derivative_at(void *context, double theta, double *derivative, struct
     for (size_t j = 0; j < newton->cells; j++) {
         B[j] = newton->W[j] + theta * newton->step[j] + newton->multiplier0[j] / newton->rho;
     }
-    if (smm_nuclear_shrink(B, matrices->height, matrices->width, newton->tau / newton->rho, S,
-                           &nuclear_norm, &squared_norm, err) < 0) {
+    if (smm_nuclear_threshold(B, matrices->height, matrices->width, newton->tau / newton->rho, S,
+                              &nuclear_norm, &squared_norm, err) < 0) {
         return -1;
     }
     *derivative = -cluster_total(newton->loss->cluster, sum);
@@ -270,8 +278,9 @@ static void set_margins(struct smm_nuclear_newton *newton) {
     }
 }
 
-/* Starts at W = 0. mu: from the multiple of the alphas at W = 0 with the best dual bound. rho: from
- * the singular values of the multiple of M whose margins average 1. */
+/* Starts at W = 0. mu: from the multiple c of the alphas at W = 0 with the best dual bound. rho:
+ * from the singular values of the multiple of M whose margins y_i <W, X_i>, weighted by alpha,
+ * average 1. */
 static int start(struct smm_nuclear_newton *newton, struct error *err) {
     const struct smm_matrices *matrices = newton->matrices;
     size_t n = newton->n, cells = newton->cells;
@@ -280,7 +289,7 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
     memset(newton->multiplier0, 0, cells * sizeof *newton->multiplier0);
     memset(newton->s, 0, n * sizeof *newton->s);
     memset(newton->alpha0, 0, n * sizeof *newton->alpha0);
-    newton->mu = 2;
+    newton->mu = MU_UNCLIPPED;
     newton->bias = 0;
     set_margins(newton);
     newton->bias = find_alpha(newton, newton->s, newton->alpha);
@@ -293,8 +302,8 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
         return -1;
     }
     for (double c = 1; c > 1e-15; c *= 0.5) {
-        if (smm_nuclear_shrink(newton->M, matrices->height, matrices->width, newton->tau / c,
-                               newton->thresholded, &nuclear_norm, &squared_norm, err) < 0) {
+        if (smm_nuclear_threshold(newton->M, matrices->height, matrices->width, newton->tau / c,
+                                  newton->thresholded, &nuclear_norm, &squared_norm, err) < 0) {
             return -1;
         }
         double dual = c * linear - 0.5 * c * c * squared_norm;
@@ -305,11 +314,11 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
             break;
         }
     }
-    if (smm_nuclear_shrink(newton->M, matrices->height, matrices->width, 0, newton->thresholded,
-                           &nuclear_norm, &squared_norm, err) < 0) {
+    if (smm_nuclear_threshold(newton->M, matrices->height, matrices->width, 0, newton->thresholded,
+                              &nuclear_norm, &squared_norm, err) < 0) {
         return -1;
     }
-    newton->mu = MU_FACTOR * 2 / share;
+    newton->mu = MU_FACTOR * MU_UNCLIPPED / share;
     newton->rho = squared_norm > 0 ? fmax(RHO_FACTOR * newton->tau * nuclear_norm / linear, 1) : 1;
     set_margins(newton);
     return 0;
@@ -338,16 +347,16 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
     struct binary_fit *fit = newton->fit;
     uint64_t outer = 0;
     double best_gap = INFINITY;
-    double min_residual = INFINITY; /* of the present outer iteration */
+    double min_half_squared_gradient = INFINITY; /* of the present outer iteration */
     int steps = 0, stalled = 0;
     while (!gap_reached(fit->primal, fit->dual, epsilon)) {
         bool moved;
         double gap = fit->primal - fit->dual;
-        bool better =
-            gap < best_gap * (1 - MIN_FALL) || newton->residual < min_residual * (1 - MIN_FALL);
+        bool better = gap < best_gap * (1 - MIN_FALL) ||
+                      newton->half_squared_gradient < min_half_squared_gradient * (1 - MIN_FALL);
         stalled = better ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
-        min_residual = fmin(min_residual, newton->residual);
+        min_half_squared_gradient = fmin(min_half_squared_gradient, newton->half_squared_gradient);
         fit->iterations++;
         fit->reason = monitor_check(newton->monitor, fit->iterations, fit->primal, fit->dual);
         if (fit->reason) {
@@ -358,10 +367,10 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
             fit->reason = stalled >= PATIENCE ? STOP_ROUNDING : STOP_STALLED;
             return 0;
         }
-        if (newton->residual <= RESIDUAL_FACTOR * gap) {
+        if (newton->half_squared_gradient <= GRADIENT_FACTOR * gap) {
             next_outer_iteration(newton, outer++, steps);
             steps = 0;
-            min_residual = INFINITY;
+            min_half_squared_gradient = INFINITY;
             if (evaluate(newton, err) < 0) {
                 return -1;
             }
@@ -383,7 +392,7 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
             return -1;
         }
         /* no descent direction: rounding, unless the outer iteration is at its minimum */
-        if (!moved && newton->residual > RESIDUAL_FACTOR * gap) {
+        if (!moved && newton->half_squared_gradient > GRADIENT_FACTOR * gap) {
             fit->reason = STOP_ROUNDING;
             return 0;
         }

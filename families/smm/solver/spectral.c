@@ -47,8 +47,8 @@ int smm_spectral_find(struct smm_spectral *spectral, const double *B, double rho
     return 0;
 }
 
-void smm_spectral_shrink(const struct smm_spectral *spectral, double *S, double *nuclear_norm,
-                         double *squared_norm) {
+void smm_spectral_threshold(const struct smm_spectral *spectral, double *S, double *nuclear_norm,
+                            double *squared_norm) {
     size_t height = spectral->height, width = spectral->width, r = spectral->r;
     *nuclear_norm = *squared_norm = 0;
     for (size_t a = 0; a < r; a++) {

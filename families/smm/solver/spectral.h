@@ -34,8 +34,8 @@ int smm_spectral_find(struct smm_spectral *spectral, const double *B, double rho
                       struct error *err);
 
 /* S (height, width), its nuclear norm and its squared Frobenius norm. */
-void smm_spectral_shrink(const struct smm_spectral *spectral, double *S, double *nuclear_norm,
-                         double *squared_norm);
+void smm_spectral_threshold(const struct smm_spectral *spectral, double *S, double *nuclear_norm,
+                            double *squared_norm);
 
 /* out (height, width) = P^-1 H. */
 void smm_spectral_inverse(struct smm_spectral *spectral, const double *H, double *out);

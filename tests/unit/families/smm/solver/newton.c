@@ -34,7 +34,7 @@ static void gradient_at(struct smm_spectral *spectral, const double *B, double *
     struct error err;
     double S[MAX_CELLS], norm, square;
     CHECK(smm_spectral_find(spectral, B, RHO, THRESHOLD, &err) == 0, "%s", err.text);
-    smm_spectral_shrink(spectral, S, &norm, &square);
+    smm_spectral_threshold(spectral, S, &norm, &square);
     for (size_t j = 0; j < spectral->height * spectral->width; j++) {
         gradient[j] = B[j] + RHO * (B[j] - S[j]);
     }
