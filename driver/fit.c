@@ -1,7 +1,9 @@
 /* Storage of the kernel matrix (whole, as distinct rows, in float or double, or not at all), and
- * the conversion of a solution to a model. uses_double decides between float and double.
- * Certificates are in double always, and in double-double where fit/certify.h finds the rounding
- * errors too large. */
+ * the conversion of a solution to a model. uses_double decides between float and double for this
+ * matrix; some solvers use kernel values in float whatever its type: mc's descent its working set's
+ * matrix (families/mc/solver/kernel_working_set.c), top's smo and published ascent their rows
+ * (common/kernel/row_cache.h). Certificates are in double always, and in double-double where
+ * fit/certify.h finds the rounding errors too large. */
 #include "driver/fit.h"
 
 #include "common/base/memory.h"
