@@ -140,8 +140,14 @@ int help_write(const struct help *help, struct output *output, struct error *err
         measures_list(help->measures, help->options, &measure, &n_measures, err) < 0) {
         return -1;
     }
-    struct page page = {.output = output};
-    output_format(output, "usage: %s [options] %s\n", help->program, help->operands);
+    static const char usage[] = "usage: ";
+    struct page page = {output, sizeof usage - 1, sizeof usage - 1};
+    output_text(output, usage);
+    write_words(&page, help->program);
+    write_words(&page, "[options]");
+    write_words(&page, help->operands);
+    output_format(output, "\n");
+    page = (struct page){.output = output};
     write_words(&page, help->summary);
     output_format(output, "\n\noptions:\n");
     for (size_t i = 0; i < help->options->n; i++) {
