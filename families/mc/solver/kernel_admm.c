@@ -25,11 +25,11 @@ static const double STEP = 250;
  * iterations of 15,000 rows take 8 s). */
 static const double IN_CACHE = 2000;
 
-double mc_kernel_admm_work(const struct mc_kernel *kernel) {
-    double n = (double)kernel->n, k = (double)kernel->k;
-    bool fits = admm_fits(kernel->n, kernel->k, NULL, kernel->task->problem->cache_bytes);
+double mc_kernel_admm_work(const struct mc_kernel_descent *descent) {
+    double n = (double)descent->n, k = (double)descent->k;
+    bool fits = admm_fits(descent->n, descent->k, NULL, descent->task->problem->cache_bytes);
     double work = work_cholesky(n) + work_blas3(TYPICAL_ITERATIONS * n * n * k);
-    return kernel->definite && fits ? work * fmax(1, n / IN_CACHE) : INFINITY;
+    return descent->definite && fits ? work * fmax(1, n / IN_CACHE) : INFINITY;
 }
 
 void mc_admm_free(struct mc_admm *admm) {
@@ -50,29 +50,29 @@ void mc_admm_free(struct mc_admm *admm) {
  * updates its alpha. */
 static void step(void *context, size_t i, size_t worker, double rho, const double *c, double *z) {
     struct mc_admm *admm = context;
-    struct mc_kernel *kernel = &admm->worker[worker];
-    size_t k = admm->k, y = kernel->task->y[i];
+    struct mc_kernel_descent *descent = &admm->worker[worker];
+    size_t k = admm->k, y = descent->task->y[i];
     double *alpha = admm->dense + i * k;
-    if (!(kernel->q[i] > 0)) {
+    if (!(descent->q[i] > 0)) {
         return;
     }
     for (size_t l = 0; l < k; l++) {
-        kernel->s[l] = rho * (z[l] - c[l]);
+        descent->s[l] = rho * (z[l] - c[l]);
     }
-    memcpy(kernel->row, alpha, k * sizeof *alpha);
-    mc_kernel_step(kernel, y, rho);
-    memcpy(alpha, kernel->row, k * sizeof *alpha);
-    mc_centred_coefficients(&kernel->task->shape, y, alpha, z);
+    memcpy(descent->row, alpha, k * sizeof *alpha);
+    mc_kernel_step(descent, y, rho);
+    memcpy(alpha, descent->row, k * sizeof *alpha);
+    mc_centred_coefficients(&descent->task->shape, y, alpha, z);
 }
 
 /* ---- the fit ---- */
 
 static int create_workers(struct mc_admm *admm, struct error *err) {
-    size_t n = threads_count(admm->kernel->task->problem->threads);
+    size_t n = threads_count(admm->descent->task->problem->threads);
     admm->worker = memory_zeros(n, sizeof *admm->worker, "workers", err);
     for (size_t w = 0; admm->worker && w < n; w++) {
-        struct mc_kernel *worker = &admm->worker[w];
-        *worker = *admm->kernel;
+        struct mc_kernel_descent *worker = &admm->worker[w];
+        *worker = *admm->descent;
         worker->blocks = NULL;
         worker->s = worker->row = worker->u = NULL;
         admm->n_workers = w + 1;
@@ -83,24 +83,24 @@ static int create_workers(struct mc_admm *admm, struct error *err) {
     return admm->worker ? 0 : -1;
 }
 
-int mc_admm_create(struct mc_admm *admm, struct mc_kernel *kernel, const struct low_rank_goal *low,
-                   struct error *err) {
-    size_t n = kernel->n, k = kernel->k;
+int mc_admm_create(struct mc_admm *admm, struct mc_kernel_descent *descent,
+                   const struct low_rank_goal *low, struct error *err) {
+    size_t n = descent->n, k = descent->k;
     const struct admm_problem problem = {.n = n,
                                          .k = k,
                                          .low = low,
-                                         .threads = kernel->task->problem->threads,
+                                         .threads = descent->task->problem->threads,
                                          .context = admm,
                                          .step = step};
     *admm = (struct mc_admm){
-        .kernel = kernel, .n = n, .k = k, .primal = INFINITY, .dual = kernel->dual, .scale = 1};
+        .descent = descent, .n = n, .k = k, .primal = INFINITY, .dual = descent->dual, .scale = 1};
     admm->dense = memory_array(2 * n, k * sizeof *admm->dense, "coefficients", err);
     admm->change = memory_array(MC_ADMM_BLOCK, k * sizeof *admm->change, "a block", err);
     if (!admm->dense || !admm->change || create_workers(admm, err) < 0 ||
         admm_create(&admm->method, &problem, err) < 0 ||
         mc_alpha_create(&admm->alpha, n, k, err) < 0 ||
         mc_alpha_create(&admm->swept, n, k, err) < 0 ||
-        mc_alpha_copy(&admm->alpha, &kernel->alpha, err) < 0) {
+        mc_alpha_copy(&admm->alpha, &descent->alpha, err) < 0) {
         return -1;
     }
     admm->best = admm->dense + n * k;
@@ -108,17 +108,17 @@ int mc_admm_create(struct mc_admm *admm, struct mc_kernel *kernel, const struct 
 }
 
 int mc_admm_start(struct mc_admm *admm) {
-    struct mc_kernel *kernel = admm->kernel;
+    struct mc_kernel_descent *descent = admm->descent;
     struct admm *method = &admm->method;
     for (size_t i = 0; i < admm->n; i++) {
         double *alpha = admm->dense + i * admm->k;
-        mc_alpha_load(&kernel->alpha, i, alpha);
-        if (kernel->q[i] > 0) {
-            mc_centred_coefficients(&kernel->task->shape, kernel->task->y[i], alpha,
+        mc_alpha_load(&descent->alpha, i, alpha);
+        if (descent->q[i] > 0) {
+            mc_centred_coefficients(&descent->task->shape, descent->task->y[i], alpha,
                                     method->Z + i * admm->k);
         }
     }
-    return admm_start(method, kernel->task->bias * kernel->task->bias, kernel->q, kernel->F);
+    return admm_start(method, descent->task->bias * descent->task->bias, descent->q, descent->F);
 }
 
 /* Progress of the bounds. */
@@ -178,39 +178,39 @@ static int run(struct mc_admm *admm, double epsilon, const struct monitor *monit
     return 0;
 }
 
-/* Copies the best dual point to the kernel, with its coefficients and scores. */
+/* Copies the best dual point to the descent, with its coefficients and scores. */
 static int give_back(struct mc_admm *admm, struct error *err) {
-    struct mc_kernel *kernel = admm->kernel;
-    if (mc_alpha_copy(&kernel->alpha, &admm->alpha, err) < 0) {
+    struct mc_kernel_descent *descent = admm->descent;
+    if (mc_alpha_copy(&descent->alpha, &admm->alpha, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < admm->n; i++) {
-        mc_alpha_scale(&kernel->alpha, i, admm->scale);
+        mc_alpha_scale(&descent->alpha, i, admm->scale);
     }
-    mc_kernel_coefficients(kernel);
-    admm_product(&admm->method, kernel->B, kernel->F);
+    mc_kernel_coefficients(descent);
+    admm_product(&admm->method, descent->B, descent->F);
     return 0;
 }
 
 /* Certifies the best points. Without a constant feature the scores come from the matrix here, which
  * has the exact values. */
 static int certify(struct mc_admm *admm, struct mc_fit *fit, struct error *err) {
-    struct mc_kernel *kernel = admm->kernel;
+    struct mc_kernel_descent *descent = admm->descent;
     size_t size = admm->n * admm->k;
     bool found = admm->primal < INFINITY;
-    bool exact = kernel->task->bias == 0;
+    bool exact = descent->task->bias == 0;
     double *scores = exact ? memory_array(2 * size, sizeof *scores, "scores", err) : NULL;
     if (exact && !scores) {
         return -1;
     }
     if (exact) {
-        memcpy(scores + size, kernel->F, size * sizeof *scores);
-        memcpy(scores, kernel->F, size * sizeof *scores);
+        memcpy(scores + size, descent->F, size * sizeof *scores);
+        memcpy(scores, descent->F, size * sizeof *scores);
     }
     if (exact && found) {
         admm_product(&admm->method, admm->best, scores);
     }
-    int status = mc_kernel_certify_point(kernel, found ? admm->best : kernel->B, scores,
+    int status = mc_kernel_certify_point(descent, found ? admm->best : descent->B, scores,
                                          admm->primal, fit, err);
     free(scores);
     return status;
@@ -228,12 +228,12 @@ static int solve(void *context, double epsilon, const struct monitor *monitor, s
     return status;
 }
 
-int mc_kernel_admm(struct mc_kernel *kernel, const struct mc_goal *goal,
+int mc_kernel_admm(struct mc_kernel_descent *descent, const struct mc_goal *goal,
                    const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     struct mc_admm admm;
     *fit = (struct mc_fit){0};
-    const struct problem *problem = kernel->task->problem;
-    int status = mc_admm_create(&admm, kernel, NULL, err) < 0
+    const struct problem *problem = descent->task->problem;
+    int status = mc_admm_create(&admm, descent, NULL, err) < 0
                      ? -1
                      : admm_fill(&admm.method, problem->gram, problem->rows, err);
     if (status == 0 && mc_admm_start(&admm) == 0) {

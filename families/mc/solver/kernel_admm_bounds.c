@@ -26,17 +26,17 @@ static const double ACTIVE_SET_WORK = 0.45, MIN_GAIN = 1e-6, MAX_WORK = 2;
 
 /* Updates the best primal point by U (or Z), with scores S. */
 static void take_primal(struct mc_admm *admm, const double *U, double epsilon) {
-    struct mc_kernel *kernel = admm->kernel;
-    double *F = kernel->F;
-    kernel->F = admm->method.S;
-    kernel->squared_norm = array_dot(U, admm->method.S, admm->n * admm->k);
-    kernel->dual = admm->dual;
-    mc_kernel_primal(kernel, epsilon);
-    kernel->F = F;
-    if (kernel->primal < admm->primal) {
-        admm->primal = kernel->primal;
+    struct mc_kernel_descent *descent = admm->descent;
+    double *F = descent->F;
+    descent->F = admm->method.S;
+    descent->squared_norm = array_dot(U, admm->method.S, admm->n * admm->k);
+    descent->dual = admm->dual;
+    mc_kernel_primal(descent, epsilon);
+    descent->F = F;
+    if (descent->primal < admm->primal) {
+        admm->primal = descent->primal;
         for (size_t j = 0; j < admm->n * admm->k; j++) {
-            admm->best[j] = kernel->scale * U[j];
+            admm->best[j] = descent->scale * U[j];
         }
     }
 }
@@ -44,13 +44,13 @@ static void take_primal(struct mc_admm *admm, const double *U, double epsilon) {
 /* Updates the best dual point by the best multiple of alpha, with coefficients B and scores S. */
 static int take_dual(struct mc_admm *admm, const struct mc_alpha *alpha, const double *B,
                      struct error *err) {
-    struct mc_kernel *kernel = admm->kernel;
+    struct mc_kernel_descent *descent = admm->descent;
     double sum = 0, rest = 0;
     for (size_t i = 0; i < admm->n; i++) {
-        sum += kernel->q[i] > 0 ? mc_alpha_sum(alpha, i) : 0;
-        rest += kernel->q[i] > 0
+        sum += descent->q[i] > 0 ? mc_alpha_sum(alpha, i) : 0;
+        rest += descent->q[i] > 0
                     ? 0
-                    : kernel->cap[kernel->task->y[i]] * mc_max_alpha_sum(&kernel->task->shape);
+                    : descent->cap[descent->task->y[i]] * mc_max_alpha_sum(&descent->task->shape);
     }
     double squared_norm = array_dot(B, admm->method.S, admm->n * admm->k);
     double scale = squared_norm > sum ? sum / squared_norm : 1;
@@ -69,28 +69,28 @@ static int take_dual(struct mc_admm *admm, const struct mc_alpha *alpha, const d
  * rows of its block before it; gets its own. */
 static int sweep_row(struct mc_admm *admm, struct mc_alpha *alpha, size_t first, size_t a,
                      double *change, struct error *err) {
-    struct mc_kernel *kernel = admm->kernel;
-    size_t k = admm->k, i = first + a, y = kernel->task->y[i];
+    struct mc_kernel_descent *descent = admm->descent;
+    size_t k = admm->k, i = first + a, y = descent->task->y[i];
     double *B = admm->method.U + i * k;
     memset(change + a * k, 0, k * sizeof *change);
-    if (!(kernel->q[i] > 0)) {
+    if (!(descent->q[i] > 0)) {
         return 0;
     }
-    memcpy(kernel->s, admm->method.S + i * k, k * sizeof *kernel->s);
+    memcpy(descent->s, admm->method.S + i * k, k * sizeof *descent->s);
     for (size_t b = 0; b < a; b++) {
-        array_add(kernel->s, admm->method.K[(first + b) * admm->n + i], change + b * k, k);
+        array_add(descent->s, admm->method.K[(first + b) * admm->n + i], change + b * k, k);
     }
-    mc_alpha_load(alpha, i, kernel->row);
-    if (!(mc_kernel_step(kernel, y, kernel->q[i]) > 0)) {
+    mc_alpha_load(alpha, i, descent->row);
+    if (!(mc_kernel_step(descent, y, descent->q[i]) > 0)) {
         return 0;
     }
-    if (mc_alpha_store(alpha, i, kernel->row, err) < 0) {
+    if (mc_alpha_store(alpha, i, descent->row, err) < 0) {
         return -1;
     }
-    mc_centred_coefficients(&kernel->task->shape, y, kernel->row, kernel->u);
+    mc_centred_coefficients(&descent->task->shape, y, descent->row, descent->u);
     for (size_t c = 0; c < k; c++) {
-        change[a * k + c] = kernel->u[c] - B[c];
-        B[c] = kernel->u[c];
+        change[a * k + c] = descent->u[c] - B[c];
+        B[c] = descent->u[c];
     }
     return 0;
 }
@@ -101,7 +101,7 @@ static void add_within(struct mc_admm *admm, size_t first, size_t m, const doubl
     for (size_t a = 0; a < m; a++) {
         for (size_t b = 0; b < m; b++) {
             size_t i = first + (a < b ? a : b), j = first + (a < b ? b : a);
-            double value = i == j ? admm->kernel->q[i] : admm->method.K[i * n + j];
+            double value = i == j ? admm->descent->q[i] : admm->method.K[i * n + j];
             array_add(admm->method.S + (first + a) * k, value, change + b * k, k);
         }
     }
@@ -163,33 +163,33 @@ int mc_admm_evaluate(struct mc_admm *admm, double epsilon, struct error *err) {
 /* ---- active-set iterations ---- */
 
 double mc_admm_count_free(const struct mc_admm *admm) {
-    const struct mc_kernel *kernel = admm->kernel;
+    const struct mc_kernel_descent *descent = admm->descent;
     size_t k = admm->k, all = 0, max = 0;
     for (size_t c = 0; c < k; c++) {
         size_t n_free = 0;
         for (size_t i = 0; i < admm->n; i++) {
             double alpha = admm->dense[i * k + c];
-            n_free += alpha > 0 && alpha < kernel->cap[kernel->task->y[i]];
+            n_free += alpha > 0 && alpha < descent->cap[descent->task->y[i]];
         }
         all += n_free;
         max = n_free > max ? n_free : max;
     }
-    return (double)(mc_active_subproblems(&kernel->task->shape) > 1 ? max : all);
+    return (double)(mc_active_subproblems(&descent->task->shape) > 1 ? max : all);
 }
 
 /* Work of an active-set iteration with `size` variables in each of its subproblems. */
 static double active_set_work_of(const struct mc_admm *admm, double size) {
-    double n_subproblems = (double)mc_active_subproblems(&admm->kernel->task->shape);
+    double n_subproblems = (double)mc_active_subproblems(&admm->descent->task->shape);
     return work_blas3(n_subproblems * ACTIVE_SET_WORK * size * size * size);
 }
 
 /* U = the coefficients of swept, S = its scores; evaluates the bounds there. */
 static int evaluate_swept(struct mc_admm *admm, double epsilon, struct error *err) {
-    struct mc_kernel *kernel = admm->kernel;
+    struct mc_kernel_descent *descent = admm->descent;
     double *U = admm->method.U;
     for (size_t i = 0; i < admm->n; i++) {
-        mc_alpha_load(&admm->swept, i, kernel->row);
-        mc_centred_coefficients(&kernel->task->shape, kernel->task->y[i], kernel->row,
+        mc_alpha_load(&admm->swept, i, descent->row);
+        mc_centred_coefficients(&descent->task->shape, descent->task->y[i], descent->row,
                                 U + i * admm->k);
     }
     admm_product(&admm->method, U, admm->method.S);
@@ -202,8 +202,8 @@ static int evaluate_swept(struct mc_admm *admm, double epsilon, struct error *er
 
 int mc_admm_active_set(struct mc_admm *admm, double epsilon, double evaluation, double needed,
                        const struct monitor *monitor, struct error *err) {
-    struct mc_kernel *kernel = admm->kernel;
-    double n_subproblems = (double)mc_active_subproblems(&kernel->task->shape),
+    struct mc_kernel_descent *descent = admm->descent;
+    double n_subproblems = (double)mc_active_subproblems(&descent->task->shape),
            before = admm->n_free;
     admm->n_free = mc_admm_count_free(admm);
     double size = (1 + MC_ACTIVE_MAX_FREED) * admm->n_free, work = active_set_work_of(admm, size);
@@ -222,8 +222,8 @@ int mc_admm_active_set(struct mc_admm *admm, double epsilon, double evaluation, 
     if (mc_admm_get_alpha(admm, &admm->swept, err) < 0) {
         return -1;
     }
-    struct mc_active_iteration iteration = {.cap = kernel->cap,
-                                            .q = kernel->q,
+    struct mc_active_iteration iteration = {.cap = descent->cap,
+                                            .q = descent->q,
                                             .F = admm->method.S,
                                             .alpha = &admm->swept,
                                             .few = true,
@@ -240,7 +240,7 @@ int mc_admm_active_set(struct mc_admm *admm, double epsilon, double evaluation, 
             admm->active_set_work > MAX_WORK * admm->work || used_here > needed) {
             return 0;
         }
-        if (mc_active_iterate(kernel->active, &iteration, err) < 0) {
+        if (mc_active_iterate(descent->active, &iteration, err) < 0) {
             return -1;
         }
         work = active_set_work_of(admm, (double)iteration.size / n_subproblems) + product;

@@ -12,10 +12,10 @@
 enum { MC_ADMM_BLOCK = 64 };
 
 struct mc_admm {
-    struct mc_kernel *kernel;
+    struct mc_kernel_descent *descent;
     size_t n, k;
-    struct admm method;       /* in the coefficients; U and S are work between its iterations */
-    struct mc_kernel *worker; /* (n_workers) copies of kernel with own arrays for steps */
+    struct admm method; /* in the coefficients; U and S are work between its iterations */
+    struct mc_kernel_descent *worker; /* (n_workers) copies of it with own arrays for steps */
     size_t n_workers;
     double *dense;         /* (n, k) alpha of Z */
     double *best;          /* (n, k) coefficients of the best primal point; allocated with dense */
@@ -33,11 +33,11 @@ struct mc_admm {
 
 /* Allocates; the caller fills the matrix K of method, or its low-rank surrogate if `low` is not
  * NULL (borrowed). The caller calls mc_admm_free, whatever this returns. */
-int mc_admm_create(struct mc_admm *admm, struct mc_kernel *kernel, const struct low_rank_goal *low,
-                   struct error *err);
+int mc_admm_create(struct mc_admm *admm, struct mc_kernel_descent *descent,
+                   const struct low_rank_goal *low, struct error *err);
 void mc_admm_free(struct mc_admm *admm);
 
-/* Starts at the kernel's alpha; the matrix is filled. -1 if it has no factor (no error is set). */
+/* Starts at descent's alpha; the matrix is filled. -1 if it has no factor (no error is set). */
 int mc_admm_start(struct mc_admm *admm);
 
 /* alpha = the alpha of Z. */

@@ -17,158 +17,160 @@ enum { MAX_RESCALINGS = 3 };
 static const double RESCALING_GROWTH = 2;
 
 /* b (k) = the coefficients of row i's alpha, which is scaled to be feasible. */
-static void row_coefficients(struct mc_kernel *kernel, size_t i, double *b) {
-    const struct mc_task *task = kernel->task;
-    double cap = kernel->cap[task->y[i]];
-    double sum = task->shape.form->maximum ? mc_alpha_sum(&kernel->alpha, i) : 0;
+static void row_coefficients(struct mc_kernel_descent *descent, size_t i, double *b) {
+    const struct mc_task *task = descent->task;
+    double cap = descent->cap[task->y[i]];
+    double sum = task->shape.form->maximum ? mc_alpha_sum(&descent->alpha, i) : 0;
     if (sum > cap) { /* by rounding; relative to a small cost this would show in the gap */
-        mc_alpha_scale(&kernel->alpha, i, cap / sum);
+        mc_alpha_scale(&descent->alpha, i, cap / sum);
     }
-    mc_alpha_load(&kernel->alpha, i, kernel->row);
-    mc_centred_coefficients(&task->shape, task->y[i], kernel->row, b);
+    mc_alpha_load(&descent->alpha, i, descent->row);
+    mc_centred_coefficients(&task->shape, task->y[i], descent->row, b);
 }
 
-void mc_kernel_coefficients(struct mc_kernel *kernel) {
-    for (size_t i = 0; i < kernel->n; i++) {
-        row_coefficients(kernel, i, kernel->B + i * kernel->k);
+void mc_kernel_coefficients(struct mc_kernel_descent *descent) {
+    for (size_t i = 0; i < descent->n; i++) {
+        row_coefficients(descent, i, descent->B + i * descent->k);
     }
 }
 
 /* The losses of all rows at theta F, for mc_line. */
 static double losses(void *context, double theta, double *slope) {
-    const struct mc_kernel *kernel = context;
-    const struct mc_task *task = kernel->task;
+    const struct mc_kernel_descent *descent = context;
+    const struct mc_task *task = descent->task;
     double loss = 0;
     *slope = 0;
-    for (size_t i = 0; i < kernel->n; i++) {
+    for (size_t i = 0; i < descent->n; i++) {
         size_t y = task->y[i];
         double along;
-        loss += kernel->cap[y] *
-                mc_loss_along(&task->shape, y, kernel->F + i * kernel->k, theta, &along);
-        *slope += kernel->cap[y] * along;
+        loss += descent->cap[y] *
+                mc_loss_along(&task->shape, y, descent->F + i * descent->k, theta, &along);
+        *slope += descent->cap[y] * along;
     }
     return loss;
 }
 
-void mc_kernel_primal(struct mc_kernel *kernel, double epsilon) {
+void mc_kernel_primal(struct mc_kernel_descent *descent, double epsilon) {
     struct mc_line line = {
-        .squared_norm = kernel->squared_norm, .losses = losses, .context = kernel};
-    double target = kernel->dual / (1 - epsilon);
-    kernel->scale = mc_rescale(&line, target, target - kernel->dual, &kernel->primal);
+        .squared_norm = descent->squared_norm, .losses = losses, .context = descent};
+    double target = descent->dual / (1 - epsilon);
+    descent->scale = mc_rescale(&line, target, target - descent->dual, &descent->primal);
 }
 
 /* Evaluates both bounds from F = K B. */
-static int bounds(struct mc_kernel *kernel, double epsilon, struct error *err) {
-    const struct mc_task *task = kernel->task;
+static int bounds(struct mc_kernel_descent *descent, double epsilon, struct error *err) {
+    const struct mc_task *task = descent->task;
     double sum = 0;
-    kernel->squared_norm = array_dot(kernel->B, kernel->F, kernel->n * kernel->k);
-    for (size_t i = 0; i < kernel->n; i++) {
-        sum += kernel->q[i] > 0 ? mc_alpha_sum(&kernel->alpha, i)
-                                : kernel->cap[task->y[i]] * mc_max_alpha_sum(&task->shape);
+    descent->squared_norm = array_dot(descent->B, descent->F, descent->n * descent->k);
+    for (size_t i = 0; i < descent->n; i++) {
+        sum += descent->q[i] > 0 ? mc_alpha_sum(&descent->alpha, i)
+                                 : descent->cap[task->y[i]] * mc_max_alpha_sum(&task->shape);
     }
-    kernel->dual = sum - kernel->squared_norm / 2;
-    mc_kernel_primal(kernel, epsilon);
-    return isfinite(kernel->primal) ? 0 : stop_overflow(err);
+    descent->dual = sum - descent->squared_norm / 2;
+    mc_kernel_primal(descent, epsilon);
+    return isfinite(descent->primal) ? 0 : stop_overflow(err);
 }
 
 /* ---- coefficients and scores ---- */
 
 /* Lists the rows at which F is not updated yet, and resets the marks. The caller frees the list. */
-static uint32_t *list_outdated(struct mc_kernel *kernel, size_t *n, struct error *err) {
-    uint32_t *rows = memory_array(kernel->n, sizeof *rows, "rows", err);
+static uint32_t *list_outdated(struct mc_kernel_descent *descent, size_t *n, struct error *err) {
+    uint32_t *rows = memory_array(descent->n, sizeof *rows, "rows", err);
     *n = 0;
-    for (size_t i = 0; rows && i < kernel->n; i++) {
-        if (!kernel->updated[i]) {
+    for (size_t i = 0; rows && i < descent->n; i++) {
+        if (!descent->updated[i]) {
             rows[(*n)++] = (uint32_t)i;
         }
-        kernel->updated[i] = false;
+        descent->updated[i] = false;
     }
     return rows;
 }
 
 /* Updates B and F = K B to alpha. */
-static int update_scores(struct mc_kernel *kernel, struct error *err) {
-    size_t k = kernel->k, m = 0, n;
-    double square = kernel->task->bias * kernel->task->bias;
-    uint32_t *rows = list_outdated(kernel, &n, err);
-    double *change = rows ? memory_array(kernel->n, k * sizeof *change, "coefficients", err) : NULL;
-    memset(kernel->s, 0, k * sizeof *kernel->s); /* the sum of the changes */
-    for (size_t i = 0; change && i < kernel->n; i++) {
-        double *b = kernel->B + i * k, *row = change + m * k;
-        row_coefficients(kernel, i, kernel->u);
-        if (memcmp(kernel->u, b, k * sizeof *b) == 0) {
+static int update_scores(struct mc_kernel_descent *descent, struct error *err) {
+    size_t k = descent->k, m = 0, n;
+    double square = descent->task->bias * descent->task->bias;
+    uint32_t *rows = list_outdated(descent, &n, err);
+    double *change =
+        rows ? memory_array(descent->n, k * sizeof *change, "coefficients", err) : NULL;
+    memset(descent->s, 0, k * sizeof *descent->s); /* the sum of the changes */
+    for (size_t i = 0; change && i < descent->n; i++) {
+        double *b = descent->B + i * k, *row = change + m * k;
+        row_coefficients(descent, i, descent->u);
+        if (memcmp(descent->u, b, k * sizeof *b) == 0) {
             continue;
         }
         for (size_t c = 0; c < k; c++) {
-            row[c] = kernel->u[c] - b[c];
+            row[c] = descent->u[c] - b[c];
         }
-        array_add(kernel->s, square, row, k);
-        memcpy(b, kernel->u, k * sizeof *b);
-        kernel->set[m++] = (uint32_t)i;
+        array_add(descent->s, square, row, k);
+        memcpy(b, descent->u, k * sizeof *b);
+        descent->set[m++] = (uint32_t)i;
     }
-    for (size_t i = 0; change && square > 0 && i < kernel->n; i++) {
-        array_add(kernel->F + i * k, 1, kernel->s, k);
+    for (size_t i = 0; change && square > 0 && i < descent->n; i++) {
+        array_add(descent->F + i * k, 1, descent->s, k);
     }
     int status = change ? 0 : -1;
     if (status == 0 && m > 0) {
-        status = column_cache_multiply(kernel->columns, kernel->set, m, change, k,
-                                       n < kernel->n ? rows : NULL, n, kernel->F, err);
+        status = column_cache_multiply(descent->columns, descent->set, m, change, k,
+                                       n < descent->n ? rows : NULL, n, descent->F, err);
     }
     free(rows);
     free(change);
     return status;
 }
 
-int mc_kernel_refresh(struct mc_kernel *kernel, double epsilon, struct error *err) {
-    return update_scores(kernel, err) < 0 ? -1 : bounds(kernel, epsilon, err);
+int mc_kernel_refresh(struct mc_kernel_descent *descent, double epsilon, struct error *err) {
+    return update_scores(descent, err) < 0 ? -1 : bounds(descent, epsilon, err);
 }
 
 /* ---- certificates ---- */
 
 /* Returns the contribution of the constant feature to the scores of coefficients U (n, k), (k);
  * NULL without one, or without memory. */
-static double *bias_of(const struct mc_kernel *kernel, const double *U, struct error *err) {
-    size_t k = kernel->k;
-    double square = kernel->task->bias * kernel->task->bias;
-    double *bias = kernel->task->bias > 0 ? memory_zeros(k, sizeof *bias, "bias", err) : NULL;
-    for (size_t j = 0; bias && j < kernel->n * k; j++) {
+static double *bias_of(const struct mc_kernel_descent *descent, const double *U,
+                       struct error *err) {
+    size_t k = descent->k;
+    double square = descent->task->bias * descent->task->bias;
+    double *bias = descent->task->bias > 0 ? memory_zeros(k, sizeof *bias, "bias", err) : NULL;
+    for (size_t j = 0; bias && j < descent->n * k; j++) {
         bias[j % k] += square * U[j];
     }
     return bias;
 }
 
 /* Sets the fit's weights and bias to scale times U (n, k) and `bias`. */
-static int set_weights(const struct mc_kernel *kernel, const double *U, const double *bias,
+static int set_weights(const struct mc_kernel_descent *descent, const double *U, const double *bias,
                        struct mc_fit *fit, struct error *err) {
-    size_t size = kernel->n * kernel->k;
+    size_t size = descent->n * descent->k;
     free(fit->weights);
     free(fit->bias);
     fit->weights = memory_array(size, sizeof(double), "coefficients", err);
-    fit->bias = bias ? memory_array(kernel->k, sizeof(double), "bias", err) : NULL;
+    fit->bias = bias ? memory_array(descent->k, sizeof(double), "bias", err) : NULL;
     if (!fit->weights || (bias && !fit->bias)) {
         return -1;
     }
     for (size_t j = 0; j < size; j++) {
-        fit->weights[j] = kernel->scale * U[j];
+        fit->weights[j] = descent->scale * U[j];
     }
-    for (size_t c = 0; bias && c < kernel->k; c++) {
-        fit->bias[c] = kernel->scale * bias[c];
+    for (size_t c = 0; bias && c < descent->k; c++) {
+        fit->bias[c] = descent->scale * bias[c];
     }
     return 0;
 }
 
 /* Certifies the fit's weights and alpha. scores (2, n, k): exact scores of the two; NULL: computed.
  */
-static int certify_scores(const struct mc_kernel *kernel, const double *bias, const double *scores,
-                          struct mc_fit *fit, struct error *err) {
-    struct mc_dual dual = {.alpha = &kernel->alpha,
-                           .weights = kernel->B,
+static int certify_scores(const struct mc_kernel_descent *descent, const double *bias,
+                          const double *scores, struct mc_fit *fit, struct error *err) {
+    struct mc_dual dual = {.alpha = &descent->alpha,
+                           .weights = descent->B,
                            .bias = bias,
-                           .exact = {scores, scores ? scores + kernel->n * kernel->k : NULL},
-                           .q = kernel->q,
-                           .target_gap = kernel->epsilon,
+                           .exact = {scores, scores ? scores + descent->n * descent->k : NULL},
+                           .q = descent->q,
+                           .target_gap = descent->epsilon,
                            .compute_scaling = true};
-    return mc_certify(kernel->task, kernel->cost, &dual, NULL, fit, err);
+    return mc_certify(descent->task, descent->cost, &dual, NULL, fit, err);
 }
 
 /* The primal point; the dual point is alpha. */
@@ -179,16 +181,16 @@ struct points {
 };
 
 /* Certifies scale U as primal point. */
-static int certify_scaled(struct mc_kernel *kernel, const struct points *points, double scale,
-                          struct mc_fit *fit, struct error *err) {
-    size_t size = kernel->n * kernel->k;
-    kernel->scale = scale;
+static int certify_scaled(struct mc_kernel_descent *descent, const struct points *points,
+                          double scale, struct mc_fit *fit, struct error *err) {
+    size_t size = descent->n * descent->k;
+    descent->scale = scale;
     for (size_t j = 0; points->scores && j < size; j++) {
         points->scores[j] = scale * points->scores[size + j];
     }
-    return set_weights(kernel, points->U, points->bias, fit, err) < 0
+    return set_weights(descent, points->U, points->bias, fit, err) < 0
                ? -1
-               : certify_scores(kernel, points->dual_bias, points->scores, fit, err);
+               : certify_scores(descent, points->dual_bias, points->scores, fit, err);
 }
 
 /* Improves the certified primal by a larger multiple of U. Margins that are short by rounding cost
@@ -196,25 +198,25 @@ static int certify_scaled(struct mc_kernel *kernel, const struct points *points,
  * other rounding errors, which leave other margins short; so the later trials are larger. The best
  * is kept.
  * */
-static int rescale(struct mc_kernel *kernel, const struct points *points, struct mc_fit *fit,
-                   struct error *err) {
+static int rescale(struct mc_kernel_descent *descent, const struct points *points,
+                   struct mc_fit *fit, struct error *err) {
     struct certificate best = fit->certificate;
-    double scale = kernel->scale, next = scale * best.scaling;
+    double scale = descent->scale, next = scale * best.scaling;
     int status = 0;
     for (int t = 0;
-         t < MAX_RESCALINGS && status == 0 && next > kernel->scale && best.gap > kernel->epsilon;
+         t < MAX_RESCALINGS && status == 0 && next > descent->scale && best.gap > descent->epsilon;
          t++) {
-        status = certify_scaled(kernel, points, next, fit, err);
-        next = kernel->scale * (1 + RESCALING_GROWTH * (fit->certificate.scaling - 1));
+        status = certify_scaled(descent, points, next, fit, err);
+        next = descent->scale * (1 + RESCALING_GROWTH * (fit->certificate.scaling - 1));
         bool better = fit->primal < best.primal;
-        scale = better ? kernel->scale : scale;
+        scale = better ? descent->scale : scale;
         certify_take_better_dual(better ? &fit->certificate : &best,
                                  better ? &best : &fit->certificate);
         best = better ? fit->certificate : best;
     }
-    if (status == 0 && kernel->scale != scale) {
-        kernel->scale = scale;
-        status = set_weights(kernel, points->U, points->bias, fit, err);
+    if (status == 0 && descent->scale != scale) {
+        descent->scale = scale;
+        status = set_weights(descent, points->U, points->bias, fit, err);
     }
     fit->certificate = best;
     fit->primal = best.primal;
@@ -229,33 +231,34 @@ static void set_lost(double primal, struct mc_fit *fit) {
 }
 
 /* F = the exact scores of B; scores (2, n, k) = those of scale B and of B, without the bias. */
-static int score(struct mc_kernel *kernel, const double *bias, double *scores, struct error *err) {
-    size_t size = kernel->n * kernel->k;
+static int score(struct mc_kernel_descent *descent, const double *bias, double *scores,
+                 struct error *err) {
+    size_t size = descent->n * descent->k;
     double *dual = scores + size;
-    if (kernel->map.exact(&kernel->map, kernel->B, kernel->k, dual, err) < 0) {
+    if (descent->map.exact(&descent->map, descent->B, descent->k, dual, err) < 0) {
         return -1;
     }
     for (size_t j = 0; j < size; j++) {
-        scores[j] = kernel->scale * dual[j];
-        kernel->F[j] = dual[j] + (bias ? bias[j % kernel->k] : 0);
+        scores[j] = descent->scale * dual[j];
+        descent->F[j] = dual[j] + (bias ? bias[j % descent->k] : 0);
     }
     return 0;
 }
 
-int mc_kernel_certify(struct mc_kernel *kernel, struct mc_fit *fit, struct error *err) {
-    double own = kernel->primal;
-    mc_kernel_coefficients(kernel);
-    double *bias = bias_of(kernel, kernel->B, err);
-    double *scores = memory_array(kernel->n * kernel->k, 2 * sizeof *scores, "scores", err);
-    const struct points points = {kernel->B, bias, bias, scores};
-    int status = !scores || (!bias && kernel->task->bias > 0) ||
-                         set_weights(kernel, kernel->B, bias, fit, err) < 0 ||
-                         score(kernel, bias, scores, err) < 0 ||
-                         certify_scores(kernel, bias, scores, fit, err) < 0 ||
-                         rescale(kernel, &points, fit, err) < 0
+int mc_kernel_certify(struct mc_kernel_descent *descent, struct mc_fit *fit, struct error *err) {
+    double own = descent->primal;
+    mc_kernel_coefficients(descent);
+    double *bias = bias_of(descent, descent->B, err);
+    double *scores = memory_array(descent->n * descent->k, 2 * sizeof *scores, "scores", err);
+    const struct points points = {descent->B, bias, bias, scores};
+    int status = !scores || (!bias && descent->task->bias > 0) ||
+                         set_weights(descent, descent->B, bias, fit, err) < 0 ||
+                         score(descent, bias, scores, err) < 0 ||
+                         certify_scores(descent, bias, scores, fit, err) < 0 ||
+                         rescale(descent, &points, fit, err) < 0
                      ? -1
-                     : bounds(kernel, kernel->epsilon, err);
-    if (status == 0 && kernel->exact) { /* else the difference is due to float */
+                     : bounds(descent, descent->epsilon, err);
+    if (status == 0 && descent->exact) { /* else the difference is due to float */
         set_lost(own, fit);
     }
     free(scores);
@@ -263,16 +266,17 @@ int mc_kernel_certify(struct mc_kernel *kernel, struct mc_fit *fit, struct error
     return status;
 }
 
-int mc_kernel_certify_point(struct mc_kernel *kernel, const double *primal, const double *scores,
-                            double own, struct mc_fit *fit, struct error *err) {
-    bool constant = kernel->task->bias > 0;
-    double *bias = bias_of(kernel, primal, err), *dual_bias = bias_of(kernel, kernel->B, err);
+int mc_kernel_certify_point(struct mc_kernel_descent *descent, const double *primal,
+                            const double *scores, double own, struct mc_fit *fit,
+                            struct error *err) {
+    bool constant = descent->task->bias > 0;
+    double *bias = bias_of(descent, primal, err), *dual_bias = bias_of(descent, descent->B, err);
     const struct points points = {primal, bias, dual_bias, NULL};
-    kernel->scale = 1;
+    descent->scale = 1;
     int status = (constant && (!bias || !dual_bias)) ||
-                         set_weights(kernel, primal, bias, fit, err) < 0 ||
-                         certify_scores(kernel, dual_bias, scores, fit, err) < 0 ||
-                         rescale(kernel, &points, fit, err) < 0
+                         set_weights(descent, primal, bias, fit, err) < 0 ||
+                         certify_scores(descent, dual_bias, scores, fit, err) < 0 ||
+                         rescale(descent, &points, fit, err) < 0
                      ? -1
                      : 0;
     if (status == 0) {

@@ -143,10 +143,10 @@ static void set_algorithm(void *context, enum algorithm algorithm) {
     monitor_algorithm(((const struct component_monitor *)context)->wrapped, algorithm);
 }
 
-int mc_kernel_components_solve(const struct components *components, struct mc_kernel *kernel,
-                               const struct mc_task *task, const struct mc_goal *goal,
-                               const struct monitor *monitor, struct mc_fit *fit,
-                               struct error *err) {
+int mc_kernel_components_solve(const struct components *components,
+                               struct mc_kernel_descent *descent, const struct mc_task *task,
+                               const struct mc_goal *goal, const struct monitor *monitor,
+                               struct mc_fit *fit, struct error *err) {
     size_t n = task->n, k = task->shape.k;
     struct joint_point whole = {.weights =
                                     memory_zeros(n, k * sizeof *whole.weights, "weights", err),
@@ -183,8 +183,8 @@ int mc_kernel_components_solve(const struct components *components, struct mc_ke
         mc_fit_free(&own);
         free_component(&component);
     }
-    status = status < 0 ||
-                     mc_kernel_set_solution(kernel, goal, whole.weights, &whole.alpha, fit, err) < 0
+    status = status < 0 || mc_kernel_set_solution(descent, goal, whole.weights, &whole.alpha, fit,
+                                                  err) < 0
                  ? -1
                  : 0;
     fit->iterations = whole.iterations;

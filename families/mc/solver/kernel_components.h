@@ -21,10 +21,10 @@ int mc_kernel_components_find(struct components *components, const struct mc_tas
 
 /* Solves component by component, each from zero, until a limit of the monitor, which gets the
  * bounds of the whole problem. Certifies the joint point, and sets it as the last solution of
- * `kernel`. The caller calls mc_fit_free. */
-int mc_kernel_components_solve(const struct components *components, struct mc_kernel *kernel,
-                               const struct mc_task *task, const struct mc_goal *goal,
-                               const struct monitor *monitor, struct mc_fit *fit,
-                               struct error *err);
+ * `descent`. The caller calls mc_fit_free. */
+int mc_kernel_components_solve(const struct components *components,
+                               struct mc_kernel_descent *descent, const struct mc_task *task,
+                               const struct mc_goal *goal, const struct monitor *monitor,
+                               struct mc_fit *fit, struct error *err);
 
 #endif

@@ -45,28 +45,28 @@ static const double TOO_SMALL_RATIO = 0.5, MIN_COLUMNS = 0.2;
 
 /* Allocates the matrix for working sets of up to m rows; the column cache gets the rest of the
  * memory, at least MIN_COLUMNS of it. */
-static int divide_memory(struct mc_kernel *kernel, size_t m, struct error *err) {
+static int divide_memory(struct mc_kernel_descent *descent, size_t m, struct error *err) {
     size_t stride = mc_kernel_set_stride(m);
-    size_t bytes = kernel->task->problem->cache_bytes, own = m * stride * sizeof(float);
+    size_t bytes = descent->task->problem->cache_bytes, own = m * stride * sizeof(float);
     size_t min = (size_t)((double)bytes * MIN_COLUMNS);
-    column_cache_limit(kernel->columns, own < bytes - min ? bytes - own : min);
-    free(kernel->K);
-    kernel->K = memory_array(m, stride * sizeof(float), "a working set", err);
-    kernel->max_set = m;
-    return kernel->K ? 0 : -1;
+    column_cache_limit(descent->columns, own < bytes - min ? bytes - own : min);
+    free(descent->K);
+    descent->K = memory_array(m, stride * sizeof(float), "a working set", err);
+    descent->max_set = m;
+    return descent->K ? 0 : -1;
 }
 
 /* Allocates larger working sets, if memory allows, when a set of m of n rows that would gain was
  * too small: it left `remaining` of primal - dual. */
-static int enlarge(struct mc_kernel *kernel, size_t n, size_t m, double remaining,
+static int enlarge(struct mc_kernel_descent *descent, size_t n, size_t m, double remaining,
                    struct error *err) {
-    size_t bytes = kernel->task->problem->cache_bytes;
+    size_t bytes = descent->task->problem->cache_bytes;
     double max = sqrt((double)bytes * (1 - MIN_COLUMNS) / sizeof(float));
-    max = fmin(fmin(max, GROWTH * (double)m), (double)kernel->n);
-    if (m < kernel->max_set || n <= m || remaining < TOO_SMALL_RATIO || max <= (double)m) {
+    max = fmin(fmin(max, GROWTH * (double)m), (double)descent->n);
+    if (m < descent->max_set || n <= m || remaining < TOO_SMALL_RATIO || max <= (double)m) {
         return 0;
     }
-    return divide_memory(kernel, (size_t)max, err);
+    return divide_memory(descent, (size_t)max, err);
 }
 
 /* ---- working sets and active-set iterations ---- */
@@ -84,44 +84,44 @@ struct progress {
 };
 
 /* An active-set iteration. Another one follows while it gains. */
-static int run_active_set(struct mc_kernel *kernel, const struct monitor *monitor,
+static int run_active_set(struct mc_kernel_descent *descent, const struct monitor *monitor,
                           struct progress *progress, struct error *err) {
-    struct mc_active_iteration iteration = {.cap = kernel->cap,
-                                            .q = kernel->q,
-                                            .F = kernel->F,
-                                            .alpha = &kernel->alpha,
-                                            .few = kernel->from_surrogate,
+    struct mc_active_iteration iteration = {.cap = descent->cap,
+                                            .q = descent->q,
+                                            .F = descent->F,
+                                            .alpha = &descent->alpha,
+                                            .few = descent->from_surrogate,
                                             .monitor = monitor};
-    if (mc_active_iterate(kernel->active, &iteration, err) < 0) {
+    if (mc_active_iterate(descent->active, &iteration, err) < 0) {
         return -1;
     }
-    kernel->active_set_work += mc_kernel_active_set_work(kernel, (double)iteration.size);
+    descent->active_set_work += mc_kernel_active_set_work(descent, (double)iteration.size);
     progress->set = false;
     progress->active_set_next =
-        !iteration.too_many && iteration.gain > MIN_ACTIVE_SET_GAIN * fabs(kernel->dual);
+        !iteration.too_many && iteration.gain > MIN_ACTIVE_SET_GAIN * fabs(descent->dual);
     return 0;
 }
 
 /* Chooses a working set and sweeps over it. progress->n_set is 0 if no row would gain. */
-static int run_set(struct mc_kernel *kernel, double target_gap, const struct monitor *monitor,
-                   struct progress *progress, struct error *err) {
-    double absolute_gap = kernel->primal - kernel->dual;
-    progress->n_gaining = mc_kernel_list(kernel);
-    if (enlarge(kernel, progress->n_gaining, progress->n_set, absolute_gap / progress->gap_before,
+static int run_set(struct mc_kernel_descent *descent, double target_gap,
+                   const struct monitor *monitor, struct progress *progress, struct error *err) {
+    double absolute_gap = descent->primal - descent->dual;
+    progress->n_gaining = mc_kernel_list(descent);
+    if (enlarge(descent, progress->n_gaining, progress->n_set, absolute_gap / progress->gap_before,
                 err) < 0) {
         return -1;
     }
     progress->set = true;
     progress->gap_before = absolute_gap;
-    progress->dual_before = kernel->dual;
-    size_t max = progress->max_set < kernel->max_set ? progress->max_set : kernel->max_set;
-    progress->n_set = mc_kernel_choose(kernel, progress->n_gaining, max);
+    progress->dual_before = descent->dual;
+    size_t max = progress->max_set < descent->max_set ? progress->max_set : descent->max_set;
+    progress->n_set = mc_kernel_choose(descent, progress->n_gaining, max);
     progress->max_set = (size_t)(GROWTH * (double)max);
     if (progress->n_set == 0) {
         return 0;
     }
-    if ((kernel->exact && mc_alpha_copy(&kernel->before, &kernel->alpha, err) < 0) ||
-        mc_kernel_descend(kernel, progress->n_set, target_gap, monitor, &progress->end, err) < 0) {
+    if ((descent->exact && mc_alpha_copy(&descent->before, &descent->alpha, err) < 0) ||
+        mc_kernel_descend(descent, progress->n_set, target_gap, monitor, &progress->end, err) < 0) {
         return -1;
     }
     progress->active_set_next = progress->end == MC_SET_TO_ACTIVE_SET;
@@ -130,109 +130,110 @@ static int run_set(struct mc_kernel *kernel, double target_gap, const struct mon
 
 /* Evaluates the bounds at alpha. A working set that has lowered the dual, by the rounding of its
  * matrix in float, is undone. */
-static int evaluate(struct mc_kernel *kernel, const struct progress *progress, double epsilon,
-                    struct error *err) {
-    if (mc_kernel_refresh(kernel, epsilon, err) < 0) {
+static int evaluate(struct mc_kernel_descent *descent, const struct progress *progress,
+                    double epsilon, struct error *err) {
+    if (mc_kernel_refresh(descent, epsilon, err) < 0) {
         return -1;
     }
-    if (!progress->set || !kernel->exact ||
-        !(kernel->dual < progress->dual_before - MAX_DECREASE * fabs(progress->dual_before))) {
+    if (!progress->set || !descent->exact ||
+        !(descent->dual < progress->dual_before - MAX_DECREASE * fabs(progress->dual_before))) {
         return 0;
     }
-    return mc_alpha_copy(&kernel->alpha, &kernel->before, err) < 0 ||
-                   mc_kernel_refresh(kernel, epsilon, err) < 0
+    return mc_alpha_copy(&descent->alpha, &descent->before, err) < 0 ||
+                   mc_kernel_refresh(descent, epsilon, err) < 0
                ? -1
                : 0;
 }
 
 /* Updates the progress by the current bounds, and chooses the next iteration. False if the descent
  * has stalled. */
-static bool has_progress(const struct mc_kernel *kernel, struct progress *progress) {
+static bool has_progress(const struct mc_kernel_descent *descent, struct progress *progress) {
     double absolute_gap =
-        kernel->primal - kernel->dual; /* not the relative gap, which may stay near 1 for long */
+        descent->primal - descent->dual; /* not the relative gap, which may stay near 1 for long */
     progress->without_progress += !progress->set                   ? ACTIVE_SET_COUNT
                                   : progress->end == MC_SET_SOLVED ? SOLVED_COUNT
                                                                    : 1;
     double growth = expm1(log1p(MIN_RELATIVE_RISE) *
                           fmax(1, progress->without_progress / (double)SOLVED_COUNT));
     double rise = fmin(MIN_RISE * absolute_gap, growth * fabs(progress->max_dual));
-    bool risen = kernel->dual > progress->max_dual + rise &&
-                 (kernel->definite || progress->n_gaining > progress->n_set);
+    bool risen = descent->dual > progress->max_dual + rise &&
+                 (descent->definite || progress->n_gaining > progress->n_set);
     if (absolute_gap < progress->min_gap * (1 - MIN_FALL) || risen) {
         progress->min_gap = fmin(progress->min_gap, absolute_gap);
-        progress->max_dual = fmax(progress->max_dual, kernel->dual);
+        progress->max_dual = fmax(progress->max_dual, descent->dual);
         progress->without_progress = 0;
     }
     /* a set that is solved by its own estimate but gains nothing has reached the precision of
      * float */
     progress->active_set_next =
-        kernel->active_set &&
+        descent->active_set &&
         (progress->active_set_next ||
          (progress->set && progress->end == MC_SET_SOLVED && progress->without_progress));
     return progress->without_progress < PATIENCE * SOLVED_COUNT;
 }
 
 /* Whether the policy hands over to ADMM. */
-static bool is_slow(const struct mc_kernel *kernel, struct progress *progress, double target) {
-    double absolute_gap = kernel->primal - kernel->dual;
-    double work = kernel->work + kernel->active_set_work;
-    double need = mc_rate_needed(&progress->rate, work, absolute_gap, target * kernel->primal);
+static bool is_slow(const struct mc_kernel_descent *descent, struct progress *progress,
+                    double target) {
+    double absolute_gap = descent->primal - descent->dual;
+    double work = descent->work + descent->active_set_work;
+    double need = mc_rate_needed(&progress->rate, work, absolute_gap, target * descent->primal);
     mc_rate_update(&progress->rate, work, absolute_gap);
     const struct mc_descent_work used = {.all = work,
                                          .needed = need,
-                                         .active_set = kernel->active_set_work,
-                                         .fallback = kernel->fallback_work};
+                                         .active_set = descent->active_set_work,
+                                         .fallback = descent->fallback_work};
     return (progress->set && progress->end == MC_SET_TO_ADMM) || mc_policy_after_set(&used);
 }
 
 /* Iterates until the gap, by the scores F, is at most `target`, or a limit is reached, or it
  * stalls. */
-static int iterate(struct mc_kernel *kernel, double target, const struct monitor *monitor,
+static int iterate(struct mc_kernel_descent *descent, double target, const struct monitor *monitor,
                    struct mc_fit *fit, struct error *err) {
-    size_t first = kernel->n / FIRST_PART > FIRST_SET ? kernel->n / FIRST_PART : FIRST_SET;
+    size_t first = descent->n / FIRST_PART > FIRST_SET ? descent->n / FIRST_PART : FIRST_SET;
     struct progress progress = {.min_gap = INFINITY,
                                 .max_dual = -INFINITY,
                                 .gap_before = INFINITY,
                                 .rate = {.earlier = INFINITY},
                                 .end = MC_SET_SOLVED,
                                 .max_set = first,
-                                .active_set_next = kernel->from_surrogate && kernel->active_set};
+                                .active_set_next = descent->from_surrogate && descent->active_set};
     fit->reason = STOP_REACHED;
     for (;;) {
-        if (evaluate(kernel, &progress, target, err) < 0) {
+        if (evaluate(descent, &progress, target, err) < 0) {
             return -1;
         }
-        if (gap_reached(kernel->primal, kernel->dual, target)) {
+        if (gap_reached(descent->primal, descent->dual, target)) {
             return 0;
         }
         fit->iterations++;
-        fit->reason = monitor_check(monitor, fit->iterations, kernel->primal, kernel->dual);
+        fit->reason = monitor_check(monitor, fit->iterations, descent->primal, descent->dual);
         if (fit->reason) {
             return 0;
         }
-        if (!has_progress(kernel, &progress)) {
+        if (!has_progress(descent, &progress)) {
             break;
         }
         monitor_algorithm(monitor, progress.active_set_next ? ALGORITHM_ACTIVE_SET
                                                             : ALGORITHM_COORDINATE_DESCENT);
         if (progress.active_set_next
-                ? run_active_set(kernel, monitor, &progress, err) < 0
-                : run_set(kernel, target * kernel->primal, monitor, &progress, err) < 0) {
+                ? run_active_set(descent, monitor, &progress, err) < 0
+                : run_set(descent, target * descent->primal, monitor, &progress, err) < 0) {
             return -1;
         }
         if (progress.set && progress.n_set == 0) {
             break;
         }
-        kernel->slow = is_slow(kernel, &progress, target);
-        if (kernel->slow) {
+        descent->slow = is_slow(descent, &progress, target);
+        if (descent->slow) {
             fit->reason = STOP_WORKING_SET;
-            return evaluate(kernel, &progress, target, err);
+            return evaluate(descent, &progress, target, err);
         }
     }
-    kernel->slow = progress.n_gaining > kernel->max_set && isfinite(kernel->fallback_work);
-    fit->reason = progress.n_gaining > kernel->max_set ? STOP_WORKING_SET
-                  : kernel->exact                      ? STOP_ROUNDING
-                                                       : STOP_FLOAT_KERNEL;
+    descent->slow = progress.n_gaining > descent->max_set && isfinite(descent->fallback_work);
+    fit->reason = progress.n_gaining > descent->max_set ? STOP_WORKING_SET
+                  : descent->exact                      ? STOP_ROUNDING
+                                                        : STOP_FLOAT_KERNEL;
     return 0;
 }
 
@@ -240,125 +241,125 @@ static int iterate(struct mc_kernel *kernel, double target, const struct monitor
  * float ended the run, but the certified gap has halved, another run follows. */
 static int run(void *context, double epsilon, const struct monitor *monitor, struct mc_fit *fit,
                struct error *err) {
-    struct mc_kernel *kernel = context;
-    fit->iterations = kernel->iterations;
-    if (iterate(kernel, epsilon, monitor, fit, err) < 0 ||
-        mc_kernel_certify(kernel, fit, err) < 0) {
+    struct mc_kernel_descent *descent = context;
+    fit->iterations = descent->iterations;
+    if (iterate(descent, epsilon, monitor, fit, err) < 0 ||
+        mc_kernel_certify(descent, fit, err) < 0) {
         return -1;
     }
-    kernel->iterations = fit->iterations;
-    if (fit->reason == STOP_FLOAT_KERNEL && fit->certificate.gap <= kernel->best / 2) {
+    descent->iterations = fit->iterations;
+    if (fit->reason == STOP_FLOAT_KERNEL && fit->certificate.gap <= descent->best / 2) {
         fit->reason = STOP_REACHED;
     }
-    kernel->best = fmin(kernel->best, fit->certificate.gap);
+    descent->best = fmin(descent->best, fit->certificate.gap);
     return 0;
 }
 
 /* Scales alpha and F from the last cost to this one, and sets the caps. */
-static void set_cost(struct mc_kernel *kernel, double cost) {
-    double ratio = kernel->cost > 0 ? cost / kernel->cost : 1;
-    for (size_t c = 0; c < kernel->k; c++) {
-        kernel->cap[c] = cost * kernel->task->weight[c];
+static void set_cost(struct mc_kernel_descent *descent, double cost) {
+    double ratio = descent->cost > 0 ? cost / descent->cost : 1;
+    for (size_t c = 0; c < descent->k; c++) {
+        descent->cap[c] = cost * descent->task->weight[c];
     }
-    kernel->cost = cost;
-    for (size_t i = 0; ratio != 1 && i < kernel->n; i++) {
-        mc_alpha_scale(&kernel->alpha, i, ratio);
+    descent->cost = cost;
+    for (size_t i = 0; ratio != 1 && i < descent->n; i++) {
+        mc_alpha_scale(&descent->alpha, i, ratio);
     }
-    for (size_t j = 0; ratio != 1 && j < kernel->n * kernel->k; j++) {
-        kernel->F[j] *= ratio;
+    for (size_t j = 0; ratio != 1 && j < descent->n * descent->k; j++) {
+        descent->F[j] *= ratio;
     }
-    if (ratio != 1 && !kernel->task->shape.form->maximum) {
-        mc_alpha_clip(&kernel->alpha, kernel->task->y, kernel->cap);
+    if (ratio != 1 && !descent->task->shape.form->maximum) {
+        mc_alpha_clip(&descent->alpha, descent->task->y, descent->cap);
     }
-    mc_kernel_coefficients(kernel); /* F = K B up to rounding */
+    mc_kernel_coefficients(descent); /* F = K B up to rounding */
 }
 
-int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
+int mc_kernel_solve(struct mc_kernel_descent *descent, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     *fit = (struct mc_fit){0};
-    set_cost(kernel, goal->cost);
-    kernel->epsilon = goal->epsilon;
-    kernel->work = kernel->active_set_work = 0;
-    kernel->iterations = 0;
-    kernel->best = INFINITY;
-    kernel->slow = false;
-    kernel->active_set = goal->active_set;
-    kernel->fallback_work = goal->fallback_work;
-    size_t m = kernel->n < MAX_SET ? kernel->n : MAX_SET;
-    int status = divide_memory(kernel, m, err) < 0
+    set_cost(descent, goal->cost);
+    descent->epsilon = goal->epsilon;
+    descent->work = descent->active_set_work = 0;
+    descent->iterations = 0;
+    descent->best = INFINITY;
+    descent->slow = false;
+    descent->active_set = goal->active_set;
+    descent->fallback_work = goal->fallback_work;
+    size_t m = descent->n < MAX_SET ? descent->n : MAX_SET;
+    int status = divide_memory(descent, m, err) < 0
                      ? -1
-                     : mc_fit_tighten(run, kernel, goal, monitor, fit, err);
+                     : mc_fit_tighten(run, descent, goal, monitor, fit, err);
     if (fit->reason == STOP_OUTER_ITERATIONS) { /* rounding undid the progress of each run */
-        fit->reason = kernel->exact ? STOP_STALLED : STOP_FLOAT_KERNEL;
+        fit->reason = descent->exact ? STOP_STALLED : STOP_FLOAT_KERNEL;
     }
-    free(kernel->K);
-    kernel->K = NULL;
+    free(descent->K);
+    descent->K = NULL;
     return status;
 }
 
 /* scores (2, n, k) = the exact scores of the coefficients `weights`, then those of B, which F gets
  * too; in one product. */
-static int score_both(struct mc_kernel *kernel, const double *weights, double *scores,
+static int score_both(struct mc_kernel_descent *descent, const double *weights, double *scores,
                       struct error *err) {
-    size_t n = kernel->n, k = kernel->k, row = k * sizeof *scores;
+    size_t n = descent->n, k = descent->k, row = k * sizeof *scores;
     double *b = memory_array(4 * n, row, "scores", err), *s = b ? b + 2 * n * k : NULL;
     for (size_t i = 0; b && i < n; i++) {
         memcpy(b + 2 * i * k, weights + i * k, row);
-        memcpy(b + (2 * i + 1) * k, kernel->B + i * k, row);
+        memcpy(b + (2 * i + 1) * k, descent->B + i * k, row);
     }
-    int status = b ? kernel->map.exact(&kernel->map, b, 2 * k, s, err) : -1;
+    int status = b ? descent->map.exact(&descent->map, b, 2 * k, s, err) : -1;
     for (size_t i = 0; status == 0 && i < n; i++) {
         memcpy(scores + i * k, s + 2 * i * k, row);
         memcpy(scores + (n + i) * k, s + (2 * i + 1) * k, row);
     }
     if (status == 0) {
-        memcpy(kernel->F, scores + n * k, n * row);
+        memcpy(descent->F, scores + n * k, n * row);
     }
     free(b);
     return status;
 }
 
-int mc_kernel_set_solution(struct mc_kernel *kernel, const struct mc_goal *goal,
+int mc_kernel_set_solution(struct mc_kernel_descent *descent, const struct mc_goal *goal,
                            const double *weights, const struct mc_alpha *alpha, struct mc_fit *fit,
                            struct error *err) {
     *fit = (struct mc_fit){0};
-    set_cost(kernel, goal->cost);
-    kernel->epsilon = goal->epsilon;
-    kernel->slow = false;
-    if (mc_alpha_copy(&kernel->alpha, alpha, err) < 0) {
+    set_cost(descent, goal->cost);
+    descent->epsilon = goal->epsilon;
+    descent->slow = false;
+    if (mc_alpha_copy(&descent->alpha, alpha, err) < 0) {
         return -1;
     }
-    mc_kernel_coefficients(kernel);
-    double *scores = memory_array(2 * kernel->n, kernel->k * sizeof *scores, "scores", err);
-    int status = !scores || score_both(kernel, weights, scores, err) < 0 ||
-                         mc_kernel_certify_point(kernel, weights, scores, INFINITY, fit, err) < 0
+    mc_kernel_coefficients(descent);
+    double *scores = memory_array(2 * descent->n, descent->k * sizeof *scores, "scores", err);
+    int status = !scores || score_both(descent, weights, scores, err) < 0 ||
+                         mc_kernel_certify_point(descent, weights, scores, INFINITY, fit, err) < 0
                      ? -1
                      : 0;
     free(scores);
     return status;
 }
 
-bool mc_kernel_is_slow(const struct mc_kernel *kernel) {
-    return kernel->slow;
+bool mc_kernel_is_slow(const struct mc_kernel_descent *descent) {
+    return descent->slow;
 }
 
 /* ---- creation ---- */
 
-static int allocate(struct mc_kernel *kernel, struct error *err) {
-    size_t n = kernel->n, k = kernel->k;
-    kernel->cap = memory_zeros(k, sizeof(double), "costs", err);
-    kernel->q = memory_array(n, sizeof(double), "norms", err);
-    kernel->F = memory_zeros(n, k * sizeof(double), "scores", err);
-    kernel->B = memory_zeros(n, k * sizeof(double), "coefficients", err);
-    kernel->candidate = memory_array(n, sizeof *kernel->candidate, "gains", err);
-    kernel->set = memory_array(n, sizeof *kernel->set, "a working set", err);
-    kernel->updated = memory_zeros(n, sizeof *kernel->updated, "scores", err);
-    if (!kernel->cap || !kernel->q || !kernel->F || !kernel->B || !kernel->candidate ||
-        !kernel->set || !kernel->updated || mc_kernel_steps_create(kernel, err) < 0 ||
-        mc_alpha_create(&kernel->alpha, n, k, err) < 0) {
+static int allocate(struct mc_kernel_descent *descent, struct error *err) {
+    size_t n = descent->n, k = descent->k;
+    descent->cap = memory_zeros(k, sizeof(double), "costs", err);
+    descent->q = memory_array(n, sizeof(double), "norms", err);
+    descent->F = memory_zeros(n, k * sizeof(double), "scores", err);
+    descent->B = memory_zeros(n, k * sizeof(double), "coefficients", err);
+    descent->candidate = memory_array(n, sizeof *descent->candidate, "gains", err);
+    descent->set = memory_array(n, sizeof *descent->set, "a working set", err);
+    descent->updated = memory_zeros(n, sizeof *descent->updated, "scores", err);
+    if (!descent->cap || !descent->q || !descent->F || !descent->B || !descent->candidate ||
+        !descent->set || !descent->updated || mc_kernel_steps_create(descent, err) < 0 ||
+        mc_alpha_create(&descent->alpha, n, k, err) < 0) {
         return -1;
     }
-    return kernel->exact ? mc_alpha_create(&kernel->before, n, k, err) : 0;
+    return descent->exact ? mc_alpha_create(&descent->before, n, k, err) : 0;
 }
 
 /* By BLAS an entry of K costs one multiplication for each feature to compute, and one for each
@@ -369,8 +370,9 @@ static bool is_uncached(const struct mc_task *task) {
            problem->data->n_features <= task->shape.k;
 }
 
-int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, struct error *err) {
-    struct mc_kernel *made = memory_zeros(1, sizeof *made, "a solver", err);
+int mc_kernel_create(struct mc_kernel_descent **descent, const struct mc_task *task,
+                     struct error *err) {
+    struct mc_kernel_descent *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
     }
@@ -392,26 +394,26 @@ int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, stru
     for (size_t i = 0; i < made->n; i++) {
         made->q[i] += task->bias * task->bias;
     }
-    *kernel = made;
+    *descent = made;
     return 0;
 }
 
-void mc_kernel_free(struct mc_kernel *kernel) {
-    if (!kernel) {
+void mc_kernel_free(struct mc_kernel_descent *descent) {
+    if (!descent) {
         return;
     }
-    score_map_free(&kernel->map);
-    column_cache_free(kernel->columns);
-    mc_alpha_free(&kernel->alpha);
-    mc_alpha_free(&kernel->before);
-    mc_active_free(kernel->active);
-    mc_kernel_steps_free(kernel);
-    free(kernel->cap);
-    free(kernel->q);
-    free(kernel->F);
-    free(kernel->B);
-    free(kernel->updated);
-    free(kernel->candidate);
-    free(kernel->set);
-    free(kernel);
+    score_map_free(&descent->map);
+    column_cache_free(descent->columns);
+    mc_alpha_free(&descent->alpha);
+    mc_alpha_free(&descent->before);
+    mc_active_free(descent->active);
+    mc_kernel_steps_free(descent);
+    free(descent->cap);
+    free(descent->q);
+    free(descent->F);
+    free(descent->B);
+    free(descent->updated);
+    free(descent->candidate);
+    free(descent->set);
+    free(descent);
 }

@@ -17,42 +17,43 @@
 #include "families/mc/solver/task.h"
 #include "fit/monitor.h"
 
-struct mc_kernel;
+struct mc_kernel_descent;
 
 /* A solver at alpha = 0. Borrows task. */
-int mc_kernel_create(struct mc_kernel **kernel, const struct mc_task *task, struct error *err);
-void mc_kernel_free(struct mc_kernel *kernel);
+int mc_kernel_create(struct mc_kernel_descent **descent, const struct mc_task *task,
+                     struct error *err);
+void mc_kernel_free(struct mc_kernel_descent *descent);
 
 /* Whether the last run stopped because ADMM would be faster. */
-bool mc_kernel_is_slow(const struct mc_kernel *kernel);
+bool mc_kernel_is_slow(const struct mc_kernel_descent *descent);
 
 /* Solves the low-rank surrogate by ADMM, then runs mc_kernel_solve from there, with active-set
  * iterations first. Afterwards mc_kernel_is_slow says whether ADMM would be faster. The caller
  * calls mc_fit_free. */
-int mc_kernel_surrogate(struct mc_kernel *kernel, const struct mc_goal *goal,
+int mc_kernel_surrogate(struct mc_kernel_descent *descent, const struct mc_goal *goal,
                         const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
 /* Solves by ADMM, warm-started from the last solution, which must be of the same cost. The caller
  * calls mc_fit_free. */
-int mc_kernel_admm(struct mc_kernel *kernel, const struct mc_goal *goal,
+int mc_kernel_admm(struct mc_kernel_descent *descent, const struct mc_goal *goal,
                    const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
 /* Work of ADMM (fit/work.h); INFINITY if it needs too much memory, or if the kernel is not positive
  * semidefinite. */
-double mc_kernel_admm_work(const struct mc_kernel *kernel);
+double mc_kernel_admm_work(const struct mc_kernel_descent *descent);
 
 /* Work of the surrogate and the active-set iterations after it; INFINITY as above. */
-double mc_kernel_surrogate_work(const struct mc_kernel *kernel);
+double mc_kernel_surrogate_work(const struct mc_kernel_descent *descent);
 
 /* Solves, warm-started from the last solution. Stops early if ADMM would be faster
  * (mc_kernel_is_slow). The caller calls mc_fit_free. */
-int mc_kernel_solve(struct mc_kernel *kernel, const struct mc_goal *goal,
+int mc_kernel_solve(struct mc_kernel_descent *descent, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
 /* Sets the last solution to alpha (n rows), which is feasible at the cost, and certifies it with
  * the coefficients `weights` (n, k) as primal point. For tasks without a constant feature. The
  * caller calls mc_fit_free. */
-int mc_kernel_set_solution(struct mc_kernel *kernel, const struct mc_goal *goal,
+int mc_kernel_set_solution(struct mc_kernel_descent *descent, const struct mc_goal *goal,
                            const double *weights, const struct mc_alpha *alpha, struct mc_fit *fit,
                            struct error *err);
 

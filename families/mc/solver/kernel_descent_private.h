@@ -18,7 +18,8 @@ struct candidate {
     bool chosen; /* in the working set */
 };
 
-struct mc_kernel {
+/* The state of the solver (kernel_descent.h). */
+struct mc_kernel_descent {
     const struct mc_task *task;
     struct score_map map;
     /* K is stored in double and as a whole, so F is exact up to double rounding: a working set in
@@ -59,22 +60,22 @@ struct mc_kernel {
 /* ---- working sets (kernel_working_set.c) ---- */
 
 /* Allocates the arrays for steps. The caller calls mc_kernel_steps_free, also after a failure. */
-int mc_kernel_steps_create(struct mc_kernel *kernel, struct error *err);
-void mc_kernel_steps_free(struct mc_kernel *kernel);
+int mc_kernel_steps_create(struct mc_kernel_descent *descent, struct error *err);
+void mc_kernel_steps_free(struct mc_kernel_descent *descent);
 
-/* Fills kernel->candidate, sorted by decreasing gain, with the rows whose step would gain and those
- * with a free alpha. Returns their number. */
-size_t mc_kernel_list(struct mc_kernel *kernel);
+/* Fills descent->candidate, sorted by decreasing gain, with the rows whose step would gain and
+ * those with a free alpha. Returns their number. */
+size_t mc_kernel_list(struct mc_kernel_descent *descent);
 
-/* Fills set with up to `max` of the n rows in kernel->candidate, and returns their number. Up to
+/* Fills set with up to `max` of the n rows in descent->candidate, and returns their number. Up to
  * half are rows with a free alpha, whatever their gain: without them the steps of the others
  * overshoot. */
-size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t max);
+size_t mc_kernel_choose(struct mc_kernel_descent *descent, size_t n, size_t max);
 
-/* The exact step of a row of class y with K_ii = square: kernel->row (k), its alpha, at the scores
- * kernel->s. kernel->u (k) = the change of its coefficients. Returns the gain, 0 if alpha does not
- * change. */
-double mc_kernel_step(struct mc_kernel *kernel, size_t y, double square);
+/* The exact step of a row of class y with K_ii = square: descent->row (k), its alpha, at the scores
+ * descent->s. descent->u (k) = the change of its coefficients. Returns the gain, 0 if alpha does
+ * not change. */
+double mc_kernel_step(struct mc_kernel_descent *descent, size_t y, double square);
 
 /* Stride of the matrix of m rows: an odd multiple of ADD_ROWS_FLOATS, because rows whose distance
  * is a power of 2 would share cache sets. */
@@ -92,32 +93,33 @@ enum mc_kernel_end {
  * active-set iterations or ADMM. target_gap: the target of primal - dual of the whole problem. If
  * columns are recomputed for each product, F gets the sums in float of the set at its rows, which
  * are then `updated`: this saves most of the next product. */
-int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double target_gap,
+int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target_gap,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
 
 /* Work of an active-set iteration with `size` free variables; INFINITY if these are too many. */
-double mc_kernel_active_set_work(const struct mc_kernel *kernel, double size);
+double mc_kernel_active_set_work(const struct mc_kernel_descent *descent, double size);
 
 /* ---- bounds (kernel_bounds.c) ---- */
 
 /* Sets primal and scale from F, squared_norm and the dual, by rescaling (rescaling.h) until the gap
  * is epsilon. */
-void mc_kernel_primal(struct mc_kernel *kernel, double epsilon);
+void mc_kernel_primal(struct mc_kernel_descent *descent, double epsilon);
 
 /* Certifies alpha, with the coefficients `primal` (n, k), or a multiple near 1 of them, as primal
  * point. scores (2, n, k): exact scores of both points, without the constant feature's; NULL: they
  * are computed. own: the primal that the solver found, with scores in double. */
-int mc_kernel_certify_point(struct mc_kernel *kernel, const double *primal, const double *scores,
-                            double own, struct mc_fit *fit, struct error *err);
+int mc_kernel_certify_point(struct mc_kernel_descent *descent, const double *primal,
+                            const double *scores, double own, struct mc_fit *fit,
+                            struct error *err);
 
 /* B = the coefficients of alpha; scales rows of alpha down to their cost if rounding exceeds it. */
-void mc_kernel_coefficients(struct mc_kernel *kernel);
+void mc_kernel_coefficients(struct mc_kernel_descent *descent);
 
 /* Updates B and F = K B to alpha, and evaluates the bounds; the primal is rescaled until its gap is
  * epsilon. */
-int mc_kernel_refresh(struct mc_kernel *kernel, double epsilon, struct error *err);
+int mc_kernel_refresh(struct mc_kernel_descent *descent, double epsilon, struct error *err);
 
 /* Certifies alpha, with scale times its coefficients as primal point. F becomes exact. */
-int mc_kernel_certify(struct mc_kernel *kernel, struct mc_fit *fit, struct error *err);
+int mc_kernel_certify(struct mc_kernel_descent *descent, struct mc_fit *fit, struct error *err);
 
 #endif

@@ -29,31 +29,31 @@ static const double MAX_DECREASE = 0.1;
 /* Multiplications of all active-set iterations, over the cube of the maximal free variables. */
 static const double ACTIVE_SET_WORK = 1;
 
-static struct low_rank_goal goal_of(const struct mc_kernel *kernel) {
-    size_t max = kernel->n / ROWS_PER_COLUMN;
+static struct low_rank_goal goal_of(const struct mc_kernel_descent *descent) {
+    size_t max = descent->n / ROWS_PER_COLUMN;
     return (struct low_rank_goal){.max_rank = max < MAX_COLUMNS ? max : MAX_COLUMNS,
                                   .residual = TARGET_RESIDUAL,
-                                  .k = kernel->k,
-                                  .seed = kernel->task->seed};
+                                  .k = descent->k,
+                                  .seed = descent->task->seed};
 }
 
-double mc_kernel_surrogate_work(const struct mc_kernel *kernel) {
-    struct low_rank_goal goal = goal_of(kernel);
-    size_t bytes = kernel->task->problem->cache_bytes;
-    double n = (double)kernel->n, k = (double)kernel->k, max = (double)goal.max_rank;
+double mc_kernel_surrogate_work(const struct mc_kernel_descent *descent) {
+    struct low_rank_goal goal = goal_of(descent);
+    size_t bytes = descent->task->problem->cache_bytes;
+    double n = (double)descent->n, k = (double)descent->k, max = (double)goal.max_rank;
     double max_free = MC_ACTIVE_MAX;
-    bool fits = admm_fits(kernel->n, kernel->k, &goal, bytes);
+    bool fits = admm_fits(descent->n, descent->k, &goal, bytes);
     double work = n * max * (max + 2 * TYPICAL_ITERATIONS * k) +
                   ACTIVE_SET_WORK * max_free * max_free * max_free;
-    return kernel->definite && fits ? work_blas3(work) : INFINITY;
+    return descent->definite && fits ? work_blas3(work) : INFINITY;
 }
 
 /* Computes the surrogate of K, without the constant feature. */
 static int fill_surrogate(struct mc_admm *admm, struct error *err) {
-    const struct mc_task *task = admm->kernel->task;
+    const struct mc_task *task = admm->descent->task;
     double *diagonal = memory_array(admm->n, sizeof *diagonal, "a diagonal", err);
     for (size_t i = 0; diagonal && i < admm->n; i++) {
-        diagonal[i] = fmax(0, admm->kernel->q[i] - task->bias * task->bias);
+        diagonal[i] = fmax(0, admm->descent->q[i] - task->bias * task->bias);
     }
     int status = diagonal ? admm_fill_surrogate(&admm->method, task->problem->gram,
                                                 task->problem->rows, diagonal, err)
@@ -64,7 +64,7 @@ static int fill_surrogate(struct mc_admm *admm, struct error *err) {
 
 /* Iterates until the number of free variables hardly changes. */
 static int iterate(struct mc_admm *admm, const struct monitor *monitor, uint64_t *evaluations) {
-    const struct mc_kernel *kernel = admm->kernel;
+    const struct mc_kernel_descent *descent = admm->descent;
     double n_free[MAX_EVALUATIONS + 1] = {0};
     for (*evaluations = 0; *evaluations < MAX_EVALUATIONS;) {
         for (int t = 0; t < EVALUATION_INTERVAL && !monitor_past_deadline(monitor); t++) {
@@ -74,7 +74,7 @@ static int iterate(struct mc_admm *admm, const struct monitor *monitor, uint64_t
         }
         ++*evaluations;
         n_free[*evaluations] = mc_admm_count_free(admm);
-        if (monitor_check(monitor, *evaluations, kernel->primal, kernel->dual) ||
+        if (monitor_check(monitor, *evaluations, descent->primal, descent->dual) ||
             (*evaluations >= MIN_EVALUATIONS && n_free[*evaluations] <= MC_ACTIVE_MAX &&
              n_free[*evaluations] >=
                  (1 - MAX_DECREASE) * n_free[*evaluations - COMPARED_EVALUATIONS])) {
@@ -84,25 +84,25 @@ static int iterate(struct mc_admm *admm, const struct monitor *monitor, uint64_t
     return 0;
 }
 
-int mc_kernel_surrogate(struct mc_kernel *kernel, const struct mc_goal *goal,
+int mc_kernel_surrogate(struct mc_kernel_descent *descent, const struct mc_goal *goal,
                         const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    struct low_rank_goal low = goal_of(kernel);
+    struct low_rank_goal low = goal_of(descent);
     struct mc_admm admm;
     uint64_t evaluations = 0;
     *fit = (struct mc_fit){0};
     int status =
-        mc_admm_create(&admm, kernel, &low, err) < 0 || fill_surrogate(&admm, err) < 0 ? -1 : 0;
+        mc_admm_create(&admm, descent, &low, err) < 0 || fill_surrogate(&admm, err) < 0 ? -1 : 0;
     if (status == 0 && low_rank_remaining_trace(&admm.method.low) <= MAX_RESIDUAL &&
         mc_admm_start(&admm) == 0 && iterate(&admm, monitor, &evaluations) == 0) {
-        kernel->from_surrogate = true;
-        status = mc_admm_get_alpha(&admm, &kernel->alpha, err) < 0
+        descent->from_surrogate = true;
+        status = mc_admm_get_alpha(&admm, &descent->alpha, err) < 0
                      ? -1
-                     : mc_kernel_refresh(kernel, goal->epsilon, err);
+                     : mc_kernel_refresh(descent, goal->epsilon, err);
     }
     mc_admm_free(&admm);
     if (status == 0) {
-        status = mc_kernel_solve(kernel, goal, monitor, fit, err);
-        kernel->from_surrogate = false;
+        status = mc_kernel_solve(descent, goal, monitor, fit, err);
+        descent->from_surrogate = false;
     }
     fit->iterations += evaluations;
     return status;

@@ -47,34 +47,34 @@ static const float MIN_PREFERENCE = 0.05F, RATE = 0.2F;
 
 /* ---- steps ---- */
 
-int mc_kernel_steps_create(struct mc_kernel *kernel, struct error *err) {
-    kernel->blocks = memory_array(1, sizeof *kernel->blocks, "a block", err);
-    if (!kernel->blocks) {
+int mc_kernel_steps_create(struct mc_kernel_descent *descent, struct error *err) {
+    descent->blocks = memory_array(1, sizeof *descent->blocks, "a block", err);
+    if (!descent->blocks) {
         return -1;
     }
-    *kernel->blocks = double_blocks_of(&kernel->task->shape);
-    size_t width = kernel->blocks->width;
-    kernel->blocks->v = memory_zeros(width, sizeof(double), "a block", err);
-    kernel->s = memory_zeros(width, sizeof(double), "a block", err);
-    kernel->row = memory_zeros(width, sizeof(double), "a block", err);
-    kernel->u = memory_zeros(width, sizeof(double), "a block", err);
-    return kernel->blocks->v && kernel->s && kernel->row && kernel->u ? 0 : -1;
+    *descent->blocks = double_blocks_of(&descent->task->shape);
+    size_t width = descent->blocks->width;
+    descent->blocks->v = memory_zeros(width, sizeof(double), "a block", err);
+    descent->s = memory_zeros(width, sizeof(double), "a block", err);
+    descent->row = memory_zeros(width, sizeof(double), "a block", err);
+    descent->u = memory_zeros(width, sizeof(double), "a block", err);
+    return descent->blocks->v && descent->s && descent->row && descent->u ? 0 : -1;
 }
 
-void mc_kernel_steps_free(struct mc_kernel *kernel) {
-    if (kernel->blocks) {
-        free(kernel->blocks->v);
+void mc_kernel_steps_free(struct mc_kernel_descent *descent) {
+    if (descent->blocks) {
+        free(descent->blocks->v);
     }
-    free(kernel->blocks);
-    free(kernel->s);
-    free(kernel->row);
-    free(kernel->u);
+    free(descent->blocks);
+    free(descent->s);
+    free(descent->row);
+    free(descent->u);
 }
 
-DISPATCH double mc_kernel_step(struct mc_kernel *kernel, size_t y, double square) {
-    double margin = kernel->task->shape.margin;
-    return double_step(kernel->blocks, y, kernel->cap[y], margin * margin * square, kernel->s,
-                       kernel->row, kernel->u);
+DISPATCH double mc_kernel_step(struct mc_kernel_descent *descent, size_t y, double square) {
+    double margin = descent->task->shape.margin;
+    return double_step(descent->blocks, y, descent->cap[y], margin * margin * square, descent->s,
+                       descent->row, descent->u);
 }
 
 /* ---- the choice ---- */
@@ -94,44 +94,44 @@ static int compare_rows(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-size_t mc_kernel_list(struct mc_kernel *kernel) {
-    const struct mc_task *task = kernel->task;
-    size_t k = kernel->k, n = 0;
-    for (size_t i = 0; i < kernel->n; i++) {
+size_t mc_kernel_list(struct mc_kernel_descent *descent) {
+    const struct mc_task *task = descent->task;
+    size_t k = descent->k, n = 0;
+    for (size_t i = 0; i < descent->n; i++) {
         size_t y = task->y[i];
-        if (!(kernel->q[i] > 0)) {
+        if (!(descent->q[i] > 0)) {
             continue;
         }
-        memcpy(kernel->s, kernel->F + i * k, k * sizeof *kernel->s);
-        mc_alpha_load(&kernel->alpha, i, kernel->row);
+        memcpy(descent->s, descent->F + i * k, k * sizeof *descent->s);
+        mc_alpha_load(&descent->alpha, i, descent->row);
         bool free = false;
         for (size_t c = 0; c < k; c++) {
-            free = free || (kernel->row[c] > 0 && kernel->row[c] < kernel->cap[y]);
+            free = free || (descent->row[c] > 0 && descent->row[c] < descent->cap[y]);
         }
-        double gain = mc_kernel_step(kernel, y, kernel->q[i]);
+        double gain = mc_kernel_step(descent, y, descent->q[i]);
         if (gain > 0 || free) {
-            kernel->candidate[n++] =
+            descent->candidate[n++] =
                 (struct candidate){.gain = fmax(gain, 0), .row = (uint32_t)i, .free = free};
         }
     }
-    qsort(kernel->candidate, n, sizeof *kernel->candidate, compare_gains);
+    qsort(descent->candidate, n, sizeof *descent->candidate, compare_gains);
     return n;
 }
 
-size_t mc_kernel_choose(struct mc_kernel *kernel, size_t n, size_t max) {
+size_t mc_kernel_choose(struct mc_kernel_descent *descent, size_t n, size_t max) {
     size_t m = 0;
     for (int pass = 0; pass < 3; pass++) { /* free; at a bound; free again */
         bool inside = pass != 1;
         size_t limit = pass == 0 ? max / 2 : max;
         for (size_t i = 0; i < n && m < limit; i++) {
-            struct candidate *candidate = &kernel->candidate[i];
+            struct candidate *candidate = &descent->candidate[i];
             if (!candidate->chosen && candidate->free == inside) {
                 candidate->chosen = true;
-                kernel->set[m++] = candidate->row;
+                descent->set[m++] = candidate->row;
             }
         }
     }
-    qsort(kernel->set, m, sizeof *kernel->set, compare_rows);
+    qsort(descent->set, m, sizeof *descent->set, compare_rows);
     return m;
 }
 
@@ -154,7 +154,7 @@ struct delayed {
 
 /* The inner problem of a working set. */
 struct inner {
-    struct mc_kernel *kernel;
+    struct mc_kernel_descent *descent;
     size_t m, stride;
     double sum;  /* of the set's alpha at the start */
     double gain; /* increase of the dual since the start */
@@ -174,15 +174,15 @@ static void inner_free(struct inner *inner) {
     mc_sampling_free(&inner->sampling);
 }
 
-static int inner_create(struct inner *inner, struct mc_kernel *kernel, size_t m,
+static int inner_create(struct inner *inner, struct mc_kernel_descent *descent, size_t m,
                         struct error *err) {
-    size_t k = kernel->k;
-    float square = (float)(kernel->task->bias * kernel->task->bias);
+    size_t k = descent->k;
+    float square = (float)(descent->task->bias * descent->task->bias);
     struct delayed *delayed = &inner->delayed;
-    *inner =
-        (struct inner){.kernel = kernel, .m = m, .stride = mc_kernel_set_stride(m), .K = kernel->K};
+    *inner = (struct inner){
+        .descent = descent, .m = m, .stride = mc_kernel_set_stride(m), .K = descent->K};
     for (size_t a = 0; a < m; a++) {
-        inner->sum += mc_alpha_sum(&kernel->alpha, kernel->set[a]);
+        inner->sum += mc_alpha_sum(&descent->alpha, descent->set[a]);
     }
     size_t tiles = (m + TILE - 1) / TILE;
     inner->change = memory_zeros(tiles, TILE * k * sizeof *inner->change, "a working set", err);
@@ -190,9 +190,9 @@ static int inner_create(struct inner *inner, struct mc_kernel *kernel, size_t m,
     delayed->by_class = memory_array(k, DELAY * sizeof *delayed->by_class, "a working set", err);
     delayed->begin = memory_array(k + 1, sizeof *delayed->begin, "a working set", err);
     if (!inner->change || !delayed->change || !delayed->by_class || !delayed->begin ||
-        mc_sampling_create(&inner->sampling, m, MIN_PREFERENCE, RATE, kernel->task->seed, err) <
+        mc_sampling_create(&inner->sampling, m, MIN_PREFERENCE, RATE, descent->task->seed, err) <
             0 ||
-        column_cache_square(kernel->columns, kernel->set, m, inner->K, inner->stride, err) < 0) {
+        column_cache_square(descent->columns, descent->set, m, inner->K, inner->stride, err) < 0) {
         return -1;
     }
     for (size_t a = 0; a < m; a++) {
@@ -205,33 +205,33 @@ static int inner_create(struct inner *inner, struct mc_kernel *kernel, size_t m,
     return 0;
 }
 
-/* kernel->s = the scores of row a of the set. */
+/* descent->s = the scores of row a of the set. */
 static void inner_scores(const struct inner *inner, size_t a) {
-    struct mc_kernel *kernel = inner->kernel;
+    struct mc_kernel_descent *descent = inner->descent;
     const struct delayed *delayed = &inner->delayed;
-    const double *before = kernel->F + kernel->set[a] * kernel->k;
-    const float *change = inner->change + a / TILE * TILE * kernel->k + a % TILE;
-    for (size_t c = 0; c < kernel->k; c++) {
-        kernel->s[c] = before[c] + (double)change[c * TILE];
+    const double *before = descent->F + descent->set[a] * descent->k;
+    const float *change = inner->change + a / TILE * TILE * descent->k + a % TILE;
+    for (size_t c = 0; c < descent->k; c++) {
+        descent->s[c] = before[c] + (double)change[c * TILE];
     }
     for (size_t t = 0; t < delayed->n; t++) {
         double value = (double)inner->K[a * inner->stride + delayed->row[t]]; /* K is symmetric */
         for (size_t e = delayed->start[t]; e < delayed->start[t + 1]; e++) {
-            kernel->s[delayed->change[e].class] += value * (double)delayed->change[e].amount;
+            descent->s[delayed->change[e].class] += value * (double)delayed->change[e].amount;
         }
     }
 }
 
 /* Prefetches what inner_scores reads for row a, which is scattered over the memory. */
 static void inner_prefetch(const struct inner *inner, size_t a) {
-    const struct mc_kernel *kernel = inner->kernel;
+    const struct mc_kernel_descent *descent = inner->descent;
     const struct delayed *delayed = &inner->delayed;
-    const double *before = kernel->F + kernel->set[a] * kernel->k;
-    const float *change = inner->change + a / TILE * TILE * kernel->k + a % TILE;
-    for (size_t c = 0; c < kernel->k; c++) {
+    const double *before = descent->F + descent->set[a] * descent->k;
+    const float *change = inner->change + a / TILE * TILE * descent->k + a % TILE;
+    for (size_t c = 0; c < descent->k; c++) {
         __builtin_prefetch(change + c * TILE);
     }
-    for (size_t c = 0; c < kernel->k; c += LINE / sizeof *before) {
+    for (size_t c = 0; c < descent->k; c += LINE / sizeof *before) {
         __builtin_prefetch(before + c);
     }
     for (size_t t = 0; t < delayed->n; t++) {
@@ -271,7 +271,7 @@ static inline void prefetch(const float *row, size_t n) {
  * prefetched; all at once would be more requests than the processor holds. */
 DISPATCH static void inner_apply(struct inner *inner) {
     struct delayed *delayed = &inner->delayed;
-    size_t m = inner->m, k = inner->kernel->k;
+    size_t m = inner->m, k = inner->descent->k;
     const float *row[DELAY];
     if (delayed->n == 0) {
         return;
@@ -303,7 +303,7 @@ static void inner_delay(struct inner *inner, size_t a, const double *u) {
     size_t n = delayed->n > 0 ? delayed->start[delayed->n] : 0;
     delayed->row[delayed->n] = a;
     delayed->start[delayed->n] = n;
-    for (size_t c = 0; c < inner->kernel->k; c++) {
+    for (size_t c = 0; c < inner->descent->k; c++) {
         if (u[c] != 0) {
             delayed->change[n++] = (struct delayed_change){(uint32_t)c, (float)u[c]};
             inner->work += (double)inner->m;
@@ -318,16 +318,16 @@ static void inner_delay(struct inner *inner, size_t a, const double *u) {
 /* The losses of the set's rows at theta times their scores, for mc_line. */
 static double inner_losses(void *context, double theta, double *slope) {
     const struct inner *inner = context;
-    struct mc_kernel *kernel = inner->kernel;
-    const struct mc_task *task = kernel->task;
+    struct mc_kernel_descent *descent = inner->descent;
+    const struct mc_task *task = descent->task;
     double loss = 0;
     *slope = 0;
     for (size_t a = 0; a < inner->m; a++) {
-        size_t y = task->y[kernel->set[a]];
+        size_t y = task->y[descent->set[a]];
         double along;
         inner_scores(inner, a);
-        loss += kernel->cap[y] * mc_loss_along(&task->shape, y, kernel->s, theta, &along);
-        *slope += kernel->cap[y] * along;
+        loss += descent->cap[y] * mc_loss_along(&task->shape, y, descent->s, theta, &along);
+        *slope += descent->cap[y] * along;
     }
     return loss;
 }
@@ -336,26 +336,26 @@ static double inner_losses(void *context, double theta, double *slope) {
  * it, N_S = sum over S of u's (u a row's coefficients, s its scores), it is
  *   N / 2 (1 - theta)^2 + theta N_S + sum over S of (C L(theta s) - sum alpha). */
 static double inner_gap(struct inner *inner, double target) {
-    struct mc_kernel *kernel = inner->kernel;
-    const struct mc_task *task = kernel->task;
-    size_t k = kernel->k;
+    struct mc_kernel_descent *descent = inner->descent;
+    const struct mc_task *task = descent->task;
+    size_t k = descent->k;
     double sum = 0, set_norm = 0;
     for (size_t a = 0; a < inner->m; a++) {
-        size_t i = kernel->set[a];
+        size_t i = descent->set[a];
         double mean = 0;
         inner_scores(inner, a);
-        mc_alpha_load(&kernel->alpha, i, kernel->row);
-        mc_coefficients(&task->shape, task->y[i], kernel->row, kernel->u);
+        mc_alpha_load(&descent->alpha, i, descent->row);
+        mc_coefficients(&task->shape, task->y[i], descent->row, descent->u);
         for (size_t c = 0; task->shape.form->centred && c < k; c++) {
-            mean += kernel->s[c] / (double)k;
+            mean += descent->s[c] / (double)k;
         }
         for (size_t c = 0; c < k; c++) {
-            set_norm += kernel->u[c] * (kernel->s[c] - mean);
-            sum += kernel->row[c];
+            set_norm += descent->u[c] * (descent->s[c] - mean);
+            sum += descent->row[c];
         }
     }
     /* the dual, sum alpha - N / 2, has risen by the gains */
-    double squared_norm = fmax(0, kernel->squared_norm + 2 * (sum - inner->sum - inner->gain)),
+    double squared_norm = fmax(0, descent->squared_norm + 2 * (sum - inner->sum - inner->gain)),
            value;
     struct mc_line line = {squared_norm, squared_norm - set_norm, inner_losses, inner};
     double rest = squared_norm / 2 - sum;
@@ -364,24 +364,24 @@ static double inner_gap(struct inner *inner, double target) {
 }
 
 static int inner_sweep(struct inner *inner, struct error *err) {
-    struct mc_kernel *kernel = inner->kernel;
-    size_t k = kernel->k, n = mc_sampling_sweep(&inner->sampling);
+    struct mc_kernel_descent *descent = inner->descent;
+    size_t k = descent->k, n = mc_sampling_sweep(&inner->sampling);
     inner->work = (double)n * (STEP_WORK + CLASS_WORK * (double)k);
     for (size_t t = 0; t < n; t++) {
-        size_t a = inner->sampling.order[t], i = kernel->set[a], y = kernel->task->y[i];
+        size_t a = inner->sampling.order[t], i = descent->set[a], y = descent->task->y[i];
         inner_scores(inner, a);
         if (t + 1 < n) {
             inner_prefetch(inner, inner->sampling.order[t + 1]);
         }
-        mc_alpha_load(&kernel->alpha, i, kernel->row);
-        double gain = mc_kernel_step(kernel, y, kernel->q[i]);
+        mc_alpha_load(&descent->alpha, i, descent->row);
+        double gain = mc_kernel_step(descent, y, descent->q[i]);
         mc_sampling_gain(&inner->sampling, a, gain);
         if (!(gain > 0)) {
             continue; /* no change, or rounding */
         }
         inner->gain += gain;
-        inner_delay(inner, a, kernel->u);
-        if (mc_alpha_store(&kernel->alpha, i, kernel->row, err) < 0) {
+        inner_delay(inner, a, descent->u);
+        if (mc_alpha_store(&descent->alpha, i, descent->row, err) < 0) {
             return -1;
         }
     }
@@ -413,20 +413,20 @@ static size_t count_free(const struct mc_shape *shape, size_t y, double cap, con
 
 /* The count over the set; it stops when there are more than an active-set iteration can have. */
 static double count_all_free(struct inner *inner) {
-    struct mc_kernel *kernel = inner->kernel;
-    size_t n_free = 0, max = mc_active_subproblems(&kernel->task->shape) * MC_ACTIVE_MAX;
+    struct mc_kernel_descent *descent = inner->descent;
+    size_t n_free = 0, max = mc_active_subproblems(&descent->task->shape) * MC_ACTIVE_MAX;
     for (size_t a = 0; a < inner->m && n_free <= max; a++) {
-        size_t i = kernel->set[a], y = kernel->task->y[i];
+        size_t i = descent->set[a], y = descent->task->y[i];
         inner_scores(inner, a);
-        mc_alpha_load(&kernel->alpha, i, kernel->row);
-        mc_slacks(&kernel->task->shape, y, kernel->s, kernel->u);
-        n_free += count_free(&kernel->task->shape, y, kernel->cap[y], kernel->row, kernel->u);
+        mc_alpha_load(&descent->alpha, i, descent->row);
+        mc_slacks(&descent->task->shape, y, descent->s, descent->u);
+        n_free += count_free(&descent->task->shape, y, descent->cap[y], descent->row, descent->u);
     }
     return (double)n_free;
 }
 
-double mc_kernel_active_set_work(const struct mc_kernel *kernel, double size) {
-    double n_subproblems = (double)mc_active_subproblems(&kernel->task->shape),
+double mc_kernel_active_set_work(const struct mc_kernel_descent *descent, double size) {
+    double n_subproblems = (double)mc_active_subproblems(&descent->task->shape),
            size_of_each = size / n_subproblems;
     return size_of_each <= MC_ACTIVE_MAX ? work_blas3(n_subproblems * ACTIVE_SET_WORK *
                                                       size_of_each * size_of_each * size_of_each)
@@ -434,7 +434,7 @@ double mc_kernel_active_set_work(const struct mc_kernel *kernel, double size) {
 }
 
 /* Progress of the inner problem. */
-struct descent {
+struct sweep_progress {
     double work; /* so far */
     double best; /* the smallest gap */
     size_t sweeps;
@@ -442,22 +442,23 @@ struct descent {
 };
 
 /* Updates the progress by the gap, and asks the policy whether to hand over. */
-static enum mc_kernel_end update(struct inner *inner, struct descent *descent, double gap,
+static enum mc_kernel_end update(struct inner *inner, struct sweep_progress *progress, double gap,
                                  double target) {
-    descent->best = fmin(descent->best, gap);
-    double need = mc_rate_needed(&descent->rate, (double)descent->sweeps, descent->best, target);
-    mc_rate_update(&descent->rate, (double)descent->sweeps, descent->best);
-    if (descent->sweeps < 2) {
+    progress->best = fmin(progress->best, gap);
+    double need = mc_rate_needed(&progress->rate, (double)progress->sweeps, progress->best, target);
+    mc_rate_update(&progress->rate, (double)progress->sweeps, progress->best);
+    if (progress->sweeps < 2) {
         return MC_SET_ENDED;
     }
-    const struct mc_kernel *kernel = inner->kernel;
+    const struct mc_kernel_descent *descent = inner->descent;
     const struct mc_descent_work work = {
-        .set = descent->work,
-        .all = kernel->work + descent->work,
+        .set = progress->work,
+        .all = descent->work + progress->work,
         .needed = need * work_blas2_float(inner->work),
-        .active_set = kernel->active_set ? mc_kernel_active_set_work(kernel, count_all_free(inner))
-                                         : (double)INFINITY,
-        .fallback = kernel->fallback_work};
+        .active_set = descent->active_set
+                          ? mc_kernel_active_set_work(descent, count_all_free(inner))
+                          : (double)INFINITY,
+        .fallback = descent->fallback_work};
     enum mc_handover next = mc_policy_after_sweep(&work);
     return next == MC_TO_ACTIVE_SET ? MC_SET_TO_ACTIVE_SET
            : next == MC_TO_ADMM     ? MC_SET_TO_ADMM
@@ -466,39 +467,39 @@ static enum mc_kernel_end update(struct inner *inner, struct descent *descent, d
 
 /* Sets F at the rows of the set to the scores after the steps. */
 static void store_scores(const struct inner *inner) {
-    struct mc_kernel *kernel = inner->kernel;
+    struct mc_kernel_descent *descent = inner->descent;
     for (size_t a = 0; a < inner->m; a++) {
-        size_t i = kernel->set[a];
+        size_t i = descent->set[a];
         inner_scores(inner, a);
-        memcpy(kernel->F + i * kernel->k, kernel->s, kernel->k * sizeof *kernel->s);
-        kernel->updated[i] = true;
+        memcpy(descent->F + i * descent->k, descent->s, descent->k * sizeof *descent->s);
+        descent->updated[i] = true;
     }
 }
 
-int mc_kernel_descend(struct mc_kernel *kernel, size_t m, double target_gap,
+int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target_gap,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err) {
     struct inner inner;
-    int status = inner_create(&inner, kernel, m, err);
-    double target = fmax(INNER_GAP * (kernel->primal - kernel->dual), TARGET_PART * target_gap);
+    int status = inner_create(&inner, descent, m, err);
+    double target = fmax(INNER_GAP * (descent->primal - descent->dual), TARGET_PART * target_gap);
     size_t max = MAX_STEPS / m > MAX_SWEEPS ? MAX_STEPS / m : MAX_SWEEPS, next = 1;
-    struct descent descent = {.best = INFINITY, .rate = {.earlier = INFINITY}};
+    struct sweep_progress progress = {.best = INFINITY, .rate = {.earlier = INFINITY}};
     *end = MC_SET_ENDED;
-    while (status == 0 && *end == MC_SET_ENDED && descent.sweeps < max &&
-           !(descent.sweeps > 0 && monitor_past_deadline(monitor))) {
+    while (status == 0 && *end == MC_SET_ENDED && progress.sweeps < max &&
+           !(progress.sweeps > 0 && monitor_past_deadline(monitor))) {
         status = inner_sweep(&inner, err);
-        descent.sweeps++;
-        descent.work += work_blas2_float(inner.work);
-        if (descent.sweeps < next) {
+        progress.sweeps++;
+        progress.work += work_blas2_float(inner.work);
+        if (progress.sweeps < next) {
             continue;
         }
-        next = descent.sweeps + 1 + descent.sweeps / EVALUATIONS;
+        next = progress.sweeps + 1 + progress.sweeps / EVALUATIONS;
         double gap = inner_gap(&inner, target);
-        *end = gap <= target ? MC_SET_SOLVED : update(&inner, &descent, gap, target);
+        *end = gap <= target ? MC_SET_SOLVED : update(&inner, &progress, gap, target);
     }
-    kernel->work += descent.work;
+    descent->work += progress.work;
     /* the part of a constant feature is large and equal in all rows: it is summed in double */
-    bool in_float = kernel->uncached && !kernel->exact && kernel->task->bias == 0;
-    if (status == 0 && in_float && kernel->epsilon >= MIN_EPSILON_FLOAT) {
+    bool in_float = descent->uncached && !descent->exact && descent->task->bias == 0;
+    if (status == 0 && in_float && descent->epsilon >= MIN_EPSILON_FLOAT) {
         store_scores(&inner);
     }
     inner_free(&inner);

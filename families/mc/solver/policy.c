@@ -90,26 +90,27 @@ static int run_linear(struct mc_state *state, struct mc_goal goal, const struct 
 }
 
 static double admm_work(const struct mc_state *state) {
-    return enabled_work(ALGORITHM_ADMM, mc_kernel_admm_work(state->solvers->kernel));
+    return enabled_work(ALGORITHM_ADMM, mc_kernel_admm_work(state->solvers->kernel_descent));
 }
 
 static double low_rank_work(const struct mc_state *state) {
-    return enabled_work(ALGORITHM_ADMM_LOW_RANK, mc_kernel_surrogate_work(state->solvers->kernel));
+    return enabled_work(ALGORITHM_ADMM_LOW_RANK,
+                        mc_kernel_surrogate_work(state->solvers->kernel_descent));
 }
 
 static int run_kernel(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
                       struct mc_fit *fit, struct error *err) {
     goal.active_set = policy_applies(&mc_policy, ALGORITHM_ACTIVE_SET, state);
     goal.fallback_work = fmin(admm_work(state), low_rank_work(state));
-    return mc_kernel_solve(state->solvers->kernel, &goal, monitor, fit, err);
+    return mc_kernel_solve(state->solvers->kernel_descent, &goal, monitor, fit, err);
 }
 
 /* Solves the connected components of the kernel matrix. */
 static int run_components(struct mc_state *state, struct mc_goal goal,
                           const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     struct mc_solvers *solvers = state->solvers;
-    return mc_kernel_components_solve(&solvers->components, solvers->kernel, solvers->task, &goal,
-                                      monitor, fit, err);
+    return mc_kernel_components_solve(&solvers->components, solvers->kernel_descent, solvers->task,
+                                      &goal, monitor, fit, err);
 }
 
 static int run_descent(void *context, const struct monitor *monitor, struct error *err) {
@@ -118,7 +119,8 @@ static int run_descent(void *context, const struct monitor *monitor, struct erro
     if (is_linear(state)) {
         return run_algorithm(state, run_linear, monitor, err);
     }
-    if (!solvers->kernel && mc_kernel_create(&solvers->kernel, solvers->task, err) < 0) {
+    if (!solvers->kernel_descent &&
+        mc_kernel_create(&solvers->kernel_descent, solvers->task, err) < 0) {
         return -1;
     }
     int found = solvers->searched
@@ -167,8 +169,8 @@ static int run_newton(void *state, const struct monitor *monitor, struct error *
 
 /* Whether the descent has stopped because ADMM would be faster. */
 static bool is_slow(const struct mc_state *state) {
-    const struct mc_kernel *kernel = state->solvers->kernel;
-    return !is_linear(state) && kernel && mc_kernel_is_slow(kernel);
+    const struct mc_kernel_descent *descent = state->solvers->kernel_descent;
+    return !is_linear(state) && descent && mc_kernel_is_slow(descent);
 }
 
 static bool low_rank_applies(const void *context) {
@@ -180,7 +182,7 @@ static int low_rank(struct mc_state *state, struct mc_goal goal, const struct mo
                     struct mc_fit *fit, struct error *err) {
     goal.active_set = policy_applies(&mc_policy, ALGORITHM_ACTIVE_SET, state);
     goal.fallback_work = admm_work(state);
-    return mc_kernel_surrogate(state->solvers->kernel, &goal, monitor, fit, err);
+    return mc_kernel_surrogate(state->solvers->kernel_descent, &goal, monitor, fit, err);
 }
 
 static int run_low_rank(void *state, const struct monitor *monitor, struct error *err) {
@@ -194,7 +196,7 @@ static bool admm_applies(const void *state) {
 static int admm(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
                 struct mc_fit *fit, struct error *err) {
     goal.active_set = policy_applies(&mc_policy, ALGORITHM_ACTIVE_SET, state);
-    return mc_kernel_admm(state->solvers->kernel, &goal, monitor, fit, err);
+    return mc_kernel_admm(state->solvers->kernel_descent, &goal, monitor, fit, err);
 }
 
 static int run_admm(void *state, const struct monitor *monitor, struct error *err) {
@@ -297,7 +299,7 @@ int mc_policy_solve(struct mc_state *state, const struct monitor *monitor, struc
 
 void mc_solvers_free(struct mc_solvers *solvers) {
     mc_linear_free(solvers->linear);
-    mc_kernel_free(solvers->kernel);
+    mc_kernel_free(solvers->kernel_descent);
     components_free(&solvers->components);
 }
 

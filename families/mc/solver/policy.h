@@ -17,9 +17,9 @@
 /* The solvers of a task, which are warm-started from one cost to the next. */
 struct mc_solvers {
     const struct mc_task *task;
-    struct mc_linear *linear;     /* NULL before the first use */
-    struct mc_kernel *kernel;     /* NULL before the first use */
-    bool searched;                /* the connected components are known */
+    struct mc_linear *linear;                 /* NULL before the first use */
+    struct mc_kernel_descent *kernel_descent; /* NULL before the first use */
+    bool searched;                            /* the connected components are known */
     struct components components; /* of the kernel matrix; none for a component itself */
 };
 

@@ -10,7 +10,7 @@
 
 enum { FORMS = 8, ROWS = 40, MORE_ROWS = 520, CLASSES = 19 };
 
-typedef int method(struct mc_kernel *kernel, const struct mc_goal *goal,
+typedef int method(struct mc_kernel_descent *descent, const struct mc_goal *goal,
                    const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
 /* Bounds of the optimum, by mc_solve. */
@@ -41,7 +41,7 @@ static struct mc_fit finish(method *run, struct problem *problem, int form, doub
                             const uint32_t *y, double cost) {
     struct score_map map;
     struct error err;
-    struct mc_kernel *kernel;
+    struct mc_kernel_descent *descent;
     double weight[CLASSES];
     for (size_t c = 0; c < CLASSES; c++) {
         weight[c] = 1;
@@ -59,24 +59,24 @@ static struct mc_fit finish(method *run, struct problem *problem, int form, doub
     struct mc_fit fit;
     MUST(score_map_create(&map, problem, &err));
     MUST(certify_create(&task.certify, problem, &map, bias, &err));
-    MUST(mc_kernel_create(&kernel, &task, &err));
-    goal.fallback_work = mc_kernel_admm_work(kernel);
-    MUST(mc_kernel_solve(kernel, &goal, &monitor, &fit, &err));
+    MUST(mc_kernel_create(&descent, &task, &err));
+    goal.fallback_work = mc_kernel_admm_work(descent);
+    MUST(mc_kernel_solve(descent, &goal, &monitor, &fit, &err));
     mc_fit_free(&fit);
-    MUST(run(kernel, &goal, NULL, &fit, &err));
-    mc_kernel_free(kernel);
+    MUST(run(descent, &goal, NULL, &fit, &err));
+    mc_kernel_free(descent);
     certify_free(task.certify);
     score_map_free(&map);
     return fit;
 }
 
 /* The surrogate, then ADMM if it asks for it, as mc_solve does. */
-static int approach(struct mc_kernel *kernel, const struct mc_goal *goal,
+static int approach(struct mc_kernel_descent *descent, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    int status = mc_kernel_surrogate(kernel, goal, monitor, fit, err);
-    if (status == 0 && mc_kernel_is_slow(kernel) && fit->certificate.gap > goal->epsilon) {
+    int status = mc_kernel_surrogate(descent, goal, monitor, fit, err);
+    if (status == 0 && mc_kernel_is_slow(descent) && fit->certificate.gap > goal->epsilon) {
         mc_fit_free(fit);
-        status = mc_kernel_admm(kernel, goal, monitor, fit, err);
+        status = mc_kernel_admm(descent, goal, monitor, fit, err);
     }
     return status;
 }
