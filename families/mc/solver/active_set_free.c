@@ -223,7 +223,7 @@ int mc_active_choose(struct mc_active *active, const struct mc_active_iteration 
         fill_slack(shape, y, iteration->F + i * shape->k, active->slack);
         struct free_row row = {
             .i = (uint32_t)i, .y = (uint32_t)y, .reference = MC_NO_ENTRY, .first = first};
-        size_t found = shape->form->maximum
+        size_t found = shape->form->simplex
                            ? simplex_directions(active, &row, cap, err)
                            : box_directions(active, (uint32_t)active->n_rows, y, cap, only, err);
         row.end = active->n_directions;

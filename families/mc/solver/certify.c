@@ -54,7 +54,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         size_t y = loss->task->y[first + i];
         double weight = loss->cost * loss->task->weight[y];
         struct slacks slacks = row_slacks(shape, y, s + i * k, error[i], slack);
-        bool highest = shape->form->maximum && !isnan(slacks.sum);
+        bool highest = shape->form->simplex && !isnan(slacks.sum);
         *value += weight * (highest ? fmax(slacks.high, 0) : slacks.sum);
         /* else the loss is 0 in spite of the errors */
         *rounding += slacks.high + slacks.unit > 0 ? weight * max * slacks.unit : 0;
@@ -110,7 +110,7 @@ static double find_excess(const struct mc_shape *shape, size_t y, double cap, co
         sum += alpha[c];
         highest = fmax(highest, alpha[c]);
     }
-    highest = shape->form->maximum ? sum : highest;
+    highest = shape->form->simplex ? sum : highest;
     return highest > cap ? (highest - cap) / cap : 0;
 }
 

@@ -9,10 +9,10 @@
 
 const struct mc_form mc_forms[] = {
     [MC_WW] = {.name = "ww", .relative = true, .others = true},
-    [MC_CS] = {.name = "cs", .relative = true, .others = true, .maximum = true},
+    [MC_CS] = {.name = "cs", .relative = true, .others = true, .simplex = true},
     [MC_LLW] = {.name = "llw", .centred = true, .others = true},
-    [MC_ADM] = {.name = "adm", .centred = true, .others = true, .maximum = true},
-    [MC_ATM] = {.name = "atm", .centred = true, .others = true, .own = true, .maximum = true},
+    [MC_ADM] = {.name = "adm", .centred = true, .others = true, .simplex = true},
+    [MC_ATM] = {.name = "atm", .centred = true, .others = true, .own = true, .simplex = true},
     [MC_ATS] = {.name = "ats", .centred = true, .others = true, .own = true},
     [MC_MMR] = {.name = "mmr", .centred = true, .own = true},
     [MC_OVA] = {.name = "ova", .others = true, .own = true},
@@ -65,7 +65,7 @@ double mc_loss(const struct mc_shape *shape, size_t y, const double *s) {
             max = u > max ? u : max;
         }
     }
-    return shape->form->maximum && !isnan(sum) ? max : sum;
+    return shape->form->simplex && !isnan(sum) ? max : sum;
 }
 
 /* mc_loss_along for a maximum of the terms. */
@@ -124,7 +124,7 @@ DISPATCH static double others_along(const struct mc_shape *shape, size_t y, cons
 double mc_loss_along(const struct mc_shape *shape, size_t y, const double *s, double theta,
                      double *slope) {
     double centre = mean(shape, s), loss = 0;
-    if (shape->form->maximum) {
+    if (shape->form->simplex) {
         return largest_along(shape, y, s, centre, theta, slope);
     }
     *slope = 0;
@@ -141,7 +141,7 @@ double mc_loss_along(const struct mc_shape *shape, size_t y, const double *s, do
 }
 
 double mc_max_alpha_sum(const struct mc_shape *shape) {
-    if (shape->form->maximum) {
+    if (shape->form->simplex) {
         return 1;
     }
     return (double)(shape->form->others ? shape->k - 1 : 0) + (shape->form->own ? 1 : 0);
@@ -153,13 +153,13 @@ void mc_vertex(const struct mc_shape *shape, size_t y, double cost, const double
     size_t best = shape->k;
     for (size_t c = 0; c < shape->k; c++) {
         double u = mc_is_term(shape, y, c) ? slack(shape, y, c, s, centre) : 0;
-        alpha[c] = u > 0 && !shape->form->maximum ? cost : 0;
+        alpha[c] = u > 0 && !shape->form->simplex ? cost : 0;
         if (u > max) {
             max = u;
             best = c;
         }
     }
-    if (shape->form->maximum && best < shape->k) {
+    if (shape->form->simplex && best < shape->k) {
         alpha[best] = cost;
     }
 }

@@ -29,7 +29,9 @@ struct mc_form {
     bool centred;  /* the mean of a row's scores is taken off */
     bool others;   /* the classes other than the row's have a term */
     bool own;      /* the row's class has a term */
-    bool maximum;  /* the loss is the maximum of the terms; else their sum */
+    /* The loss is the maximum of the terms, so a row's dual set is a simplex; else their sum, and a
+     * box. */
+    bool simplex;
 };
 
 /* By enum mc_formulation. */

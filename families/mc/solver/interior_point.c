@@ -117,7 +117,7 @@ static void set_curvature(struct mc_interior *mc, size_t i, const double *theta,
                           double *curvature) {
     size_t n = mc->first[i + 1] - mc->first[i], y = mc->task->y[i];
     const uint32_t *class = mc->class + mc->first[i];
-    bool joint = mc->shape->form->maximum;
+    bool joint = mc->shape->form->simplex;
     double sum = rest;
     for (size_t p = 0; joint && p < n; p++) {
         sum += theta[p];
@@ -207,7 +207,7 @@ double mc_interior_work(const struct mc_task *task) {
         n * pairs > MAX_VALUES || n * k > MAX_HINGES) {
         return INFINITY;
     }
-    double blocks = task->shape.form->maximum ? pairs : task->shape.form->relative ? 3 * k : k;
+    double blocks = task->shape.form->simplex ? pairs : task->shape.form->relative ? 3 * k : k;
     return TYPICAL_STEPS * (work_blas3(n * d * d * blocks) + work_cholesky(size) +
                             work_scalar(20 * n * size + 5 * n * pairs + 2 * n * d * blocks));
 }
@@ -272,7 +272,7 @@ static void fill_row(const struct mc_interior *mc, size_t i, double *row) {
 /* Opens the interior-point method at the rows' margins: C max(0, m - z) = C m max(0, 1 - z / m). */
 static int start(struct mc_interior *mc, double cost, struct error *err) {
     const struct mc_task *task = mc->task;
-    bool maximum = mc->shape->form->maximum;
+    bool simplex = mc->shape->form->simplex;
     for (size_t i = 0; i < mc->n; i++) {
         double own = cost * task->weight[task->y[i]] * mc->margin[i];
         fill_row(mc, i, mc->X + i * mc->d);
@@ -280,7 +280,7 @@ static int start(struct mc_interior *mc, double cost, struct error *err) {
             mc->X[i * mc->d + f] /= mc->margin[i];
         }
         for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
-            mc->cost[maximum ? i : j] = own;
+            mc->cost[simplex ? i : j] = own;
         }
     }
     const struct interior_problem problem = {.cluster = task->problem->cluster,
@@ -288,7 +288,7 @@ static int start(struct mc_interior *mc, double cost, struct error *err) {
                                              .dimension = mc->k * mc->d,
                                              .cost = mc->cost,
                                              .counted = mc->counted,
-                                             .group = maximum ? mc->row : NULL,
+                                             .group = simplex ? mc->row : NULL,
                                              .n_groups = mc->n,
                                              .context = mc,
                                              .scores = scores,
@@ -368,14 +368,14 @@ static int take_weights(struct mc_interior *mc, const double *w, double *W, doub
 /* mc->a and alpha = the best dual point, scaled so that the sums of a group are at most its
  * cost. */
 static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, struct error *err) {
-    bool maximum = mc->shape->form->maximum;
+    bool simplex = mc->shape->form->simplex;
     memcpy(mc->a, mc->fit.alpha, mc->n_hinges * sizeof *mc->a);
     for (size_t i = 0; i < mc->n; i++) {
         double sum = 0;
         for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
             sum += mc->a[j];
         }
-        double factor = maximum && sum > mc->cost[i] ? mc->cost[i] / sum : 1;
+        double factor = simplex && sum > mc->cost[i] ? mc->cost[i] / sum : 1;
         for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
             mc->a[j] *= factor / mc->margin[i];
         }

@@ -20,7 +20,7 @@ static const double RESCALING_GROWTH = 2;
 static void row_coefficients(struct mc_kernel_descent *descent, size_t i, double *b) {
     const struct mc_task *task = descent->task;
     double cap = descent->cap[task->y[i]];
-    double sum = task->shape.form->maximum ? mc_alpha_sum(&descent->alpha, i) : 0;
+    double sum = task->shape.form->simplex ? mc_alpha_sum(&descent->alpha, i) : 0;
     if (sum > cap) { /* by rounding; relative to a small cost this would show in the gap */
         mc_alpha_scale(&descent->alpha, i, cap / sum);
     }

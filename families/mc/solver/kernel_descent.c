@@ -268,7 +268,7 @@ static void set_cost(struct mc_kernel_descent *descent, double cost) {
     for (size_t j = 0; ratio != 1 && j < descent->n * descent->k; j++) {
         descent->F[j] *= ratio;
     }
-    if (ratio != 1 && !descent->task->shape.form->maximum) {
+    if (ratio != 1 && !descent->task->shape.form->simplex) {
         mc_alpha_clip(&descent->alpha, descent->task->y, descent->cap);
     }
     mc_kernel_coefficients(descent); /* F = K B up to rounding */

@@ -396,15 +396,15 @@ static size_t count_free(const struct mc_shape *shape, size_t y, double cap, con
                          const double *slack) {
     size_t n_free = 0;
     double largest = cap, price = 0;
-    for (size_t c = 0; shape->form->maximum && c < shape->k; c++) {
+    for (size_t c = 0; shape->form->simplex && c < shape->k; c++) {
         largest -= alpha[c];
     }
-    for (size_t c = 0; shape->form->maximum && c < shape->k; c++) {
+    for (size_t c = 0; shape->form->simplex && c < shape->k; c++) {
         price = alpha[c] > largest ? slack[c] : price;
         largest = fmax(largest, alpha[c]);
     }
     for (size_t c = 0; c < shape->k; c++) {
-        bool high = !shape->form->maximum && alpha[c] >= cap;
+        bool high = !shape->form->simplex && alpha[c] >= cap;
         bool free = high ? slack[c] < 0 : alpha[c] > 0 || slack[c] > price;
         n_free += free && mc_is_term(shape, y, c);
     }

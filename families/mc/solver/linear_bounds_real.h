@@ -29,7 +29,7 @@ static inline __attribute__((always_inline)) REAL NAME(loss)(const struct NAME(b
         max = (NAME(vector))((above & (NAME(lanes))u) | (~above & (NAME(lanes))max));
     }
     REAL sum = NAME(total)(&sums);
-    return blocks->maximum && sum < NAME(HUGE) ? NAME(largest)((const REAL *)&max, NAME(LANES))
+    return blocks->simplex && sum < NAME(HUGE) ? NAME(largest)((const REAL *)&max, NAME(LANES))
                                                : sum;
 }
 

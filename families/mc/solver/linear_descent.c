@@ -161,7 +161,7 @@ static int mc_linear_extrapolate(struct mc_linear *linear, size_t i, double extr
     if (!moved) {
         return 0;
     }
-    scale = linear->shape.form->maximum && sum > cap ? cap / sum : 1;
+    scale = linear->shape.form->simplex && sum > cap ? cap / sum : 1;
     for (size_t c = 0; c < k; c++) {
         to[c] *= scale;
         from[c] = to[c] - from[c];
@@ -319,7 +319,7 @@ void mc_linear_free(struct mc_linear *linear) {
 
 /* Scales rows down whose sum of alpha exceeds the cost by rounding to float. */
 static void make_feasible(struct mc_linear *linear) {
-    for (size_t i = 0; linear->shape.form->maximum && i < linear->n; i++) {
+    for (size_t i = 0; linear->shape.form->simplex && i < linear->n; i++) {
         double sum = mc_alpha_sum(&linear->alpha, i), cap = linear->cap[linear->y[i]];
         if (sum > cap) {
             mc_alpha_scale(&linear->alpha, i, cap / sum);
@@ -481,7 +481,7 @@ static void set_cost(struct mc_linear *linear, double cost) {
     for (size_t c = 0; c < linear->shape.k; c++) {
         linear->cap[c] = cost * linear->task->weight[c];
     }
-    if (linear->cost > 0 && !linear->shape.form->maximum) {
+    if (linear->cost > 0 && !linear->shape.form->simplex) {
         mc_alpha_clip(&linear->alpha, linear->y, linear->cap);
     }
     linear->cost = cost;

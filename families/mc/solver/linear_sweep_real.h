@@ -66,7 +66,7 @@ NAME(update_changed)(struct NAME(descent) * descent, struct mc_linear *linear,
  * memory for a list of classes. */
 static inline __attribute__((always_inline)) int
 NAME(visit)(struct NAME(descent) * descent, struct mc_linear *linear, const uint32_t *order,
-            size_t n, const struct monitor *monitor, size_t vectors, bool maximum,
+            size_t n, const struct monitor *monitor, size_t vectors, bool simplex,
             struct error *err) {
     NAME(vector) some[3][4];
     struct NAME(blocks) blocks = descent->blocks;
@@ -74,7 +74,7 @@ NAME(visit)(struct NAME(descent) * descent, struct mc_linear *linear, const uint
     if (vectors > 0) {
         blocks = (struct NAME(blocks)){.relative = true,
                                        .others = true,
-                                       .maximum = maximum,
+                                       .simplex = simplex,
                                        .k = descent->blocks.k,
                                        .width = vectors * NAME(LANES),
                                        .margin = descent->blocks.margin,
@@ -121,11 +121,11 @@ NAME(visit)(struct NAME(descent) * descent, struct mc_linear *linear, const uint
 
 /* int name(descent, linear, order, n, monitor, err): visit, compiled for each processor and number
  * of vectors. */
-#define SWEEP(name, vectors, maximum)                                                              \
+#define SWEEP(name, vectors, simplex)                                                              \
     DISPATCH static int NAME(name)(struct NAME(descent) * descent, struct mc_linear * linear,      \
                                    const uint32_t *order, size_t n, const struct monitor *monitor, \
                                    struct error *err) {                                            \
-        return NAME(visit)(descent, linear, order, n, monitor, vectors, maximum, err);             \
+        return NAME(visit)(descent, linear, order, n, monitor, vectors, simplex, err);             \
     }
 
 /* The general case. */
@@ -145,16 +145,16 @@ SWEEP(sweep_maxima_4, 4, true)
 static int NAME(sweep)(struct NAME(descent) * descent, struct mc_linear *linear,
                        const uint32_t *order, size_t n, const struct monitor *monitor,
                        struct error *err) {
-    bool maximum = descent->blocks.maximum, fixed = descent->blocks.relative && descent->alphas;
+    bool simplex = descent->blocks.simplex, fixed = descent->blocks.relative && descent->alphas;
     switch (fixed ? descent->blocks.width / NAME(LANES) : 0) {
     case 1:
-        return (maximum ? NAME(sweep_maxima_1) : NAME(sweep_sums_1))(descent, linear, order, n,
+        return (simplex ? NAME(sweep_maxima_1) : NAME(sweep_sums_1))(descent, linear, order, n,
                                                                      monitor, err);
     case 2:
-        return (maximum ? NAME(sweep_maxima_2) : NAME(sweep_sums_2))(descent, linear, order, n,
+        return (simplex ? NAME(sweep_maxima_2) : NAME(sweep_sums_2))(descent, linear, order, n,
                                                                      monitor, err);
     case 4:
-        return (maximum ? NAME(sweep_maxima_4) : NAME(sweep_sums_4))(descent, linear, order, n,
+        return (simplex ? NAME(sweep_maxima_4) : NAME(sweep_sums_4))(descent, linear, order, n,
                                                                      monitor, err);
     default:
         return NAME(sweep_any)(descent, linear, order, n, monitor, err);

@@ -80,7 +80,7 @@ NAME(clipped)(const REAL *v, size_t width, REAL theta, REAL cap, REAL *middle) {
 
 /* The formulation, and work for a step. */
 struct NAME(blocks) {
-    bool relative, centred, others, own, maximum;
+    bool relative, centred, others, own, simplex;
     size_t k, width;
     REAL margin, kappa;
     REAL *v; /* (width) work: unclipped alpha of the others at theta = 0 */
@@ -98,7 +98,7 @@ static inline struct NAME(blocks) NAME(blocks_of)(const struct mc_shape *shape) 
                                  .centred = form->centred,
                                  .others = form->others,
                                  .own = form->own,
-                                 .maximum = form->maximum,
+                                 .simplex = form->simplex,
                                  .k = shape->k,
                                  .width = NAME(width_of)(shape->k),
                                  .margin = (REAL)shape->margin,
@@ -223,7 +223,7 @@ NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL 
     size_t width = blocks->width;
     REAL kappa = blocks->kappa, middle, theta = 0;
     REAL full = kappa * cap; /* theta at which the sum is cap: above it the constraint binds */
-    bool bound = blocks->maximum && !blocks->own;
+    bool bound = blocks->simplex && !blocks->own;
     *eta = 0;
     /* if the constraint did not bind before, it seldom does now: try without it first */
     if (!bound || (kappa != 0 && others_old < (REAL)0.99 * cap) ||
@@ -234,7 +234,7 @@ NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL 
     }
     if (bound) {
         theta = NAME(simplex_root)(blocks, cap, full);
-    } else if (blocks->maximum && blocks->own &&
+    } else if (blocks->simplex && blocks->own &&
                NAME(clipped)(v, width, theta, cap, &middle) + NAME(clip_one)(v_own - *eta, cap) >
                    cap) {
         NAME(total_root)(blocks, v_own, cap, &theta, eta);
@@ -246,8 +246,8 @@ NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL 
  * q would lose alpha to rounding, or 1 / q overflow. A larger q gives a shorter step, which also
  * increases the dual and has the same fixed points. For a sum of terms alpha is at its bounds then,
  * so the shorter step only matters for slacks that are 0 to rounding. */
-static inline REAL NAME(reciprocal)(REAL q, REAL cap, bool maximum) {
-    REAL min = (maximum ? NAME(MIN_LENGTH) : NAME(MIN_LENGTH) * NAME(MIN_LENGTH)) / cap;
+static inline REAL NAME(reciprocal)(REAL q, REAL cap, bool simplex) {
+    REAL min = (simplex ? NAME(MIN_LENGTH) : NAME(MIN_LENGTH) * NAME(MIN_LENGTH)) / cap;
     min = min < NAME(HUGE) ? min : NAME(HUGE);
     min = min > NAME(MIN_SQUARE) ? min : NAME(MIN_SQUARE);
     return 1 / (q > min ? q : min);
@@ -324,7 +324,7 @@ NAME(store_step)(const struct NAME(blocks) * blocks, size_t y, REAL own, REAL ow
 static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(blocks) * blocks,
                                                              size_t y, REAL cap, REAL q,
                                                              const REAL *s, REAL *alpha, REAL *u) {
-    struct NAME(row) row = {.scale = NAME(reciprocal)(q, cap, blocks->maximum)};
+    struct NAME(row) row = {.scale = NAME(reciprocal)(q, cap, blocks->simplex)};
     REAL kappa = blocks->kappa, margin = blocks->margin, eta, s_own = s[y];
     NAME(prepare)(blocks, y, s, alpha, &row);
     REAL theta =

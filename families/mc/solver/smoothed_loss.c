@@ -69,8 +69,8 @@ static double prepare(const struct mc_smooth *smooth, double mu, size_t y, const
         sum += over;
         max = over > max ? over : max;
     }
-    *loss = form->maximum ? max : sum;
-    return form->maximum && sum > mu ? simplex_threshold(smooth, max, mu) : 0;
+    *loss = form->simplex ? max : sum;
+    return form->simplex && sum > mu ? simplex_threshold(smooth, max, mu) : 0;
 }
 
 /* Turns a (k) of a row into the row's gradient of R, in place; sum: that of a. */
@@ -96,7 +96,7 @@ static double fill_row(const struct mc_smooth *smooth, double theta, double *row
         row[c] = a < 0 ? 0 : a > 1 ? 1 : a;
         sum += row[c];
     }
-    if (!smooth->task->shape.form->maximum || sum <= 1) {
+    if (!smooth->task->shape.form->simplex || sum <= 1) {
         return sum;
     }
     for (size_t c = 0; c < k; c++) {

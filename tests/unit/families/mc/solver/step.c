@@ -113,7 +113,7 @@ static void plain_step(const struct mc_shape *shape, size_t y, double cost, doub
     double low, high;
     bracket(&block, &low, &high);
     double theta = shape->kappa != 0 ? root(&block, 0, low, high) : 0, eta = -theta;
-    if (form->maximum && sum_others(&block, theta, cost) + own(&block, eta) > cost) {
+    if (form->simplex && sum_others(&block, theta, cost) + own(&block, eta) > cost) {
         solve_simplex(&block, &theta, &eta);
     }
     for (size_t c = 0; c < shape->k; c++) {
@@ -157,7 +157,7 @@ static void check_block(const struct mc_shape *shape, size_t y, double cost, dou
               "%s k %zu: alpha %g of cost %g", shape->form->name, k, alpha[c], cost);
         total += alpha[c];
     }
-    double limit = (shape->form->maximum ? cost : cost * (double)k) * (1 + 1e-9);
+    double limit = (shape->form->simplex ? cost : cost * (double)k) * (1 + 1e-9);
     CHECK(total <= limit, "%s: sum %g over %g", shape->form->name, total, limit);
     for (size_t a = 0; a < k; a++) {
         for (size_t b = 0; b < k && (k < 40 || b < 5); b++) {
@@ -207,7 +207,7 @@ static void test_block(void) {
                 for (size_t c = 0; c < k; c++) {
                     s[c] = trial % 3 == 0 ? 0 : 4 * random_unit(&random) - 2; /* ties */
                     bool term = c == y ? shape.form->own : shape.form->others;
-                    double max = shape.form->maximum ? cost / (double)k : cost;
+                    double max = shape.form->simplex ? cost / (double)k : cost;
                     from[c] = term && trial % 5 ? max * floor(3 * random_unit(&random)) / 2 : 0;
                     from[c] = fmin(from[c], max);
                 }
@@ -257,7 +257,7 @@ enum { MC_MAX_ROOT_STEPS = 60 };
                                         .centred = shape->form->centred,                           \
                                         .others = shape->form->others,                             \
                                         .own = shape->form->own,                                   \
-                                        .maximum = shape->form->maximum,                           \
+                                        .simplex = shape->form->simplex,                           \
                                         .k = k,                                                    \
                                         .width = width,                                            \
                                         .margin = (REAL_TYPE)shape->margin,                        \
@@ -325,7 +325,7 @@ static void test_vector_step(void) {
                 for (size_t c = 0; c < k; c++) {
                     s[c] = trial % 3 == 0 ? 0 : 4 * random_unit(&random) - 2;
                     bool term = c == y ? shape.form->own : shape.form->others;
-                    double max = shape.form->maximum ? cost / (double)k : cost;
+                    double max = shape.form->simplex ? cost / (double)k : cost;
                     from[c] = term && trial % 5 ? max * floor(3 * random_unit(&random)) / 2 : 0;
                     from[c] = (double)(float)fmin(from[c], max);
                 }
@@ -359,14 +359,14 @@ static void test_vector_step(void) {
                                         .centred = shape->form->centred,                           \
                                         .others = shape->form->others,                             \
                                         .own = shape->form->own,                                   \
-                                        .maximum = shape->form->maximum,                           \
+                                        .simplex = shape->form->simplex,                           \
                                         .k = k,                                                    \
                                         .width = width,                                            \
                                         .margin = (REAL_TYPE)shape->margin,                        \
                                         .kappa = (REAL_TYPE)shape->kappa,                          \
                                         .v = work + 3 * width};                                    \
         double sum = 0,                                                                            \
-               max = shape->form->maximum ? (double)cap : (double)cap * mc_max_alpha_sum(shape);   \
+               max = shape->form->simplex ? (double)cap : (double)cap * mc_max_alpha_sum(shape);   \
         (void)PREFIX##step(&blocks, y, cap, (REAL_TYPE)q, work, work + width, work + 2 * width);   \
         for (size_t c = 0; c < width; c++) {                                                       \
             double a = (double)work[width + c];                                                    \
