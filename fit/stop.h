@@ -16,8 +16,9 @@ enum stop_reason {
      * report rounding; certify_reason (fit/certify.h) changes that to STOP_STALLED unless
      * rounding-error bounds are at least half of the gap. */
     STOP_ROUNDING,
-    STOP_FLOAT_KERNEL,     /* rounding of the kernel matrix, which is stored in float */
-    STOP_WORKING_SET,      /* mc with kernels: more support vectors than a working set holds */
+    STOP_FLOAT_KERNEL, /* rounding of the kernel matrix, which is stored in float */
+    /* mc with kernels: more support vectors than a working set holds, or ADMM would be faster */
+    STOP_WORKING_SET,
     STOP_STALLED,          /* convergence is too slow, and rounding is not the cause */
     STOP_STUCK,            /* top's coordinate ascent: no entry can move, though not optimal */
     STOP_NOT_STATIONARY,   /* smm of bounded rank */

@@ -258,7 +258,7 @@ int mc_kernel_certify(struct mc_kernel_descent *descent, struct mc_fit *fit, str
                          rescale(descent, &points, fit, err) < 0
                      ? -1
                      : bounds(descent, descent->epsilon, err);
-    if (status == 0 && descent->exact) { /* else the difference is due to float */
+    if (status == 0 && descent->stores_double) { /* else the difference is due to float */
         set_lost(own, fit);
     }
     free(scores);

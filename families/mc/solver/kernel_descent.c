@@ -120,7 +120,7 @@ static int run_set(struct mc_kernel_descent *descent, double target_gap,
     if (progress->n_set == 0) {
         return 0;
     }
-    if ((descent->exact && mc_alpha_copy(&descent->before, &descent->alpha, err) < 0) ||
+    if ((descent->stores_double && mc_alpha_copy(&descent->before, &descent->alpha, err) < 0) ||
         mc_kernel_descend(descent, progress->n_set, target_gap, monitor, &progress->end, err) < 0) {
         return -1;
     }
@@ -135,7 +135,7 @@ static int evaluate(struct mc_kernel_descent *descent, const struct progress *pr
     if (mc_kernel_refresh(descent, epsilon, err) < 0) {
         return -1;
     }
-    if (!progress->set || !descent->exact ||
+    if (!progress->set || !descent->stores_double ||
         !(descent->dual < progress->dual_before - MAX_DECREASE * fabs(progress->dual_before))) {
         return 0;
     }
@@ -198,7 +198,7 @@ static int iterate(struct mc_kernel_descent *descent, double target, const struc
                                 .end = MC_SET_SOLVED,
                                 .max_set = first,
                                 .active_set_next = descent->from_surrogate && descent->active_set};
-    fit->reason = STOP_REACHED;
+    fit->reason = STOP_REACHED; /* unless a limit, a handover or a stall follows */
     for (;;) {
         if (evaluate(descent, &progress, target, err) < 0) {
             return -1;
@@ -226,13 +226,13 @@ static int iterate(struct mc_kernel_descent *descent, double target, const struc
         }
         descent->slow = is_slow(descent, &progress, target);
         if (descent->slow) {
-            fit->reason = STOP_WORKING_SET;
+            fit->reason = STOP_WORKING_SET; /* until ADMM has run */
             return evaluate(descent, &progress, target, err);
         }
     }
     descent->slow = progress.n_gaining > descent->max_set && isfinite(descent->fallback_work);
     fit->reason = progress.n_gaining > descent->max_set ? STOP_WORKING_SET
-                  : descent->exact                      ? STOP_ROUNDING
+                  : descent->stores_double              ? STOP_ROUNDING
                                                         : STOP_FLOAT_KERNEL;
     return 0;
 }
@@ -249,7 +249,7 @@ static int run(void *context, double epsilon, const struct monitor *monitor, str
     }
     descent->iterations = fit->iterations;
     if (fit->reason == STOP_FLOAT_KERNEL && fit->certificate.gap <= descent->best / 2) {
-        fit->reason = STOP_REACHED;
+        fit->reason = STOP_REACHED; /* counts as converged: mc_fit_tighten runs it again */
     }
     descent->best = fmin(descent->best, fit->certificate.gap);
     return 0;
@@ -290,7 +290,7 @@ int mc_kernel_solve(struct mc_kernel_descent *descent, const struct mc_goal *goa
                      ? -1
                      : mc_fit_tighten(run, descent, goal, monitor, fit, err);
     if (fit->reason == STOP_OUTER_ITERATIONS) { /* rounding undid the progress of each run */
-        fit->reason = descent->exact ? STOP_STALLED : STOP_FLOAT_KERNEL;
+        fit->reason = descent->stores_double ? STOP_STALLED : STOP_FLOAT_KERNEL;
     }
     free(descent->K);
     descent->K = NULL;
@@ -359,7 +359,7 @@ static int allocate(struct mc_kernel_descent *descent, struct error *err) {
         mc_alpha_create(&descent->alpha, n, k, err) < 0) {
         return -1;
     }
-    return descent->exact ? mc_alpha_create(&descent->before, n, k, err) : 0;
+    return descent->stores_double ? mc_alpha_create(&descent->before, n, k, err) : 0;
 }
 
 /* By BLAS an entry of K costs one multiplication for each feature to compute, and one for each
@@ -379,7 +379,8 @@ int mc_kernel_create(struct mc_kernel_descent **descent, const struct mc_task *t
     made->task = task;
     made->n = task->n;
     made->k = task->shape.k;
-    made->exact = gram_is_double(task->problem->gram) && gram_is_cached(task->problem->gram);
+    made->stores_double =
+        gram_is_double(task->problem->gram) && gram_is_cached(task->problem->gram);
     made->uncached = is_uncached(task);
     size_t bytes = made->uncached ? 0 : task->problem->cache_bytes;
     if (allocate(made, err) < 0 ||

@@ -34,7 +34,8 @@ static const double INNER_GAP = 0.05, TARGET_PART = 0.5;
 static const double STEP_WORK = 100, CLASS_WORK = 20, ACTIVE_SET_WORK = 2;
 /* Smallest target gap at which sums of a set in float are used: their relative errors are 1e-6. */
 static const double MIN_EPSILON_FLOAT = 1e-4;
-/* Parameters of the row sampling. */
+/* Row sampling (row_sampling.h): the smallest preference of a row, which is 1 at first, and the
+ * learning rate of the preferences. */
 static const float MIN_PREFERENCE = 0.05F, RATE = 0.2F;
 
 #define REAL double
@@ -333,8 +334,9 @@ static double inner_losses(void *context, double theta, double *slope) {
 }
 
 /* The gap of the inner problem, with the primal at theta W. With N = |W|^2 and the set's part of
- * it, N_S = sum over S of u's (u a row's coefficients, s its scores), it is
- *   N / 2 (1 - theta)^2 + theta N_S + sum over S of (C L(theta s) - sum alpha). */
+ * it, N_S = sum over S of <u, s> (u: a row's coefficients, s: its scores), it is phi(theta) + rest:
+ *   phi(theta) = theta^2 N / 2 - theta (N - N_S) + sum over S of C L(theta s),
+ *   rest = N / 2 - sum over S of sum alpha. */
 static double inner_gap(struct inner *inner, double target) {
     struct mc_kernel_descent *descent = inner->descent;
     const struct mc_task *task = descent->task;
@@ -358,6 +360,7 @@ static double inner_gap(struct inner *inner, double target) {
     double squared_norm = fmax(0, descent->squared_norm + 2 * (sum - inner->sum - inner->gain)),
            value;
     struct mc_line line = {squared_norm, squared_norm - set_norm, inner_losses, inner};
+    /* the gap is phi + rest, so the target of phi is target - rest */
     double rest = squared_norm / 2 - sum;
     mc_rescale(&line, target - rest, target, &value);
     return value + rest;
@@ -390,22 +393,23 @@ static int inner_sweep(struct inner *inner, struct error *err) {
 }
 
 /* Variables of a row with alpha and slacks (k) that would be free in an active-set iteration: those
- * between their bounds, and those at a bound that would gain by leaving it; on a simplex in
- * exchange with the largest alpha. */
+ * between their bounds, and those at a bound that would gain by leaving it. On a simplex alphas
+ * leave 0 in exchange with a partner, the largest alpha, or the rest of C if that is larger. The
+ * partner's slack (0 for the rest) is the multiplier of sum alpha <= C. */
 static size_t count_free(const struct mc_shape *shape, size_t y, double cap, const double *alpha,
                          const double *slack) {
     size_t n_free = 0;
-    double largest = cap, price = 0;
+    double largest = cap, multiplier = 0;
     for (size_t c = 0; shape->form->simplex && c < shape->k; c++) {
         largest -= alpha[c];
     }
     for (size_t c = 0; shape->form->simplex && c < shape->k; c++) {
-        price = alpha[c] > largest ? slack[c] : price;
+        multiplier = alpha[c] > largest ? slack[c] : multiplier;
         largest = fmax(largest, alpha[c]);
     }
     for (size_t c = 0; c < shape->k; c++) {
         bool high = !shape->form->simplex && alpha[c] >= cap;
-        bool free = high ? slack[c] < 0 : alpha[c] > 0 || slack[c] > price;
+        bool free = high ? slack[c] < 0 : alpha[c] > 0 || slack[c] > multiplier;
         n_free += free && mc_is_term(shape, y, c);
     }
     return n_free;
@@ -498,7 +502,7 @@ int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target
     }
     descent->work += progress.work;
     /* the part of a constant feature is large and equal in all rows: it is summed in double */
-    bool in_float = descent->uncached && !descent->exact && descent->task->bias == 0;
+    bool in_float = descent->uncached && !descent->stores_double && descent->task->bias == 0;
     if (status == 0 && in_float && descent->epsilon >= MIN_EPSILON_FLOAT) {
         store_scores(&inner);
     }
