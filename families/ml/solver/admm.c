@@ -221,28 +221,28 @@ static void offer_primal(struct ml_admm *admm, const double *coefficients, doubl
 }
 
 /* Linear part of D at Z, and its conjugates. */
-static double gain_of(const struct ml_admm *admm, double *conjugate) {
-    double gain = 0;
+static double linear_part(const struct ml_admm *admm, double *conjugate) {
+    double linear = 0;
     *conjugate = 0;
     for (size_t i = 0; i < admm->n; i++) {
         struct ml_block block = block_of(admm, i);
         const double *beta = admm->method.Z + i * admm->q;
         for (uint32_t p = 0; p < block.n_relevant; p++) {
-            gain += beta[block.relevant[p]];
+            linear += beta[block.relevant[p]];
         }
         *conjugate += admm->conjugate[i];
     }
-    return gain;
+    return linear;
 }
 
 /* Keeps the best multiple of Z, whose squared norm is given, if it is the better dual point.
  * unbalanced: cost of sums over rows that are not 0, for a free bias. */
 static void offer_dual(struct ml_admm *admm, double squared_norm, double unbalanced) {
     const struct admm *method = &admm->method;
-    double conjugate, gain = gain_of(admm, &conjugate) - unbalanced;
-    double scale = gain / (squared_norm + 2 * conjugate);
+    double conjugate, linear = linear_part(admm, &conjugate) - unbalanced;
+    double scale = linear / (squared_norm + 2 * conjugate);
     scale = scale < 1 ? fmax(scale, 0) : 1;
-    double dual = scale * gain - scale * scale * (squared_norm / 2 + conjugate);
+    double dual = scale * linear - scale * scale * (squared_norm / 2 + conjugate);
     size_t size = admm->n * admm->q;
     if (!(dual > admm->best_dual)) {
         return;

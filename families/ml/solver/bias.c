@@ -213,7 +213,7 @@ static int allocate(struct balancing *balancing, struct error *err) {
 }
 
 int ml_bias_beta(const struct ml_alphas *alphas, bool balanced, size_t width, double *beta,
-                 double *gain, struct ml_proof_point *proof, struct error *err) {
+                 double *linear, struct ml_proof_point *proof, struct error *err) {
     struct balancing balancing = {.alphas = alphas};
     size_t n = alphas->rows->n, q = alphas->rows->q;
     int status = allocate(&balancing, err);
@@ -224,15 +224,15 @@ int ml_bias_beta(const struct ml_alphas *alphas, bool balanced, size_t width, do
         status = find_circulation(&balancing, err);
     }
     if (status == 0) {
-        *gain = 0;
+        *linear = 0;
         memset(beta, 0, n * width * sizeof *beta);
         ml_proof_point_clear(proof);
         for (size_t i = 0; status == 0 && i < n; i++) {
             struct ml_block block = load_row(&balancing, i);
-            *gain += scaled_beta(&balancing, &block, beta + i * width);
+            *linear += scaled_beta(&balancing, &block, beta + i * width);
             status = proof ? add_to_proof(&balancing, &block, i, beta + i * width, proof, err) : 0;
         }
-        *gain = cluster_total(alphas->rows->cluster, *gain);
+        *linear = cluster_total(alphas->rows->cluster, *linear);
     }
     free(balancing.alpha);
     free(balancing.other);

@@ -26,11 +26,11 @@ struct ml_alphas {
     void (*row)(const void *context, size_t i, const struct ml_block *block, double *alpha);
 };
 
-/* beta (n, width) of the alphas, and *gain, the linear part of D over all processes. If `balance`,
- * of a feasible point near them whose sums over rows are 0 up to rounding. That point is stored in
- * proof, unless it is NULL. */
+/* beta (n, width) of the alphas, and *linear, the linear part of D over all processes. If
+ * `balance`, of a feasible point near them whose sums over rows are 0 up to rounding. That point is
+ * stored in proof, unless it is NULL. */
 int ml_bias_beta(const struct ml_alphas *alphas, bool balance, size_t width, double *beta,
-                 double *gain, struct ml_proof_point *proof, struct error *err);
+                 double *linear, struct ml_proof_point *proof, struct error *err);
 
 /* Reduces the entries of a flow (q, q) until the outflow of each label equals its inflow. */
 int ml_bias_circulate(double *flow, size_t q, struct error *err);

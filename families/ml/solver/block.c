@@ -180,7 +180,7 @@ double ml_block_loss(const struct ml_block *block, const double *s, struct ml_sc
     return ml_block_vertex(block, s, w->y, &conjugate, w);
 }
 
-double ml_block_gain(const struct ml_block *block, const double *beta) {
+double ml_block_linear(const struct ml_block *block, const double *beta) {
     double sum = 0;
     for (uint32_t p = 0; p < block->n_relevant; p++) {
         sum += beta[block->relevant[p]];

@@ -42,7 +42,7 @@ double ml_block_vertex(const struct ml_block *block, const double *s, double *ve
                        double *conjugate, struct ml_scratch *scratch);
 
 /* Sum of beta (q) over the relevant labels. */
-double ml_block_gain(const struct ml_block *block, const double *beta);
+double ml_block_linear(const struct ml_block *block, const double *beta);
 
 /* Steps. Both take the scores s (q), which include the row's own part, and do not change them. They
  * write the new block to beta (q) and its conjugate to *conjugate, and return the largest change of

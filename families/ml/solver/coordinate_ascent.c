@@ -32,162 +32,167 @@ static const double MIN_RISE = 1e-6;
 /* ---- creation ---- */
 
 /* Allocates the alpha of rows with pair steps. */
-static int create_alpha(struct ml_bcd *bcd, struct error *err) {
-    size_t n = bcd->rows->n;
-    bcd->alpha_start = memory_array(n + 1, sizeof *bcd->alpha_start, "pairs", err);
-    if (!bcd->alpha_start) {
+static int create_alpha(struct ml_ascent *ascent, struct error *err) {
+    size_t n = ascent->rows->n;
+    ascent->alpha_start = memory_array(n + 1, sizeof *ascent->alpha_start, "pairs", err);
+    if (!ascent->alpha_start) {
         return -1;
     }
-    bcd->alpha_start[0] = 0;
+    ascent->alpha_start[0] = 0;
     for (size_t i = 0; i < n; i++) {
-        struct ml_block block = ml_rows_block(bcd->rows, i, ML_HINGE, 1);
+        struct ml_block block = ml_rows_block(ascent->rows, i, ML_HINGE, 1);
         uint64_t pairs = (uint64_t)block.n_relevant * (block.q - block.n_relevant);
-        bcd->alpha_start[i + 1] = bcd->alpha_start[i] + (pairs <= MAX_PAIRS ? pairs : 0);
+        ascent->alpha_start[i + 1] = ascent->alpha_start[i] + (pairs <= MAX_PAIRS ? pairs : 0);
     }
-    bcd->alpha = memory_zeros((size_t)bcd->alpha_start[n], sizeof(double), "pairs", err);
-    return bcd->alpha ? 0 : -1;
+    ascent->alpha = memory_zeros((size_t)ascent->alpha_start[n], sizeof(double), "pairs", err);
+    return ascent->alpha ? 0 : -1;
 }
 
-static int create_scratch(struct ml_bcd *bcd, struct error *err) {
-    size_t workers = threads_count(bcd->problem->threads);
-    bcd->scratch = memory_zeros(workers, sizeof *bcd->scratch, "work of rows", err);
-    for (size_t w = 0; bcd->scratch && w < workers; w++) {
-        if (ml_scratch_create(&bcd->scratch[w], bcd->rows->q, err) < 0) {
+static int create_scratch(struct ml_ascent *ascent, struct error *err) {
+    size_t workers = threads_count(ascent->problem->threads);
+    ascent->scratch = memory_zeros(workers, sizeof *ascent->scratch, "work of rows", err);
+    for (size_t w = 0; ascent->scratch && w < workers; w++) {
+        if (ml_scratch_create(&ascent->scratch[w], ascent->rows->q, err) < 0) {
             return -1;
         }
     }
-    return bcd->scratch ? 0 : -1;
+    return ascent->scratch ? 0 : -1;
 }
 
 /* Operations of a sweep: its steps, and products with the data or the kernel matrix. */
-static double count_work(const struct ml_bcd *bcd) {
+static double count_work(const struct ml_ascent *ascent) {
     enum { PAIR_STEP = 8, LABEL_STEP = 100 };
-    double work = ml_store_work(&bcd->store);
-    for (size_t i = 0; i < bcd->rows->n; i++) {
-        uint64_t pairs = bcd->alpha_start[i + 1] - bcd->alpha_start[i];
-        work += (double)(PASSES * PAIR_STEP * pairs + (pairs > 0 ? 0 : LABEL_STEP) * bcd->rows->q);
+    double work = ml_store_work(&ascent->store);
+    for (size_t i = 0; i < ascent->rows->n; i++) {
+        uint64_t pairs = ascent->alpha_start[i + 1] - ascent->alpha_start[i];
+        work +=
+            (double)(PASSES * PAIR_STEP * pairs + (pairs > 0 ? 0 : LABEL_STEP) * ascent->rows->q);
     }
     return work;
 }
 
-int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struct ml_rows *rows,
-                  double constant, bool shrinking, uint64_t seed, struct error *err) {
-    *bcd = (struct ml_bcd){
-        .problem = problem, .rows = rows, .constant = constant, .shrinking = shrinking};
-    random_start(&bcd->random, seed, RANDOM_STREAM);
-    if (ml_store_create(&bcd->store, problem, rows, err) < 0) {
+int ml_ascent_create(struct ml_ascent *ascent, const struct problem *problem,
+                     const struct ml_rows *rows, double constant_squared, bool shrinking,
+                     uint64_t seed, struct error *err) {
+    *ascent = (struct ml_ascent){.problem = problem,
+                                 .rows = rows,
+                                 .constant_squared = constant_squared,
+                                 .shrinking = shrinking};
+    random_start(&ascent->random, seed, RANDOM_STREAM);
+    if (ml_store_create(&ascent->store, problem, rows, err) < 0) {
         return -1;
     }
-    size_t n = rows->n, width = bcd->store.width;
-    bcd->beta = memory_zeros(n, width * sizeof(double), "dual variables", err);
-    bcd->conjugate = memory_zeros(n, 2 * sizeof(double), "dual variables", err);
-    bcd->total = memory_zeros(width, 4 * sizeof(double), "dual variables", err);
-    bcd->pause_length = memory_zeros(n, 2, "gaps", err);
-    bcd->order = memory_array(n, sizeof(uint32_t), "an order", err);
-    if (!bcd->beta || !bcd->conjugate || !bcd->total || !bcd->pause_length || !bcd->order ||
-        create_alpha(bcd, err) < 0 || create_scratch(bcd, err) < 0) {
-        ml_bcd_free(bcd);
+    size_t n = rows->n, width = ascent->store.width;
+    ascent->beta = memory_zeros(n, width * sizeof(double), "dual variables", err);
+    ascent->conjugate = memory_zeros(n, 2 * sizeof(double), "dual variables", err);
+    ascent->total = memory_zeros(width, 4 * sizeof(double), "dual variables", err);
+    ascent->pause_length = memory_zeros(n, 2, "gaps", err);
+    ascent->order = memory_array(n, sizeof(uint32_t), "an order", err);
+    if (!ascent->beta || !ascent->conjugate || !ascent->total || !ascent->pause_length ||
+        !ascent->order || create_alpha(ascent, err) < 0 || create_scratch(ascent, err) < 0) {
+        ml_ascent_free(ascent);
         return -1;
     }
-    bcd->gap = bcd->conjugate + n;
-    bcd->offset = bcd->total + width;
-    bcd->s = bcd->offset + width;
-    bcd->old = bcd->s + width;
-    bcd->pause_left = bcd->pause_length + n;
-    bcd->sweep_work = count_work(bcd);
-    bcd->all_work = cluster_total(rows->cluster, bcd->sweep_work);
-    if (rows->cluster && ml_distributed_create(&bcd->distributed, bcd, err) < 0) {
-        ml_bcd_free(bcd);
+    ascent->gap = ascent->conjugate + n;
+    ascent->offset = ascent->total + width;
+    ascent->s = ascent->offset + width;
+    ascent->old = ascent->s + width;
+    ascent->pause_left = ascent->pause_length + n;
+    ascent->sweep_work = count_work(ascent);
+    ascent->all_work = cluster_total(rows->cluster, ascent->sweep_work);
+    if (rows->cluster && ml_distributed_create(&ascent->distributed, ascent, err) < 0) {
+        ml_ascent_free(ascent);
         return -1;
     }
     return 0;
 }
 
-void ml_bcd_free(struct ml_bcd *bcd) {
-    for (size_t w = 0; bcd->scratch && w < threads_count(bcd->problem->threads); w++) {
-        ml_scratch_free(bcd->scratch[w]);
+void ml_ascent_free(struct ml_ascent *ascent) {
+    for (size_t w = 0; ascent->scratch && w < threads_count(ascent->problem->threads); w++) {
+        ml_scratch_free(ascent->scratch[w]);
     }
-    ml_store_free(&bcd->store);
-    ml_distributed_free(bcd->distributed);
-    free(bcd->scratch);
-    free(bcd->beta);
-    free(bcd->conjugate);
-    free(bcd->slope_scores);
-    free(bcd->total);
-    free(bcd->alpha);
-    free(bcd->alpha_start);
-    free(bcd->pause_length);
-    free(bcd->order);
-    *bcd = (struct ml_bcd){0};
+    ml_store_free(&ascent->store);
+    ml_distributed_free(ascent->distributed);
+    free(ascent->scratch);
+    free(ascent->beta);
+    free(ascent->conjugate);
+    free(ascent->alpha_scores);
+    free(ascent->total);
+    free(ascent->alpha);
+    free(ascent->alpha_start);
+    free(ascent->pause_length);
+    free(ascent->order);
+    *ascent = (struct ml_ascent){0};
 }
 
 /* ---- evaluation ---- */
 
 /* Adds the constant feature and the offset to the scores s (width). */
-static void add_bias(const struct ml_bcd *bcd, double *s) {
-    for (size_t k = 0; k < bcd->store.width; k++) {
-        s[k] += bcd->constant * bcd->total[k] + bcd->offset[k];
+static void add_bias(const struct ml_ascent *ascent, double *s) {
+    for (size_t k = 0; k < ascent->store.width; k++) {
+        s[k] += ascent->constant_squared * ascent->total[k] + ascent->offset[k];
     }
 }
 
 /* The sums over all rows that form the bounds. */
 struct sums {
-    double loss, gain, square,
-        offset; /* losses, linear part of D, <beta, K beta>, <beta, offset> */
+    double loss, linear;   /* losses; linear part of D, less the conjugates */
+    double square, offset; /* <beta, K beta>; <beta, offset> */
 };
 
 struct evaluation {
-    struct ml_bcd *bcd;
+    struct ml_ascent *ascent;
     double *s;         /* (workers, width) */
     struct sums *sums; /* (tasks) */
 };
 
 static void evaluate_task(void *argument, size_t task, size_t worker) {
     const struct evaluation *evaluation = argument;
-    struct ml_bcd *bcd = evaluation->bcd;
-    size_t width = bcd->store.width, end = (task + 1) * TASK_ROWS;
+    struct ml_ascent *ascent = evaluation->ascent;
+    size_t width = ascent->store.width, end = (task + 1) * TASK_ROWS;
     double *s = evaluation->s + worker * width;
     struct sums sums = {0};
-    for (size_t i = task * TASK_ROWS; i < end && i < bcd->rows->n; i++) {
-        struct ml_block block = ml_bcd_block(bcd, i);
-        const double *beta = bcd->beta + i * width;
-        ml_store_scores(&bcd->store, i, s);
+    for (size_t i = task * TASK_ROWS; i < end && i < ascent->rows->n; i++) {
+        struct ml_block block = ml_ascent_block(ascent, i);
+        const double *beta = ascent->beta + i * width;
+        ml_store_scores(&ascent->store, i, s);
         double square = array_dot(beta, s, width);
-        add_bias(bcd, s);
-        double loss = ml_block_loss(&block, s, bcd->scratch[worker]);
-        double gain = ml_block_gain(&block, beta) - bcd->conjugate[i];
-        bcd->gap[i] = loss + array_dot(beta, s, width) - gain;
+        add_bias(ascent, s);
+        double loss = ml_block_loss(&block, s, ascent->scratch[worker]);
+        double linear = ml_block_linear(&block, beta) - ascent->conjugate[i];
+        ascent->gap[i] = loss + array_dot(beta, s, width) - linear;
         sums.loss += loss;
-        sums.gain += gain;
+        sums.linear += linear;
         sums.square += square;
-        sums.offset += array_dot(beta, bcd->offset, width);
+        sums.offset += array_dot(beta, ascent->offset, width);
     }
     evaluation->sums[task] = sums;
 }
 
-int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *err) {
-    size_t width = bcd->store.width, tasks = (bcd->rows->n + TASK_ROWS - 1) / TASK_ROWS;
-    struct evaluation evaluation = {.bcd = bcd,
-                                    .s = memory_array(threads_count(bcd->problem->threads),
+int ml_ascent_bounds(struct ml_ascent *ascent, struct ml_bounds *bounds, struct error *err) {
+    size_t width = ascent->store.width, tasks = (ascent->rows->n + TASK_ROWS - 1) / TASK_ROWS;
+    struct evaluation evaluation = {.ascent = ascent,
+                                    .s = memory_array(threads_count(ascent->problem->threads),
                                                       width * sizeof(double), "scores", err),
                                     .sums =
                                         memory_array(tasks, sizeof(struct sums), "bounds", err)};
     int status = -1;
     if (evaluation.s && evaluation.sums) {
-        threads_run(bcd->problem->threads, tasks, evaluate_task, &evaluation);
+        threads_run(ascent->problem->threads, tasks, evaluate_task, &evaluation);
         struct sums sum = {0};
         for (size_t t = 0; t < tasks; t++) {
             sum.loss += evaluation.sums[t].loss;
-            sum.gain += evaluation.sums[t].gain;
+            sum.linear += evaluation.sums[t].linear;
             sum.square += evaluation.sums[t].square;
             sum.offset += evaluation.sums[t].offset;
         }
-        double sums[] = {sum.loss, sum.gain, sum.square, sum.offset};
-        cluster_sum(bcd->rows->cluster, sums, 4);
+        double sums[] = {sum.loss, sum.linear, sum.square, sum.offset};
+        cluster_sum(ascent->rows->cluster, sums, 4);
         sum = (struct sums){sums[0], sums[1], sums[2], sums[3]};
-        double squared_norm = sum.square + bcd->constant * array_dot(bcd->total, bcd->total, width);
+        double squared_norm =
+            sum.square + ascent->constant_squared * array_dot(ascent->total, ascent->total, width);
         *bounds = (struct ml_bounds){0.5 * squared_norm + sum.loss,
-                                     sum.gain - sum.offset - 0.5 * squared_norm};
+                                     sum.linear - sum.offset - 0.5 * squared_norm};
         status = isfinite(bounds->primal) && isfinite(bounds->dual) ? 0 : stop_overflow(err);
     }
     free(evaluation.s);
@@ -198,85 +203,88 @@ int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *er
 /* ---- alphas ---- */
 
 static void row_alpha(const void *context, size_t i, const struct ml_block *block, double *alpha) {
-    const struct ml_bcd *bcd = context;
+    const struct ml_ascent *ascent = context;
     uint32_t n_others = block->q - block->n_relevant;
-    if (bcd->alpha_start[i + 1] > bcd->alpha_start[i]) {
-        memcpy(alpha, bcd->alpha + bcd->alpha_start[i],
+    if (ascent->alpha_start[i + 1] > ascent->alpha_start[i]) {
+        memcpy(alpha, ascent->alpha + ascent->alpha_start[i],
                (size_t)block->n_relevant * n_others * sizeof *alpha);
     } else if (block->loss == ML_SQUARED_HINGE) {
-        ml_block_squared_alpha(block, bcd->slope_scores + i * bcd->store.width, alpha);
+        ml_block_squared_alpha(block, ascent->alpha_scores + i * ascent->store.width, alpha);
     } else {
-        ml_block_hinge_alpha(block, bcd->beta + i * bcd->store.width, alpha, bcd->scratch[0]);
+        ml_block_hinge_alpha(block, ascent->beta + i * ascent->store.width, alpha,
+                             ascent->scratch[0]);
     }
 }
 
-struct ml_alphas ml_bcd_alphas(const struct ml_bcd *bcd) {
-    return (struct ml_alphas){bcd->rows, bcd->loss, bcd->cost, bcd, row_alpha};
+struct ml_alphas ml_ascent_alphas(const struct ml_ascent *ascent) {
+    return (struct ml_alphas){ascent->rows, ascent->loss, ascent->cost, ascent, row_alpha};
 }
 
 /* ---- warm starts ---- */
 
-static void reset(struct ml_bcd *bcd) {
-    size_t n = bcd->rows->n, width = bcd->store.width;
-    memset(bcd->beta, 0, n * width * sizeof(double));
-    memset(bcd->conjugate, 0, n * sizeof(double));
-    memset(bcd->total, 0, width * sizeof(double));
-    memset(bcd->alpha, 0, (size_t)bcd->alpha_start[n] * sizeof(double));
-    ml_store_scale(&bcd->store, 0);
-    for (size_t i = 0; bcd->slope_scores && i < n; i++) { /* all margins are 1 */
-        struct ml_block block = ml_bcd_block(bcd, i);
-        memset(bcd->slope_scores + i * width, 0, width * sizeof(double));
+static void reset(struct ml_ascent *ascent) {
+    size_t n = ascent->rows->n, width = ascent->store.width;
+    memset(ascent->beta, 0, n * width * sizeof(double));
+    memset(ascent->conjugate, 0, n * sizeof(double));
+    memset(ascent->total, 0, width * sizeof(double));
+    memset(ascent->alpha, 0, (size_t)ascent->alpha_start[n] * sizeof(double));
+    ml_store_scale(&ascent->store, 0);
+    for (size_t i = 0; ascent->alpha_scores && i < n; i++) { /* all margins are 1 */
+        struct ml_block block = ml_ascent_block(ascent, i);
+        memset(ascent->alpha_scores + i * width, 0, width * sizeof(double));
         for (uint32_t p = 0; p < block.n_relevant; p++) {
-            bcd->slope_scores[i * width + block.relevant[p]] = 1;
+            ascent->alpha_scores[i * width + block.relevant[p]] = 1;
         }
     }
 }
 
 /* The best feasible multiple of beta for a new cost: D(t beta) = t linear - t^2 (squared_norm / 2 +
- * conjugate), with the conjugate for the new lambda, and t <= cost / old cost for the hinge. */
-static int best_factor(struct ml_bcd *bcd, double ratio, double *factor, struct error *err) {
-    size_t width = bcd->store.width;
+ * conjugate), with the conjugate for the lambda of the new cost, and t <= cost / old cost for the
+ * hinge. */
+static int best_factor(struct ml_ascent *ascent, double ratio, double *factor, struct error *err) {
+    size_t width = ascent->store.width;
     struct ml_bounds bounds;
     double conjugate = 0, linear = 0;
-    if (ml_bcd_bounds(bcd, &bounds, err) < 0) {
+    if (ml_ascent_bounds(ascent, &bounds, err) < 0) {
         return -1;
     }
-    for (size_t i = 0; i < bcd->rows->n; i++) {
-        struct ml_block block = ml_bcd_block(bcd, i);
-        linear += ml_block_gain(&block, bcd->beta + i * width) -
-                  array_dot(bcd->beta + i * width, bcd->offset, width);
-        conjugate += bcd->conjugate[i];
+    for (size_t i = 0; i < ascent->rows->n; i++) {
+        struct ml_block block = ml_ascent_block(ascent, i);
+        linear += ml_block_linear(&block, ascent->beta + i * width) -
+                  array_dot(ascent->beta + i * width, ascent->offset, width);
+        conjugate += ascent->conjugate[i];
     }
-    linear = cluster_total(bcd->rows->cluster, linear);
-    conjugate = cluster_total(bcd->rows->cluster, conjugate);
+    linear = cluster_total(ascent->rows->cluster, linear);
+    conjugate = cluster_total(ascent->rows->cluster, conjugate);
     double half_squared_norm = linear - conjugate - bounds.dual;
     double curvature = 2 * (half_squared_norm + conjugate / ratio);
     *factor = curvature > 0 && linear > 0 ? linear / curvature : 0;
-    if (bcd->loss == ML_HINGE && *factor > ratio) {
+    if (ascent->loss == ML_HINGE && *factor > ratio) {
         *factor = ratio;
     }
     return 0;
 }
 
-static void scale(struct ml_bcd *bcd, double factor, double ratio) {
-    size_t n = bcd->rows->n, width = bcd->store.width;
+static void scale(struct ml_ascent *ascent, double factor, double ratio) {
+    size_t n = ascent->rows->n, width = ascent->store.width;
     for (size_t k = 0; k < n * width; k++) {
-        bcd->beta[k] *= factor;
+        ascent->beta[k] *= factor;
     }
     for (size_t k = 0; k < width; k++) {
-        bcd->total[k] *= factor;
+        ascent->total[k] *= factor;
     }
-    for (size_t k = 0; k < (size_t)bcd->alpha_start[n]; k++) {
-        bcd->alpha[k] *= factor;
+    for (size_t k = 0; k < (size_t)ascent->alpha_start[n]; k++) {
+        ascent->alpha[k] *= factor;
     }
     for (size_t i = 0; i < n; i++) {
-        bcd->conjugate[i] *= factor * factor / ratio;
+        ascent->conjugate[i] *= factor * factor / ratio;
     }
-    ml_store_scale(&bcd->store, factor);
-    /* slope_scores still satisfy alpha = 2 lambda (1 - s_p + s_r) */
-    for (size_t i = 0; bcd->slope_scores && i < n; i++) {
-        struct ml_block block = ml_bcd_block(bcd, i);
-        double *s = bcd->slope_scores + i * width, slopes = factor / ratio;
+    ml_store_scale(&ascent->store, factor);
+    /* alpha_scores satisfy their definition with the lambda of the new cost: the slacks 1 - s_p +
+     * s_r are multiplied by factor / ratio */
+    for (size_t i = 0; ascent->alpha_scores && i < n; i++) {
+        struct ml_block block = ml_ascent_block(ascent, i);
+        double *s = ascent->alpha_scores + i * width, slopes = factor / ratio;
         for (size_t k = 0; k < width; k++) {
             s[k] *= slopes;
         }
@@ -286,162 +294,165 @@ static void scale(struct ml_bcd *bcd, double factor, double ratio) {
     }
 }
 
-/* Allocates slope_scores, unless all rows have pair steps. */
-static int create_slope_scores(struct ml_bcd *bcd, struct error *err) {
-    size_t i = 0, n = bcd->rows->n, width = bcd->store.width;
-    while (i < n && bcd->alpha_start[i + 1] > bcd->alpha_start[i]) {
+/* Allocates alpha_scores, unless all rows have pair steps. */
+static int create_alpha_scores(struct ml_ascent *ascent, struct error *err) {
+    size_t i = 0, n = ascent->rows->n, width = ascent->store.width;
+    while (i < n && ascent->alpha_start[i + 1] > ascent->alpha_start[i]) {
         i++;
     }
     if (i == n) {
         return 0;
     }
-    bcd->slope_scores = memory_zeros(n, width * sizeof(double), "dual variables", err);
-    return bcd->slope_scores ? 0 : -1;
+    ascent->alpha_scores = memory_zeros(n, width * sizeof(double), "dual variables", err);
+    return ascent->alpha_scores ? 0 : -1;
 }
 
-int ml_bcd_start(struct ml_bcd *bcd, enum ml_loss loss, double cost, struct error *err) {
-    if (loss == ML_SQUARED_HINGE && !bcd->slope_scores && create_slope_scores(bcd, err) < 0) {
+int ml_ascent_start(struct ml_ascent *ascent, enum ml_loss loss, double cost, struct error *err) {
+    if (loss == ML_SQUARED_HINGE && !ascent->alpha_scores && create_alpha_scores(ascent, err) < 0) {
         return -1;
     }
-    if (bcd->cost == 0 || bcd->loss != loss) {
-        reset(bcd);
-    } else if (cost != bcd->cost) {
-        double ratio = cost / bcd->cost, factor;
-        if (best_factor(bcd, ratio, &factor, err) < 0) {
+    if (ascent->cost == 0 || ascent->loss != loss) {
+        reset(ascent);
+    } else if (cost != ascent->cost) {
+        double ratio = cost / ascent->cost, factor;
+        if (best_factor(ascent, ratio, &factor, err) < 0) {
             return -1;
         }
-        scale(bcd, factor, ratio);
+        scale(ascent, factor, ratio);
     }
-    bcd->loss = loss;
-    bcd->cost = cost;
-    memset(bcd->pause_length, 0, bcd->rows->n);
-    memset(bcd->pause_left, 0, bcd->rows->n);
+    ascent->loss = loss;
+    ascent->cost = cost;
+    memset(ascent->pause_length, 0, ascent->rows->n);
+    memset(ascent->pause_left, 0, ascent->rows->n);
     return 0;
 }
 
 /* ---- sweeps ---- */
 
 /* Shrinks a row with a negligible gap for twice as many sweeps as the last time. */
-static void shrink_row(struct ml_bcd *bcd, size_t i) {
-    if (!bcd->shrinking || bcd->gap[i] > bcd->negligible_gap) {
-        bcd->pause_length[i] = 0;
+static void shrink_row(struct ml_ascent *ascent, size_t i) {
+    if (!ascent->shrinking || ascent->gap[i] > ascent->negligible_gap) {
+        ascent->pause_length[i] = 0;
         return;
     }
-    unsigned next = bcd->pause_length[i] == 0 ? 1 : 2U * bcd->pause_length[i];
-    bcd->pause_length[i] = (unsigned char)(next < MAX_PAUSE ? next : MAX_PAUSE);
-    bcd->pause_left[i] = bcd->pause_length[i];
+    unsigned next = ascent->pause_length[i] == 0 ? 1 : 2U * ascent->pause_length[i];
+    ascent->pause_length[i] = (unsigned char)(next < MAX_PAUSE ? next : MAX_PAUSE);
+    ascent->pause_left[i] = ascent->pause_length[i];
 }
 
 static bool visit(void *context, size_t i, const double *scores, double *change) {
-    struct ml_bcd *bcd = context;
-    size_t width = bcd->store.width;
-    struct ml_block block = ml_bcd_block(bcd, i);
-    struct ml_scratch *scratch = bcd->scratch[0];
-    double *beta = bcd->beta + i * width, *s = bcd->s;
+    struct ml_ascent *ascent = context;
+    size_t width = ascent->store.width;
+    struct ml_block block = ml_ascent_block(ascent, i);
+    struct ml_scratch *scratch = ascent->scratch[0];
+    double *beta = ascent->beta + i * width, *s = ascent->s;
     memcpy(s, scores, width * sizeof *s);
-    add_bias(bcd, s);
-    bcd->gap[i] = ml_block_loss(&block, s, scratch) + bcd->conjugate[i] +
-                  array_dot(beta, s, width) - ml_block_gain(&block, beta);
-    shrink_row(bcd, i);
-    if (!(bcd->gap[i] > 0)) {
+    add_bias(ascent, s);
+    ascent->gap[i] = ml_block_loss(&block, s, scratch) + ascent->conjugate[i] +
+                     array_dot(beta, s, width) - ml_block_linear(&block, beta);
+    shrink_row(ascent, i);
+    if (!(ascent->gap[i] > 0)) {
         return false;
     }
-    memcpy(bcd->old, beta, width * sizeof *beta);
-    double factor = bcd->store.factor, k = factor * (bcd->store.diagonal[i] + bcd->constant);
-    bool by_pairs = bcd->alpha_start[i + 1] > bcd->alpha_start[i];
-    double largest = by_pairs ? ml_block_pairs(&block, k, s, bcd->alpha + bcd->alpha_start[i],
-                                               PASSES, beta, &bcd->conjugate[i], scratch)
-                              : ml_block_exact(&block, k, s, beta, &bcd->conjugate[i], scratch);
+    memcpy(ascent->old, beta, width * sizeof *beta);
+    double damping = ascent->store.damping;
+    double curvature = damping * (ascent->store.diagonal[i] + ascent->constant_squared);
+    bool by_pairs = ascent->alpha_start[i + 1] > ascent->alpha_start[i];
+    double largest =
+        by_pairs ? ml_block_pairs(&block, curvature, s, ascent->alpha + ascent->alpha_start[i],
+                                  PASSES, beta, &ascent->conjugate[i], scratch)
+                 : ml_block_exact(&block, curvature, s, beta, &ascent->conjugate[i], scratch);
     if (largest == 0) {
         return false;
     }
-    for (size_t c = 0; bcd->slope_scores && c < width; c++) {
-        bcd->slope_scores[i * width + c] = s[c] + k * (beta[c] - bcd->old[c]);
+    for (size_t c = 0; ascent->alpha_scores && c < width; c++) {
+        ascent->alpha_scores[i * width + c] = s[c] + curvature * (beta[c] - ascent->old[c]);
     }
     for (size_t c = 0; c < width; c++) {
-        change[c] = beta[c] - bcd->old[c];
-        bcd->total[c] += factor * change[c];
+        change[c] = beta[c] - ascent->old[c];
+        ascent->total[c] += damping * change[c];
     }
     return true;
 }
 
 /* Collects the rows of the next sweep in their order. */
-static size_t choose_rows(struct ml_bcd *bcd) {
+static size_t choose_rows(struct ml_ascent *ascent) {
     size_t n = 0;
-    for (size_t i = 0; i < bcd->rows->n; i++) {
-        if (bcd->pause_left[i] > 0) {
-            bcd->pause_left[i]--;
+    for (size_t i = 0; i < ascent->rows->n; i++) {
+        if (ascent->pause_left[i] > 0) {
+            ascent->pause_left[i]--;
         } else {
-            bcd->order[n++] = (uint32_t)i;
+            ascent->order[n++] = (uint32_t)i;
         }
     }
-    ml_store_order(&bcd->store, bcd->order, n, &bcd->random);
+    ml_store_order(&ascent->store, ascent->order, n, &ascent->random);
     return n;
 }
 
 /* Rows whose gap has grown are visited again. */
-static void unshrink_rows(struct ml_bcd *bcd) {
-    for (size_t i = 0; i < bcd->rows->n; i++) {
-        if (bcd->gap[i] > bcd->negligible_gap) {
-            bcd->pause_left[i] = bcd->pause_length[i] = 0;
+static void unshrink_rows(struct ml_ascent *ascent) {
+    for (size_t i = 0; i < ascent->rows->n; i++) {
+        if (ascent->gap[i] > ascent->negligible_gap) {
+            ascent->pause_left[i] = ascent->pause_length[i] = 0;
         }
     }
 }
 
 /* One sweep over the rows that are not shrunk, *n of them. */
-static int sweep(struct ml_bcd *bcd, size_t *n, struct error *err) {
-    *n = choose_rows(bcd);
-    return ml_store_sweep(&bcd->store, bcd->order, *n, visit, bcd, &bcd->random, err);
+static int sweep(struct ml_ascent *ascent, size_t *n, struct error *err) {
+    *n = choose_rows(ascent);
+    return ml_store_sweep(&ascent->store, ascent->order, *n, visit, ascent, &ascent->random, err);
 }
 
 /* One sweep in several parts, or several sweeps, with an allreduce after each part. */
-static int sweep_distributed(struct ml_bcd *bcd, size_t *n, struct error *err) {
-    struct ml_distributed *distributed = bcd->distributed;
+static int sweep_distributed(struct ml_ascent *ascent, size_t *n, struct error *err) {
+    struct ml_distributed *distributed = ascent->distributed;
     if (distributed->plan.repeats > 1) {
         *n = 0;
-        ml_distributed_begin(distributed, bcd);
+        ml_distributed_begin(distributed, ascent);
         for (size_t k = 0; k < distributed->plan.repeats; k++) {
             size_t more;
-            if (sweep(bcd, &more, err) < 0) {
+            if (sweep(ascent, &more, err) < 0) {
                 return -1;
             }
             *n += more;
         }
-        ml_distributed_end(distributed, bcd, NULL, bcd->rows->n);
+        ml_distributed_end(distributed, ascent, NULL, ascent->rows->n);
         return 0;
     }
-    *n = choose_rows(bcd);
+    *n = choose_rows(ascent);
     for (size_t part = 0; part < distributed->plan.parts; part++) {
         size_t first, end = rounds_rows(&distributed->plan, *n, part, &first);
-        ml_distributed_begin(distributed, bcd);
-        if (ml_store_sweep(&bcd->store, bcd->order + first, end - first, visit, bcd, &bcd->random,
-                           err) < 0) {
+        ml_distributed_begin(distributed, ascent);
+        if (ml_store_sweep(&ascent->store, ascent->order + first, end - first, visit, ascent,
+                           &ascent->random, err) < 0) {
             return -1;
         }
-        ml_distributed_end(distributed, bcd, bcd->order + first, end - first);
+        ml_distributed_end(distributed, ascent, ascent->order + first, end - first);
     }
     return 0;
 }
 
 /* Sum of the rows' gaps at their last visits. */
-static double predicted_gap(const struct ml_bcd *bcd) {
+static double gap_at_last_visits(const struct ml_ascent *ascent) {
     double predicted = 0;
-    for (size_t i = 0; i < bcd->rows->n; i++) {
-        predicted += bcd->gap[i];
+    for (size_t i = 0; i < ascent->rows->n; i++) {
+        predicted += ascent->gap[i];
     }
-    return cluster_total(bcd->rows->cluster, predicted);
+    return cluster_total(ascent->rows->cluster, predicted);
 }
 
-int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
+int ml_ascent_run(struct ml_ascent *ascent, struct ml_run *run, struct error *err) {
     double best_gap = INFINITY;
     int stalled = 0;
-    if (bcd->distributed) {
-        ml_distributed_start(bcd->distributed, bcd);
+    if (ascent->distributed) {
+        ml_distributed_start(ascent->distributed, ascent);
     }
-    if (ml_bcd_bounds(bcd, &run->bounds, err) < 0) {
+    if (ml_ascent_bounds(ascent, &run->bounds, err) < 0) {
         return -1;
     }
     double start_gap = gap_relative(run->bounds.primal, run->bounds.dual);
+    /* starts a period of the rate if the last one is over; the answer is not used */
     convergence_is_slow(&run->rate, run->work, start_gap, run->epsilon);
     run->converges_slowly = false;
     for (;;) {
@@ -451,24 +462,24 @@ int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err) {
             run->iterations >= run->min_iterations) {
             return 0;
         }
-        bcd->negligible_gap = NEGLIGIBLE * allowed / (double)bcd->rows->n_everywhere;
-        unshrink_rows(bcd);
+        ascent->negligible_gap = NEGLIGIBLE * allowed / (double)ascent->rows->n_everywhere;
+        unshrink_rows(ascent);
         /* sweep until the predicted gap is small enough, or an evaluation is due */
         double predicted, last_dual = bounds->dual;
         uint64_t sweeps = 0; /* since the last evaluation */
         do {
             size_t n;
-            if ((bcd->distributed ? sweep_distributed : sweep)(bcd, &n, err) < 0) {
+            if ((ascent->distributed ? sweep_distributed : sweep)(ascent, &n, err) < 0) {
                 return -1;
             }
-            run->iterations += bcd->distributed ? bcd->distributed->plan.repeats : 1;
-            n = cluster_count(bcd->rows->cluster, n);
-            run->work += bcd->all_work * (double)n / (double)bcd->rows->n_everywhere;
+            run->iterations += ascent->distributed ? ascent->distributed->plan.repeats : 1;
+            n = cluster_count(ascent->rows->cluster, n);
+            run->work += ascent->all_work * (double)n / (double)ascent->rows->n_everywhere;
             sweeps++;
-            predicted = predicted_gap(bcd);
+            predicted = gap_at_last_visits(ascent);
             run->stop = monitor_check(run->monitor, run->iterations, bounds->primal, bounds->dual);
         } while (!run->stop && sweeps < SWEEPS_PER_EVALUATION && predicted > 2 * allowed);
-        if (ml_bcd_bounds(bcd, bounds, err) < 0) {
+        if (ml_ascent_bounds(ascent, bounds, err) < 0) {
             return -1;
         }
         /* D rises with every step up to rounding error; P is not monotone */

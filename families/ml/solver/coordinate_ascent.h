@@ -5,7 +5,8 @@
  * each visit of a row gives its contribution, which bounds what its step can gain; rows that
  * contribute little are visited less often (shrinking). A sweep costs O(n_features q) per linear
  * row, or O(n q) per kernel row, plus the steps of block.h. With the notation of block.h: y_i is 1
- * for the relevant labels of row i and 0 for the others, and q is the number of labels. */
+ * for the relevant labels Y of row i and 0 for the others, q is the number of labels, and the row's
+ * lambda is cost / (|Y| (q - |Y|)). */
 #ifndef FAMILIES_ML_SOLVER_COORDINATE_ASCENT_H
 #define FAMILIES_ML_SOLVER_COORDINATE_ASCENT_H
 
@@ -24,11 +25,11 @@
 
 struct ml_distributed;
 
-struct ml_bcd {
+struct ml_ascent {
     const struct problem *problem;
     const struct ml_rows *rows;
     struct ml_store store;
-    double constant; /* square of the constant feature's value, added to K */
+    double constant_squared; /* of the constant feature's value; added to K */
     bool shrinking;
     double sweep_work; /* work (fit/work.h) of a sweep over this process's rows */
     double all_work;   /* of a sweep over the rows of all processes */
@@ -37,9 +38,11 @@ struct ml_bcd {
     enum ml_loss loss;
     double cost; /* for which beta is feasible; 0 before the first solve */
     /* n = rows->n rows with a loss; width = store.width, the row length, at least q */
-    double *beta;          /* (n, width) dual variables */
-    double *conjugate;     /* (n) conjugate of each row's alpha */
-    double *slope_scores;  /* (n, width) squared hinge: scores whose loss has the row's alpha */
+    double *beta;      /* (n, width) dual variables */
+    double *conjugate; /* (n) conjugate of each row's alpha */
+    /* Squared hinge: scores s at which alpha_pr = 2 lambda max(0, 1 - s_p + s_r). They store the
+     * alpha of rows with exact steps. */
+    double *alpha_scores;  /* (n, width); NULL if no row needs them */
     double *total;         /* (width) sum of beta over the rows of all processes */
     double *offset;        /* (width) added to the scores: the free bias, or 0 */
     double *alpha;         /* alpha_pr of the rows with pair steps, one after the other */
@@ -55,19 +58,20 @@ struct ml_bcd {
     struct ml_distributed *distributed; /* NULL unless a linear problem is distributed */
 };
 
-/* Bounds at the point, of the problem with `constant` and `offset`. */
+/* Bounds at the point, of the problem with constant_squared and `offset`. */
 struct ml_bounds {
     double primal, dual;
 };
 
-/* Starts at beta = 0. Borrows problem and rows. The caller calls ml_bcd_free. All processes, as for
- * the functions that give bounds. */
-int ml_bcd_create(struct ml_bcd *bcd, const struct problem *problem, const struct ml_rows *rows,
-                  double constant, bool shrinking, uint64_t seed, struct error *err);
-void ml_bcd_free(struct ml_bcd *bcd);
+/* Starts at beta = 0. Borrows problem and rows. The caller calls ml_ascent_free. All processes, as
+ * for the functions that give bounds. */
+int ml_ascent_create(struct ml_ascent *ascent, const struct problem *problem,
+                     const struct ml_rows *rows, double constant_squared, bool shrinking,
+                     uint64_t seed, struct error *err);
+void ml_ascent_free(struct ml_ascent *ascent);
 
 /* Makes beta feasible for another loss or cost: 0, or the best multiple of the present beta. */
-int ml_bcd_start(struct ml_bcd *bcd, enum ml_loss loss, double cost, struct error *err);
+int ml_ascent_start(struct ml_ascent *ascent, enum ml_loss loss, double cost, struct error *err);
 
 /* A run of sweeps until primal - dual <= epsilon primal, the monitor stops it, it converges too
  * slowly, or it stalls: 10 evaluations of the bounds without progress. Only `bounds` tells a stall
@@ -84,19 +88,19 @@ struct ml_run {
     struct ml_bounds bounds;       /* at the end */
 };
 
-/* Runs sweeps from the present point, after ml_bcd_start. All processes. -1 if memory is short or
- * scores overflow. */
-int ml_bcd_run(struct ml_bcd *bcd, struct ml_run *run, struct error *err);
+/* Runs sweeps from the present point, after ml_ascent_start. All processes. -1 if memory is short
+ * or scores overflow. */
+int ml_ascent_run(struct ml_ascent *ascent, struct ml_run *run, struct error *err);
 
 /* Evaluates both bounds at the point from its scores, and the gap of every row. */
-int ml_bcd_bounds(struct ml_bcd *bcd, struct ml_bounds *bounds, struct error *err);
+int ml_ascent_bounds(struct ml_ascent *ascent, struct ml_bounds *bounds, struct error *err);
 
-/* The alphas of the point. Borrows bcd; not for several threads at once. */
-struct ml_alphas ml_bcd_alphas(const struct ml_bcd *bcd);
+/* The alphas of the point. Borrows ascent; not for several threads at once. */
+struct ml_alphas ml_ascent_alphas(const struct ml_ascent *ascent);
 
 /* Block of row i. */
-static inline struct ml_block ml_bcd_block(const struct ml_bcd *bcd, size_t i) {
-    return ml_rows_block(bcd->rows, i, bcd->loss, bcd->cost);
+static inline struct ml_block ml_ascent_block(const struct ml_ascent *ascent, size_t i) {
+    return ml_rows_block(ascent->rows, i, ascent->loss, ascent->cost);
 }
 
 #endif

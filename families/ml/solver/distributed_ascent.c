@@ -7,31 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t n_weights(const struct ml_bcd *bcd) {
-    return (size_t)bcd->problem->data->n_features * bcd->store.width;
+static size_t n_weights(const struct ml_ascent *ascent) {
+    return (size_t)ascent->problem->data->n_features * ascent->store.width;
 }
 
-int ml_distributed_create(struct ml_distributed **distributed, const struct ml_bcd *bcd,
+int ml_distributed_create(struct ml_distributed **distributed, const struct ml_ascent *ascent,
                           struct error *err) {
     struct ml_distributed *made = memory_zeros(1, sizeof *made, "a distributed fit", err);
     *distributed = made;
     if (!made) {
         return -1;
     }
-    size_t n = bcd->rows->n, width = bcd->store.width, weights = n_weights(bcd);
+    size_t n = ascent->rows->n, width = ascent->store.width, weights = n_weights(ascent);
     made->W = memory_array(weights, sizeof(double), "weights", err);
     made->total = memory_array(width, sizeof(double), "weights", err);
     made->step = memory_array(weights + width + 2, sizeof(double), "weights", err);
     made->beta = memory_array(n, width * sizeof(double), "dual variables", err);
     made->conjugate = memory_array(n, sizeof(double), "dual variables", err);
-    made->slope_scores = memory_array(n, width * sizeof(double), "dual variables", err);
-    made->alpha = memory_array((size_t)bcd->alpha_start[n], sizeof(double), "pairs", err);
+    made->alpha_scores = memory_array(n, width * sizeof(double), "dual variables", err);
+    made->alpha = memory_array((size_t)ascent->alpha_start[n], sizeof(double), "pairs", err);
     made->visited = memory_zeros(n, 1, "a distributed fit", err);
     if (!made->W || !made->total || !made->step || !made->beta || !made->conjugate ||
-        !made->slope_scores || !made->alpha || !made->visited) {
+        !made->alpha_scores || !made->alpha || !made->visited) {
         return -1;
     }
-    rounds_plan(&made->plan, bcd->rows->cluster, bcd->sweep_work, (double)(weights + width));
+    rounds_plan(&made->plan, ascent->rows->cluster, ascent->sweep_work, (double)(weights + width));
     return 0;
 }
 
@@ -42,76 +42,76 @@ void ml_distributed_free(struct ml_distributed *distributed) {
         free(distributed->step);
         free(distributed->beta);
         free(distributed->conjugate);
-        free(distributed->slope_scores);
+        free(distributed->alpha_scores);
         free(distributed->alpha);
         free(distributed->visited);
         free(distributed);
     }
 }
 
-void ml_distributed_start(struct ml_distributed *distributed, const struct ml_bcd *bcd) {
-    size_t n = bcd->rows->n, width = bcd->store.width;
-    memcpy(distributed->beta, bcd->beta, n * width * sizeof(double));
-    memcpy(distributed->conjugate, bcd->conjugate, n * sizeof(double));
-    memcpy(distributed->alpha, bcd->alpha, (size_t)bcd->alpha_start[n] * sizeof(double));
-    if (bcd->slope_scores) {
-        memcpy(distributed->slope_scores, bcd->slope_scores, n * width * sizeof(double));
+void ml_distributed_start(struct ml_distributed *distributed, const struct ml_ascent *ascent) {
+    size_t n = ascent->rows->n, width = ascent->store.width;
+    memcpy(distributed->beta, ascent->beta, n * width * sizeof(double));
+    memcpy(distributed->conjugate, ascent->conjugate, n * sizeof(double));
+    memcpy(distributed->alpha, ascent->alpha, (size_t)ascent->alpha_start[n] * sizeof(double));
+    if (ascent->alpha_scores) {
+        memcpy(distributed->alpha_scores, ascent->alpha_scores, n * width * sizeof(double));
     }
 }
 
-void ml_distributed_begin(struct ml_distributed *distributed, struct ml_bcd *bcd) {
-    memcpy(distributed->W, bcd->store.W, n_weights(bcd) * sizeof(double));
-    memcpy(distributed->total, bcd->total, bcd->store.width * sizeof(double));
-    bcd->store.factor = distributed->plan.factor;
+void ml_distributed_begin(struct ml_distributed *distributed, struct ml_ascent *ascent) {
+    memcpy(distributed->W, ascent->store.W, n_weights(ascent) * sizeof(double));
+    memcpy(distributed->total, ascent->total, ascent->store.width * sizeof(double));
+    ascent->store.damping = distributed->plan.factor;
 }
 
 /* ---- the dual along the summed steps ---- */
 
 /* Adds row i's part of the derivative at 0 and of the curvature. The conjugates of stored alphas
  * are quadratic; those of other blocks are bounded by the chord. */
-static void add_row(const struct ml_distributed *distributed, const struct ml_bcd *bcd, size_t i,
-                    double *slope, double *curvature) {
-    struct ml_block block = ml_bcd_block(bcd, i);
-    size_t width = bcd->store.width;
-    const double *to = bcd->beta + i * width, *from = distributed->beta + i * width;
+static void add_row(const struct ml_distributed *distributed, const struct ml_ascent *ascent,
+                    size_t i, double *slope, double *curvature) {
+    struct ml_block block = ml_ascent_block(ascent, i);
+    size_t width = ascent->store.width;
+    const double *to = ascent->beta + i * width, *from = distributed->beta + i * width;
     for (uint32_t p = 0; p < block.n_relevant; p++) {
         *slope += to[block.relevant[p]] - from[block.relevant[p]];
     }
     double squares = 0;
-    for (uint64_t j = bcd->alpha_start[i]; block.loss != ML_HINGE && j < bcd->alpha_start[i + 1];
-         j++) {
-        double change = bcd->alpha[j] - distributed->alpha[j];
+    for (uint64_t j = ascent->alpha_start[i];
+         block.loss != ML_HINGE && j < ascent->alpha_start[i + 1]; j++) {
+        double change = ascent->alpha[j] - distributed->alpha[j];
         squares += change * (change / (4 * block.lambda));
     }
-    *slope -= bcd->conjugate[i] - distributed->conjugate[i] - squares;
+    *slope -= ascent->conjugate[i] - distributed->conjugate[i] - squares;
     *curvature += 2 * squares;
 }
 
 /* Sums the steps of all processes, and derivative and curvature of the dual along them. */
-static void sum_steps(struct ml_distributed *distributed, struct ml_bcd *bcd, const uint32_t *order,
-                      size_t n, double *slope, double *curvature) {
-    size_t weights = n_weights(bcd), width = bcd->store.width;
+static void sum_steps(struct ml_distributed *distributed, struct ml_ascent *ascent,
+                      const uint32_t *order, size_t n, double *slope, double *curvature) {
+    size_t weights = n_weights(ascent), width = ascent->store.width;
     double *step = distributed->step, *total = step + weights, *sums = total + width;
     for (size_t k = 0; k < weights; k++) {
-        step[k] = (bcd->store.W[k] - distributed->W[k]) / bcd->store.factor;
+        step[k] = (ascent->store.W[k] - distributed->W[k]) / ascent->store.damping;
     }
     for (size_t k = 0; k < width; k++) {
-        total[k] = (bcd->total[k] - distributed->total[k]) / bcd->store.factor;
+        total[k] = (ascent->total[k] - distributed->total[k]) / ascent->store.damping;
     }
     sums[0] = sums[1] = 0;
     for (size_t t = 0; t < n; t++) {
         size_t i = order ? order[t] : t;
         if (!distributed->visited[i]) {
-            add_row(distributed, bcd, i, &sums[0], &sums[1]);
+            add_row(distributed, ascent, i, &sums[0], &sums[1]);
             distributed->visited[i] = 1;
         }
     }
-    cluster_sum(bcd->rows->cluster, step, weights + width + 2);
+    cluster_sum(ascent->rows->cluster, step, weights + width + 2);
     *slope = sums[0] - array_dot(distributed->W, step, weights) -
-             array_dot(bcd->offset, total, width) -
-             bcd->constant * array_dot(distributed->total, total, width);
-    *curvature =
-        sums[1] + array_dot(step, step, weights) + bcd->constant * array_dot(total, total, width);
+             array_dot(ascent->offset, total, width) -
+             ascent->constant_squared * array_dot(distributed->total, total, width);
+    *curvature = sums[1] + array_dot(step, step, weights) +
+                 ascent->constant_squared * array_dot(total, total, width);
 }
 
 /* ---- the line search ---- */
@@ -124,43 +124,43 @@ static void interpolate(double theta, double *to, double *from, size_t n) {
     }
 }
 
-static void update_row(struct ml_distributed *distributed, struct ml_bcd *bcd, size_t i,
+static void update_row(struct ml_distributed *distributed, struct ml_ascent *ascent, size_t i,
                        double theta) {
-    struct ml_block block = ml_bcd_block(bcd, i);
-    size_t width = bcd->store.width;
-    uint64_t first = bcd->alpha_start[i], end = bcd->alpha_start[i + 1];
-    interpolate(theta, bcd->beta + i * width, distributed->beta + i * width, width);
-    interpolate(theta, bcd->alpha + first, distributed->alpha + first, (size_t)(end - first));
-    interpolate(theta, bcd->conjugate + i, distributed->conjugate + i, 1);
-    if (bcd->slope_scores) {
-        interpolate(theta, bcd->slope_scores + i * width, distributed->slope_scores + i * width,
+    struct ml_block block = ml_ascent_block(ascent, i);
+    size_t width = ascent->store.width;
+    uint64_t first = ascent->alpha_start[i], end = ascent->alpha_start[i + 1];
+    interpolate(theta, ascent->beta + i * width, distributed->beta + i * width, width);
+    interpolate(theta, ascent->alpha + first, distributed->alpha + first, (size_t)(end - first));
+    interpolate(theta, ascent->conjugate + i, distributed->conjugate + i, 1);
+    if (ascent->alpha_scores) {
+        interpolate(theta, ascent->alpha_scores + i * width, distributed->alpha_scores + i * width,
                     width);
     }
     if (block.loss != ML_HINGE && end > first) {
         double squares = 0;
         for (uint64_t j = first; j < end; j++) {
-            squares += bcd->alpha[j] * (bcd->alpha[j] / (4 * block.lambda));
+            squares += ascent->alpha[j] * (ascent->alpha[j] / (4 * block.lambda));
         }
-        bcd->conjugate[i] = distributed->conjugate[i] = squares;
+        ascent->conjugate[i] = distributed->conjugate[i] = squares;
     }
 }
 
-void ml_distributed_end(struct ml_distributed *distributed, struct ml_bcd *bcd,
+void ml_distributed_end(struct ml_distributed *distributed, struct ml_ascent *ascent,
                         const uint32_t *order, size_t n) {
-    size_t weights = n_weights(bcd), width = bcd->store.width;
+    size_t weights = n_weights(ascent), width = ascent->store.width;
     double slope, curvature;
-    sum_steps(distributed, bcd, order, n, &slope, &curvature);
+    sum_steps(distributed, ascent, order, n, &slope, &curvature);
     double theta = rounds_step_length(&distributed->plan, slope, curvature);
-    memcpy(bcd->store.W, distributed->W, weights * sizeof(double));
-    memcpy(bcd->total, distributed->total, width * sizeof(double));
-    array_add(bcd->store.W, theta, distributed->step, weights);
-    array_add(bcd->total, theta, distributed->step + weights, width);
+    memcpy(ascent->store.W, distributed->W, weights * sizeof(double));
+    memcpy(ascent->total, distributed->total, width * sizeof(double));
+    array_add(ascent->store.W, theta, distributed->step, weights);
+    array_add(ascent->total, theta, distributed->step + weights, width);
     for (size_t t = 0; t < n; t++) {
         size_t i = order ? order[t] : t;
         if (distributed->visited[i]) {
-            update_row(distributed, bcd, i, theta);
+            update_row(distributed, ascent, i, theta);
             distributed->visited[i] = 0;
         }
     }
-    bcd->store.factor = 1;
+    ascent->store.damping = 1;
 }

@@ -36,8 +36,8 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
         return 0;
     }
     if (status == 0) {
-        status = ml_bcd_create(&made->bcd, problem, &made->rows, setup->bias * setup->bias,
-                               setup->shrinking, setup->seed, err);
+        status = ml_ascent_create(&made->ascent, problem, &made->rows, setup->bias * setup->bias,
+                                  setup->shrinking, setup->seed, err);
     }
     if (status == 0) {
         made->interior_work = ml_interior_work(problem, &made->rows);
@@ -55,8 +55,8 @@ void ml_free(struct ml *ml) {
     if (!ml) {
         return;
     }
-    if (ml->bcd.problem) {
-        ml_bcd_free(&ml->bcd);
+    if (ml->ascent.problem) {
+        ml_ascent_free(&ml->ascent);
     }
     ml_interior_free(ml->interior);
     certify_free(ml->certify);

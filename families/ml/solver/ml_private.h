@@ -16,7 +16,7 @@ struct ml {
     const struct problem *problem;
     struct ml_setup setup;
     struct ml_rows rows;
-    struct ml_bcd bcd;
+    struct ml_ascent ascent;
     struct ml_interior *interior; /* NULL until it is first used */
     double interior_work;         /* estimated operations; INFINITY: the method does not apply */
     double admm_work;             /* the same, for ADMM */
@@ -32,7 +32,7 @@ struct ml_point {
     double *weights; /* linear: (n_features, q); kernel: (n_all, q) */
     double *bias;    /* (q) */
     double *scores;  /* (n_all, q) of the weights, computed in double from the data, without bias */
-    double gain;     /* linear part of D, over the rows of all processes */
+    double linear;   /* linear part of D, over the rows of all processes */
     struct ml_feasibility *feasibility; /* (n_all) of each row's beta */
     double *residual;                   /* (q) sum of beta over the rows of all processes */
     struct ml_proof_point proof;        /* the dual point, if the setup asks for it */
@@ -64,7 +64,7 @@ int ml_point_feasibility(const struct ml *ml, double cost, const double *beta,
                          struct ml_point *point, struct error *err);
 
 /* Linear part of D of a hinge's beta (rows.n, width). All processes. */
-double ml_point_gain(const struct ml *ml, const double *beta);
+double ml_point_linear(const struct ml *ml, const double *beta);
 
 /* Weights of the function of beta (rows.n, width). Overwrites the score store's W. */
 void ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point);

@@ -100,7 +100,7 @@ static double excess_over_lambda(const struct ml_block *block, const double *bet
 
 int ml_point_feasibility(const struct ml *ml, double cost, const double *beta,
                          struct ml_point *point, struct error *err) {
-    size_t q = ml->rows.q, width = ml->bcd.store.width;
+    size_t q = ml->rows.q, width = ml->ascent.store.width;
     struct ml_sort *list = memory_array(q, 2 * sizeof *list, "a certificate", err);
     memset(point->residual, 0, q * sizeof *point->residual);
     for (size_t i = 0; list && i < ml->rows.n; i++) {
@@ -119,17 +119,17 @@ int ml_point_feasibility(const struct ml *ml, double cost, const double *beta,
     return list ? 0 : -1;
 }
 
-double ml_point_gain(const struct ml *ml, const double *beta) {
-    double gain = 0;
+double ml_point_linear(const struct ml *ml, const double *beta) {
+    double linear = 0;
     for (size_t i = 0; i < ml->rows.n; i++) {
         struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, 1);
-        gain += ml_block_gain(&block, beta + i * ml->bcd.store.width);
+        linear += ml_block_linear(&block, beta + i * ml->ascent.store.width);
     }
-    return cluster_total(ml->rows.cluster, gain);
+    return cluster_total(ml->rows.cluster, linear);
 }
 
 void ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point) {
-    struct ml_store *store = &ml->bcd.store;
+    struct ml_store *store = &ml->ascent.store;
     if (ml->problem->gram) {
         ml_unpad(beta, store->width, ml->rows.row, ml->rows.n, ml->rows.q, point->weights);
         return;
@@ -141,11 +141,11 @@ void ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point)
 
 int ml_point_dual(struct ml *ml, double cost, const struct ml_alphas *alphas,
                   struct ml_point *point, struct error *err) {
-    size_t width = ml->bcd.store.width;
+    size_t width = ml->ascent.store.width;
     struct ml_proof_point *proof = ml->setup.keep ? &point->proof : NULL;
     double *beta = memory_zeros(ml->rows.n, width * sizeof *beta, "dual variables", err);
     int status =
-        beta ? ml_bias_beta(alphas, ml->setup.free_bias, width, beta, &point->gain, proof, err)
+        beta ? ml_bias_beta(alphas, ml->setup.free_bias, width, beta, &point->linear, proof, err)
              : -1;
     if (status == 0) {
         ml_point_weights(ml, beta, point);
@@ -192,8 +192,8 @@ int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, stru
                                    .g = &g,
                                    .feasibility = point->feasibility,
                                    .residual = ml->setup.free_bias ? point->residual : NULL,
-                                   .linear = point->gain,
-                                   .scratch = ml->bcd.scratch[0]};
+                                   .linear = point->linear,
+                                   .scratch = ml->ascent.scratch[0]};
     if (ml_certify(ml->certify, &claim, &point->certificate, err) < 0) {
         return -1;
     }

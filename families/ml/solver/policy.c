@@ -7,9 +7,9 @@
 
 /* Whether all scores are 0 for any weights and bias; then w = 0 is optimal. */
 static bool scores_are_zero(const struct ml *ml) {
-    bool zero = ml->bcd.constant == 0 && !ml->setup.free_bias;
+    bool zero = ml->ascent.constant_squared == 0 && !ml->setup.free_bias;
     for (size_t i = 0; zero && i < ml->rows.n; i++) {
-        zero = ml->bcd.store.diagonal[i] == 0;
+        zero = ml->ascent.store.diagonal[i] == 0;
     }
     return !cluster_any(ml->rows.cluster, !zero);
 }

@@ -19,7 +19,7 @@ static bool is_reached(const struct ml_bounds *bounds, double epsilon) {
 
 /* Replaces the scores that sweeps have accumulated by the exact scores. */
 static void refresh(struct ml *ml, const struct ml_point *point) {
-    struct ml_store *store = &ml->bcd.store;
+    struct ml_store *store = &ml->ascent.store;
     size_t q = ml->rows.q;
     for (size_t i = 0; store->S && i < ml->rows.n; i++) {
         memcpy(store->S + i * store->width, point->scores + ml->rows.row[i] * q,
@@ -31,26 +31,27 @@ static void refresh(struct ml *ml, const struct ml_point *point) {
 
 /* beta is itself a dual point: hinge, no free bias. */
 static int take_beta(struct ml *ml, double cost, struct ml_point *point, struct error *err) {
-    const struct ml_bcd *bcd = &ml->bcd;
-    point->gain = ml_point_gain(ml, bcd->beta);
+    const struct ml_ascent *ascent = &ml->ascent;
+    point->linear = ml_point_linear(ml, ascent->beta);
     ml_proof_point_clear(&point->proof);
     for (size_t i = 0; ml->setup.keep && i < ml->rows.n; i++) {
         if (ml_proof_point_add_beta(&point->proof, ml->rows.row[i],
-                                    bcd->beta + i * bcd->store.width, ml->rows.q, err) < 0) {
+                                    ascent->beta + i * ascent->store.width, ml->rows.q, err) < 0) {
             return -1;
         }
     }
-    ml_point_weights(ml, bcd->beta, point);
-    return ml_point_feasibility(ml, cost, bcd->beta, point, err);
+    ml_point_weights(ml, ascent->beta, point);
+    return ml_point_feasibility(ml, cost, ascent->beta, point, err);
 }
 
 /* Certifies the point of the solver's alphas. For a free bias the alphas are moved so that their
  * sums are 0, and the bias is that of the next proximal step. */
 static int certify(struct ml *ml, const struct ml_parameters *parameters, struct ml_point *point,
                    struct error *err) {
-    struct ml_bcd *bcd = &ml->bcd;
-    bool free_bias = ml->setup.free_bias, from_alphas = free_bias || bcd->loss == ML_SQUARED_HINGE;
-    const struct ml_alphas alphas = ml_bcd_alphas(bcd);
+    struct ml_ascent *ascent = &ml->ascent;
+    bool free_bias = ml->setup.free_bias,
+         from_alphas = free_bias || ascent->loss == ML_SQUARED_HINGE;
+    const struct ml_alphas alphas = ml_ascent_alphas(ascent);
     if ((from_alphas ? ml_point_dual(ml, parameters->cost, &alphas, point, err)
                      : take_beta(ml, parameters->cost, point, err)) < 0 ||
         ml_point_scores(ml, point, err) < 0) {
@@ -59,10 +60,11 @@ static int certify(struct ml *ml, const struct ml_parameters *parameters, struct
     if (!from_alphas) {
         refresh(ml, point);
     } else if (!ml->problem->gram) { /* restores the solver's W */
-        ml_store_rebuild(&bcd->store, bcd->beta);
+        ml_store_rebuild(&ascent->store, ascent->beta);
     }
     for (size_t k = 0; k < ml->rows.q; k++) {
-        point->bias[k] = free_bias ? bcd->offset[k] : bcd->constant * point->residual[k];
+        point->bias[k] =
+            free_bias ? ascent->offset[k] : ascent->constant_squared * point->residual[k];
     }
     return ml_point_certify(ml, parameters, point, err);
 }
@@ -73,7 +75,7 @@ static int run_to(void *context, double epsilon, struct tolerance_result *end, s
     struct ml_state *state = context;
     struct ml_run *run = &state->run;
     run->epsilon = epsilon;
-    if (ml_bcd_run(&state->ml->bcd, run, err) < 0 ||
+    if (ml_ascent_run(&state->ml->ascent, run, err) < 0 ||
         certify(state->ml, state->parameters, state->point, err) < 0) {
         return -1;
     }
@@ -90,26 +92,27 @@ static int run_to(void *context, double epsilon, struct tolerance_result *end, s
 
 /* One proximal step: adds to b what the constant feature has contributed. b is then centred, for
  * adding the same number to all labels does not change the loss. */
-static void shift_bias(struct ml_bcd *bcd) {
-    size_t q = bcd->rows->q;
+static void shift_bias(struct ml_ascent *ascent) {
+    size_t q = ascent->rows->q;
     double mean = 0;
     for (size_t k = 0; k < q; k++) {
-        bcd->offset[k] += bcd->constant * bcd->total[k];
-        mean += bcd->offset[k] / (double)q;
+        ascent->offset[k] += ascent->constant_squared * ascent->total[k];
+        mean += ascent->offset[k] / (double)q;
     }
     for (size_t k = 0; k < q; k++) {
-        bcd->offset[k] -= mean;
+        ascent->offset[k] -= mean;
     }
 }
 
 /* Bounds without the proximal term, as far as they are known without a dual point whose sums are 0.
  * offset is the bias of the step, before shift_bias. */
-static struct ml_bounds bounds_without_prox(const struct ml_bcd *bcd,
+static struct ml_bounds bounds_without_prox(const struct ml_ascent *ascent,
                                             const struct ml_bounds *bounds) {
-    size_t q = bcd->rows->q;
-    double proximal = 0.5 * bcd->constant * array_dot(bcd->total, bcd->total, q);
+    size_t q = ascent->rows->q;
+    double proximal = 0.5 * ascent->constant_squared * array_dot(ascent->total, ascent->total, q);
     return (struct ml_bounds){bounds->primal - proximal,
-                              bounds->dual + proximal + array_dot(bcd->total, bcd->offset, q)};
+                              bounds->dual + proximal +
+                                  array_dot(ascent->total, ascent->offset, q)};
 }
 
 /* The first rho: a share of the mean diagonal entry of K. */
@@ -117,7 +120,7 @@ static double first_rho(const struct ml *ml) {
     const double diagonal_share = 0.3;
     double sum = 0;
     for (size_t i = 0; i < ml->rows.n; i++) {
-        sum += ml->bcd.store.diagonal[i];
+        sum += ml->ascent.store.diagonal[i];
     }
     sum = cluster_total(ml->rows.cluster, sum);
     return sum > 0 ? diagonal_share * sum / (double)ml->rows.n_everywhere : 1;
@@ -132,21 +135,21 @@ static int solve_free(struct ml_state *state, struct error *err) {
     const struct ml_parameters *parameters = state->parameters;
     struct ml_run *run = &state->run;
     struct ml_point *point = state->point;
-    struct ml_bcd *bcd = &ml->bcd;
+    struct ml_ascent *ascent = &ml->ascent;
     double rho = first_rho(ml), best_gap = INFINITY;
     int failed = 0;
     struct convergence_rate rate = run->rate;
-    bcd->constant = rho;
+    ascent->constant_squared = rho;
     run->epsilon = fmax(first_epsilon, gap_share * parameters->epsilon);
     while (failed < MAX_FAILED) {
         uint64_t before = run->iterations;
         run->min_iterations = before + 1;
         run->rate = (struct convergence_rate){.other = rate.other};
-        if (ml_bcd_run(bcd, run, err) < 0) {
+        if (ml_ascent_run(ascent, run, err) < 0) {
             return -1;
         }
-        struct ml_bounds bounds = bounds_without_prox(bcd, &run->bounds);
-        shift_bias(bcd);
+        struct ml_bounds bounds = bounds_without_prox(ascent, &run->bounds);
+        shift_bias(ascent);
         bool end = is_reached(&bounds, parameters->epsilon);
         bool evaluate = run->stop || run->converges_slowly || end || failed + 1 == MAX_FAILED;
         if (!evaluate) {
@@ -175,8 +178,8 @@ static int solve_free(struct ml_state *state, struct error *err) {
         failed = new_gap < 0.99 * best_gap ? 0 : failed + 1;
         best_gap = fmin(best_gap, new_gap);
         if (slow && run->iterations - before <= MAX_QUICK_SWEEPS &&
-            bcd->constant < max_growth * rho) {
-            bcd->constant *= growth;
+            ascent->constant_squared < max_growth * rho) {
+            ascent->constant_squared *= growth;
         }
         run->epsilon = fmin(gap_share * new_gap, run->epsilon) * (slow ? 0.5 : 1);
     }
@@ -187,7 +190,7 @@ int ml_run_ascent(struct ml_state *state, struct error *err) {
     struct ml *ml = state->ml;
     const struct ml_parameters *parameters = state->parameters;
     state->ran = true;
-    if (ml_bcd_start(&ml->bcd, parameters->loss, parameters->cost, err) < 0) {
+    if (ml_ascent_start(&ml->ascent, parameters->loss, parameters->cost, err) < 0) {
         return -1;
     }
     return ml->setup.free_bias ? solve_free(state, err)

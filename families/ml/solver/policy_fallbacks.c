@@ -16,7 +16,7 @@
 /* Weights of the coefficients (rows.n, q). Overwrites the score store's W. */
 static int set_coefficients(struct ml *ml, const double *coefficients, struct ml_point *point,
                             struct error *err) {
-    size_t n = ml->rows.n, q = ml->rows.q, width = ml->bcd.store.width;
+    size_t n = ml->rows.n, q = ml->rows.q, width = ml->ascent.store.width;
     double *padded = memory_zeros(n, width * sizeof(double), "weights", err);
     if (!padded) {
         return -1;
@@ -34,14 +34,14 @@ static double loss_derivative(const struct ml *ml, const struct ml_parameters *p
                               const struct ml_point *point, double t) {
     size_t q = ml->rows.q;
     const double *bias = point->bias;
-    double derivative = 0, conjugate, *s = ml->bcd.s, *vertex = ml->bcd.old;
+    double derivative = 0, conjugate, *s = ml->ascent.s, *vertex = ml->ascent.old;
     for (size_t i = 0; i < ml->rows.n; i++) {
         struct ml_block block = ml_rows_block(&ml->rows, i, parameters->loss, parameters->cost);
         const double *from = point->scores + ml->rows.row[i] * q;
         for (size_t k = 0; k < q; k++) {
             s[k] = t * (from[k] + bias[k]);
         }
-        ml_block_vertex(&block, s, vertex, &conjugate, ml->bcd.scratch[0]);
+        ml_block_vertex(&block, s, vertex, &conjugate, ml->ascent.scratch[0]);
         derivative -= array_dot(vertex, from, q) + array_dot(vertex, bias, q);
     }
     return cluster_total(ml->rows.cluster, derivative);
@@ -95,7 +95,7 @@ static void scale_point(const struct ml *ml, const struct ml_parameters *paramet
 static void find_slack(const struct ml *ml, const struct ml_point *point, bool falls,
                        double *slack) {
     size_t q = ml->rows.q;
-    double *s = ml->bcd.s;
+    double *s = ml->ascent.s;
     for (size_t k = 0; k < q; k++) {
         slack[k] = -INFINITY; /* minus the slack, so that the maximum is the smallest slack */
     }
@@ -286,8 +286,8 @@ static int run_fallback(struct ml_state *state, struct ml_interior *interior, st
     int status = tolerance_tighten(run_to, &fallback, state->parameters->epsilon,
                                    ML_MAX_OUTER_ITERATIONS, err);
     state->run.iterations += before;
-    if (!ml->problem->gram && ml->bcd.cost != 0) {
-        ml_store_rebuild(&ml->bcd.store, ml->bcd.beta);
+    if (!ml->problem->gram && ml->ascent.cost != 0) {
+        ml_store_rebuild(&ml->ascent.store, ml->ascent.beta);
     }
     return status;
 }
@@ -321,17 +321,17 @@ int ml_run_admm(void *context, const struct monitor *monitor, struct error *err)
     struct ml *ml = state->ml;
     (void)monitor;
     const struct ml_parameters *parameters = state->parameters;
-    const struct ml_bcd *bcd = &ml->bcd;
-    size_t width = bcd->store.width;
+    const struct ml_ascent *ascent = &ml->ascent;
+    size_t width = ascent->store.width;
     double *scores = memory_array(ml->rows.n, width * sizeof *scores, "scores", err);
     struct ml_admm *admm = NULL;
     if (!scores) {
         return -1;
     }
     for (size_t i = 0; i < ml->rows.n; i++) {
-        ml_store_scores(&bcd->store, i, scores + i * width);
+        ml_store_scores(&ascent->store, i, scores + i * width);
     }
-    const struct ml_admm_start start = {bcd->beta, scores, width};
+    const struct ml_admm_start start = {ascent->beta, scores, width};
     double constant = ml->setup.bias * ml->setup.bias;
     int status = ml_admm_create(&admm, ml->problem, &ml->rows, parameters->loss, parameters->cost,
                                 constant, ml->setup.free_bias, &start, err);

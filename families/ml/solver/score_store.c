@@ -115,7 +115,7 @@ static int create_kernel(struct ml_store *store, struct error *err) {
 int ml_store_create(struct ml_store *store, const struct problem *problem,
                     const struct ml_rows *rows, struct error *err) {
     size_t width = ((size_t)rows->q + VECTOR - 1) / VECTOR * VECTOR;
-    *store = (struct ml_store){.problem = problem, .rows = rows, .width = width, .factor = 1};
+    *store = (struct ml_store){.problem = problem, .rows = rows, .width = width, .damping = 1};
     store->diagonal = memory_array(rows->n, sizeof(double), "a diagonal", err);
     store->index = memory_array(rows->n, sizeof(uint32_t), "row numbers", err);
     store->s = memory_array(width, 2 * sizeof(double), "scores", err);
@@ -292,8 +292,8 @@ static void sweep_linear(struct ml_store *store, const uint32_t *order, size_t n
             changed[n_changed] = c;
             n_changed += store->change[c] != 0;
         }
-        for (size_t c = 0; store->factor != 1 && c < width; c++) {
-            store->change[c] *= store->factor;
+        for (size_t c = 0; store->damping != 1 && c < width; c++) {
+            store->change[c] *= store->damping;
         }
         if (n_changed < width / 4) {
             row_update_few(&row, store->change, changed, n_changed, store->W, width);
