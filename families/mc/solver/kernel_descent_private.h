@@ -86,7 +86,8 @@ enum mc_kernel_end {
     MC_SET_SOLVED,
     MC_SET_ENDED,         /* limit of sweeps or time */
     MC_SET_TO_ACTIVE_SET, /* an active-set iteration would cost less */
-    MC_SET_TO_ADMM        /* ADMM would cost less */
+    MC_SET_TO_ADMM,       /* ADMM would cost less */
+    MC_SET_RUNNING        /* they go on; never returned */
 };
 
 /* Sweeps over the m rows of the set until its part of the gap is small, or the policy hands over to

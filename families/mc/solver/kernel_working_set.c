@@ -452,7 +452,7 @@ static enum mc_kernel_end update(struct inner *inner, struct sweep_progress *pro
     double need = mc_rate_needed(&progress->rate, (double)progress->sweeps, progress->best, target);
     mc_rate_update(&progress->rate, (double)progress->sweeps, progress->best);
     if (progress->sweeps < 2) {
-        return MC_SET_ENDED;
+        return MC_SET_RUNNING;
     }
     const struct mc_kernel_descent *descent = inner->descent;
     const struct mc_descent_work work = {
@@ -466,7 +466,7 @@ static enum mc_kernel_end update(struct inner *inner, struct sweep_progress *pro
     enum mc_handover next = mc_policy_after_sweep(&work);
     return next == MC_TO_ACTIVE_SET ? MC_SET_TO_ACTIVE_SET
            : next == MC_TO_ADMM     ? MC_SET_TO_ADMM
-                                    : MC_SET_ENDED;
+                                    : MC_SET_RUNNING;
 }
 
 /* Sets F at the rows of the set to the scores after the steps. */
@@ -487,8 +487,8 @@ int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target
     double target = fmax(INNER_GAP * (descent->primal - descent->dual), TARGET_PART * target_gap);
     size_t max = MAX_STEPS / m > MAX_SWEEPS ? MAX_STEPS / m : MAX_SWEEPS, next = 1;
     struct sweep_progress progress = {.best = INFINITY, .rate = {.earlier = INFINITY}};
-    *end = MC_SET_ENDED;
-    while (status == 0 && *end == MC_SET_ENDED && progress.sweeps < max &&
+    *end = MC_SET_RUNNING;
+    while (status == 0 && *end == MC_SET_RUNNING && progress.sweeps < max &&
            !(progress.sweeps > 0 && monitor_past_deadline(monitor))) {
         status = inner_sweep(&inner, err);
         progress.sweeps++;
@@ -500,6 +500,7 @@ int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target
         double gap = inner_gap(&inner, target);
         *end = gap <= target ? MC_SET_SOLVED : update(&inner, &progress, gap, target);
     }
+    *end = *end == MC_SET_RUNNING ? MC_SET_ENDED : *end;
     descent->work += progress.work;
     /* the part of a constant feature is large and equal in all rows: it is summed in double */
     bool in_float = descent->uncached && !descent->stores_double && descent->task->bias == 0;
