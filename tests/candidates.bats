@@ -800,7 +800,7 @@ TABLE
     misused svm-rank-candidates candidates.svm line.model times.tsv --system
     misused svm-rank-candidates candidates.svm line.model times.tsv --standards
     run -0 svm-rank-candidates --help
-    assert_line --partial 'usage: svm-rank-candidates [options] candidates_file model_file times_file [output_file]'
+    assert_line 'usage: svm-rank-candidates [options] candidates_file model_file times_file'
     for option in --trees --edges --order-weight --time-weight --truth --best --system --standards --seed --threads; do
         assert_output --partial -- "$option"
     done
