@@ -81,8 +81,8 @@ columns() {
 @test "candidates: small random problems agree with the enumeration of all assignments" {
     # up to six features: equal scores, times and order scores, candidates without a score, names or neither, features
     # without a time, two runs, headers
-    problems=8
-    quick && problems=4
+    problems=5
+    quick && problems=3
     for seed in $(seq $problems); do
         "$reference" make $seed .
         predict predict.svm line.model >scores

