@@ -816,6 +816,7 @@ TABLE
 # ---- the published data set ----
 
 @test "candidates: retention order raises top-1 and the mean reciprocal rank of the published data set" {
+    quick && skip 'long: the plain build does it'
     real candidates/impact.train.svm.gz
     svm-rank-train -q -t minmax -c 1 --targets 1 "$real" model >report
     real candidates/impact.times.tsv

@@ -265,7 +265,9 @@ attacked() {
 }
 
 @test "check: top, outlying rows in every threshold" {
-    for far in 1e5 3e8 1e13 1e17; do
+    local fars='1e5 3e8 1e13 1e17'
+    quick && fars='1e5 1e17'
+    for far in $fars; do
         printf '%s\n' "-1 1:-$far" '-1 2:1' '1 3:-.5' '-1 1:-1 2:-1' '-1 1:-1 2:.25' '1 2:-1' >low
         printf '%s\n' "-1 1:$far" '-1 2:1' '1 1:-1' '-1 1:1 2:-1' "1 2:-$far" '-1 3:.25' >several
         printf '%s\n' 1 "-1 2:$far" '1 1:300' '-1 3:2' -1 >origin

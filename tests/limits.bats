@@ -119,6 +119,7 @@ classes() {
 }
 
 @test "limits: a fit of thousands of labels ends in time: thresholds and biases check the clock" {
+    quick && skip 'long: the plain build does it'
     cd "$tmp" || exit 1
     awk 'BEGIN { for (i = 0; i < 1000; i++) {
         for (k = 0; k < 7; k++) printf "%sL%dx%d", k ? "," : "", i, k

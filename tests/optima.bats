@@ -60,6 +60,7 @@ caught() {
 }
 
 @test "optima: numbers over many decades: bounds hold in 640 bits, and no proof is refuted" {
+    quick && skip 'long: the plain build does it'
     wide
     for family in rank top mc ml smm; do
         first=300
