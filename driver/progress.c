@@ -34,10 +34,10 @@ void progress_close(struct progress *progress) {
 
 /* Prints the text between a prefix and a suffix. */
 static void print_text(const struct output_sink *sink, const char *before, const char *between,
-                       const char *wrapped, const char *format, va_list arguments) {
+                       const char *after, const char *format, va_list arguments) {
     struct error shown; /* escapes control bytes of file names */
     error_set_list(&shown, ERROR_NONE, format, arguments);
-    output_sink_write(sink, "%s%s%s%s", before, between, shown.text, wrapped);
+    output_sink_write(sink, "%s%s%s%s", before, between, shown.text, after);
 }
 
 static void show(struct progress *progress, double now, const char *format, va_list arguments) {

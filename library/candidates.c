@@ -135,16 +135,8 @@ static int group(struct ranked *ranked, const double *minutes, const char *const
     if (ranking->n_timed == 0) {
         return error_set(err, ERROR_RUNTIME, "no feature has a time");
     }
-    if (candidate_ranking_set_terms(ranking, &ranked->times.runs, &ranked->targets,
-                                    options_text(options, "system"), err) < 0) {
-        return -1;
-    }
-    return ranking->n_terms == 0 && options_given(options, "time-weight") &&
-                   options_number(options, "time-weight") != 0
-               ? error_set(err, ERROR_RUNTIME,
-                           "--time-weight: the model maps scores to minutes for none of the runs: "
-                           "train it with --targets 1, and see --system")
-               : 0;
+    return candidate_ranking_set_terms(ranking, &ranked->times.runs, &ranked->targets, options,
+                                       err);
 }
 
 static int infer(struct ranked *ranked, struct error *err) {

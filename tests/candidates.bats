@@ -571,7 +571,7 @@ known() {
         # a structure that is no candidate is counted, and the estimate is written
         grep -w warning err | grep -qw 1 || fail "$(<err)"
         estimate=$(grep '^left' expected | awk -F'\t' '{ printf "%.3f", $NF }')
-        sed -n 's/^weights chosen without the feature: .*mrr = //p' err | awk -v e="$estimate" '{
+        sed -n 's/^leave-one-feature-out: .*mrr = //p' err | awk -v e="$estimate" '{
             d = $1 - e; if (d < .001 && d > -.001) found = 1 } END { exit !found }' || fail "not $estimate: $(<err)"
     done
     # the weights matter: MS/MS alone is not the best

@@ -108,8 +108,9 @@ static const struct target_map *find_map(const struct targets *targets, const ch
 }
 
 int candidate_ranking_set_terms(struct candidate_ranking *ranking, const struct names *runs,
-                                const struct targets *targets, const char *system,
+                                const struct targets *targets, const struct options *options,
                                 struct error *err) {
+    const char *system = options_text(options, "system");
     if (system && !targets_find(targets, system)) {
         return error_set(err, ERROR_RUNTIME,
                          "--system %.100s: the model maps no query of that name to minutes",
@@ -124,7 +125,12 @@ int candidate_ranking_set_terms(struct candidate_ranking *ranking, const struct 
     }
     ranking->n_terms = candidates_time_terms(&ranking->candidates, map, ranking->time_term);
     free(map);
-    return 0;
+    return ranking->n_terms == 0 && options_given(options, "time-weight") &&
+                   !options_lists(options, "time-weight", 0)
+               ? error_set(err, ERROR_RUNTIME,
+                           "--time-weight: the model maps scores to minutes for none of the runs: "
+                           "train it with --targets 1, and see --system and --standards")
+               : 0;
 }
 
 /* ---- scores ---- */
