@@ -3,7 +3,8 @@
  * With relative margins and 1, 2 or 4 vectors of classes the loop is specialised, so that a step
  * works in registers; all other cases share one loop. */
 
-/* Prefetches the next rows, whose random order the processor cannot predict. */
+/* Prefetches rows among order[0..left), those still to come, whose random order the processor
+ * cannot predict. */
 static inline __attribute__((always_inline)) void
 NAME(prefetch)(const struct NAME(descent) * descent, const struct mc_linear *linear,
                const uint32_t *order, size_t left) {
@@ -37,7 +38,8 @@ static REAL NAME(square)(const struct NAME(descent) * descent, const struct mc_l
     return descent->factor * margin * margin / (linear->cluster ? 1 : (REAL)OVER_RELAXATION);
 }
 
-/* W += x u'. If few classes have changed, only these are updated, and u (width) is overwritten. */
+/* W (features + 1, width) += x u' for a row x of the data and u (width). If few classes have
+ * changed, only these are updated, and u is overwritten. */
 static inline __attribute__((always_inline)) void
 NAME(update_changed)(struct NAME(descent) * descent, struct mc_linear *linear,
                      const struct stored_row *row, size_t width, REAL *u) {

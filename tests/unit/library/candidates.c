@@ -144,17 +144,6 @@ static void check_rank(const struct rows *rows, const struct arrays *arrays,
 
 /* ---- refusals ---- */
 
-/* REFUSED(call, kind, words): the call fails with this kind and message. */
-#define REFUSED(call, of_kind, words)                                                              \
-    do {                                                                                           \
-        memset(&error, 0, sizeof error);                                                           \
-        CHECK((call) == -1, "done");                                                               \
-        CHECK(error.kind == (of_kind) && strstr(error.text, words), "%d: %s", error.kind,          \
-              error.text);                                                                         \
-    } while (0)
-
-enum { F = DUALSVM_FAILED, U = DUALSVM_USAGE };
-
 static void check_options(void) {
     dualsvm_options *options = NULL;
     dualsvm_option described;

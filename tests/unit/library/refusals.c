@@ -4,17 +4,6 @@
 
 #include <math.h>
 
-/* REFUSED(call, kind, words): the call fails with this kind and message. */
-#define REFUSED(call, of_kind, words)                                                              \
-    do {                                                                                           \
-        memset(&error, 0, sizeof error);                                                           \
-        CHECK((call) == -1, "done");                                                               \
-        CHECK(error.kind == (of_kind) && strstr(error.text, words), "%d: %s", error.kind,          \
-              error.text);                                                                         \
-    } while (0)
-
-enum { F = DUALSVM_FAILED, U = DUALSVM_USAGE };
-
 static dualsvm_error error;
 
 static void check_options(void) {

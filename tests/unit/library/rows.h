@@ -163,4 +163,17 @@ static inline dualsvm_options *rows_options(const char *family, int role) {
     return options;
 }
 
+/* REFUSED(call, kind, words): the call fails with this kind and message, in a variable
+ * `error` of the caller. */
+#define REFUSED(call, of_kind, words)                                                              \
+    do {                                                                                           \
+        memset(&error, 0, sizeof error);                                                           \
+        CHECK((call) == -1, "done");                                                               \
+        CHECK(error.kind == (of_kind) && strstr(error.text, words), "%d: %s", error.kind,          \
+              error.text);                                                                         \
+    } while (0)
+
+/* the kinds, short for tables of calls */
+enum { F = DUALSVM_FAILED, U = DUALSVM_USAGE };
+
 #endif

@@ -76,7 +76,7 @@ static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *s
           "%s", err.text);
     CHECK(memcmp(record, s, n * sizeof *s) == 0, "a record that is not the scores");
     free(record);
-    CHECK(!rank_risk_functions(&risk, false).record, "records that nobody wants");
+    CHECK(!rank_risk_functions(&risk, false).record, "records, without a request");
     rank_risk_model_gradient(&risk, s, 2 * mu, follow);
     for (size_t i = 0; i < n; i++) {
         CHECK(fabs(follow[i] - band[i]) <= 1e-9 * (1 + all), "slope %g of a wider band, not %g",
