@@ -563,6 +563,18 @@ END
     within "$(header dual m)" 159.9 160.2
 }
 
+@test "ml: a free bias with a kernel that is not positive semidefinite ends without a certificate" {
+    printf '%s\n' '1,3,4 0:1 1:-.5 2:-.3 3:-.2 4:-.7' '3,5 0:2 1:-.3 2:-.2 3:-.4 4:-.9' \
+        '1,2,3,5 0:3 1:-.2 2:-.4 3:.7 4:.2' '3,4 0:4 1:-.7 2:-.9 3:.2 4:-.2' >four.svm
+    for epsilon in .02 1e-4 1e-9; do
+        for options in '-c 1' '-c 10000'; do
+            limited svm-ml-train -q -t precomputed --free-bias -e $epsilon $options four.svm m 2>said
+            grep -q 'the kernel is not positive semidefinite$' said
+            assert_equal "$(header certified m) $(header gap m)" 'no none'
+        done
+    done
+}
+
 @test "ml: costs so small that 1 / (2 lambda) overflows" {
     printf '%s 1:%s\n' 1,2 1 2 -1 3 .5 >tiny.svm
     for options in '' '-t rbf' '-B 1' '--solver interior'; do

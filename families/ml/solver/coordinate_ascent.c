@@ -443,7 +443,7 @@ static double gap_at_last_visits(const struct ml_ascent *ascent) {
 }
 
 int ml_ascent_run(struct ml_ascent *ascent, struct ml_run *run, struct error *err) {
-    double best_gap = INFINITY;
+    double best_gap = INFINITY, best_dual;
     int stalled = 0;
     if (ascent->distributed) {
         ml_distributed_start(ascent->distributed, ascent);
@@ -451,6 +451,7 @@ int ml_ascent_run(struct ml_ascent *ascent, struct ml_run *run, struct error *er
     if (ml_ascent_bounds(ascent, &run->bounds, err) < 0) {
         return -1;
     }
+    best_dual = run->bounds.dual;
     double start_gap = gap_relative(run->bounds.primal, run->bounds.dual);
     /* starts a period of the rate if the last one is over; the answer is not used */
     convergence_is_slow(&run->rate, run->work, start_gap, run->epsilon);
@@ -465,7 +466,7 @@ int ml_ascent_run(struct ml_ascent *ascent, struct ml_run *run, struct error *er
         ascent->negligible_gap = NEGLIGIBLE * allowed / (double)ascent->rows->n_everywhere;
         unshrink_rows(ascent);
         /* sweep until the predicted gap is small enough, or an evaluation is due */
-        double predicted, last_dual = bounds->dual;
+        double predicted;
         uint64_t sweeps = 0; /* since the last evaluation */
         do {
             size_t n;
@@ -482,10 +483,12 @@ int ml_ascent_run(struct ml_ascent *ascent, struct ml_run *run, struct error *er
         if (ml_ascent_bounds(ascent, bounds, err) < 0) {
             return -1;
         }
-        /* D rises with every step up to rounding error; P is not monotone */
+        /* D rises with every step up to rounding error, which the best D leaves out; P is not
+         * monotone */
         double gap = bounds->primal - bounds->dual;
-        bool better = gap < STOP_PROGRESS * best_gap || bounds->dual - last_dual > MIN_RISE * gap;
+        bool better = gap < STOP_PROGRESS * best_gap || bounds->dual - best_dual > MIN_RISE * gap;
         stalled = better ? 0 : stalled + 1;
+        best_dual = bounds->dual > best_dual ? bounds->dual : best_dual;
         best_gap = gap < best_gap ? gap : best_gap;
         run->converges_slowly = convergence_is_slow(
             &run->rate, run->work, gap_relative(bounds->primal, bounds->dual), run->epsilon);

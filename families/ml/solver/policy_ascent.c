@@ -162,7 +162,10 @@ static int solve_free(struct ml_state *state, struct error *err) {
                 return -1;
             }
             bounds = point->bounds;
-            end = ml_gap_reached(point, parameters->epsilon);
+            /* without a certificate, of a kernel that is not positive semidefinite, the solver's own
+             * bounds are all there is */
+            end = ml_gap_reached(point, parameters->epsilon) ||
+                  (end && !point->certificate.certified);
         }
         /* sums that are not 0 had overestimated the dual */
         if (evaluate && !end && !run->converges_slowly) {
