@@ -162,8 +162,8 @@ static int solve_free(struct ml_state *state, struct error *err) {
                 return -1;
             }
             bounds = point->bounds;
-            /* without a certificate, of a kernel that is not positive semidefinite, the solver's own
-             * bounds are all there is */
+            /* without a certificate, of a kernel that is not positive semidefinite, the solver's
+             * own bounds are all there is */
             end = ml_gap_reached(point, parameters->epsilon) ||
                   (end && !point->certificate.certified);
         }
