@@ -4,7 +4,8 @@
 #   make demo         set up, build, and run a worked example          (tools/demo)
 #   make test         set up, build, and run all tests                 (tests/run)
 #   make check        the same, but installs nothing: it names missing packages and stops
-#   make check-asan   the same tests under address and undefined-behaviour sanitizers
+#   make check-asan   the same tests under address and undefined-behaviour sanitizers (TAGS='!long':
+#                     without those that take longer than 5 seconds there)
 #   make check-optima certified bounds against a plain solver, for COUNT seeds from SEED
 #                     (FAMILY=mc: one family; WIDE=1: numbers over many decades, verified
 #                     in 640 bits, which needs MPFR) (tests/optima)
@@ -282,7 +283,7 @@ test:
 check-asan:
 	@$(SETUP) test
 	@$(MAKE) --no-print-directory $(JOBS) $(ASAN) all units
-	@DUALSVM_BIN=build-asan DUALSVM_QUICK=1 tests/run
+	@DUALSVM_BIN=build-asan DUALSVM_QUICK=1 DUALSVM_TAGS='$(TAGS)' tests/run
 
 check-faults:
 	@$(SETUP) test

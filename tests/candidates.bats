@@ -78,6 +78,7 @@ columns() {
     assert_output 'ok: enumeration and messages agree'
 }
 
+# bats test_tags=long
 @test "candidates: small random problems agree with the enumeration of all assignments" {
     # up to six features: equal scores, times and order scores, candidates without a score, names or neither, features
     # without a time, two runs, headers
@@ -90,6 +91,7 @@ columns() {
     done
 }
 
+# bats test_tags=long
 @test "candidates: many candidates agree with plain messages, for a linear and a kernel model" {
     rows 60 3 4 5 >train.svm
     train train.svm linear.model
@@ -107,6 +109,7 @@ columns() {
     every_weight linear.model messages
 }
 
+# bats test_tags=long
 @test "candidates: one feature, and one candidate, have the order by MS/MS" {
     problem '1 qid:A 1:3 # a\n3 qid:A 1:1 # b\n2 qid:A 1:2 # c\n2 qid:A 1:1 # d\n' 'A\t5\n'
     every_weight line.model
@@ -135,6 +138,7 @@ columns() {
     every_weight line.model
 }
 
+# bats test_tags=long
 @test "candidates: a candidate without a score has the lowest of its feature" {
     text='qid:A 1:1 # a\n%s qid:A 1:3 # b\n-2 qid:A 1:3 # c\n3 qid:A 1:2 # d\n5 qid:B 1:2 # e\n%s qid:B 1:1 # f\n'
     for none in nan -inf ''; do
@@ -192,6 +196,7 @@ columns() {
     run -1 grep warning err
 }
 
+# bats test_tags=long
 @test "candidates: equal times say nothing, and groups of equal times are joined to one tree" {
     text='2 qid:A 1:3 # a\n1 qid:A 1:1 # b\n1 qid:B 1:2 # c\n1.5 qid:B 1:4 # d\n1 qid:C 1:2 # e\n2 qid:C 1:1 # f\n'
     text+='3 qid:D 1:2 # g\n1 qid:D 1:4 # h\n'
@@ -815,6 +820,7 @@ TABLE
 
 # ---- the published data set ----
 
+# bats test_tags=long
 @test "candidates: retention order raises top-1 and the mean reciprocal rank of the published data set" {
     quick && skip 'long: the plain build does it'
     real candidates/impact.train.svm.gz

@@ -421,6 +421,7 @@ END
     holds . err out set.svm test.svm train.svm
 }
 
+# bats test_tags=long
 @test "cli: values are parsed completely and checked against their bounds" {
     mkdir empty
     while read -r options; do

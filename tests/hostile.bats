@@ -216,6 +216,7 @@ accepts() {
     holds empty
 }
 
+# bats test_tags=long
 @test "hostile: a gzip file truncated anywhere is refused" {
     rows 40 2 4 1 | gzip -9 >whole.gz
     local size n
@@ -372,6 +373,7 @@ accepts() {
     done
 }
 
+# bats test_tags=long
 @test "hostile: rows that are all equal, all zero, or huge give finite numbers or a one-line error" {
     printf '1 1:2\n2 1:2\n3 1:2\n' >equal.svm
     printf '1\n2\n3\n' >zero.svm
@@ -407,6 +409,7 @@ accepts() {
     done
 }
 
+# bats test_tags=long
 @test "hostile: with costs so small that products underflow, no bound is false" {
     printf '%s 1:1 2:.5\n%s 1:-1 2:.3\n%s 1:.2 2:-1\n%s 1:.8 2:.7\n%s 1:-.6\n%s 2:-2\n' 1 2 3 1 2 3 >three.svm
     sed 's/^1/+1/; s/^[23]/-1/' three.svm >two.svm

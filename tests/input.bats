@@ -38,6 +38,7 @@ refuses() {
     unit common/data/indices
 }
 
+# bats test_tags=long
 @test "input: generated files, right and wrong ones, are read as a plain reference reads them" {
     files=300
     if quick; then
@@ -51,6 +52,7 @@ refuses() {
     unit common/data/input_part "$tmp/file"
 }
 
+# bats test_tags=long
 @test "input: byte ranges of random files, plain and gzip, add up to the files, with whole queries" {
     unit common/data/byte_range "$tmp/random"
 }
@@ -200,6 +202,7 @@ refuses() {
         "1:5: value is not a number: 'abcdefghijklmnopqrstuvwxyzabcd'..."
 }
 
+# bats test_tags=long
 @test "input: the first of several mistakes is reported, with its line of the whole file" {
     yes '1 1:1 2:0.25 3:1e-3 # comment' | head -60000 >good
     { cat good; echo '1 1:bad'; cat good; echo '1 0:1'; cat good; } >file.svm
@@ -245,6 +248,7 @@ same() {
     assert_equal "$(sha256sum <<<"$output")" "$(<sum)"
 }
 
+# bats test_tags=long
 @test "input: file = standard input = pipe = gzip = gzip of many members, whole and streamed" {
     plain_rows 8000
     gzip <plain >whole.gz
@@ -275,6 +279,7 @@ bgzip() {
         cat member' -
 }
 
+# bats test_tags=long
 @test "input: gzip members of known length, as bgzip writes them, give the same file" {
     plain_rows 9000
     bgzip <plain >blocks.gz

@@ -2,6 +2,7 @@
 
 load helper
 
+# bats test_tags=long
 @test "kernel: blocks in float and double agree with the definitions, dense, sparse and wide" {
     unit common/kernel/kernel
 }
@@ -14,6 +15,7 @@ load helper
     unit common/kernel/kernel_dd
 }
 
+# bats test_tags=long
 @test "gram: products equal plain sums for any cached part, to the bit for any threads" {
     unit common/kernel/gram_dd
 }

@@ -28,6 +28,7 @@ compiled() {
         $(pkg-config --cflags --libs dualsvm)
 }
 
+# bats test_tags=long
 @test "library: rows from arrays and from a file give the program's model and predictions, byte for byte" {
     sanitized && local only=.8
     for family in rank top mc ml smm; do
@@ -72,6 +73,7 @@ compiled() {
     unit library/candidates refusals
 }
 
+# bats test_tags=long
 @test "library: callbacks receive progress and rows, can stop the work, and threads train concurrently" {
     unit library/watch
 }

@@ -63,6 +63,7 @@ refused() {
     assert_output --regexp "option $2: must be (greater than|at least) .*: '$3'"
 }
 
+# bats test_tags=long
 @test "manual: the programs check the ranges that --help states" {
     local n=0
     for program in $(programs); do
@@ -148,6 +149,7 @@ has() {
     [ -z "$missing" ] || skip "all ran but those that need$missing"
 }
 
+# bats test_tags=long
 @test "manual: the examples of the manual pages run, for each family the trainer first" {
     local family page command n missing=''
     set -o pipefail

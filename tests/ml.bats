@@ -49,10 +49,12 @@ END
 
 # ---- units ----
 
+# bats test_tags=long
 @test "ml: losses, vertices and blocks of single rows" {
     unit families/ml/solver/block
 }
 
+# bats test_tags=long
 @test "ml: both solvers reach the optima of every loss and bias" {
     unit families/ml/solver/ml
 }
@@ -61,14 +63,17 @@ END
     unit families/ml/solver/certify
 }
 
+# bats test_tags=long
 @test "ml: fits agree over costs, losses, folds and threads; degenerate rows and limits" {
     unit families/ml/solver/consistency
 }
 
+# bats test_tags=long
 @test "ml: ADMM reaches the optimum of both losses, with every bias" {
     unit families/ml/solver/admm
 }
 
+# bats test_tags=long
 @test "ml: kernel fits too large for the interior-point method reach their gap in few iterations" {
     generate ml --rows 450 --features 40 --labels 12 --values 15 --noise .5 --output set
     for options in '' '--free-bias' '-l 1 -B 1'; do
@@ -119,6 +124,7 @@ END
     anchored emotions 403.63 --scale std -t rbf -c 10
 }
 
+# bats test_tags=long
 @test "ml: yeast and scene, rbf" {
     anchored yeast 1328.1 --scale std -t rbf -c 3
     measured ranking-loss .160 .003
@@ -170,6 +176,7 @@ mixed_units() {
     }'
 }
 
+# bats test_tags=long
 @test "ml: features in mixed units, large and small C, both losses and all biases reach their gap" {
     mixed_units >mixed
     for options in '' '-B 10' '--free-bias'; do
@@ -193,6 +200,7 @@ mixed_units() {
     train --strict -t rbf --free-bias -c 1e6 decades model
 }
 
+# bats test_tags=long
 @test "ml: kernels at large C reach their gap" {
     mixed_units >mixed
     for kernel in '--scale minmax -t rbf -g .5' '--scale std -t polynomial -g 1 -r 1 -d 2' \
@@ -423,6 +431,7 @@ END_OF_PYTHON
 
 # ---- sweeps and folds ----
 
+# bats test_tags=long
 @test "ml: cross-validation gives what training and predicting by hand give, scaling included" {
     generate ml --rows 300 --features 60 --labels 12 --output set
     awk '{ print NR % 3 }' set >folds

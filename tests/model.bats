@@ -95,6 +95,7 @@ SV"
     holds empty
 }
 
+# bats test_tags=long
 @test "model: truncated at any byte, or with any byte changed, it is refused; a wrong count does no harm" {
     printf '%s\n' '2 1:1 3:.5' '1 2:.25 3:2' >two.svm
     printf '%s\n' '2 1:1 3000000000:.5' '1 2:.25 3000000000:2' >wide.svm
@@ -119,6 +120,7 @@ SV"
     holds empty
 }
 
+# bats test_tags=long
 @test "model: with a byte changed, added or taken out, it is refused by the program" {
     train -t 2 -g .5 tiny.svm tiny.model
     local size n
@@ -151,6 +153,7 @@ SV"
     holds empty
 }
 
+# bats test_tags=long
 @test "model: predictors report how many values are of features that no training row had" {
     # tells TEXT ARGUMENTS: of the predictions of test.svm, of a pipe and with --batch, in one line.
     tells() {

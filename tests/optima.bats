@@ -43,12 +43,14 @@ caught() {
     assert_output --partial "$1"
 }
 
+# bats test_tags=long
 @test "optima: trials that once failed" {
     run adversary "$bin" replay "$root"/tests/golden/optima/*-*
     assert_success
     assert_output --partial 'ok: '
 }
 
+# bats test_tags=long
 @test "optima: dual <= optimum <= primal, and gaps are reached or told of, for problems by seed" {
     count=300
     if quick; then
@@ -59,6 +61,7 @@ caught() {
     assert_output --partial 'ok: '
 }
 
+# bats test_tags=long
 @test "optima: numbers over many decades: bounds hold in 640 bits, and no proof is refuted" {
     quick && skip 'long: the plain build does it'
     wide
@@ -77,6 +80,7 @@ caught() {
     done
 }
 
+# bats test_tags=long
 @test "optima: programs that lie of wide trials are found out" {
     wide
     # shellcheck disable=SC2016 # expanded by the liar
@@ -97,6 +101,7 @@ caught() {
     }
 }
 
+# bats test_tags=long
 @test "optima: programs that lie are found out" {
     # shellcheck disable=SC2016 # expanded by the liar
     {

@@ -77,6 +77,7 @@ setup() {
     predict small.svm model | cmp - far/target
 }
 
+# bats test_tags=long
 @test "pipeline: one and two threads give the same bytes" {
     rows 400 4 8 5 >medium.svm
     for options in '' '-l squared-hinge' '-t 2 -g .2' '-t 6 -l squared-hinge' '-b 1 -t 2'; do

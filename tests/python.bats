@@ -41,6 +41,7 @@ passes() {
     passes test_programs.py
 }
 
+# bats test_tags=long
 @test "python: data, labels and parameters of all kinds are accepted, and wrong ones have clear errors" {
     has scipy python3-scipy
     passes test_data.py

@@ -36,6 +36,7 @@ every() {
 
 # ---- units ----
 
+# bats test_tags=long
 @test "rank: the solver agrees with the definition over explicit pairs" {
     unit families/rank/solver/rank
 }
@@ -62,6 +63,7 @@ every() {
 
 # ---- the optimum ----
 
+# bats test_tags=long
 @test "rank: the linear kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3
@@ -79,6 +81,7 @@ every() {
     done
 }
 
+# bats test_tags=long
 @test "rank: the rbf kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 2 -g .7
@@ -176,6 +179,7 @@ every() {
     done
 }
 
+# bats test_tags=long
 @test "rank: linear fits of counts in the thousands with many equal margins reach the gap" {
     "$bin/datasets/generate" rank --seed 2 --output counts.svm
     awk '{ sub(/ #.*/, ""); for (f = 3; f <= NF; f++) { split($f, v, ":"); $f = v[1] ":" v[2] * 1000 } print }' counts.svm >thousands.svm
@@ -191,6 +195,7 @@ every() {
     assert_line VERIFIED
 }
 
+# bats test_tags=long
 @test "rank: a thousand molecules at large C, counts and a thousand times the counts" {
     real rank/eccb2018.svm.gz
     rows='1,$'
@@ -212,6 +217,7 @@ every() {
     done
 }
 
+# bats test_tags=long
 @test "rank: the interior-point method works on the few distinct ones of thousands of rows" {
     awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
         BEGIN { for (i = 0; i < 3000; i++) { s = i + 1; draw(2); molecule = draw(200)
@@ -253,6 +259,7 @@ every() {
     within "$(header gap model)" 0 1e-8 # what bounds of the rounding leave
 }
 
+# bats test_tags=long
 @test "rank: ocas, newton and the default reach the same optimum" {
     for cost in 1e-3 1 100; do
         every $cost hinge 1e-6 --solver ocas
@@ -296,6 +303,7 @@ every() {
 
 # ---- preferences ----
 
+# bats test_tags=long
 @test "rank: a window of ranks keeps the pairs within it" {
     for window in 1:1 1:2 2:inf 2:3 3:3 1:inf; do
         every 1 hinge 1e-5 -- --rank-gap $window
@@ -528,6 +536,7 @@ means() {
     done
 }
 
+# bats test_tags=long
 @test "rank: with many duplicate rows the kernel matrix is that of the distinct rows" {
     "$bin/datasets/generate" rank --systems 20 --molecules 360 >rows # 8 systems a molecule
     [ "$(wc -l <rows)" -gt 3000 ]
@@ -646,6 +655,7 @@ large() {
     done
 }
 
+# bats test_tags=long
 @test "rank: duplicate rows in several queries are one row, at large C too" {
     # coefficients of a row cancel over the queries: features centred in each query ended at 4e-6 to
     # 1e-4 at C = 100. With features twice as large, rounding decides one of twelve fits
@@ -704,6 +714,7 @@ large() {
     done
 }
 
+# bats test_tags=long
 @test "rank: few features in large units under a polynomial kernel reach the gap" {
     # coefficients of 10^6 of the pivot rows, with kernel values of 10^12, left gaps of 4e-3 to 2e-2
     for seed in 1 4; do
@@ -721,6 +732,7 @@ large() {
     done
 }
 
+# bats test_tags=long
 @test "rank: newton with kernels reaches gaps below the rounding errors of a matrix in float" {
     # fits ended at 1e-3 to 2e-3, which of them depended on the rounding of sums
     local seed primal dual

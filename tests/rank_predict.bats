@@ -28,6 +28,7 @@ setup() {
     agree paper scores 1e-8
 }
 
+# bats test_tags=long
 @test "rank: measures printed are those of the scores by definition, ties included" {
     # scores are multiples of the feature: some rows of a query have equal scores, in some queries all
     awk 'BEGIN { srand(5)

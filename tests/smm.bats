@@ -72,6 +72,7 @@ project() {
         }' "$1" "$2"
 }
 
+# bats test_tags=long
 @test "smm: the U step is LIBSVM's optimum on the projected features" {
     # -16.877040 is obj of `svm-train -s 0 -t 0 -c 10 -e 1e-7` (LIBSVM 3.24) on them
     first 200
@@ -146,6 +147,7 @@ project() {
     [ "$(header rank none)" -eq 0 ]
 }
 
+# bats test_tags=long
 @test "smm: the same seed gives the same bytes with any number of threads" {
     generate smm --rows 200 >data.svm
     for threads in 1 2 3; do

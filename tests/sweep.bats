@@ -131,6 +131,7 @@ END
     grep -q ' kendall-tau=' err
 }
 
+# bats test_tags=long
 @test "sweep: --resume after a crash gives the table of an uninterrupted run" {
     local options='-q -v 3 -t rbf -g .1,1,10 -c 2^-9:2^9:x2'
     svm-rank-train $options set.svm model >whole 2>/dev/null

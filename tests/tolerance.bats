@@ -42,6 +42,7 @@ descends() {
     done
 }
 
+# bats test_tags=long
 @test "tolerance: rank: a smaller gap never gives a larger primal" {
     for seed in 1 2; do
         scattered rank $seed >rows
@@ -56,6 +57,7 @@ descends() {
     done
 }
 
+# bats test_tags=long
 @test "tolerance: mc, linear: a smaller gap never gives a larger primal" {
     for seed in 1 2 3; do
         scattered mc $seed >rows
@@ -66,6 +68,7 @@ descends() {
     done
 }
 
+# bats test_tags=long
 @test "tolerance: mc, with kernels: a smaller gap never gives a larger primal" {
     scattered mc 1 >rows
     for formulation in ww cs llw adm atm ats mmr ova; do
@@ -74,6 +77,7 @@ descends() {
     descends mc -s cs -t rbf -g .1 -c 100 -B 1
 }
 
+# bats test_tags=long
 @test "tolerance: top: a smaller gap never gives a larger primal" {
     scattered top 1 >rows
     for formulation in toppush 'toppushk -k 2' tau-fpl topmeank patmat patmat-np svm; do
@@ -83,6 +87,7 @@ descends() {
     descends top -l squared-hinge -c 10
 }
 
+# bats test_tags=long
 @test "tolerance: ml: a smaller gap never gives a larger primal" {
     for seed in 1 2 3; do
         scattered ml $seed >rows
@@ -94,6 +99,7 @@ descends() {
     done
 }
 
+# bats test_tags=long
 @test "tolerance: smm: a smaller gap never gives a larger primal" {
     for seed in 1 2 3; do
         scattered smm $seed >rows

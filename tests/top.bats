@@ -55,6 +55,7 @@ ends_at() {
     done
 }
 
+# bats test_tags=long
 @test "top: svm with a large constant feature reaches its gap, and a smaller target gap raises no primal" {
     for seed in 1 2; do
         generate top --rows 16 --features 20 --seed $seed --output rows
@@ -73,6 +74,7 @@ ends_at() {
     done
 }
 
+# bats test_tags=long
 @test "top: ionosphere's gap closes at extreme C, K, tau and theta, linear and rbf" {
     real top/ionosphere.svm.gz
     local costs='1e-6 1e6' kernels='linear rbf'
@@ -91,6 +93,7 @@ ends_at() {
     done
 }
 
+# bats test_tags=long
 @test "top: ionosphere times 1000 is solved at every C, to the optimum of C times a million" {
     real top/ionosphere.svm.gz
     gzip -dc "$real" >once
@@ -139,6 +142,7 @@ ends_at() {
     train --strict -s topmeank --tau .5 -t polynomial -d 2 -g .01 -r 1 -l squared-hinge -c .01 square m
 }
 
+# bats test_tags=long
 @test "top: the interior-point method takes about as many iterations at any theta" {
     for formulation in patmat patmat-np; do
         for loss in hinge squared-hinge; do
@@ -170,6 +174,7 @@ ends_at() {
     done
 }
 
+# bats test_tags=long
 @test "top: kernel values beyond float are solved within the range of double, and refused beyond it" {
     awk '{ for (i = 2; i <= NF; i++) { split($i, p, ":"); $i = p[1] ":" p[2] * 1e7 } print }' \
         train.svm >large.svm
@@ -243,6 +248,7 @@ ends_at() {
     done
 }
 
+# bats test_tags=long
 @test "top: svm by coordinate descent has the optimum of the interior-point method, and warm starts over costs" {
     awk 'NR % 9 == 0 { print $1 } NR % 5 == 0 { print } { print }' train.svm >rows.svm # empty, equal
     for loss in hinge squared-hinge; do
@@ -281,6 +287,7 @@ ends_at() {
     within "$(header gap m)" 0 1e-3
 }
 
+# bats test_tags=long
 @test "top: cutting planes whose float sums claim too small a gap do not end a fit" {
     real top/spambase.svm.gz
     gzip -dc "$real" | awk 'NR % 3 == 1' >some.svm
@@ -311,6 +318,7 @@ ends_at() {
 
 # ---- the bias of svm ----
 
+# bats test_tags=long
 @test "top: --bias is a constant feature, as a column and as a term of the kernel" {
     awk '{ print $0 " 5:2.5" }' train.svm >column.svm
     for loss in hinge squared-hinge; do
@@ -600,6 +608,7 @@ verified() {
 
 # ---- measures, thresholds, curves ----
 
+# bats test_tags=long
 @test "top: measures are those of the predictions by definition, ties included" {
     train -s patmat-np -t rbf -g .1 train.svm m
     svm-top-predict --metrics --tpr 1,3,.05,.34 --pauc .2 --precision 7 test.svm m out >metrics
@@ -737,6 +746,7 @@ END
     [ ! -e x ]
 }
 
+# bats test_tags=long
 @test "top: --roc-points thins a curve, and equal scores are one segment of it" {
     generate top --rows 20000 --output many.svm
     train -s svm -B 1 many.svm m
@@ -789,6 +799,7 @@ END
     done
 }
 
+# bats test_tags=long
 @test "top: few features in large units with a polynomial kernel, whose bounds have rounding errors" {
     # interior points by rows had dual points above the optimum: these ended at 8e-5, 1.4e-4 and 1e-3
     for seed in 1 4; do

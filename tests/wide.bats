@@ -38,6 +38,7 @@ as_wide() {
         { print }' places "$1"
 }
 
+# bats test_tags=long
 @test "wide: a linear fit of hashed rows is that of the same rows by places, to the bit, in all families" {
     for family in rank top mc ml; do
         for how in '' '--scale std' '--scale minmax' '--validate'; do
