@@ -531,10 +531,21 @@ static int check(struct task *task, struct error *err) {
     return status;
 }
 
-static const char *const model_keys[] = {
-    "labels", "positive",  "top-k",          "tau",
-    "theta",  "threshold", "calibrated-tau", "calibrated-threshold",
-    NULL};
+static const char *const model_keys[] = {"labels",
+                                         "positive",
+                                         "top-k",
+                                         "tau",
+                                         "theta",
+                                         "threshold",
+                                         "calibrated-tau",
+                                         "calibrated-threshold",
+                                         "calibrated-fpr",
+                                         "calibrated-fpr-low",
+                                         "calibrated-fpr-high",
+                                         "calibrated-tpr",
+                                         "calibrated-tpr-low",
+                                         "calibrated-tpr-high",
+                                         NULL};
 static const char *const proof_keys[] = {"K", NULL};
 
 const struct check_family check_top = {.name = "top",

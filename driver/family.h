@@ -154,8 +154,14 @@ struct family {
                          struct error *err);
     /* Adds the family's own lines to the model. May be NULL. */
     int (*header)(const void *state, struct point point, struct model *model, struct error *err);
-    /* Writes the family's own `name = value` lines of the report. May be NULL. */
-    void (*report)(const void *state, struct point point, struct output *output);
+    /* Writes the family's own `name = value` lines of the report; the model has its header and its
+     * calibration. May be NULL. */
+    void (*report)(const void *state, struct point point, const struct model *model,
+                   struct output *output);
+    /* Writes the family's own notes on a fit, lines `note = text`; the only one that says that w =
+     * 0 is optimal (solution->zero). NULL: there are none, and that is never known. */
+    void (*note)(const void *state, struct point point, const struct solution *solution,
+                 const struct model *model, struct output *output);
     /* Writes the file that an option of the family names: the option's name, and the function that
      * writes. NULL: the family has no such option. */
     const char *extra_option;

@@ -46,6 +46,9 @@ struct measured_rows {
     size_t labelled; /* with a label */
     size_t unknown;  /* with a label that the model does not know */
     size_t known;    /* with a label that the model knows */
+    /* a static sentence on the rows that the user may not expect, once all values are evaluated;
+     * NULL: none */
+    const char *note;
 };
 
 /* The measures of a family. Rows are added block by block; then all values are evaluated at once.

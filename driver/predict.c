@@ -111,6 +111,8 @@ void predict_warn(const struct output_sink *sink, const char *program, const str
             "%s: warning: %s: all %zu rows have the same score%s: the model tells nothing "
             "apart",
             program, path, rows->n, model->n_outputs > 1 ? "s" : "");
+    } else if (measured->note) {
+        output_sink_line(sink, "%s: warning: %s: %s", program, path, measured->note);
     }
 }
 

@@ -19,7 +19,7 @@ void report_number(struct output *output, const char *name, double value) {
 void report_fit(const struct plain_fit *fit, struct output *output) {
     const struct solution *solution = &fit->solution;
     if (fit->family->report) {
-        fit->family->report(fit->state, fit->point, output);
+        fit->family->report(fit->state, fit->point, &fit->model, output);
     }
     char names[ALGORITHM_NAMES];
     algorithm_list(fit->algorithms, ", ", names);
@@ -156,14 +156,16 @@ static void note_scales(const struct plain_fit *fit, const struct data *data,
 }
 
 void report_notes(const struct plain_fit *fit, const struct data *data, struct output *output) {
-    if (fit->solution.zero) {
-        output_format(output, "note = %s\n", fit->solution.zero);
-    } else if (data->n_features == 0) {
+    const struct solution *solution = &fit->solution;
+    if (!solution->zero && data->n_features == 0) {
         output_format(output, "note = no row has an index:value (if the file is CSV: "
                               "tools/convert)\n");
-    } else if (fit->solution.constant_scores) {
+    } else if (!solution->zero && solution->constant_scores) {
         output_format(output, "note = all rows have the same score: the model tells nothing apart; "
                               "a larger cost or another kernel may help\n");
+    }
+    if (fit->family->note) {
+        fit->family->note(fit->state, fit->point, solution, &fit->model, output);
     }
     note_scales(fit, data, output);
 }

@@ -90,8 +90,10 @@ def rank(rows, scores, k, how):
     return [(name, mean(values)) for name, values in found.items()]
 
 
-def top(rows, scores, k, how):
+def top(rows, lines, k, how):
     good = [float(words[0]) > 0 for words in rows]
+    chosen = [float(label) > 0 for label, _ in lines]
+    scores = [float(score) for _, score in lines]
     p = [s for s, y in zip(scores, good) if y]
     z = sorted((s for s, y in zip(scores, good) if not y), reverse=True)
     fpr, left, height, area = float(how.get("fpr", .2)), 0, 0, 0
@@ -121,6 +123,10 @@ def top(rows, scores, k, how):
     if k <= len(rows):
         yield "precision@%d" % k, mean(sum(good[i] for i in o[:k]) / k for o in every)
     yield "average-precision", mean(precision(o) for o in every)
+    yield "fpr", mean(c for c, y in zip(chosen, good) if not y)
+    yield "tpr", mean(c for c, y in zip(chosen, good) if y)
+    if any(chosen):
+        yield "precision", mean(y for c, y in zip(chosen, good) if c)
 
 
 def ml(rows, predicted, _, how):
@@ -161,7 +167,7 @@ def main():
         rows = [line.split() for line in file]
     with open(scores, encoding="utf-8") as file:
         scores = [line.removesuffix("\n").split(" ") for line in file]
-    scores = scores if kind == "ml" else [float(words[-1]) for words in scores]
+    scores = [float(words[-1]) for words in scores] if kind == "rank" else scores
     k = next((int(word) for word in rest if "=" not in word), 10)
     how = dict(word.split("=") for word in rest if "=" in word)
     for name, value in {"rank": rank, "top": top, "ml": ml}[kind](rows, scores, k, how):

@@ -569,6 +569,17 @@ verified() {
     svm-top-predict test.svm m 2>/dev/null | awk '$2 != 0 { exit 1 }'
     train -s topmeank --tau .9 train.svm m
     run -1 grep note train.out
+    # what it names helps: a larger tau, as above, and for K = 1 another formulation
+    awk 'BEGIN { srand(1); for (i = 0; i < 300; i++)
+        print (i % 30 ? "-1" : "+1"), "1:" rand() + (i % 30 ? 0 : .2), "2:" rand() }' >overlap.svm
+    train overlap.svm m
+    grep -q '^note = w = 0 .*; -s patmat-np --tau T and -s svm -B 1 -w LABEL:W have no such limit$' train.out
+    train -s toppushk -k 2 overlap.svm m
+    grep -q '^note = w = 0 .*; a larger --top-k may help; -s patmat-np' train.out
+    for options in '-s patmat-np --tau .01' '-s svm -B 1 -w +1:30' '-s toppushk -k 250'; do
+        train $options overlap.svm m
+        run -1 grep 'w = 0' train.out
+    done
     printf '%s\n' '+1 1:1' '-1 1:1' '+1 1:2' '-1 1:2' >equal.svm
     train -s svm -c 1 equal.svm m
     grep -q '^note = w = 0 is optimal: no direction takes the positives above the negatives' train.out
@@ -615,7 +626,7 @@ verified() {
     [ "$(cut -d' ' -f2 out | sort -g | uniq -d | wc -l)" = 0 ] # no two scores are equal
     measures_of top test.svm out 7 fpr=.2
     assert_equal "$(cut -d' ' -f1 "$tmp/plain" | sort)" \
-        "$(cut -d' ' -f1 metrics | grep -v -e -low@ -e -high@ | sort)"
+        "$(cut -d' ' -f1 metrics | grep -v -e -low -e -high | sort)"
     # few rows with few scores: those of all orders of equal ones
     printf '%s\n' '+1 1:2' '-1 1:1' >two.svm
     train two.svm m
@@ -651,6 +662,55 @@ verified() {
         awk '$3 == "-1" { n++; false += $1 == "+1" } END { print false / n }')
     within "$share" 0.05 0.17
     svm-top-predict -q --threshold 0 test.svm m | awk '{ if (($1 == "+1") != ($2 > 0)) exit 1 }'
+}
+
+@test "top: the report and the model have the calibrated threshold with its rates and their intervals" {
+    command -v python3 >/dev/null || skip 'python3 is not installed'
+    train -s patmat-np --calibrate .1 train.svm m
+    grep '^calibrated' train.out | grep -v tau | sed 's/ =//' >report
+    grep '^calibrated' m | grep -v tau | cmp - report
+    n=$(grep -c '^+1' train.svm)
+    within "$(header calibrated-fpr m)" 0.095 0.1
+    within "$(header calibrated-tpr m)" 0.1 1
+    exact_interval "$n" "$(header calibrated-tpr m)" "$(header calibrated-tpr-low m)" "$(header calibrated-tpr-high m)"
+    exact_interval $((400 - n)) "$(header calibrated-fpr m)" "$(header calibrated-fpr-low m)" \
+        "$(header calibrated-fpr-high m)"
+    # all rows pass, or none: a threshold that no negative exceeds
+    train -s patmat-np --calibrate 1 train.svm m
+    assert_equal "$(header calibrated-fpr m) $(header calibrated-tpr m) $(header calibrated-tpr-high m)" '1 1 1'
+    train -s patmat-np --calibrate 0 train.svm m
+    assert_equal "$(header calibrated-fpr m) $(header calibrated-fpr-low m)" '0 0'
+}
+
+@test "top: a threshold above all rows is noted by both programs" {
+    train -s patmat-np --tau .001 -c .001 train.svm m
+    grep -q '^note = no training row is above the threshold: --calibrate T ' train.out
+    svm-top-predict test.svm m lines 2>said
+    grep -q '^svm-top-predict: warning: test.svm: no row is above the threshold: ' said
+    [ "$(grep -c '^+1' lines)" = 0 ]
+    grep -q '^tpr = 0$' said
+    run -1 grep -e '^precision =' said
+    svm-top-predict --threshold -1e9 test.svm m lines 2>said
+    run -1 grep warning said
+    grep -q '^fpr = 1$' said
+    # rows without a positive are no reason
+    grep '^-1' test.svm >negatives.svm
+    svm-top-predict negatives.svm m lines 2>said
+    run -1 grep 'no row is above' said
+    svm-top-predict -q --metrics test.svm m >metrics 2>said
+    grep -q '^fpr 0$' metrics
+    train -s patmat-np --tau .001 -c .001 --calibrate .1 train.svm m
+    run -1 grep note train.out
+}
+
+@test "top: labels that are all above 0, or none, name the cure" {
+    sed 's/^-1/2/' train.svm >above.svm
+    run -1 svm-top-train -q above.svm
+    assert_output 'svm-top-train: all labels are above 0: --positive LABEL names the positives'
+    svm-top-train -q --positive +1 above.svm m
+    sed 's/^+1/0/' train.svm >below.svm
+    run -1 svm-top-train -q below.svm
+    assert_output 'svm-top-train: no label is above 0: --positive LABEL names the positives'
 }
 
 @test "top: --calibrate lets its share of new negatives pass, with few rows or many" {
@@ -692,15 +752,9 @@ verified() {
     run -1 svm-top-predict -q --roc /nonexistent/c.tsv test.svm m
 }
 
-@test "top: intervals of a true positive rate are the exact binomial ones" {
-    command -v python3 >/dev/null || skip 'python3 is not installed'
-    train -s patmat-np train.svm m
-    predict --metrics --tpr 2,.001,.05,.3 test.svm m >metrics
-    run -1 grep -e 'low@2' -e 'high@2' metrics
-    n=$(grep -c '^+1' test.svm)
-    for tau in 0.001 0.05 0.3; do
-        python3 - "$n" "$(metric tpr@$tau metrics)" "$(metric tpr-low@$tau metrics)" \
-            "$(metric tpr-high@$tau metrics)" <<'END' || fail "tau $tau: $(cat metrics)"
+# exact_interval N RATE LOW HIGH: asserts that LOW to HIGH is the exact binomial interval of RATE of N.
+exact_interval() {
+    python3 - "$@" <<'END' || fail "not the exact interval: $*"
 import sys
 from math import comb
 n, rate, low, high = int(sys.argv[1]), *map(float, sys.argv[2:])
@@ -708,8 +762,21 @@ x = round(n * rate)
 most = lambda p, a, b: sum(comb(n, k) * p ** k * (1 - p) ** (n - k) for k in range(a, b + 1))
 good = low == 0 if x == 0 else abs(most(low, x, n) - .025) < 1e-9
 good = good and (high == 1 if x == n else abs(most(high, 0, x) - .025) < 1e-9)
-sys.exit(not (good and low <= rate <= high))
+sys.exit(not (good and abs(x - n * rate) < 1e-9 and low <= rate <= high))
 END
+}
+
+@test "top: intervals of rates are the exact binomial ones" {
+    command -v python3 >/dev/null || skip 'python3 is not installed'
+    train -s patmat-np train.svm m
+    predict --metrics --tpr 2,.001,.05,.3 --threshold 0 test.svm m out >metrics
+    run -1 grep -e 'low@2' -e 'high@2' metrics
+    n=$(grep -c '^+1' test.svm)
+    for job in "$n tpr @0.001" "$n tpr @0.05" "$n tpr @0.3" "$n tpr" "$((400 - n)) fpr" \
+        "$(grep -c '^+1' out) precision"; do
+        read -r trials name at <<<"$job"
+        exact_interval "$trials" "$(metric "$name$at" metrics)" "$(metric "$name-low$at" metrics)" \
+            "$(metric "$name-high$at" metrics)"
     done
     # all and none of them
     printf '+1 1:2\n+1 1:3\n-1 1:1\n-1 1:.5\n' >few.svm

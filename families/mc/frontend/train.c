@@ -138,7 +138,9 @@ static int header(const void *state, struct point point, struct model *model, st
     return margin_scale(point) == 1 ? 0 : model_add(model, err, "margin-scale", "0.5");
 }
 
-static void report(const void *state, struct point point, struct output *output) {
+static void report(const void *state, struct point point, const struct model *model,
+                   struct output *output) {
+    (void)model;
     (void)point;
     output_format(output, "classes = %zu\n", mc_get_labels(state)->names.n);
 }

@@ -118,7 +118,9 @@ static int header(const void *opened, struct point point, struct model *model, s
                : ml_threshold_write(&state->threshold, model, err);
 }
 
-static void report(const void *opened, struct point point, struct output *output) {
+static void report(const void *opened, struct point point, const struct model *model,
+                   struct output *output) {
+    (void)model;
     (void)point;
     const struct state *state = opened;
     const struct ml_rows *rows = ml_get_rows(state->ml);

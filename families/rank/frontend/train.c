@@ -185,7 +185,9 @@ static int header(const void *state, struct point point, struct model *model, st
     return linear ? model_add(model, err, "gain", "linear") : 0;
 }
 
-static void report(const void *state, struct point point, struct output *output) {
+static void report(const void *state, struct point point, const struct model *model,
+                   struct output *output) {
+    (void)model;
     (void)point;
     struct rank_counts counts = rank_counts(state);
     output_format(output, "groups = %zu\n", counts.n_groups);

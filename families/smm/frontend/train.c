@@ -189,7 +189,9 @@ static int header(const void *state, struct point point, struct model *model, st
     return 0;
 }
 
-static void report(const void *state, struct point point, struct output *output) {
+static void report(const void *state, struct point point, const struct model *model,
+                   struct output *output) {
+    (void)model;
     const struct smm *smm = state;
     size_t height, width, n;
     const struct smm_subproblem *subproblem = smm_subproblems(smm, &n);

@@ -23,7 +23,7 @@ static int top_labels_class(const char *name, const char *positive) {
 }
 
 int top_labels_check(const struct data *data, const char *positive, struct error *err) {
-    bool found = false;
+    size_t n_positive = 0;
     for (size_t i = 0; i < data->names.n; i++) {
         const char *name = data->names.name[i];
         int class = top_labels_class(name, positive);
@@ -32,11 +32,16 @@ int top_labels_check(const struct data *data, const char *positive, struct error
                              "label '%s' is not a number: say by --positive which one is positive",
                              name);
         }
-        found |= class == TOP_POSITIVE;
+        n_positive += class == TOP_POSITIVE;
     }
-    return positive && !found
-               ? error_set(err, ERROR_USAGE,
-                           "option --positive: no training row has the label '%s'", positive)
+    if (positive && n_positive == 0) {
+        return error_set(err, ERROR_USAGE, "option --positive: no training row has the label '%s'",
+                         positive);
+    }
+    bool single = n_positive == 0 || n_positive == data->names.n;
+    return single && data->names.n > 1
+               ? error_set(err, ERROR_RUNTIME, "%s above 0: --positive LABEL names the positives",
+                           n_positive ? "all labels are" : "no label is")
                : 0;
 }
 
@@ -110,15 +115,19 @@ void top_rows_free(struct top_rows *rows) {
 
 /* ---- decisions ---- */
 
+int top_threshold_read(double *threshold, const struct model *model, struct error *err) {
+    return model_number(model, TOP_THRESHOLD_KEY, 0, threshold, err) < 0
+               ? -1
+               : model_number(model, TOP_CALIBRATED_THRESHOLD_KEY, *threshold, threshold, err);
+}
+
 int top_decision_read(struct top_decision *decision, const struct model *model, struct error *err) {
     *decision = (struct top_decision){0};
     const char *labels = model_value(model, TOP_LABELS_KEY);
     if (model->n_outputs != 1 || !labels || !strchr(labels, ' ')) {
         return error_set(err, ERROR_RUNTIME, "the model has not one score and two labels");
     }
-    double *threshold = &decision->threshold;
-    if (model_number(model, TOP_THRESHOLD_KEY, 0, threshold, err) < 0 ||
-        model_number(model, TOP_CALIBRATED_THRESHOLD_KEY, *threshold, threshold, err) < 0) {
+    if (top_threshold_read(&decision->threshold, model, err) < 0) {
         return -1;
     }
     decision->names = memory_text(labels, strlen(labels), "labels", err);
@@ -158,6 +167,28 @@ static int add_fold(struct top_rows *rows, const struct held_out *fold, double n
     return 0;
 }
 
+/* Adds the threshold that the share tau exceeds, and the rates there. */
+static int add_calibrated(const struct roc *roc, double tau, struct model *model,
+                          struct error *err) {
+    static const char *const rate_keys[] = {TOP_CALIBRATED_RATE_KEYS};
+    double threshold = roc_threshold(roc, tau);
+    if (isnan(threshold)) { /* tau = 1: all negatives may pass */
+        threshold = roc->step[roc->n_steps - 1].score - 1;
+    }
+    size_t positives, negatives;
+    roc_above(roc, threshold, &positives, &negatives);
+    struct share fpr = share_exact((double)negatives, (double)roc->n_negative),
+                 tpr = share_exact((double)positives, (double)roc->n_positive);
+    const double rates[] = {fpr.value, fpr.low, fpr.high, tpr.value, tpr.low, tpr.high};
+    int status = model_add_number(model, err, TOP_CALIBRATED_TAU_KEY, tau) < 0
+                     ? -1
+                     : model_add_number(model, err, TOP_CALIBRATED_THRESHOLD_KEY, threshold);
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0] && status == 0; i++) {
+        status = model_add_number(model, err, rate_keys[i], rates[i]);
+    }
+    return status;
+}
+
 int top_calibrate(const struct held_out *folds, size_t n_folds, double tau, struct model *model,
                   struct error *err) {
     struct top_rows rows = {.positive = model_value(model, "positive")};
@@ -170,13 +201,7 @@ int top_calibrate(const struct held_out *folds, size_t n_folds, double tau, stru
         status = roc_create(&roc, rows.score, rows.is_positive, rows.n, err);
     }
     if (status == 0) {
-        double threshold = roc_threshold(&roc, tau);
-        if (isnan(threshold)) { /* tau = 1: all negatives may pass */
-            threshold = roc.step[roc.n_steps - 1].score - 1;
-        }
-        status = model_add_number(model, err, TOP_CALIBRATED_TAU_KEY, tau) < 0
-                     ? -1
-                     : model_add_number(model, err, TOP_CALIBRATED_THRESHOLD_KEY, threshold);
+        status = add_calibrated(&roc, tau, model, err);
     }
     roc_free(&roc);
     top_rows_free(&rows);

@@ -7,8 +7,8 @@
 
 enum { TOP_NEGATIVE, TOP_POSITIVE, TOP_UNKNOWN };
 
-/* Fails if a label has no known class, or if no label is the given positive one (option
- * --positive). */
+/* Fails if a label has no known class, if no label is the given positive one (option --positive),
+ * or without that option if there are several labels, all above 0 or none. */
 int top_labels_check(const struct data *data, const char *positive, struct error *err);
 
 /* Sets is_positive (data->names.n) for each label. */
@@ -44,12 +44,20 @@ void top_rows_free(struct top_rows *rows);
 #define TOP_THRESHOLD_KEY "threshold"
 #define TOP_CALIBRATED_TAU_KEY "calibrated-tau"
 #define TOP_CALIBRATED_THRESHOLD_KEY "calibrated-threshold" /* takes precedence over the other */
+/* The shares of the out-of-fold negatives and positives above it, each with the ends of its
+ * interval; older models have none. */
+#define TOP_CALIBRATED_RATE_KEYS                                                                   \
+    "calibrated-fpr", "calibrated-fpr-low", "calibrated-fpr-high", "calibrated-tpr",               \
+        "calibrated-tpr-low", "calibrated-tpr-high"
 
 struct top_decision {
     double threshold;
     const char *negative, *positive; /* labels, in names */
     char *names;                     /* owned */
 };
+
+/* Reads the threshold of a model's decision. */
+int top_threshold_read(double *threshold, const struct model *model, struct error *err);
 
 /* Reads a model's decision. Fails if it does not have one score and two labels. The caller calls
  * top_decision_free. */
@@ -65,7 +73,7 @@ const char *top_decide(const struct top_decision *decision, double score);
  * computed from rows that the scores were fitted to; new negatives exceed it more often. */
 
 /* Adds to the model, whose line `positive` is read if it has one, the threshold that a share tau of
- * the out-of-fold negatives exceeds. */
+ * the out-of-fold negatives exceeds, and the rates there. */
 int top_calibrate(const struct held_out *folds, size_t n_folds, double tau, struct model *model,
                   struct error *err);
 

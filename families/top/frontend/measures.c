@@ -28,8 +28,10 @@ static const struct option_spec measure_options[] = {
 
 struct state {
     char *positive; /* owned */
+    double threshold;
     struct top_rows rows;
-    struct roc roc; /* made at the end; empty if a class is empty */
+    struct roc roc;                          /* made at the end; empty if a class is empty */
+    size_t positives_above, negatives_above; /* the threshold; set at the end */
 };
 
 static void free_state(void *opened) {
@@ -42,10 +44,13 @@ static void free_state(void *opened) {
 
 static int create_state(void **opened, const struct options *options, const struct model *model,
                         struct error *err) {
-    (void)options;
     struct state *state = memory_zeros(1, sizeof *state, "measures", err);
-    if (!state) {
+    if (!state || top_threshold_read(&state->threshold, model, err) < 0) {
+        free(state);
         return -1;
+    }
+    if (options_has(options, "threshold") && options_given(options, "threshold")) {
+        state->threshold = options_number(options, "threshold");
     }
     const char *positive = model_value(model, "positive");
     if (positive) {
@@ -78,18 +83,39 @@ static int finish(void *opened, const struct measure *wanted, size_t n, struct e
     if (state->roc.n_positive == 0 || state->roc.n_negative == 0) {
         roc_free(&state->roc); /* then every measure is NaN */
     }
+    roc_above(&state->roc, state->threshold, &state->positives_above, &state->negatives_above);
     return 0;
 }
 
 static struct measured_rows rows(const void *opened) {
-    const struct top_rows *rows = &((const struct state *)opened)->rows;
+    const struct state *state = opened;
+    const struct top_rows *rows = &state->rows;
+    bool passes = state->positives_above + state->negatives_above > 0;
     return (struct measured_rows){
-        .labelled = rows->n + rows->n_unknown, .unknown = rows->n_unknown, .known = rows->n};
+        .labelled = rows->n + rows->n_unknown,
+        .unknown = rows->n_unknown,
+        .known = rows->n,
+        .note = passes || state->roc.n_positive == 0
+                    ? NULL
+                    : "no row is above the threshold: --threshold T sets another, or train with "
+                      "--calibrate T"};
 }
 
 /* ---- the table ---- */
 
-enum { TPR, TPR_LOW, TPR_HIGH, AUC, PAUC, MCCLISH, PRECISION, POS_AT_TOP, AVERAGE_PRECISION };
+/* from ABOVE on: rates of the rows above the threshold, each with the ends of its interval */
+enum {
+    TPR,
+    TPR_LOW,
+    TPR_HIGH,
+    AUC,
+    PAUC,
+    MCCLISH,
+    PRECISION,
+    POS_AT_TOP,
+    AVERAGE_PRECISION,
+    ABOVE
+};
 
 static double tpr(const struct roc *roc, double at) {
     return at >= 1 ? roc_tpr_at_count(roc, (size_t)at) : roc_tpr_at_rate(roc, at);
@@ -97,16 +123,26 @@ static double tpr(const struct roc *roc, double at) {
 
 /* An end of the exact confidence interval of tpr@X, X a share of negatives, for its threshold. */
 static double tpr_end(const struct roc *roc, double at, bool high) {
-    double ends[2], n = (double)roc->n_positive;
+    double n = (double)roc->n_positive;
     if (at >= 1 || roc->n_positive == 0) {
         return NAN;
     }
-    interval_exact(nearbyint(roc_tpr_at_rate(roc, at) * n), n, &ends[0], &ends[1]);
-    return ends[high];
+    struct share share = share_exact(nearbyint(roc_tpr_at_rate(roc, at) * n), n);
+    return high ? share.high : share.low;
+}
+
+/* number: 0 to 2 the false positive rate, 3 to 5 the true positive rate, 6 to 8 the precision. */
+static double rate_above(const struct state *state, int number) {
+    double right = (double)state->positives_above, wrong = (double)state->negatives_above;
+    struct share share = number < 3   ? share_exact(wrong, (double)state->roc.n_negative)
+                         : number < 6 ? share_exact(right, (double)state->roc.n_positive)
+                                      : share_exact(right, right + wrong);
+    return number % 3 == 0 ? share.value : number % 3 == 1 ? share.low : share.high;
 }
 
 static double value(const void *opened, const struct measure *measure, double *weight) {
-    const struct roc *roc = &((const struct state *)opened)->roc;
+    const struct state *state = opened;
+    const struct roc *roc = &state->roc;
     double at = measure->at;
     (void)weight;
     switch (measure->row->number) {
@@ -125,8 +161,10 @@ static double value(const void *opened, const struct measure *measure, double *w
         return roc_precision(roc, (size_t)at);
     case POS_AT_TOP:
         return roc_positives_at_top(roc);
-    default:
+    case AVERAGE_PRECISION:
         return roc_average_precision(roc);
+    default:
+        return rate_above(state, measure->row->number - ABOVE);
     }
 }
 
@@ -139,6 +177,8 @@ static const char *refuse_tpr(double at) {
         .name = name_, .option = "tpr", .refuse = refuse_tpr, .predictor_only = predicts,          \
         .number = number_                                                                          \
     }
+#define ABOVE_ROW(name_, number_)                                                                  \
+    { .name = name_, .predictor_only = true, .number = ABOVE + (number_) }
 
 static const struct measure_row table[] = {
     TPR_ROW("tpr", TPR, false),
@@ -149,7 +189,16 @@ static const struct measure_row table[] = {
     {.name = "mcclish", .option = "pauc", .number = MCCLISH},
     {.name = "precision", .option = "precision", .number = PRECISION},
     {.name = "pos@top", .number = POS_AT_TOP},
-    {.name = "average-precision", .number = AVERAGE_PRECISION}};
+    {.name = "average-precision", .number = AVERAGE_PRECISION},
+    ABOVE_ROW("fpr", 0),
+    ABOVE_ROW("fpr-low", 1),
+    ABOVE_ROW("fpr-high", 2),
+    ABOVE_ROW("tpr", 3),
+    ABOVE_ROW("tpr-low", 4),
+    ABOVE_ROW("tpr-high", 5),
+    ABOVE_ROW("precision", 6),
+    ABOVE_ROW("precision-low", 7),
+    ABOVE_ROW("precision-high", 8)};
 
 const struct measures top_measures = {TABLE(options, measure_options),
                                       TABLE(table, table),

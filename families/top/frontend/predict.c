@@ -25,8 +25,10 @@ static const struct option_spec own_options[] = {
            "also write how many positives and negatives were predicted as each: a table with tabs "
            "between columns",
            SINGLE),
-    OPTION(NUMBER, 0, "threshold", "T", "rows that score above T are positive", SINGLE,
-           .absent = "the model's")};
+    OPTION(NUMBER, 0, "threshold", "T",
+           "rows that score above T are positive; measures fpr, tpr and precision are theirs, with "
+           "their exact intervals of 95%: fpr-low, fpr-high, ...",
+           SINGLE, .absent = "the model's")};
 
 enum { ROC, PR, CONFUSION };
 static const char *const extra_options[] = {"roc", "pr", "confusion", NULL};
@@ -39,6 +41,7 @@ static const char *const model_keys[] = {TOP_LABELS_KEY,
                                          TOP_THRESHOLD_KEY,
                                          TOP_CALIBRATED_TAU_KEY,
                                          TOP_CALIBRATED_THRESHOLD_KEY,
+                                         TOP_CALIBRATED_RATE_KEYS,
                                          NULL};
 
 static int check(const struct options *options, const struct model *model, struct error *err) {

@@ -75,12 +75,18 @@ static double largest_negative(const struct roc *roc, size_t k) {
     return (double)NAN;
 }
 
+void roc_above(const struct roc *roc, double t, size_t *positives, size_t *negatives) {
+    *positives = *negatives = 0;
+    for (size_t i = 0; i < roc->n_steps && roc->step[i].score > t; i++) {
+        *positives += roc->step[i].positives;
+        *negatives += roc->step[i].negatives;
+    }
+}
+
 /* Share of the positives strictly above t. */
 static double fraction_above(const struct roc *roc, double t) {
-    size_t above = 0;
-    for (size_t i = 0; i < roc->n_steps && roc->step[i].score > t; i++) {
-        above += roc->step[i].positives;
-    }
+    size_t above, others;
+    roc_above(roc, t, &above, &others);
     return isnan(t) || roc->n_positive == 0 ? (double)NAN : (double)above / (double)roc->n_positive;
 }
 
@@ -226,7 +232,11 @@ static double quantile(double a, double b, double level) {
     return low + (high - low) / 2;
 }
 
-void interval_exact(double right, double n, double *low, double *high) {
-    *low = right > 0 ? quantile(right, n - right + 1, TAIL) : 0;
-    *high = right < n ? quantile(right + 1, n - right, 1 - TAIL) : 1;
+struct share share_exact(double right, double n) {
+    if (n == 0) {
+        return (struct share){NAN, NAN, NAN};
+    }
+    return (struct share){.value = right / n,
+                          .low = right > 0 ? quantile(right, n - right + 1, TAIL) : 0,
+                          .high = right < n ? quantile(right + 1, n - right, 1 - TAIL) : 1};
 }

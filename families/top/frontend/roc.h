@@ -38,6 +38,9 @@ double roc_tpr_at_rate(const struct roc *roc, double tau);
 /* The same threshold. */
 double roc_threshold(const struct roc *roc, double tau);
 
+/* Counts the positives and the negatives strictly above t. */
+void roc_above(const struct roc *roc, double t, size_t *positives, size_t *negatives);
+
 /* The area up to a false positive rate, 0 < fpr <= 1, divided by fpr; for 1 the area under the
  * curve: pairs in the right order, equal scores counting half; and McClish's (1989) correction of
  * it, (1 + (area - fpr^2/2) / (fpr - fpr^2/2)) / 2: 1/2 for the diagonal, 1 for the perfect
@@ -54,9 +57,14 @@ double roc_positives_at_top(const struct roc *roc);
 /* Mean over the positives of the precision at their positions (average precision). */
 double roc_average_precision(const struct roc *roc);
 
-/* The exact confidence interval of a share (Clopper and Pearson 1934) at 95%, for `right` successes
- * in n trials, n > 0: with probability *low at least that many successes have probability .025,
- * with *high at most that many. */
-void interval_exact(double right, double n, double *low, double *high);
+/* A share with its exact confidence interval at 95% (Clopper and Pearson 1934). */
+struct share {
+    double value;
+    double low;  /* at this probability, at least as many successes have probability .025 */
+    double high; /* at this one, at most as many */
+};
+
+/* `right` successes in n trials; all NaN if n is 0. */
+struct share share_exact(double right, double n);
 
 #endif

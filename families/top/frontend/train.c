@@ -273,7 +273,19 @@ static int header(const void *opened, struct point point, struct model *model, s
     return model_add_number(model, err, TOP_THRESHOLD_KEY, top_threshold(state->top));
 }
 
-static void report(const void *opened, struct point point, struct output *output) {
+/* Writes a number of the model, if it has that key. */
+static void report_key(const struct model *model, const char *key, struct output *output) {
+    struct error ignored;
+    double value;
+    if (model_value(model, key) && model_number(model, key, 0, &value, &ignored) == 0) {
+        report_number(output, key, value);
+    }
+}
+
+static void report(const void *opened, struct point point, const struct model *model,
+                   struct output *output) {
+    static const char *const calibrated[] = {TOP_CALIBRATED_THRESHOLD_KEY,
+                                             TOP_CALIBRATED_RATE_KEYS};
     (void)point;
     const struct state *state = opened;
     struct top_counts counts = top_counts(state->top);
@@ -283,6 +295,50 @@ static void report(const void *opened, struct point point, struct output *output
         report_number(output, "K", counts.k);
     }
     report_number(output, "threshold", top_threshold(state->top));
+    for (size_t i = 0; i < sizeof calibrated / sizeof calibrated[0]; i++) {
+        report_key(model, calibrated[i], output);
+    }
+}
+
+/* What may help where w = 0 is optimal. A larger K, in the mean, lowers the threshold, and the
+ * positives' centroid is then less likely to be one of the means of K rows. For the quantile every
+ * row counts, and for svm too: w = 0 is optimal only if the centroids of the classes coincide, for
+ * svm those of weighted sums. */
+static const char *zero_advice(enum top_formulation formulation) {
+    switch (formulation) {
+    case TOP_PUSH:
+        return "-s patmat-np --tau T and -s svm -B 1 -w LABEL:W have no such limit";
+    case TOP_PUSH_K:
+        return "a larger --top-k may help; -s patmat-np --tau T and -s svm -B 1 -w LABEL:W have no "
+               "such limit";
+    case TOP_TAU_FPL:
+    case TOP_MEAN_K:
+        return "a larger --tau may help; -s patmat-np --tau T and -s svm -B 1 -w LABEL:W have no "
+               "such limit";
+    case TOP_SVM:
+        return "-w LABEL:W, a larger cost or another kernel may help";
+    default:
+        return "a larger cost or another kernel may help";
+    }
+}
+
+static void note(const void *opened, struct point point, const struct solution *solution,
+                 const struct model *model, struct output *output) {
+    const struct state *state = opened;
+    struct error ignored;
+    double threshold;
+    if (solution->zero) {
+        output_format(output, "note = %s; %s\n", solution->zero,
+                      zero_advice((enum top_formulation)point_choice(point, "formulation")));
+    } else if (!solution->constant_scores && !solution->zero_only &&
+               top_threshold_read(&threshold, model, &ignored) == 0 &&
+               !(top_highest_score(state->top) > threshold)) {
+        output_format(output, "note = no training row is above the threshold: %s\n",
+                      model_value(model, TOP_CALIBRATED_THRESHOLD_KEY)
+                          ? "a larger --calibrate lowers it"
+                          : "--calibrate T sets it for new rows, of which the share T of negatives "
+                            "passes");
+    }
 }
 
 static void prove(const void *opened, struct point point, struct proof_writer *proof) {
@@ -335,6 +391,7 @@ const struct family top_family = {
     .close = close_problem,
     .header = header,
     .report = report,
+    .note = note,
     .prove = prove,
     .calibrates = calibrates,
     .calibrate = calibrate};

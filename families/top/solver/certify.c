@@ -76,9 +76,9 @@ static void sum_duplicates(const struct top_certifier *certifier, double *b) {
 struct loss {
     struct top_risk *risk;
     double cost;
-    double epsilon;   /* the target gap */
-    double threshold; /* at the scores of the last evaluation */
-    double slack;     /* largest possible error of a margin in the last evaluation */
+    double epsilon;         /* the target gap */
+    struct top_level level; /* of the last evaluation */
+    double slack;           /* largest possible error of a margin in the last evaluation */
     /* largest slack of all evaluations; with double scores it is about the effect of rounding
      * the weights */
     double max_slack;
@@ -215,7 +215,7 @@ static double threshold_error(const struct loss *loss, const double *s, const do
     if (risk->kind == TOP_NONE) {
         return 0;
     }
-    double min_score = INFINITY, t = loss->threshold, largest = 0;
+    double min_score = INFINITY, t = loss->level.threshold, largest = 0;
     for (size_t i = 0; i < risk->n; i++) {
         min_score = risk->p[i] > 0 ? fmin(min_score, s[i]) : min_score;
     }
@@ -235,8 +235,8 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     (void)err;
     struct loss *loss = context;
     const struct top_risk *risk = loss->risk;
-    double t, off;
-    t = loss->threshold = find_threshold(loss, s, &off);
+    double t, off, highest = -INFINITY;
+    t = loss->level.threshold = find_threshold(loss, s, &off);
     /* the errors of a score and of the threshold */
     off = 2 * fmax(cluster_largest(risk->cluster, off), threshold_error(loss, s, error, off));
     *value = *rounding = loss->slack = 0;
@@ -250,7 +250,9 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
             add_loss(risk->square, loss->cost * risk->mass[i], s[i], slack, value, rounding);
             loss->slack = fmax(loss->slack, slack);
         }
+        highest = s[i] > highest ? s[i] : highest;
     }
+    loss->level.highest = cluster_largest(risk->cluster, highest);
     *rounding += ((double)n + 8) * DBL_EPSILON * (*value + *rounding);
     loss->slack = cluster_largest(risk->cluster, loss->slack);
     loss->max_slack = fmax(loss->max_slack, loss->slack);
@@ -335,7 +337,8 @@ static double best_bias_change(const struct loss *loss, double constant, double 
 /* Tries the bias that is optimal for the stored scores, and takes it if the primal is lower. */
 static int improve_bias(const struct top_certifier *certifier, struct loss *loss,
                         const struct top_dual_function *dual, double zero_primal, struct fit *fit,
-                        struct certificate *certificate, double *threshold, struct error *err) {
+                        struct certificate *certificate, struct top_level *level,
+                        struct error *err) {
     const struct score_map *map = certifier->map;
     struct certificate candidate;
     double *s = loss->s, bias = fit->bias;
@@ -349,7 +352,7 @@ static int improve_bias(const struct top_certifier *certifier, struct loss *loss
             s[i] += bias - fit->bias;
         }
         *certificate = candidate;
-        *threshold = loss->threshold;
+        *level = loss->level;
         fit->bias = bias;
         if (map->primal) {
             fit->weights[map->dimension - 1] = bias / certifier->constant;
@@ -363,7 +366,7 @@ static int improve_bias(const struct top_certifier *certifier, struct loss *loss
  * bound in double. Rows then lie above the threshold in spite of rounding. */
 static int rescale(const struct top_certifier *certifier, struct loss *loss,
                    const struct top_dual_function *dual, double zero_primal, struct fit *fit,
-                   struct certificate *certificate, double *threshold, struct error *err) {
+                   struct certificate *certificate, struct top_level *level, struct error *err) {
     const struct score_map *map = certifier->map;
     double *weights = fit->weights;
     size_t n = map->n, d = map->dimension;
@@ -401,7 +404,7 @@ static int rescale(const struct top_certifier *certifier, struct loss *loss,
                              zero_primal, &candidate, err);
         if (status == 0 && candidate.primal < certificate->primal) {
             *certificate = candidate;
-            *threshold = loss->threshold;
+            *level = loss->level;
             factor = trial_factor;
         }
     }
@@ -415,8 +418,8 @@ static int rescale(const struct top_certifier *certifier, struct loss *loss,
 }
 
 int top_certify(const struct top_certifier *certifier, struct top_risk *risk, double cost,
-                double epsilon, struct fit *fit, struct certificate *certificate, double *threshold,
-                struct error *err) {
+                double epsilon, struct fit *fit, struct certificate *certificate,
+                struct top_level *level, struct error *err) {
     double *s = memory_array(risk->n, sizeof *s, "a certificate", err);
     struct loss loss = {.risk = risk, .cost = cost, .epsilon = epsilon, .s = s};
     struct top_dual_function dual = {.b = NULL};
@@ -432,15 +435,14 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
         fit->has_bias = true;
         status = find_bounds(certifier, &loss, fit->weights, fit->bias, fit->scores, &dual,
                              zero_primal, certificate, err);
-        *threshold = loss.threshold;
+        *level = loss.level;
         if (status == 0 && certifier->constant > 0 && certificate->certified &&
             certificate->gap > epsilon) {
-            status = improve_bias(certifier, &loss, &dual, zero_primal, fit, certificate, threshold,
-                                  err);
+            status =
+                improve_bias(certifier, &loss, &dual, zero_primal, fit, certificate, level, err);
         }
         if (status == 0 && certificate->certified && certificate->gap > epsilon) {
-            status =
-                rescale(certifier, &loss, &dual, zero_primal, fit, certificate, threshold, err);
+            status = rescale(certifier, &loss, &dual, zero_primal, fit, certificate, level, err);
         }
     }
     top_dual_function_free(&dual);

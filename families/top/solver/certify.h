@@ -27,19 +27,24 @@ int top_certifier_create(struct top_certifier *certifier, const struct problem *
                          const struct score_map *map, double constant, struct error *err);
 void top_certifier_free(struct top_certifier *certifier);
 
+/* The threshold at the scores of a fit, and the highest of these scores. */
+struct top_level {
+    double threshold, highest;
+};
+
 /* *zero_primal = an upper bound of the primal at w = 0. */
 int top_loss_at_zero(struct top_risk *risk, double cost, double *zero_primal, struct error *err);
 
 /* Makes the fit's dual point feasible (families/top/solver/feasible_dual.h), fills the certificate
- * of the fit's weights and that point, and sets *threshold to the threshold at the scores of the
- * weights. The coefficients of equal rows are added up at the first of them.
+ * of the fit's weights and that point, and sets *level to that of the scores of the weights. The
+ * coefficients of equal rows are added up at the first of them.
  *
  * If the gap is above epsilon, multiples of the weights are tried, and the best replaces them: at
  * large C the positives have to lie above the threshold by more than rounding. fit->bias gets the
  * bias of the constant feature; if the gap is above epsilon, it is the best one for the scores,
  * because the square of a large constant magnifies the rounding error of a sum of coefficients. */
 int top_certify(const struct top_certifier *certifier, struct top_risk *risk, double cost,
-                double epsilon, struct fit *fit, struct certificate *certificate, double *threshold,
-                struct error *err);
+                double epsilon, struct fit *fit, struct certificate *certificate,
+                struct top_level *level, struct error *err);
 
 #endif

@@ -37,8 +37,8 @@ struct top {
     double *mass;                        /* (n) weights in J */
     double *negative;                    /* (n) weights of negatives */
     struct top_counts counts;
-    double threshold;
-    double *alpha, *beta; /* (n) the dual point of the last solution; NULL: none */
+    struct top_level level; /* of the last solution */
+    double *alpha, *beta;   /* (n) the dual point of the last solution; NULL: none */
 };
 
 static bool counts_all(enum top_formulation formulation) {
@@ -188,7 +188,11 @@ struct top_counts top_counts(const struct top *top) {
 }
 
 double top_threshold(const struct top *top) {
-    return top->threshold;
+    return top->level.threshold;
+}
+
+double top_highest_score(const struct top *top) {
+    return top->level.highest;
 }
 
 const double *top_alpha(const struct top *top) {
@@ -268,9 +272,9 @@ struct best {
     const char *zero; /* why w = 0 is optimal, or NULL */
 };
 
-/* Takes the better bounds of a fit. threshold is that of its weights. */
+/* Takes the better bounds of a fit. level is that of its weights. */
 static void take_better(struct top *top, struct best *best, struct fit *fit,
-                        const struct certificate *certificate, double threshold) {
+                        const struct certificate *certificate, struct top_level level) {
     struct certificate *better = &best->certificate;
     uint64_t iterations = best->fit.iterations + fit->iterations;
     if (!best->found || certificate->primal < better->primal) {
@@ -280,7 +284,7 @@ static void take_better(struct top *top, struct best *best, struct fit *fit,
         better->norm = certificate->norm;
         better->constant_scores = certificate->constant_scores;
         better->zero_is_better = certificate->zero_is_better;
-        top->threshold = threshold;
+        top->level = level;
     }
     if (!best->found || certificate->dual > better->dual) {
         array_swap(&best->fit.alpha, &fit->alpha);
@@ -302,7 +306,7 @@ static void take_zero(struct top *top, enum top_loss loss, struct best *best) {
     struct top_risk *risk = &top->algorithms[loss].risk;
     memset(best->fit.weights, 0, top->map.dimension * sizeof(double));
     best->fit.bias = 0;
-    top->threshold = top_risk_threshold_at_zero(risk);
+    top->level = (struct top_level){.threshold = top_risk_threshold_at_zero(risk), .highest = 0};
     best->certificate.primal = best->certificate.zero_primal;
     best->certificate.zero_is_better = true;
     certify_compare(&best->certificate);
@@ -351,18 +355,19 @@ static int solve_once(void *context, double epsilon, struct tolerance_result *en
     struct best *best = &solving->best;
     struct fit fit = {0};
     struct certificate certificate;
-    double threshold, zero_gap = fmin(ZERO_GAP, solving->target);
+    struct top_level level;
+    double zero_gap = fmin(ZERO_GAP, solving->target);
     bool trivial = best->found && !beats_zero(solving);
     int status = top_algorithms_solve(algorithms, parameters,
                                       trivial ? epsilon * (zero_gap / solving->target) : epsilon,
                                       best->fit.iterations, solving->monitor, &fit, err);
     if (status == 0) {
         status = top_certify(&top->certifier, &algorithms->risk, parameters->cost, solving->target,
-                             &fit, &certificate, &threshold, err);
+                             &fit, &certificate, &level, err);
     }
     if (status == 0) {
         solving->converged = fit.converged && !stops_as_published(solving);
-        take_better(top, best, &fit, &certificate, threshold);
+        take_better(top, best, &fit, &certificate, level);
     }
     fit_free(&fit);
     if (status < 0) {
@@ -421,11 +426,11 @@ static int solve_convex(struct solving *solving, struct error *err) {
 static int solve_trivial(struct top *top, const struct top_parameters *parameters,
                          struct best *best, struct error *err) {
     struct top_risk *risk = &top->algorithms[parameters->loss].risk;
-    double threshold;
+    struct top_level level;
     best->found = true;
     if (top_zero_fit(risk, parameters->cost, top->map.dimension, &best->fit, err) < 0 ||
         top_certify(&top->certifier, risk, parameters->cost, parameters->epsilon, &best->fit,
-                    &best->certificate, &threshold, err) < 0) {
+                    &best->certificate, &level, err) < 0) {
         return -1;
     }
     take_zero(top, parameters->loss, best);
@@ -447,7 +452,17 @@ static int solve_grill(struct top *top, const struct top_parameters *parameters,
                                     .starts = parameters->starts,
                                     .epsilon = parameters->epsilon};
     monitor_algorithm(monitor, ALGORITHM_GRADIENT);
-    return top_grill_solve(&grill, monitor, solution, &top->threshold, err);
+    double *s = memory_array(top->problem->n, sizeof *s, "scores", err);
+    int status = s ? top_grill_solve(&grill, monitor, solution, &top->level.threshold, err) : -1;
+    if (status == 0) {
+        status = top->map.scores(&top->map, solution->weights, s, err);
+        top->level.highest = -INFINITY;
+    }
+    for (size_t i = 0; status == 0 && i < top->problem->n; i++) {
+        top->level.highest = fmax(top->level.highest, s[i]);
+    }
+    free(s);
+    return status;
 }
 
 /* Returns w = 0 if the deadline has passed. */
@@ -459,7 +474,7 @@ static int return_zero(struct top *top, const struct top_parameters *parameters,
         top_loss_at_zero(risk, parameters->cost, &primal, err) < 0) {
         return -1;
     }
-    top->threshold = top_risk_threshold_at_zero(risk);
+    top->level = (struct top_level){.threshold = top_risk_threshold_at_zero(risk), .highest = 0};
     solution->n_outputs = 1;
     solution->weights = memory_zeros(top->map.dimension, sizeof(double), "weights", err);
     certify_zero_solution(top->problem, primal, solution);

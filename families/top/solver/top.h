@@ -95,6 +95,9 @@ struct top_counts top_counts(const struct top *top);
 /* The threshold t at the scores of the last solution; 0 for svm. */
 double top_threshold(const struct top *top);
 
+/* The highest score of a row by the last solution. */
+double top_highest_score(const struct top *top);
+
 /* The dual point of the last solution, except for grill: alpha of positives and beta of J, both
  * (n). */
 const double *top_alpha(const struct top *top);

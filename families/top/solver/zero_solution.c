@@ -28,13 +28,11 @@ const char *top_zero_explain(enum top_kind kind) {
     switch (kind) {
     case TOP_MEAN:
         return "w = 0 is optimal: the centroid of the positives is no further than the means of K "
-               "rows of the threshold; a smaller K or tau, or another kernel, may help";
+               "rows of the threshold";
     case TOP_QUANTILE:
-        return "w = 0 is optimal: no direction takes the positives above the threshold; another "
-               "tau or theta, or another kernel, may help";
+        return "w = 0 is optimal: no direction takes the positives above the threshold";
     case TOP_NONE:
         break;
     }
-    return "w = 0 is optimal: no direction takes the positives above the negatives; another kernel "
-           "may help";
+    return "w = 0 is optimal: no direction takes the positives above the negatives";
 }

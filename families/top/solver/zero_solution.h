@@ -19,7 +19,7 @@ bool top_zero_is_optimal(const struct top_risk *risk);
 int top_zero_fit(const struct top_risk *risk, double cost, size_t dimension, struct fit *fit,
                  struct error *err);
 
-/* The reason why w = 0 is optimal, in a message for the user. */
+/* The reason why w = 0 is optimal, as a message for the user begins. */
 const char *top_zero_explain(enum top_kind kind);
 
 #endif

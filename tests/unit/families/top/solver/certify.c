@@ -18,7 +18,8 @@ struct scene {
     /* for certificates over processes: */
     double cost;
     struct certificate found;
-    double threshold, nothing;
+    struct top_level level;
+    double nothing;
 };
 
 /* Scores that are close to one another and large, so that their rounding-error bounds have many
@@ -254,24 +255,26 @@ static void work_rank(struct cluster *cluster, void *context) {
         risk.mass[i] = scene->risk.mass[first + i];
     }
     CHECK(top_risk_ready(&risk, 2.5, &err) == 0, "%s", err.text);
-    double weights[1] = {scene->weights[0]}, alpha[N], beta[N], threshold, nothing;
+    double weights[1] = {scene->weights[0]}, alpha[N], beta[N], nothing;
+    struct top_level level;
     memcpy(alpha, scene->alpha + first, n * sizeof *alpha);
     memcpy(beta, scene->beta + first, n * sizeof *beta);
     struct fit fit = {.weights = weights, .alpha = alpha, .beta = beta};
     struct certificate found;
-    CHECK(top_certify(&certifier, &risk, scene->cost, INFINITY, &fit, &found, &threshold, &err) ==
-              0,
+    CHECK(top_certify(&certifier, &risk, scene->cost, INFINITY, &fit, &found, &level, &err) == 0,
           "%s", err.text);
     CHECK(top_loss_at_zero(&risk, scene->cost, &nothing, &err) == 0, "%s", err.text);
     CHECK(cluster_largest(cluster, found.rounding) == -cluster_largest(cluster, -found.rounding) &&
               cluster_largest(cluster, found.dual) == -cluster_largest(cluster, -found.dual) &&
-              cluster_largest(cluster, threshold) == -cluster_largest(cluster, -threshold),
+              cluster_largest(cluster, level.threshold) ==
+                  -cluster_largest(cluster, -level.threshold) &&
+              cluster_largest(cluster, level.highest) == -cluster_largest(cluster, -level.highest),
           "rank %zu has another certificate", rank);
     memcpy(scene->alpha + first, alpha, n * sizeof *alpha); /* as made feasible */
     memcpy(scene->beta + first, beta, n * sizeof *beta);
     if (rank == 0) {
         scene->found = found;
-        scene->threshold = threshold;
+        scene->level = level;
         scene->nothing = nothing;
     }
     top_risk_free(&risk);
@@ -423,16 +426,16 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
     enum top_kind kind = scene->risk.kind;
     struct fit fit = {.weights = scene->weights, .alpha = scene->alpha, .beta = scene->beta};
     struct certificate found, longer;
-    double threshold, again, t, none[N] = {0}, lost, least, linear, norm, of_f, rounding, f_norm,
-                                nothing;
+    struct top_level level, again;
+    double t, none[N] = {0}, lost, least, linear, norm, of_f, rounding, f_norm, nothing;
     scene->cost = cost;
     if (scene->ranks > 1) {
         ranks_run(scene->ranks, work_rank, scene);
         found = scene->found;
-        threshold = scene->threshold;
+        level = scene->level;
         nothing = scene->nothing;
     } else {
-        CHECK(top_certify(&scene->certifier, &scene->risk, cost, INFINITY, &fit, &found, &threshold,
+        CHECK(top_certify(&scene->certifier, &scene->risk, cost, INFINITY, &fit, &found, &level,
                           &err) == 0,
               "%s", err.text);
         CHECK(top_loss_at_zero(&scene->risk, cost, &nothing, &err) == 0, "%s", err.text);
@@ -440,14 +443,22 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
     double of_g = plain_dual(scene, cost, &linear, &norm, &rounding);
     of_f = line_rounding(&scene->line, 1, scene->weights, none, &f_norm);
     double off = kind == TOP_MEAN       ? off_of_mean(scene)
-                 : kind == TOP_QUANTILE ? off_of_quantile(scene, threshold)
+                 : kind == TOP_QUANTILE ? off_of_quantile(scene, level.threshold)
                                         : 0;
-    double value = plain_loss(scene, cost, threshold, off, &t, &lost);
+    double value = plain_loss(scene, cost, level.threshold, off, &t, &lost);
     CHECK(found.zero_primal == nothing, "nothing %g", nothing);
     check_nothing(scene, cost, nothing);
     CHECK(near(found.primal, fmin(.5 * f_norm + value, nothing), 1e-12), "primal %g, not %g",
           found.primal, .5 * f_norm + value);
-    CHECK(fabs(threshold - t) <= 1e-14 * (1 + fabs(t)), "threshold %g, not %g", threshold, t);
+    CHECK(fabs(level.threshold - t) <= 1e-14 * (1 + fabs(t)), "threshold %g, not %g",
+          level.threshold, t);
+    double s[N], highest = -INFINITY;
+    plain_scores(scene, s);
+    for (size_t i = 0; i < N; i++) {
+        highest = fmax(highest, s[i]);
+    }
+    CHECK(fabs(level.highest - highest) <= 1e-13 * (1 + fabs(highest)), "highest score %g, not %g",
+          level.highest, highest);
     double rest = rounding + .5 * (of_f + of_g);
     CHECK(fabs(found.dual - fmax(0, linear - .5 * norm)) <=
               1e-12 * (fabs(linear) + norm) + found.rounding,
@@ -477,8 +488,8 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
               "primal %.12g, and %.12g at 2^(%d/8)", longer.primal, other, k);
     }
     plain_loss(scene, cost, 0, 0, &t, &least);
-    CHECK(fabs(again - t) <= 1e-13 * (1 + fabs(t)), "threshold %g, not %g of the weights there are",
-          again, t);
+    CHECK(fabs(again.threshold - t) <= 1e-13 * (1 + fabs(t)),
+          "threshold %g, not %g of the weights there are", again.threshold, t);
 }
 
 /* The certificate of weights and a dual point on rows of `width` features and a constant one, for
@@ -489,7 +500,8 @@ static struct certificate certify_rows(float *x, uint32_t width, double constant
     struct certificate found;
     struct score_map map;
     struct top_certifier certifier;
-    double weights[N], alpha[N], beta[N], threshold;
+    double weights[N], alpha[N], beta[N];
+    struct top_level level;
     struct fit fit = {.weights = weights, .alpha = alpha, .beta = beta};
     struct data data = {.n_rows = N, .n_features = width, .value = x};
     const struct kernel linear = {.type = KERNEL_LINEAR};
@@ -505,7 +517,7 @@ static struct certificate certify_rows(float *x, uint32_t width, double constant
     memcpy(weights, scene->weights, sizeof weights);
     memcpy(alpha, scene->alpha, sizeof alpha);
     memcpy(beta, scene->beta, sizeof beta);
-    CHECK(top_certify(&certifier, &scene->risk, 1.25, epsilon, &fit, &found, &threshold, &err) == 0,
+    CHECK(top_certify(&certifier, &scene->risk, 1.25, epsilon, &fit, &found, &level, &err) == 0,
           "%s", err.text);
     top_certifier_free(&certifier);
     score_map_free(&map);
@@ -558,11 +570,10 @@ static void check_longer(struct random *random) {
           "%s", err.text);
     struct fit fit = {.weights = scene.weights, .alpha = scene.alpha, .beta = scene.beta};
     struct certificate as_it_is, longer;
-    double threshold;
-    CHECK(top_certify(&certifier, &scene.risk, 1e6, INFINITY, &fit, &as_it_is, &threshold, &err) ==
-              0,
+    struct top_level level;
+    CHECK(top_certify(&certifier, &scene.risk, 1e6, INFINITY, &fit, &as_it_is, &level, &err) == 0,
           "%s", err.text);
-    CHECK(top_certify(&certifier, &scene.risk, 1e6, 0, &fit, &longer, &threshold, &err) == 0, "%s",
+    CHECK(top_certify(&certifier, &scene.risk, 1e6, 0, &fit, &longer, &level, &err) == 0, "%s",
           err.text);
     CHECK(as_it_is.primal > .5 + 1e-9 && longer.primal < .5 + 1e-12, "primal %.15g, longer %.15g",
           as_it_is.primal, longer.primal);
@@ -574,7 +585,8 @@ static void check_longer(struct random *random) {
 static void check_bias(struct scene *scene) {
     static const double constants[] = {0, 3, 1};
     for (int i = 0; i < 4; i++) {
-        double w[N] = {1, 2, 4, .5}, alpha[N] = {0}, beta[N] = {0}, threshold;
+        double w[N] = {1, 2, 4, .5}, alpha[N] = {0}, beta[N] = {0};
+        struct top_level level;
         struct top_certifier own = scene->certifier;
         struct fit fit = {.weights = w, .alpha = alpha, .beta = beta};
         struct certificate found;
@@ -585,8 +597,8 @@ static void check_bias(struct scene *scene) {
             fit.has_bias = true;
             fit.bias = expected = -.25;
         }
-        CHECK(top_certify(&own, &scene->risk, 1, INFINITY, &fit, &found, &threshold, &err) == 0,
-              "%s", err.text);
+        CHECK(top_certify(&own, &scene->risk, 1, INFINITY, &fit, &found, &level, &err) == 0, "%s",
+              err.text);
         CHECK(fit.bias == expected, "bias %g, not %g", fit.bias, expected);
     }
 }
