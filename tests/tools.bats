@@ -62,6 +62,11 @@ END
     printf 'd A B\ns 1 x\n' >word
     run -1 compare word
     assert_output "compare: word:2: not a number: 'x'"
+    # with tabs, a cell without a value leaves out its data set
+    printf 'd\tA\tB\n%s\n%s\n%s\n%s\n' $'a b\t1\t2' $'c\t3\t' $'d\t\t4' $'e\t2\t1' >gaps
+    compare gaps >out 2>said
+    grep -qx 'data-sets 2' out || fail "$(cat out)"
+    assert_equal "$(cat said)" 'compare: 2 left out that not all of A, B have a value for'
     printf 'd A B\ns 1 2\n' >one
     run -1 compare one
     assert_output --partial 'at least two data sets'

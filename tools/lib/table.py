@@ -6,15 +6,17 @@ from lib.tool import quoted, refuse
 
 class Table:
     """The header is read at once, rows on demand. Empty lines and lines that begin with # are skipped.
-    blanks: any blanks separate fields, not only tabs. header: the only columns that are allowed, of what."""
+    blanks: if the header has no tab, any blanks separate fields. header: the only columns that are allowed, of what."""
 
     def __init__(self, path, blanks=False, header=None, what=None):
-        self.path, self.blanks = path, blanks
+        self.path = path
         self.source = Source(path)
         first = next(self._lines(), None)
         if first is None:
             refuse("is empty", path)
-        self.line, self.columns = first
+        self.line, text = first
+        self.separator = None if blanks and "\t" not in text else "\t"
+        self.columns = text.split(self.separator)
         if header is not None and self.columns != header:
             refuse(f"not {what} ({' '.join(header)})", path, self.line)
         if len(set(self.columns)) < len(self.columns):
@@ -24,13 +26,14 @@ class Table:
     def _lines(self):
         for line, text in self.source.lines():
             if text.strip() and not text.startswith("#"):
-                yield line, text.split() if self.blanks else text.split("\t")
+                yield line, text
 
     def rows(self, skip=None):
         """(line, fields), one for each column, without lines whose first field matches `skip`."""
         lines = self._lines()
         next(lines)
-        for line, fields in lines:
+        for line, text in lines:
+            fields = text.split(self.separator)
             if skip and skip.match(fields[0]):
                 continue
             if len(fields) != len(self.columns):
