@@ -19,33 +19,12 @@
 
 /* ---- operands ---- */
 
-/* Returns whether a regular file begins like a model. Other files are not opened: reading would
- * consume the data of a pipe. */
-static bool looks_like_model(const char *path) {
-    static const char *const begins[] = {"dualsvm ", "solver_type "};
-    struct stat status;
-    struct source *source;
-    struct error ignored;
-    char text[16] = "";
-    size_t got = 0;
-    bool found = false;
-    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
-        source_open(&source, path, &ignored) < 0) {
-        return false;
-    }
-    if (source_read(source, text, sizeof text - 1, &got, &ignored) == 0) {
-        for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
-            found |= strncmp(text, begins[i], strlen(begins[i])) == 0;
-        }
-    }
-    source_close(source);
-    return found;
-}
-
 size_t batch_model(const struct options *options) {
     size_t last = options->n_operands - 1;
-    return !looks_like_model(options->operand[0]) && looks_like_model(options->operand[last]) ? last
-                                                                                              : 0;
+    return !predict_looks_like_model(options->operand[0]) &&
+                   predict_looks_like_model(options->operand[last])
+               ? last
+               : 0;
 }
 
 /* The test files: the (*n) operands other than the model. */
@@ -86,8 +65,8 @@ int batch_check(const struct options *options, struct error *err) {
 int batch_check_model(const struct options *options, struct error *err) {
     const char *first = options->operand[0], *last = options->operand[options->n_operands - 1];
     struct stat status;
-    if (stat(first, &status) != 0 || !S_ISREG(status.st_mode) || looks_like_model(first) ||
-        looks_like_model(last)) {
+    if (stat(first, &status) != 0 || !S_ISREG(status.st_mode) || predict_looks_like_model(first) ||
+        predict_looks_like_model(last)) {
         return 0; /* the first is a pipe or a device, and may be a model */
     }
     bool there = strcmp(last, "-") == 0 || stat(last, &status) == 0;

@@ -95,15 +95,20 @@ static void write_choices(const struct option_spec *spec, struct output *output)
     }
 }
 
-static void write_option(const struct option_spec *spec, struct output *output) {
-    struct page page = {.output = output};
+/* Writes the option's letter and name, and moves to the column of its text. */
+static void start_option(const struct option_spec *spec, struct page *page) {
     char left[80], letter[8] = "    ";
     if (spec->letter) {
         snprintf(letter, sizeof letter, "-%c, ", spec->letter);
     }
     snprintf(left, sizeof left, "  %s--%s%s%s%s%s", letter, spec->name, spec->value ? " " : "",
              spec->word ? spec->word : "", spec->word ? "|" : "", spec->value ? spec->value : "");
-    start_entry(&page, left, HELP_COLUMN);
+    start_entry(page, left, HELP_COLUMN);
+}
+
+static void write_option(const struct option_spec *spec, struct output *output) {
+    struct page page = {.output = output};
+    start_option(spec, &page);
     write_words(&page, spec->help);
     write_notes(spec, &page);
     output_format(output, "\n");
@@ -133,13 +138,8 @@ static void write_sweep(const struct options *options, struct output *output) {
     }
 }
 
-int help_write(const struct help *help, struct output *output, struct error *err) {
-    struct measure *measure = NULL;
-    size_t n_measures = 0;
-    if (help->measures &&
-        measures_list(help->measures, help->options, &measure, &n_measures, err) < 0) {
-        return -1;
-    }
+/* Writes the usage line, the summary and the example. */
+static void write_head(const struct help *help, struct output *output) {
     static const char usage[] = "usage: ";
     struct page page = {output, sizeof usage - 1, sizeof usage - 1};
     output_text(output, usage);
@@ -149,13 +149,53 @@ int help_write(const struct help *help, struct output *output, struct error *err
     output_format(output, "\n");
     page = (struct page){.output = output};
     write_words(&page, help->summary);
-    output_format(output, "\n\noptions:\n");
+    output_format(output, "\n\nexample: %s %s\n", help->program, help->example);
+}
+
+/* Writes the first clause of the option's text. */
+static void write_clause(const struct option_spec *spec, struct output *output) {
+    enum { MIN_CLAUSE = 12, MAX_CLAUSE = 200 };
+    struct page page = {.output = output};
+    char clause[MAX_CLAUSE];
+    size_t n = strlen(spec->help), end = n < MIN_CLAUSE ? n : MIN_CLAUSE;
+    while (end < n && !(strchr(",;:", spec->help[end]) && spec->help[end + 1] == ' ') &&
+           strncmp(spec->help + end, " (", 2) != 0) {
+        end++;
+    }
+    snprintf(clause, sizeof clause, "%.*s", (int)end, spec->help);
+    start_option(spec, &page);
+    write_words(&page, clause);
+    output_format(output, "\n");
+}
+
+void help_write_usage(const struct help *help, struct output *output) {
+    enum { FIRST = 8 };
+    size_t n = help->options->n;
+    write_head(help, output);
+    output_format(output, "\noptions (--help describes all):\n");
+    for (size_t i = 0; i < n; i++) {
+        const struct option_spec *spec = &help->options->option[i].spec;
+        if (i < FIRST || spec->letter) {
+            write_clause(spec, output);
+        }
+    }
+}
+
+int help_write(const struct help *help, struct output *output, struct error *err) {
+    struct measure *measure = NULL;
+    size_t n_measures = 0;
+    if (help->measures &&
+        measures_list(help->measures, help->options, &measure, &n_measures, err) < 0) {
+        return -1;
+    }
+    write_head(help, output);
+    output_format(output, "\noptions:\n");
     for (size_t i = 0; i < help->options->n; i++) {
         write_option(&help->options->option[i].spec, output);
     }
     write_sweep(help->options, output);
     output_format(output, "\n");
-    page = (struct page){.output = output};
+    struct page page = {.output = output};
     write_words(&page, help->measures ? "Measures:" : "");
     for (size_t i = 0; i < n_measures; i++) {
         write_words(&page, measure[i].name);

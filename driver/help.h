@@ -1,5 +1,6 @@
 /* --help: the usage line, every option with its default, and the measures. tools/manual copies the
- * lists of options into the reference and the manual pages. */
+ * lists of options into the reference and the manual pages. A program that is started without
+ * arguments prints a shorter text. */
 #ifndef DRIVER_HELP_H
 #define DRIVER_HELP_H
 
@@ -8,11 +9,16 @@
 struct help {
     const char *program, *operands;
     const char *summary; /* one paragraph */
+    const char *example; /* the arguments of a usual run */
     const struct options *options;
     const struct measures *measures; /* NULL: none */
 };
 
 /* Writes the help in lines of at most 80 columns; the measures are those of these options. */
 int help_write(const struct help *help, struct output *output, struct error *err);
+
+/* Writes a page: the usage line, the summary, the example, and the first clauses of the texts of the
+ * first options and of all that have a letter. */
+void help_write_usage(const struct help *help, struct output *output);
 
 #endif

@@ -314,6 +314,9 @@ static const char *nearest_long(const struct options *options, const char *word,
     for (size_t i = 0; i < options->n; i++) {
         spelling_add(&spelling, options->option[i].spec.name);
     }
+    if (strcmp(word, "h") == 0 || strcmp(word, "?") == 0) {
+        spelling.name = "help"; /* as in many programs */
+    }
     return spelling_hint(&spelling, "--", hint);
 }
 

@@ -2,6 +2,7 @@
 #include "driver/predict.h"
 
 #include "common/base/memory.h"
+#include "common/data/source.h"
 #include "driver/by_query.h"
 #include "driver/predict_private.h"
 
@@ -10,14 +11,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const struct option_spec common_options[] = {
     OPTION(FLAG, 0, "metrics", NULL,
            "write the measures to standard output, as lines `name value`; predictions are then "
            "written only to a named output_file (or with --batch to NAME.predict)",
            SINGLE),
-    OPTION(TEXT, 0, "by-query", "FILE",
-           "write a table of measures with a header and a row for each query (qid)", SINGLE),
+    OPTION(
+        TEXT, 0, "by-query", "FILE",
+        "write a table of measures with a header and a row for each query: the rows with the same "
+        "qid",
+        SINGLE),
     OPTION(FLAG, 0, "batch", NULL,
            "predict several test files, loading the model once: the arguments are test_file... "
            "model_file or model_file test_file..., and NAME.predict is written for each NAME; with "
@@ -48,6 +53,44 @@ int predict_options(struct options *options, const struct predictor *predictor, 
                    options_add(options, measures->options, measures->n_options, 0, err) < 0
                ? -1
                : options_add(options, common_options, N_COMMON, 0, err);
+}
+
+/* ---- the model ---- */
+
+bool predict_looks_like_model(const char *path) {
+    static const char *const begins[] = {"dualsvm ", "solver_type "};
+    struct stat status;
+    struct source *source;
+    struct error ignored;
+    char text[16] = "";
+    size_t got = 0;
+    bool found = false;
+    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
+        source_open(&source, path, &ignored) < 0) {
+        return false;
+    }
+    if (source_read(source, text, sizeof text - 1, &got, &ignored) == 0) {
+        for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+            found |= strncmp(text, begins[i], strlen(begins[i])) == 0;
+        }
+    }
+    source_close(source);
+    return found;
+}
+
+/* Reads the model, the second operand or that of a batch. */
+static int read_model(struct prediction *prediction, struct error *err) {
+    const struct predictor *predictor = prediction->predictor;
+    const struct options *options = prediction->options;
+    bool batch = options_given(options, "batch");
+    const char *path = options->operand[batch ? batch_model(options) : 1];
+    int status = (predictor->imports ? model_read_classes : model_read)(
+        &prediction->model, predictor->name, predictor->model_keys, path, err);
+    if (status < 0 && !batch && predict_looks_like_model(options->operand[0])) {
+        const struct error reason = *err;
+        error_set(err, reason.kind, "%s (are the two files swapped?)", reason.text);
+    }
+    return status;
 }
 
 /* ---- one test file ---- */
@@ -300,10 +343,7 @@ static int run(struct prediction *prediction, bool *whole, struct error *err) {
     bool batch = options_given(options, "batch");
     prediction->value =
         memory_array(prediction->n_measures, sizeof *prediction->value, "measures", err);
-    if (!prediction->value ||
-        (predictor->imports ? model_read_classes : model_read)(
-            &prediction->model, predictor->name, predictor->model_keys,
-            options->operand[batch ? batch_model(options) : 1], err) < 0 ||
+    if (!prediction->value || read_model(prediction, err) < 0 ||
         (model_scores_by_blas(&prediction->model) ? threads_create_for_blas : threads_create)(
             &prediction->threads, (size_t)options_number(options, "threads"), err) < 0 ||
         (predictor->check && predictor->check(options, &prediction->model, err) < 0) ||

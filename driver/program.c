@@ -161,6 +161,17 @@ static int show_text(const struct help *help, struct error *err) {
     return output_commit(output, NULL, err);
 }
 
+/* Prints the usage to standard error if a program was started without arguments; the error that
+ * files are missing follows. */
+static void show_usage(const struct help *help, int argc) {
+    struct output *output;
+    struct error ignored;
+    if (argc < 2 && output_open(&output, OUTPUT_STDERR, &ignored) == 0) {
+        help_write_usage(help, output);
+        output_commit(output, NULL, &ignored);
+    }
+}
+
 int program_train(int argc, char **argv, const struct family *family) {
     char program[NAME_BYTES];
     snprintf(program, sizeof program, "svm-%s-train", family->name);
@@ -180,9 +191,11 @@ int program_train(int argc, char **argv, const struct family *family) {
         struct help help = {.program = program,
                             .operands = "training_file [model_file]",
                             .summary = family->summary,
+                            .example = "-v 5 -c 2^-4:2^4:x4 train.svm model",
                             .options = &options,
                             .measures = family->measures};
         if (cluster_is_root(cluster)) {
+            show_usage(&help, argc);
             start_limit(&options);
         }
         status = !wants_text(&options) ? train_run(family, &options, program, &sink, &signals_hold,
@@ -231,8 +244,10 @@ int program_predict(int argc, char **argv, const struct predictor *predictor) {
         struct help help = {.program = program,
                             .operands = "test_file model_file [output_file]",
                             .summary = predictor->summary,
+                            .example = "test.svm model predictions",
                             .options = &options,
                             .measures = predictor->measures};
+        show_usage(&help, argc);
         status = wants_text(&options)
                      ? show_text(&help, &err)
                      : predict_run(predictor, &options, program, &sink, &signals_hold, &err);
@@ -255,7 +270,9 @@ int program_run(int argc, char **argv, const struct program *program) {
         struct help help = {.program = program->name,
                             .operands = program->operands,
                             .summary = program->summary,
+                            .example = program->example,
                             .options = &options};
+        show_usage(&help, argc);
         status = wants_text(&options)
                      ? show_text(&help, &err)
                      : program->run(program, &options, &sink, &signals_hold, &code, &err);
@@ -320,6 +337,7 @@ int program_check(int argc, char **argv, program_verifier *verify) {
          .summary = "Verifies the bounds that a model claims of its fit, from the training file "
                     "and a trainer's --proof. Exits with 0 for VERIFIED, 1 for REFUTED, 3 for "
                     "CANNOT TELL.",
+         .example = "train.svm model proof",
          TABLE(options, check_options),
          .run = verify_files},
         verify};

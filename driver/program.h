@@ -19,8 +19,8 @@ int program_predict(int argc, char **argv, const struct predictor *predictor);
 
 /* A program that is neither a trainer nor a predictor, and runs as one process. */
 struct program {
-    const char *name, *operands, *summary; /* for --help and messages */
-    const struct option_spec *options;     /* (n_options) all of them */
+    const char *name, *operands, *summary, *example; /* for --help and messages, see struct help */
+    const struct option_spec *options;               /* (n_options) all of them */
     size_t n_options;
     /* Runs by the options of a command line; *code, 0 at first, gets the exit code of a run that
      * succeeds. hold: see output.h. */

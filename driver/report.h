@@ -21,7 +21,7 @@ void report_fit(const struct plain_fit *fit, struct output *output);
 void report_seconds(const struct plain_fit *fit, double read_seconds, struct output *output);
 
 /* Writes the measures of cross-validation at a single point in LIBSVM's format: `Cross Validation
- * Accuracy = 82.963%`. */
+ * Accuracy = 82.963%`, with the measure's name in parentheses if it is not `accuracy`. */
 void report_measures(const struct sweep *sweep, const struct options *options,
                      struct output *output);
 

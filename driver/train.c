@@ -450,6 +450,9 @@ static int train_rows(struct training *training, struct error *err) {
     if (training->has_rows) {
         training->has_rows();
     }
+    if (training->family->folds_by_query && !training->input.data.query && !training->application) {
+        progress_note(&training->progress, "no row has a qid: all rows are one query");
+    }
     if (cluster_any(training->cluster, cluster_stop_requested(training->cluster))) {
         return error_set(err, ERROR_RUNTIME, "ended by a signal, before a fit");
     }

@@ -84,7 +84,7 @@ Cross Validation err@10'
     svm-rank-train -q -v 3 --threshold-grade 2 train.svm >measures
     assert_equal "$(sed 's/.* \(.*\) = .*/\1/' measures | tr '\n' ' ')" \
         'Accuracy kendall-tau spearman map mrr precision@10 '
-    grep -Eqx 'Cross Validation Accuracy = [0-9.]+%' out
+    grep -Eqx 'Cross Validation Accuracy = [0-9.]+% \(pairwise-accuracy\)' out
 }
 
 @test "cli: a sweep prints a table, with cost ascending and varying fastest, and reports the best point" {
@@ -298,8 +298,8 @@ END
     kernel train.svm >train.pre
     kernel test.svm >test.pre
     agree_with() { # the accuracies that two commands print differ by a pair at most
-        paste "$1" "$2" | head -1 | tr -d % |
-            awk '{ d = $5 - $NF; exit !(d < .7 && d > -.7) }' || fail "$(head -1 "$1" "$2")"
+        head -qn 1 "$1" "$2" | sed 's/.* = \(.*\)%.*/\1/' | paste - - |
+            awk '{ d = $1 - $2; exit !(d < .7 && d > -.7) }' || fail "$(head -1 "$1" "$2")"
     }
     svm-rank-train -q -e 1e-5 -v 3 train.svm >linear
     svm-rank-train -q -e 1e-5 -v 3 -t 4 train.pre >precomputed
@@ -405,19 +405,71 @@ END
     misused svm-top-train -s toppus train.svm
 }
 
+@test "cli: a program without arguments prints its usage before the error" {
+    for program in svm-{rank,top,mc,ml,smm}-{train,predict} svm-check svm-rank-candidates; do
+        run -2 --separate-stderr "$program"
+        assert_output ''
+        [[ "${stderr_lines[0]}" == "usage: $program "* ]] || fail "$stderr"
+        [[ "${stderr_lines[-1]}" == "$program: "*': try --help' ]] || fail "$stderr"
+        [ "${#stderr_lines[@]}" -le 28 ]
+        [[ "$stderr" == *"example: $program "* ]]
+        [ -z "$(awk 'length($0) > 80' <<<"${stderr%$'\n'*}")" ]
+    done
+    run -2 --separate-stderr svm-mc-train
+    [[ "$stderr" == *$'\n  -c, --cost C            C of the objective\n'* ]]
+}
+
+@test "cli: --names writes the comments of rows last, and tabs between fields, in all predictors" {
+    printf '%s\n' '1 1:1 2:2 # first one' $'2 1:2 2:1 #\tdocid = X7 foo' '3 1:0 2:-1' $'1 1:1 2:3 # a\tb' >named
+    printf 'first one\nX7\n3\na b\n' >names
+    local how
+    for family in rank top mc ml smm; do
+        how=
+        [ $family != smm ] || how='--shape 1x2'
+        [ $family != top ] || how='--positive 2'
+        "svm-$family-train" -q $how named m
+        "svm-$family-predict" -q named m plain
+        "svm-$family-predict" -q --names named m out
+        awk -F'\t' '{ print $NF }' out | diff names -
+        sed 's/\t[^\t]*$//' out | tr '\t' ' ' | diff plain -
+    done
+    svm-mc-train -q named m
+    svm-mc-predict -q --scores named m plain
+    svm-mc-predict -q --scores --header named m out
+    diff out - < <(echo 'labels 1 2 3' && cat plain)
+    svm-mc-predict -q --scores --header --names named m out
+    assert_equal "$(head -n 1 out)" $'labels\t1\t2\t3\tname'
+    svm-ml-train -q named m
+    svm-ml-predict -q --scores named m plain
+    svm-ml-predict -q --scores --header named m out
+    diff out - < <(echo 'labels 1 2 3' && cat plain)
+    misused svm-ml-predict --header named m
+}
+
+@test "cli: a model and a test file in the wrong order are suspected" {
+    svm-rank-train -q train.svm m
+    refused svm-rank-predict m test.svm
+    [[ "$(<err)" == *' (are the two files swapped?)' ]] || fail "$(<err)"
+    refused svm-rank-predict test.svm train.svm
+    [[ "$(<err)" != *swapped* ]] || fail "$(<err)"
+}
+
 @test "cli: unknown options and missing arguments are usage errors" {
     for options in '--nosuch' '-Z' '--cost' '-c' '-e' '--kernel=' '-c=' '--quiet=3' '-qZ' '--' \
         '-t' '--pairs' '--log' 'train.svm m extra' 'train.svm m extra more'; do
         misused svm-rank-train $options
     done
-    misused svm-rank-train
     misused svm-rank-train -q
-    misused svm-rank-predict
+    misused svm-rank-predict -q
     misused svm-rank-predict train.svm
     misused svm-rank-predict train.svm m a b
     misused svm-rank-predict - - # one standard input for two files
     misused svm-rank-predict --nosuch train.svm m
     misused svm-rank-predict -Z train.svm m
+    for option in -h '-?'; do
+        misused svm-mc-train $option 1 train.svm
+        [[ "$(<err)" == *"(did you mean '--help'?)"* ]] || fail "$(<err)"
+    done
     holds . err out set.svm test.svm train.svm
 }
 

@@ -203,12 +203,12 @@ int confusion_count(void *state, const struct data *data, const uint32_t *rows, 
     return 0;
 }
 
-void confusion_write_scores(const double *scores, size_t n, struct output *output) {
+void confusion_write_scores(const double *scores, size_t n, const char *separator,
+                            struct output *output) {
     for (size_t k = 0; k < n; k++) {
-        output_write(output, " ", 1);
+        output_text(output, separator);
         output_number(output, scores[k]);
     }
-    output_write(output, "\n", 1);
 }
 
 int confusion_write(void *state, size_t option, struct output *output, struct error *err) {

@@ -66,8 +66,9 @@ int confusion_count(void *state, const struct data *data, const uint32_t *rows, 
  * measures. */
 struct measured_rows confusion_rows(const void *state);
 
-/* Writes scores (n) with a blank in front of each, and a line end. */
-void confusion_write_scores(const double *scores, size_t n, struct output *output);
+/* Writes scores (n) with the separator in front of each. */
+void confusion_write_scores(const double *scores, size_t n, const char *separator,
+                            struct output *output);
 
 /* Writes the table: a line for each label, a column for each label of the model, tabs between them.
  * The predictor's write_extra for --confusion. */

@@ -5,6 +5,7 @@
 #include "common/model/label_line.h"
 #include "families/mc/frontend/probability.h"
 #include "families/shared/confusion.h"
+#include "families/shared/row_names.h"
 
 #include <stdlib.h>
 
@@ -17,6 +18,7 @@ static const struct option_spec own_options[] = {
            "after the label write the scores of all classes, in the order of the model's line "
            "`labels`",
            SINGLE),
+    OPTION_LABELS_HEADER, OPTION_NAMES,
     OPTION(TEXT, 0, "confusion", "FILE",
            "also write a table of how many rows of each label (lines) were predicted as each class "
            "(columns), with tabs between columns",
@@ -32,6 +34,9 @@ static int check(const struct options *options, const struct model *model, struc
     if (probability && options_given(options, "scores")) {
         return error_set(err, ERROR_USAGE, "--probability and --scores exclude each other");
     }
+    if (row_names_check_header(options, probability, err) < 0) {
+        return -1;
+    }
     if (mc_probability_read(model, &calibrated, &scale, err) < 0 ||
         confusion_check(false, model, err) < 0) {
         return -1;
@@ -43,8 +48,9 @@ static int check(const struct options *options, const struct model *model, struc
 
 struct lines {
     struct confusion confusion;
+    struct row_names names;
     bool scores, probability;
-    bool begun; /* the first line, `labels`, is written */
+    bool header; /* a first line `labels` is to be written, as LIBSVM's svm-predict -b 1 does */
     double scale;
     double *p; /* (k) */
 };
@@ -63,6 +69,8 @@ static int open_lines(void **state, const struct options *options, const struct 
     struct lines *lines = *state;
     lines->scores = options_given(options, "scores");
     lines->probability = options_number(options, "probability") != 0;
+    lines->header = lines->probability || options_given(options, "header");
+    lines->names = row_names_open(options);
     lines->p = memory_array(model->n_outputs, sizeof(double), "predictions", err);
     if (!lines->p || mc_probability_read(model, &calibrated, &lines->scale, err) < 0) {
         close_lines(lines);
@@ -70,20 +78,6 @@ static int open_lines(void **state, const struct options *options, const struct 
         return -1;
     }
     return 0;
-}
-
-/* Writes the first line, with the classes of the probabilities, as LIBSVM's svm-predict -b 1
- * does. */
-static void begin(struct lines *lines, struct output *output) {
-    const struct names *names = &lines->confusion.labels.names;
-    lines->begun = true;
-    if (lines->probability) {
-        output_format(output, "labels");
-        for (size_t c = 0; c < names->n; c++) {
-            output_format(output, " %s", names->name[c]);
-        }
-        output_write(output, "\n", 1);
-    }
 }
 
 static void probabilities(const void *state, const double *score, double *p) {
@@ -98,8 +92,9 @@ static void write_row(struct lines *lines, const double *score, struct output *o
         probabilities(lines, score, lines->p);
         score = lines->p;
     }
-    confusion_write_scores(
-        score, lines->probability || lines->scores ? lines->confusion.n_scores : 0, output);
+    confusion_write_scores(score,
+                           lines->probability || lines->scores ? lines->confusion.n_scores : 0,
+                           lines->names.separator, output);
 }
 
 static int add_rows(void *state, const struct data *rows, const double *scores,
@@ -109,11 +104,13 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     if (lines->confusion.cell && confusion_count(lines, rows, NULL, n, scores, k, err) < 0) {
         return -1;
     }
-    if (output && !lines->begun) {
-        begin(lines, output);
+    if (output && lines->header) {
+        row_names_header(&lines->names, &lines->confusion.labels, output);
+        lines->header = false;
     }
     for (size_t i = 0; output && i < n; i++) {
         write_row(lines, scores + i * k, output);
+        row_names_end_line(&lines->names, rows, i, output);
     }
     return 0;
 }
@@ -127,6 +124,7 @@ const struct predictor mc_predictor = {
     .measures = &mc_measures,
     .model_keys = model_keys,
     .imports = true,
+    .wants_comments = row_names_wanted,
     .check = check,
     .open = open_lines,
     .add = add_rows,

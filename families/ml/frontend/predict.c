@@ -7,6 +7,7 @@
 #include "families/ml/frontend/propensity.h"
 #include "families/ml/frontend/threshold.h"
 #include "families/ml/solver/sort.h"
+#include "families/shared/row_names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ static const struct option_spec own_options[] = {
            "after the labels of each row write the scores of all labels, in the order of the "
            "model's line `labels`",
            SINGLE),
+    OPTION_LABELS_HEADER, OPTION_NAMES,
     OPTION(COUNT, 0, "top-k", "K",
            "instead of the labels of each row write the K labels of the largest scores, regardless "
            "of the threshold, as LABEL:SCORE, best first, separated by blanks",
@@ -28,6 +30,9 @@ static int check(const struct options *options, const struct model *model, struc
     if (options_given(options, "top-k") && options_given(options, "scores")) {
         return error_set(err, ERROR_USAGE, "--top-k and --scores exclude each other");
     }
+    if (row_names_check_header(options, false, err) < 0) {
+        return -1;
+    }
     return options_given(options, "psp") && !model_value(model, ML_LABEL_ROWS_KEY)
                ? error_set(err, ERROR_RUNTIME,
                            "the model has no counts of its labels (label-rows), which psp@K "
@@ -38,7 +43,9 @@ static int check(const struct options *options, const struct model *model, struc
 struct lines {
     struct labels labels;
     struct ml_threshold threshold;
+    struct row_names row_names;
     bool scores;
+    bool header;             /* a first line `labels` is to be written */
     bool *chosen;            /* (q) */
     struct ml_sort *largest; /* (4 n_largest), half of it work */
     uint32_t n_largest;      /* labels of a row for --top-k; 0: predict sets */
@@ -61,6 +68,8 @@ static int open_lines(void **state, const struct options *options, const struct 
     }
     uint32_t q = (uint32_t)model->n_outputs;
     lines->scores = options_given(options, "scores");
+    lines->header = options_given(options, "header");
+    lines->row_names = row_names_open(options);
     if (options_given(options, "top-k")) {
         lines->n_largest = (uint32_t)fmin(options_number(options, "top-k"), q);
     }
@@ -92,7 +101,7 @@ static void write_set(struct lines *lines, const double *s, struct output *outpu
         }
     }
     for (size_t k = 0; lines->scores && k < names->n; k++) {
-        output_write(output, " ", 1);
+        output_text(output, lines->row_names.separator);
         output_number(output, s[k]);
     }
 }
@@ -102,7 +111,8 @@ static void write_largest(struct lines *lines, const double *s, struct output *o
     ml_sort_largest(s, (uint32_t)names->n, lines->largest, lines->n_largest,
                     lines->largest + 2 * (size_t)lines->n_largest);
     for (uint32_t k = 0; k < lines->n_largest; k++) {
-        output_format(output, "%s%s:", k > 0 ? " " : "", names->name[lines->largest[k].index]);
+        output_format(output, "%s%s:", k > 0 ? lines->row_names.separator : "",
+                      names->name[lines->largest[k].index]);
         output_number(output, lines->largest[k].key);
     }
 }
@@ -111,10 +121,14 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = state;
     (void)err;
+    if (lines->header) {
+        row_names_header(&lines->row_names, &lines->labels, output);
+        lines->header = false;
+    }
     for (size_t i = 0; i < rows->n_rows; i++) {
         const double *s = scores + i * lines->labels.names.n;
         (lines->n_largest > 0 ? write_largest : write_set)(lines, s, output);
-        output_write(output, "\n", 1);
+        row_names_end_line(&lines->row_names, rows, i, output);
     }
     return 0;
 }
@@ -127,6 +141,7 @@ const struct predictor ml_predictor = {
     TABLE(options, own_options),
     .measures = &ml_measures,
     .model_keys = model_keys,
+    .wants_comments = row_names_wanted,
     .check = check,
     .open = open_lines,
     .add = add_rows,

@@ -41,17 +41,4 @@ int buffered_rows_visit(struct buffered_rows *rows,
                                      struct error *err),
                         void *context, struct error *err);
 
-/* ---- names of rows ---- */
-
-/* The name in a comment: X if it begins with `docid = X`, as in LETOR's files, else the comment, or
- * its first word if first_word. Points into comment. */
-struct row_name {
-    const char *text;
-    size_t length;
-};
-struct row_name row_name_in(const char *comment, size_t length, bool first_word);
-
-/* Writes a name with tabs replaced by blanks; if it is empty, the row's number from 1. */
-void row_name_write(struct row_name name, size_t number, struct output *output);
-
 #endif

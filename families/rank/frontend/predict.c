@@ -6,6 +6,7 @@
 #include "families/rank/frontend/buffered_rows.h"
 #include "families/rank/frontend/probability.h"
 #include "families/rank/frontend/targets.h"
+#include "families/shared/row_names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ static const struct option_spec own_options[] = {
         SINGLE)};
 
 static bool wants_comments(const struct options *options) {
-    return options_given(options, "names") || options_given(options, "trec");
+    return row_names_wanted(options) || options_given(options, "trec");
 }
 
 static const char *const extra_options[] = {"trec", NULL};
@@ -83,7 +84,7 @@ enum kind { SCORES, ORDER, PAIRS };
 
 struct lines {
     enum kind kind;
-    bool named;       /* --names */
+    struct row_names names;
     bool stores_rows; /* rows are stored until the end of the file */
     size_t n_scores;  /* scores for each row */
     bool calibrated;
@@ -94,7 +95,6 @@ struct lines {
     struct targets targets;
     const struct target_map *map; /* that of the last row's query */
     uint64_t mapped;              /* that query; undefined before the first row */
-    size_t n_written;             /* rows of the file so far */
     struct output *output;        /* for the visits of stored rows */
 };
 
@@ -108,7 +108,7 @@ static int open_lines(void **state, const struct options *options, const struct 
     lines->kind = options_given(options, "pairs")   ? PAIRS
                   : options_given(options, "order") ? ORDER
                                                     : SCORES;
-    lines->named = options_given(options, "names");
+    lines->names = row_names_open(options);
     lines->stores_rows = lines->kind != SCORES || options_given(options, "trec");
     lines->n_scores = model_n_scores(model);
     lines->calibrated = model_value(model, "probability-slope") != NULL;
@@ -152,7 +152,7 @@ static int store_rows(struct lines *lines, const struct data *rows, const double
 static const struct target_map *find_map(struct lines *lines, const struct data *rows, size_t i) {
     char text[DATA_QUERY_TEXT];
     uint64_t query = rows->query ? rows->query[i] : 0;
-    if ((lines->n_written == 0 && i == 0) || query != lines->mapped) {
+    if (lines->names.n == 0 || query != lines->mapped) {
         lines->map = targets_find(&lines->targets, data_query_text(&rows->queries, query, text));
         lines->mapped = query;
     }
@@ -169,7 +169,6 @@ static void write_number(double number, struct output *output) {
 
 static void write_score(struct lines *lines, const struct data *rows, size_t i, double score,
                         struct output *output) {
-    const char *separator = lines->named ? "\t" : " ";
     output_number(output, score);
     if (lines->has_maps) {
         const struct target_map *map = find_map(lines, rows, i);
@@ -177,17 +176,11 @@ static void write_score(struct lines *lines, const struct data *rows, size_t i, 
         double width = map ? map->half_width : (double)NAN;
         const double number[] = {value, value - width, value + width};
         for (size_t k = 0; k < sizeof number / sizeof number[0]; k++) {
-            output_write(output, separator, 1);
+            output_text(output, lines->names.separator);
             write_number(number[k], output);
         }
     }
-    if (lines->named) {
-        const uint64_t *start = rows->remark_start + i;
-        output_write(output, separator, 1);
-        row_name_write(row_name_in(rows->remark + start[0], (size_t)(start[1] - start[0]), false),
-                       lines->n_written + i, output);
-    }
-    output_write(output, "\n", 1);
+    row_names_end_line(&lines->names, rows, i, output);
 }
 
 static int add_rows(void *state, const struct data *rows, const double *scores,
@@ -199,7 +192,6 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     for (size_t i = 0; output && lines->kind == SCORES && i < rows->n_rows; i++) {
         write_score(lines, rows, i, scores[i], output);
     }
-    lines->n_written += rows->n_rows;
     return 0;
 }
 
@@ -213,7 +205,7 @@ static struct row_name name_of(const struct lines *lines, const struct buffered_
 static void write_row(const struct lines *lines, const struct buffered_row *row,
                       struct output *output) {
     static const struct row_name no_name = {"", 0};
-    row_name_write(lines->named ? name_of(lines, row, false) : no_name, row->number, output);
+    row_name_write(lines->names.wanted ? name_of(lines, row, false) : no_name, row->number, output);
 }
 
 static int compare_scores(const void *a, const void *b) {
@@ -227,7 +219,7 @@ static int compare_scores(const void *a, const void *b) {
 static int write_order(void *state, struct buffered_row *row, size_t n, struct error *err) {
     const struct lines *lines = state;
     struct output *output = lines->output;
-    const char *separator = lines->named ? "\t" : " ";
+    const char *separator = lines->names.separator;
     char text[DATA_QUERY_TEXT];
     (void)err;
     qsort(row, n, sizeof *row, compare_scores);
@@ -245,7 +237,7 @@ static int write_order(void *state, struct buffered_row *row, size_t n, struct e
 static int write_pairs(void *state, struct buffered_row *row, size_t n, struct error *err) {
     const struct lines *lines = state;
     struct output *output = lines->output;
-    const char *separator = lines->named ? "\t" : " ";
+    const char *separator = lines->names.separator;
     size_t n_scores = lines->n_scores;
     for (size_t i = 0; i < n; i++) {
         const double *scores_i = lines->scores + row[i].number * n_scores;

@@ -5,6 +5,7 @@
 #include "driver/run_files.h"
 #include "driver/test_file.h"
 #include "families/rank/frontend/candidate_ranking.h"
+#include "families/shared/row_names.h"
 #include "families/shared/tables.h"
 
 #include <math.h>
@@ -546,5 +547,6 @@ const struct program rank_candidates = {
         "labels of candidates_file) and by the order in which a model of svm-rank-train says "
         "that they elute. times_file: lines `feature minutes [run]` with tabs between; "
         "features are the queries (qid) of candidates_file.",
+    .example = "--best 10 candidates.svm model times.tsv best.tsv",
     TABLE(options, own_options),
     .run = run};

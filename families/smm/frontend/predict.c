@@ -4,11 +4,13 @@
 #include "common/base/memory.h"
 #include "common/model/label_line.h"
 #include "families/shared/confusion.h"
+#include "families/shared/row_names.h"
 #include "families/smm/frontend/matrix_shape.h"
 
 #include <stdlib.h>
 
 static const struct option_spec own_options[] = {
+    OPTION_NAMES,
     OPTION(TEXT, 0, "confusion", "FILE",
            "also write a table of how many rows of each label (lines) were predicted as each label "
            "(columns), with tabs between columns",
@@ -31,15 +33,25 @@ static int take_rows(const struct model *model, const struct data *rows, struct 
     return matrix_shape_takes(model_value(model, "shape"), rows, err);
 }
 
+struct lines {
+    struct confusion confusion;
+    struct row_names names;
+};
+
 static int open_lines(void **state, const struct options *options, const struct model *model,
                       struct error *err) {
     bool table = options_given(options, "confusion");
-    return confusion_open(state, sizeof(struct confusion), true, table, model, err);
+    if (confusion_open(state, sizeof(struct lines), true, table, model, err) < 0) {
+        return -1;
+    }
+    ((struct lines *)*state)->names = row_names_open(options);
+    return 0;
 }
 
 static int add_rows(void *state, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
-    struct confusion *confusion = state;
+    struct lines *lines = state;
+    struct confusion *confusion = &lines->confusion;
     size_t n = rows->n_rows, k = confusion->n_scores;
     if (confusion->cell && confusion_count(confusion, rows, NULL, n, scores, k, err) < 0) {
         return -1;
@@ -47,7 +59,8 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     for (size_t i = 0; output && i < n; i++) {
         const double *score = scores + i * k;
         output_format(output, "%s", confusion_name(confusion, confusion_decide(confusion, score)));
-        confusion_write_scores(score, k, output);
+        confusion_write_scores(score, k, lines->names.separator, output);
+        row_names_end_line(&lines->names, rows, i, output);
     }
     return 0;
 }
@@ -60,6 +73,7 @@ const struct predictor smm_predictor = {
     TABLE(options, own_options),
     .measures = &smm_measures,
     .model_keys = model_keys,
+    .wants_comments = row_names_wanted,
     .check = check,
     .limit = limit,
     .take_rows = take_rows,

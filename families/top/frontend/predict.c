@@ -2,6 +2,7 @@
 #include "families/shared/tables.h"
 
 #include "common/base/memory.h"
+#include "families/shared/row_names.h"
 #include "families/top/frontend/labels.h"
 #include "families/top/frontend/roc.h"
 
@@ -10,6 +11,7 @@
 #include <string.h>
 
 static const struct option_spec own_options[] = {
+    OPTION_NAMES,
     OPTION(TEXT, 0, "roc", "FILE",
            "also write the ROC curve: for each score the rates of false and true positives at or "
            "above it, separated by tabs",
@@ -58,6 +60,7 @@ static int check(const struct options *options, const struct model *model, struc
 
 struct lines {
     struct top_decision decision;
+    struct row_names names;
     bool stores_rows;     /* for extra files */
     struct top_rows rows; /* the stored rows */
     size_t roc_points;    /* maximal number of points of a curve; 0: all */
@@ -80,6 +83,7 @@ static int open_lines(void **opened, const struct options *options, const struct
         close_lines(lines);
         return -1;
     }
+    lines->names = row_names_open(options);
     for (size_t k = 0; extra_options[k]; k++) {
         lines->stores_rows |= options_given(options, extra_options[k]);
     }
@@ -104,9 +108,10 @@ static int add_rows(void *opened, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = opened;
     for (size_t i = 0; output && i < rows->n_rows; i++) {
-        output_format(output, "%s ", top_decide(&lines->decision, scores[i]));
+        output_format(output, "%s%s", top_decide(&lines->decision, scores[i]),
+                      lines->names.separator);
         output_number(output, scores[i]);
-        output_write(output, "\n", 1);
+        row_names_end_line(&lines->names, rows, i, output);
     }
     return lines->stores_rows ? top_rows_add(&lines->rows, rows, NULL, rows->n_rows, scores, err)
                               : 0;
@@ -195,6 +200,7 @@ const struct predictor top_predictor = {
     TABLE(options, own_options),
     .measures = &top_measures,
     .model_keys = model_keys,
+    .wants_comments = row_names_wanted,
     .check = check,
     .open = open_lines,
     .add = add_rows,
