@@ -446,6 +446,23 @@ END
     misused svm-ml-predict --header named m
 }
 
+@test "cli: a row that arrives through a pipe is predicted before the next one is sent" {
+    svm-rank-train -q train.svm m
+    mkfifo rows lines
+    for threads in 1 3; do
+        limited svm-rank-predict -q -j $threads rows m >lines &
+        exec 9<lines 8>rows # in the order in which the program opens them
+        head -n 3 test.svm | while IFS= read -r row; do
+            printf '%s\n' "$row" >&8
+            IFS= read -r -t 20 line <&9 || fail "no line for $row"
+            printf '%s\n' "$line"
+        done >live
+        exec 8>&- 9<&-
+        wait $!
+        head -n 3 test.svm | svm-rank-predict -q - m | diff live -
+    done
+}
+
 @test "cli: a model and a test file in the wrong order are suspected" {
     svm-rank-train -q train.svm m
     refused svm-rank-predict m test.svm

@@ -67,11 +67,10 @@ static int fill(struct lines *lines, struct buffer *buffer, const struct buffer 
         }
         char *fresh = buffer->text + buffer->used;
         size_t wanted = buffer->capacity - buffer->used, got;
-        if (source_read(lines->source, fresh, wanted, &got, err) < 0) {
+        if (source_read_some(lines->source, fresh, wanted, &got, &lines->end, err) < 0) {
             return -1;
         }
         buffer->used += got;
-        lines->end = got < wanted;
         const char *newline = memrchr(fresh, '\n', got);
         if (newline) {
             buffer->length = (size_t)(newline - buffer->text) + 1;

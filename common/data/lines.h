@@ -1,7 +1,7 @@
-/* A text file in batches of whole lines. With several threads, a reader thread reads and
- * decompresses the next batch while the current one is parsed; if the file consists of gzip members
- * of known length (gzip_members.h), all threads decompress in turn with their other work instead.
- */
+/* A text file in batches of whole lines; a batch from a slow pipe has the lines that have arrived.
+ * With several threads, a reader thread reads and decompresses the next batch while the current one
+ * is parsed; if the file consists of gzip members of known length (gzip_members.h), all threads
+ * decompress in turn with their other work instead. */
 #ifndef COMMON_DATA_LINES_H
 #define COMMON_DATA_LINES_H
 

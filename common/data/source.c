@@ -277,7 +277,15 @@ uint64_t source_cut(const struct source *source, size_t number) {
     return cut == UINT64_MAX ? cut : cut - (cut < source->mark ? cut : source->mark);
 }
 
-static int read_plain(struct source *source, char *text, size_t size, size_t *got,
+/* Returns whether bytes, or the end of the file, arrive within a moment. */
+static bool arrives(const struct source *source) {
+    enum { MILLISECONDS = 50 };
+    struct pollfd wait = {.fd = source->file, .events = POLLIN};
+    return source->regular || poll(&wait, 1, MILLISECONDS) != 0;
+}
+
+/* some: less is read, but at least a byte, if no more arrives for a moment. */
+static int read_plain(struct source *source, char *text, size_t size, bool some, size_t *got,
                       struct error *err) {
     size_t total = source->raw_last - source->raw_first; /* read by detect_type */
     if (total > size) {
@@ -285,7 +293,7 @@ static int read_plain(struct source *source, char *text, size_t size, size_t *go
     }
     memcpy(text, source->raw + source->raw_first, total);
     source->raw_first += total;
-    while (total < size && !source->end_of_file) {
+    while (total < size && !source->end_of_file && !(some && total > 0 && !arrives(source))) {
         size_t n;
         if (read_file(source, text + total, size - total, &n, err) < 0) {
             return -1;
@@ -422,9 +430,21 @@ static int read_first(struct source *source, char *text, size_t size, size_t *go
 }
 
 int source_read(struct source *source, char *text, size_t size, size_t *got, struct error *err) {
-    return !source->decompressor ? read_plain(source, text, size, got, err)
+    return !source->decompressor ? read_plain(source, text, size, false, got, err)
            : source->begun       ? read_gzip(source, text, size, got, err)
                                  : read_first(source, text, size, got, err);
+}
+
+int source_read_some(struct source *source, char *text, size_t size, size_t *got, bool *end,
+                     struct error *err) {
+    if (source->decompressor) {
+        int status = source_read(source, text, size, got, err);
+        *end = *got < size;
+        return status;
+    }
+    int status = read_plain(source, text, size, true, got, err);
+    *end = source->end_of_file && source->raw_first == source->raw_last;
+    return status;
 }
 
 void source_cancel(struct source *source) {

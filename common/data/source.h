@@ -54,6 +54,11 @@ uint64_t source_cut(const struct source *source, size_t place);
  * be at least HEAD_BYTES, or a byte order mark within gzip is not removed. */
 int source_read(struct source *source, char *text, size_t size, size_t *got, struct error *err);
 
+/* The same, but *got may be less than size, at least 1, if no more arrives through a pipe for a
+ * moment: a reader need not wait for rows of a slow program. *end: the end is reached. */
+int source_read_some(struct source *source, char *text, size_t size, size_t *got, bool *end,
+                     struct error *err);
+
 /* Cancels reading, from another thread: a source_read in progress and all later ones fail soon,
  * even if no more input arrives. */
 void source_cancel(struct source *source);
