@@ -121,6 +121,8 @@ comma = ,
 WRAPPED = malloc calloc realloc aligned_alloc pthread_create
 MANUALS = $(wildcard doc/*.1)
 DOCUMENTS = README CHANGELOG COPYRIGHT $(wildcard doc/*.md)
+# data that the documents use
+EXAMPLES = $(addprefix datasets/,README rank.train rank.test retention.csv candidates.csv)
 INSTALLED = $(PROGRAMS) svm-generate
 # Tools for users; the others are for developers.
 TOOLS = $(filter-out $(addprefix tools/,demo manual setup lib),$(wildcard tools/*))
@@ -372,7 +374,7 @@ install: all
 	chmod 644 '$(DESTDIR)$(PKGCONFIGDIR)/dualsvm.pc'
 	$(call to,$(MANDIR)/man1,644,$(MANUALS))
 	$(call to,$(DOCDIR),644,$(DOCUMENTS))
-	$(call to,$(DOCDIR)/datasets,644,datasets/README datasets/rank.train datasets/rank.test)
+	$(call to,$(DOCDIR)/datasets,644,$(EXAMPLES))
 	$(call to,$(PKGDATADIR)/tools,755,$(TOOLS))
 	$(foreach module,$(TOOL_MODULES),$(call to,$(PKGDATADIR)/tools/$(module),644,$(wildcard tools/$(module)/*.py)) &&) :
 	$(call to,$(BASHCOMPDIR),644,completions/svm-rank-train)
@@ -392,7 +394,7 @@ uninstall:
 	$(call from,$(INCLUDEDIR),dualsvm.h)
 	$(call from,$(PKGCONFIGDIR),dualsvm.pc)
 	$(call from,$(MANDIR)/man1,$(notdir $(MANUALS)))
-	$(call from,$(DOCDIR)/datasets,README rank.train rank.test,mine)
+	$(call from,$(DOCDIR)/datasets,$(notdir $(EXAMPLES)),mine)
 	$(call from,$(DOCDIR),$(notdir $(DOCUMENTS)),mine)
 	rm -rf $(foreach module,$(TOOL_MODULES),'$(DESTDIR)$(PKGDATADIR)/tools/$(module)/__pycache__')
 	$(call from,$(PKGDATADIR)/tools/lib/formats,$(notdir $(wildcard tools/lib/formats/*.py)),mine)

@@ -329,7 +329,7 @@ END
     grep -qF "bad.csv:3: SMILES cannot be read: 'C(C': skipped" said
     sed 's/,0.8,/,,/' molecules.csv >bad.csv
     refused molecules bad.csv rows2
-    [[ "$(<err)" == *'bad.csv:3: retention time is not a number'* ]]
+    assert_equal "$(<err)" "molecules: bad.csv:3: column 'RT': label is missing (see --missing-label)"
     refused molecules --smiles nothing molecules.csv rows2
     [[ "$(<err)" == *"there is no column 'nothing'"* ]]
     printf 'a,b\n1,2\n' >bad.csv
@@ -337,6 +337,106 @@ END
     [[ "$(<err)" == *'where are the molecules?'*'columns: a, b'* ]]
     misused molecules --bits 100 molecules.csv rows2
     misused molecules --fingerprint maccs --radius 3 molecules.csv rows2
+}
+
+# own: a table as a spreadsheet saves it, with semicolons, decimal commas, salts, and molecules twice.
+own() {
+    chemistry
+    cat >own.csv <<'END'
+Name;SMILES;RT;System
+ethanol;CCO;0,8;Eawag
+acetate;CC(=O)[O-].[Na+];1,4;Eawag
+ethanol again;OCC;1,1;Eawag
+acid;CC(=O)O;2;Eawag
+acid;CC(=O)O;3;UFZ
+propane;CCC;n.d.;Eawag
+butane;CCCC;;Eawag
+END
+}
+
+@test "molecules: decimal commas, and missing retention times, as in convert" {
+    own
+    refused molecules own.csv rows2
+    assert_equal "$(<err)" "molecules: own.csv:7: retention time is not a number: 'n.d.' (see --missing-words)"
+    refused molecules --missing-words n.d. own.csv rows2
+    assert_equal "$(<err)" "molecules: own.csv:7: column 'RT': label is missing (see --missing-label)"
+    molecules --missing-words n.d. --missing-label skip --names name own.csv rows 2>said
+    sed '1d; s/ qid.*#//' rows | diff - <(printf '%s\n' '0.8 ethanol' '1.4 acetate' '1.1 ethanol again' '2 acid' '3 acid')
+    cat >expected <<'END'
+molecules: 1 row with several fragments, such as salts: all are in the fingerprint (see --largest-fragment)
+molecules: own.csv:2: '0,8' is read as 0.8
+molecules: 2 rows without a retention time left out
+molecules: 1 row of a molecule that its system has before, with times up to 0.3 apart (see --duplicates)
+END
+    diff said expected
+    molecules --missing-words n.d. --missing-label none --decimal-comma own.csv all 2>said
+    run -1 grep 'is read as' said
+    assert_equal "$(tail -n 2 all | cut -c1-9)" "$(printf 'qid:Eawag\nqid:Eawag')"
+    # with commas as delimiters only if it is said, and in quotes
+    sed 's/;/,/g; s/\([0-9]\),\([0-9]\)/"\1,\2"/; /propane/d; /butane/d' own.csv >comma.csv
+    refused molecules comma.csv rows2
+    assert_equal "$(<err)" "molecules: comma.csv:2: retention time is not a number: '0,8' (see --decimal-comma)"
+    molecules --decimal-comma --names name comma.csv - 2>said | cmp - rows
+    # 1,234 may be a thousand
+    sed '/propane/d; /butane/d; s/;3;/;3.5;/' own.csv >mixed.csv
+    refused molecules mixed.csv rows2
+    assert_equal "$(<err)" \
+        "molecules: mixed.csv:2: are decimals '0,8' or, as in line 6, '3.5'? (see --decimal-comma)"
+    molecules --decimal-comma mixed.csv - 2>said | grep -c '^3.5 ' | diff - <(echo 1)
+    [ ! -e rows2 ]
+}
+
+@test "molecules: salts become their largest fragment, without charges; repeated molecules one row" {
+    own
+    sed -i '/propane/d; /butane/d' own.csv
+    molecules --largest-fragment --neutralise --duplicates mean --keys keys own.csv rows 2>said
+    assert_equal "$(head -n 1 rows)" \
+        '# molecules --fingerprint morgan --radius 2 --bits 2048 --largest-fragment --neutralise'
+    sed '1d; s/ .*# / /' rows | diff - <(printf '%s\n' '0.95 CCO' '1.7 CC(=O)[O-].[Na+]' '3 CC(=O)O')
+    assert_equal "$(sed -n 3p rows | cut -d' ' -f3- | sed 's/ #.*//')" "$(sed -n 4p rows | cut -d' ' -f3- | sed 's/ #.*//')"
+    assert_equal "$(sed -n 2p keys)" "$(sed -n 3p keys)"
+    tail -n 1 said |
+        diff - <(echo 'molecules: 2 rows of a molecule that its system has before, with times up to 0.6 apart (--duplicates mean)')
+    # --like has them too, and an option that the file does not have is refused
+    molecules --like rows --duplicates first own.csv - 2>said | sed '1d; s/ .*//' | tr '\n' ' ' | diff - <(echo -n '0.8 1.4 3 ')
+    molecules own.csv plain 2>said
+    refused molecules --like plain --neutralise own.csv rows2
+    [[ "$(<err)" == *'not --neutralise' ]] || fail "$(<err)"
+    molecules --fingerprint maccs --largest-fragment own.csv - 2>said | head -n 1 |
+        diff - <(echo '# molecules --fingerprint maccs --largest-fragment')
+    # the median of three, and times that are not known
+    printf 'SMILES,RT\nC,1\nC,9\nC,2\nCC,\nCC,4\n' >three.csv
+    molecules --no-query --missing-label none --duplicates median three.csv - 2>said | cut -d' ' -f1 | sed 1d |
+        diff - <(printf '2\n4\n')
+    # keys of salts are not those of their fragments
+    printf 'SMILES,RT,InChIKey\nCC(=O)[O-].[Na+],1,VMHLLURERBWHNL-A\nCC(=O)O,2,QTBSBXVTEAMEQO-B\n' >keyed.csv
+    molecules --no-query --keys keys keyed.csv rows 2>said
+    assert_equal "$(sort -u keys | wc -l)" 2
+    molecules --no-query --largest-fragment --neutralise --keys keys keyed.csv rows 2>said
+    assert_equal "$(sort -u keys | wc -l)" 1
+    misused molecules --candidates --fingerprint maccs --duplicates mean own.csv rows2
+}
+
+@test "molecules and convert: other encodings, and names of columns in another case" {
+    chemistry
+    printf 'Name,SMILES,RT,S\344ule\nJ\374rgen,CCO,1,\304\n' >latin.csv
+    refused molecules --query Säule latin.csv rows2
+    assert_equal "$(<err)" \
+        "molecules: latin.csv:1: --query: there is no column 'Säule' (columns: Name, SMILES, RT, S\\xe4ule; not UTF-8: see --encoding)"
+    molecules --encoding cp1252 --query SÄULE --names name --radius 0 --bits 2 latin.csv rows
+    tail -n 1 rows | diff - <(printf '1 qid:\303\204 1:1 2:2 # J\303\274rgen\n')
+    iconv -f cp1252 -t UTF-16 latin.csv | gzip >wide.csv.gz
+    molecules --encoding utf-16 --query Säule --names NAME --radius 0 --bits 2 wide.csv.gz - | cmp - rows
+    convert --encoding latin1 --label RT --drop smiles --names name,säule latin.csv - |
+        diff - <(printf '1 # J\303\274rgen \303\204\n')
+    refused convert --encoding ascii --label RT latin.csv rows2
+    [[ "$(<err)" == 'convert: latin.csv: is not text in ascii: '* ]] || fail "$(<err)"
+    misused molecules --encoding nosuch latin.csv rows2
+    # two columns that differ in case only
+    printf 'Name,NAME,SMILES,RT,System\na,b,C,1,x\n' >two.csv
+    refused molecules --names name two.csv rows2
+    [[ "$(<err)" == *"there is no column 'name' (columns: Name, NAME, SMILES, RT, System)" ]] || fail "$(<err)"
+    molecules --names NAME two.csv - | grep -c '# b$' | diff - <(echo 1)
 }
 
 @test "molecules: without RDKit there is one line that names its package" {

@@ -6,7 +6,7 @@ from typing import NamedTuple, Optional, Tuple
 
 from lib.files import Source, plain_name
 from lib.formats.layout import choose
-from lib.formats.tables import Records
+from lib.formats.tables import Decimals, Records
 from lib.number import is_number, shortest
 from lib.svmlight import Words
 from lib.tool import quoted, refuse, say, shown
@@ -62,12 +62,13 @@ class Table:
 
     def __init__(self, path, options):
         self.path, self.options = path, options
-        source = Source(path)
+        source = Source(path, encoding=options.encoding)
         tabs = plain_name(path).endswith((".tsv", ".tab"))
         # SIRIUS quotes all words of a TSV or, by default, none: names may then have quotes
         plain = options.preset == "sirius" and tabs and \
             not next(source.lines(), (1, ""))[1].startswith('"')
         self.records = Records(source, tabs=tabs, quotes=not plain)
+        self.decimals = Decimals(self.records, options.decimal_comma)
         preset = PRESETS[options.preset]
         self.score = self._column(options.score, "--score", preset.score)
         self.is_inchi = options.inchi is not None
@@ -136,8 +137,7 @@ class Table:
         text = text.strip()
         if text.lower() in MISSING:
             return "nan"
-        if self.options.decimal_comma:
-            text = text.replace(",", ".")
+        text = self.decimals(text, line)
         if not is_number(text):
             refuse(f"{what} is not a number: {quoted(text)}", self.path, line)
         if math.isinf(float(text)):
@@ -247,6 +247,8 @@ class Survey:
 
     def report(self, wants_times):
         """Notes on what the tables have."""
+        for table in self._tables:
+            table.decimals.report()
         if self.repeated:
             n = len(self.repeated)
             say(f"{n} row{'s' if n > 1 else ''} left out: candidates that their feature has again, with a "

@@ -33,12 +33,22 @@ PACKED = ((re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", "bzip2 -dc"),
 MARK = b"\xef\xbb\xbf"  # UTF-8's byte order mark
 
 
+def encoding(text):
+    """The name of an encoding, for options."""
+    try:
+        "".encode(text)
+    except (LookupError, UnicodeError):
+        raise ValueError from None
+    return text
+
+
 class Source:
     """A file that may be read more than once. A pipe, and gzip with random access, is stored in a
-    temporary file: memory does not grow."""
+    temporary file: memory does not grow. encoding: of its text, if it is not UTF-8 by a byte order mark."""
 
-    def __init__(self, path, seekable=False):
+    def __init__(self, path, seekable=False, encoding=None):
         self.path = path
+        self.encoding = encoding
         self.marked = False  # text() has met a byte order mark
         self._kept = None
         raw = sys.stdin.buffer if path == "-" else open(path, "rb")
@@ -90,11 +100,15 @@ class Source:
         stream = io.BufferedReader(self.open(), 1 << 18)
         with guarded(self.path):
             mark = stream.peek(3)[:3]
-        if mark[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            refuse("is UTF-16: UTF-8 is expected", self.path)
         self.marked = mark == MARK
         if self.marked:
             stream.read(len(MARK))
+        elif mark[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            if not re.match("utf.?16", self.encoding or "", re.IGNORECASE):
+                refuse("is UTF-16: UTF-8 is expected", self.path)
+            return io.TextIOWrapper(stream, newline="\n", encoding="utf-16")
+        elif self.encoding:
+            return io.TextIOWrapper(stream, newline="\n", encoding=self.encoding)
         return io.TextIOWrapper(stream, newline="\n", **TEXT)
 
     def lines(self):
@@ -107,7 +121,7 @@ class Source:
 
 
 class guarded:
-    """Turns an error of damaged gzip into a Refusal."""
+    """Turns an error of damaged gzip, or of text that is not in its encoding, into a Refusal."""
 
     def __init__(self, path):
         self.path = path
@@ -120,6 +134,8 @@ class guarded:
             refuse("gzip data ends early", self.path)
         if isinstance(error, (gzip.BadGzipFile, zlib.error)):
             refuse("gzip data is damaged", self.path)
+        if isinstance(error, UnicodeDecodeError):
+            refuse(f"is not text in {error.encoding}: {error.reason}", self.path)
         return False
 
 

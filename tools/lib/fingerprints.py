@@ -16,7 +16,9 @@ from lib.tool import quoted, refuse
 DEBIAN_PYTHON = "/usr/bin/python3"  # which has Debian's python3-rdkit, whatever python3 is first
 MARK = "# molecules "
 KINDS = ("morgan", "maccs")
-DEFAULTS = {"fingerprint": "morgan", "radius": 2, "bits": 2**11, "binary": False, "chirality": False}
+OF_MORGAN = ("radius", "bits", "binary", "chirality")
+FLAGS = ("binary", "chirality", "largest-fragment", "neutralise")
+DEFAULTS = {"fingerprint": "morgan", "radius": 2, "bits": 2**11, **dict.fromkeys(FLAGS, False)}
 
 
 def import_rdkit():
@@ -57,7 +59,7 @@ def line_of(settings):
     words = ["--fingerprint", settings["fingerprint"]]
     if settings["fingerprint"] == "morgan":
         words += ["--radius", str(settings["radius"]), "--bits", str(settings["bits"])]
-        words += [f"--{flag}" for flag in ("binary", "chirality") if settings[flag]]
+    words += [f"--{flag}" for flag in FLAGS if settings[flag]]
     return MARK + " ".join(words)
 
 
@@ -78,7 +80,7 @@ def _parsed(text, path, number):
         settings = dict(DEFAULTS)
         while words:
             name = words.pop(0).removeprefix("--")
-            if name in ("binary", "chirality"):
+            if name in FLAGS:
                 settings[name] = True
             elif name in ("radius", "bits"):
                 settings[name] = bits(words.pop(0)) if name == "bits" else radius(words.pop(0))
@@ -99,7 +101,7 @@ def settings_of(given, like):
                 for name, default in DEFAULTS.items()}
     number, settings = read_line(like)
     for name, value in given.items():
-        foreign = settings["fingerprint"] == "maccs" and name != "fingerprint"
+        foreign = settings["fingerprint"] == "maccs" and name in OF_MORGAN
         if value is not None and (foreign or value != settings[name]):
             option = f"--{name}" if value is True else f"--{name} {value}"
             refuse(f"its rows have {line_of(settings)[len(MARK):]}, not {option}", like, number)
@@ -116,7 +118,10 @@ class Chemistry:
         import_rdkit()
         from rdkit import Chem
         from rdkit.Chem import MACCSkeys, rdMolDescriptors
+        from rdkit.Chem.MolStandardize import rdMolStandardize
         self.settings, self.chem = settings, Chem
+        self.chooser = rdMolStandardize.LargestFragmentChooser(preferOrganic=True)
+        self.uncharger = rdMolStandardize.Uncharger()
         self.maccs, self.descriptors = MACCSkeys, rdMolDescriptors
         self.has_inchi = hasattr(Chem, "MolToInchiKey")
         self.smiles = {}  # of InChI, where RDKit has none
@@ -153,6 +158,19 @@ class Chemistry:
             text = self.smiles.get(text) if is_inchi else text
             molecule = self.chem.MolFromSmiles(text) if text else None
         return molecule if molecule is not None and molecule.GetNumAtoms() > 0 else None
+
+    def has_fragments(self, molecule):
+        return len(self.chem.GetMolFrags(molecule)) > 1
+
+    def standardised(self, molecule):
+        """The molecule without counterions and charges, as the settings say."""
+        if self.settings["largest-fragment"] and self.has_fragments(molecule):
+            molecule = self.chooser.choose(molecule)
+        return self.uncharger.uncharge(molecule) if self.settings["neutralise"] else molecule
+
+    def name(self, molecule):
+        """The canonical SMILES."""
+        return self.chem.MolToSmiles(molecule)
 
     def features(self, molecule):
         """[(index, value)] in ascending order."""

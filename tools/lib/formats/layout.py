@@ -2,30 +2,65 @@
 the treatment of missing values."""
 import fnmatch
 
+from lib.files import encoding
 from lib.number import fault_of_value
 from lib.svmlight import Row, Words
 from lib.tool import quoted, refuse
 
+MISSING_WORDS = "?,NA,N/A,NaN,nan,NULL,null,None"
 NO = {"0", "0.0", "false", "no"}
 YES = {"1", "1.0", "true", "yes"}
 
 
+def listed(columns):
+    """Names of columns in an error. Bytes that are not UTF-8 are surrogates."""
+    odd = any("\udc80" <= c <= "\udcff" for column in columns for c in column)
+    return ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "") + \
+        ("; not UTF-8: see --encoding" if odd else "")
+
+
 def choose(columns, wanted, option, path):
     """Numbers of the columns that an option names: a name, several separated by commas, or a pattern
-    with * or ?."""
+    with * or ?. A name that no column has is that of the only column which differs in case."""
     chosen = []
     for text in wanted:
         for name in [text] if text in columns else text.split(","):
             if name in columns:
                 matches = [columns.index(name)]
+            elif set("*?[") & set(name):
+                matches = [i for i, column in enumerate(columns) if fnmatch.fnmatchcase(column, name)]
             else:
-                matches = [i for i, column in enumerate(columns)
-                           if fnmatch.fnmatchcase(column, name)] if set("*?[") & set(name) else []
+                matches = [i for i, column in enumerate(columns) if column.lower() == name.lower()]
+                matches = matches if len(matches) == 1 else []
             if not matches:
-                listed = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
-                refuse(f"{option}: there is no column {quoted(name)} (columns: {listed})", path, 1)
+                refuse(f"{option}: there is no column {quoted(name)} (columns: {listed(columns)})", path, 1)
             chosen += [i for i in matches if i not in chosen]
     return chosen
+
+
+# ---- missing values ----
+
+
+def missing_words(text):
+    """The texts of a missing value, for --missing-words: words separated by commas, and the empty text."""
+    return ["", *text.split(",")]
+
+
+def add_label_options(group):
+    """Options of tables for a missing label, and for the encoding of the text."""
+    group.add_argument("--missing-label", choices=("error", "skip", "none"), default="error",
+                       help="a missing label: error (default), skip the row, or none")
+    group.add_argument("--encoding", type=encoding, metavar="NAME",
+                       help="of the text, such as cp1252 or utf-16 (default UTF-8)")
+
+
+def known_label(text, column, options, path, line):
+    """The label; if it is missing, by --missing-label "", or None for a row that is omitted."""
+    if text not in options.missing_words:
+        return text
+    if options.missing_label == "error":
+        refuse(f"column '{column}': label is missing (see --missing-label)", path, line)
+    return "" if options.missing_label == "none" else None
 
 
 class Layout:
@@ -191,10 +226,7 @@ class Layout:
         if self._is_missing(text):
             if self.options.label_separator and not text:
                 return ""
-            if self.options.missing_label == "error":
-                refuse(f"column '{self.columns[column]}': label is missing (see --missing-label)",
-                       self.path, line)
-            return "" if self.options.missing_label == "none" else None
+            return known_label(text, self.columns[column], self.options, self.path, line)
         if self.options.label_separator:
             parts = [self._label(part, self.path, line)
                      for part in text.split(self.options.label_separator)]

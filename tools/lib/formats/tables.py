@@ -1,8 +1,9 @@
 """CSV and TSV with a header of column names."""
 import csv
 
-from lib.formats.layout import Layout
-from lib.tool import quoted, refuse
+from lib.formats.layout import Layout, listed
+from lib.number import is_number
+from lib.tool import quoted, refuse, say, shown
 
 csv.field_size_limit(1 << 30)
 USUAL_LABEL, USUAL_QUERY, USUAL_NAMES = "label", "qid", "comment"
@@ -66,7 +67,35 @@ class Records:
             yield line, fields
 
     def listed(self):
-        return ", ".join(self.columns[:12]) + (", ..." if len(self.columns) > 12 else "")
+        return listed(self.columns)
+
+
+class Decimals:
+    """Numbers with decimal commas become such with points, if --decimal-comma is given or, with a note in
+    report(), if the delimiter is ; or a tab."""
+
+    def __init__(self, records, given):
+        self.path, self.given = records.path, given
+        self.possible = given or records.delimiter in ";\t"
+        self.comma = self.point = None  # (line, text) of the first number
+
+    def __call__(self, text, line):
+        converted = text.replace(",", ".")
+        if not self.possible or not is_number(converted):
+            return text
+        if self.comma is None and converted != text:
+            self.comma = line, text
+        if self.point is None and "." in text:
+            self.point = line, text
+        if self.comma and self.point and not self.given:
+            refuse(f"are decimals {quoted(self.comma[1])} or, as in line {self.point[0]}, "
+                   f"{quoted(self.point[1])}? (see --decimal-comma)", self.path, self.comma[0])
+        return converted
+
+    def report(self):
+        if self.comma and not self.given:
+            line, text = self.comma
+            say(f"{shown(self.path)}:{line}: {quoted(text)} is read as {text.replace(',', '.')}")
 
 
 class TableReader:
