@@ -222,6 +222,9 @@ struct predictor {
     void (*probabilities)(const void *state, const double *scores, double *p);
     /* Called at the end of the file. May be NULL. */
     int (*finish)(void *state, struct output *output, struct error *err);
+    /* Writes to text (size) a warning about the predictions of the file, without a line end; leaves
+     * it as it is if there is none. NULL: there never is. */
+    void (*warn)(const void *state, char *text, size_t size);
     /* Writes a file that an option of the predictor names, after all rows of the test file.
      * extra_options: the names of those options, ended by NULL; `option` is an index into that
      * list. NULL: there are none. */

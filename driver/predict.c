@@ -148,6 +148,9 @@ void predict_warn(const struct output_sink *sink, const char *program, const str
                           " values are of features that the model has never seen (%s)\n",
                           program, path, rows->n_unknown_values, rows->n_values, which);
     }
+    if (rows->warning[0]) {
+        output_sink_line(sink, "%s: warning: %s: %s", program, path, rows->warning);
+    }
     if (rows->constant_scores) {
         output_sink_line(
             sink,

@@ -201,6 +201,9 @@ int test_file_predict(const struct test_file *test, double *value, struct test_r
         status = measures_of_test(test->predictor->measures, work.measures, test->measure,
                                   test->n_measures, value, &work.rows.measured, err);
     }
+    if (status == 0 && work.lines && test->predictor->warn) {
+        test->predictor->warn(work.lines, work.rows.warning, sizeof work.rows.warning);
+    }
     *rows = work.rows;
     rows->constant_scores &= rows->n > 1;
     close_work(&work);

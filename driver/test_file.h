@@ -39,6 +39,7 @@ struct test_rows {
     size_t n;                            /* number of rows */
     bool constant_scores;                /* there are several rows, and all have the same scores */
     uint64_t n_values, n_unknown_values; /* of a file: see model_count_unseen */
+    char warning[256];                   /* of the predictor; "": none */
 };
 
 /* Predicts all rows. value (n_measures) gets the measures if they are wanted; NaN if undefined, and

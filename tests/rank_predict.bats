@@ -372,33 +372,99 @@ END
     train -t minmax --targets 1 times.svm m
     predict times.svm m >lines
     assert_equal "$(awk 'NF != 4' lines)" ''
-    # monotone within a query, within the range of its labels, and intervals are symmetric
+    # monotone within a query, within the range of its labels; intervals are symmetric, but for the cut at 0
     paste -d' ' <(cut -d' ' -f2 times.svm) <(cut -d' ' -f1 times.svm) lines | sort -k1,1 -k3,3g |
         awk '{ if ($1 == q && $4 < v) exit 1; q = $1; v = $4
-               d = ($4 - $5) - ($6 - $4); if (d > 1e-9 || d < -1e-9 || $6 <= $5) exit 1 }'
+               low = $4 - ($6 - $4); cut += low < 0; d = $5 - (low < 0 ? 0 : low)
+               if (d > 1e-9 || d < -1e-9 || $6 <= $5) exit 1 }
+             END { if (!cut) exit 1 }'
     awk 'NR == FNR { n = split($2, q, ":"); y[NR] = $1; of[NR] = $2
             if (!($2 in low) || $1 < low[$2]) low[$2] = $1
             if (!($2 in high) || $1 > high[$2]) high[$2] = $1; next }
          $2 < low[of[FNR]] - 1e-9 || $2 > high[of[FNR]] + 1e-9 { exit 1 }' times.svm lines
     # the map of the model, evaluated by hand, between and beyond its breakpoints
-    header targets m >maps
-    awk 'NR == FNR { for (i = 2; i <= NF;) { q = $i; width[q] = $(i + 1); n[q] = $(i + 2); i += 3
-                for (k = 1; k <= n[q]; k++) { s[q, k] = $i; v[q, k] = $(i + 1); i += 2 } } next }
+    { header targets m && header targets-widths m; } >maps
+    awk 'NR == 1 { for (i = 2; i <= NF;) { q = $i; name[++m] = q; n[q] = $(i + 2); i += 3
+             for (k = 1; k <= n[q]; k++) { s[q, k] = $i; v[q, k] = $(i + 1); i += 2 } } next }
+         NR == 2 { i = 2; for (j = 1; j <= m; j++) for (k = 1; k <= n[name[j]]; k++) w[name[j], k] = $(i++); next }
+         function differ(a, b) { return a - b > 1e-6 || b - a > 1e-6 }
          { q = $1; x = $2
            for (k = 1; k < n[q] && x > s[q, k + 1]; k++) { }
-           if (x <= s[q, 1]) y = v[q, 1]
-           else if (k >= n[q]) y = v[q, n[q]]
-           else y = v[q, k] + (x - s[q, k]) / (s[q, k + 1] - s[q, k]) * (v[q, k + 1] - v[q, k])
-           d = y - $3; if (d > 1e-6 || d < -1e-6) { print "line " FNR ": " y " " $3; exit 1 }
-           d = $5 - $3 - width[q]; if (d > 1e-6 || d < -1e-6) exit 1 }' \
+           if (x <= s[q, 1]) { y = v[q, 1]; width = w[q, 1] }
+           else if (k >= n[q]) { y = v[q, k]; width = w[q, k] }
+           else { part = (x - s[q, k]) / (s[q, k + 1] - s[q, k])
+               y = v[q, k] + part * (v[q, k + 1] - v[q, k]); width = w[q, k] + part * (w[q, k + 1] - w[q, k]) }
+           if (differ(y, $3) || differ($5 - $3, width)) { print "line " FNR ": " y " " width; exit 1 } }' \
         maps <(paste -d' ' <(sed 's/.*qid:\([^ ]*\) .*/\1/' times.svm) lines)
     # otherwise the same model and the same scores
     train -t minmax times.svm plain
-    predict times.svm plain | cmp - <(cut -d' ' -f1 lines)
+    predict times.svm plain | cmp - <(cut -f1 lines)
     # a query that the model does not know
-    sed 's/qid:[0-9]*/qid:new/' times.svm | head -30 | predict - m >unknown
-    assert_equal "$(cut -d' ' -f2- unknown | sort -u)" 'nan nan nan'
-    predict --names times.svm m | awk -F'\t' 'NF != 5 { exit 1 }'
+    { sed 's/qid:[0-9]*/qid:new/' times.svm | head -30 && head -5 times.svm; } >unknown.svm
+    svm-rank-predict -q unknown.svm m >unknown 2>err
+    assert_equal "$(head -30 unknown | cut -f2- | sort -u)" "$(printf 'nan\tnan\tnan')"
+    assert_equal "$(<err)" "svm-rank-predict: warning: unknown.svm: 30 of 35 rows have no map from scores to \
+labels, the first of query new: --standards FILE with labelled rows of the query makes one"
+    sed 's/ qid:[0-9]*//' times.svm | svm-rank-predict -q - m 2>err >unknown
+    [[ "$(<err)" == *' rows have no map from scores to labels, the first without qid: --standards '* ]] || fail "$(<err)"
+    # models without widths, of earlier versions: intervals of one width, not cut
+    grep -v '^targets-widths' m | changed_model >old
+    predict times.svm old >one_width
+    cut -f1,2 one_width | cmp - <(cut -f1,2 lines)
+    [ "$(awk '{ printf "%.6f\n", $4 - $2 }' one_width | sort -u | wc -l)" = 3 ]
+    awk '$3 < 0 { n++ } END { if (!n) exit 1 }' one_width
+}
+
+@test "rank: --header, --digits and tabs make tables of predictions" {
+    generate rank --systems 2 --molecules 60 --features 30 --output times.svm
+    train -t minmax --targets 1 times.svm m
+    predict times.svm m >lines
+    predict --header --digits 3 --names times.svm m >table
+    head -n 1 table | diff - <(printf 'score\tvalue\tlow\thigh\tname\n')
+    sed 1d table | cut -f1-4 | diff - <(awk '{ printf "%.3g\t%.3g\t%.3g\t%.3g\n", $1, $2, $3, $4 }' lines)
+    sed 1d table | cut -f5 | diff - <(sed 's/.*# //' times.svm)
+    predict --digits 17 times.svm m | paste - lines | awk '{ for (i = 1; i < 5; i++) if ($i + 0 != $(i + 4) + 0) exit 1 }'
+    train -b 1 times.svm plain
+    predict --header times.svm plain | head -n 1 | diff - <(echo score)
+    predict --header --digits 2 --pairs times.svm plain >pairs
+    head -n 1 pairs | diff - <(echo 'first second margin probability')
+    sed 1d pairs | awk 'length($4) > 7 { exit 1 }'
+    predict --header --names --pairs times.svm plain | head -n 1 | diff - <(printf 'first\tsecond\tmargin\tprobability\n')
+    # each file of --batch has its header
+    cp times.svm other.svm
+    predict --batch --header --output-dir out times.svm other.svm m
+    assert_equal "$(head -qn 1 out/*.predict | sort -u)" "$(printf 'score\tvalue\tlow\thigh')"
+    run -2 svm-rank-predict -q --order --header times.svm m
+    assert_output 'svm-rank-predict: --order has no columns for --header and --digits: try --help'
+    run -2 svm-rank-predict -q --digits 18 times.svm m
+    run -2 svm-rank-predict -q --digits 0 times.svm m
+}
+
+@test "rank: intervals are wide where labels spread, hold nine of ten there, and are cut at 0 only then" {
+    # scores 0 to 4: labels spread ten times as much around the upper half
+    awk 'BEGIN { srand(7); for (i = 0; i < 1600; i++) { x = 4 * rand()
+        r = (rand() + rand() + rand() - 1.5) * (x > 2 ? 2 : .2)
+        printf "%.6f qid:1 1:%.6f\n", x + 3 + r, x } }' >all.svm
+    head -n 800 all.svm >some.svm
+    sed 1,800d all.svm >rest.svm
+    train --targets 1 some.svm m
+    predict rest.svm m | paste - rest.svm >found
+    for half in '<' '>'; do
+        awk "{ split(\$7, x, \":\"); if (x[2] $half 2) { n++; in_it += \$3 <= \$5 && \$5 <= \$4; w += \$4 - \$3 } }
+            END { print in_it / n, w / n }" found >"half$half"
+        within "$(cut -d' ' -f1 "half$half")" .86 .94
+    done
+    within "$(paste 'half<' 'half>' | awk '{ print $4 / $2 }')" 5 15
+    # labels from -3 on are not cut
+    awk '{ $1 -= 6; print }' some.svm >low.svm
+    train --targets 1 low.svm low
+    awk '{ $1 -= 6; print }' rest.svm | predict - low >below
+    awk '$3 < 0 { n++ } END { if (!n) exit 1 }' below
+    header targets-widths low | grep -q '^none '
+    header targets-widths m | grep -q '^0 '
+    # standards with a negative label: nothing is cut any more
+    sed 's/qid:1/qid:2/' low.svm | head -n 5 >standards
+    sed 's/qid:1/qid:2/' rest.svm | predict --standards standards - m | awk '$3 < 0 { n++ } END { if (!n) exit 1 }'
 }
 
 @test "rank: intervals of --targets contain nine of ten new rows" {
@@ -433,6 +499,15 @@ END
             awk '{ n++; in_it += $3 <= $5 && $5 <= $4 } END { print in_it / n }' >share
         within "$(<share)" .7 1
     done
+    # the map of a single query of standards is that of rows without qids
+    predict --standards standards rest m >with_qid
+    sed 's/ qid:[^ ]*//' rest >bare
+    predict --standards standards bare m | cmp - with_qid
+    sed 's/ qid:[^ ]*//' standards >bare_standards
+    predict --standards bare_standards bare m | cmp - with_qid
+    head -40 known.svm | cat standards - >several
+    svm-rank-predict -q --standards several bare m 2>err | cut -f2 | sort -u | diff - <(echo nan)
+    grep -q 'the first without qid' err
     # scores do not change, nor do predictions of known queries
     predict --standards standards all.svm m >with
     predict all.svm m | cmp - with
@@ -459,10 +534,11 @@ END
     for change in 's/^targets .*/targets 1 a 1 9999999999 1 2/' 's/^targets .*/targets 2 a 1 1 1 2/' \
         's/^targets .*/targets 1 a -1 1 1 2/' 's/^targets .*/targets 1 a 1 2 1 2 1 3/' \
         's/^targets .*/targets x/' 's/^targets .*/targets 2 a 1 1 1 2 a 1 1 1 2/' \
-        's/^targets .*/targets 1 a 1 1 1 2 3/' 's/^targets-few .*/targets-few 1 2 3/'; do
-        sed "$change" m | sed '$d' >changed
-        crc=$(gzip -c changed | tail -c 8 | od -A n -t x4 -N 4 | tr -d ' ')
-        sed -n '$p' m | sed "s/[0-9a-f]*\$/$crc/" >>changed
+        's/^targets .*/targets 1 a 1 1 1 2 3/' 's/^targets-few .*/targets-few 1 2 3/' \
+        's/^targets-widths .*/targets-widths 0 1/' 's/^targets-widths [^ ]*/targets-widths 1/' \
+        's/^targets-widths \([^ ]*\) [^ ]*/targets-widths \1 none/' 's/^targets-widths .*/& 1/' \
+        's/^targets-widths \([^ ]*\) [^ ]*/targets-widths \1 -1/'; do
+        sed "$change" m | changed_model >changed
         run -1 svm-rank-predict -q times.svm changed
         assert_output --partial "the model's targets"
     done

@@ -28,6 +28,9 @@ static const struct option_spec own_options[] = {
            "their numbers, separated by tabs. A row's name is its comment, or X if that begins "
            "with `docid = X`, or its number if it has no comment",
            SINGLE),
+    OPTION(FLAG, 0, "header", NULL, "begin with a line of the names of the columns", SINGLE),
+    OPTION(COUNT, 0, "digits", "N", "write numbers with N significant digits", SINGLE, .low = 1,
+           .high = 17, .absent = "as many as identify the number"),
     OPTION(TEXT, 0, "trec", "FILE",
            "also write a run for trec_eval: for each row a line `qid Q0 docid rank score dualsvm`, "
            "with the first word of the row's name as docid",
@@ -35,7 +38,8 @@ static const struct option_spec own_options[] = {
     OPTION(
         TEXT, 0, "standards", "FILE",
         "with a model of --targets 1: labelled rows of queries that the model does not know, from "
-        "which the scores of these queries are mapped to labels; at least four for each query",
+        "which the scores of these queries are mapped to labels; at least four for each query. The "
+        "map of a single query is also that of a test file without qids",
         SINGLE)};
 
 static bool wants_comments(const struct options *options) {
@@ -44,9 +48,9 @@ static bool wants_comments(const struct options *options) {
 
 static const char *const extra_options[] = {"trec", NULL};
 
-static const char *const model_keys[] = {"groups",    "pairs",         "cost-per",
-                                         "gain",      "pair-features", "probability-slope",
-                                         TARGETS_KEY, TARGETS_FEW_KEY, NULL};
+static const char *const model_keys[] = {
+    "groups",    "pairs",         "cost-per",         "gain", "pair-features", "probability-slope",
+    TARGETS_KEY, TARGETS_FEW_KEY, TARGETS_WIDTHS_KEY, NULL};
 
 /* ---- checks ---- */
 
@@ -55,6 +59,9 @@ static int check(const struct options *options, const struct model *model, struc
     bool pairs = options_given(options, "pairs"), order = options_given(options, "order");
     if (pairs && order) {
         return error_set(err, ERROR_USAGE, "--order and --pairs exclude each other");
+    }
+    if (order && (options_given(options, "header") || options_given(options, "digits"))) {
+        return error_set(err, ERROR_USAGE, "--order has no columns for --header and --digits");
     }
     if (model->n_outputs > 1) {
         return error_set(err, ERROR_RUNTIME, "the model has %zu scores for a row: one is expected",
@@ -85,6 +92,8 @@ enum kind { SCORES, ORDER, PAIRS };
 struct lines {
     enum kind kind;
     struct row_names names;
+    bool header;      /* --header */
+    int digits;       /* --digits; 0: as many as identify the number */
     bool stores_rows; /* rows are stored until the end of the file */
     size_t n_scores;  /* scores for each row */
     bool calibrated;
@@ -93,9 +102,13 @@ struct lines {
     double *scores;            /* (n_rows, n_scores) stored for pairs */
     bool has_maps;             /* the model maps scores to labels */
     struct targets targets;
-    const struct target_map *map; /* that of the last row's query */
-    uint64_t mapped;              /* that query; undefined before the first row */
-    struct output *output;        /* for the visits of stored rows */
+    const struct target_map *only; /* that of rows without qids, if --standards has one query */
+    const struct target_map *map;  /* that of the last row's query */
+    uint64_t mapped;               /* that query; undefined before the first row */
+    size_t n_rows;                 /* rows of the file so far */
+    size_t n_unmapped;             /* rows without a map to labels */
+    char unmapped[64];             /* the query of the first */
+    struct output *output;         /* for the visits of stored rows */
 };
 
 static int open_lines(void **state, const struct options *options, const struct model *model,
@@ -109,6 +122,8 @@ static int open_lines(void **state, const struct options *options, const struct 
                   : options_given(options, "order") ? ORDER
                                                     : SCORES;
     lines->names = row_names_open(options);
+    lines->header = options_given(options, "header");
+    lines->digits = options_given(options, "digits") ? (int)options_number(options, "digits") : 0;
     lines->stores_rows = lines->kind != SCORES || options_given(options, "trec");
     lines->n_scores = model_n_scores(model);
     lines->calibrated = model_value(model, "probability-slope") != NULL;
@@ -118,7 +133,8 @@ static int open_lines(void **state, const struct options *options, const struct 
         return -1;
     }
     return options_given(options, "standards")
-               ? targets_add_file(&lines->targets, options_text(options, "standards"), model, err)
+               ? targets_add_file(&lines->targets, options_text(options, "standards"), model,
+                                  &lines->only, err)
                : 0;
 }
 
@@ -148,39 +164,69 @@ static int store_rows(struct lines *lines, const struct data *rows, const double
     return 0;
 }
 
-/* The map of a row's query; NULL: there is none. Most rows have the query of the row before. */
+/* Finds the map of a row's query; NULL: there is none. Most rows have the query of the row
+ * before. */
 static const struct target_map *find_map(struct lines *lines, const struct data *rows, size_t i) {
     char text[DATA_QUERY_TEXT];
     uint64_t query = rows->query ? rows->query[i] : 0;
     if (lines->names.n == 0 || query != lines->mapped) {
-        lines->map = targets_find(&lines->targets, data_query_text(&rows->queries, query, text));
+        const char *name = data_query_text(&rows->queries, query, text);
+        bool lacks_query = !rows->query;
+        lines->map = lacks_query && lines->only ? lines->only : targets_find(&lines->targets, name);
         lines->mapped = query;
+        if (!lines->map && lines->n_unmapped == 0) {
+            snprintf(lines->unmapped, sizeof lines->unmapped, "%s%.40s",
+                     lacks_query ? "without qid" : "of query ", lacks_query ? "" : name);
+        }
     }
+    lines->n_unmapped += !lines->map;
     return lines->map;
 }
 
-static void write_number(double number, struct output *output) {
-    if (isfinite(number)) {
-        output_number(output, number);
+static void write_number(const struct lines *lines, double number, struct output *output) {
+    if (!isfinite(number)) {
+        output_text(output, isnan(number) ? "nan" : number > 0 ? "inf" : "-inf");
+    } else if (lines->digits > 0) {
+        char text[NUMBER_LENGTH];
+        snprintf(text, sizeof text, "%.*g", lines->digits, number);
+        output_write(output, text, number_point(text));
     } else {
-        output_format(output, "%s", isnan(number) ? "nan" : number > 0 ? "inf" : "-inf");
+        output_number(output, number);
     }
+}
+
+static void write_field(const struct lines *lines, double number, struct output *output) {
+    output_text(output, "\t");
+    write_number(lines, number, output);
 }
 
 static void write_score(struct lines *lines, const struct data *rows, size_t i, double score,
                         struct output *output) {
-    output_number(output, score);
+    write_number(lines, score, output);
     if (lines->has_maps) {
         const struct target_map *map = find_map(lines, rows, i);
         double value = map ? target_map_value(map, score) : (double)NAN;
-        double width = map ? map->half_width : (double)NAN;
-        const double number[] = {value, value - width, value + width};
-        for (size_t k = 0; k < sizeof number / sizeof number[0]; k++) {
-            output_text(output, lines->names.separator);
-            write_number(number[k], output);
-        }
+        double width = map ? target_map_width(map, score) : (double)NAN;
+        write_field(lines, value, output);
+        write_field(lines, map ? fmax(value - width, lines->targets.lowest) : value, output);
+        write_field(lines, value + width, output);
     }
     row_names_end_line(&lines->names, rows, i, output);
+}
+
+/* Writes the names of the columns, before the first row. */
+static void write_header(const struct lines *lines, struct output *output) {
+    if (lines->kind == PAIRS) {
+        const char *separator = lines->names.separator;
+        output_format(output, "first%ssecond%smargin", separator, separator);
+        if (lines->calibrated) {
+            output_format(output, "%sprobability", separator);
+        }
+    } else {
+        output_format(output, "score%s%s", lines->has_maps ? "\tvalue\tlow\thigh" : "",
+                      lines->names.wanted ? "\tname" : "");
+    }
+    output_text(output, "\n");
 }
 
 static int add_rows(void *state, const struct data *rows, const double *scores,
@@ -189,9 +235,13 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     if (lines->stores_rows && store_rows(lines, rows, scores, err) < 0) {
         return -1;
     }
+    if (output && lines->header && lines->n_rows == 0) {
+        write_header(lines, output);
+    }
     for (size_t i = 0; output && lines->kind == SCORES && i < rows->n_rows; i++) {
         write_score(lines, rows, i, scores[i], output);
     }
+    lines->n_rows += rows->n_rows;
     return 0;
 }
 
@@ -249,10 +299,10 @@ static int write_pairs(void *state, struct buffered_row *row, size_t n, struct e
             output_write(output, separator, 1);
             write_row(lines, &row[j], output);
             output_write(output, separator, 1);
-            output_number(output, margin);
+            write_number(lines, margin, output);
             if (lines->calibrated) {
                 output_write(output, separator, 1);
-                output_number(output, sigmoid_probability(lines->slope, margin));
+                write_number(lines, sigmoid_probability(lines->slope, margin), output);
             }
             output_write(output, "\n", 1);
         }
@@ -271,6 +321,18 @@ static int finish(void *state, struct output *output, struct error *err) {
     lines->output = output;
     return buffered_rows_visit(&lines->rows, lines->kind == ORDER ? write_order : write_pairs,
                                lines, err);
+}
+
+/* What the user may not expect: rows whose scores have no map to labels. */
+static void warn(const void *state, char *text, size_t size) {
+    const struct lines *lines = state;
+    if (lines->n_unmapped > 0) {
+        snprintf(
+            text, size,
+            "%zu of %zu rows have no map from scores to labels, the first %s: --standards FILE "
+            "with labelled rows of the query makes one",
+            lines->n_unmapped, lines->n_rows, lines->unmapped);
+    }
 }
 
 /* ---- run files of TREC ---- */
@@ -364,6 +426,7 @@ const struct predictor rank_predictor = {
     .open = open_lines,
     .add = add_rows,
     .finish = finish,
+    .warn = warn,
     .extra_options = extra_options,
     .input_option = "standards",
     .write_extra = write_trec,

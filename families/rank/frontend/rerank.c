@@ -470,7 +470,8 @@ static int read_files(struct rerank *rerank, struct error *err) {
         (model_scores_by_blas(&rerank->model) ? threads_create_for_blas : threads_create)(
             &rerank->threads, n_threads, err) < 0 ||
         targets_read(&rerank->targets, &rerank->model, err) < 0 ||
-        (standards && targets_add_file(&rerank->targets, standards, &rerank->model, err) < 0)) {
+        (standards &&
+         targets_add_file(&rerank->targets, standards, &rerank->model, NULL, err) < 0)) {
         return -1;
     }
     return read_candidates(rerank, err);

@@ -1,8 +1,9 @@
-/* The map of one query, and the width of its intervals. */
+/* The map of one query, and the widths of its intervals. */
 #include "families/rank/frontend/targets.h"
 
 #include "common/base/memory.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,11 @@ double target_map_value(const struct target_map *map, double score) {
     return value_at(map->score, map->value, map->n_knots, score);
 }
 
+double target_map_width(const struct target_map *map, double score) {
+    bool known = isfinite(map->width[0]);
+    return known ? value_at(map->score, map->width, map->n_knots, score) : (double)INFINITY;
+}
+
 static int compare_doubles(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -146,13 +152,11 @@ double target_range(const struct target_row *row, size_t n) {
     return high - low;
 }
 
-/* The conformal quantile of |label - map| over at least TARGETS_MIN_ROWS rows in ascending order of
- * scores, each row with a map fitted without its part of the rows. There are TARGETS_MIN_ROWS
- * parts. */
-static int find_width(const struct target_row *row, size_t n, double *width, struct error *err) {
-    struct target_row *others = memory_array(n, sizeof *others, "targets", err);
-    double *residual = memory_array(n, sizeof *residual, "targets", err);
-    for (size_t part = 0; others && residual && part < TARGETS_MIN_ROWS; part++) {
+/* The residual of each row, by a map fitted without its part of the rows: the rows i with the same
+ * i % TARGETS_MIN_ROWS. others (n): workspace. */
+static void find_residuals(const struct target_row *row, size_t n, struct target_row *others,
+                           double *residual) {
+    for (size_t part = 0; part < TARGETS_MIN_ROWS; part++) {
         struct knots knots;
         size_t m = 0;
         for (size_t i = 0; i < n; i++) {
@@ -166,9 +170,72 @@ static int find_width(const struct target_row *row, size_t n, double *width, str
                 fabs(row[i].label - value_at(knots.score, knots.value, knots.n, row[i].score));
         }
     }
+}
+
+/* The local spread at each breakpoint: the mean residual of a fifth of the rows, at least
+ * TARGETS_MIN_ROWS, around its score, and of one more row with the mean residual of all, so that it
+ * is 0 only if all are. Rows are in ascending order of scores. */
+static void find_spread(const struct target_map *map, const struct target_row *row,
+                        const double *residual, size_t n, double *spread) {
+    size_t window = (n + 4) / 5, below = 0;
+    double mean = 0;
+    window = window > TARGETS_MIN_ROWS ? window : TARGETS_MIN_ROWS;
+    window = window < n ? window : n;
+    for (size_t i = 0; i < n; i++) {
+        mean += residual[i] / (double)n;
+    }
+    for (size_t k = 0; k < map->n_knots; k++) {
+        while (below < n && row[below].score < map->score[k]) {
+            below++;
+        }
+        size_t first = below > window / 2 ? below - window / 2 : 0;
+        first = first < n - window ? first : n - window;
+        spread[k] = mean / (double)(window + 1);
+        for (size_t i = first; i < first + window; i++) {
+            spread[k] += residual[i] / (double)(window + 1);
+        }
+    }
+}
+
+/* Divides each residual by the spread that the residuals outside its part give at its score.
+ * others, other (n): workspace. */
+static void find_ratios(const struct target_map *map, const struct target_row *row,
+                        const double *residual, size_t n, struct target_row *others, double *other,
+                        double *ratio) {
+    double spread[MAX_BINS + 2];
+    for (size_t part = 0; part < TARGETS_MIN_ROWS; part++) {
+        size_t m = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (i % TARGETS_MIN_ROWS != part) {
+                others[m] = row[i];
+                other[m++] = residual[i];
+            }
+        }
+        find_spread(map, others, other, m, spread);
+        for (size_t i = part; i < n; i += TARGETS_MIN_ROWS) {
+            double local = value_at(map->score, spread, map->n_knots, row[i].score);
+            ratio[i] = residual[i] > 0 ? residual[i] / local : 0;
+        }
+    }
+}
+
+/* Finds both kinds of widths from at least TARGETS_MIN_ROWS rows in ascending order of scores. */
+static int find_widths(struct target_map *map, const struct target_row *row, size_t n,
+                       struct error *err) {
+    struct target_row *others = memory_array(n, sizeof *others, "targets", err);
+    double *residual = memory_array(n, 3 * sizeof *residual, "targets", err);
     bool done = others && residual;
     if (done) {
-        *width = target_quantile(residual, n);
+        double *other = residual + n, *ratio = other + n;
+        find_residuals(row, n, others, residual);
+        find_ratios(map, row, residual, n, others, other, ratio);
+        find_spread(map, row, residual, n, map->width);
+        double factor = target_quantile(ratio, n);
+        for (size_t k = 0; k < map->n_knots; k++) {
+            map->width[k] =
+                isfinite(factor) ? fmin(factor * map->width[k], DBL_MAX) : (double)INFINITY;
+        }
+        map->half_width = target_quantile(residual, n); /* last: it sorts */
     }
     free(others);
     free(residual);
@@ -184,20 +251,24 @@ int target_map_fit(struct target_map *map, struct target_row *row, size_t n, con
         return 0;
     }
     fit_knots(&knots, row, n);
-    map->score = memory_array(knots.n, 2 * sizeof(double), "targets", err);
+    map->score = memory_array(knots.n, 3 * sizeof(double), "targets", err);
     if (!map->score) {
         return -1;
     }
     map->n_knots = knots.n;
     map->value = map->score + knots.n;
+    map->width = map->value + knots.n;
     memcpy(map->score, knots.score, knots.n * sizeof(double));
     memcpy(map->value, knots.value, knots.n * sizeof(double));
     if (n < TARGETS_MIN_ROWS) {
         double range = target_range(row, n);
         map->half_width = range > 0 ? few[n] * range : (double)INFINITY;
+        for (size_t k = 0; k < map->n_knots; k++) {
+            map->width[k] = map->half_width;
+        }
         return 0;
     }
-    if (find_width(row, n, &map->half_width, err) < 0) {
+    if (find_widths(map, row, n, err) < 0) {
         target_map_free(map);
         return -1;
     }

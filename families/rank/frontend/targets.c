@@ -50,6 +50,15 @@ static void clear_few(struct targets *targets) {
     }
 }
 
+/* Lowers the bound of intervals if a label is negative. */
+static void find_lowest(struct targets *targets, const struct member *member, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (member[i].row.label < 0) {
+            targets->lowest = -INFINITY;
+        }
+    }
+}
+
 /* ---- intervals of few rows ---- */
 
 /* Residuals over the range of the labels, of maps of m rows of a query at other rows of it:
@@ -221,7 +230,7 @@ static void write_number(struct output *output, double number) {
     }
 }
 
-/* Writes the two lines, with a blank before each word and a NUL behind each line. */
+/* Writes the lines, with a blank before each word and a NUL behind each line. */
 static void write_lines(const struct targets *targets, struct output *output) {
     write_number(output, (double)targets->n_maps);
     for (size_t i = 0; i < targets->n_maps; i++) {
@@ -239,6 +248,13 @@ static void write_lines(const struct targets *targets, struct output *output) {
         write_number(output, targets->few[n]);
     }
     output_write(output, "", 1);
+    write_number(output, targets->lowest);
+    for (size_t i = 0; i < targets->n_maps; i++) {
+        for (size_t k = 0; k < targets->map[i].n_knots; k++) {
+            write_number(output, targets->map[i].width[k]);
+        }
+    }
+    output_write(output, "", 1);
 }
 
 static int write_maps(const struct targets *targets, struct model *model, struct error *err) {
@@ -249,12 +265,11 @@ static int write_maps(const struct targets *targets, struct model *model, struct
     }
     write_lines(targets, output);
     int status = output_commit(output, NULL, err);
-    if (status == 0) {
-        status = model_add(model, err, TARGETS_KEY, "%s", text.bytes + 1);
-    }
-    if (status == 0) {
-        const char *few = text.bytes + strlen(text.bytes) + 1;
-        status = model_add(model, err, TARGETS_FEW_KEY, "%s", few + 1);
+    static const char *const key[] = {TARGETS_KEY, TARGETS_FEW_KEY, TARGETS_WIDTHS_KEY};
+    const char *line = text.bytes;
+    for (size_t i = 0; status == 0 && i < sizeof key / sizeof key[0]; i++) {
+        status = model_add(model, err, key[i], "%s", line + 1);
+        line += strlen(line) + 1;
     }
     free(text.bytes);
     return status;
@@ -305,6 +320,7 @@ int targets_fit(const struct held_out *folds, size_t n_folds, uint64_t seed, str
     }
     qsort(member, n, sizeof *member, compare_members);
     clear_few(&targets);
+    find_lowest(&targets, member, n);
     int status = fit_few(&targets, member, n, seed, err) < 0 ||
                          fit_maps(&targets, member, n, &data->queries, NULL, err) < 0 ||
                          write_maps(&targets, model, err) < 0
@@ -356,16 +372,18 @@ static int read_map(struct target_map *map, struct line *line, struct error *err
     map->half_width = read_number(line, 0);
     map->n_knots = read_count(line, 4);
     map->query = memory_text(query, strlen(query), "targets", err);
-    map->score = memory_array(map->n_knots, 2 * sizeof(double), "targets", err);
+    map->score = memory_array(map->n_knots, 3 * sizeof(double), "targets", err);
     if (!map->query || !map->score) {
         return -1;
     }
     map->value = map->score + map->n_knots;
+    map->width = map->value + map->n_knots;
     for (size_t k = 0; k < map->n_knots && !line->failed; k++) {
         map->score[k] = read_number(line, k > 0 ? map->score[k - 1] : -DBL_MAX);
         map->value[k] = read_number(line, -DBL_MAX);
         line->failed = line->failed || isinf(map->score[k]) || isinf(map->value[k]) ||
                        (k > 0 && map->score[k] == map->score[k - 1]);
+        map->width[k] = map->half_width; /* of models without widths */
     }
     line->failed = line->failed || map->n_knots == 0;
     return 0;
@@ -397,26 +415,56 @@ static int read_maps(struct targets *targets, char *text, struct error *err) {
     return 0;
 }
 
-int targets_read(struct targets *targets, const struct model *model, struct error *err) {
-    const char *maps = model_value(model, TARGETS_KEY), *few = model_value(model, TARGETS_FEW_KEY);
-    *targets = (struct targets){0};
-    clear_few(targets);
-    if (!maps || !few) {
-        return 0;
-    }
-    char *lines[2] = {memory_text(maps, strlen(maps), "targets", err),
-                      memory_text(few, strlen(few), "targets", err)};
-    int status = lines[0] && lines[1] ? read_maps(targets, lines[0], err) : -1;
-    struct line line = {.rest = lines[1]};
-    for (size_t n = 2; n < TARGETS_MIN_ROWS && status == 0; n++) {
+static int read_few(struct targets *targets, char *text, struct error *err) {
+    struct line line = {.rest = text};
+    for (size_t n = 2; n < TARGETS_MIN_ROWS; n++) {
         targets->few[n] = read_number(&line, 0);
     }
-    if (status == 0 && line.failed) {
-        status = error_set(err, ERROR_RUNTIME, "the model's targets-few are not %d numbers",
-                           TARGETS_MIN_ROWS - 2);
+    return line.failed ? error_set(err, ERROR_RUNTIME, "the model's targets-few are not %d numbers",
+                                   TARGETS_MIN_ROWS - 2)
+                       : 0;
+}
+
+/* Reads the bound of intervals, and the widths of all maps. */
+static int read_widths(struct targets *targets, char *text, struct error *err) {
+    struct line line = {.rest = text};
+    double lowest = read_number(&line, 0);
+    targets->lowest = lowest == 0 ? 0 : -INFINITY;
+    line.failed = line.failed || (lowest != 0 && isfinite(lowest));
+    for (size_t i = 0; i < targets->n_maps; i++) {
+        double *width = targets->map[i].width;
+        for (size_t k = 0; k < targets->map[i].n_knots && !line.failed; k++) {
+            width[k] = read_number(&line, 0);
+            line.failed = line.failed || isinf(width[k]) != isinf(width[0]);
+        }
     }
-    free(lines[0]);
-    free(lines[1]);
+    return line.failed || *line.rest != '\0'
+               ? error_set(err, ERROR_RUNTIME, "the model's targets-widths do not fit its targets")
+               : 0;
+}
+
+/* Reads a line of the model with a function that overwrites its text. Nothing if it has none. */
+static int read_line(struct targets *targets, const struct model *model, const char *key,
+                     int (*read)(struct targets *targets, char *text, struct error *err),
+                     struct error *err) {
+    const char *value = model_value(model, key);
+    if (!value) {
+        return 0;
+    }
+    char *text = memory_text(value, strlen(value), "targets", err);
+    int status = text ? read(targets, text, err) : -1;
+    free(text);
+    return status;
+}
+
+int targets_read(struct targets *targets, const struct model *model, struct error *err) {
+    *targets = (struct targets){.lowest = -INFINITY};
+    clear_few(targets);
+    int status = read_line(targets, model, TARGETS_KEY, read_maps, err) < 0 ||
+                         read_line(targets, model, TARGETS_FEW_KEY, read_few, err) < 0 ||
+                         read_line(targets, model, TARGETS_WIDTHS_KEY, read_widths, err) < 0
+                     ? -1
+                     : 0;
     if (status < 0) {
         targets_free(targets);
     }
@@ -440,7 +488,7 @@ static int score_file(const char *path, const struct model *model, struct data *
 }
 
 int targets_add_file(struct targets *targets, const char *path, const struct model *model,
-                     struct error *err) {
+                     const struct target_map **only, struct error *err) {
     struct data data = {0};
     double *scores = NULL;
     struct member *member = NULL;
@@ -461,7 +509,15 @@ int targets_add_file(struct targets *targets, const char *path, const struct mod
     }
     if (status == 0) {
         qsort(member, n, sizeof *member, compare_members);
+        find_lowest(targets, member, n);
         status = fit_maps(targets, member, n, &data.queries, path, err);
+    }
+    if (status == 0 && only) {
+        char text[DATA_QUERY_TEXT];
+        bool several = member[0].query != member[n - 1].query;
+        *only = several
+                    ? NULL
+                    : targets_find(targets, data_query_text(&data.queries, member[0].query, text));
     }
     free(member);
     free(scores);

@@ -60,7 +60,8 @@ static const struct option_spec own_options[] = {
            .initial = "gap", .choices = stops, .meanings = stop_meanings),
     OPTION(COUNT, 0, "targets", "0|1",
            "1: also fit, for each query, a monotone map from scores to labels with intervals of "
-           "90%, to out-of-fold scores of five folds; predictions are then `score value low high`",
+           "90%, to out-of-fold scores of five folds; predictions are then `score value low high`, "
+           "separated by tabs",
            SINGLE, .initial = "0", .high = 1)};
 
 static bool exterior_features(const struct options *options) {
