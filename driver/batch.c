@@ -19,12 +19,13 @@
 
 /* ---- operands ---- */
 
+static bool is_model(const char *path) {
+    return run_files_begins(path, run_files_models);
+}
+
 size_t batch_model(const struct options *options) {
     size_t last = options->n_operands - 1;
-    return !predict_looks_like_model(options->operand[0]) &&
-                   predict_looks_like_model(options->operand[last])
-               ? last
-               : 0;
+    return !is_model(options->operand[0]) && is_model(options->operand[last]) ? last : 0;
 }
 
 /* The test files: the (*n) operands other than the model. */
@@ -65,8 +66,8 @@ int batch_check(const struct options *options, struct error *err) {
 int batch_check_model(const struct options *options, struct error *err) {
     const char *first = options->operand[0], *last = options->operand[options->n_operands - 1];
     struct stat status;
-    if (stat(first, &status) != 0 || !S_ISREG(status.st_mode) || predict_looks_like_model(first) ||
-        predict_looks_like_model(last)) {
+    if (stat(first, &status) != 0 || !S_ISREG(status.st_mode) || is_model(first) ||
+        is_model(last)) {
         return 0; /* the first is a pipe or a device, and may be a model */
     }
     bool there = strcmp(last, "-") == 0 || stat(last, &status) == 0;

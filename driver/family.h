@@ -165,6 +165,7 @@ struct family {
     /* Writes the file that an option of the family names: the option's name, and the function that
      * writes. NULL: the family has no such option. */
     const char *extra_option;
+    const char *extra_begins; /* how the file begins */
     void (*write_extra)(const void *state, struct output *output);
     /* Writes the proof of the last solution, which must be certified (--proof, doc/formats): lines
      * on what the model does not state about the problem, except row weights and a constant

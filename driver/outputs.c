@@ -5,6 +5,7 @@
 #include "driver/run_files.h"
 #include "driver/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,35 @@ static int open_file(struct outputs *outputs, size_t file, const char *path, str
     return output_open(&outputs->file[file], outputs->discards ? "/dev/null" : path, err);
 }
 
+/* Refuses to write over a file of another kind than the output's. */
+static int check_replaced(const struct family *family, size_t file, const char *path,
+                          struct error *err) {
+    char begin[32], model[64], extra[64];
+    snprintf(begin, sizeof begin, "dualsvm %s ", family->name);
+    snprintf(model, sizeof model, "a model of svm-%s-train", family->name);
+    snprintf(extra, sizeof extra, "a file of --%s",
+             family->extra_option ? family->extra_option : "");
+    const struct {
+        const char *what, *words[3];
+    } kinds[] = {[OUTPUTS_LIBSVM] = {"a model of LIBSVM", {"svm_type "}},
+                 [OUTPUTS_LIBLINEAR] = {"a model of LIBLINEAR", {"solver_type "}},
+                 [OUTPUTS_LOG] = {"a log", {"iteration\t", "point\t"}},
+                 [OUTPUTS_EXTRA] = {extra, {family->extra_begins}},
+                 [OUTPUTS_PROOF] = {"a proof", {"dualsvm proof "}},
+                 [OUTPUTS_MODEL] = {model, {begin}}};
+    return run_files_check_replaced(path, kinds[file].words, kinds[file].what, err);
+}
+
+/* Opens an output that is named on the command line, or the default model. */
+static int open_named(struct outputs *outputs, const struct family *family,
+                      const struct options *options, size_t file, const char *path,
+                      struct error *err) {
+    bool checks = !outputs->discards && !options_given(options, "force");
+    return checks && check_replaced(family, file, path, err) < 0
+               ? -1
+               : open_file(outputs, file, path, err);
+}
+
 /* The option that names the output; NULL: none. */
 static const char *option_of(size_t file, const struct family *family) {
     static const char *const writes[] = {"libsvm", "liblinear", "log", NULL, "proof"};
@@ -33,7 +63,7 @@ static int open_wanted(struct outputs *outputs, const struct family *family,
     for (size_t i = 0; i < OUTPUTS_MODEL; i++) {
         const char *name = option_of(i, family);
         if (name && (fitting || i == OUTPUTS_LOG) && options_given(options, name) &&
-            open_file(outputs, i, options_text(options, name), err) < 0) {
+            open_named(outputs, family, options, i, options_text(options, name), err) < 0) {
             return -1;
         }
     }
@@ -115,7 +145,7 @@ int outputs_open(struct outputs *outputs, const struct family *family,
                         : options->n_operands > 1 ? options->operand[1]
                                                   : outputs->default_model;
     if (check_files(outputs, family, options, model, err) < 0 ||
-        (fitting && open_file(outputs, OUTPUTS_MODEL, model, err) < 0) ||
+        (fitting && open_named(outputs, family, options, OUTPUTS_MODEL, model, err) < 0) ||
         open_wanted(outputs, family, options, fitting, err) < 0 ||
         open_standard(outputs, table, options_given(options, "quiet"), err) < 0) {
         outputs_close(outputs);

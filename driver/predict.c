@@ -2,7 +2,6 @@
 #include "driver/predict.h"
 
 #include "common/base/memory.h"
-#include "common/data/source.h"
 #include "driver/by_query.h"
 #include "driver/predict_private.h"
 
@@ -11,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const struct option_spec common_options[] = {
     OPTION(FLAG, 0, "metrics", NULL,
@@ -40,6 +38,7 @@ static const struct option_spec common_options[] = {
            "NAME.measures and NAME.queries store the rows of each file, so that the tables are "
            "complete",
            SINGLE),
+    OPTION(FLAG, 0, "force", NULL, "write over an existing file that is a model", SINGLE),
     OPTION_THREADS,
     OPTION(FLAG, 'q', "quiet", NULL, "print no measures on standard error", SINGLE),
     OPTION(FLAG, 0, "help", NULL, "show this", SINGLE),
@@ -57,27 +56,6 @@ int predict_options(struct options *options, const struct predictor *predictor, 
 
 /* ---- the model ---- */
 
-bool predict_looks_like_model(const char *path) {
-    static const char *const begins[] = {"dualsvm ", "solver_type "};
-    struct stat status;
-    struct source *source;
-    struct error ignored;
-    char text[16] = "";
-    size_t got = 0;
-    bool found = false;
-    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
-        source_open(&source, path, &ignored) < 0) {
-        return false;
-    }
-    if (source_read(source, text, sizeof text - 1, &got, &ignored) == 0) {
-        for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
-            found |= strncmp(text, begins[i], strlen(begins[i])) == 0;
-        }
-    }
-    source_close(source);
-    return found;
-}
-
 /* Reads the model, the second operand or that of a batch. */
 static int read_model(struct prediction *prediction, struct error *err) {
     const struct predictor *predictor = prediction->predictor;
@@ -86,7 +64,7 @@ static int read_model(struct prediction *prediction, struct error *err) {
     const char *path = options->operand[batch ? batch_model(options) : 1];
     int status = (predictor->imports ? model_read_classes : model_read)(
         &prediction->model, predictor->name, predictor->model_keys, path, err);
-    if (status < 0 && !batch && predict_looks_like_model(options->operand[0])) {
+    if (status < 0 && !batch && run_files_begins(options->operand[0], run_files_models)) {
         const struct error reason = *err;
         error_set(err, reason.kind, "%s (are the two files swapped?)", reason.text);
     }
@@ -292,7 +270,7 @@ static int check_files(const struct prediction *prediction, struct error *err) {
             return error_set(err, ERROR_USAGE, "--%s is for a single test file", extra[k]);
         }
     }
-    struct run_files files = {0};
+    struct run_files files = {.keeps_models = !options_given(options, "force")};
     int status = list_files(prediction, &files, err);
     status = status < 0 ? -1 : run_files_check(&files, err);
     run_files_free(&files);

@@ -39,10 +39,6 @@ void predict_print_measures(const struct prediction *prediction, const struct te
 int predict_end_files(struct output **output, size_t n, int status, const struct output_hold *hold,
                       struct error *err);
 
-/* Returns whether a regular file begins like a model. Other files are not opened: reading would
- * consume the data of a pipe. */
-bool predict_looks_like_model(const char *path);
-
 /* ---- --batch, batch.c ---- */
 
 /* The index of the model among the operands: the first, unless only the last begins like a model.

@@ -4,6 +4,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/output.h"
+#include "common/data/source.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -157,7 +158,56 @@ int run_files_check(struct run_files *files, struct error *err) {
                           : error_set(err, ERROR_USAGE, "'%s' is read and written",
                                       either(a->path, b->path));
     }
+    for (size_t i = 0; files->keeps_models && i < files->n; i++) {
+        const struct run_file *file = &files->file[i];
+        if (file->written && run_files_begins(file->path, run_files_models)) {
+            return error_set(err, ERROR_RUNTIME,
+                             "%s: is a model: name another file, or --force replaces it",
+                             file->path);
+        }
+    }
     return 0;
+}
+
+/* ---- files that are written over ---- */
+
+const char *const run_files_models[] = {"dualsvm ", "svm_type ", "solver_type ", NULL};
+
+/* Sets *status to that of the regular file that a path leads to; false if it leads to another or to
+ * none, or stands for an open descriptor. */
+static bool is_regular(const char *path, struct stat *status) {
+    return strcmp(path, "-") != 0 && output_descriptor(path) < 0 && stat(path, status) == 0 &&
+           S_ISREG(status->st_mode);
+}
+
+bool run_files_begins(const char *path, const char *const *words) {
+    struct stat status;
+    struct source *source;
+    struct error ignored;
+    char text[32] = "";
+    size_t got = 0;
+    bool found = false;
+    if (!is_regular(path, &status) || source_open(&source, path, &ignored) < 0) {
+        return false;
+    }
+    if (source_read(source, text, sizeof text - 1, &got, &ignored) == 0) {
+        for (size_t i = 0; words[i] && !found; i++) {
+            found = strncmp(text, words[i], strlen(words[i])) == 0;
+        }
+    }
+    source_close(source);
+    return found;
+}
+
+int run_files_check_replaced(const char *path, const char *const *words, const char *what,
+                             struct error *err) {
+    struct stat status;
+    if (!is_regular(path, &status) || status.st_size == 0 || run_files_begins(path, words)) {
+        return 0;
+    }
+    return error_set(err, ERROR_RUNTIME,
+                     "%s: exists and is not %s: name another file, or --force replaces it", path,
+                     what);
 }
 
 const char *run_files_base_name(const char *path) {

@@ -137,6 +137,11 @@ static const struct option_spec common_options[] = {
            .aside = true, .needs = FAMILY_LIBLINEAR)};
 
 static const struct option_spec last_options[] = {
+    OPTION(
+        FLAG, 0, "force", NULL,
+        "write over existing files of another kind: a model over a file that is no model of this "
+        "program, other outputs likewise",
+        SINGLE, .aside = true),
     OPTION(FLAG, 0, "help", NULL, "show this", SINGLE, .aside = true),
     OPTION(FLAG, 0, "version", NULL, "show the version", SINGLE, .aside = true)};
 

@@ -14,12 +14,12 @@
 
 /* Options about the output of a program; functions of the library provide the same in other
  * ways. */
-static const char *const not_of_train[] = {"resume", "shard",   "strict", "quiet",
-                                           "log",    "proof",   "libsvm", "liblinear",
-                                           "help",   "version", NULL};
-static const char *const not_of_predict[] = {
-    "metrics",       "by-query", "batch", "output-dir", "keep-going",
-    "skip-existing", "quiet",    "help",  "version",    NULL};
+static const char *const not_of_train[] = {"force",     "resume", "shard",   "strict",
+                                           "quiet",     "log",    "proof",   "libsvm",
+                                           "liblinear", "help",   "version", NULL};
+static const char *const not_of_predict[] = {"metrics",    "by-query",      "batch", "output-dir",
+                                             "keep-going", "skip-existing", "force", "quiet",
+                                             "help",       "version",       NULL};
 static const char *const not_of_candidates[] = {"truth", "best",    "standards", "quiet",
                                                 "help",  "version", NULL};
 

@@ -42,7 +42,7 @@ setup() {
     long=$(printf 'x%.0s' {1..5000})
     printf '%s 1:1\nb 1:-1\n' "$long" >rows
     for family in mc ml; do
-        svm-$family-train -q rows model
+        svm-$family-train -q --force rows model
         svm-$family-predict -q rows model out
         [ "$(head -1 out)" = "$long" ]
     done

@@ -40,9 +40,9 @@ sets() {
 answers() {
     local program=$1 numbers=$2 gap=$3 n
     shift 3
-    "$program" -q -j 1 -e "$gap" "$@" data.svm plain.model >plain
+    "$program" -q --force -j 1 -e "$gap" "$@" data.svm plain.model >plain
     for n in $numbers; do
-        ranks "$n" "$program" -q -j 1 -m 1e-6 -e "$gap" "$@" data.svm "$n.model" >"$n.report" || fail "$n ranks: $*"
+        ranks "$n" "$program" -q --force -j 1 -m 1e-6 -e "$gap" "$@" data.svm "$n.model" >"$n.report" || fail "$n ranks: $*"
         awk -v p="$(header primal plain)" -v d="$(header dual plain)" -v gap="$gap" \
             -v q="$(header primal "$n.report")" -v e="$(header dual "$n.report")" \
             'BEGIN { exit !(p != "" && q != "" && d <= q && e <= p && p - d <= gap * p && q - e <= gap * q) }' ||

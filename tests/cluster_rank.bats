@@ -97,20 +97,20 @@ answers() {
 
 @test "cluster: an error is reported once, with its exit code, and the old model stays" {
     queries 20 10 >data.svm
-    echo old >model
+    echo 'dualsvm rank 1' >model
     on_ranks 3 misused svm-rank-train -c x data.svm model
     on_ranks 3 refused svm-rank-train none.svm model
     on_ranks 3 refused svm-rank-train data.svm none/model
     sed '$s/$/ 9:x/' data.svm >bad.svm
     on_ranks 3 refused svm-rank-train bad.svm model
     grep -q "bad.svm:$(wc -l <bad.svm):" err || fail "$(<err)"
-    assert_equal "$(<model)" old
+    assert_equal "$(<model)" 'dualsvm rank 1'
 }
 
 # Starts a run that takes minutes, in the background, as $job.
 long_run() {
     queries 60 120 >data.svm
-    echo old >model
+    echo 'dualsvm rank 1' >model
     timeout -s KILL 120 mpirun --oversubscribe -n 2 svm-rank-train -j 1 --solver fw --step diminishing \
         -e 1e-12 data.svm model >out 2>err &
     job=$!
@@ -142,7 +142,7 @@ rank_processes() {
     kill -KILL "$(rank_processes | tail -1)"
     wait "$job" || status=$?
     [ "$status" != 0 ] || fail 'exit 0'
-    assert_equal "$(<model)" old
+    assert_equal "$(<model)" 'dualsvm rank 1'
     assert_equal "$(rank_processes)" ''
     run ls -A
     refute_output --partial '.tmp'

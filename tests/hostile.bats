@@ -333,8 +333,8 @@ accepts() {
         '-1 0:4 1:0 2:0 3:0 4:0' >whole.svm
     printf '%s\n' '1 0:1 1:2 2:1' '-1 0:2 1:1 2:2' '1 0:3' '-1 0:4' >sparse.svm
     for family in rank top mc ml; do
-        svm-$family-train -q -t 4 whole.svm whole.model >/dev/null
-        svm-$family-train -q -t 4 --proof proof sparse.svm model >/dev/null
+        svm-$family-train -q --force -t 4 whole.svm whole.model >/dev/null
+        svm-$family-train -q --force -t 4 --proof proof sparse.svm model >/dev/null
         diff <(grep -v '^features\|^end' whole.model) <(grep -v '^features\|^end' model)
         svm-check sparse.svm model proof | grep -q VERIFIED
         svm-$family-predict -q whole.svm whole.model expected 2>/dev/null
@@ -348,7 +348,7 @@ accepts() {
     done
     # rows of a larger matrix: a number beyond those of the rows, of a row of zeros
     { grep -v 0:3 sparse.svm; echo '-1 0:9'; } >part.svm
-    svm-top-train -q -t 4 part.svm model >/dev/null
+    svm-top-train -q --force -t 4 part.svm model >/dev/null
     # a mistyped number stays an error
     printf '1 0:1 1:1 2:.5\n-1 0:22 1:.5 2:1\n' >wrong.svm
     refused svm-top-train -t 4 wrong.svm model
@@ -418,7 +418,7 @@ accepts() {
     bounds() {
         local times=$1
         shift
-        limited "$@" -q -c "$cost" "$file" model >out 2>err || fail "$* -c $cost: $(<err)"
+        limited "$@" -q --force -c "$cost" "$file" model >out 2>err || fail "$* -c $cost: $(<err)"
         awk -v c="$cost" -v times="$times" -v p="$(header primal model)" -v d="$(header dual model)" \
             'BEGIN { exit !(d + 0 <= c * times && p + 0 >= c * times) }' ||
             fail "$* -c $cost: $(header dual model) .. $(header primal model)"

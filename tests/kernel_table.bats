@@ -62,10 +62,10 @@ precomputed() {
         cp train.svm dense.svm
         cp test.svm dense.test
         # values in a file are rounded: its bounds cannot meet
-        svm-$family-train -q -c 2 -e 1e-4 -t precomputed matrix.svm matrix >out
+        svm-$family-train -q --force -c 2 -e 1e-4 -t precomputed matrix.svm matrix >out
         svm-$family-predict -q matrix.test matrix >matrix.out
         for form in dense sparse; do
-            svm-$family-train -q -c 2 -e 1e-6 -t $kernel -g .3 $form.svm model >out
+            svm-$family-train -q --force -c 2 -e 1e-6 -t $kernel -g .3 $form.svm model >out
             grep -qx "kernel $kernel" model
             grep -qx 'gamma 0.3' model
             run grep -E '^(degree|coef0) ' model

@@ -67,9 +67,9 @@ respell() {
         for options in '-c 2' '-w 7:3' '-w 07.0:3' '-w+7e0 3'; do
             [ "$family" = top ] && options="$options -s svm --positive 7.0"
             # shellcheck disable=SC2086 # several words
-            "svm-$family-train" -q $options all.svm plain >/dev/null
+            "svm-$family-train" -q --force $options all.svm plain >/dev/null
             # shellcheck disable=SC2086
-            "svm-$family-train" -q $options mixed.svm mixed >/dev/null
+            "svm-$family-train" -q --force $options mixed.svm mixed >/dev/null
             cmp plain mixed
             grep '^primal' plain >>primals
         done
@@ -81,7 +81,7 @@ respell() {
         cmp plain.metrics mixed.metrics
         cmp plain.out mixed.out
     done
-    svm-mc-train -q all.svm plain >/dev/null
+    svm-mc-train -q --force all.svm plain >/dev/null
     svm-mc-predict -q --confusion plain.table all.svm plain >/dev/null
     svm-mc-predict -q --confusion mixed.table mixed.svm plain >/dev/null
     cmp plain.table mixed.table
@@ -151,7 +151,7 @@ respell() {
     for family in mc smm ml; do
         shape=
         [ $family = smm ] && shape='--shape 2x2'
-        "svm-$family-train" -q $shape known.svm m
+        "svm-$family-train" -q --force $shape known.svm m
         run -0 --separate-stderr "svm-$family-predict" known.svm m out
         refute [ "$(grep -c unknown <<<"$stderr")" -gt 0 ]
         # measures follow
@@ -193,7 +193,7 @@ respell() {
         local options=
         [ $family = top ] && options='--positive a'
         if [ $family = smm ]; then sed -i '1i # matrix 1 1' same.svm; fi
-        svm-$family-train -q $options same.svm m >report
+        svm-$family-train -q --force $options same.svm m >report
         grep -Eq '^note = (all rows have the same score|w = 0 is optimal)' report
         svm-$family-predict -q same.svm m >out 2>said
         grep -Eq "^svm-$family-predict: warning: same.svm: all 2 rows have the same scores?: the model tells nothing apart\$" said
@@ -203,7 +203,7 @@ respell() {
         [ ! -s said ]
     done
     printf '1 1:1\n2 1:2\n' >two.svm
-    svm-rank-train -q two.svm m >report
+    svm-rank-train -q --force two.svm m >report
     svm-rank-predict -q two.svm m >out 2>said
     [ ! -s said ]
 }

@@ -39,7 +39,7 @@ compiled() {
                 [ "$family $option" = 'smm kernel rbf' ] && continue
                 read -r name value <<<"$option"
                 unit library/same $family $share "$name" "$value"
-                svm-$family-train -q "${shape[@]}" "--$name" "$value" $family.svm model >/dev/null
+                svm-$family-train -q --force "${shape[@]}" "--$name" "$value" $family.svm model >/dev/null
                 svm-$family-predict -q $family.svm model lines 2>/dev/null
                 cmp model $family.model
                 cmp lines $family.lines

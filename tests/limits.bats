@@ -17,7 +17,7 @@ nothing() {
 late() {
     local family=$1 rows=$2
     shift 2
-    limited "svm-$family-train" -q --max-time 1e-9 "$@" "$rows" model >out 2>err
+    limited "svm-$family-train" -q --force --max-time 1e-9 "$@" "$rows" model >out 2>err
     assert_equal "$(grep -c 'warning: not converged: the limit of time is reached' err)" 1
 }
 
@@ -113,7 +113,7 @@ classes() {
     limited svm-mc-train -q --max-time 1 many model >out 2>err
     awk '$1 == "primal" { P = $2 } $1 == "dual" { D = $2 }
         END { exit !(0 <= D && D <= P && P <= 40000 * 19999 * (1 + 1e-9)) }' model
-    limited svm-top-train -q --max-time 1 -t laplacian -m 10 rows model >out 2>err
+    limited svm-top-train -q --force --max-time 1 -t laplacian -m 10 rows model >out 2>err
     awk '$1 == "primal" { P = $2 } $1 == "dual" { D = $2 }
         END { exit !(0 <= D && D <= P && P <= 19600 * (1 + 1e-9)) }' model
 }
@@ -154,14 +154,14 @@ classes() {
     cd "$tmp" || exit 1
     mkdir here && cd here || exit 1
     mkfifo pipe
-    echo old >model
+    echo 'dualsvm mc 1' >model
     sleep 500 3>pipe & # opens it, and writes nothing
     sleeper=$!
     run --separate-stderr limited svm-mc-train -q --max-time 0.1 pipe model
     kill $sleeper
     assert_failure 1
     assert_equal "$stderr" 'svm-mc-train: the limit of time is passed, with nothing to write yet'
-    assert_equal "$(cat model)" old
+    assert_equal "$(cat model)" 'dualsvm mc 1'
     assert_equal "$(find . ! -name . -prune | sort | tr '\n' ' ')" './model ./pipe '
 }
 

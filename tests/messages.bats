@@ -255,7 +255,7 @@ END
 unproven() {
     local family=$1 of_model of_proof text sum status
     shift
-    svm-$family-train -q --proof proof "$@" $family model >report
+    svm-$family-train -q --force --proof proof "$@" $family model >report
     while IFS='|' read -r of_model of_proof text; do
         sed '$d' model | sed "$of_model" | closed >changed.model
         sum=$(tail -n 1 changed.model | sed 's/.* //')
@@ -337,7 +337,7 @@ END
     sed 's/^point 0/point 1/; s/^point 1 /point 2 /' proof >changed
     refused svm-check rank model changed
     says 'the proof is damaged: its checksum does not fit'
-    svm-ml-train -q ml model >report
+    svm-ml-train -q --force ml model >report
     rows=ml
     edited model svm-ml-predict <<'END'
 s/^threshold .*/threshold new 1/|the model's threshold is not one: 'new 1'
@@ -358,7 +358,7 @@ END
         sed 's/\([1-4]\):\(-*[0-9.]*\)/\1:\2e37/g; s/qid:\([0-9]*\)e37/qid:\1/' $family >large-$family
     done
     while read -r family options; do
-        refused "svm-$family-train" -q -c 1e300 $options "large-$family" model
+        refused "svm-$family-train" -q --force -c 1e300 $options "large-$family" model
         says 'scores overflow: scale the data or lower the cost'
     done <<'END'
 rank --solver fw
@@ -371,12 +371,12 @@ smm -s nuclear
 smm -s lowrank
 END
     for _ in {1..9}; do echo 1e300; done >heavy
-    refused svm-top-train -q -s svm --solver cd -c 1e10 --row-weights heavy top model
+    refused svm-top-train -q --force -s svm --solver cd -c 1e10 --row-weights heavy top model
     says 'scores overflow: scale the data or lower the cost'
-    refused svm-rank-train -q --pairs 0.001 rank model
+    refused svm-rank-train -q --force --pairs 0.001 rank model
     says 'preference pairs is less than one pair'
     seq 5 | awk '{ print $1, "qid:1 1:" $1 }' >five
-    refused svm-rank-train -q -b 1 five model
+    refused svm-rank-train -q --force -b 1 five model
     says 'no probabilities: no held-out rows of one query with different targets'
 }
 

@@ -159,7 +159,7 @@ SV"
     tells() {
         local text=$1
         shift
-        svm-$family-train -q "$@" train.svm model >/dev/null
+        svm-$family-train -q --force "$@" train.svm model >/dev/null
         for threads in 1 3; do
             svm-$family-predict -q -j $threads test.svm model labels 2>err
             grep -v 'the same score' err | diff - <(echo "svm-$family-predict: warning: test.svm: $text")
@@ -193,7 +193,7 @@ SV"
         --scale std
     # kernels that are given have rows in place of features; files with nothing new have no line
     printf '%s\n' '1 0:1 1:2 2:1' '-1 0:2 1:1 2:2' >train.svm
-    svm-top-train -q -t precomputed train.svm model >/dev/null
+    svm-top-train -q --force -t precomputed train.svm model >/dev/null
     printf '1 0:1 1:2 2:1 3:4\n' | svm-top-predict -q - model labels 2>err
     assert_equal "$(<err)" ''
 }

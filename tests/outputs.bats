@@ -253,16 +253,16 @@ END
         refute_output
         assert_equal "$(stat -c %a new)" 644
     done
-    echo old >victim
+    echo 'dualsvm rank 1' >victim
     chmod 600 victim
     ln -s victim link
     run -1 env LINK=link LD_PRELOAD="$tmp/system.so" svm-rank-train -q small.svm link
     assert_output 'svm-rank-train: link: cannot write: Permission denied'
-    assert_equal "$(<victim)" old
+    assert_equal "$(<victim)" 'dualsvm rank 1'
     if command -v python3 >/dev/null; then
         run -1 env LINK=link LD_PRELOAD="$tmp/system.so" "$root/tools/subset" --rows 5 small.svm link
         assert_output 'subset: link: Permission denied'
-        assert_equal "$(<victim)" old
+        assert_equal "$(<victim)" 'dualsvm rank 1'
     fi
     [ -z "$(find . -name ".dualsvm*")" ]
 }
@@ -315,11 +315,90 @@ END
     [ ! -e new.model ]
 }
 
+# keeps FILE WHAT COMMAND...: it is refused because FILE exists and is not WHAT, and no file changes.
+keeps() {
+    local file=$1 what=$2
+    shift 2
+    refused "$@"
+    assert_equal "$(<err)" "$1: $file: exists and is not $what: name another file, or --force replaces it"
+    sha256sum --quiet -c sums
+}
+
+@test "outputs: a trainer replaces no file of another kind, unless --force" {
+    svm-generate mc --rows 40 --output a.train
+    svm-generate mc --rows 40 --seed 2 --output a.test
+    cp a.test a.weights
+    svm-mc-train -q a.train mc.model
+    svm-rank-train -q small.svm rank.model
+    gzip <a.test >packed
+    printf '\n' >line
+    ln -s a.test link
+    sha256sum a.* rank.model packed line >sums
+    keeps a.test 'a model of svm-mc-train' svm-mc-train -q a.train a.test
+    for file in rank.model packed line link; do
+        keeps $file 'a model of svm-mc-train' svm-mc-train -q a.train $file
+    done
+    # before any work, and for the default name
+    keeps a.test 'a model of svm-mc-train' svm-mc-train -v 2 -c 1,2 nothing a.test
+    cp rank.model a.train.model
+    keeps a.train.model 'a model of svm-mc-train' svm-mc-train -q a.train
+    keeps a.test 'a log' svm-mc-train -q --log a.test a.train new
+    keeps a.test 'a proof' svm-mc-train -q --proof a.test a.train new
+    keeps a.test 'a model of LIBLINEAR' svm-mc-train -q --liblinear a.test a.train new
+    keeps a.test 'a model of LIBSVM' svm-rank-train -q --libsvm a.test small.svm new
+    svm-generate smm --rows 20 --output matrices.svm
+    keeps a.weights 'a file of --weights' svm-smm-train -q --weights a.weights matrices.svm new
+    [ ! -e new ]
+    # its own outputs are replaced, as are empty files and others with --force
+    : >empty
+    mkfifo pipe
+    cat pipe >through &
+    for file in empty mc.model /dev/null pipe; do
+        svm-mc-train -q --log log --proof proof --liblinear linear a.train $file
+    done
+    wait $!
+    cmp through mc.model
+    cmp empty mc.model
+    gzip <mc.model >packed.model
+    svm-mc-train -q a.train packed.model
+    svm-mc-train -q a.train - >shell.model
+    cmp packed.model shell.model
+    svm-smm-train -q --weights weights matrices.svm smm.model
+    svm-smm-train -q --weights weights matrices.svm smm.model
+    svm-rank-train -q --libsvm exported small.svm rank.model
+    svm-rank-train -q --libsvm exported small.svm rank.model
+    svm-mc-train -q --force --log a.weights a.train a.test
+    cmp a.test mc.model
+    grep -q '^iteration' a.weights
+}
+
+@test "outputs: a predictor replaces no model, unless --force" {
+    train small.svm model
+    cp model other
+    cp model small.svm.predict
+    svm-rank-train -q --libsvm exported small.svm third
+    for file in other exported; do
+        cp $file before
+        refused svm-rank-predict -q small.svm model $file
+        assert_equal "$(<err)" "svm-rank-predict: $file: is a model: name another file, or --force replaces it"
+        refused svm-rank-predict -q --by-query $file small.svm model new
+        cmp $file before
+    done
+    refused svm-rank-predict -q --batch model small.svm
+    assert_equal "$(<err)" 'svm-rank-predict: small.svm.predict: is a model: name another file, or --force replaces it'
+    svm-rank-predict -q --batch --force model small.svm
+    svm-rank-predict -q small.svm model new
+    cmp new small.svm.predict
+    svm-rank-predict -q small.svm model new # predictions are replaced
+    svm-rank-predict -q --force small.svm model other
+    cmp new other
+}
+
 @test "outputs: a failed run leaves the old model and no other file" {
-    mkdir work && echo old >work/model
+    mkdir work && echo 'dualsvm rank 1' >work/model
     { cat small.svm; echo '1 1:x'; } >bad.svm
     refused svm-rank-train -q bad.svm work/model
-    assert_equal "$(<work/model)" old
+    assert_equal "$(<work/model)" 'dualsvm rank 1'
     holds work model
     train small.svm work/model
     holds work model
@@ -328,12 +407,12 @@ END
 @test "outputs: exceeding the file size limit is an error, and the old model stays" {
     sanitized && skip 'limits do not go with the sanitizer'
     rows 300 3 10 4 >medium.svm
-    mkdir work && echo old >work/model
+    mkdir work && echo 'dualsvm rank 1' >work/model
     local status=0
     (ulimit -f 4 && exec svm-rank-train -q -t 2 medium.svm work/model) >out 2>err || status=$?
     assert_equal "$status" 1
     assert_equal "$(<err)" 'svm-rank-train: work/model: cannot write: File too large'
-    assert_equal "$(<work/model)" old
+    assert_equal "$(<work/model)" 'dualsvm rank 1'
     holds work model
 }
 
@@ -423,19 +502,19 @@ limited_to() {
         [ $family != smm ] || options+=('--shape' 2x2)
         svm-$family-train "${options[@]}" $family.svm $family.model >out
         # the first is less than OpenBLAS needs for one thread, the second less than for two
-        limited_to '-d 100000' 1 svm-$family-train "${options[@]}" $family.svm model
+        limited_to '-d 100000' 1 svm-$family-train "${options[@]}" $family.svm new.$family
         assert_file_contains err '^svm-.*-train: out of memory: 128 MB for OpenBLAS'
         limited_to '-d 100000' 0 svm-$family-predict $family.svm $family.model scores # without BLAS
-        limited_to '-d 250000' 0 svm-$family-train "${options[@]}" -j 2 $family.svm model
-        cmp model $family.model
+        limited_to '-d 250000' 0 svm-$family-train "${options[@]}" -j 2 $family.svm new.$family
+        cmp new.$family $family.model
         limited_to '-d 250000' 0 svm-$family-predict -j 2 $family.svm $family.model scores
         [ $family != smm ] || continue
-        limited_to '-d 100000' 1 svm-$family-train "${options[@]}" -t rbf $family.svm model
+        limited_to '-d 100000' 1 svm-$family-train "${options[@]}" -t rbf $family.svm new.$family
         svm-$family-train "${options[@]}" -t rbf $family.svm $family.model >out
         limited_to '-d 100000' 1 svm-$family-predict $family.svm $family.model scores
         assert_file_contains err '^svm-.*-predict: out of memory: 128 MB for OpenBLAS'
         limited_to '-d 250000' 0 svm-$family-predict -j 2 $family.svm $family.model scores
-        limited_to '-v 330000' '0 1' svm-$family-train "${options[@]}" -t rbf -j 2 $family.svm model
+        limited_to '-v 330000' '0 1' svm-$family-train "${options[@]}" -t rbf -j 2 $family.svm new.$family
     done
 }
 
@@ -443,13 +522,13 @@ limited_to() {
 
 @test "outputs: SIGINT and SIGTERM during training leave the old model and no other file" {
     rows 2000 5 20 9 >long.svm
-    mkdir work && echo old >work/model
+    mkdir work && echo 'dualsvm rank 1' >work/model
     for signal in INT TERM; do
         local status=0
         timeout --preserve-status -s $signal 1 svm-rank-train --solver fw --step diminishing \
             -e 1e-12 -c 100 --max-time 60 long.svm work/model >out 2>err || status=$?
         [ "$status" != 0 ] || fail "$signal: exit 0"
-        assert_equal "$(<work/model)" old
+        assert_equal "$(<work/model)" 'dualsvm rank 1'
         holds work model
         timeout -s $signal 1 svm-rank-train -q --solver fw --step diminishing -e 1e-12 -c 100 \
             --max-time 60 long.svm work/new >out 2>err || true
@@ -459,7 +538,7 @@ limited_to() {
 
 @test "outputs: a signal that ends a program is named, and is its exit status" {
     rows 2000 5 20 9 >long.svm
-    mkdir work && echo old >work/model
+    mkdir work && echo 'dualsvm rank 1' >work/model
     for signal in HUP:129 INT:130 QUIT:131 TERM:143 XCPU:152 PIPE:141; do
         local status=0
         timeout --preserve-status -s "${signal%:*}" .3 svm-rank-train -q --solver fw --step diminishing \

@@ -32,7 +32,7 @@ descends() {
     local family=$1 e now last=
     shift
     for e in 1 .5 .1 1e-2 1e-3 1e-4 1e-5 1e-6 1e-7 1e-8 1e-9; do
-        limited "svm-$family-train" -q -j 1 -e $e "$@" rows model >report 2>/dev/null ||
+        limited "svm-$family-train" -q --force -j 1 -e $e "$@" rows model >report 2>/dev/null ||
             fail "svm-$family-train -e $e $*: exit $?"
         now=$(awk '$1 == "primal" { print $3 }' report)
         [ -n "$now" ] || fail "svm-$family-train -e $e $*: no primal"

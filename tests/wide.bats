@@ -45,7 +45,7 @@ as_wide() {
             quick && [ "$how" = '--scale std' ] && continue
             for kind in small wide; do
                 # shellcheck disable=SC2086  # options are words
-                "svm-$family-train" -q ${how/validate/validate $family.$kind -c .1,1} \
+                "svm-$family-train" -q --force ${how/validate/validate $family.$kind -c .1,1} \
                     "$family.$kind" $kind.model >report
             done
             cmp <(as_wide small.model) <(grep -Ev '^(end|features) ' wide.model) ||
@@ -71,7 +71,7 @@ as_wide() {
         for how in '' '--scale std' '--scale std-center' '--scale minmax' '--scale l2' '--scale quantile' \
             '-t rbf -g .01' '-t rbf -g .01 --scale minmax' '-t tanimoto' '-t polynomial -g .01 --scale std'; do
             # shellcheck disable=SC2086  # options are words
-            "svm-$family-train" -q -j 1 $how --proof proof "$family.wide" model >report
+            "svm-$family-train" -q -j 1 --force $how --proof proof "$family.wide" model >report
             "svm-$family-predict" -q -j 1 "$family.wide" model out
             svm-check "$family.wide" model proof >found || fail "$family $how: $(<found)"
             [ "$(stat -c %s model)" -lt 1000000 ] || fail "$family $how: $(stat -c %s model) bytes"
@@ -146,7 +146,7 @@ as_wide() {
     assert_not_exists none
     awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^[0-9]+:/) {
         split($i, part, ":"); $i = 20 * part[1] ":" part[2] } print }' rank.small >rank.few
-    svm-rank-train -q --liblinear exported rank.few model >report
+    svm-rank-train -q --force --liblinear exported rank.few model >report
     assert_equal "$(sed '1,/^w$/d' exported | wc -l)" 6000
     command -v liblinear-predict >/dev/null || skip 'no liblinear-predict (package liblinear-tools)'
     sed 's/ qid:[0-9]*//' rank.few >plain
@@ -172,13 +172,13 @@ close() {
     command -v liblinear-predict >/dev/null || skip 'no liblinear-predict (package liblinear-tools)'
     sed 's/ qid:[0-9]*//' rank.small >plain
     for how in std std-center minmax; do
-        svm-rank-train -q --scale $how --libsvm l --liblinear ll rank.small model >report
+        svm-rank-train -q --force --scale $how --libsvm l --liblinear ll rank.small model >report
         svm-rank-predict -q rank.small model >ours
         svm-predict plain l theirs >said
         close ours theirs
         liblinear-predict plain ll theirs >said
         close ours theirs
-        svm-mc-train -q -B 1 --scale $how --liblinear ll mc.small model >report
+        svm-mc-train -q --force -B 1 --scale $how --liblinear ll mc.small model >report
         svm-mc-predict -q mc.small model >ours
         liblinear-predict mc.small ll theirs >said
         cmp ours theirs

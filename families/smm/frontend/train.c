@@ -306,4 +306,5 @@ const struct family smm_family = {
     .report = report,
     .prove = prove,
     .extra_option = "weights",
+    .extra_begins = "# positive ",
     .write_extra = write_weights};
