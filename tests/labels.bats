@@ -89,15 +89,15 @@ respell() {
     sed '1d; s/ qid:[0-9]*//; s/^7/7,2/; s/^1/1,2/' all.svm >sets.svm
     awk '{ sub(/^7,2/, "7.0,+2"); sub(/^1,2/, NR % 2 ? "01,2e0" : "2.0,1."); print }' sets.svm \
         >spelled.svm
-    svm-ml-train -q sets.svm plain
-    svm-ml-train -q spelled.svm mixed
+    svm-ml-train -q --force sets.svm plain
+    svm-ml-train -q --force spelled.svm mixed
     grep -v '^labels\|^end' plain >plain.body
     grep -v '^labels\|^end' mixed | cmp - plain.body
     assert_equal "$(grep '^labels' mixed)" 'labels 0 1. +2 7.0'
     svm-ml-predict --metrics sets.svm mixed out >mixed.metrics
     svm-ml-predict --metrics sets.svm plain out | cmp - mixed.metrics
     echo '1,2,1.0 1:1' >>sets.svm
-    run -1 svm-ml-train -q sets.svm m
+    run -1 svm-ml-train -q --force sets.svm m
     assert_output "svm-ml-train: sets.svm:41:5: label is given twice: '1.0'"
 }
 
@@ -171,7 +171,7 @@ respell() {
         refute [ -n "$stderr" ]
     done
     # where no label of positives was named, a word is no class
-    svm-top-train -q known.svm m
+    svm-top-train -q --force known.svm m
     words=$(grep -c '^one' some.svm)
     svm-top-predict some.svm m out 2>said
     head -1 said | grep -Fx "svm-top-predict: warning: some.svm: $words of 40 rows have labels unknown to the model"
