@@ -254,6 +254,7 @@ static int make_files(const struct batch *batch, const char *test, char *const p
 static int show_file(const struct batch *batch, const char *test, char *const path[FILES],
                      const struct test_rows *rows, struct error *err) {
     struct prediction *prediction = batch->prediction;
+    predict_write_json(prediction, test, rows, NULL);
     if (options_given(prediction->options, "metrics")) {
         write_row(prediction, test, rows->n, prediction->standard);
         if (output_flush(prediction->standard, err) < 0) {
@@ -274,13 +275,14 @@ static int show_file(const struct batch *batch, const char *test, char *const pa
 }
 
 /* Records and prints a failure; returns -1 if the run must end. */
-static int record_failure(struct batch *batch, size_t number, struct error *err) {
+static int record_failure(struct batch *batch, size_t number, const char *test, struct error *err) {
     struct prediction *prediction = batch->prediction;
     if (!options_given(prediction->options, "keep-going")) {
         return -1;
     }
     batch->failed[number] = true;
     batch->n_failed++;
+    predict_write_json(prediction, test, NULL, err);
     output_sink_write(prediction->sink, "%s: %s\n", prediction->program, err->text);
     return 0;
 }
@@ -300,7 +302,7 @@ static int take_test(struct batch *batch, size_t number, const char *test, struc
     }
     if (status == 0 && !skipped) {
         status = make_files(batch, test, path, &rows, err) < 0
-                     ? record_failure(batch, number, err)
+                     ? record_failure(batch, number, test, err)
                      : show_file(batch, test, path, &rows, err);
     }
     free_paths(path);

@@ -35,6 +35,7 @@ static int check_replaced(const struct family *family, size_t file, const char *
     } kinds[] = {[OUTPUTS_LIBSVM] = {"a model of LIBSVM", {"svm_type "}},
                  [OUTPUTS_LIBLINEAR] = {"a model of LIBLINEAR", {"solver_type "}},
                  [OUTPUTS_LOG] = {"a log", {"iteration\t", "point\t"}},
+                 [OUTPUTS_JSON] = {"a file of --json", {"{"}},
                  [OUTPUTS_EXTRA] = {extra, {family->extra_begins}},
                  [OUTPUTS_PROOF] = {"a proof", {"dualsvm proof "}},
                  [OUTPUTS_MODEL] = {model, {begin}}};
@@ -53,16 +54,18 @@ static int open_named(struct outputs *outputs, const struct family *family,
 
 /* The option that names the output; NULL: none. */
 static const char *option_of(size_t file, const struct family *family) {
-    static const char *const writes[] = {"libsvm", "liblinear", "log", NULL, "proof"};
+    static const char *const writes[] = {"libsvm", "liblinear", "log", "json", NULL, "proof"};
     return file == OUTPUTS_EXTRA ? family->extra_option : writes[file];
 }
 
-/* Opens the outputs that options name; if no model is wanted (not `fitting`), the log only. */
+/* Opens the outputs that options name; if no model is wanted (not `fitting`), --log and --json
+ * only. */
 static int open_wanted(struct outputs *outputs, const struct family *family,
                        const struct options *options, bool fitting, struct error *err) {
     for (size_t i = 0; i < OUTPUTS_MODEL; i++) {
         const char *name = option_of(i, family);
-        if (name && (fitting || i == OUTPUTS_LOG) && options_given(options, name) &&
+        if (name && (fitting || i == OUTPUTS_LOG || i == OUTPUTS_JSON) &&
+            options_given(options, name) &&
             open_named(outputs, family, options, i, options_text(options, name), err) < 0) {
             return -1;
         }
@@ -80,9 +83,9 @@ static int list_parts(struct run_files *files, const char *path, size_t n, struc
     return status;
 }
 
-/* Returns whether the model is written to standard output. */
-static bool takes_standard(const char *model) {
-    return strcmp(model, "-") == 0 || strcmp(model, "/dev/stdout") == 0;
+/* Returns whether the output, NULL: none, is standard output. */
+static bool takes_standard(const char *path) {
+    return path && (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0);
 }
 
 /* Lists all files of the run. model: NULL if none is written. Standard output receives the report
@@ -91,7 +94,8 @@ static int list_files(const struct outputs *outputs, struct run_files *files,
                       const struct family *family, const struct options *options, const char *model,
                       struct error *err) {
     static const char *const reads[] = {"fold-file", "validate", "row-weights"};
-    bool taken = model && takes_standard(model); /* then the other results go to standard error */
+    /* then the other results go to standard error */
+    bool taken = takes_standard(model) || takes_standard(options_text(options, "json"));
     if (run_files_read(files, options->operand[0], err) < 0 ||
         list_parts(files, options->operand[0], outputs->n_parts, err) < 0 ||
         run_files_write(files, model, err) < 0 ||
@@ -121,11 +125,11 @@ static int check_files(const struct outputs *outputs, const struct family *famil
     return status;
 }
 
-/* Standard output is reserved for the model, or else for the table. Other results then go to
+/* Standard output is reserved for the model or --json, or else for the table. Other results then go to
  * standard error, or nowhere beside a table with --quiet. */
 static int open_standard(struct outputs *outputs, bool table, bool quiet, struct error *err) {
-    const struct output *model = outputs->file[OUTPUTS_MODEL];
-    bool taken = model && output_is_stdout(model);
+    const struct output *model = outputs->file[OUTPUTS_MODEL], *json = outputs->file[OUTPUTS_JSON];
+    bool taken = (model && output_is_stdout(model)) || (json && output_is_stdout(json));
     if (table && open_file(outputs, OUTPUTS_TABLE, taken ? OUTPUT_STDERR : "-", err) < 0) {
         return -1;
     }

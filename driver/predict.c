@@ -16,6 +16,10 @@ static const struct option_spec common_options[] = {
            "write the measures to standard output, as lines `name value`; predictions are then "
            "written only to a named output_file (or with --batch to NAME.predict)",
            SINGLE),
+    OPTION(TEXT, 0, "json", "FILE",
+           "also write the measures as an object of JSON in a line for each test file; with - "
+           "predictions are written only to a named output_file",
+           SINGLE),
     OPTION(
         TEXT, 0, "by-query", "FILE",
         "write a table of measures with a header and a row for each query: the rows with the same "
@@ -140,12 +144,36 @@ void predict_warn(const struct output_sink *sink, const char *program, const str
     }
 }
 
+void predict_write_json(struct prediction *prediction, const char *path,
+                        const struct test_rows *rows, const struct error *err) {
+    struct json *json = &prediction->json;
+    const struct options *options = prediction->options;
+    bool batch = options_given(options, "batch");
+    const char *const files[] = {path, options->operand[batch ? batch_model(options) : 1],
+                                 options->n_operands > 2 ? options->operand[2] : NULL};
+    if (!json->output) {
+        return;
+    }
+    json_begin_run(json, prediction->program, options, files, batch || !files[2] ? 2 : 3);
+    if (rows) {
+        json_number(json, "rows", (double)rows->n);
+        json_open(json, "measures", '{');
+        for (size_t k = 0; k < prediction->n_measures; k++) {
+            json_number(json, prediction->measure[k].name, prediction->value[k]);
+        }
+        json_close(json, '}');
+    } else {
+        json_text(json, "error", err->text);
+    }
+    json_end_run(json);
+}
+
 int predict_file(const struct prediction *prediction, const char *path, struct output *output,
                  struct output *queries, struct test_rows *rows, struct error *err) {
     const struct options *options = prediction->options;
     const struct measures *measures = prediction->predictor->measures;
-    bool measured =
-        options_given(options, "metrics") || !options_given(options, "quiet") || queries != NULL;
+    bool measured = options_given(options, "metrics") || !options_given(options, "quiet") ||
+                    queries != NULL || prediction->json.output;
     struct test_file test = {.predictor = prediction->predictor,
                              .options = options,
                              .model = &prediction->model,
@@ -185,20 +213,28 @@ int predict_end_files(struct output **output, size_t n, int status, const struct
     return status;
 }
 
+/* Returns whether --metrics or --json writes to standard output. */
+static bool takes_standard(const struct options *options) {
+    const char *json = options_text(options, "json");
+    return options_given(options, "metrics") || (json && output_descriptor(json) == 1);
+}
+
 /* test_file model_file [output_file] */
 static int predict_one(struct prediction *prediction, struct error *err) {
     const struct options *options = prediction->options;
     const char *path = options->n_operands > 2 ? options->operand[2] : "-";
     bool named = strcmp(path, "-") != 0, metrics = options_given(options, "metrics");
+    bool taken = takes_standard(options);
     if (named && output_open(&prediction->file, path, err) < 0) {
         return -1;
     }
     struct test_rows rows;
     if (predict_file(prediction, options->operand[0],
-                     named || metrics ? prediction->file : prediction->standard,
-                     prediction->queries, &rows, err) < 0) {
+                     named || taken ? prediction->file : prediction->standard, prediction->queries,
+                     &rows, err) < 0) {
         return -1;
     }
+    predict_write_json(prediction, options->operand[0], &rows, NULL);
     if (metrics) {
         return write_measures(prediction, options->operand[0], err);
     }
@@ -238,7 +274,9 @@ static int list_files(const struct prediction *prediction, struct run_files *fil
     const struct predictor *predictor = prediction->predictor;
     const char *const *extra = predictor->extra_options;
     bool batch = options_given(options, "batch"), metrics = options_given(options, "metrics");
-    const char *predictions = options->n_operands > 2 ? options->operand[2] : metrics ? NULL : "-";
+    const char *predictions = options->n_operands > 2   ? options->operand[2]
+                              : takes_standard(options) ? NULL
+                                                        : "-";
     size_t n_read = batch ? options->n_operands : 2;
     for (size_t i = 0; i < n_read; i++) {
         if (run_files_read(files, options->operand[i], err) < 0) {
@@ -250,7 +288,8 @@ static int list_files(const struct prediction *prediction, struct run_files *fil
         run_files_write(files, metrics ? "-" : NULL, err) < 0 ||
         (batch ? batch_list_files(options, files, err) : run_files_write(files, predictions, err)) <
             0 ||
-        run_files_write(files, options_text(options, "by-query"), err) < 0) {
+        run_files_write(files, options_text(options, "by-query"), err) < 0 ||
+        run_files_write(files, options_text(options, "json"), err) < 0) {
         return -1;
     }
     for (size_t k = 0; extra && extra[k]; k++) {
@@ -280,6 +319,11 @@ static int check_files(const struct prediction *prediction, struct error *err) {
 static int check(const struct prediction *prediction, struct error *err) {
     const struct options *options = prediction->options;
     bool batch = options_given(options, "batch");
+    if (options_given(options, "json") && options_given(options, "skip-existing")) {
+        return error_set(err, ERROR_USAGE,
+                         "--json and --skip-existing exclude each other: skipped files are not "
+                         "measured");
+    }
     if ((batch ? batch_check : check_operands)(options, err) < 0 ||
         (!batch && check_batch_options(options, err) < 0) || check_files(prediction, err) < 0) {
         return -1;
@@ -297,6 +341,10 @@ static int open_outputs(struct prediction *prediction, struct error *err) {
             output_open(&prediction->extra[k], options_text(options, extra[k]), err) < 0) {
             return -1;
         }
+    }
+    if (options_given(options, "json") &&
+        output_open(&prediction->json.output, options_text(options, "json"), err) < 0) {
+        return -1;
     }
     if (!options_given(options, "by-query")) {
         return 0;
@@ -344,8 +392,9 @@ int predict_run(const struct predictor *predictor, const struct options *options
     }
     bool whole = false;
     int status = run(&prediction, &whole, err);
-    struct output *files[] = {prediction.extra[0], prediction.extra[1], prediction.extra[2],
-                              prediction.queries,  prediction.file,     prediction.standard};
+    struct output *files[] = {prediction.extra[0],    prediction.extra[1], prediction.extra[2],
+                              prediction.json.output, prediction.queries,  prediction.file,
+                              prediction.standard};
     if (predict_end_files(files, sizeof files / sizeof files[0], whole ? 0 : status, hold, err) <
         0) {
         status = -1;

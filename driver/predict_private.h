@@ -4,6 +4,7 @@
 
 #include "common/base/threads.h"
 #include "driver/family.h"
+#include "driver/json.h"
 #include "driver/output_sink.h"
 #include "driver/run_files.h"
 #include "driver/test_file.h"
@@ -23,6 +24,7 @@ struct prediction {
     struct output *file;                    /* predictions; NULL, as those below: not wanted */
     struct output *extra[PREDICTOR_EXTRAS]; /* files of the predictor's own options */
     struct output *queries;                 /* table of --by-query */
+    struct json json;                       /* --json; output NULL: not wanted */
 };
 
 /* Predicts one file into output (NULL: measures only), and writes its rows of --by-query to
@@ -33,6 +35,10 @@ int predict_file(const struct prediction *prediction, const char *path, struct o
 /* Prints the defined measures of a file; an accuracy in the format of LIBSVM's svm-predict with its
  * counts, and for a count in parentheses what is counted. */
 void predict_print_measures(const struct prediction *prediction, const struct test_rows *rows);
+
+/* Writes the JSON object of a test file. rows: NULL after an error. */
+void predict_write_json(struct prediction *prediction, const char *path,
+                        const struct test_rows *rows, const struct error *err);
 
 /* Puts outputs in place, or after an error (status -1, which it returns) discards them, and sets
  * them to NULL. */

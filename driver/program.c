@@ -5,15 +5,18 @@
 #include "common/model/checksum.h"
 #include "driver/blas_start.h"
 #include "driver/help.h"
+#include "driver/json.h"
 #include "driver/output_sink.h"
 #include "driver/predict.h"
 #include "driver/run_files.h"
 #include "driver/signals.h"
+#include "driver/text.h"
 #include "driver/train.h"
 #include "include/dualsvm.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -284,6 +287,10 @@ int program_run(int argc, char **argv, const struct program *program) {
 /* ---- svm-check ---- */
 
 static const struct option_spec check_options[] = {
+    OPTION(TEXT, 0, "json", "FILE",
+           "also write the result as an object of JSON in a line; with - it replaces the lines on "
+           "standard output",
+           SINGLE),
     OPTION_THREADS, OPTION(FLAG, 0, "help", NULL, "show this", SINGLE),
     OPTION(FLAG, 0, "version", NULL, "show the version", SINGLE)};
 
@@ -292,42 +299,90 @@ struct check_program {
     program_verifier *verify;
 };
 
+/* Whether the lines of the result are written: not if --json takes standard output. */
+static bool shows_lines(const struct options *options) {
+    const char *json = options_text(options, "json");
+    return !json || output_descriptor(json) != 1;
+}
+
 static int check_names(const struct options *options, struct error *err) {
     struct run_files files = {0};
     int status = 0;
     for (size_t i = 0; i < 3 && status == 0; i++) {
         status = run_files_read(&files, options->operand[i], err);
     }
-    if (status == 0) {
+    if (status == 0 && shows_lines(options)) {
         status = run_files_write(&files, "-", err);
     }
+    status = status < 0 ? -1 : run_files_write(&files, options_text(options, "json"), err);
     status = status < 0 ? -1 : run_files_check(&files, err);
     run_files_free(&files);
     return status;
 }
 
+/* Verifies, and returns the lines of the result, which the caller frees; NULL: it failed. */
+static char *verify_to_text(const struct program *program, const struct options *options, int *code,
+                            struct error *err) {
+    const struct check_program *check = (const struct check_program *)(const void *)program;
+    const char *const paths[3] = {options->operand[0], options->operand[1], options->operand[2]};
+    struct text lines = {0};
+    struct output *output;
+    if (output_open_function(&output, "the result", text_take, &lines, err) < 0) {
+        return NULL;
+    }
+    if (check->verify(paths, (size_t)options_number(options, "threads"), output, code, err) < 0) {
+        output_discard(output);
+        free(lines.bytes);
+        return NULL;
+    }
+    if (output_commit(output, NULL, err) < 0) {
+        free(lines.bytes);
+        return NULL;
+    }
+    return text_end(&lines, "the result", err);
+}
+
+/* Writes the lines of the result, which are modified, to the outputs that are open. */
+static int write_result(const struct options *options, const char *program, char *lines,
+                        struct output *output[2], const struct output_hold *hold,
+                        struct error *err) {
+    struct json json = {.output = output[1]};
+    if (output[0]) {
+        output_text(output[0], lines);
+    }
+    json_begin_run(&json, program, options, options->operand, options->n_operands);
+    json_report(&json, lines);
+    json_end_run(&json);
+    return output_commit_all(output, 2, hold, err);
+}
+
 static int verify_files(const struct program *program, const struct options *options,
                         const struct output_sink *sink, const struct output_hold *hold, int *code,
                         struct error *err) {
-    const struct check_program *check = (const struct check_program *)(const void *)program;
-    struct output *output;
+    struct output *output[2] = {NULL, NULL}; /* of the lines, and of --json */
+    const char *json = options_text(options, "json");
     (void)sink;
-    (void)hold;
     if (options->n_operands != 3) {
         return error_set(err, ERROR_USAGE, "%s",
                          options->n_operands > 3
                              ? "too many file names"
                              : "a training file, a model and a proof are wanted");
     }
-    if (check_names(options, err) < 0 || output_open(&output, "-", err) < 0) {
+    if (check_names(options, err) < 0 ||
+        (shows_lines(options) && output_open(&output[0], "-", err) < 0)) {
         return -1;
     }
-    const char *const paths[3] = {options->operand[0], options->operand[1], options->operand[2]};
-    if (check->verify(paths, (size_t)options_number(options, "threads"), output, code, err) < 0) {
-        output_discard(output);
+    char *lines = json && output_open(&output[1], json, err) < 0
+                      ? NULL
+                      : verify_to_text(program, options, code, err);
+    if (!lines) {
+        output_discard(output[0]);
+        output_discard(output[1]);
         return -1;
     }
-    return output_commit(output, NULL, err);
+    int status = write_result(options, program->name, lines, output, hold, err);
+    free(lines);
+    return status;
 }
 
 int program_check(int argc, char **argv, program_verifier *verify) {

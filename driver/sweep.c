@@ -279,7 +279,9 @@ static int show_finished(struct results *results, struct error *err) {
             progress_clear(results->crossval->progress);
             cleared = true;
         }
-        output_format(output, "%s\n", results->point[index].line);
+        const char *line = results->point[index].line;
+        output_format(output, "%s\n", line);
+        json_row(results->table->json, results->header, line, strlen(line) - strlen(results->run));
     }
     return output_flush(output, err);
 }

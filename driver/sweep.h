@@ -6,6 +6,7 @@
 #include "common/base/output.h"
 #include "driver/crossval.h"
 #include "driver/grid.h"
+#include "driver/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +34,8 @@ struct sweep_table {
     /* path of a checkpoint file (checkpoint.h) that rows are read from and added to; NULL:
      * none */
     const char *resume;
-    uint32_t data; /* a checksum of the rows and their folds */
+    uint32_t data;     /* a checksum of the rows and their folds */
+    struct json *json; /* receives the rows too, as items of an open array */
 };
 
 /* Makes the grid of points, the list of measures, the measure of --select and the part of --shard,

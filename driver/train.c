@@ -9,6 +9,7 @@
 #include "driver/calibration.h"
 #include "driver/crossval.h"
 #include "driver/fit.h"
+#include "driver/json.h"
 #include "driver/outputs.h"
 #include "driver/plan.h"
 #include "driver/report.h"
@@ -31,6 +32,7 @@ struct training {
     struct plan plan;
     struct outputs outputs;
     struct fit_log log; /* output is NULL without --log */
+    struct json json;   /* output is NULL without --json */
     struct progress progress;
     struct threads *threads;
     size_t cache_bytes;
@@ -169,12 +171,30 @@ static bool waits_for_folds(const struct training *training) {
            training_data_scale_depends_on_rows(training->options);
 }
 
+/* Ends the points or the measures in the JSON object. */
+static void add_measures(struct training *training) {
+    struct json *json = &training->json;
+    const struct sweep *sweep = &training->sweep;
+    if (training->plan.table) {
+        json_close(json, ']');
+        json_number(json, "best",
+                    options_given(training->options, "shard") ? (double)NAN
+                                                              : (double)(sweep->best + 1));
+        return;
+    }
+    for (size_t k = 0; json->output && k < sweep->n_measures; k++) {
+        json_number(json, sweep->measure[k].name, sweep->value[k]);
+    }
+    json_close(json, '}');
+}
+
 static int cross_validate(struct training *training, struct error *err) {
     const struct options *options = training->options;
     struct output *results = training->outputs.file[OUTPUTS_RESULTS];
     const struct sweep_table table = {.output = training->outputs.file[OUTPUTS_TABLE],
                                       .resume = options_text(options, "resume"),
-                                      .data = training->table_data};
+                                      .data = training->table_data,
+                                      .json = &training->json};
     struct crossval crossval = make_crossval(training);
     const struct folds *folds = &training->input.folds;
     size_t held = 0; /* rows that the first fold holds out */
@@ -186,6 +206,8 @@ static int cross_validate(struct training *training, struct error *err) {
     note_unused(training);
     size_t n_fits;
     bool abandoned;
+    json_open(&training->json, training->plan.table ? "points" : "measures",
+              training->plan.table ? '[' : '{');
     if (expect_scores(training, held, err) < 0 ||
         sweep_run(&training->sweep, &crossval, training->plan.table ? &table : NULL, &n_fits,
                   waits_for_folds(training), &abandoned, err) < 0 ||
@@ -194,6 +216,7 @@ static int cross_validate(struct training *training, struct error *err) {
     }
     warn_of_folds(training, 0, n_fits);
     warn_of_points(training);
+    add_measures(training);
     if (!results || !cluster_is_root(training->cluster)) {
         return 0;
     }
@@ -304,6 +327,30 @@ static int add_calibration(struct training *training, struct plain_fit *fit, str
     return status;
 }
 
+/* Writes the report of the fit as text, and its lines to the JSON object. */
+static int write_report(struct training *training, const struct plain_fit *fit, struct error *err) {
+    struct output *results = training->outputs.file[OUTPUTS_RESULTS], *output;
+    struct text lines = {0};
+    if (output_open_function(&output, "the report", text_take, &lines, err) < 0) {
+        return -1;
+    }
+    report_fit(fit, output);
+    report_notes(fit, &training->input.data, output);
+    if (!options_given(training->options, "quiet")) {
+        report_seconds(fit, training->input.seconds, output);
+    }
+    if (output_commit(output, NULL, err) < 0) {
+        free(lines.bytes);
+        return -1;
+    }
+    if (results) {
+        output_write(results, lines.bytes, lines.n);
+    }
+    json_report(&training->json, lines.bytes);
+    free(lines.bytes);
+    return 0;
+}
+
 static int write_fit(struct training *training, struct plain_fit *fit, struct error *err) {
     const struct family *family = training->family;
     struct outputs *outputs = &training->outputs;
@@ -313,12 +360,8 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
     if (training->application) {
         return training->application->fitted(training->application->context, fit, err);
     }
-    if (outputs->file[OUTPUTS_RESULTS]) {
-        report_fit(fit, outputs->file[OUTPUTS_RESULTS]);
-        report_notes(fit, &training->input.data, outputs->file[OUTPUTS_RESULTS]);
-        if (!options_given(training->options, "quiet")) {
-            report_seconds(fit, training->input.seconds, outputs->file[OUTPUTS_RESULTS]);
-        }
+    if (write_report(training, fit, err) < 0) {
+        return -1;
     }
     if (outputs->file[OUTPUTS_EXTRA]) {
         family->write_extra(fit->state, outputs->file[OUTPUTS_EXTRA]);
@@ -490,7 +533,15 @@ static int run(struct training *training, struct error *err) {
         fit_log_open(&training->log, training->outputs.file[OUTPUTS_LOG],
                      training->plan.cross_validating);
     }
-    return train_rows(training, err) < 0 ? -1 : outputs_commit(&training->outputs, err);
+    const struct options *options = training->options;
+    training->json.output = training->outputs.file[OUTPUTS_JSON];
+    json_begin_run(&training->json, training->progress.program, options, options->operand,
+                   options->n_operands);
+    if (train_rows(training, err) < 0) {
+        return -1;
+    }
+    json_end_run(&training->json);
+    return outputs_commit(&training->outputs, err);
 }
 
 static double deadline(const struct options *options) {

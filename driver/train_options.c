@@ -126,6 +126,11 @@ static const struct option_spec common_options[] = {
            "write a table with tabs between columns: iteration, seconds, primal, dual, gap and "
            "algorithm at each check of the solver; in cross-validation point and fold come first",
            SINGLE, .aside = true),
+    OPTION(
+        TEXT, 0, "json", "FILE",
+        "also write the report, and the measures or the table of a sweep, as an object of JSON in "
+        "a line",
+        SINGLE, .aside = true),
     OPTION(TEXT, 0, "proof", "FILE",
            "also write the dual point that proves the bound of the optimum, for svm-check", SINGLE,
            .aside = true),

@@ -14,14 +14,14 @@
 
 /* Options about the output of a program; functions of the library provide the same in other
  * ways. */
-static const char *const not_of_train[] = {"force",     "resume", "shard",   "strict",
-                                           "quiet",     "log",    "proof",   "libsvm",
-                                           "liblinear", "help",   "version", NULL};
-static const char *const not_of_predict[] = {"metrics",    "by-query",      "batch", "output-dir",
-                                             "keep-going", "skip-existing", "force", "quiet",
-                                             "help",       "version",       NULL};
-static const char *const not_of_candidates[] = {"truth", "best",    "standards", "quiet",
-                                                "help",  "version", NULL};
+static const char *const not_of_train[] = {"force", "resume",  "shard", "strict", "quiet",
+                                           "log",   "json",    "proof", "libsvm", "liblinear",
+                                           "help",  "version", NULL};
+static const char *const not_of_predict[] = {"metrics",    "json",       "by-query",      "batch",
+                                             "output-dir", "keep-going", "skip-existing", "force",
+                                             "quiet",      "help",       "version",       NULL};
+static const char *const not_of_candidates[] = {"truth", "best", "json",    "standards",
+                                                "quiet", "help", "version", NULL};
 
 bool library_has_option(const struct dualsvm_options *options, const struct option_spec *spec) {
     bool trains = options->role == DUALSVM_TRAIN;

@@ -446,6 +446,58 @@ END
     misused svm-ml-predict --header named m
 }
 
+# json EXPRESSION FILE...: the value of a Python expression of `run`, the JSON object in each line.
+json() {
+    python3 -c 'import json, sys
+for path in sys.argv[2:]:
+    for line in open(path, encoding="utf-8"):
+        run = json.loads(line, parse_constant=lambda word: sys.exit("not JSON: " + word))
+        print(eval(sys.argv[1]))' "$@"
+}
+
+@test "cli: --json has the lines of the report, the measures and the rows of a table" {
+    svm-rank-train --json j train.svm m >out 2>/dev/null
+    sed 's/^\(.*\) = .*/\1/' out | diff - <(json '"\n".join(list(run)[4:])' j)
+    assert_equal "$(json 'run["gap"] == float("'"$(header gap m)"'")' j)" True
+    assert_equal "$(json 'run["program"], run["files"], run["options"]' j)" \
+        "('svm-rank-train', ['train.svm', 'm'], {'json': 'j'})"
+    svm-rank-train -q -v 3 --json - train.svm >j 2>out
+    json '"Cross Validation kendall-tau = {:.6g}".format(run["measures"]["kendall-tau"])' j | grep -qxFf - out
+    svm-rank-train -q -v 3 -t rbf -g 1,.1 -c 4,1 -w 10:2 --json j train.svm m >table
+    awk -F'\t' 'NR > 1 { print $1, $3, $6, $9 + 0, $(NF - 1) + 0 }' table |
+        diff - <(json '"\n".join("{point} {cost} {gamma} {pairwise-accuracy:g} {seconds:g}".format(**p) for p in run["points"])' j)
+    assert_equal "$(json 'run["options"]["weight"], run["options"]["cost"], len(run["points"][0]) + 1' j)" \
+        "({'10': 2}, '4,1', $(head -n 1 table | wc -w))"
+    [[ "$(json 'run["best"]' j)" == [1-4] ]]
+    # measures in full, as of --metrics; null if undefined
+    svm-rank-predict -q --metrics test.svm m >metrics
+    svm-rank-predict -q --json j test.svm m out
+    json '"\n".join(f"{k} {v}" for k, v in run["measures"].items() if v is not None)' j | diff - metrics
+    [[ "$(json 'run["rows"], run["measures"]["map"]' j)" == '(30, None)' ]]
+    printf '1 1:1\n1 1:nan\n' >bad
+    run -1 svm-rank-predict -q --batch --keep-going --json j m train.svm bad
+    assert_equal "$(json 'run["files"][0], run.get("error", run.get("rows"))' j)" \
+        $'(\'train.svm\', 60)\n(\'bad\', "bad:2:5: value is not a number: \'nan\'")'
+    svm-rank-train -q --proof proof train.svm m
+    svm-check train.svm m proof >out
+    svm-check --json - train.svm m proof >j
+    sed -n 's/ = \(.*\) \.\. \(.*\)/ \1 \2/p' out |
+        diff - <(json '"\n".join(f"{k} {v[0]} {v[1]}" for k, v in run.items() if type(v) is list and k != "files")' j)
+    assert_equal "$(json 'run["verdict"]' j)" VERIFIED
+    misused svm-rank-train --json m train.svm m
+    misused svm-rank-predict --json - --metrics test.svm m
+}
+
+@test "cli: --json escapes every byte, and its notes are an array" {
+    printf '1 1:1\n-1 1:1\n' >$'q"\\\t\xff\xc3\xa9\xed\xa0\x80'
+    svm-top-train -q -s toppush --json j $'q"\\\t\xff\xc3\xa9\xed\xa0\x80' m >out
+    python3 -c 'import json, os
+run = json.load(open("j", encoding="utf-8"))
+assert os.fsencode(run["files"][0]) == b"q\"\\\t\xff\xc3\xa9\xed\xa0\x80", run
+assert "note" not in run and len(run["notes"]) >= 1, run'
+    sed -n 's/^note = //p' out | diff - <(json '"\n".join(run["notes"])' j)
+}
+
 @test "cli: a row that arrives through a pipe is predicted before the next one is sent" {
     svm-rank-train -q train.svm m
     mkfifo rows lines

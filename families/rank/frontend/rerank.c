@@ -1,9 +1,12 @@
 /* svm-rank-candidates: ranks the candidates of measured features by their MS/MS scores and by the
  * order in which a model of svm-rank-train says that they elute. */
 #include "common/base/memory.h"
+#include "common/base/number.h"
+#include "driver/json.h"
 #include "driver/predict.h"
 #include "driver/run_files.h"
 #include "driver/test_file.h"
+#include "driver/text.h"
 #include "families/rank/frontend/candidate_ranking.h"
 #include "families/shared/row_names.h"
 #include "families/shared/tables.h"
@@ -58,6 +61,9 @@ static const struct option_spec own_options[] = {
            "with a model of --targets 1: labelled rows of runs (qid) that the model does not know, "
            "from which their scores are mapped to minutes; at least four for each run",
            SINGLE),
+    OPTION(TEXT, 0, "json", "FILE",
+           "also write the report, and the table of --truth, as an object of JSON in a line",
+           SINGLE),
     OPTION(COUNT, 0, "seed", "N", "seed of the trees", SINGLE, .initial = "1", .high = 0x1p53),
     OPTION_THREADS,
     OPTION(FLAG, 'q', "quiet", NULL, "print no report on standard error", SINGLE),
@@ -68,6 +74,7 @@ static const struct option_spec own_options[] = {
 struct rerank {
     const struct options *options;
     const struct output_sink *sink;
+    struct json json; /* output is NULL without --json */
     struct model model;
     struct threads *threads;
     struct targets targets;
@@ -291,21 +298,33 @@ static void free_grid(struct grid *grid) {
     free(grid->left_out);
 }
 
-static void write_row(struct output *output, const double point[2], const double *reciprocal,
-                      size_t n) {
+static const char table_columns[] =
+    "order-weight\ttime-weight\tfeatures\ttop-1\ttop-5\ttop-10\ttop-20\tmrr\n";
+
+static int write_row(struct rerank *rerank, struct output *output, const double point[2],
+                     const double *reciprocal, size_t n, struct error *err) {
+    struct text row = {0};
     const struct candidate_measures measures = candidates_measure(reciprocal, n);
     const double number[] = {point[0],        point[1],        (double)n,       measures.top[0],
                              measures.top[1], measures.top[2], measures.top[3], measures.mrr};
     for (size_t i = 0; i < sizeof number / sizeof number[0]; i++) {
-        output_text(output, i > 0 ? "\t" : "");
-        output_number(output, number[i]);
+        char decimal[NUMBER_LENGTH];
+        number_format(number[i], decimal);
+        text_format(&row, "%s%s", i > 0 ? "\t" : "", decimal);
     }
-    output_text(output, "\n");
+    char *line = text_end(&row, "a row", err);
+    if (!line) {
+        return -1;
+    }
+    output_format(output, "%s\n", line);
+    json_row(&rerank->json, table_columns, line, strlen(line));
+    free(line);
+    return output_flush(output, err);
 }
 
 /* Reports the right candidates that are missing, and what features get with weights that are chosen
  * without them. */
-static void report_truth(const struct rerank *rerank, const struct grid *grid) {
+static void report_truth(struct rerank *rerank, const struct grid *grid) {
     size_t n = rerank->known.n, missing = 0;
     const struct candidate_measures measures = candidates_measure(grid->left_out, n);
     for (size_t t = 0; t < n; t++) {
@@ -322,6 +341,10 @@ static void report_truth(const struct rerank *rerank, const struct grid *grid) {
                          "%s: warning: %zu of %zu features of --truth have no candidates", PROGRAM,
                          rerank->right.n - n, rerank->right.n);
     }
+    json_open(&rerank->json, "leave-one-feature-out", '{');
+    json_number(&rerank->json, "top-1", measures.top[0]);
+    json_number(&rerank->json, "mrr", measures.mrr);
+    json_close(&rerank->json, '}');
     if (!options_given(rerank->options, "quiet")) {
         output_sink_write(rerank->sink, "leave-one-feature-out: top-1 = %g, mrr = %g\n",
                           measures.top[0], measures.mrr);
@@ -339,7 +362,8 @@ static int try_weights(struct rerank *rerank, struct grid *grid, struct output *
     if (create_grid(grid, rerank, err) < 0) {
         return -1;
     }
-    output_text(output, "order-weight\ttime-weight\tfeatures\ttop-1\ttop-5\ttop-10\ttop-20\tmrr\n");
+    output_text(output, table_columns);
+    json_open(&rerank->json, "points", '[');
     for (size_t p = 0; p < grid->n; p++) {
         double *reciprocal = grid->reciprocal + p * n;
         if (infer(rerank, grid->point[p], err) < 0) {
@@ -347,11 +371,11 @@ static int try_weights(struct rerank *rerank, struct grid *grid, struct output *
         }
         candidates_reciprocal_ranks(&rerank->ranking.candidates, &rerank->known,
                                     rerank->ranking.score, reciprocal);
-        write_row(output, grid->point[p], reciprocal, n);
-        if (output_flush(output, err) < 0) {
+        if (write_row(rerank, output, grid->point[p], reciprocal, n, err) < 0) {
             return -1;
         }
     }
+    json_close(&rerank->json, ']');
     size_t best = candidates_choose(grid->reciprocal, grid->n, n, grid->left_out);
     memcpy(chosen, grid->point[best], sizeof grid->point[best]);
     return 0;
@@ -411,14 +435,23 @@ static int rank_and_write(struct rerank *rerank, struct output *output, struct e
     return status;
 }
 
-static void report(const struct rerank *rerank, const double chosen[2]) {
-    if (!options_given(rerank->options, "quiet")) {
-        output_sink_write(rerank->sink,
-                          "candidates = %zu\nfeatures = %zu\nfeatures-with-map = %zu\n"
-                          "order-weight = %g\ntime-weight = %g\n",
-                          rerank->ranking.candidates.n, rerank->ranking.candidates.n_features,
-                          rerank->ranking.n_terms, chosen[0], chosen[1]);
+static int report(struct rerank *rerank, const double chosen[2], struct error *err) {
+    struct text text = {0};
+    text_format(&text,
+                "candidates = %zu\nfeatures = %zu\nfeatures-with-map = %zu\norder-weight = %g\n"
+                "time-weight = %g\n",
+                rerank->ranking.candidates.n, rerank->ranking.candidates.n_features,
+                rerank->ranking.n_terms, chosen[0], chosen[1]);
+    char *lines = text_end(&text, "a report", err);
+    if (!lines) {
+        return -1;
     }
+    if (!options_given(rerank->options, "quiet")) {
+        output_sink_write(rerank->sink, "%s", lines);
+    }
+    json_report(&rerank->json, lines);
+    free(lines);
+    return 0;
 }
 
 /* ---- the run ---- */
@@ -445,11 +478,12 @@ static int check(const struct options *options, struct error *err) {
     for (size_t i = 0; i < RESULT && status == 0; i++) {
         status = run_files_read(&files, options->operand[i], err);
     }
-    if (status == 0 &&
-        (run_files_read(&files, options_text(options, "truth"), err) < 0 ||
-         run_files_read(&files, options_text(options, "standards"), err) < 0 ||
-         run_files_write(&files, truth || !result ? "-" : NULL, err) < 0 ||
-         run_files_write(&files, result, err) < 0 || run_files_check(&files, err) < 0)) {
+    if (status == 0 && (run_files_read(&files, options_text(options, "truth"), err) < 0 ||
+                        run_files_read(&files, options_text(options, "standards"), err) < 0 ||
+                        run_files_write(&files, truth || !result ? "-" : NULL, err) < 0 ||
+                        run_files_write(&files, result, err) < 0 ||
+                        run_files_write(&files, options_text(options, "json"), err) < 0 ||
+                        run_files_check(&files, err) < 0)) {
         status = -1;
     }
     run_files_free(&files);
@@ -489,9 +523,7 @@ static int compute(struct rerank *rerank, struct output *table, struct output *f
     chosen[1] = rerank->ranking.n_terms > 0 ? chosen[1] : 0;
     struct grid grid = {0};
     int status = table ? try_weights(rerank, &grid, table, chosen, err) : 0;
-    if (status == 0) {
-        report(rerank, chosen);
-    }
+    status = status < 0 ? -1 : report(rerank, chosen, err);
     if (status == 0 && table) {
         report_truth(rerank, &grid);
     }
@@ -517,7 +549,8 @@ static int run(const struct program *program, const struct options *options,
                const struct output_sink *sink, const struct output_hold *hold, int *code,
                struct error *err) {
     struct rerank rerank = {.options = options, .sink = sink};
-    struct output *output[2] = {NULL, NULL}; /* of the candidates, and of the table */
+    struct output *output[3] = {NULL}; /* of the candidates, of the table, and of --json */
+    const char *json = options_text(options, "json");
     bool truth = options_given(options, "truth");
     const char *result = options->n_operands > RESULT ? options->operand[RESULT] : NULL;
     (void)program;
@@ -529,12 +562,19 @@ static int run(const struct program *program, const struct options *options,
     if (status == 0 && truth) {
         status = output_open(&output[1], "-", err);
     }
+    if (status == 0 && json) {
+        status = output_open(&output[2], json, err);
+    }
+    rerank.json.output = output[2];
+    json_begin_run(&rerank.json, PROGRAM, options, options->operand, options->n_operands);
     status = status < 0 ? -1 : compute(&rerank, output[1], output[0], err);
+    json_end_run(&rerank.json);
     if (status == 0) {
-        status = output_commit_all(output, 2, hold, err);
+        status = output_commit_all(output, 3, hold, err);
     } else {
-        output_discard(output[0]);
-        output_discard(output[1]);
+        for (size_t i = 0; i < 3; i++) {
+            output_discard(output[i]);
+        }
     }
     free_rerank(&rerank);
     return status;
