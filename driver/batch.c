@@ -336,8 +336,8 @@ static int open_tables(struct batch *batch, struct error *err) {
         batch->header[MEASURES] = header;
     }
     if (stores && prediction->queries) {
-        batch->header[QUERIES] =
-            table_header(BY_QUERY_COLUMNS, prediction->measure, prediction->n_measures, err);
+        batch->header[QUERIES] = by_query_header(prediction->predictor->labels, prediction->measure,
+                                                 prediction->n_measures, err);
         if (!batch->header[QUERIES]) {
             return -1;
         }

@@ -145,6 +145,12 @@ static double count_pairs(struct query *query) {
     return pairs;
 }
 
+char *by_query_header(enum data_labels labels, const struct measure *list, size_t n,
+                      struct error *err) {
+    return table_header(labels == DATA_NUMBER ? "file\tquery\trows\tpairs" : "file\tquery\trows",
+                        list, n, err);
+}
+
 int by_query_write(const struct by_query *queries, const char *path, const struct measure *list,
                    size_t n, const double *file_value, struct output *output, struct error *err) {
     double *value = memory_array(n, sizeof *value, "measures", err);
@@ -156,7 +162,9 @@ int by_query_write(const struct by_query *queries, const char *path, const struc
         table_name(output, path);
         output_format(output, "\t%s\t%zu", queries->named ? queries->names.name[q] : "",
                       query->n_rows);
-        table_number(output, queries->numeric_labels ? count_pairs(query) : (double)NAN);
+        if (queries->numeric_labels) {
+            table_number(output, count_pairs(query));
+        }
         for (size_t k = 0; k < n; k++) {
             table_number(output, isnan(file_value[k]) ? (double)NAN : value[k]);
         }

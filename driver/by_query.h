@@ -25,8 +25,10 @@ void by_query_free(struct by_query *queries);
 int by_query_add(struct by_query *queries, const struct data *data, const double *scores,
                  size_t n_scores, struct error *err);
 
-/* The columns in front of the measures. */
-#define BY_QUERY_COLUMNS "file\tquery\trows\tpairs"
+/* The header line of the table; labels: those of the family. The caller frees it; NULL if memory is
+ * short. */
+char *by_query_header(enum data_labels labels, const struct measure *list, size_t n,
+                      struct error *err);
 
 /* Writes a row for each query, in order of first occurrence in the file `path`: its qid (empty if
  * the file has none), the number of rows, the number of pairs of rows with different labels (if

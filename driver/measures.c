@@ -129,6 +129,21 @@ int measures_list(const struct measures *measures, const struct options *options
     return 0;
 }
 
+void measures_restrict(const struct measures *measures, const struct options *options,
+                       const struct model *model, const struct data *data, struct measure *list,
+                       size_t *n, size_t *kept) {
+    size_t n_left = 0, number = kept ? *kept : *n;
+    for (size_t k = 0; k < *n; k++) {
+        if (k == number) {
+            *kept = n_left;
+        } else if (measures->defined && !measures->defined(&list[k], options, model, data)) {
+            continue;
+        }
+        list[n_left++] = list[k];
+    }
+    *n = n_left;
+}
+
 int measures_values(const struct measures *measures, void *state, const struct measure *list,
                     size_t n, double *value, double *weight, struct error *err) {
     if (measures->finish && measures->finish(state, list, n, err) < 0) {

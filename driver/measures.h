@@ -61,6 +61,12 @@ struct measures {
     /* which rows are left out, for the error that there is nothing to measure; may be NULL */
     const char *left_out;
 
+    /* Returns whether the measure can have a value: in prediction with this model; in training
+     * (model NULL) with these options on held-out rows of `data` (NULL: any rows). May be NULL:
+     * every measure can. */
+    bool (*defined)(const struct measure *measure, const struct options *options,
+                    const struct model *model, const struct data *data);
+
     /* model has its header; its body may be missing. */
     int (*create)(void **state, const struct options *options, const struct model *model,
                   struct error *err);
@@ -83,6 +89,12 @@ struct measures {
  * not list is added at the end. The caller frees *list. */
 int measures_list(const struct measures *measures, const struct options *options,
                   struct measure **list, size_t *n, struct error *err);
+
+/* Removes the measures that cannot have a value, see `defined`, from the list, except number *kept,
+ * whose new number is set. kept may be NULL. */
+void measures_restrict(const struct measures *measures, const struct options *options,
+                       const struct model *model, const struct data *data, struct measure *list,
+                       size_t *n, size_t *kept);
 
 /* Evaluates the measures of the list on the rows added to the state: value (n), and weight (n, or
  * NULL) in an average over folds. */

@@ -168,6 +168,38 @@ void predict_write_json(struct prediction *prediction, const char *path,
     json_end_run(json);
 }
 
+static int write_query_header(const struct prediction *prediction, const struct measure *list,
+                              size_t n, struct error *err) {
+    char *header = by_query_header(prediction->predictor->labels, list, n, err);
+    if (!header) {
+        return -1;
+    }
+    output_text(prediction->queries, header);
+    free(header);
+    return 0;
+}
+
+/* Writes the table of a single file: the columns are the measures that the file has. */
+static int write_query_table(const struct prediction *prediction, const struct by_query *queries,
+                             const char *path, struct error *err) {
+    size_t n = 0, n_all = prediction->n_measures;
+    struct measure *list = memory_array(n_all, sizeof *list, "measures", err);
+    double *value = memory_array(n_all, sizeof *value, "measures", err);
+    int status = list && value ? 0 : -1;
+    for (size_t k = 0; k < n_all && status == 0; k++) {
+        if (!isnan(prediction->value[k])) {
+            list[n] = prediction->measure[k];
+            value[n++] = prediction->value[k];
+        }
+    }
+    status = status < 0 ? -1 : write_query_header(prediction, list, n, err);
+    status =
+        status < 0 ? -1 : by_query_write(queries, path, list, n, value, prediction->queries, err);
+    free(list);
+    free(value);
+    return status;
+}
+
 int predict_file(const struct prediction *prediction, const char *path, struct output *output,
                  struct output *queries, struct test_rows *rows, struct error *err) {
     const struct options *options = prediction->options;
@@ -191,8 +223,10 @@ int predict_file(const struct prediction *prediction, const char *path, struct o
         predict_warn(prediction->sink, prediction->program, &prediction->model, path, rows);
     }
     if (status == 0 && queries) {
-        status = by_query_write(test.queries, path, prediction->measure, prediction->n_measures,
-                                prediction->value, queries, err);
+        status = options_given(options, "batch")
+                     ? by_query_write(test.queries, path, prediction->measure,
+                                      prediction->n_measures, prediction->value, queries, err)
+                     : write_query_table(prediction, test.queries, path, err);
     }
     by_query_free(test.queries);
     return status;
@@ -352,13 +386,9 @@ static int open_outputs(struct prediction *prediction, struct error *err) {
     if (output_open(&prediction->queries, options_text(options, "by-query"), err) < 0) {
         return -1;
     }
-    char *header = table_header(BY_QUERY_COLUMNS, prediction->measure, prediction->n_measures, err);
-    if (!header) {
-        return -1;
-    }
-    output_format(prediction->queries, "%s", header);
-    free(header);
-    return 0;
+    return options_given(options, "batch")
+               ? write_query_header(prediction, prediction->measure, prediction->n_measures, err)
+               : 0;
 }
 
 static int run(struct prediction *prediction, bool *whole, struct error *err) {
@@ -372,8 +402,12 @@ static int run(struct prediction *prediction, bool *whole, struct error *err) {
     bool batch = options_given(options, "batch");
     prediction->value =
         memory_array(prediction->n_measures, sizeof *prediction->value, "measures", err);
-    if (!prediction->value || read_model(prediction, err) < 0 ||
-        (model_scores_by_blas(&prediction->model) ? threads_create_for_blas : threads_create)(
+    if (!prediction->value || read_model(prediction, err) < 0) {
+        return -1;
+    }
+    measures_restrict(predictor->measures, options, &prediction->model, NULL, prediction->measure,
+                      &prediction->n_measures, NULL);
+    if ((model_scores_by_blas(&prediction->model) ? threads_create_for_blas : threads_create)(
             &prediction->threads, (size_t)options_number(options, "threads"), err) < 0 ||
         (predictor->check && predictor->check(options, &prediction->model, err) < 0) ||
         open_outputs(prediction, err) < 0) {

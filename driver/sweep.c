@@ -560,6 +560,12 @@ int sweep_run(struct sweep *sweep, const struct crossval *crossval, const struct
     *results = (struct results){.sweep = sweep, .own = *crossval, .table = table};
     struct crossval *own = &results->own;
     results->crossval = own;
+    if (table) { /* without empty columns */
+        const struct options *options = crossval->options;
+        const struct data *held_out = options_given(options, "validate") ? NULL : crossval->data;
+        measures_restrict(crossval->family->measures, options, NULL, held_out, sweep->measure,
+                          &sweep->n_measures, &sweep->selected);
+    }
     int status = allocate(results, err);
     status = status < 0 ? -1 : begin(results, err);
     if (status == 0) {

@@ -99,6 +99,35 @@ Cross Validation err@10'
     grep -Eqx "best: point=[1-4] cost=[14] gamma=[0.1]+ pairwise-accuracy=$best" err
 }
 
+@test "cli: tables have no columns that are always empty" {
+    local without='pairwise-accuracy pairwise-accuracy-sd kendall-tau kendall-tau-sd spearman spearman-sd gap'
+    columns() { # names of the columns after the parameters, of the table `out`
+        head -n 1 out | tr '\t' ' ' | sed 's/.* cost-per //; s/ seconds run$//'
+    }
+    # labels that are not grades
+    svm-rank-train -q -v 3 -c 1,2 train.svm >out
+    assert_equal "$(columns)" "$without"
+    svm-rank-train -q -v 3 -c 1,2 --threshold-grade 2 train.svm >out
+    assert_equal "$(columns)" "${without% gap} map map-sd mrr mrr-sd precision@10 precision@10-sd gap"
+    graded train.svm >graded.svm
+    svm-rank-train -q -v 3 -c 1,2 graded.svm >out
+    [[ $(columns) == *' ndcg@10 ndcg@10-sd '* ]]
+    # a shard and a resumed sweep have the columns of the whole one
+    svm-rank-train -q -v 3 -c 1,2 train.svm >out
+    for shard in 1 2; do
+        svm-rank-train -q -v 3 -c 1,2 --shard $shard/2 train.svm >part.$shard
+        head -n 1 out | diff - <(head -n 1 part.$shard)
+    done
+    sort -un part.1 part.2 >joined
+    svm-rank-train -q -v 3 -c 1,2 --resume joined train.svm | cmp - <(cat part.1 <(sed 1d part.2))
+    # the measure that selects stays, and says that it has no value
+    run -1 svm-rank-train -q -v 3 -c 1,2 --select ndcg@10 train.svm
+    assert_output --partial 'nothing to measure ndcg@10 by'
+    svm-rank-train -q train.svm m
+    svm-rank-predict -q --by-query out train.svm m scores
+    assert_equal "$(head -n 1 out | tr '\t' ' ')" 'file query rows pairs pairwise-accuracy kendall-tau spearman queries'
+}
+
 @test "cli: lists and ranges have the stated values, costs ascending, each once" {
     local option list column expected
     while read -r option list column expected; do
@@ -477,7 +506,7 @@ for path in sys.argv[2:]:
     printf '1 1:1\n1 1:nan\n' >bad
     run -1 svm-rank-predict -q --batch --keep-going --json j m train.svm bad
     assert_equal "$(json 'run["files"][0], run.get("error", run.get("rows"))' j)" \
-        $'(\'train.svm\', 60)\n(\'bad\', "bad:2:5: value is not a number: \'nan\'")'
+        $'(\'train.svm\', 60)\n(\'bad\', "bad:2:5: value is not finite: \'nan\'")'
     svm-rank-train -q --proof proof train.svm m
     svm-check train.svm m proof >out
     svm-check --json - train.svm m proof >j

@@ -79,6 +79,14 @@ static double value(const void *opened, const struct measure *measure, double *w
     return state->calibrated && *weight > 0 ? state->log_loss / *weight : (double)NAN;
 }
 
+/* Only models with probabilities have a log-loss. */
+static bool defined(const struct measure *measure, const struct options *options,
+                    const struct model *model, const struct data *data) {
+    (void)options;
+    (void)data;
+    return measure->row->number != LOG_LOSS || model_value(model, MC_PROBABILITY_KEY);
+}
+
 static const struct measure_row table[] = {
     {.name = "accuracy", .accuracy = true, .number = CONFUSION_ACCURACY},
     {.name = "balanced-accuracy", .number = CONFUSION_BALANCED},
@@ -87,5 +95,5 @@ static const struct measure_row table[] = {
     {.name = "log-loss", .lower_is_better = true, .predictor_only = true, .number = LOG_LOSS}};
 
 const struct measures mc_measures = {
-    TABLE(table, table), .create = create_state, .add = add,
+    TABLE(table, table), .defined = defined,     .create = create_state, .add = add,
     .value = value,      .rows = confusion_rows, .free = free_state};

@@ -183,6 +183,15 @@ static double value(const void *opened, const struct measure *measure, double *w
     return *weight > 0 ? found->sum / *weight : (double)NAN;
 }
 
+/* psp@K needs the numbers of training rows of the labels, which old models do not have. */
+static bool defined(const struct measure *measure, const struct options *options,
+                    const struct model *model, const struct data *data) {
+    (void)options;
+    (void)data;
+    bool propensities = is_cut(measure) && measure->row->number == ML_PSP;
+    return !propensities || !model || model_value(model, ML_LABEL_ROWS_KEY);
+}
+
 static const struct measure_row table[] = {
     {.name = "hamming-loss", .lower_is_better = true, .number = ML_HAMMING_LOSS},
     {.name = "ranking-loss", .lower_is_better = true, .number = ML_RANKING_LOSS},
@@ -199,6 +208,7 @@ static const struct measure_row table[] = {
 
 const struct measures ml_measures = {TABLE(options, measure_options),
                                      TABLE(table, table),
+                                     .defined = defined,
                                      .create = create_state,
                                      .add = add,
                                      .finish = finish,

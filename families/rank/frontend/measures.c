@@ -253,6 +253,31 @@ static double value(const void *opened, const struct measure *measure, double *w
     return state->value[i];
 }
 
+static bool has_grades(const struct data *data) {
+    bool grades = true;
+    for (size_t i = 0; i < data->n_rows; i++) {
+        double target = data->target[i];
+        grades &= isnan(target) || (fabs(target) <= RANK_MAX_GRADE && target == floor(target));
+    }
+    return grades;
+}
+
+/* Margins of pairs have a pairwise accuracy only; measures of relevant rows need grades or, if
+ * they have no gains, a threshold. */
+static bool defined(const struct measure *measure, const struct options *options,
+                    const struct model *model, const struct data *data) {
+    int number = measure->row->number;
+    bool pairs = model ? model->n_outputs == 0 : options_choice(options, "pair-features") != 0;
+    if (number == METRICS_PAIRWISE || number == QUERIES) {
+        return true;
+    }
+    if (pairs || number == METRICS_KENDALL || number == METRICS_SPEARMAN) {
+        return !pairs;
+    }
+    bool has_gain = number == METRICS_CUTS + METRICS_NDCG || number == METRICS_CUTS + METRICS_ERR;
+    return (!has_gain && options_given(options, "threshold-grade")) || !data || has_grades(data);
+}
+
 static const struct measure_row table[] = {
     {.name = "pairwise-accuracy", .accuracy = true, .number = METRICS_PAIRWISE},
     {.name = "kendall-tau", .number = METRICS_KENDALL},
@@ -276,6 +301,7 @@ static const struct measure_row table[] = {
 const struct measures rank_measures = {TABLE(options, measure_options),
                                        TABLE(table, table),
                                        .left_out = "queries of fewer rows than --min-group",
+                                       .defined = defined,
                                        .create = create_state,
                                        .add = add,
                                        .finish = finish,

@@ -37,6 +37,14 @@ static double value(const void *state, const struct measure *measure, double *we
     return number & PREDICTED ? right : confusion->actual[class] - right;
 }
 
+/* The counts are of models of two labels, which have one score. */
+static bool defined(const struct measure *measure, const struct options *options,
+                    const struct model *model, const struct data *data) {
+    (void)options;
+    (void)data;
+    return measure->row->number < COUNT || model->n_outputs == 1;
+}
+
 /* Counts of rows do not average over folds. */
 #define ROWS(name_, lower, flags)                                                                  \
     { .name = name_, .lower_is_better = lower, .predictor_only = true, .number = COUNT | (flags) }
@@ -49,6 +57,6 @@ static const struct measure_row table[] = {
     ROWS("false-positives", true, 0),
     ROWS("true-negatives", false, PREDICTED)};
 
-const struct measures smm_measures = {TABLE(table, table),    .create = create,
-                                      .add = confusion_count, .value = value,
-                                      .rows = confusion_rows, .free = confusion_close};
+const struct measures smm_measures = {
+    TABLE(table, table), .defined = defined,     .create = create,       .add = confusion_count,
+    .value = value,      .rows = confusion_rows, .free = confusion_close};
