@@ -126,7 +126,7 @@ EXAMPLES = $(addprefix datasets/,README rank.train rank.test retention.csv candi
 INSTALLED = $(PROGRAMS) svm-generate
 # Tools for users; the others are for developers.
 TOOLS = $(filter-out $(addprefix tools/,demo manual setup lib),$(wildcard tools/*))
-TOOL_MODULES = lib lib/formats # shared by the Python tools
+TOOL_MODULES = lib lib/formats lib/exports # shared by the Python tools
 PYTHON = $(wildcard python/dualsvm/*.py)
 OBJCOPY ?= objcopy
 SETUP = CC='$(CC)' CFLAGS='$(I386) $(CPPFLAGS) $(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' \
@@ -397,6 +397,7 @@ uninstall:
 	$(call from,$(DOCDIR)/datasets,$(notdir $(EXAMPLES)),mine)
 	$(call from,$(DOCDIR),$(notdir $(DOCUMENTS)),mine)
 	rm -rf $(foreach module,$(TOOL_MODULES),'$(DESTDIR)$(PKGDATADIR)/tools/$(module)/__pycache__')
+	$(call from,$(PKGDATADIR)/tools/lib/exports,$(notdir $(wildcard tools/lib/exports/*.py)),mine)
 	$(call from,$(PKGDATADIR)/tools/lib/formats,$(notdir $(wildcard tools/lib/formats/*.py)),mine)
 	$(call from,$(PKGDATADIR)/tools/lib,$(notdir $(wildcard tools/lib/*.py)),mine)
 	$(call from,$(PKGDATADIR)/tools,$(notdir $(TOOLS)),mine)

@@ -36,7 +36,7 @@ made() {
     grep -o 'datasets/[a-z]*\.csv' root/usr/share/doc/dualsvm/retention.md | sort -u >used
     [ -s used ]
     (cd root/usr/share/doc/dualsvm && xargs ls) <used >/dev/null
-    python3 root/usr/share/dualsvm/tools/convert --help >/dev/null || ! command -v python3 >/dev/null
+    python3 root/usr/share/dualsvm/tools/export --help >/dev/null || ! command -v python3 >/dev/null
     for tool in roc compare convert smm-heatmap; do
         [ -x root/usr/share/dualsvm/tools/$tool ] || fail "no $tool"
     done

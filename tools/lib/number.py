@@ -32,10 +32,15 @@ def shortest(value):
     return text[:-2] if text.endswith(".0") else text
 
 
+def single(value):
+    """The value rounded to single precision."""
+    return struct.unpack("<f", struct.pack("<f", value))[0]
+
+
 def shortest_single(value):
     """The same for a number in single precision."""
     for digits in range(1, 10):
         text = f"{value:.{digits}g}"
-        if struct.unpack("<f", struct.pack("<f", float(text)))[0] == value:
+        if single(float(text)) == value:
             break
     return shortest(float(text))
