@@ -327,3 +327,35 @@ END
     mv words.svm test.svm
     check_exports top 'c json onnx pmml' --positive '"??/<&\é'
 }
+
+@test "inspect: the header, the certificate in words, and the largest weights" {
+    for value in 1 2 3; do
+        printf "%s:$value\n" '1 1:1 3' '-1 2' '1 1' '-1 1:-1 2'
+    done >train.svm
+    svm-top-train -q -s svm -B 1 --scale std --calibrate 0.5 train.svm model >report
+    printf '%s\n' one two three >names
+    inspect --feature-names names --top 2 model >out
+    for line in 'family = top' 'formulation = svm, hinge' 'scale = std' 'labels = 1 -1' \
+        "primal = $(header primal model)" "dual = $(header dual model)" \
+        'options = --formulation svm --loss hinge --cost 1 --kernel linear --scale std --calibrate 0.5'; do
+        grep -qFx -e "$line" out || fail "no $line in $(<out)"
+    done
+    grep -Eq '^certificate = dual <= optimum <= primal: at most [0-9.e-]+% above the optimum$' out
+    grep -q "^decision = 1 if the score is above $(header calibrated-threshold model), else -1$" out
+    # the table: weights by size
+    sed -n '/^w$/,/^end/p' model | sed '1d;$d' | awk '{ print ($1 < 0 ? -$1 : $1), NR, $1 }' | sort -k1,1gr | head -n 2 >largest
+    sed '1,/^index/d' out | cut -f 1,3 | tr '\t' ' ' | diff - <(cut -d' ' -f 2,3 largest)
+    sed -n 's/^index\t//p' out | grep -qx $'name\tweight'
+    inspect --top 0 model | sed '1,/^index/d' | wc -l | grep -qx 3
+    rows mc
+    svm-mc-train -q -t rbf train.svm model >report
+    inspect model >out
+    grep -qx "support-vectors = $(sed -n '/^SV$/,/^end/p' model | sed '1d;$d' | wc -l)" out
+    grep -q '^kernel = rbf, gamma 0.0833' out
+    run -1 grep -q '^index' out
+    rows smm
+    svm-smm-train -q train.svm model >report
+    inspect model | grep -qx 'certificate = none: the problem is not convex'
+    refused inspect train.svm
+    misused inspect --top -1 model
+}
