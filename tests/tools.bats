@@ -131,7 +131,7 @@ END
 }
 
 @test "tools: each has a --help that fits a terminal, and refuses unknown options" {
-    for tool in candidates-plot check compare convert easy export inspect log-plot molecules pr roc smm-heatmap subset sweep-plot; do
+    for tool in candidates-plot check compare convert easy export inspect log-plot molecules pr report roc smm-heatmap subset sweep-plot; do
         "$root/tools/$tool" --help >help # `export` alone is one of the shell's own commands
         awk 'length > 80 { print; wide = 1 } END { exit wide }' help || fail "$tool --help is wide"
         grep -q '^examples:$' help || fail "$tool --help has no examples"

@@ -340,7 +340,7 @@ END
         'options = --formulation svm --loss hinge --cost 1 --kernel linear --scale std --calibrate 0.5'; do
         grep -qFx -e "$line" out || fail "no $line in $(<out)"
     done
-    grep -Eq '^certificate = dual <= optimum <= primal: at most [0-9.e-]+% above the optimum$' out
+    grep -Eq '^certificate = the optimum is at most [0-9.e-]+% below this model.s objective: dual <= optimum <= primal$' out
     grep -q "^decision = 1 if the score is above $(header calibrated-threshold model), else -1$" out
     # the table: weights by size
     sed -n '/^w$/,/^end/p' model | sed '1d;$d' | awk '{ print ($1 < 0 ? -$1 : $1), NR, $1 }' | sort -k1,1gr | head -n 2 >largest

@@ -265,13 +265,3 @@ class Model:
                                                   if sets.kind == "top" else "")]
             words += ["--at-least-one"] if sets.at_least_one else []
         return words
-
-
-def certificate(model):
-    """What is known of the optimum, in words."""
-    gap = model.number("gap")
-    if model.keys.get("certified") == "yes" and gap is not None:
-        return f"dual <= optimum <= primal: at most {100 * gap:.3g}% above the optimum"
-    if model.keys["formulation"] in ("lowrank", "grill", "grill-np"):
-        return "none: the problem is not convex"
-    return "none: no bound of the optimum is known"
