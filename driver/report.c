@@ -74,6 +74,22 @@ void report_measures(const struct sweep *sweep, const struct options *options,
     }
 }
 
+/* Whether the value of the best point is the smallest (-1) or the largest (1) of three or more. */
+static int edge_of(const struct sweep *sweep, const struct option *option) {
+    struct point best = {sweep->grid.options, sweep->grid.point[sweep->best]};
+    bool number = option->spec.kind == OPTION_NUMBER || option->spec.kind == OPTION_COUNT;
+    if (!number || option->n < 3) {
+        return 0;
+    }
+    double value = point_number(best, option->spec.name);
+    bool smallest = true, largest = true;
+    for (size_t i = 0; i < option->n; i++) {
+        smallest &= value <= option->number[i];
+        largest &= value >= option->number[i];
+    }
+    return largest - smallest;
+}
+
 void report_best(const struct sweep *sweep, uint32_t n_features, struct output *output) {
     char text[NUMBER_LENGTH];
     output_format(output, "best: point=%zu", sweep->best + 1);
@@ -85,6 +101,15 @@ void report_best(const struct sweep *sweep, uint32_t n_features, struct output *
     }
     output_format(output, " %s=%.6g\n", sweep->measure[sweep->selected].name,
                   sweep->value[sweep->best * sweep->n_measures + sweep->selected]);
+    for (size_t c = 0; c < sweep->grid.n_columns; c++) {
+        const char *value = grid_text(&sweep->grid, sweep->best, c, n_features, text);
+        int edge = *value ? edge_of(sweep, sweep->grid.column[c]) : 0;
+        if (edge != 0) {
+            output_format(output, "note: %s=%s is the %s that was tried\n",
+                          sweep->grid.column[c]->spec.name, value,
+                          edge > 0 ? "largest" : "smallest");
+        }
+    }
 }
 
 /* ---- notes ---- */

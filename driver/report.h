@@ -25,7 +25,8 @@ void report_seconds(const struct plain_fit *fit, double read_seconds, struct out
 void report_measures(const struct sweep *sweep, const struct options *options,
                      struct output *output);
 
-/* Writes a line about the best point of a sweep. n_features: of the training file. */
+/* Writes a line about the best point of a sweep, and a note for each of its values that is the
+ * smallest or the largest of three or more. n_features: of the training file. */
 void report_best(const struct sweep *sweep, uint32_t n_features, struct output *output);
 
 /* ---- notes: properties of a fit that the user may not expect ---- */

@@ -97,6 +97,10 @@ Cross Validation err@10'
     head -1 out | grep -q '	pairwise-accuracy	pairwise-accuracy-sd	kendall-tau	.*	gap	seconds	run$'
     best=$(sed 1d out | sort -t "$(printf '\t')" -k9,9 -gr | head -1 | cut -f9)
     grep -Eqx "best: point=[1-4] cost=[14] gamma=[0.1]+ pairwise-accuracy=$best" err
+    ! grep note err || fail 'a note about two values'
+    svm-rank-train -v 3 -c 1e-9,1,1e-8 -l hinge,squared-hinge train.svm >out 2>err # 1 is the largest
+    grep -qx 'note: cost=1 is the largest that was tried' err
+    svm-rank-train -q -v 3 -c 1e-9,1,1e-8 train.svm 2>&1 >out | wc -c | diff - <(echo 0)
 }
 
 @test "cli: tables have no columns that are always empty" {
