@@ -1,4 +1,4 @@
-# Tools for data sets: subset, check, molecules and easy.
+# Tools for data sets: subset, check and molecules.
 
 load helper
 
@@ -447,92 +447,4 @@ END
     run python3 -S empty/molecules m.csv rows # without the packages of the site
     assert_failure 1
     assert_output 'molecules: RDKit is missing (Debian: apt-get install python3-rdkit)'
-}
-
-# ---- easy ----
-
-@test "easy: works for all five families, and each printed command runs by itself" {
-    small='--rows 80'
-    for family in rank top mc ml smm; do
-        mkdir -p $family/again
-        cd $family || exit 1
-        [ $family != rank ] && set -- $small || set -- --molecules 25
-        "$bin/datasets/generate" $family "$@" --output train.svm
-        "$bin/datasets/generate" $family "$@" --seed 2 --output test.svm
-        easy $family --folds 3 --cost 0.25,1 train.svm test.svm -- -q >said 2>told || fail "$family: $(cat said told)"
-        assert_equal "$(wc -l <test.svm.predict)" "$(grep -vc '^#' test.svm)"
-        header formulation train.svm.model >/dev/null
-        grep -q "^cost" train.svm.sweep || grep -q cost <(head -n 1 train.svm.sweep)
-        grep -Eq '^[a-z@0-9.-]+ [0-9.e-]+$' said # measures
-        assert_equal "$(grep -c '^\$ svm-' said)" 2
-        cp train.svm test.svm again
-        [ ! -e train.svm.folds ] || cp train.svm.folds again
-        (cd again && eval "$(sed -n 's/^\$ //p' ../said)" >/dev/null)
-        cmp train.svm.model again/train.svm.model
-        cmp test.svm.predict again/test.svm.predict
-        cd ..
-    done
-}
-
-@test "easy: file names are never taken as options, and are printed without control characters" {
-    local name printed
-    for name in --log=x -x.svm 'a;b c' $'q\e[31m\\\'s\n.svm'; do
-        mkdir work again
-        "$bin/datasets/generate" mc --rows 60 | tee "work/$name" >"again/$name"
-        (cd work && easy mc --folds 2 --cost 1,2 "./$name" "./$name" -- -q) >said 2>told || fail "$name: $(cat said told)"
-        [ -s "work/$name.model" ]
-        [ -s "work/$name.predict" ]
-        holds work "$(printf '%s\n' "$name"{,.model,.predict,.sweep})"
-        printed=$(sed -n 's/^\$ //p' said)
-        ! LC_ALL=C grep '[^ -~]' <<<"$printed" || fail 'a command with control characters'
-        (cd again && eval "$printed") >/dev/null
-        cmp "work/$name.model" "again/$name.model"
-        cmp "work/$name.predict" "again/$name.predict"
-        rm -r work again
-    done
-}
-
-@test "easy: chooses settings by the rows, unless options are given" {
-    # said ROWS ARGUMENTS: the command of the trainer
-    commands() {
-        easy --folds 2 "$@" 2>/dev/null | grep '^\$.*train'
-    }
-    awk 'BEGIN { for (i = 0; i < 40; i++) printf "%d %d:%d\n", i % 2, i % 9 + 1, i % 3 + 1 }' >counts
-    awk 'BEGIN { srand(1); for (i = 0; i < 40; i++) printf "%d 1:%g 2:%g\n", i % 2, rand(), rand() * 900 }' >wide
-    awk 'BEGIN { srand(1); for (i = 0; i < 40; i++) printf "%d 1:%g 2000:%g\n", i % 2, rand(), rand() }' >many
-    [[ "$(commands mc counts)" == *'-t minmax -c '* ]]
-    [[ "$(commands mc wide)" == *'-t rbf --scale std -c '*' -g '* ]]
-    [[ "$(commands mc many)" == *'-t linear -c '* ]]
-    [[ "$(commands mc --kernel linear --cost 1,2 wide)" == *' -t linear --scale std -c 1,2 wide '* ]]
-    said=$(commands mc wide -- -t tanimoto -c 3 --scale none)
-    [[ "$said" == *' -v 2 -t tanimoto -c 3 --scale none -c 3,3 wide '* ]] || fail "$said"
-    assert_equal "$(header kernel wide.model) $(wc -l <wide.sweep)" 'tanimoto 2'
-    # grades: several sweeps, the best of which is trained
-    awk 'BEGIN { srand(2); for (i = 0; i < 60; i++) { x = rand(); printf "%d qid:%d 1:%g 2:%g\n", \
-        x * 2.5 + rand(), i % 6, x * x * 900, rand() } }' >grades
-    easy rank --folds 2 --cost 0.1,1 grades -- -q --loss hinge >said 2>told || fail "$(cat told)"
-    assert_equal "$(grep -c '^\$ svm-rank-train .*--loss hinge grades >grades.*.sweep' said)" 7
-    assert_equal "$(grep -c ' --cost-per query,ndcg .*>grades.cost-per.sweep' said)" 1
-    best=$(awk '/^# ndcg@10/ { v = $3 + 0; if (v > b) { b = v; name = $4 } } END { print name }' said)
-    grep -q "^# the best ndcg@10: .*, in grades.$best.sweep$" said
-    [[ "$(tail -n 1 said)" == *" --resume grades.$best.sweep grades grades.model >grades.sweep" ]] || fail "$(tail -n 1 said)"
-    assert_equal "$(grep -c -- '-t rational .* --query-features mean .*>grades.rational-quantile-mean.sweep' said)" 1
-    assert_equal "$(grep -c ' --cost-per gain .*>grades.gain.sweep' said)" 1
-    grep -qx "kernel ${best%%-*}" grades.model || [ "$best" = cost-per ] || [ "$best" = gain ]
-    easy rank --folds 2 --cost 0.1,1 grades -- -q --query-features mean >said 2>told || fail "$(cat told)"
-    assert_equal "$(grep -c -- '-t linear' said) $(grep -c '^\$ .*--query-features mean' said)" '0 5'
-    cut -f 2-5 grades.sweep | cmp - <(cut -f 2-5 "grades.$best.sweep")
-    easy rank --folds 2 --cost 0.1 --scale std grades -- -q >said 2>told || fail "$(cat told)"
-    assert_equal "$(header cost grades.model) $(wc -l <grades.linear-std.sweep)" '0.1 2'
-    refused easy mc missing
-    run -1 easy smm wide
-    assert_output --partial 'no shape of the matrices'
-    printf '1 1:1\n1 2:1\n' >one
-    run easy mc one
-    [ "$status" = 1 ]
-    [ ! -e one.model ]
-    [ ! -e one.sweep ]
-    run -1 easy mc wide missing
-    assert_output 'easy: missing: No such file or directory'
-    misused easy mc -
 }

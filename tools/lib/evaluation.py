@@ -2,7 +2,6 @@
 from lib.number import is_number
 from lib.significance import pairwise_accuracy
 
-LOWER = ("hamming-loss", "ranking-loss", "one-error", "coverage", "log-loss")  # measures that are better so
 MIN_GROUP = 5  # rows of a query that the mean counts, as in svm-rank-predict
 
 
