@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct progress; /* driver/progress.h */
+
 /* ---- the trainer ---- */
 
 /* Options that only some families have. The common options whose flag is in `has` are added to the
@@ -179,6 +181,9 @@ struct family {
     bool calibrate_by_row;
     int (*calibrate)(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err);
+    /* Warns of training rows that do not fit to the others, by the scores (n_rows, n_outputs) that
+     * the model gives them. May be NULL. */
+    void (*warn_of_rows)(const struct data *rows, const double *scores, struct progress *progress);
 };
 
 /* ---- the predictor ---- */

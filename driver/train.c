@@ -287,6 +287,9 @@ static int calibrate(struct training *training, struct point point, struct error
 
 /* ---- the fit of a model ---- */
 
+/* With a kernel, more rows are not scored for warnings only. */
+enum { MAX_WARNED_ROWS = 10000 };
+
 /* Writes the proof. If the gap is not certified, warns and writes no file. */
 static int write_proof(struct training *training, const struct plain_fit *fit, uint32_t checksum,
                        struct error *err) {
@@ -302,27 +305,47 @@ static int write_proof(struct training *training, const struct plain_fit *fit, u
                         training->outputs.file[OUTPUTS_PROOF], err);
 }
 
-/* Fits probabilities or thresholds to the out-of-fold scores, if there are any. */
+/* The scores of the training rows by their model. The caller frees them. NULL: an error. */
+static double *score_rows(struct plain_fit *fit, struct error *err) {
+    const struct data *rows = fit->problem.data;
+    struct model *model = &fit->model;
+    double *scores = memory_array(rows->n_rows * model->n_outputs, sizeof *scores, "scores", err);
+    if (scores && (model_prepare(model, err) < 0 ||
+                   model_scores(model, rows, scores, fit->problem.threads, err) < 0)) {
+        free(scores);
+        return NULL;
+    }
+    return scores;
+}
+
+/* Whether the scores of the training rows cost little for warnings about the rows. */
+static bool warns_of_rows(const struct training *training, const struct plain_fit *fit) {
+    const struct solution *solution = &fit->solution;
+    bool trivial = !solution->weights || solution->zero || solution->zero_only;
+    return training->family->warn_of_rows && !training->cluster && !trivial &&
+           (fit->model.kernel.type == KERNEL_LINEAR || fit->problem.n <= MAX_WARNED_ROWS);
+}
+
+/* Fits probabilities or thresholds to the out-of-fold scores, if there are any, and warns of rows
+ * by the scores that the model gives them. */
 static int add_calibration(struct training *training, struct plain_fit *fit, struct error *err) {
     const struct family *family = training->family;
     struct held_out *folds = training->calibration.fold;
-    struct model *model = &fit->model;
-    double *fitted = NULL;
-    int status = 0;
-    if (!folds[0].rows) {
-        return 0;
-    }
-    if (calibration_by_row(family, training->options)) {
-        const struct data *rows = fit->problem.data;
-        fitted = memory_array(rows->n_rows * model->n_outputs, sizeof *fitted, "scores", err);
-        status = !fitted || model_prepare(model, err) < 0
-                     ? -1
-                     : model_scores(model, rows, fitted, fit->problem.threads, err);
+    bool by_row = folds[0].rows && calibration_by_row(family, training->options);
+    bool warns = warns_of_rows(training, fit);
+    double *fitted = by_row || warns ? score_rows(fit, err) : NULL;
+    if ((by_row || warns) && !fitted) {
+        return -1;
     }
     for (size_t f = 0; f < CALIBRATION_FOLDS; f++) {
-        folds[f].fitted = fitted;
+        folds[f].fitted = by_row ? fitted : NULL;
     }
-    status = status < 0 ? -1 : family->calibrate(folds, CALIBRATION_FOLDS, fit->point, model, err);
+    int status = folds[0].rows
+                     ? family->calibrate(folds, CALIBRATION_FOLDS, fit->point, &fit->model, err)
+                     : 0;
+    if (status == 0 && warns) {
+        family->warn_of_rows(fit->problem.data, fitted, &training->progress);
+    }
     free(fitted);
     return status;
 }

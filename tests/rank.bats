@@ -491,6 +491,33 @@ means() {
 
 # ---- invariances ----
 
+@test "rank: a query whose order contradicts the others' is named, and nothing else changes" {
+    # three queries of one order, one of the opposite order (HILIC), one without order, one too short to judge
+    awk 'BEGIN { srand(3); for (i = 0; i < 150; i++) { x = rand(); z = rand(); q = i % 5
+        y = q == 3 ? -x : q == 4 ? rand() : x
+        printf "%.4f qid:%s 1:%.4f 2:%.4f\n", y + .1 * rand(), q == 3 ? "HILIC" : q + 1, x, z }
+        for (i = 0; i < 5; i++) print -i " qid:short 1:" i }' >mixed.svm
+    for kernel in linear rbf; do
+        run svm-rank-train -q -t $kernel -c .1 mixed.svm m
+        assert_success
+        assert_line --regexp "^svm-rank-train: warning: query HILIC: only 0\\.[012][0-9] of its 435 pairs are in the \
+model's order \\(chance: 0\\.50\\), so it contradicts the other queries: train it apart\$"
+        assert_equal "$(grep -c warning <<<"$output")" 1
+    done
+    # not without it, nor in a table, nor for a single query
+    grep -v HILIC mixed.svm >same.svm
+    svm-rank-train -q -t rbf -c .1 same.svm m 2>err >report
+    svm-rank-train -q -c 1 -v 2 mixed.svm 2>>err >table
+    grep HILIC mixed.svm | svm-rank-train -q - m 2>>err >report
+    [ ! -s err ] || fail "$(<err)"
+    # the most are five lines
+    awk 'BEGIN { srand(4); for (i = 0; i < 800; i++) { x = rand(); q = i % 20
+        printf "%.4f qid:%d 1:%.4f\n", q < 13 ? x : -x, q, x } }' >many.svm
+    svm-rank-train -q -c .1 many.svm m 2>err >report
+    assert_equal "$(grep -c '^svm-rank-train: warning: query 1[3-7]: ' err)" 5
+    tail -n 1 err | diff - <(echo 'svm-rank-train: warning: 2 more queries likewise (svm-rank-predict --by-query lists all)')
+}
+
 @test "rank: the order of the rows, the names of the queries and the scale of the targets do not matter" {
     awk '{ print (NR * 17) % 41 "\t" $0 }' graded.svm | sort -n | cut -f2 >mixed.svm
     sed 's/qid:1\b/qid:18446744073709551615/; s/qid:2\b/qid:0/' graded.svm >renamed.svm

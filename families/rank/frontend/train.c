@@ -3,6 +3,7 @@
 
 #include "common/base/number.h"
 #include "driver/report.h"
+#include "families/rank/frontend/disagreement.h"
 #include "families/rank/frontend/probability.h"
 #include "families/rank/frontend/query_weights.h"
 #include "families/rank/frontend/targets.h"
@@ -278,4 +279,5 @@ const struct family rank_family = {
     .prove = prove,
     .calibrates = wants_targets,
     .calibrate_by_row = true,
-    .calibrate = calibrate};
+    .calibrate = calibrate,
+    .warn_of_rows = disagreement_warn};
