@@ -82,3 +82,28 @@ svm = dualsvm.MultiClassSVM().fit(X, y)
 print(svm.predict([[0, 3], [3, 1]]), svm.gap_ < 1e-3)'
     assert_output "['up' 'right'] True"
 }
+
+@test "python: pip install of the source archive makes a wheel with the library inside" {
+    sanitized && skip 'once is enough'
+    has pip python3-pip
+    unset DUALSVM_LIBRARY PYTHONPATH
+    export MAKE="make -o $bin/libdualsvm.so.0" BUILD=$bin PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+    (cd "$root/python" && $python -c "import backend; backend.build_sdist('$tmp')")
+    tar -xzf dualsvm-*.tar.gz
+    rm dualsvm-*.tar.gz
+    cd dualsvm-*
+    cmp README "$root/python/README"
+    # all that the Makefile and the sources name is in it
+    make -n -C source BUILD=/new /new/libdualsvm.so.0 >/dev/null
+    grep -rhoE '^#include "[^"]+' source | sed 's/.*"//' | sort -u | while read -r header; do
+        [ -f "source/$header" ] || fail "no $header"
+    done
+    cd "$tmp"
+    run $python -m pip install --no-deps --target site dualsvm-*/
+    assert_success
+    grep -q '^Tag: py3-none-linux' site/dualsvm-*/WHEEL
+    PYTHONPATH=site run $python -c '
+import dualsvm
+print(dualsvm._library.library._name, dualsvm.library_version() == dualsvm.__version__)'
+    assert_output "$tmp/site/dualsvm/libdualsvm.so.0 True"
+}

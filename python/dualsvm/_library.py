@@ -105,15 +105,15 @@ FUNCTIONS = {
 
 def places():
     """Where the library may be, the first that is there: what DUALSVM_LIBRARY says; beside the
-    package; in PREFIX/lib, for a package in PREFIX/lib/python3/dist-packages; where the loader
-    looks."""
+    package, in a wheel; in PREFIX/lib, for a package in PREFIX/lib/python3/dist-packages; in the
+    folder `build` of a checkout; where the loader looks."""
     named = os.environ.get("DUALSVM_LIBRARY")
     if named:
         yield named
         return
     here = os.path.dirname(os.path.abspath(__file__))
-    for folder in (here, os.path.join(here, "..", "..", "..")):
-        path = os.path.normpath(os.path.join(folder, NAME))
+    for folder in ("", "../../..", "../../build"):
+        path = os.path.normpath(os.path.join(here, folder, NAME))
         if os.path.exists(path):
             yield path
     yield NAME
@@ -129,8 +129,9 @@ def load():
             return ctypes.CDLL(place)
         except OSError as error:
             reasons.append(str(error))
-    raise ImportError("libdualsvm was not found (%s): install it, or name the file of the library "
-                      "in the environment variable DUALSVM_LIBRARY" % "; ".join(reasons))
+    raise ImportError("libdualsvm was not found (%s): run `make` in the checkout, install the "
+                      "library, or name its file in the environment variable DUALSVM_LIBRARY"
+                      % "; ".join(reasons))
 
 
 def declare(loaded):

@@ -214,7 +214,9 @@ print(caught[0].category.__name__)
         self.assertRegex(told, "ImportError: libm.so.6 is not libdualsvm")
         script = "import dualsvm; print(dualsvm.library_version(), dualsvm.__version__)"
         for package, library in (("beside", "beside/dualsvm"),
-                                 ("prefix/lib/python3/dist-packages", "prefix/lib")):
+                                 ("prefix/lib/python3/dist-packages", "prefix/lib"),
+                                 ("checkout/python", "checkout/build")):
+            os.makedirs(library if library.endswith("build") else ".", exist_ok=True)
             shutil.copytree(os.path.join(PACKAGE, "dualsvm"), os.path.join(package, "dualsvm"),
                             ignore=shutil.ignore_patterns("__pycache__"))
             shutil.copy(os.path.join(BIN, "libdualsvm.so.0"), library)
