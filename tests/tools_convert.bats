@@ -242,6 +242,10 @@ END
     npy m.npy '<i2' False '(1, 2, 2)' '<h' 1 0 -3 4
     convert --unlabelled m.npy - | diff - <(printf '# matrix 2 2\n1:1 3:-3 4:4\n')
     # several labels, and words
+    npy C3.npy '<i2' False '(2, 2, 3)' '<h' 1 2 3 4 5 6 7 8 9 10 11 12
+    npy F3.npy '<i2' True '(2, 2, 3)' '<h' 1 7 4 10 2 8 5 11 3 9 6 12
+    convert --unlabelled C3.npy - >C3.svm
+    convert --unlabelled F3.npy - | cmp - C3.svm
     npy Y.npy '|b1' False '(2, 2)' '<?' 1 1 0 1
     printf 'a\nb\n' >names
     convert --labels-file Y.npy --label-names names C.npy several.svm
@@ -252,6 +256,10 @@ END
     printf 'no 1:1\nmaybe 1:2\n' >words.svm
     convert --labels-file w.npy words.svm X.npy
     convert --labels-file w.npy X.npy - | cmp - words.svm
+    printf '\xef\xbb\xbf-1\r\n7 \r\n' >y.txt # a line a row, with an end of line or without
+    printf '3\n200' >q.txt
+    gzip q.txt
+    convert --labels-file y.txt --query-file q.txt.gz C.npy - | cmp - expected
 }
 
 @test "convert: NumPy reads the written files, and its files are read" {
@@ -291,7 +299,13 @@ assert (np.char.replace(np.load("y.npy"), " ", "_") == np.load("y2.npy")).all()'
     npy bad.npy '<f8' False '(3, 1)' '<d' 1 2
     refused_at bad.npy 'ends early' --unlabelled bad.npy
     npy bad.npy '|O' False '(2,)' '<d' 1 2
-    refused_at bad.npy "type '|O' cannot be read" --unlabelled bad.npy
+    refused_at bad.npy 'an array of Python objects: save it as text' --unlabelled bad.npy
+    npy bad.npy '<c16' False '(2,)' '<d' 1 2
+    refused_at bad.npy "type '<c16' cannot be read" --unlabelled bad.npy
+    printf 'a\n\n' >y.txt
+    refused_at y.txt:2 'label is empty' --labels-file y.txt X.npy
+    printf 'a\nb\nc\n' >y.txt
+    refused_at y.txt '3 rows, but X.npy has 2' --labels-file y.txt X.npy
     npy bad.npy '<f8' False '()' '<d' 1
     refused_at bad.npy '0 dimensions' --unlabelled bad.npy
     npy bad.npy '<f8' False '(-1, 2)' '<d' 1

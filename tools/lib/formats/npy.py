@@ -1,5 +1,6 @@
 """NumPy's .npy: features in one file, labels and queries in other files (NumPy enhancement
-proposal 1). One dimension is one feature; three are the matrices of svm-smm-train."""
+proposal 1), which may also be text, a line a row. One dimension is one feature; three are the matrices
+of svm-smm-train."""
 import array
 import ast
 import struct
@@ -51,8 +52,6 @@ class Array:
         if not 1 <= len(shape) <= 3:
             refuse(f"{len(shape)} dimensions: 1, 2 or 3 are expected", self.path)
         self.fortran = bool(fortran) and len(shape) > 1
-        if self.fortran and len(shape) == 3:
-            refuse("three dimensions in Fortran order: save it in C order", self.path)
         self.start = stream.tell()
         self.shape = shape
         self.n_rows = shape[0]
@@ -70,6 +69,9 @@ class Array:
             self.code, self.item = code[0], self.characters * (4 if code[0] == "U" else 1)
         elif code in KINDS:
             self.code, self.item = KINDS[code], struct.calcsize("<" + KINDS[code])
+        elif code == "O":
+            refuse("an array of Python objects: save it as text, a line a row, or as an array of "
+                   "numbers or text (array.astype(str))", self.path)
         else:
             refuse(f"numbers of type '{kind}' cannot be read (float, int, bool or text)", self.path)
 
@@ -95,6 +97,12 @@ class Array:
         except UnicodeDecodeError:
             refuse("text that is no UTF-32", self.path)
 
+    def _columns(self):
+        """The columns of the file, each of n_rows values, in the order of a row's values: in Fortran
+        order (k, l) of a matrix is number k + height * l."""
+        height = self.shape[1]
+        return [k + height * l for k in range(height) for l in range(self.width // max(height, 1))]
+
     def rows(self):
         """A sequence of `width` values for each row."""
         row_bytes = self.width * self.item
@@ -110,10 +118,24 @@ class Array:
                     yield from (values[i:i + self.width] for i in range(0, n * self.width, self.width))
                 else:
                     columns = []
-                    for column in range(self.width):
+                    for column in self._columns():
                         stream.seek(self.start + (column * self.n_rows + first) * self.item)
                         columns.append(self._values(stream.read(n * self.item)))
                     yield from zip(*columns)
+
+
+class Lines:
+    """A text file of labels or queries, as an array of text: a line is a row."""
+
+    code, is_float, width = "U", False, 1
+
+    def __init__(self, source):
+        self.source = source
+        self.n_rows = sum(1 for _ in source.lines())
+        self.shape = (self.n_rows,)
+
+    def rows(self):
+        return ((line.strip(),) for _, line in self.source.lines())
 
 
 class NpyReader:
@@ -145,7 +167,10 @@ class NpyReader:
     def _beside(self, path):
         if path is None:
             return None
-        array_ = Array(path)
+        source = Source(path, seekable=True)
+        with source.open() as stream:
+            binary = stream.read(6).startswith((b"\x93NUMPY", b"PK\x03\x04"))
+        array_ = Array(path, source) if binary else Lines(source)
         if array_.n_rows != self.features.n_rows:
             refuse(f"{array_.n_rows} rows, but {self.path} has {self.features.n_rows}", path)
         return array_
