@@ -64,7 +64,7 @@ setup() {
 # agrees FAMILY: check refuses `rows` if and only if the trainer of the family does.
 agrees() {
     local status=0
-    "svm-$1-train" -q rows model >report 2>told || status=$?
+    "svm-$1-train" --force -q rows model >report 2>told || status=$?
     run -$status check "$1" rows
     [ $status = 0 ] || [[ "${lines[*]}" == *"check: rows"* ]] || fail "check says nothing: $output"
 }
