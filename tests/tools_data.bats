@@ -430,7 +430,9 @@ END
     convert --encoding latin1 --label RT --drop smiles --names name,säule latin.csv - |
         diff - <(printf '1 # J\303\274rgen \303\204\n')
     refused convert --encoding ascii --label RT latin.csv rows2
-    [[ "$(<err)" == 'convert: latin.csv: is not text in ascii: '* ]] || fail "$(<err)"
+    [[ "$(<err)" == 'convert: latin.csv: is not in the given encoding: '* ]] || fail "$(<err)"
+    refused molecules --encoding utf-16 latin.csv rows2
+    [[ "$(<err)" == 'molecules: latin.csv: is not in the given encoding: '* ]] || fail "$(<err)"
     misused molecules --encoding nosuch latin.csv rows2
     # two columns that differ in case only
     printf 'Name,NAME,SMILES,RT,System\na,b,C,1,x\n' >two.csv

@@ -134,8 +134,8 @@ class guarded:
             refuse("gzip data ends early", self.path)
         if isinstance(error, (gzip.BadGzipFile, zlib.error)):
             refuse("gzip data is damaged", self.path)
-        if isinstance(error, UnicodeDecodeError):
-            refuse(f"is not text in {error.encoding}: {error.reason}", self.path)
+        if isinstance(error, UnicodeError):
+            refuse(f"is not in the given encoding: {error}", self.path)
         return False
 
 
