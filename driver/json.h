@@ -44,8 +44,8 @@ void json_end_run(struct json *json);
  * becomes the members `verdict` and `reason`. The text is modified. */
 void json_report(struct json *json, char *lines);
 
-/* Writes a row of a table (tabs between cells), n bytes, as an object. header: the first line of the
- * table. Cells are numbers, null if empty, or else strings. */
+/* Writes a row of a table (tabs between cells), n bytes, as an object. header: the first line of
+ * the table. Cells are numbers, null if empty, or else strings. */
 void json_row(struct json *json, const char *header, const char *row, size_t n);
 
 #endif

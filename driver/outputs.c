@@ -125,8 +125,8 @@ static int check_files(const struct outputs *outputs, const struct family *famil
     return status;
 }
 
-/* Standard output is reserved for the model or --json, or else for the table. Other results then go to
- * standard error, or nowhere beside a table with --quiet. */
+/* Standard output is reserved for the model or --json, or else for the table. Other results then go
+ * to standard error, or nowhere beside a table with --quiet. */
 static int open_standard(struct outputs *outputs, bool table, bool quiet, struct error *err) {
     const struct output *model = outputs->file[OUTPUTS_MODEL], *json = outputs->file[OUTPUTS_JSON];
     bool taken = (model && output_is_stdout(model)) || (json && output_is_stdout(json));

@@ -33,8 +33,8 @@ struct outputs {
 /* Opens the results, the table of a sweep if `table`, --log, and if a model is wanted (`fitting`)
  * the files for it that options name; run_files_check states which combinations are errors.
  * Standard output is reserved for a model, --json or a table: other results then go to standard
- * error, or beside a table with --quiet nowhere. The options must outlive the outputs; the caller ends with
- * outputs_close. */
+ * error, or beside a table with --quiet nowhere. The options must outlive the outputs; the caller
+ * ends with outputs_close. */
 int outputs_open(struct outputs *outputs, const struct family *family,
                  const struct options *options, bool fitting, bool table, struct error *err);
 

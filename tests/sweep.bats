@@ -183,7 +183,8 @@ END
 -v 3 -c 1,3,4 set.svm|2: a row of other data, folds or options than this sweep's
 -v 3 -c 2,4 set.svm|2: not a row of this sweep
 -v 3 -c 1,2,4 -t rbf set.svm|1: other columns than this sweep's
--v 3 -c 1,2,4 --ndcg 3 set.svm|1: other columns than this sweep's
+-v 3 -c 1,2,4 --ndcg 3 set.svm|2: a row of other data, folds or options than this sweep's
+-v 3 -c 1,2,4 --threshold-grade 2 set.svm|1: other columns than this sweep's
 END
     # options without effect on the measures may differ
     svm-rank-train -v 3 -c 1,2,4 -j 1 -m 5 --strict --select spearman --resume table set.svm 2>/dev/null | cmp - whole
