@@ -64,10 +64,10 @@ void report_measures(const struct sweep *sweep, const struct options *options,
             continue; /* undefined */
         }
         if (sweep->measure[k].row->accuracy) {
-            const char *name = sweep->measure[k].name;
-            bool other = strcmp(name, "accuracy") != 0;
+            const char *measure = sweep->measure[k].name;
+            bool other = strcmp(measure, "accuracy") != 0;
             output_format(output, "%s Accuracy = %g%%%s%s%s\n", how, 100 * sweep->value[k],
-                          other ? " (" : "", other ? name : "", other ? ")" : "");
+                          other ? " (" : "", other ? measure : "", other ? ")" : "");
         } else {
             output_format(output, "%s %s = %g\n", how, sweep->measure[k].name, sweep->value[k]);
         }

@@ -30,10 +30,10 @@ void row_name_write(struct row_name name, size_t number, struct output *output);
 
 /* The row of --header of predictors with scores of labels. */
 #define OPTION_LABELS_HEADER                                                                       \
-    OPTION(                                                                                        \
-        FLAG, 0, "header", NULL,                                                                   \
-        "with --scores: write a first line `labels` with the labels in the order of the scores",   \
-        SINGLE)
+    OPTION(FLAG, 0, "header", NULL,                                                                \
+           "with --scores: write a first line `labels` with the labels in the order of the "       \
+           "scores",                                                                               \
+           SINGLE)
 
 /* How lines of predictions are separated and end. */
 struct row_names {
