@@ -519,6 +519,8 @@ for path in sys.argv[2:]:
     assert_equal "$(json 'run["verdict"]' j)" VERIFIED
     misused svm-rank-train --json m train.svm m
     misused svm-rank-predict --json - --metrics test.svm m
+    misused svm-rank-predict --json j --batch --skip-existing test.svm m
+    [[ "$(<err)" == *'--json and --skip-existing exclude each other'* ]] || fail "$(<err)"
 }
 
 @test "cli: --json escapes every byte, and its notes are an array" {
