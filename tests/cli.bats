@@ -460,23 +460,21 @@ END
         how=
         [ $family != smm ] || how='--shape 1x2'
         [ $family != top ] || how='--positive 2'
-        "svm-$family-train" -q $how named m
-        "svm-$family-predict" -q named m plain
-        "svm-$family-predict" -q --names named m out
+        "svm-$family-train" -q $how named $family.m
+        "svm-$family-predict" -q named $family.m plain
+        "svm-$family-predict" -q --names named $family.m out
         awk -F'\t' '{ print $NF }' out | diff names -
         sed 's/\t[^\t]*$//' out | tr '\t' ' ' | diff plain -
     done
-    svm-mc-train -q named m
-    svm-mc-predict -q --scores named m plain
-    svm-mc-predict -q --scores --header named m out
+    svm-mc-predict -q --scores named mc.m plain
+    svm-mc-predict -q --scores --header named mc.m out
     diff out - < <(echo 'labels 1 2 3' && cat plain)
-    svm-mc-predict -q --scores --header --names named m out
+    svm-mc-predict -q --scores --header --names named mc.m out
     assert_equal "$(head -n 1 out)" $'labels\t1\t2\t3\tname'
-    svm-ml-train -q named m
-    svm-ml-predict -q --scores named m plain
-    svm-ml-predict -q --scores --header named m out
+    svm-ml-predict -q --scores named ml.m plain
+    svm-ml-predict -q --scores --header named ml.m out
     diff out - < <(echo 'labels 1 2 3' && cat plain)
-    misused svm-ml-predict --header named m
+    misused svm-ml-predict --header named ml.m
 }
 
 # json EXPRESSION FILE...: the value of a Python expression of `run`, the JSON object in each line.
