@@ -182,6 +182,36 @@ enum { DUALSVM_LENT = 1 };
 DUALSVM_API int dualsvm_data_read(dualsvm_data **data, const dualsvm_options *options,
                                   const char *path, dualsvm_error *error);
 
+/* The rows and labels of data, in arrays of the data, which live until the data are changed or
+ * freed. Zeros may be stored. */
+typedef struct dualsvm_rows {
+    size_t rows, features; /* features: the largest index of a stored value */
+    /* Row i has value[k] in column index[k] for start[i] <= k < start[i+1]; columns increase within
+     * a row. start and index NULL: dense, value (rows, columns) row-major. Column j has the index
+     * feature[j] + 1 in files, NULL: j + 1. */
+    size_t columns;
+    const uint32_t *feature; /* (columns) */
+    const uint64_t *start;   /* (rows + 1) */
+    const uint32_t *index;
+    const float *value;
+    /* The labels, one of three: number (rows), NaN for a row without label, in rank; the name
+     * name[label[i]], or none if label[i] is UINT32_MAX; in ml the names label[k], label_start[i]
+     * <= k < label_start[i+1]. */
+    const double *number;
+    const uint64_t *label_start; /* (rows + 1) */
+    const uint32_t *label;
+    const char *const *name; /* (names) */
+    size_t names;
+    /* (rows) the number of the query, or from 2^63 on 2^63 + k for the word query_name[k]; NULL: no
+     * row has a query. Rows without one have 0. */
+    const uint64_t *query;
+    const char *const *query_name; /* (query_names) */
+    size_t query_names;
+} dualsvm_rows;
+
+/* Fills *rows, of `size` bytes (sizeof(dualsvm_rows)). */
+DUALSVM_API void dualsvm_data_view(const dualsvm_data *data, dualsvm_rows *rows, size_t size);
+
 /* Creates data from a dense array: value (i,j) is values[i * stride + j], 0 <= i < rows, 0 <= j <
  * columns, of `type`. rows and columns are below 2^32 - 1. Values that are not finite, or too large
  * for single precision, are errors. flags: 0 or DUALSVM_LENT. Feature j has index j + 1 in

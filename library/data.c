@@ -71,6 +71,29 @@ size_t dualsvm_data_features(const dualsvm_data *data) {
     return data ? data_largest(&data->data) : 0;
 }
 
+void dualsvm_data_view(const dualsvm_data *data, dualsvm_rows *rows, size_t size) {
+    if (!data || !rows) {
+        return;
+    }
+    const struct data *from = &data->data;
+    const dualsvm_rows view = {.rows = from->n_rows,
+                               .features = data_largest(from),
+                               .columns = from->n_features,
+                               .feature = from->indices.at,
+                               .start = from->row_start,
+                               .index = from->column,
+                               .value = from->value,
+                               .number = from->target,
+                               .label_start = from->label_start,
+                               .label = from->label,
+                               .name = (const char *const *)from->names.name,
+                               .names = from->names.n,
+                               .query = from->query,
+                               .query_name = (const char *const *)from->queries.name,
+                               .query_names = from->queries.n};
+    memcpy(rows, &view, size < sizeof view ? size : sizeof view);
+}
+
 int library_check_data(const struct dualsvm_data *data, const struct family_tables *family,
                        dualsvm_error *error) {
     return data->family == family

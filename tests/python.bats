@@ -47,6 +47,12 @@ passes() {
     passes test_data.py
 }
 
+@test "python: files in svmlight format are read and written, and the programs read them" {
+    sanitized && skip 'the plain build computes it'
+    has scipy python3-scipy
+    passes test_files.py
+}
+
 @test "python: fits end on signals, run concurrently, leak no memory, and need neither scikit-learn nor scipy" {
     sanitized && skip 'sanitizers keep memory'
     passes test_fit.py

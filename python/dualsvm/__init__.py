@@ -19,13 +19,15 @@ from ._errors import ConvergenceWarning, DualsvmError, DualsvmWarning
 from ._library import version as library_version
 from ._multilabel import MultiLabelRankSVM
 from ._options import OptionInfo
-from ._rank import RankedCandidates, RankSVM
+from ._rank import PredictedInterval, RankedCandidates, RankSVM
+from ._svmlight import read_svmlight, write_svmlight
 from ._version import VERSION
 
 __version__ = VERSION
 __all__ = ["RankSVM", "TopClassifier", "MultiClassSVM", "MultiLabelRankSVM",
-           "SupportMatrixMachine", "load", "library_version", "OptionInfo", "RankedCandidates",
-           "DualsvmError", "DualsvmWarning", "ConvergenceWarning"]
+           "SupportMatrixMachine", "load", "library_version", "read_svmlight", "write_svmlight",
+           "OptionInfo", "RankedCandidates", "PredictedInterval", "DualsvmError", "DualsvmWarning",
+           "ConvergenceWarning"]
 
 _ESTIMATORS = {cls._family: cls for cls in (RankSVM, TopClassifier, MultiClassSVM,
                                             MultiLabelRankSVM, SupportMatrixMachine)}

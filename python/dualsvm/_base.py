@@ -4,14 +4,16 @@ They derive from scikit-learn's classes if it is installed, and behave the same 
 """
 import functools
 import inspect
+import keyword
 import numbers
 import os
+import textwrap
 
 import numpy as np
 
 from . import _library as lib
 from . import _model, _options
-from ._data import Rows
+from ._data import Rows, matrix_of
 from ._labels import classes_of, is_unfit, quoted, values_of, vector, word_of, words_of
 
 try:
@@ -74,8 +76,55 @@ def option_of(parameter):
     return OPTION_OF.get(parameter, parameter)
 
 
+# What parameters mean beyond the options of the trainer that they are.
+MEANINGS = {
+    "gamma": "The kernel's gamma: a number, 'auto' for 1 / features, or 'scale' for that divided by "
+             "the variance of X.",
+    "kernel": "'linear', 'rbf', 'poly' and others, or 'precomputed': X is then the matrix of kernel "
+              "values with the training rows.",
+    "tol": "The fit ends when gap_ is at most this.",
+    "max_iter": "The limit of iterations; -1: none.",
+    "class_weight": "{label: weight}, by which C is multiplied, or 'balanced'.",
+    "pos_label": "The positive label; None: the second in order.",
+    "shape": "(rows, columns) of the matrices, if X has them flattened.",
+    "n_jobs": "Threads; None or -1: one for each processor. Results do not depend on it.",
+    "random_state": "Seed of random choices: a number or a generator of NumPy.",
+    "verbose": "True: print progress about once a second, and the trainer's report."}
+
+
+def described(cls):
+    """The docstring of an estimator with its parameters, and the trainer's other options."""
+    def paragraph(text, indent):
+        return textwrap.fill(text, 96, initial_indent=indent, subsequent_indent=indent)
+
+    table = _options.table(cls._family, lib.TRAIN)
+    lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Parameters", "----------"]
+    for name, default in signature(cls).items():
+        option = table.get(option_of(name))
+        meaning = MEANINGS.get(name) or option.help + "."
+        if option is not None and option.choices:
+            meaning += " One of: %s." % ", ".join(filter(None, option.choices))
+        lines += ["%s : default %r" % (name, default), paragraph(meaning, "    ")]
+    lines += ["**options", paragraph("Other options of svm-%s-train, by their names with _ for -:"
+                                     % cls._family, "    "), ""]
+    taken = {option_of(name) for name in signature(cls)}
+    for name, option in table.items():
+        if name not in taken:
+            default = "" if option.default is None else ", default " + option.default
+            choices = ", ".join(filter(None, option.choices))
+            keyword_ = name.replace("-", "_") + "_" * keyword.iskeyword(name)
+            lines += ["    %s : %s%s" % (keyword_, choices or option.type, default),
+                      paragraph(option.help, "        ")]
+    return "\n".join(lines) + "\n"
+
+
 class Estimator(BaseEstimator):
     _family = None
+
+    def __init_subclass__(cls, **keywords):
+        super().__init_subclass__(**keywords)
+        if "_family" in vars(cls):
+            cls.__doc__ = described(cls)
 
     # ---- parameters ----
 
@@ -132,7 +181,7 @@ class Estimator(BaseEstimator):
         values = {name.replace("_", "-"): value for name, value in self._given_options().items()}
         for name in signature(type(self)):
             value = getattr(self, name)
-            if not is_default(type(self), name, value):
+            if name != "verbose" and not is_default(type(self), name, value):
                 convert = getattr(self, "_option_" + name, None)
                 values[option_of(name)] = convert(value, rows) if convert else value
         return values
@@ -210,7 +259,8 @@ class Estimator(BaseEstimator):
     # ---- the fit ----
 
     def _train(self, data, options):
-        return _model.train(_options.make(self._family, lib.TRAIN, options), data)
+        return _model.train(_options.make(self._family, lib.TRAIN, options), data,
+                            bool(self.verbose))
 
     def _keep(self, rows, model):
         """Becomes the estimator of a model that was fitted to these rows."""
@@ -289,6 +339,35 @@ class Estimator(BaseEstimator):
     def _bias(self):
         """The bias (scores) of a linear model."""
         return self._linear().bias()
+
+    # ---- support vectors ----
+
+    def _support(self):
+        found = self.model_.support() if hasattr(self, "model_") else None
+        if found is None:
+            raise AttributeError("only fitted models with a kernel have support vectors")
+        return found
+
+    @property
+    def support_(self):
+        """The numbers of the training rows that are support vectors, of a model with
+        kernel="precomputed"; other models have the rows themselves, support_vectors_."""
+        if not self._precomputed:
+            raise AttributeError("only models with kernel='precomputed' have support_")
+        serial = self._support()[1]
+        return np.array([values[0] for values in serial], dtype=np.int64) - 1
+
+    @property
+    def support_vectors_(self):
+        """The support vectors of a model with a kernel, scaled if `scale` is set: a CSR matrix, or an
+        array if scipy is not installed."""
+        if self._precomputed:
+            raise AttributeError("models with kernel='precomputed' have support_ instead")
+        _, values, columns = self._support()
+        start = np.cumsum([0] + [len(row) for row in columns])
+        value, column = (np.concatenate(parts + [[]]) for parts in (values, columns))
+        return matrix_of(value.astype(np.float32), column.astype(np.int64) - 1, start,
+                         (len(values), self.n_features_in_))
 
     # ---- scikit-learn's tags ----
 
@@ -381,6 +460,12 @@ class Classifier(ClassifierMixin, Estimator):
     @property
     def intercept_(self):
         return self._of_classes(self._bias())
+
+    @property
+    def dual_coef_(self):
+        """The coefficients of the support vectors of a model with a kernel (classes, support
+        vectors), of two classes (1, support vectors)."""
+        return self._of_classes(self._support()[0].T)
 
     def _of_classes(self, values):
         """Converts values of each score of the model (scores, ...) to values of each class; of two classes

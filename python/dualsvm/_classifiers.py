@@ -16,7 +16,8 @@ class TopClassifier(Classifier):
 
     def __init__(self, formulation="toppush", *, C=1.0, loss="hinge", kernel="linear", degree=3,
                  gamma="auto", coef0=0.0, tol=1e-3, max_iter=-1, class_weight=None, pos_label=None,
-                 n_jobs=None, random_state=None, **options):
+                 n_jobs=None, random_state=None,
+                 verbose=False, **options):
         self.formulation = formulation
         self.C = C
         self.loss = loss
@@ -30,6 +31,7 @@ class TopClassifier(Classifier):
         self.pos_label = pos_label
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
         self._set_options(options)
 
     def fit(self, X, y, sample_weight=None):
@@ -112,7 +114,8 @@ class MultiClassSVM(Classifier):
 
     def __init__(self, formulation="ww", *, C=1.0, kernel="linear", degree=3, gamma="auto",
                  coef0=0.0, bias=0.0, probability=False, tol=1e-3, max_iter=-1, class_weight=None,
-                 n_jobs=None, random_state=None, **options):
+                 n_jobs=None, random_state=None,
+                 verbose=False, **options):
         self.formulation = formulation
         self.C = C
         self.kernel = kernel
@@ -126,6 +129,7 @@ class MultiClassSVM(Classifier):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
         self._set_options(options)
 
     @classmethod
@@ -169,7 +173,7 @@ class SupportMatrixMachine(Classifier):
 
     def __init__(self, formulation="lowrank", *, C=1.0, loss="hinge", rank=1, tau=1.0, shape=None,
                  tol=1e-3, max_iter=-1, class_weight=None, n_jobs=None, random_state=None,
-                 **options):
+                 verbose=False, **options):
         self.formulation = formulation
         self.C = C
         self.loss = loss
@@ -181,6 +185,7 @@ class SupportMatrixMachine(Classifier):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
         self._set_options(options)
 
     def _rows(self, x):
@@ -213,6 +218,13 @@ class SupportMatrixMachine(Classifier):
             raise ValueError("X has matrices of %d x %d, and the model is of %d x %d"
                              % (data.rows.shape + self.shape_))
         return data
+
+    @property
+    def coef_(self):
+        """The matrices of weights (classes, rows, columns), of two classes (1, rows, columns); if the
+        matrices have one row, (classes, features)."""
+        weights = super().coef_
+        return weights if self.shape_[0] == 1 else weights.reshape(-1, *self.shape_)
 
     def _take(self, model):
         super()._take(model)

@@ -4,7 +4,7 @@ import sys
 import numpy as np
 
 from . import _library as lib
-from ._labels import finite_numbers, vector, words_of
+from ._labels import finite_numbers, names_of, vector, words_of
 from ._library import address, call, create, words
 
 
@@ -115,13 +115,15 @@ def _refuse_infinite(x):
                          % x.dtype)
 
 
-def names_of(x):
-    """The column names of a data frame, if all are texts; else None."""
-    columns = getattr(x, "columns", None)
-    if columns is None or is_sparse(x) or not len(columns):
-        return None
-    names = np.asarray(columns, dtype=object)
-    return names if all(isinstance(name, str) for name in names) else None
+def matrix_of(value, index, start, shape):
+    """A scipy.sparse CSR matrix, or an array if scipy is not installed."""
+    try:
+        from scipy.sparse import csr_matrix
+    except ImportError:
+        x = np.zeros(shape, dtype=value.dtype)
+        x[np.repeat(np.arange(shape[0]), np.diff(start)), index] = value
+        return x
+    return csr_matrix((value, index, start), shape=shape)
 
 
 class Data(lib.Handle):

@@ -127,10 +127,30 @@ def classes_of(y, n_rows):
     return classes, np.ascontiguousarray(codes.ravel(), dtype=np.uint32)
 
 
-def is_sets(y):
-    """True if y is a list of sets of labels."""
-    return (isinstance(y, (list, tuple)) or isinstance(y, np.ndarray) and y.dtype.kind == "O" and
-            y.ndim == 1) and len(y) > 0 and all(isinstance(row, (set, frozenset)) for row in y)
+def rows_of_labels(y):
+    """The rows of y if each is a collection of labels, as a list of sets; else None. Lists and tuples
+    of one length of 0 and 1 are the rows of a matrix instead."""
+    if isinstance(y, (list, tuple)):
+        rows = y
+    elif getattr(y, "ndim", None) == 1 and getattr(y, "dtype", None) == object:
+        rows = np.asarray(y).tolist()
+    else:
+        return None
+    if not len(rows) or not all(isinstance(row, (set, frozenset, list, tuple, np.ndarray))
+                                for row in rows):
+        return None
+    if not any(isinstance(row, (set, frozenset)) for row in rows) and \
+            len({len(row) for row in rows}) == 1 and all(_is_bit(value) for row in rows
+                                                         for value in row):
+        return None
+    try:
+        return [set(row) for row in rows]
+    except TypeError:  # lists within lists
+        raise ValueError("y should be a list of sets of labels, or a matrix of 0 and 1") from None
+
+
+def _is_bit(value):
+    return not isinstance(value, (str, bytes)) and np.ndim(value) == 0 and value in (0, 1)
 
 
 def sets_of(y, n_rows):
@@ -155,14 +175,38 @@ def _sortable(labels):
 
 
 def indicator_of(y, n_rows):
-    """The same for a matrix (n_rows, labels) of 0 and 1, dense or sparse; labels are its columns."""
+    """The same for a matrix (n_rows, labels) of 0 and 1, dense or sparse, or a data frame. Labels are
+    the names of its columns, or their numbers."""
+    names = names_of(y)
+    if names is not None and len(set(names)) < len(names):
+        raise ValueError("y has two columns of one name")
     if hasattr(y, "tocsr"):
         y = y.toarray()
     y = np.asarray(y)
     check_length(y, n_rows)
+    if y.dtype.kind == "O":
+        y = _numbers_of(y)
     if y.dtype.kind not in "biuf" or not np.isin(y, (0, 1)).all():
         raise ValueError("Unknown label type: a matrix of labels has 0 and 1 only; rows of "
                          "several labels may also be a list of sets")
     start = np.zeros(n_rows + 1, dtype=np.uint64)
     np.cumsum((y != 0).sum(axis=1), out=start[1:])
-    return np.arange(y.shape[1]), start, np.nonzero(y)[1].astype(np.uint32)
+    return (np.arange(y.shape[1]) if names is None else names, start,
+            np.nonzero(y)[1].astype(np.uint32))
+
+
+def _numbers_of(y):
+    """Objects as doubles, or as they are if not all are numbers."""
+    try:
+        return y.astype(np.float64)
+    except (TypeError, ValueError):
+        return y
+
+
+def names_of(x):
+    """The column names of a data frame, if all are texts; else None."""
+    columns = getattr(x, "columns", None)
+    if columns is None or not len(columns):
+        return None
+    names = np.asarray(columns, dtype=object)
+    return names if all(isinstance(name, str) for name in names) else None

@@ -51,6 +51,16 @@ class Report(Structure):
                 ("seconds", c_double), ("reason", c_char_p), ("lines", c_char_p)]
 
 
+class View(Structure):
+    """dualsvm_rows"""
+
+    _fields_ = [("rows", c_size_t), ("features", c_size_t), ("columns", c_size_t),
+                ("feature", c_void_p), ("start", c_void_p), ("index", c_void_p),
+                ("value", c_void_p), ("number", c_void_p), ("label_start", c_void_p),
+                ("label", c_void_p), ("name", POINTER(c_char_p)), ("names", c_size_t),
+                ("query", c_void_p), ("query_name", POINTER(c_char_p)), ("query_names", c_size_t)]
+
+
 OUT = POINTER(c_void_p)
 ERROR = POINTER(Error)
 
@@ -66,6 +76,8 @@ FUNCTIONS = {
                            ERROR]),
     "data_csr": (c_int, [OUT, c_char_p, c_void_p, c_void_p, c_int, c_void_p, c_int, c_size_t,
                          c_size_t, c_uint, ERROR]),
+    "data_read": (c_int, [OUT, c_void_p, c_char_p, ERROR]),
+    "data_view": (None, [c_void_p, POINTER(View), c_size_t]),
     "data_free": (None, [c_void_p]),
     "data_set_label_numbers": (c_int, [c_void_p, c_void_p, ERROR]),
     "data_set_label_codes": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(c_char_p), c_size_t,

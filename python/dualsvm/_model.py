@@ -69,6 +69,19 @@ class Model(lib.Handle):
         call("model_weights", self, None, address(bias))
         return bias
 
+    def support(self):
+        """The coefficients (vectors, scores), values and indices of the support vectors, of which the
+        last two are lists of arrays; None for a model without them or with pairs of them."""
+        _, found, body = self.bytes().partition(b"\nSV\n")
+        if not found:
+            return None
+        lines = [line.split() for line in body.split(b"\n") if line and line[:4] != b"end "]
+        k = self.n_scores
+        pairs = [np.array([word.split(b":") for word in line[k:]], dtype=np.float64).reshape(-1, 2)
+                 for line in lines]
+        coefficients = np.array([line[:k] for line in lines], dtype=np.float64).reshape(-1, k)
+        return coefficients, [pair[:, 1] for pair in pairs], [pair[:, 0] for pair in pairs]
+
     def scores(self, data, options):
         scores = np.empty((data.rows.n, self.n_scores))
         call("predict_scores", self, options, data, address(scores))
@@ -131,13 +144,19 @@ def from_bytes(text, family=None):
 class Fit:
     """One call of dualsvm_train, which a signal in the main thread can end."""
 
-    def __init__(self, options, data):
-        self.options, self.data = options, data
+    def __init__(self, options, data, verbose):
+        self.options, self.data, self.verbose = options, data, verbose
+        self.printed = 0.0
         self.stopped = False
         self.messages = []
         self.model = self.failure = None
 
     def _on_progress(self, _, progress):
+        now = progress.contents
+        if self.verbose and now.seconds >= self.printed + 1:
+            self.printed = now.seconds
+            print("iteration %d, primal %.8g, gap %.2g, %.0f s"
+                  % (now.iteration, now.primal, now.gap, now.seconds), flush=True)
         return int(self.stopped)
 
     def _on_message(self, _, text):
@@ -187,11 +206,14 @@ def wait(lock):
         pass
 
 
-def train(options, data):
-    """Fits a model and issues the warnings of the trainer."""
-    fit = Fit(options, data)
+def train(options, data, verbose):
+    """Fits a model and issues the warnings of the trainer. verbose: prints progress, about once a
+    second, and the trainer's report."""
+    fit = Fit(options, data, verbose)
     model = fit.run()
     report = model.report()
+    if verbose:
+        print(report.lines.decode(), end="", flush=True)
     for message in fit.messages:
         if message.startswith("warning: ") and not message.startswith(NOT_CONVERGED):
             warn(message[len("warning: "):], DualsvmWarning)

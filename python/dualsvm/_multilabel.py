@@ -2,8 +2,8 @@
 import numpy as np
 
 from ._base import ClassifierMixin, Estimator, fit_word, order_of, share_of
-from ._labels import (check_length, classes_of, indicator_of, is_sets, sets_of, vector,
-                      words_of)
+from ._labels import (check_length, classes_of, indicator_of, names_of, rows_of_labels, sets_of,
+                      vector, words_of)
 
 SINGLE, SETS, INDICATOR = "one label a row", "sets", "indicator"
 
@@ -20,7 +20,8 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
     _family = "ml"
 
     def __init__(self, *, C=1.0, loss="hinge", kernel="linear", degree=3, gamma="auto", coef0=0.0,
-                 tol=1e-3, max_iter=-1, n_jobs=None, random_state=None, **options):
+                 tol=1e-3, max_iter=-1, n_jobs=None, random_state=None,
+                 verbose=False, **options):
         self.C = C
         self.loss = loss
         self.kernel = kernel
@@ -31,20 +32,16 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
         self._set_options(options)
 
     @staticmethod
     def _read(y, n_rows):
         """The kind of y, its labels, and those of each row: start (n_rows + 1) and codes."""
-        if is_sets(y):
-            return (SETS,) + sets_of(y, n_rows)
-        if y is not None and not hasattr(y, "tocsr"):
-            try:
-                y = np.asarray(y)
-            except ValueError:
-                raise ValueError("y has rows of different lengths: labels of rows are a list of "
-                                 "sets, [{1, 2}, {3}], or a matrix of 0 and 1") from None
-        if hasattr(y, "tocsr") or y is not None and y.ndim == 2 and y.shape[1] > 1:
+        labels = rows_of_labels(y)
+        if labels is not None:
+            return (SETS,) + sets_of(labels, n_rows)
+        if hasattr(y, "tocsr") or y is not None and np.ndim(y) == 2 and np.shape(y)[1] > 1:
             return (INDICATOR,) + indicator_of(y, n_rows)
         classes, codes = classes_of(y, n_rows)
         return SINGLE, classes, np.arange(n_rows + 1, dtype=np.uint64), codes
@@ -87,6 +84,22 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
         two = self._kind == SINGLE and len(self.classes_) == 2
         return scores[:, 1] - scores[:, 0] if two else scores
 
+    @property
+    def coef_(self):
+        """Weights of a linear model (labels, features), 0 for a label without training rows; of the
+        scaled features if `scale` is set."""
+        return self._by_class(self._weights().T, 0).T
+
+    @property
+    def intercept_(self):
+        return self._by_class(self._bias()[None], 0)[0]
+
+    @property
+    def dual_coef_(self):
+        """The coefficients of the support vectors of a model with a kernel (labels, support
+        vectors)."""
+        return self._by_class(self._support()[0], 0).T
+
     def predict(self, X):
         """The labels of each row: a list of sets, or a matrix of 0 and 1, as y; or the label with
         the largest score, if y had one per row."""
@@ -106,8 +119,9 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
         predicted = self.predict(X)
         if self._kind == SETS:
             check_length(y, len(predicted))
-            right = [set(one) == set(other) for one, other in zip(predicted, y)]
+            right = [one == set(other) for one, other in zip(predicted, y)]
         elif self._kind == INDICATOR:
+            self._check_names(y)
             y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
             if y.shape != predicted.shape:
                 raise ValueError("y is of the shape %s, and predictions are of %s"
@@ -117,10 +131,19 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
             right = predicted == vector(y, len(predicted))
         return share_of(right, sample_weight)
 
+    def _check_names(self, y):
+        """Refuses a data frame whose columns are not those of fit."""
+        names = names_of(y)
+        if names is not None and names.tolist() != self.classes_.tolist():
+            raise ValueError("the columns of y are not the labels in classes_, in their order")
+
     def measures(self, X, y, **options):
         """{name: value}: the measures that svm-ml-predict prints for rows with labels."""
         data = self._data_to_predict(X)
-        _, classes, start, codes = self._read(y, data.rows.n)
+        kind, classes, start, codes = self._read(y, data.rows.n)
+        if kind == self._kind == INDICATOR and len(classes) == len(self.classes_):
+            self._check_names(y)
+            classes = self.classes_
         known = dict(zip(self.classes_.tolist(), self._words))
         data.set_sets(start, codes,
                       [known.get(value) or fit_word(value) for value in classes.tolist()])

@@ -9,6 +9,7 @@ from . import _options
 from ._base import Estimator, fit_word
 from ._labels import finite_numbers, vector
 from ._library import words
+from ._model import check_fitted
 
 TIME_WEIGHT = 0.2  # the library's default
 
@@ -19,6 +20,14 @@ class RankedCandidates(NamedTuple):
     order_score: np.ndarray  # the score by the model
     score: np.ndarray  # of MS/MS, order and time together; the best of a feature has 0
     rank: np.ndarray  # mid-rank within the feature, from 1 for the best
+
+
+class PredictedInterval(NamedTuple):
+    """Arrays (rows) of predicted targets, NaN for rows of queries that the model does not know."""
+
+    value: np.ndarray
+    low: np.ndarray  # with high the interval that holds 90% of new rows
+    high: np.ndarray
 
 
 class RankSVM(Estimator):
@@ -32,7 +41,8 @@ class RankSVM(Estimator):
     _family = "rank"
 
     def __init__(self, *, C=1.0, loss="hinge", kernel="linear", degree=3, gamma="auto", coef0=0.0,
-                 tol=1e-3, max_iter=-1, n_jobs=None, random_state=None, **options):
+                 tol=1e-3, max_iter=-1, n_jobs=None, random_state=None,
+                 verbose=False, **options):
         self.C = C
         self.loss = loss
         self.kernel = kernel
@@ -43,6 +53,7 @@ class RankSVM(Estimator):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
         self._set_options(options)
 
     @staticmethod
@@ -95,6 +106,16 @@ class RankSVM(Estimator):
         table = np.array(text.split(), dtype=np.float64).reshape(-1, fields)
         return (table[:, :2].astype(np.int64) - 1,) + tuple(table[:, k] for k in range(2, fields))
 
+    def predict_interval(self, X, qid=None, **options):
+        """The target of each row, such as a retention time in minutes, with an interval that holds 90%
+        of new rows: PredictedInterval. For models with targets=1; qid: the query of each row, one of
+        those of fit, or of those in the file that standards=FILE names."""
+        check_fitted(self)
+        if self.model_.value("targets") is None:
+            raise ValueError("predict_interval wants a model that was fitted with targets=1")
+        lines = [line.split() for line in self.predict_text(X, qid, **options).splitlines()]
+        return PredictedInterval(*np.array(lines, dtype=np.float64)[:, 1:4].T)
+
     def rerank(self, X, scores, features, times, runs=None, order_weight=0.25,
                time_weight=TIME_WEIGHT, edges="hinge", trees=0, seed=1, system=None):
         """Ranks the candidates of measured features as svm-rank-candidates does, by their MS/MS
@@ -132,6 +153,11 @@ class RankSVM(Estimator):
     def score(self, X, y, qid=None):
         """The share of correctly ordered pairs with different targets within queries."""
         return self.measures(X, y, qid, min_group=1).get("pairwise-accuracy", float("nan"))
+
+    @property
+    def dual_coef_(self):
+        """The coefficients of the support vectors of a model with a kernel (support vectors)."""
+        return self._support()[0][:, 0]
 
     @property
     def coef_(self):

@@ -109,8 +109,20 @@ class Labels(Case):
         self.assertEqual(dualsvm.load("model").predict(self.x), predicted)
         self.assertEqual(dualsvm.load("model").measures(self.x, sets)["subset-accuracy"],
                          fitted.score(self.x, sets))
+        lists = [list(row) * 2 for row in sets]
+        mixed = np.empty(80, dtype=object)
+        mixed[:] = [(tuple, list, set)[i % 3](row) for i, row in enumerate(sets)]
+        for same in (lists, tuple(lists), [tuple(row) for row in sets], mixed):
+            other = MultiLabelRankSVM(C=10).fit(self.x, same)
+            self.assertEqual(other.model_.bytes(), fitted.model_.bytes())
+            self.assertEqual(other.predict(self.x), predicted)
+            self.assertEqual(other.score(self.x, same), fitted.score(self.x, sets))
+        pairs = MultiLabelRankSVM().fit(self.x, [[1, 2], [3, 2]] * 40)
+        self.assertEqual(pairs.classes_.tolist(), [1, 2, 3])
+        matrix = MultiLabelRankSVM().fit(self.x, [[1, 0], [1, 1]] * 40)
+        self.assertEqual(matrix.predict(self.x).shape, (80, 2))
         with self.assertRaisesRegex(ValueError, "list of sets"):
-            fitted.fit(self.x, [[1], [1, 2]] * 40)
+            fitted.fit(self.x, [[[1]], [1, 2]] * 40)
         with self.assertRaisesRegex(ValueError, "all texts"):
             fitted.fit(self.x, [{1, "a"}] * 80)
 
@@ -121,6 +133,34 @@ class Labels(Case):
         self.assertEqual(scores.shape, (80, 4))
         self.assertTrue((scores[:, 2] < np.delete(scores, 2, axis=1).min(axis=1)).all())
         self.assertFalse(fitted.predict(self.x)[:, 2].any())
+
+    def test_names_of_labels(self):
+        """The columns of a data frame of 0 and 1 are the classes."""
+        class Frame:
+            columns = ["b", "a", "c d"]
+            shape, ndim = (80, 3), 2
+
+            def __array__(frame, dtype=None, copy=None):
+                return matrix.astype(object)
+
+            def __len__(frame):
+                return 80
+
+        matrix = (self.x[:, :3] > 0).astype(int)
+        frame = Frame()
+        plain = MultiLabelRankSVM(C=10).fit(self.x, matrix)
+        fitted = MultiLabelRankSVM(C=10).fit(self.x, frame)
+        self.assertEqual(fitted.classes_.tolist(), Frame.columns)
+        np.testing.assert_array_equal(fitted.predict(self.x), plain.predict(self.x))
+        for y in (frame, matrix):
+            self.assertEqual(fitted.score(self.x, y), plain.score(self.x, matrix))
+            self.assertEqual(fitted.measures(self.x, y), plain.measures(self.x, matrix))
+        fitted.save("model")
+        self.assertEqual(dualsvm.load("model").classes_.tolist(), ["a", "b", "c d"])
+        for columns, words in ((["a", "b", "c d"], "columns of y"), (["a", "a", "b"], "one name")):
+            frame.columns = columns
+            with self.assertRaisesRegex(ValueError, words):
+                fitted.measures(self.x, frame)
 
     def test_queries(self):
         y = self.x[:, 0] + 9 * (np.arange(80) % 4)
@@ -292,13 +332,43 @@ class Values(Case):
         ranked = RankSVM().fit(self.x, self.x[:, 0])
         np.testing.assert_allclose(self.x @ ranked.coef_, ranked.predict(self.x), rtol=1e-12,
                                    atol=1e-12)
+        indicator = np.column_stack([self.x[:, :2] > 0, np.zeros(80)])
+        sets = MultiLabelRankSVM(free_bias=True).fit(self.x, indicator)
+        np.testing.assert_allclose((self.x @ sets.coef_.T + sets.intercept_)[:, :2],
+                                   sets.decision_function(self.x)[:, :2], rtol=1e-12, atol=1e-12)
+        self.assertFalse(sets.coef_[2].any())
         self.assertFalse(hasattr(MultiClassSVM(kernel="rbf").fit(self.x, self.y), "coef_"))
         self.assertFalse(hasattr(MultiClassSVM(), "coef_"))
+
+    def test_support_vectors(self):
+        y3 = self.y + (self.x[:, 1] > 0)
+        for cls, y in ((MultiClassSVM, y3), (MultiClassSVM, self.y), (TopClassifier, self.y),
+                       (RankSVM, self.x[:, 0]), (MultiLabelRankSVM, np.eye(3)[y3])):
+            fitted = cls(kernel="rbf", gamma=.5, C=10).fit(self.x, y)
+            vectors = fitted.support_vectors_.toarray()
+            squares = ((self.x[:, None] - vectors) ** 2).sum(axis=2)
+            scores = np.exp(-squares / 2) @ fitted.dual_coef_.T + getattr(fitted, "intercept_", 0)
+            if cls is TopClassifier:
+                scores -= fitted.threshold_
+            np.testing.assert_allclose(np.squeeze(scores), fitted.decision_function(self.x),
+                                       rtol=1e-9, atol=1e-9)
+            self.assertFalse(hasattr(fitted, "support_"))
+            given = cls(kernel="precomputed", C=10).fit(self.x @ self.x.T, y)
+            np.testing.assert_allclose((self.x @ self.x.T)[:, given.support_] @ given.dual_coef_.T,
+                                       (given._scores(self.x @ self.x.T) if cls is TopClassifier
+                                        else given.decision_function(self.x @ self.x.T)).reshape(
+                                            (80,) + given.dual_coef_.shape[:-1]), atol=1e-4)
+            self.assertFalse(hasattr(given, "support_vectors_"))
+            self.assertFalse(hasattr(cls().fit(self.x, y), "dual_coef_"))
+            self.assertFalse(hasattr(cls(kernel="precomputed"), "support_"))
 
     def test_matrices(self):
         cubes = self.x.reshape(80, 2, 3)
         fitted = SupportMatrixMachine().fit(cubes, self.y)
         self.assertEqual((fitted.shape_, fitted.n_features_in_), ((2, 3), 6))
+        self.assertEqual(fitted.coef_.shape, (1, 2, 3))
+        np.testing.assert_allclose((cubes * fitted.coef_).sum(axis=(1, 2)) + fitted.intercept_,
+                                   fitted.decision_function(cubes), atol=1e-12)
         for call, words in ((lambda: fitted.predict(self.x.reshape(80, 3, 2)), "3 x 2"),
                             (lambda: SupportMatrixMachine(shape="3x2").fit(cubes, self.y), "2 x 3"),
                             (lambda: SupportMatrixMachine(shape=(4, 2)).fit(self.x, self.y), "8"),
@@ -347,7 +417,8 @@ class Parameters(Case):
     def test_defaults_are_the_programs(self):
         for cls in ALL:
             table = _options.table(cls._family, 0)
-            for name, default in dualsvm._base.signature(cls).items():
+            parameters = dualsvm._base.signature(cls)
+            for name, default in parameters.items() - {("verbose", False)}:
                 initial = table[dualsvm._base.option_of(name)].default
                 if initial is not None and default not in (None, "auto", -1, False):
                     with self.subTest(cls=cls, name=name):
@@ -428,6 +499,13 @@ class Parameters(Case):
         kernel = [o for o in MultiClassSVM.options() if o.name == "kernel"][0]
         self.assertEqual((kernel.type, kernel.default, kernel.choices[:3]),
                          ("choice", "linear", ("linear", "polynomial", "rbf")))
+
+    def test_docstrings(self):
+        for cls in ALL:
+            for name, default in dualsvm._base.signature(cls).items():
+                self.assertIn("\n%s : default %r\n    " % (name, default), cls.__doc__)
+            self.assertRegex(cls.__doc__, r"\n    max_time : number, default 0\n        \w")
+        self.assertRegex(TopClassifier.__doc__, "\n    lambda_ : number\n")
 
     def test_copies(self):
         for cls in ALL:

@@ -1,5 +1,7 @@
 """Fits: their attributes, what ends them, several concurrently, many in a row; and the package without
 scikit-learn or scipy, and with the library in another place or missing."""
+import contextlib
+import io
 import os
 import shutil
 import signal
@@ -58,6 +60,20 @@ class Fits(Case):
         self.assertGreater(fitted.gap_, 1e-3)
         for no_limit in (-1, 0):
             MultiClassSVM(C=100, max_iter=no_limit).fit(x, y)
+
+    def test_verbose(self):
+        x, _ = problem()
+        for cls in ALL:
+            with contextlib.redirect_stdout(io.StringIO()) as told:
+                cls(verbose=True).fit(x, x[:, 0] > 0)
+            self.assertRegex(told.getvalue(), "(?m)^iterations = [1-9]")
+            with contextlib.redirect_stdout(io.StringIO()) as told:
+                cls().fit(x, x[:, 0] > 0)
+            self.assertEqual(told.getvalue(), "")
+        estimator, x, y = endless()
+        with contextlib.redirect_stdout(io.StringIO()) as told, self.assertWarns(ConvergenceWarning):
+            estimator.set_params(verbose=True, max_time=1.5).fit(x, y)
+        self.assertRegex(told.getvalue(), r"iteration \d+, primal \S+, gap \S+, 1 s\n")
 
     def test_a_signal_ends_a_fit(self):
         estimator, x, y = endless()

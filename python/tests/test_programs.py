@@ -135,6 +135,14 @@ class Programs(Case):
             fitted, lines = self.check(RankSVM, x, y, params, words, qid)
             scores = [float(line.split()[0]) for line in lines.splitlines()]
             np.testing.assert_array_equal(fitted.predict(x, qid), scores)
+            if "targets" in params:
+                table = np.array([line.split() for line in lines.splitlines()], dtype=float)
+                np.testing.assert_array_equal(fitted.predict_interval(x, qid), table[:, 1:].T)
+                unknown = fitted.predict_interval(x[:2], [99, qid[0]])
+                np.testing.assert_array_equal(np.isnan(unknown), [[True, False]] * 3)
+            else:
+                with self.assertRaisesRegex(ValueError, "targets=1"):
+                    fitted.predict_interval(x, qid)
         with self.assertRaisesRegex(DualsvmError, "features of queries want a qid"):
             fitted.predict(x)
 

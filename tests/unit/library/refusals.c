@@ -119,6 +119,7 @@ static void check_arrays(void) {
     start[0] = 1;
     REFUSED(CSR("mc", start, column, 0, x, 0, 2, 9, 0), U, "does not start at 0");
     CHECK_TRUE(!data);
+    dualsvm_data_view(NULL, NULL, 0);
     CHECK_TRUE(dualsvm_data_rows(NULL) == 0 && dualsvm_data_features(NULL) == 0);
     dualsvm_data_free(NULL);
     printf("ok: arrays\n");

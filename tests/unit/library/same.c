@@ -106,6 +106,41 @@ static void check_model(const dualsvm_model *model, const dualsvm_data *of_file)
     CHECK_TRUE(dualsvm_model_value(model, "no-such-key") == NULL);
 }
 
+/* The value of row i and column j. */
+static float value_of(const dualsvm_rows *view, size_t i, size_t j) {
+    for (uint64_t k = view->start ? view->start[i] : 0; view->start && k < view->start[i + 1];
+         k++) {
+        if (view->index[k] == j) {
+            return view->value[k];
+        }
+    }
+    return view->start ? 0 : view->value[i * view->columns + j];
+}
+
+/* The view of rows of a file has the rows that were written. */
+static void check_view(const struct rows *rows, const dualsvm_data *of_file) {
+    dualsvm_rows view = {0};
+    dualsvm_data_view(of_file, &view, sizeof view);
+    CHECK_TRUE(view.rows == ROWS && view.features == COLUMNS && view.columns == COLUMNS &&
+               !view.feature);
+    for (size_t i = 0; i < ROWS; i++) {
+        for (size_t j = 0; j < COLUMNS; j++) {
+            CHECK_TRUE(value_of(&view, i, j) == rows->dense[i * COLUMNS + j]);
+        }
+        CHECK_TRUE(!view.query || view.query[i] == rows->query[i]);
+        CHECK_TRUE(!view.number || view.number[i] == rows->label[i]);
+        if (view.label_start) {
+            CHECK_TRUE(view.label_start[i] == rows->set_start[i]);
+            CHECK_TRUE(strcmp(view.name[view.label[view.label_start[i]]],
+                              set_names[rows->set[rows->set_start[i]]]) == 0);
+        } else if (view.label) {
+            CHECK_TRUE(strtod(view.name[view.label[i]], NULL) == rows->label[i]);
+        }
+    }
+    CHECK_TRUE((view.query != NULL) == (view.number != NULL) &&
+               (view.number != NULL) == (strcmp(rows->family, "rank") == 0));
+}
+
 int main(int argc, char **argv) {
     static struct rows rows, before;
     dualsvm_error error;
@@ -130,6 +165,7 @@ int main(int argc, char **argv) {
     CALL(dualsvm_data_read(&of_file, options, path[0], &error));
     CALL(dualsvm_train(&model, options, of_file, NULL, &error));
     CHECK_TRUE(dualsvm_data_rows(of_file) == ROWS && dualsvm_data_features(of_file) == COLUMNS);
+    check_view(&rows, of_file);
     size_t size, other_size;
     const void *bytes = dualsvm_model_bytes(model, &size);
     for (int way = 0; way < WAYS; way++) {
