@@ -11,8 +11,9 @@ setup() {
 
 @test "tools/compare: a table computed by hand" {
     printf 'data A B C\nd1 .9 .8 .7\nd2 .9 .9 .7\n# a comment\n\nd3 .6 .8 .7\nd4 .9 .7 .8\n' >table
-    # ranks 1 2 3, 1.5 1.5 3, 3 1 2, 1 3 2; chi2 = 12*4/12 (1.625^2 + 1.875^2 + 2.5^2 - 12) = 1.625,
-    # p = exp(-1.625/2); F = 3*1.625 / (4*2 - 1.625), p = (1 + 2F/6)^-3; CD = 2.3437 sqrt(1/2)
+    # ranks 1 2 3, 1.5 1.5 3, 3 1 2, 1 3 2; squares 14 13.5 14 14, variance (55.5 - 48) / 2 = 3.75;
+    # chi2 = 16 (.375^2 + .125^2 + .5^2) / 3.75 = 26/15, p = exp(-13/15);
+    # F = 3*26/15 / (4*2 - 26/15) = .8298, p = (1 + 2F/6)^-3; CD = 2.3437 sqrt(1/2)
     compare table >out
     cat >expected <<'END'
 rank A 1.6250
@@ -20,10 +21,10 @@ rank B 1.8750
 rank C 2.5000
 data-sets 4
 methods 3
-friedman-chi2 1.6250
-friedman-p 0.4437
-iman-davenport-f 0.7647
-iman-davenport-p 0.506
+friedman-chi2 1.7333
+friedman-p 0.4204
+iman-davenport-f 0.8298
+iman-davenport-p 0.4807
 alpha 0.05
 critical-difference 1.6572
 END
@@ -80,17 +81,37 @@ END
     done
 }
 
-@test "tools/compare: sign test and Wilcoxon's test of two methods, computed by hand" {
+@test "tools/compare: chi^2 with ties is scipy's" {
+    local python=python3
+    $python -c 'import scipy.stats' 2>/dev/null || python=/usr/bin/python3
+    $python -c 'import scipy.stats' 2>/dev/null || skip 'no scipy'
+    # many ties, also of whole rows
+    awk 'BEGIN { s = 5; print "d A B C D E"; for (i = 1; i <= 40; i++) { line = i
+        for (j = 0; j < 5; j++) { s = (s * 16807) % 2147483647; line = line " " (i % 9 ? s % 3 + (j == 4) : 7) }
+        print line } }' >table
+    compare table | awk '/^friedman/ { print $2 }' >ours
+    $python - >theirs <<'END'
+from scipy.stats import friedmanchisquare
+rows = [line.split()[1:] for line in open("table")][1:]
+chi2, p = friedmanchisquare(*([float(row[j]) for row in rows] for j in range(5)))
+print(f"{chi2:.4f}\n{p:.4g}")
+END
+    diff theirs ours
+    printf 'd A B\n1 2 2\n2 3 3\n' >equal
+    compare equal | grep -qx 'friedman-chi2 0.0000'
+}
+
+@test "tools/compare: sign test, Wilcoxon's and the randomisation test of two methods, computed by hand" {
     # differences 3 -1 2 4 0: signed ranks of 1 2 3 4 are +9 -1; P(sum <= 1) = 2/16, twice .25
-    # signs: 3 of 4; P(<= 1 of 4) = 5/16, twice .625
+    # signs: 3 of 4; P(<= 1 of 4) = 5/16, twice .625; of the 16 sums of +-1 +-2 +-3 +-4, 4 are at least 8 in size
     printf '%s\t%s\n' q m a 4 b 1 c 5 d 9 e 2 >one.tsv
     printf '%s\t%s\n' q m b 2 a 1 c 3 d 5 e 2 f 7 g '' >two.tsv
     compare --resamples 100 --measure m one.tsv two.tsv >out 2>said
     grep -qx 'compare: 2 left out that not all of one.tsv, two.tsv have a value for' said
-    tail -n 1 out | cut -f 1-3,6-10 | diff - <(printf '%s\t' one two 1.6 3 1 1 0.625 && echo 0.25)
+    tail -n 1 out | cut -f 1-3,6-11 | diff - <(printf '%s\t' one two 1.6 3 1 1 0.625 0.25 && echo 0.25)
     # equal sizes share ranks: differences 1 1 1: one sum of 8 at each end
     printf 'd A B\n1 2 1\n2 3 2\n3 4 3\n' >table
-    compare --resamples 100 table | tail -n 1 | cut -f 3-10 | diff - <(printf '%s\t' 1 1 1 3 0 0 0.25 && echo 0.25)
+    compare --resamples 100 table | tail -n 1 | cut -f 3-11 | diff - <(printf '%s\t' 1 1 1 3 0 0 0.25 0.25 && echo 0.25)
     # Holm: of three tests the smallest counts three times
     printf 'd A B C\n%s\n%s\n%s\n' '1 9 5 1' '2 8 5 1' '3 7 6 1' >table
     compare --resamples 100 --pairs table >out
@@ -99,6 +120,15 @@ END
     compare --measure m one.tsv two.tsv 2>said | tail -n 1 | awk -F'\t' '$4 > $3 || $5 < $3 || $4 == $5 { exit 1 }'
     compare --seed 2 --resamples 1000 table >a
     compare --seed 2 --resamples 1000 table | cmp a -
+    # beyond 16 differences signs are drawn: the p-values agree
+    for n in 16 17; do
+        awk -v n=$n 'BEGIN { print "d A B"; for (i = 1; i <= n; i++) print i, i % 5 - (i == 17), 1.3 }' >table
+        compare --resamples 20000 table | tail -n 1 | cut -f 11
+    done >p
+    awk '{ p[NR] = $1 } END { d = p[1] - p[2]; exit !(d < .05 && d > -.05 && p[1] < .3 && p[1] > .02) }' p || fail "$(cat p)"
+    # many small wins and a large loss: the mean is not shown to differ
+    awk 'BEGIN { print "d A B"; for (i = 1; i <= 30; i++) print i, i == 1 ? -3 : .1 + i / 1000, 0 }' >table
+    compare table | tail -n 1 | awk -F'\t' '$9 > .001 || $10 > .001 || $11 < .1 || $4 > 0 || $5 < 0 { exit 1 }'
     # beyond 200 the normal approximation continues the exact distribution
     for n in 200 201; do
         awk -v n=$n 'BEGIN { print "d A B"; for (i = 1; i <= n; i++) print i, (i * 7919 % 211) / 9, (i * 104729 % 199) / 9 }' >table

@@ -1,14 +1,18 @@
 """Tests of differences between methods over data sets.
 
 Friedman's test, its F by Iman and Davenport and Nemenyi's critical difference: Demsar, "Statistical
-comparisons of classifiers over multiple data sets", JMLR 2006. The sign test and Wilcoxon's signed
-ranks are exact; the interval of a mean difference is a bootstrap's percentiles (Efron 1979).
+comparisons of classifiers over multiple data sets", JMLR 2006; chi^2 is corrected for ties (Hollander and
+Wolfe 1999, section 7.1). The sign test and Wilcoxon's signed ranks are exact; the interval of a mean
+difference is a bootstrap's percentiles (Efron 1979). Fisher and Pitman's test of the mean by random signs:
+Smucker, Allan and Carterette, "A comparison of statistical significance tests for information retrieval
+evaluation", CIKM 2007.
 """
 import bisect
 import math
 import random
 from statistics import NormalDist
 
+EXACT_SIGNS = 16  # differences up to which all signs are counted out
 EXACT = 200  # differences up to which Wilcoxon's distribution is counted out
 NORMAL = NormalDist()
 
@@ -109,12 +113,15 @@ def nemenyi_q(alpha, k):
 def friedman(rows, lower):
     """Mean ranks (1 is best), chi^2 and F with their p-values, from rows with a value per method."""
     n, k = len(rows), len(rows[0])
-    sums = [0.0] * k
+    sums, squares = [0.0] * k, 0.0
     for row in rows:
         for j, rank in enumerate(ranks(row if lower else [-value for value in row])):
             sums[j] += rank
+            squares += rank * rank
     means = [total / n for total in sums]
-    chi2 = max(0.0, 12 * n / (k * (k + 1)) * (sum(m * m for m in means) - k * (k + 1) ** 2 / 4))
+    # the ranks' variance; n k (k + 1) / 12 without ties, 0 if all values of each row are equal
+    variance = (squares - n * k * (k + 1) ** 2 / 4) / (k - 1)
+    chi2 = n * n * sum((m - (k + 1) / 2) ** 2 for m in means) / variance if variance > 0 else 0.0
     left = n * (k - 1) - chi2
     if left <= 1e-9 * n * k:
         return means, chi2, chi2_above(chi2, k - 1), math.inf, 0.0
@@ -156,6 +163,24 @@ def wilcoxon(differences):
     variance = sum(r * r for r in doubled) / 4
     z = (least - total / 2 + 1) / math.sqrt(variance)
     return min(1.0, math.erfc(-z / math.sqrt(2)))
+
+
+def randomisation(differences, samples, seed):
+    """Two-sided p-value of Fisher and Pitman's test: the share of assignments of signs to the differences
+    whose sum is at least as large as the observed one. All assignments for few differences, else random
+    ones, of which the observed one is one. Sums that differ by rounding errors are equal."""
+    kept = [abs(d) for d in differences if d != 0]
+    observed = abs(math.fsum(differences)) - 1e-12 * sum(kept)
+    if len(kept) <= EXACT_SIGNS:
+        sums = [0.0]
+        for d in kept:
+            sums = [s + d for s in sums] + [s - d for s in sums]
+        return sum(abs(s) >= observed for s in sums) / len(sums)
+    draw, total, hits = random.Random(seed), sum(kept), 1
+    for _ in range(samples):
+        bits = draw.getrandbits(len(kept))
+        hits += abs(total - 2 * sum(d for i, d in enumerate(kept) if bits >> i & 1)) >= observed
+    return hits / (samples + 1)
 
 
 def bootstrap(differences, alpha, resamples, seed):
