@@ -282,8 +282,8 @@ static int align_columns(struct task *task, struct error *err) {
     if (scale_by_column(&model->scale)) {
         return model->columns.at ? data_select(rows, &model->columns, err) : 0;
     }
-    if (model->kernel.type == KERNEL_PRECOMPUTED || model->scale.query_means > 0) {
-        return 0; /* the means of queries follow the columns of the rows */
+    if (model->kernel.type == KERNEL_PRECOMPUTED || scale_by_query(&model->scale)) {
+        return 0; /* features of queries follow the columns of the rows */
     }
     int few = model->columns.at != NULL;
     if (rows->row_start && model->vectors.row_start) {

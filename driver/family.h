@@ -37,7 +37,7 @@ enum {
     FAMILY_EXPORT = FAMILY_LIBSVM | FAMILY_LIBLINEAR,
     FAMILY_ROW_WEIGHTS = 64,     /* --row-weights */
     FAMILY_KERNEL = 128,         /* -t, -d, -g, -r, -m; without it the kernel is linear */
-    FAMILY_QUERY_FEATURES = 512, /* --query-features */
+    FAMILY_QUERY_FEATURES = 512, /* --query-features, --scale by query */
     /* no option: the solvers use the kernel matrix only through products with one vector and single
      * entries, which is what a distributed matrix offers (gram_create_distributed) */
     FAMILY_DISTRIBUTED_GRAM = 256

@@ -98,11 +98,12 @@ static void write_choices(const struct option_spec *spec, struct output *output)
 /* Writes the option's letter and name, and moves to the column of its text. */
 static void start_option(const struct option_spec *spec, struct page *page) {
     char left[80], letter[8] = "    ";
+    bool word = spec->word && spec->kind != OPTION_FLAG;
     if (spec->letter) {
         snprintf(letter, sizeof letter, "-%c, ", spec->letter);
     }
     snprintf(left, sizeof left, "  %s--%s%s%s%s%s", letter, spec->name, spec->value ? " " : "",
-             spec->word ? spec->word : "", spec->word ? "|" : "", spec->value ? spec->value : "");
+             word ? spec->word : "", word ? "|" : "", spec->value ? spec->value : "");
     start_entry(page, left, HELP_COLUMN);
 }
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 enum option_kind {
-    OPTION_FLAG,   /* no value */
+    OPTION_FLAG,   /* no value, or `word` after it */
     OPTION_NUMBER, /* a number */
     OPTION_COUNT,  /* a whole number below 2^53 */
     OPTION_CHOICE, /* one of `choices`, by name or by number */
@@ -40,7 +40,8 @@ struct option_spec {
     const char *name;
     enum option_kind kind;
     enum option_level level;
-    const char *value;   /* the name of the value in --help; NULL for flags */
+    /* the name of the value in --help; of a flag `[word]` or NULL */
+    const char *value;
     const char *initial; /* the default as it would be typed; NULL: none */
     /* in words, what holds if it is not given and has no default; may be NULL */
     const char *absent;
@@ -56,7 +57,8 @@ struct option_spec {
      * others */
     const char *const *choices;
     const char *const *meanings; /* the text of --help for each choice */
-    const char *word;            /* accepted in place of a number, for word_value; NULL: none */
+    /* accepted in place of a number, or after a long flag, for word_value; NULL: none */
+    const char *word;
     double word_value;
 };
 

@@ -266,6 +266,10 @@ static int parse_weight(struct option *option, const char *text, struct error *e
                  : refuse(option, "not a weight KEY:W with W > 0", text, strlen(text), err);
 }
 
+static bool is_word(const struct option_spec *spec, const char *text) {
+    return spec->word && strcmp(spec->word, text) == 0;
+}
+
 /* Sets the option's value from `text` (borrowed); a weight (OPTION_WEIGHTS) is added to the
  * previous ones. */
 static int take_value(struct option *option, const char *text, struct error *err) {
@@ -274,7 +278,7 @@ static int take_value(struct option *option, const char *text, struct error *err
     option->listed = false;
     switch (option->spec.kind) {
     case OPTION_FLAG:
-        return append(option, 1, err);
+        return append(option, is_word(&option->spec, text) ? option->spec.word_value : 1, err);
     case OPTION_TEXT:
         return *text ? 0 : refuse(option, "is empty", text, 0, err);
     case OPTION_WINDOW:
@@ -346,6 +350,20 @@ static struct option *find_long(const struct options *options, const char *name,
     return found;
 }
 
+/* A long flag: with `=attached`, or with its word as the next argument, or alone. */
+static int scan_flag(struct scan *scan, struct option *option, const char *attached,
+                     struct error *err) {
+    const struct option_spec *spec = &option->spec;
+    if (attached && !is_word(spec, attached)) {
+        return error_set(err, ERROR_USAGE, "option --%s: takes no value%s%s", spec->name,
+                         spec->word ? " but " : "", spec->word ? spec->word : "");
+    }
+    if (!attached && scan->at + 1 < scan->argc && is_word(spec, scan->argv[scan->at + 1])) {
+        attached = scan->argv[++scan->at];
+    }
+    return take_value(option, attached ? attached : "1", err);
+}
+
 static int scan_long(struct scan *scan, const char *name, struct error *err) {
     size_t length = strcspn(name, "=");
     struct option *option = find_long(scan->options, name, length, err);
@@ -354,9 +372,7 @@ static int scan_long(struct scan *scan, const char *name, struct error *err) {
     }
     option->given = true;
     if (option->spec.kind == OPTION_FLAG) {
-        return name[length]
-                   ? error_set(err, ERROR_USAGE, "option --%s: takes no value", option->spec.name)
-                   : take_value(option, "1", err);
+        return scan_flag(scan, option, name[length] ? name + length + 1 : NULL, err);
     }
     const char *value =
         name[length] ? name + length + 1 : next_value(scan, scan->argv[scan->at], err);

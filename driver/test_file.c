@@ -70,7 +70,7 @@ static int open_work(struct work *work, struct error *err) {
     if (test->rows) {
         return 0;
     }
-    return test->model->scale.query_means > 0
+    return scale_by_query(&test->model->scale)
                ? input_read(&work->whole, test->path, &format, test->threads, err)
                : input_open(&work->input, test->path, &format, test->threads, err);
 }
@@ -83,7 +83,7 @@ static int next_block(struct work *work, struct error *err) {
     }
     size_t left = rows->n_rows - work->n_taken;
     size_t each = rows->n_rows ? data_values(rows) / rows->n_rows : 0, n = 1 + VALUES / (each + 1);
-    n = n < left && !work->test->model->scale.query_means ? n : left;
+    n = n < left && !scale_by_query(&work->test->model->scale) ? n : left;
     data_free(&work->block);
     work->block = data_view(rows, work->n_taken, n);
     work->n_taken += n;

@@ -19,6 +19,9 @@ static const char *const scale_meanings[] = {
     "to [-1,1]",
     "rows of length 1",
     "to quantiles of the training values, from 0 to 1",
+    "to [0,1] by the least and largest value of the query; prediction needs all rows of a query, "
+    "with their qid",
+    "mean 0 and standard deviation 1 over the rows of the query; prediction needs the same",
     NULL};
 
 /* The help texts of the kernel parameters: each lists the kernels of the kernel table that have the
@@ -55,8 +58,8 @@ static const struct option_spec common_options[] = {
     OPTION(NUMBER, 'r', "coef0", "R", coef0_help, KERNEL, .initial = "0", .needs = FAMILY_KERNEL),
     OPTION(CHOICE, 0, "scale", "HOW",
            "scaling of the features, fitted to the training rows, stored in the model and applied "
-           "in prediction",
-           SINGLE, .initial = "none", .choices = scale_names, .meanings = scale_meanings),
+           "in prediction; absent values are 0",
+           SINGLE, .initial = "none", .choices = scale_names_by_row, .meanings = scale_meanings),
     OPTION(CHOICE, 0, "query-features", "NAME",
            "features that are added to those of each row, for a kernel that is not linear; "
            "prediction then needs all rows of a query, with their qid",
@@ -180,6 +183,8 @@ static struct option_spec family_spec(const struct option_spec *common,
         spec.choices = family->solvers;
         spec.meanings = family->solver_meanings;
         spec.initial = spec.choices[0];
+    } else if (strcmp(spec.name, "scale") == 0 && family->has & FAMILY_QUERY_FEATURES) {
+        spec.choices = scale_names;
     }
     return spec;
 }

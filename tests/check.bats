@@ -181,6 +181,8 @@ attacked() {
         verified rank queries -l $loss --cost-per ndcg -w 2:3 -c 100 -e 1e-6
         verified rank queries -l $loss --cost-per gain -w 2:3 -e 1e-6
         verified rank queries -l $loss -t rational --scale quantile --query-features mean -e 1e-6
+        verified rank queries -l $loss -t rbf --scale query-std --query-features mean -e 1e-6
+        verified rank queries -l $loss --scale query-minmax
         verified rank queries -l $loss --cost-per ndcg --gain linear -t rbf --rank-gap 1:2 -e 1e-6
         verified rank queries -l $loss -t rbf --scale std
         verified rank queries -l $loss -t rbf -g 30 -c 1e6 # planes with margins next to 1

@@ -52,9 +52,12 @@ rank|--libsvm l --pair-features exterior|no other program knows pair features
 rank|--query-features mean|--query-features wants a kernel of features that is not linear
 rank|-t precomputed --query-features mean|--query-features wants a kernel of features that is not linear
 rank|-t rbf --scale l2 --query-features mean|--query-features is not for --scale l2
+rank|--liblinear l --scale query-std|--liblinear: that format has no place for --scale query-std
+rank|--targets 1 --scale query-std|no --targets with --query-features or --scale by query
+top|--scale query-std|query-std
 rank|-t rbf --libsvm l --query-features mean|no other program knows features of queries
 rank|-b 1 --pair-features exterior|no probabilities with --pair-features exterior
-rank|-t rbf --query-features mean --targets 1|no --targets with --query-features: folds and standards have parts of a query
+rank|-t rbf --query-features mean --targets 1|no --targets with --query-features or --scale by query: folds and standards have parts of a query
 rank|--step diminishing|--step and --stop are for --solver fw
 rank|-v 3 -c 1:9e3:+1,1:9e3:+1|more than
 rank|-v 3 -c 1:999:+1 -g 1:100:+1 -t rbf|a sweep of more than 10000 points
@@ -150,6 +153,11 @@ END
     refused svm-rank-predict nobody model
     says 'features of queries want a qid, and no row has one'
     refused svm-rank-train -t rbf --query-features mean nobody model
+    says 'features of queries want a qid, and no row has one'
+    svm-rank-train -q --scale query-std rank model >report
+    refused svm-rank-predict nobody model
+    says 'features of queries want a qid, and no row has one'
+    refused svm-rank-train --scale query-minmax nobody model
     says 'features of queries want a qid, and no row has one'
     printf '1 qid:1 1:1\n0 qid:1 4000000000:1\n' >far
     refused svm-rank-train -t rbf --query-features mean far model

@@ -397,6 +397,67 @@ means() {
     done
 }
 
+# Scales the columns of "$1" by query, by the formula in doc/mathematics.md.
+scale_queries() { # FILE minmax|std
+    awk -v how="$2" 'NR == FNR { q = $2; n[q]++
+            for (f = 1; f <= 3; f++) { split($(f + 2), v, ":"); x = v[2]; sum[q, f] += x
+                if (n[q] == 1 || x < low[q, f]) low[q, f] = x
+                if (n[q] == 1 || x > high[q, f]) high[q, f] = x
+                value[q, n[q], f] = x }
+            next }
+        FNR == 1 { for (q in n) for (f = 1; f <= 3; f++) {
+                mean = sum[q, f] / n[q]; squares = 0
+                for (i = 1; i <= n[q]; i++) squares += (value[q, i, f] - mean) ^ 2
+                if (how == "std") { shift[q, f] = mean; unit[q, f] = sqrt(squares / n[q]) }
+                else { shift[q, f] = low[q, f]; unit[q, f] = high[q, f] - low[q, f] } } }
+        { q = $2; line = $1 " " q
+            for (f = 1; f <= 3; f++) { split($(f + 2), v, ":")
+                x = high[q, f] > low[q, f] ? (v[2] - shift[q, f]) / unit[q, f] : 0
+                line = line sprintf(" %d:%.17g", f, x) }
+            print line }' "$1" "$1"
+}
+
+@test "rank: --scale query-minmax and query-std scale the rows of each query by themselves" {
+    # feature 2 is constant in some queries, and zeros are not stored in the sparse files
+    awk 'BEGIN { seed = 9; for (i = 0; i < 90; i++) { line = i % 7 % 3 " qid:" i % 9 + 1
+        for (f = 1; f <= 3; f++) { seed = (seed * 16807) % 2147483647
+            v = (seed % 9 - 3) / 8 * f; if (f == 2 && i % 9 % 2) v = 5
+            line = line " " f ":" v }
+        print line } }' | sort -k2,2 -s >all.svm
+    head -60 all.svm >learn.svm
+    tail -30 all.svm >test.svm
+    for file in learn test; do sed 's/ [0-9]*:0\( \|$\)/\1/g; s/ [0-9]*:0\( \|$\)/\1/g' $file.svm >sparse.$file.svm; done
+    cmp -s test.svm sparse.test.svm && fail "no value is 0"
+    for how in minmax std; do
+        scale_queries learn.svm $how >hand.learn.svm
+        scale_queries test.svm $how >hand.test.svm
+        for kernel in '' '-t rbf -g .2' '-t rbf -g .2 --query-features mean'; do
+            options="-l squared-hinge -e 1e-8 $kernel"
+            # shellcheck disable=SC2086 # words
+            train $options --scale query-$how learn.svm model
+            # shellcheck disable=SC2086
+            train $options hand.learn.svm hand.model
+            assert_equal "$(header scale model)" "query-$how"
+            predict hand.test.svm hand.model >hand
+            predict test.svm model | agree hand - 1e-6
+            # shellcheck disable=SC2086
+            train $options --scale query-$how sparse.learn.svm sparse.model
+            predict sparse.test.svm sparse.model | agree hand - 1e-6
+            # a query's scores do not depend on the other queries; unknown features are ignored
+            awk '{ print $0, NR % 2 ? "9:5" : "1000000:5" }' test.svm | gzip >other.svm.gz
+            predict other.svm.gz model | agree hand - 1e-6
+            query=$(sed -n '1s/[^ ]* \([^ ]*\).*/\1/p' test.svm)
+            grep -c " $query " test.svm >n
+            grep " $query " test.svm | predict - model >own
+            head -"$(cat n)" hand | agree - own 1e-6
+            # shellcheck disable=SC2086
+            svm-rank-train -q $options -v 3 --scale query-$how learn.svm >folds
+            # shellcheck disable=SC2086
+            svm-rank-train -q $options -v 3 hand.learn.svm | cmp - folds
+        done
+    done
+}
+
 @test "rank: --cost-per ndcg of two grades is one weight for each query" {
     awk '{ $1 = ($1 > 2) * 3; print }' graded.svm >two.svm
     # gains 2^3 - 1 and 0 cancel: with r of n rows relevant, the weight is the mean discount of the first

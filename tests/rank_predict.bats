@@ -120,6 +120,17 @@ setup() {
     assert_equal "$(tr -s ' ' '\n' <order | sort -n | uniq | wc -l)" 40
 }
 
+@test "rank: --order best-first lists them in descending order, equal scores as in the file" {
+    printf '%s\n' '1 qid:7 1:2' '3 qid:7 1:3' '2 qid:7 1:2' '0 qid:7 1:1' '0 qid:b 1:0' '1 qid:b 1:1' >few.svm
+    train few.svm model
+    printf '%s\n' 'qid:7 2 1 3 4' 'qid:b 6 5' >wanted
+    predict --order best-first few.svm model | diff wanted -
+    predict --ord=best-first few.svm model | diff wanted -
+    predict few.svm --order model | diff <(printf '%s\n' 'qid:7 4 1 3 2' 'qid:b 5 6') -
+    run -2 svm-rank-predict -q --order=worst-first few.svm model
+    assert_output --partial 'option --order: takes no value but best-first'
+}
+
 @test "rank: --pairs gives the margins, which are differences of the scores" {
     train -t 2 -g .5 graded.svm model
     head -12 graded.svm >test.svm
@@ -270,9 +281,12 @@ END
         print $0 (NR % 3 == 0 ? "" : NR % 3 == 1 ? " # d" NR " and more" : " #docid = D-" NR " inc = 1") }' \
         some.svm >ltr.svm
     awk '{ split($2, q, ":"); d = NR % 3 == 0 ? NR : NR % 3 == 1 ? "d" NR : "D-" NR
-        print q[2], 0, d, $1 }' ltr.svm >qrels
+        print q[2], 0, d, $1 }' ltr.svm >wanted.qrels
     train ltr.svm m
-    predict --trec run ltr.svm m scores
+    predict --trec run --qrels qrels ltr.svm m scores
+    sort qrels | diff <(sort wanted.qrels) -
+    gzip -c ltr.svm | predict --qrels alone - m scores
+    cmp qrels alone
     [ "$(sort -g scores | uniq -d | wc -l)" = 0 ]
     assert_equal "$(wc -l <run)" 60
     assert_equal "$(awk 'NF != 6 || $2 != "Q0" || $6 != "dualsvm"' run)" ''
@@ -296,6 +310,15 @@ END
     run -1 svm-rank-predict -q --trec r twice.svm m scores
     assert_output "svm-rank-predict: --trec: query 1 has two rows named 'a': the first word of a row's comment is its name"
     [ ! -e r ]
+    run -1 svm-rank-predict -q --qrels r twice.svm m scores
+    assert_output --partial "--qrels: query 1 has two rows named 'a'"
+    # rows without label are not judged; labels are whole numbers
+    printf '%s\n' '2.0 qid:a 1:1 # x' 'qid:a 1:2 # y' '-1 qid:a 1:3 # z' '.5 qid:b 1:1' >labels.svm
+    run -1 svm-rank-predict -q --qrels r labels.svm m scores
+    assert_output 'svm-rank-predict: --qrels: row 4: a whole number is expected as label, not 0.5'
+    [ ! -e r ]
+    head -3 labels.svm | predict --qrels r - m scores
+    printf '%s\n' 'a 0 x 2' 'a 0 z -1' | diff - r
     run -2 svm-rank-predict -q --trec scores ltr.svm m scores
     train -t rbf --pair-features exterior ltr.svm pairs.m
     run -1 svm-rank-predict -q --trec r --pairs ltr.svm pairs.m scores

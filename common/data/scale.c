@@ -2,7 +2,7 @@
 #include "common/data/scale.h"
 
 #include "common/base/memory.h"
-#include "common/data/query_means.h"
+#include "common/data/query_features.h"
 
 #include <float.h>
 #include <math.h>
@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const scale_names[] = {"none", "std", "std-center", "minmax", "l2", "quantile", NULL};
+#define NAMES_BY_ROW "none", "std", "std-center", "minmax", "l2", "quantile"
+const char *const scale_names_by_row[] = {NAMES_BY_ROW, NULL};
+const char *const scale_names[] = {NAMES_BY_ROW, "query-minmax", "query-std", NULL};
 
 /* ---- fitting ---- */
 
@@ -137,6 +139,9 @@ int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data
         return 0;
     }
     scale->n = data->n_features;
+    if (scale_by_query(scale)) {
+        return data->n_rows > 0 ? query_features_check(data, err) : 0;
+    }
     if (kind == SCALE_QUANTILE) {
         int status = quantiles_fit(&scale->quantiles, data, err);
         scale->n = scale->quantiles.n;
@@ -159,7 +164,7 @@ int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data
 
 int scale_add_query_means(struct scale *scale, const struct data *data, struct error *err) {
     scale->query_means = data->n_features;
-    return query_means_check(data, err);
+    return query_features_check(data, err);
 }
 
 void scale_free(struct scale *scale) {
@@ -228,6 +233,9 @@ static int scale_rows(const struct scale *scale, struct data *data, struct error
     if (scale->kind == SCALE_NONE) {
         return 0;
     }
+    if (scale->kind >= SCALE_QUERY_MINMAX) {
+        return query_features_scale(data, scale->n, scale->kind == SCALE_QUERY_STD, err);
+    }
     if (data_own(data, false, err) < 0) {
         return -1;
     }
@@ -253,5 +261,5 @@ int scale_apply(const struct scale *scale, struct data *data, struct error *err)
     if (scale_rows(scale, data, err) < 0) {
         return -1;
     }
-    return scale->query_means > 0 ? query_means_append(data, scale->query_means, err) : 0;
+    return scale->query_means > 0 ? query_features_append_means(data, scale->query_means, err) : 0;
 }

@@ -298,5 +298,8 @@ int model_read_header(struct model_lines *in, struct model *model, const char *f
             return model_lines_fail(in, "features of queries are half of all features", NULL, err);
         }
     }
+    if (model->scale.kind >= SCALE_QUERY_MINMAX) {
+        model->scale.n = model->n_features - model->scale.query_means;
+    }
     return check_bias(in, model, &header, err);
 }

@@ -33,7 +33,8 @@ int buffered_rows_add(struct buffered_rows *rows, const struct data *block, cons
     for (size_t i = 0; i < block->n_rows; i++) {
         rows->row[rows->n + i] = (struct buffered_row){.query = block->query ? block->query[i] : 0,
                                                        .number = rows->n + i,
-                                                       .score = scores ? scores[i] : 0};
+                                                       .score = scores ? scores[i] : 0,
+                                                       .label = block->target[i]};
     }
     if (block->remark_start && store_comments(rows, block, err) < 0) {
         return -1;

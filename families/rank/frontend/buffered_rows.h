@@ -14,8 +14,8 @@
 
 struct buffered_row {
     uint64_t query;
-    size_t number; /* in the file, from 0 */
-    double score;
+    size_t number;                  /* in the file, from 0 */
+    double score, label;            /* label: NaN for a row without */
     size_t comment, comment_length; /* comment of the row: offset and length in text */
 };
 

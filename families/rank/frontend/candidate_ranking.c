@@ -10,7 +10,7 @@
 
 const char *candidate_ranking_refusal(const struct model *model) {
     return model->n_outputs != 1 ? "the model has pair features, and no scores of candidates"
-           : model->scale.query_means > 0
+           : scale_by_query(&model->scale)
                ? "the model has features of queries, which candidates do not have"
                : NULL;
 }

@@ -8,16 +8,20 @@
 #include "families/rank/frontend/targets.h"
 #include "families/shared/row_names.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { BEST_FIRST = 2 }; /* the value of --order best-first */
+
 static const struct option_spec own_options[] = {
-    OPTION(FLAG, 0, "order", NULL,
+    OPTION(FLAG, 0, "order", "[best-first]",
            "write for each query a line `qid:Q` with the numbers of its rows (1 is the first of "
-           "the file), lowest score first; without queries the row numbers only",
-           SINGLE),
+           "the file), lowest score first, or with best-first highest score first; without queries "
+           "the row numbers only",
+           SINGLE, .word = "best-first", .word_value = BEST_FIRST),
     OPTION(
         FLAG, 0, "pairs", NULL,
         "write for any two rows i < j of a query a line `i j margin`, positive if i has the larger "
@@ -35,6 +39,10 @@ static const struct option_spec own_options[] = {
            "also write a run for trec_eval: for each row a line `qid Q0 docid rank score dualsvm`, "
            "with the first word of the row's name as docid",
            SINGLE),
+    OPTION(TEXT, 0, "qrels", "FILE",
+           "also write the labels for trec_eval: for each row with a label, which must be a whole "
+           "number, a line `qid 0 docid label`, with docid as in --trec",
+           SINGLE),
     OPTION(
         TEXT, 0, "standards", "FILE",
         "with a model of --targets 1: labelled rows of queries that the model does not know, from "
@@ -43,10 +51,12 @@ static const struct option_spec own_options[] = {
         SINGLE)};
 
 static bool wants_comments(const struct options *options) {
-    return row_names_wanted(options) || options_given(options, "trec");
+    return row_names_wanted(options) || options_given(options, "trec") ||
+           options_given(options, "qrels");
 }
 
-static const char *const extra_options[] = {"trec", NULL};
+enum { TREC, QRELS };
+static const char *const extra_options[] = {[TREC] = "trec", [QRELS] = "qrels", NULL};
 
 static const char *const model_keys[] = {
     "groups",    "pairs",         "cost-per",         "gain", "pair-features", "probability-slope",
@@ -94,6 +104,7 @@ struct lines {
     struct row_names names;
     bool header;      /* --header */
     int digits;       /* --digits; 0: as many as identify the number */
+    bool best_first;  /* --order best-first */
     bool stores_rows; /* rows are stored until the end of the file */
     size_t n_scores;  /* scores for each row */
     bool calibrated;
@@ -109,6 +120,7 @@ struct lines {
     size_t n_unmapped;             /* rows without a map to labels */
     char unmapped[64];             /* the query of the first */
     struct output *output;         /* for the visits of stored rows */
+    size_t extra;                  /* the same, of extra_options */
 };
 
 static int open_lines(void **state, const struct options *options, const struct model *model,
@@ -124,7 +136,9 @@ static int open_lines(void **state, const struct options *options, const struct 
     lines->names = row_names_open(options);
     lines->header = options_given(options, "header");
     lines->digits = options_given(options, "digits") ? (int)options_number(options, "digits") : 0;
-    lines->stores_rows = lines->kind != SCORES || options_given(options, "trec");
+    lines->best_first = options_number(options, "order") == BEST_FIRST;
+    lines->stores_rows =
+        lines->kind != SCORES || options_given(options, "trec") || options_given(options, "qrels");
     lines->n_scores = model_n_scores(model);
     lines->calibrated = model_value(model, "probability-slope") != NULL;
     lines->has_maps = model_value(model, TARGETS_KEY) != NULL;
@@ -266,13 +280,19 @@ static int compare_scores(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
+/* Equal scores are in the order of the file here, too. */
+static int compare_best_first(const void *a, const void *b) {
+    const struct buffered_row *x = a, *y = b;
+    return x->score == y->score ? compare_scores(a, b) : compare_scores(b, a);
+}
+
 static int write_order(void *state, struct buffered_row *row, size_t n, struct error *err) {
     const struct lines *lines = state;
     struct output *output = lines->output;
     const char *separator = lines->names.separator;
     char text[DATA_QUERY_TEXT];
     (void)err;
-    qsort(row, n, sizeof *row, compare_scores);
+    qsort(row, n, sizeof *row, lines->best_first ? compare_best_first : compare_scores);
     if (lines->rows.has_queries) {
         output_format(output, "qid:%s%s", data_query_text(&lines->rows.queries, row[0].query, text),
                       separator);
@@ -335,9 +355,12 @@ static void warn(const void *state, char *text, size_t size) {
     }
 }
 
-/* ---- run files of TREC ---- */
+/* ---- files of TREC ---- */
 
+/* A row of a run or of judgements. */
 struct ranked {
+    size_t row;   /* in the file, from 0 */
+    double label; /* NaN: none */
     double score;
     struct row_name name; /* the row's name, or its number as text */
 };
@@ -360,14 +383,15 @@ static int compare_names(const void *a, const void *b) {
 }
 
 /* -1 if two rows of a query have the same name. */
-static int check_names(struct ranked *ranked, size_t n, const char *query, struct error *err) {
+static int check_names(struct ranked *ranked, size_t n, const char *option, const char *query,
+                       struct error *err) {
     qsort(ranked, n, sizeof *ranked, compare_names);
     for (size_t i = 1; i < n; i++) {
         if (compare_names(&ranked[i], &ranked[i - 1]) == 0) {
             return error_set(err, ERROR_RUNTIME,
-                             "--trec: query %.100s has two rows named '%.*s': the first word of a "
+                             "--%s: query %.100s has two rows named '%.*s': the first word of a "
                              "row's comment is its name",
-                             query,
+                             option, query,
                              (int)(ranked[i].name.length < 100 ? ranked[i].name.length : 100),
                              ranked[i].name.text);
         }
@@ -375,27 +399,7 @@ static int check_names(struct ranked *ranked, size_t n, const char *query, struc
     return 0;
 }
 
-static int write_run(void *state, struct buffered_row *row, size_t n, struct error *err) {
-    const struct lines *lines = state;
-    struct output *output = lines->output;
-    char text[DATA_QUERY_TEXT];
-    const char *query = data_query_text(&lines->rows.queries, row[0].query, text);
-    struct ranked *ranked = memory_array(n, sizeof *ranked, "a run", err);
-    char *numbers = memory_array(n, NUMBER_LENGTH, "a run", err);
-    int status = ranked && numbers ? 0 : -1;
-    for (size_t i = 0; i < n && status == 0; i++) {
-        ranked[i] = (struct ranked){row[i].score, name_of(lines, &row[i], true)};
-        if (ranked[i].name.length == 0) {
-            char *number = numbers + i * NUMBER_LENGTH;
-            int length = snprintf(number, NUMBER_LENGTH, "%zu", row[i].number + 1);
-            ranked[i].name = (struct row_name){number, (size_t)length};
-        }
-    }
-    if (status < 0 || check_names(ranked, n, query, err) < 0) {
-        free(ranked);
-        free(numbers);
-        return -1;
-    }
+static void write_run(struct ranked *ranked, size_t n, const char *query, struct output *output) {
     qsort(ranked, n, sizeof *ranked, compare_ranked);
     for (size_t i = 0; i < n; i++) {
         output_format(output, "%s Q0 %.*s %zu ", query, (int)ranked[i].name.length,
@@ -403,16 +407,66 @@ static int write_run(void *state, struct buffered_row *row, size_t n, struct err
         output_number(output, ranked[i].score);
         output_format(output, " dualsvm\n");
     }
+}
+
+static int compare_rows(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Rows without label are not judged, and have no line. */
+static int write_judgements(struct ranked *ranked, size_t n, const char *query,
+                            struct output *output, struct error *err) {
+    qsort(ranked, n, sizeof *ranked, compare_rows);
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(ranked[i].label)) {
+            continue;
+        }
+        if (ranked[i].label != floor(ranked[i].label) || fabs(ranked[i].label) > INT_MAX) {
+            return error_set(err, ERROR_RUNTIME,
+                             "--qrels: row %zu: a whole number is expected as label, not %g",
+                             ranked[i].row + 1, ranked[i].label);
+        }
+        output_format(output, "%s 0 %.*s %d\n", query, (int)ranked[i].name.length,
+                      ranked[i].name.text, (int)ranked[i].label);
+    }
+    return 0;
+}
+
+static int write_query(void *state, struct buffered_row *row, size_t n, struct error *err) {
+    const struct lines *lines = state;
+    struct output *output = lines->output;
+    const char *option = extra_options[lines->extra];
+    char text[DATA_QUERY_TEXT];
+    const char *query = data_query_text(&lines->rows.queries, row[0].query, text);
+    struct ranked *ranked = memory_array(n, sizeof *ranked, "a run", err);
+    char *numbers = memory_array(n, NUMBER_LENGTH, "a run", err);
+    int status = ranked && numbers ? 0 : -1;
+    for (size_t i = 0; i < n && status == 0; i++) {
+        ranked[i] = (struct ranked){row[i].number, row[i].label, row[i].score,
+                                    name_of(lines, &row[i], true)};
+        if (ranked[i].name.length == 0) {
+            char *number = numbers + i * NUMBER_LENGTH;
+            int length = snprintf(number, NUMBER_LENGTH, "%zu", row[i].number + 1);
+            ranked[i].name = (struct row_name){number, (size_t)length};
+        }
+    }
+    status = status < 0 ? -1 : check_names(ranked, n, option, query, err);
+    if (status == 0 && lines->extra == QRELS) {
+        status = write_judgements(ranked, n, query, output, err);
+    } else if (status == 0) {
+        write_run(ranked, n, query, output);
+    }
     free(ranked);
     free(numbers);
-    return output_flush(output, err);
+    return status < 0 ? -1 : output_flush(output, err);
 }
 
 static int write_trec(void *state, size_t option, struct output *output, struct error *err) {
-    (void)option;
     struct lines *lines = state;
     lines->output = output;
-    return buffered_rows_visit(&lines->rows, write_run, lines, err);
+    lines->extra = option;
+    return buffered_rows_visit(&lines->rows, write_query, lines, err);
 }
 
 const struct predictor rank_predictor = {
