@@ -1,10 +1,12 @@
 """Models of the trainers (doc/formats.md, "Models"). Numbers have the value of their decimals; features of
 support vectors, and quantiles with their values, are in single precision to the programs (lib.number.single)."""
+import math
 import zlib
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from lib.files import Source, guarded
 from lib.number import is_number
+from lib.svmlight import LARGEST_INDEX
 from lib.tool import quoted, refuse
 
 FAMILIES = ("rank", "top", "mc", "ml", "smm")
@@ -12,6 +14,7 @@ KERNELS = {  # and their parameters
     "linear": (), "polynomial": ("degree", "gamma", "coef0"), "rbf": ("gamma",),
     "sigmoid": ("gamma", "coef0"), "precomputed": (), "tanimoto": (), "minmax": (),
     "laplacian": ("gamma",), "rational": ("gamma",)}
+MAX_DEGREE, MAX_OUTPUTS = 1 << 20, 1 << 24
 NUMBERS = ("cost", "degree", "gamma", "coef0", "rows", "features", "primal", "dual", "gap",
            "iterations", "outputs")
 REQUIRED = ("formulation", "cost", "kernel", "rows", "features", "primal", "dual", "gap", "iterations")
@@ -65,7 +68,7 @@ class Model:
         self.sparse_scaling = False
         try:
             self._read_body()
-        except (ValueError, IndexError, OverflowError):
+        except (ValueError, IndexError):
             refuse("not a line of the model's body", path, self._number)
         self._number = None
         self.labels = self.keys["labels"].split(" ") if "labels" in self.keys else []
@@ -97,9 +100,16 @@ class Model:
     def _numbers(self, texts):
         """The values of numbers; anything else is an error."""
         for text in texts:
-            if not is_number(text):
+            if not is_number(text) or math.isinf(float(text)):
                 self._fail("not a number", text)
         return [float(text) for text in texts]
+
+    def _whole(self, key, most, missing=None):
+        """The value of a key that is an integer from 0 to most."""
+        value = self.number(key, missing)
+        if value is None or not 0 <= value <= most or value != int(value):
+            self._fail("not a whole number in range", self.keys.get(key, key))
+        return int(value)
 
     # ---- the header ----
 
@@ -130,9 +140,14 @@ class Model:
         self.kernel, self.scale = self.keys["kernel"], self.keys.get("scale", "none")
         if self.kernel not in KERNELS:
             self._fail("an unknown kernel", self.kernel)
-        self.parameters = {name: self.number(name, 0) for name in KERNELS[self.kernel]}
-        self.n_features = int(self.number("features"))
-        self.n_outputs = int(self.number("outputs", 1))
+        for name in KERNELS[self.kernel]:
+            if name not in self.keys:
+                self._fail("the header lacks the key", name)
+        self.parameters = {name: self.number(name) for name in KERNELS[self.kernel]}
+        if "degree" in self.parameters:
+            self._whole("degree", MAX_DEGREE)
+        self.n_features = self._whole("features", LARGEST_INDEX)
+        self.n_outputs = self._whole("outputs", MAX_OUTPUTS, 1)
         self.bias = self._numbers(self.keys.get("bias", "0").split(" "))
         if self.bias == [0]:
             self.bias *= self.n_outputs
@@ -158,19 +173,30 @@ class Model:
             self.scaling = {}
             for index, words in self._table(self.sparse_scaling):
                 numbers = self._numbers(words)
-                if len(numbers) % 2 or self.scale != "quantile" and len(numbers) != 2:
+                points = list(zip(numbers[::2], numbers[1::2]))
+                ascend = all(a < b for (a, _), (b, _) in zip(points, points[1:]))
+                if len(numbers) % 2 or not ascend or self.scale != "quantile" and len(points) != 1:
                     self._fail("not the scaling of a feature", " ".join(words))
-                self.scaling[index] = list(zip(numbers[::2], numbers[1::2]))
+                self.scaling[index] = points
+            n = self.n_features // 2 if "query-features" in self.keys else self.n_features
+            if not self.sparse_scaling and len(self.scaling) != n:
+                self._fail("not a line for each feature", str(len(self.scaling)))
         if self._body in ("w", "w sparse"):
             self.weights = {}
-            for index, words in self._table(self._body.endswith("sparse")):
+            sparse = self._body.endswith("sparse")
+            for index, words in self._table(sparse):
                 if len(words) != self.n_outputs:
                     self._fail("not a weight for each output", " ".join(words))
                 self.weights[index] = self._numbers(words)
+            if not sparse and len(self.weights) != self.n_features:
+                self._fail("not a weight for each feature", str(len(self.weights)))
         elif self._body in ("SV", "SV pairs"):
             self._read_vectors(self._body == "SV pairs")
         if self._body is not None:
             self._fail("not what follows", self._body)
+        if self.weights is None and self.vectors is None or self.weights is None and self.kernel == "linear" \
+                and self.pairs is None or (self.scaling is None) != (self.scale in ("none", "l2")):
+            self._fail("the body does not fit the kernel and the scaling", self.kernel + " " + self.scale)
 
     def _table(self, indexed):
         """(index, words) of the lines up to the next word, which becomes self._body."""
@@ -187,6 +213,8 @@ class Model:
                 index = int(at)
             else:
                 index += 1
+            if indexed and index > self.n_features:
+                self._fail("an index above the number of features", line)
             yield index, words
         self._body = None
 
@@ -197,6 +225,10 @@ class Model:
             row = [word.partition(":") for word in words[n:] if word]
             numbers = self._numbers([at for at, _, _ in row] + [value for _, _, value in row])
             indices = list(map(int, numbers[:len(row)]))
+            if indices != sorted(set(indices)) or max(indices, default=0) > self.n_features or \
+                    self.sparse_scaling and not self.scaling.keys() >= set(indices) or \
+                    (indices == [0]) != (self.kernel == "precomputed"):
+                self._fail("not the features of a support vector", " ".join(words))
             self.vectors.append((self._numbers(words[:n]), list(zip(indices, numbers[len(row):]))))
         if pairs and self._body == "pairs":
             self.pairs = []

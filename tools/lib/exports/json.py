@@ -1,5 +1,6 @@
 """JSON with all that the text of a model has (doc/formats.md, "Exports")."""
 import json
+import math
 
 from lib.exports import readable
 from lib.model import KERNELS, NUMBERS
@@ -13,7 +14,7 @@ READ = ("bias", "labels", "targets", "at-least-one", "kernel", "scale")  # in an
 
 def _number(text):
     """An integer where the text is one, a double, or None."""
-    if not is_number(text):
+    if not is_number(text) or math.isinf(float(text)):
         return None
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
@@ -23,9 +24,9 @@ def _value(key, text):
         return _number(text)
     if key in LISTS:
         return [_number(word) for word in text.split(" ")]
-    if key == "solver":
-        return text.split(" ")
-    return text == "yes" if key == "certified" else readable(text)
+    if key == "certified":
+        return text == "yes"
+    return readable(text).split(" ") if key == "solver" else readable(text)
 
 
 def _sparse(row):
@@ -33,8 +34,9 @@ def _sparse(row):
 
 
 def _scaling(model):
+    kind = readable(model.scale)
     if model.scaling is None:
-        return {"kind": model.scale}
+        return {"kind": kind}
     if model.scale == "quantile":
         features = [{"index": index, "value": [value for value, _ in points],
                      "quantile": [quantile for _, quantile in points]}
@@ -42,7 +44,7 @@ def _scaling(model):
     else:
         features = [{"index": index, "shift": shift, "factor": factor}
                     for index, [(shift, factor)] in model.scaling.items()]
-    return {"kind": model.scale, "features": features}
+    return {"kind": kind, "features": features}
 
 
 def _body(model):
@@ -64,7 +66,7 @@ def write(model, name):
     sets = model.label_sets()
     for key, text in model.keys.items():
         if key not in READ and key not in parameters and not (sets and key == "threshold"):
-            facts[key] = _value(key, text)
+            facts[readable(key)] = _value(key, text)
     facts |= {"kernel": {"name": model.kernel} | parameters, "bias": model.bias}
     if model.labels:
         facts["labels"] = list(map(readable, model.labels))
