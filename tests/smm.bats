@@ -467,3 +467,39 @@ EOC
     assert_equal "$(header certified model)" no
     within "$(header gap model)" 0 1
 }
+
+@test "smm: a row of weight 2 is equivalent to two equal rows, also for svm-check" {
+    svm-generate smm | head -n 31 >data.svm
+    awk 'NR > 1 { print NR % 3 + 1 }' data.svm >weights
+    awk 'NR == 1 { print; next } { for (k = 0; k <= NR % 3; k++) print }' data.svm >repeated.svm
+    for arguments in '-s svm' '-s nuclear -l 1' '-s lowrank -k 2'; do
+        svm-smm-train -q -e 1e-8 $arguments --row-weights weights data.svm weighted
+        svm-smm-train -q -e 1e-8 $arguments repeated.svm plain
+        near "$(header primal weighted)" "$(header primal plain)" 1e-7
+    done
+    svm-smm-train -q -s nuclear -w +1:.3 --row-weights weights --proof proof data.svm model
+    run -0 svm-check data.svm model proof
+    assert_output --partial VERIFIED
+    sed -i '4s/.*/0/' weights
+    run -1 svm-smm-train -q --row-weights weights data.svm model
+    assert_output 'svm-smm-train: a row has the weight 0: smm wants weights above 0, leave it out'
+}
+
+@test "smm: --positive says which of two labels has decision values above 0" {
+    svm-generate smm | head -n 31 | sed 's/^+1/alcoholic/; s/^-1/control/' >data.svm
+    svm-smm-train -q data.svm control
+    svm-smm-train -q --positive alcoholic --proof proof -s svm data.svm model
+    svm-check data.svm model proof | grep -qx VERIFIED
+    svm-smm-train -q --positive alcoholic data.svm alcoholic
+    svm-smm-predict -q data.svm control first
+    svm-smm-predict -q data.svm alcoholic second
+    awk '{ print $1, -$2 }' first | diff - <(awk '{ print $1, +$2 }' second)
+    awk '($1 == "alcoholic") != ($2 > 0)' second | diff - /dev/null
+    svm-smm-train -q --positive control data.svm same
+    cmp control same
+    run -2 svm-smm-train -q --positive 1 data.svm model
+    assert_output "svm-smm-train: option --positive: no training row has the label '1': try --help"
+    sed '2s/^[^ ]*/third/' data.svm >three.svm
+    run -2 svm-smm-train -q --positive third three.svm model
+    assert_output 'svm-smm-train: option --positive is for two labels, and there are 3: try --help'
+}

@@ -54,6 +54,21 @@ static int add_all(struct labels *labels, char *const *name, size_t n, struct er
     return 0;
 }
 
+int labels_order_pair(struct labels *labels, const char *second, struct error *err) {
+    const struct names *names = &labels->names;
+    if (names->n != 2 || !names_equal(names->name[0], second)) {
+        return 0;
+    }
+    char *const name[] = {names->name[1], names->name[0]};
+    struct labels swapped = {0};
+    if (add_all(&swapped, name, 2, err) < 0) {
+        return -1;
+    }
+    labels_free(labels);
+    *labels = swapped;
+    return 0;
+}
+
 int labels_collect(struct labels *labels, const struct data *data, const uint32_t *rows,
                    size_t n_rows, struct cluster *cluster, struct error *err) {
     const struct names *names = &data->names;

@@ -26,6 +26,9 @@ struct labels {
 int labels_collect(struct labels *labels, const struct data *data, const uint32_t *rows, size_t n,
                    struct cluster *cluster, struct error *err);
 
+/* Makes `second` the second of two labels. Other labels stay as they are. */
+int labels_order_pair(struct labels *labels, const char *second, struct error *err);
+
 /* map (names->n) = the number in `labels` of each name, or LABELS_UNKNOWN. */
 void labels_map(const struct labels *labels, const struct names *names, uint32_t *map);
 

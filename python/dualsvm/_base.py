@@ -15,6 +15,7 @@ from . import _library as lib
 from . import _model, _options
 from ._data import Rows, matrix_of
 from ._labels import classes_of, is_unfit, quoted, values_of, vector, word_of, words_of
+from ._weights import weights_of
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -75,6 +76,10 @@ def is_default(cls, name, value):
 def option_of(parameter):
     return OPTION_OF.get(parameter, parameter)
 
+
+# Exempt from scikit-learn's check of sample weights: sums in another order give another model within tol.
+ANOTHER_ORDER = {"check_sample_weights_invariance":
+                 "rows of weight 0 and rows left out are equal within tol, not bit by bit"}
 
 # What parameters mean beyond the options of the trainer that they are.
 MEANINGS = {
@@ -236,6 +241,13 @@ class Estimator(BaseEstimator):
     def _data(self, rows):
         return rows.data(self._family, self._precomputed)
 
+    def _take_rows(self, rows, which):
+        """Replaces rows by others of them, also repeated ones."""
+        if self._precomputed and not np.array_equal(which, np.arange(rows.n)):
+            raise ValueError("kernel='precomputed': sample_weight is to be the same in all rows, "
+                             "without a row of weight 0")
+        rows.take(which)
+
     def _data_to_predict(self, x):
         _model.check_fitted(self)
         rows = self._rows(x)
@@ -386,13 +398,10 @@ class Classifier(ClassifierMixin, Estimator):
     """Classifiers with one label per row: fit, predict, and the map between classes_ and the labels of
     the model, which have another order."""
 
-    def fit(self, X, y):
-        """Fits the model to the rows of X and their classes y: integers, texts, booleans."""
-        self._fit(X, y)
-        return self
-
-    def _fit(self, x, y, sample_weight=None):
-        rows = self._rows_to_fit(x)
+    def fit(self, X, y, sample_weight=None):
+        """Fits the model to the rows of X and their classes y: integers, texts, booleans. A row of
+        weight 2 is equivalent to two equal rows."""
+        rows = self._rows_to_fit(X)
         classes, codes = classes_of(y, rows.n)
         if len(classes) < 2:
             raise ValueError("y has one class, and two at least are wanted: %s has nothing to tell "
@@ -400,17 +409,27 @@ class Classifier(ClassifierMixin, Estimator):
         words = words_of(classes)
         options = self._option_values(rows)
         self._name_labels(options, classes, codes, words)
-        data = self._data(rows)
-        data.set_labels(codes, words)
+        weight = None
         if sample_weight is not None:
-            weight = data.set_weights(sample_weight)
+            weight = weights_of(sample_weight, rows.n)
             if (np.bincount(codes, weights=weight) == 0).any():
                 raise ValueError("all rows of a class have the weight 0: %s has nothing to tell "
                                  "apart" % type(self).__name__)
+            codes, weight = self._weigh(rows, codes, weight, options, words)
+        data = self._data(rows)
+        data.set_labels(codes, words)
+        if weight is not None:
+            data.set_weights(weight)
         model = self._train(data, options)
         self._order = order_of(model.labels, words, len(words))
         self.classes_, self._words = classes, words
         self._keep(rows, model)
+        return self
+
+    def _weigh(self, rows, codes, weight, options, words):
+        """Prepares rows and options for weights of rows: the codes, and the weights that the library
+        is to have, or None."""
+        return codes, weight
 
     def _name_labels(self, options, classes, codes, words):
         """Replaces classes in options by their words in files."""

@@ -1,8 +1,9 @@
 """TopClassifier, MultiClassSVM and SupportMatrixMachine."""
 import numpy as np
 
-from ._base import Classifier
+from ._base import ANOTHER_ORDER, Classifier
 from ._data import Rows
+from ._weights import repetition_of
 
 
 class TopClassifier(Classifier):
@@ -33,12 +34,6 @@ class TopClassifier(Classifier):
         self.random_state = random_state
         self.verbose = verbose
         self._set_options(options)
-
-    def fit(self, X, y, sample_weight=None):
-        """Fits the model to the rows of X and their two classes y. A row of weight 2 is equivalent
-        to two equal rows."""
-        self._fit(X, y, sample_weight)
-        return self
 
     def _name_labels(self, options, classes, codes, words):
         super()._name_labels(options, classes, codes, words)
@@ -89,12 +84,8 @@ class TopClassifier(Classifier):
     def _bias(self):
         return super()._bias() - self.threshold_
 
-    # Sums in another order give another model within tol.
-    _EXEMPT = {"check_sample_weights_invariance":
-               "rows of weight 0 and rows left out are equal within tol, not bit by bit"}
-
     def _more_tags(self):
-        return {**super()._more_tags(), "binary_only": True, "_xfail_checks": self._EXEMPT}
+        return {**super()._more_tags(), "binary_only": True, "_xfail_checks": ANOTHER_ORDER}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -132,6 +123,13 @@ class MultiClassSVM(Classifier):
         self.verbose = verbose
         self._set_options(options)
 
+    def _weigh(self, rows, codes, weight, options, words):
+        which, rest = repetition_of(weight, codes, len(words))
+        self._take_rows(rows, which)
+        own = options.get("weight", {})
+        options["weight"] = {word: own.get(word, 1.0) * float(w) for word, w in zip(words, rest)}
+        return np.ascontiguousarray(codes[which]), None
+
     @classmethod
     def _of_model(cls, model):
         estimator = super()._of_model(model)
@@ -139,8 +137,8 @@ class MultiClassSVM(Classifier):
         return estimator
 
     def _more_tags(self):
-        exempt = {} if self.bias else {
-            "check_class_weight_classifiers":
+        exempt = ANOTHER_ORDER if self.bias else {
+            **ANOTHER_ORDER, "check_class_weight_classifiers":
             "without bias all scores are 0 at the origin, whatever the weights"}
         return {**super()._more_tags(), "_xfail_checks": exempt}
 
@@ -194,6 +192,11 @@ class SupportMatrixMachine(Classifier):
     def _option_values(self, rows):
         shape = self._shape(rows)
         return {**super()._option_values(rows), "shape": "%dx%d" % shape}
+
+    def _weigh(self, rows, codes, weight, options, words):
+        which = np.flatnonzero(weight)  # the solver wants weights above 0
+        self._take_rows(rows, which)
+        return np.ascontiguousarray(codes[which]), weight[which]
 
     def _shape(self, rows):
         if self.shape is None:

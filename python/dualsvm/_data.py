@@ -72,6 +72,18 @@ class Rows:
         self.start = np.ascontiguousarray(x.indptr, dtype=kind)
         self.index = np.ascontiguousarray(x.indices, dtype=kind)
 
+    def take(self, which):
+        """Replaces the rows by those with these numbers, from 0, in this order."""
+        if self.start is None:
+            self.values = self.values[which]
+        else:
+            size = np.diff(self.start)[which]
+            start = np.concatenate([[0], np.cumsum(size)])
+            at = np.repeat(self.start[which] - start[:-1], size) + np.arange(start[-1])
+            self.values, self.index = self.values[at], self.index[at]
+            self.start = start.astype(self.start.dtype)
+        self.n = len(which)
+
     def data(self, family, precomputed=False):
         """Data of a family, without labels."""
         kind = lib.FLOAT if self.values.dtype == np.float32 else lib.DOUBLE
@@ -162,14 +174,4 @@ class Data(lib.Handle):
         call("data_set_query_words", self, words(names[code]))
 
     def set_weights(self, weight):
-        weight = np.asarray(weight)
-        if weight.ndim == 0:
-            weight = np.full(self.rows.n, weight)
-        if weight.ndim != 1:
-            raise ValueError("Sample weights must be 1D array or scalar")
-        if len(weight) != self.rows.n:
-            raise ValueError("sample_weight.shape == %s, expected %s!"
-                             % (weight.shape, (self.rows.n,)))
-        weight = finite_numbers(weight, "sample_weight")
         call("data_set_weights", self, address(weight))
-        return weight

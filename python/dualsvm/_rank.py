@@ -7,9 +7,10 @@ import numpy as np
 from . import _library as lib
 from . import _options
 from ._base import Estimator, fit_word
-from ._labels import finite_numbers, vector
+from ._labels import finite_numbers, vector, words_of
 from ._library import words
 from ._model import check_fitted
+from ._weights import weights_of
 
 TIME_WEIGHT = 0.2  # the library's default
 
@@ -58,21 +59,29 @@ class RankSVM(Estimator):
 
     @staticmethod
     def _label(data, y, qid):
-        y = y if y is None else np.asarray(y)
-        if qid is None and y is not None and y.ndim == 2 and y.shape[1] == 2:
-            y, qid = y[:, 0], y[:, 1]
+        y, qid = _split(y, qid)
         data.set_targets(finite_numbers(vector(y, data.rows.n)))
         if qid is not None:
             data.set_queries(qid)
 
-    def fit(self, X, y, qid=None):
-        """Fits the model to the rows of X, their targets y and queries qid."""
+    def fit(self, X, y, qid=None, sample_weight=None):
+        """Fits the model to the rows of X, their targets y and queries qid. sample_weight: the weight
+        of each row's query, the same in all its rows."""
         rows = self._rows_to_fit(X)
+        options = self._option_values(rows)
+        y, qid = _split(y, qid)
+        if sample_weight is not None:
+            weight = weights_of(sample_weight, rows.n)
+            which = np.flatnonzero(weight)
+            self._take_rows(rows, which)
+            y = None if y is None else vector(y, len(weight))[which]
+            qid = None if qid is None else vector(qid, len(weight), "qid")[which]
+            _weigh_queries(options, self.C, weight[which], qid)
         if rows.n < 2:
             raise ValueError("n_samples = 1: one row has nothing to be ordered with")
         data = self._data(rows)
         self._label(data, y, qid)
-        self._keep(rows, self._train(data, self._option_values(rows)))
+        self._keep(rows, self._train(data, options))
         return self
 
     def predict(self, X, qid=None):
@@ -165,12 +174,34 @@ class RankSVM(Estimator):
         return self._weights()[0]
 
     def _more_tags(self):
-        return {**super()._more_tags(), "requires_y": True}
+        return {**super()._more_tags(), "requires_y": True, "_xfail_checks": {
+            "check_sample_weights_not_overwritten": "rows of a query have one weight"}}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def _split(y, qid):
+    """Targets and queries, which may be a second column of y."""
+    y = y if y is None else np.asarray(y)
+    two = qid is None and y is not None and y.ndim == 2 and y.shape[1] == 2
+    return (y[:, 0], y[:, 1]) if two else (y, qid)
+
+
+def _weigh_queries(options, cost, weight, qid):
+    """Sets the weights of queries by the weights of their rows, all above 0."""
+    if "weight" in options:
+        raise ValueError("sample_weight, or weight: not both")
+    different, first, code = np.unique(np.zeros(len(weight)) if qid is None else qid,
+                                       return_index=True, return_inverse=True)
+    if (weight != weight[first][code.ravel()]).any():
+        raise ValueError("sample_weight: rows of a query have different weights")
+    if qid is None:
+        options["cost"] = cost * float(weight[0]) if len(weight) else cost
+    else:
+        options["weight"] = dict(zip(words_of(different.tolist()), weight[first].tolist()))
 
 
 def _scores_of(scores, n_rows):

@@ -395,8 +395,40 @@ class Values(Case):
             fitted.predict(other)
 
     def test_weights(self):
-        self.assertRaisesRegex(TypeError, "sample_weight", MultiClassSVM().fit, self.x, self.y,
-                               sample_weight=np.ones(80))
+        """A row of weight 2 is equivalent to two equal rows, in any layout of rows."""
+        sparse = __import__("scipy.sparse").sparse
+        weight = (np.arange(80) % 4) / 2
+        twice = np.repeat(np.arange(80), np.arange(80) % 4)
+        sets = [{"a"}, set(), {"b", "c"}, {"a", "c"}] * 20
+        y3 = self.y + (self.x[:, 1] > 0)
+        for cls, y in ((MultiClassSVM, y3), (SupportMatrixMachine, self.y), (TopClassifier, self.y),
+                       (MultiLabelRankSVM, sets), (MultiLabelRankSVM, y3)):
+            y_twice = [y[i] for i in twice]
+            for x in (self.x, sparse.csr_matrix(self.x)):
+                weighted = cls(C=2, tol=1e-6).fit(x, y, sample_weight=weight)
+                plain = cls(tol=1e-6).fit(x[twice], y_twice)
+                np.testing.assert_allclose(weighted.primal_, plain.primal_, rtol=1e-5)
+        balanced = MultiClassSVM(class_weight="balanced").fit(self.x, y3)
+        each = (80 / 3 / np.bincount(y3))[y3]
+        np.testing.assert_allclose(MultiClassSVM().fit(self.x, y3, each).primal_, balanced.primal_)
+        qid = np.arange(80) // 10
+        for by_query, own in ((np.array([1, .5, 0, 3, 1, 1, 1, 1])[qid], {1: .5, 3: 3}),):
+            weighted = RankSVM().fit(self.x, self.x[:, 0], qid, sample_weight=by_query)
+            left = qid != 2
+            plain = RankSVM(weight=own).fit(self.x[left], self.x[left, 0], qid[left])
+            self.assertEqual(weighted.primal_, plain.primal_)
+        np.testing.assert_allclose(RankSVM().fit(self.x, self.x[:, 0], sample_weight=3).primal_,
+                                   RankSVM(C=3).fit(self.x, self.x[:, 0]).primal_)
+        kernel = self.x @ self.x.T
+        for call, words in (
+                (lambda: MultiClassSVM().fit(self.x, y3, np.linspace(.1, 1, 80) ** .5), "multiples"),
+                (lambda: MultiClassSVM().fit(self.x, y3, (y3 > 0) * 1.), "class"),
+                (lambda: RankSVM().fit(self.x, y3, qid, weight), "different weights"),
+                (lambda: RankSVM(weight={1: 2}).fit(self.x, y3, qid, 2), "not both"),
+                (lambda: MultiClassSVM(kernel="precomputed").fit(kernel, y3, weight), "precomputed"),
+                (lambda: MultiLabelRankSVM().fit(self.x, y3, -1), "negative")):
+            with self.assertRaisesRegex(ValueError, words):
+                call()
         plain = TopClassifier(tol=1e-6).fit(self.x, self.y)
         for weight in (np.ones(80), [1] * 80, 1, np.float32(1)):
             weighted = TopClassifier(tol=1e-6).fit(self.x, self.y, sample_weight=weight)

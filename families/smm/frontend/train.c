@@ -41,6 +41,8 @@ static const struct option_spec own_options[] = {
     OPTION(CHOICE, 0, "start", "NAME",
            "of lowrank: the first start; with solver alternate it is random", SINGLE,
            .initial = "svd", .choices = starts, .meanings = start_meanings),
+    OPTION(TEXT, 0, "positive", "LABEL", "of two labels, the one that has decision values above 0",
+           SINGLE, .absent = "the second by number, or by bytes"),
     OPTION(TEXT, 0, "weights", "FILE",
            "also write the matrix of weights, its singular values and vectors", SINGLE,
            .aside = true)};
@@ -90,11 +92,30 @@ static enum family_distribution share(struct point point, const struct family_si
     return hinge && size->values <= FEW_VALUES ? FAMILY_SINGLE_PROCESS : FAMILY_DISTRIBUTED_ROWS;
 }
 
+static int check_positive(const struct options *options, const struct data *data,
+                          struct error *err) {
+    const char *positive = options_text(options, "positive");
+    if (!positive) {
+        return 0;
+    }
+    if (names_find(&data->names, positive, strlen(positive)) == UINT32_MAX) {
+        return error_set(err, ERROR_USAGE, "option --positive: no training row has the label '%s'",
+                         positive);
+    }
+    return data->names.n == 2
+               ? 0
+               : error_set(err, ERROR_USAGE,
+                           "option --positive is for two labels, and there are %zu", data->names.n);
+}
+
 /* --proof of lowrank needs full rank. */
 static int check_data(const struct options *options, const struct data *data,
                       struct cluster *cluster, struct error *err) {
     (void)cluster;
     struct matrix_shape shape;
+    if (check_positive(options, data, err) < 0) {
+        return -1;
+    }
     if (options_given(options, "proof") && uses(options, SMM_LOWRANK)) {
         if (matrix_shape_find(&shape, options, data, err) < 0) {
             return -1;
@@ -127,7 +148,8 @@ static int open_problem(void **state, const struct problem *problem, struct poin
     int status = -1;
     if (weight && matrix_shape_find(&shape, point.options, data, err) == 0) {
         label_weights_read(point.options, data, weight);
-        status = smm_create(&smm, problem, (size_t)shape.height, (size_t)shape.width, weight, err);
+        status = smm_create(&smm, problem, (size_t)shape.height, (size_t)shape.width, weight,
+                            options_text(point.options, "positive"), err);
     }
     free(weight);
     if (status == 0) {
@@ -284,7 +306,7 @@ const struct family smm_family = {
     .name = "smm",
     .summary = "Trains a support matrix machine: a classifier of matrices whose weights are a "
                "matrix of low rank.",
-    .has = FAMILY_LOSS | FAMILY_WEIGHT,
+    .has = FAMILY_LOSS | FAMILY_WEIGHT | FAMILY_ROW_WEIGHTS,
     .labels = DATA_NAME,
     .formulations = formulations,
     .uncertified = uncertified,

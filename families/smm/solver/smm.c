@@ -64,10 +64,12 @@ void smm_shape(const struct smm *smm, size_t *height, size_t *width) {
 
 /* ---- creation ---- */
 
-static int take_labels(struct smm *smm, const double *weight, struct error *err) {
+static int take_labels(struct smm *smm, const double *weight, const char *positive,
+                       struct error *err) {
     const struct data *data = smm->problem->data;
     if (labels_collect(&smm->labels, smm->problem->data, smm->problem->rows, smm->problem->n,
-                       smm->problem->cluster, err) < 0) {
+                       smm->problem->cluster, err) < 0 ||
+        (positive && labels_order_pair(&smm->labels, positive, err) < 0)) {
         return -1;
     }
     if (smm->labels.names.n < 2) {
@@ -80,12 +82,18 @@ static int take_labels(struct smm *smm, const double *weight, struct error *err)
         return -1;
     }
     labels_map(&smm->labels, &data->names, map);
+    bool zero = false;
     for (size_t i = 0; i < smm->problem->n; i++) {
+        double own = data->weight ? data->weight[i] : 1;
+        zero |= own == 0;
         smm->class[i] = map[data->label[i]];
-        smm->relative_cost[i] = weight ? weight[data->label[i]] : 1;
+        smm->relative_cost[i] = (weight ? weight[data->label[i]] : 1) * own;
     }
     free(map);
-    return 0;
+    return cluster_any(smm->problem->cluster, zero)
+               ? error_set(err, ERROR_RUNTIME,
+                           "a row has the weight 0: smm wants weights above 0, leave it out")
+               : 0;
 }
 
 static int create_subproblems(struct smm *smm, struct error *err) {
@@ -115,7 +123,8 @@ static int create_subproblems(struct smm *smm, struct error *err) {
     return 0;
 }
 
-static int create_parts(struct smm *smm, const double *weight, struct error *err) {
+static int create_parts(struct smm *smm, const double *weight, const char *positive,
+                        struct error *err) {
     size_t n = smm->problem->n;
     smm->class = memory_array(n, sizeof *smm->class, "labels", err);
     smm->relative_cost = memory_array(n, 6 * sizeof *smm->relative_cost, "costs", err);
@@ -128,7 +137,7 @@ static int create_parts(struct smm *smm, const double *weight, struct error *err
     smm->s = smm->cost + n;
     smm->breaks = smm->s + n;
     const struct binary_rows rows = binary_rows_of(&smm->matrices);
-    return take_labels(smm, weight, err) < 0 || create_subproblems(smm, err) < 0 ||
+    return take_labels(smm, weight, positive, err) < 0 || create_subproblems(smm, err) < 0 ||
                    score_map_create(&smm->map, smm->problem, err) < 0 ||
                    certify_create(&smm->certify, smm->problem, &smm->map, 0, err) < 0
                ? -1
@@ -136,7 +145,7 @@ static int create_parts(struct smm *smm, const double *weight, struct error *err
 }
 
 int smm_create(struct smm **smm, const struct problem *problem, size_t height, size_t width,
-               const double *weight, struct error *err) {
+               const double *weight, const char *positive, struct error *err) {
     struct smm *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
@@ -149,7 +158,7 @@ int smm_create(struct smm **smm, const struct problem *problem, size_t height, s
                                            .width = width,
                                            .threads = problem->threads,
                                            .cluster = problem->cluster};
-    if (create_parts(made, weight, err) < 0) {
+    if (create_parts(made, weight, positive, err) < 0) {
         smm_free(made);
         return -1;
     }

@@ -58,14 +58,15 @@ struct smm_subproblem {
 };
 
 /* A solver for one problem: linear rows with labels by name and n_features = height * width. weight
- * (by number of the name) multiplies the cost of a label's rows; NULL: all 1. Borrows problem.
- * Fewer than two labels are an error. */
+ * (by number of the name) multiplies the cost of a label's rows; NULL: all 1. Row weights multiply
+ * it too. positive: the positive one of two labels; NULL: the second in order. Borrows problem.
+ * Fewer than two labels, and a row weight of 0, are errors. */
 struct smm;
 
 /* Rows may be distributed over the processes of the problem's cluster; then all processes make all
  * calls. */
 int smm_create(struct smm **smm, const struct problem *problem, size_t height, size_t width,
-               const double *weight, struct error *err);
+               const double *weight, const char *positive, struct error *err);
 void smm_free(struct smm *smm);
 
 /* Solves. The caller calls solution_free. Fails if memory runs out, or if scores overflow. */

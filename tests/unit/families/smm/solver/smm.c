@@ -439,7 +439,7 @@ static struct solution fit_within(struct sample *sample, enum smm_formulation fo
     struct smm *smm;
     size_t n;
     *left = seconds;
-    MUST(smm_create(&smm, &problem, 12, 10, NULL, &err));
+    MUST(smm_create(&smm, &problem, 12, 10, NULL, NULL, &err));
     MUST(smm_solve(smm, &parameters, &clock, &solution, &err));
     *rank = smm_subproblems(smm, &n)->rank;
     smm_free(smm);
