@@ -16,7 +16,11 @@ struct work {
     const struct test_file *test;
     struct input *input; /* NULL: the rows are in memory */
     size_t n_taken;      /* number of rows in memory that have been scored */
-    struct data whole;   /* all rows of the file, if query features need them; otherwise empty */
+    struct data whole;   /* all rows of the file, if means of queries need them; otherwise empty */
+    /* scaling by query: the rows that are read next, those of the last query, which may be
+     * incomplete, and the names of all queries of scored rows */
+    struct data next, last;
+    struct names queries;
     struct data block;
     double *scores; /* (rows of the block, n_scores), allocated for n_room numbers */
     size_t n_room;
@@ -37,6 +41,9 @@ static void close_work(struct work *work) {
     input_close(work->input);
     data_free(&work->block);
     data_free(&work->whole);
+    data_free(&work->next);
+    data_free(&work->last);
+    names_free(&work->queries);
     free(work->scores);
     free(work->first_scores);
 }
@@ -70,14 +77,78 @@ static int open_work(struct work *work, struct error *err) {
     if (test->rows) {
         return 0;
     }
-    return scale_by_query(&test->model->scale)
+    return test->model->scale.query_means > 0
                ? input_read(&work->whole, test->path, &format, test->threads, err)
                : input_open(&work->input, test->path, &format, test->threads, err);
+}
+
+/* Fails if a query of the block has rows in an earlier one. */
+static int check_queries(struct work *work, struct error *err) {
+    const struct data *block = &work->block;
+    char text[DATA_QUERY_TEXT];
+    for (size_t i = 0; block->query && i < block->n_rows; i++) {
+        const char *query = data_query_text(&block->queries, block->query[i], text);
+        size_t known = work->queries.n;
+        uint32_t number;
+        if (i > 0 && block->query[i] == block->query[i - 1]) {
+            continue;
+        }
+        if (names_add(&work->queries, query, strlen(query), &number, err) < 0) {
+            return -1;
+        }
+        if (number < known) {
+            return error_set(err, ERROR_RUNTIME,
+                             "%s: row %zu: more rows of query %.100s: scaling by query wants the "
+                             "rows of a query one after another",
+                             work->test->path, work->rows.n + i + 1, query);
+        }
+    }
+    return 0;
+}
+
+/* The number of rows before those of the last query. */
+static size_t complete_rows(const struct data *rows) {
+    size_t n = rows->n_rows;
+    while (n > 0 && rows->query[n - 1] == rows->query[rows->n_rows - 1]) {
+        n--;
+    }
+    return n;
+}
+
+/* Replaces the block by the next complete queries; rows without queries are passed on. */
+static int next_queries(struct work *work, struct error *err) {
+    struct data *block = &work->block;
+    size_t n = 0;
+    data_free(block);
+    *block = work->last;
+    work->last = (struct data){0};
+    while (n == 0) {
+        if (input_next(work->input, &work->next, err) < 0) {
+            return -1;
+        }
+        if (work->next.n_rows == 0) {
+            return 0;
+        }
+        if (data_append(block, &work->next, err) < 0) {
+            return -1;
+        }
+        n = block->query ? complete_rows(block) : block->n_rows;
+    }
+    struct data last = data_view(block, n, block->n_rows - n);
+    if (last.n_rows > 0 && data_append(&work->last, &last, err) < 0) {
+        return -1;
+    }
+    block->n_rows = n;
+    return 0;
 }
 
 /* Replaces the block by the next rows; it is empty at the end. */
 static int next_block(struct work *work, struct error *err) {
     const struct data *rows = work->test->rows ? work->test->rows : &work->whole;
+    if (work->input && work->test->predictor->labels == DATA_NUMBER &&
+        scale_by_query(&work->test->model->scale)) {
+        return next_queries(work, err) < 0 ? -1 : check_queries(work, err);
+    }
     if (work->input) {
         return input_next(work->input, &work->block, err);
     }

@@ -20,7 +20,7 @@ static const char *const scale_meanings[] = {
     "rows of length 1",
     "to quantiles of the training values, from 0 to 1",
     "to [0,1] by the least and largest value of the query; prediction needs all rows of a query, "
-    "with their qid",
+    "one after another, with their qid",
     "mean 0 and standard deviation 1 over the rows of the query; prediction needs the same",
     NULL};
 

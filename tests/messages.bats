@@ -157,6 +157,9 @@ END
     svm-rank-train -q --scale query-std rank model >report
     refused svm-rank-predict nobody model
     says 'features of queries want a qid, and no row has one'
+    awk 'NR % 2' rank | cat rank - >twice
+    refused svm-rank-predict twice model
+    says 'scaling by query wants the rows of a query one after another'
     refused svm-rank-train --scale query-minmax nobody model
     says 'features of queries want a qid, and no row has one'
     printf '1 qid:1 1:1\n0 qid:1 4000000000:1\n' >far

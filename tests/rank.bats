@@ -446,6 +446,8 @@ scale_queries() { # FILE minmax|std
             # a query's scores do not depend on the other queries; unknown features are ignored
             awk '{ print $0, NR % 2 ? "9:5" : "1000000:5" }' test.svm | gzip >other.svm.gz
             predict other.svm.gz model | agree hand - 1e-6
+            # from a pipe, row by row, and with blocks that end within queries
+            { for i in 1 2 3; do sed "s/qid:/qid:$i/" test.svm; done | tee many.svm; } | predict - model | agree <(cat hand hand hand) - 1e-6
             query=$(sed -n '1s/[^ ]* \([^ ]*\).*/\1/p' test.svm)
             grep -c " $query " test.svm >n
             grep " $query " test.svm | predict - model >own

@@ -368,6 +368,83 @@ int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct 
     return 0;
 }
 
+/* Appends m items to n. */
+#define APPEND(array, n, more, m, err)                                                             \
+    (memory_enlarge(&(array), (n) + (m), sizeof *(array), "rows", err) < 0                         \
+         ? -1                                                                                      \
+         : (memcpy((array) + (n), more, (m) * sizeof *(array)), 0))
+
+/* Appends the starts of m lists (m + 1) to those of n lists (n + 1; NULL for n = 0). */
+static int append_starts(uint64_t **starts, size_t n, const uint64_t *more, size_t m,
+                         struct error *err) {
+    if (memory_enlarge(starts, n + m + 1, sizeof **starts, "rows", err) < 0) {
+        return -1;
+    }
+    (*starts)[0] = 0;
+    for (size_t i = 1; i <= m; i++) {
+        (*starts)[n + i] = (*starts)[n] + more[i] - more[0];
+    }
+    return 0;
+}
+
+static int append_features(struct data *data, struct data *more, struct error *err) {
+    size_t n = data->n_rows;
+    uint32_t width = more->n_features;
+    bool dense = !more->row_start && (n == 0 || (!data->row_start && data->n_features == width));
+    if (!dense && ((n > 0 && data_make_sparse(data, err) < 0) || data_make_sparse(more, err) < 0)) {
+        return -1;
+    }
+    size_t held = n > 0 ? data_values(data) : 0;
+    size_t first = dense ? 0 : (size_t)more->row_start[0];
+    size_t m = dense ? data_values(more) : (size_t)more->row_start[more->n_rows] - first;
+    data->n_features = data->n_features > width ? data->n_features : width;
+    data->largest = data->largest > more->largest ? data->largest : more->largest;
+    if (APPEND(data->value, held, more->value + first, m, err) < 0) {
+        return -1;
+    }
+    return dense ? 0
+           : APPEND(data->column, held, more->column + first, m, err) < 0
+               ? -1
+               : append_starts(&data->row_start, n, more->row_start, more->n_rows, err);
+}
+
+/* Appends qids, 0 for rows without, and takes the names. */
+static int append_queries(struct data *data, const struct data *more, struct error *err) {
+    size_t n = data->n_rows, m = more->n_rows;
+    bool had = data->query != NULL;
+    if (!had && !more->query) {
+        return 0;
+    }
+    if (memory_enlarge(&data->query, n + m, sizeof *data->query, "queries", err) < 0) {
+        return -1;
+    }
+    memset(data->query + (had ? n : 0), 0, (had ? m : n + m) * sizeof *data->query);
+    if (more->query) {
+        memcpy(data->query + n, more->query, m * sizeof *data->query);
+    }
+    names_free(&data->queries);
+    return copy_names(&more->queries, &data->queries, err);
+}
+
+int data_append(struct data *data, struct data *more, struct error *err) {
+    size_t n = data->n_rows, m = more->n_rows;
+    if (append_features(data, more, err) < 0 || append_queries(data, more, err) < 0 ||
+        APPEND(data->target, n, more->target, m, err) < 0) {
+        return -1;
+    }
+    if (more->remark_start) {
+        size_t held = n > 0 ? (size_t)data->remark_start[n] : 0, first = more->remark_start[0];
+        if (APPEND(data->remark, held, more->remark + first, more->remark_start[m] - first, err) <
+                0 ||
+            append_starts(&data->remark_start, n, more->remark_start, m, err) < 0) {
+            return -1;
+        }
+    }
+    data->labels = more->labels;
+    data->n_rows = n + m;
+    return 0;
+}
+
 int data_own(struct data *data, bool rows, struct error *err) {
     struct data own = *data, features = empty(data, data->n_rows), others = features;
     if (data->borrowed_features) {
