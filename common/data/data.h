@@ -131,8 +131,8 @@ int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct 
 
 /* Appends the rows of `more`, which may be a view, to those of *data (empty at first, owned):
  * features, targets, queries and comments, which is all that rows with numbers as labels have. The
- * queries of `more` are numbered as those of *data, and may be more (input_next). Both become sparse
- * unless both are dense and equally wide. */
+ * queries of `more` are numbered as those of *data, and may be more (input_next). Both become
+ * sparse unless both are dense and equally wide. */
 int data_append(struct data *data, struct data *more, struct error *err);
 
 /* A view of rows first .. first + n of data: all arrays are borrowed. It is freed only if it was
