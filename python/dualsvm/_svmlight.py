@@ -118,12 +118,14 @@ def write_svmlight(path, X, y=None, qid=None):
     first = _label_words(y, rows.n)
     if qid is not None:
         qid = vector(qid, rows.n, "qid")
+        if qid.dtype.kind == "f":
+            finite_numbers(qid, "qid")
         different, code = np.unique(qid.astype(str) if qid.dtype.kind == "O" else qid,
                                     return_inverse=True)
         words = words_of(different)
         first = [" ".join(filter(None, (label, "qid:" + words[k])))
                  for label, k in zip(first, code.ravel())]
-    path = os.fspath(path)
+    path = os.fsdecode(path)
     in_place = os.path.exists(path) and not os.path.isfile(path)  # such as /dev/stdout
     part = path if in_place else "%s.%d.part" % (path, os.getpid())
     opened = gzip.open if path.endswith(".gz") else open

@@ -82,6 +82,7 @@ class Files(Case):
                             (lambda: read_svmlight("good", query_id=True, multilabel=True), "queries"),
                             (lambda: write_svmlight("bad", self.x, [1, 2]), "inconsistent"),
                             (lambda: write_svmlight("bad", self.x * np.nan), "NaN"),
+                            (lambda: write_svmlight("bad", self.x, None, [np.nan] * 80), "NaN"),
                             (lambda: write_svmlight("bad", self.x, [np.nan] * 80), "NaN")):
             write_svmlight("good", self.x, self.x[:, 0])
             with self.assertRaisesRegex(ValueError, words):
