@@ -26,7 +26,7 @@
 # Settings: CC, ARCH (instruction set; ARCH= for binaries that run on any machine of this family),
 # OPTIMIZE, CFLAGS, CPPFLAGS, LDFLAGS, BUILD (folder of the build); for installation DESTDIR, PREFIX,
 # BINDIR, LIBDIR, INCLUDEDIR, PKGCONFIGDIR, DATADIR, MANDIR, DOCDIR, PKGDATADIR, BASHCOMPDIR,
-# ZSHCOMPDIR, PYTHONDIR.
+# ZSHCOMPDIR, PYTHONDIR. Tools are installed in PKGDATADIR/tools, with links dualsvm-NAME in BINDIR.
 # V=1: every command of the build in full.
 # ISAL=0: zlib unpacks gzip, even if ISA-L is installed; ISAL=1: ISA-L does.
 # MPI=1: programs that also run over several machines under mpirun or srun, compiled by MPICC, in
@@ -120,12 +120,14 @@ FAULTS = $(BUILD)/tests/fault/shim.so $(BUILD)/tests/fault/api
 comma = ,
 WRAPPED = malloc calloc realloc aligned_alloc pthread_create
 MANUALS = $(wildcard doc/*.1)
+OVERVIEW = doc/dualsvm.7
 DOCUMENTS = README CHANGELOG COPYRIGHT $(wildcard doc/*.md)
 # data that the documents use
 EXAMPLES = $(addprefix datasets/,README rank.train rank.test retention.csv candidates.csv)
 INSTALLED = $(PROGRAMS) svm-generate
 # Tools for users; the others are for developers.
-TOOLS = $(filter-out $(addprefix tools/,demo manual setup lib),$(wildcard tools/*))
+TOOLS = $(filter-out $(addprefix tools/,demo manual setup smm-study lib),$(wildcard tools/*))
+TOOL_LINKS = $(patsubst tools/%,dualsvm-%,$(TOOLS))
 TOOL_MODULES = lib lib/formats lib/exports # shared by the Python tools
 PYTHON = $(wildcard python/dualsvm/*.py)
 OBJCOPY ?= objcopy
@@ -362,6 +364,13 @@ manual: all
 # to FOLDER MODE FILES: installs the files, by their own names
 to = install -d '$(DESTDIR)$(1)' && install -m $(2) $(3) '$(DESTDIR)$(1)'
 
+# A shell's path of PKGDATADIR as seen from BINDIR: up to the folder that both are in, and down.
+RELATIVE = base='$(BINDIR)'; up=; \
+           while [ -n "$$base" ] && case '$(PKGDATADIR)/' in "$$base"/*) false ;; esac; do \
+               case $$base in */*) base=$${base%/*} ;; *) base= ;; esac; up=../$$up; \
+           done; \
+           down='$(PKGDATADIR)'; relative=$$up$${down\#"$$base"/}
+
 install: all
 	$(call to,$(BINDIR),755,$(addprefix $(BUILD)/,$(PROGRAMS)))
 	install -m 755 $(BUILD)/datasets/generate '$(DESTDIR)$(BINDIR)/svm-generate'
@@ -375,10 +384,14 @@ install: all
 	$(call to,$(MANDIR)/man1,644,$(MANUALS))
 	$(call to,$(DOCDIR),644,$(DOCUMENTS))
 	$(call to,$(DOCDIR)/datasets,644,$(EXAMPLES))
+	$(call to,$(MANDIR)/man7,644,$(OVERVIEW))
 	$(call to,$(PKGDATADIR)/tools,755,$(TOOLS))
+	$(RELATIVE); for tool in $(notdir $(TOOLS)); do \
+	    ln -sf "$$relative/tools/$$tool" '$(DESTDIR)$(BINDIR)'/dualsvm-$$tool || exit 1; \
+	done
 	$(foreach module,$(TOOL_MODULES),$(call to,$(PKGDATADIR)/tools/$(module),644,$(wildcard tools/$(module)/*.py)) &&) :
 	$(call to,$(BASHCOMPDIR),644,completions/svm-rank-train)
-	for program in $(filter-out svm-rank-train,$(INSTALLED)); do \
+	for program in $(filter-out svm-rank-train,$(INSTALLED)) $(TOOL_LINKS); do \
 	    ln -sf svm-rank-train '$(DESTDIR)$(BASHCOMPDIR)'/$$program || exit 1; \
 	done
 	$(call to,$(ZSHCOMPDIR),644,completions/_dualsvm)
@@ -389,11 +402,12 @@ from = if cd '$(DESTDIR)$(1)' 2>/dev/null; then \
            rm -f $(2) && { test '$(3)' != mine || rmdir '$(DESTDIR)$(1)' 2>/dev/null || :; }; fi
 
 uninstall:
-	$(call from,$(BINDIR),$(INSTALLED))
+	$(call from,$(BINDIR),$(INSTALLED) $(TOOL_LINKS))
 	$(call from,$(LIBDIR),$(SONAME) libdualsvm.so libdualsvm.a)
 	$(call from,$(INCLUDEDIR),dualsvm.h)
 	$(call from,$(PKGCONFIGDIR),dualsvm.pc)
 	$(call from,$(MANDIR)/man1,$(notdir $(MANUALS)))
+	$(call from,$(MANDIR)/man7,$(notdir $(OVERVIEW)))
 	$(call from,$(DOCDIR)/datasets,$(notdir $(EXAMPLES)),mine)
 	$(call from,$(DOCDIR),$(notdir $(DOCUMENTS)),mine)
 	rm -rf $(foreach module,$(TOOL_MODULES),'$(DESTDIR)$(PKGDATADIR)/tools/$(module)/__pycache__')
@@ -402,7 +416,7 @@ uninstall:
 	$(call from,$(PKGDATADIR)/tools/lib,$(notdir $(wildcard tools/lib/*.py)),mine)
 	$(call from,$(PKGDATADIR)/tools,$(notdir $(TOOLS)),mine)
 	$(call from,$(PKGDATADIR),,mine)
-	$(call from,$(BASHCOMPDIR),$(INSTALLED))
+	$(call from,$(BASHCOMPDIR),$(INSTALLED) $(TOOL_LINKS))
 	$(call from,$(ZSHCOMPDIR),_dualsvm)
 	rm -rf '$(DESTDIR)$(PYTHONDIR)/dualsvm/__pycache__'
 	$(call from,$(PYTHONDIR)/dualsvm,$(notdir $(PYTHON)),mine)

@@ -21,7 +21,8 @@ programs() {
     command -v python3 >/dev/null || skip 'no python3'
     cp -r "$root/doc" "$tmp"
     DUALSVM_BIN=$bin "$root/tools/manual" "$tmp"
-    for file in doc/reference.md $(programs | sed 's|[^ ]*|doc/&.1|g') doc/svm-generate.1; do
+    for file in doc/reference.md $(programs | sed 's|[^ ]*|doc/&.1|g') doc/svm-generate.1 doc/dualsvm.7 \
+        $(cd "$root" && echo doc/dualsvm-*.1); do
         diff "$root/$file" "$tmp/$file" || fail "$file is old: run make manual"
     done
 }
@@ -31,11 +32,15 @@ programs() {
     cp -r "$root/doc" "$tmp"
     sed -i 's/--max-time S /--most-time S/' "$tmp/doc/reference.md"
     sed -i '/^\.It Fl -tau/d; s/^\.Os .*/.Os dualsvm 0/' "$tmp/doc/svm-top-train.1"
+    rm "$tmp/doc/dualsvm-convert.1"
+    sed -i '/^\.It Xr dualsvm-roc/d' "$tmp/doc/dualsvm.7"
     run -1 cmp -s "$root/doc/reference.md" "$tmp/doc/reference.md"
     run -1 cmp -s "$root/doc/svm-top-train.1" "$tmp/doc/svm-top-train.1"
     DUALSVM_BIN=$bin "$root/tools/manual" "$tmp"
     cmp "$root/doc/reference.md" "$tmp/doc/reference.md"
-    cmp "$root/doc/svm-top-train.1" "$tmp/doc/svm-top-train.1"
+    for page in svm-top-train.1 dualsvm-convert.1 dualsvm.7; do
+        cmp "$root/doc/$page" "$tmp/doc/$page"
+    done
 }
 
 @test "manual: the lines of --help fit a terminal, and each choice has a meaning" {

@@ -18,6 +18,11 @@ sources() {
     [ -f "$1/Makefile" ] || fail 'no copy of the sources'
 }
 
+# tools: the names of the tools that are installed.
+tools() {
+    (cd "$root/tools" && grep -l 'lib\.tool' -- * 2>/dev/null | grep -vx manual)
+}
+
 # made ARGUMENTS: make in the repository, with the build under test, which is up to date.
 made() {
     make -s -C "$root" -o all BUILD="$bin" DESTDIR="$tmp/root" "$@" >log 2>&1 || fail "$(<log)"
@@ -36,10 +41,12 @@ made() {
     grep -o 'datasets/[a-z]*\.csv' root/usr/share/doc/dualsvm/retention.md | sort -u >used
     [ -s used ]
     (cd root/usr/share/doc/dualsvm && xargs ls) <used >/dev/null
-    python3 root/usr/share/dualsvm/tools/export --help >/dev/null || ! command -v python3 >/dev/null
-    for tool in roc compare convert smm-heatmap; do
-        [ -x root/usr/share/dualsvm/tools/$tool ] || fail "no $tool"
+    for tool in $(tools); do
+        [ -x root/usr/share/dualsvm/tools/$tool ] && [ -x root/usr/bin/dualsvm-$tool ] || fail "no $tool"
+        cmp "$root/doc/dualsvm-$tool.1" root/usr/share/man/man1/dualsvm-$tool.1
+        [ -e root/usr/share/bash-completion/completions/dualsvm-$tool ] || fail "no completion of $tool"
     done
+    assert_exists root/usr/share/man/man7/dualsvm.7
     assert_not_exists root/usr/share/dualsvm/tools/setup
     assert_exists root/usr/share/zsh/site-functions/_dualsvm
     assert_exists root/usr/lib/python3/dist-packages/dualsvm/__init__.py
@@ -53,6 +60,29 @@ made() {
     assert_equal "$(find root -type f -o -type l | sort | tr '\n' ' ')" \
         'root/usr/bin/other root/usr/share/man/man1/other.1 '
     made uninstall PREFIX=/usr
+}
+
+@test "packaging: installed tools run by their names, and find the programs and each other, in any folder" {
+    command -v python3 >/dev/null || skip 'no python3'
+    sanitized && skip 'not C: the plain build tests it'
+    "$bin/datasets/generate" mc --rows 40 --features 3 --classes 2 --output train.svm
+    local folders n=0
+    for folders in PREFIX=/other/place 'BINDIR=/b/one PKGDATADIR=/k'; do
+        IFS=' ' read -ra folders <<<"$folders"
+        made install "${folders[@]}"
+        dir=$(dirname "$(find root -path '*/bash-completion' -prune -o -name dualsvm-easy -print)")
+        (export PATH=/usr/bin:/bin && "$dir/dualsvm-easy" --folds 2 -t linear mc train.svm >said)
+        grep -q "svm-mc-train" said
+        [ -s train.svm.model ]
+        rm train.svm.model
+        "$dir/dualsvm-export" --help | grep -q '^  dualsvm-export --format'
+        "$root/tools/export" --help | grep -q '^  tools/export --format'
+        run -2 "$dir/dualsvm-convert" --such
+        assert_output --partial 'dualsvm-convert: '
+        made uninstall "${folders[@]}"
+        n=$((n + 1))
+    done
+    assert_equal $n 2
 }
 
 @test "packaging: each folder of an installation can be chosen" {
@@ -161,6 +191,20 @@ made() {
         diff listed offered || fail "$program"
         complete -p "$program" | grep -q _dualsvm
     done
+    mkdir installed
+    for tool in $(tools); do
+        complete -p dualsvm-$tool | grep -q _dualsvm
+    done
+    for tool in convert easy sweep-plot; do
+        command -v python3 >/dev/null || break
+        ln -s "$root/tools/$tool" installed/dualsvm-$tool
+        # argparse lists --kernel K, -t K, before Python 3.13, and --kernel, -t K
+        installed/dualsvm-$tool --help | sed -nE '/^  -/s/^  (.*)/\1/p' | grep -oE '(^|, )--?[a-z0-9-]+' | tr -d ', ' |
+            sort -u >listed
+        completed installed/dualsvm-$tool - | sort -u >offered
+        diff listed offered || fail "$tool"
+    done
+    [ ! -e installed/dualsvm-convert ] || assert_equal "$(completed installed/dualsvm-convert --from ar)" arff
     assert_equal "$(completed svm-rank-train --kernel t)" tanimoto
     assert_equal "$(completed svm-rank-train -t mi)" minmax
     assert_equal "$(completed svm-rank-train -l squ)" squared-hinge
@@ -188,6 +232,10 @@ END
         zsh -f try "$root/completions" "$program" -- >specs
         sed -nE 's/^\*(--[a-z0-9-]+)\[.*/\1/p' specs | sort -u | diff listed - || fail "$program"
         grep -q "[ ]$program\( \|$\)" "$root/completions/_dualsvm"
+    done
+    for tool in $(tools); do
+        command -v python3 >/dev/null || break
+        grep -q "[ ]dualsvm-$tool\( \|$\)" "$root/completions/_dualsvm"
     done
     zsh -f try "$root/completions" svm-rank-train -- >specs
     grep -Eq '^\*--kernel\[.*\]:K:\(linear polynomial rbf .*laplacian rational\)$' specs

@@ -6,9 +6,10 @@ import subprocess
 import sys
 
 from lib.files import Outputs
-from lib.tool import printable, refuse
+from lib.tool import INSTALLED, NAME, printable, refuse
 
-BESIDE = (".", "..", "../build")  # where the programs are if not on the PATH
+# where the programs are if not on the PATH: in a checkout, and below PREFIX/share/dualsvm
+BESIDE = (".", "..", "../build", "../../../bin")
 
 
 def short(path):
@@ -17,16 +18,29 @@ def short(path):
 
 
 def beside(name):
-    """The path of a tool in the folder of this one."""
+    """The path of a file in the folder of this tool."""
     return short(os.path.join(os.path.dirname(os.path.realpath(sys.argv[0])), name))
+
+
+def tool(name):
+    """The path by which another tool is called: its installed name if this one has been called by such a
+    name."""
+    if not NAME.startswith(INSTALLED):
+        return beside(name)
+    installed = INSTALLED + name
+    return installed if shutil.which(installed) else _linked(installed)
+
+
+def _linked(name):
+    """The path of a file in the folder of the link by which this tool was called."""
+    return short(os.path.join(os.path.dirname(sys.argv[0]), name))
 
 
 def program(name):
     """The path by which a program is called."""
     if shutil.which(name):
         return name
-    for folder in BESIDE:
-        path = beside(os.path.join(folder, name))
+    for path in (_linked(name), *(beside(os.path.join(folder, name)) for folder in BESIDE)):
         if os.access(path, os.X_OK):
             return path
     refuse(f"{name} is not on the PATH, nor beside this tool")

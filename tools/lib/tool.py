@@ -11,6 +11,7 @@ import sys
 import textwrap
 
 NAME = os.path.basename(sys.argv[0])
+INSTALLED = "dualsvm-"  # begins the names of installed tools
 WIDTH = 80  # of --help
 
 
@@ -70,11 +71,15 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with errors of one line."""
+    """argparse with errors of one line. Examples call the tool as it is called."""
 
-    def __init__(self, description, **settings):
+    def __init__(self, description, epilog, **settings):
+        called = NAME if NAME.startswith(INSTALLED) else "tools/" + NAME
+        tool = NAME[len(INSTALLED):] if NAME.startswith(INSTALLED) else NAME
         super().__init__(prog=NAME, description=_filled(description), formatter_class=_Help,
+                         epilog=re.sub(rf"^  {re.escape(tool)}(?= )", "  " + called, epilog, flags=re.M),
                          **settings)
+        self.text = description
 
     def error(self, message):
         say(f"{message} (see --help)")
