@@ -1,4 +1,4 @@
-# dualsvm. `make` only builds. `make demo`, `make test` and `make lint` first install missing packages.
+# dualsvm, for GNU make 3.82 or later. `make` only builds. `make demo`, `make test` and `make lint` first install missing packages.
 #
 #   make              the programs, into $(BUILD) and as links here
 #   make demo         set up, build, and run a worked example          (tools/demo)
@@ -32,8 +32,14 @@
 # MPI=1: programs that also run over several machines under mpirun or srun, compiled by MPICC, in
 # build-mpi; `make MPI=1 test` runs their tests, tests/cluster_*.bats (doc/cluster.md).
 # Builds are reproducible: the same compiler and flags make the same bytes in any folder at any time.
+ifeq ($(filter undefine,$(.FEATURES)),)
+# 3.81 would lose -ffp-contract=off: it has no `private`.
+$(error GNU make 3.82 or later is needed, this is $(MAKE_VERSION))
+endif
+UNAME := $(shell uname -s)
 CC ?= cc
-ARCH ?= -march=native
+# not all compilers of macOS know -march=native
+ARCH ?= $(if $(filter Darwin,$(UNAME)),,-march=native)
 OPTIMIZE ?= -O3
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 CFLAGS ?= -g
@@ -97,7 +103,8 @@ OBJECT_ARCHIVE = $(BUILD)/objects.a
 VERSION := $(shell sed -n 's/^.define DUALSVM_VERSION "\(.*\)"$$/\1/p' include/dualsvm.h)
 SONAME = libdualsvm.so.0
 SHARED = $(BUILD)/libdualsvm.so
-LIBRARY = $(SHARED) $(BUILD)/libdualsvm.a
+# macOS has programs and tools only: its linker has no version scripts, and it has no objcopy.
+LIBRARY = $(if $(filter Darwin,$(UNAME)),,$(SHARED) $(BUILD)/libdualsvm.a)
 CHECK = $(patsubst %.c,$(BUILD)/%.o,$(wildcard check/*.c))
 CLUSTER = common/distributed/cluster$(if $(filter 1,$(MPI)),,_mpi).c # the one left out
 GZIP = common/data/gzip_$(if $(filter 1,$(ISAL)),zlib,isal).c # the one left out
@@ -374,6 +381,7 @@ RELATIVE = base='$(BINDIR)'; up=; \
 install: all
 	$(call to,$(BINDIR),755,$(addprefix $(BUILD)/,$(PROGRAMS)))
 	install -m 755 $(BUILD)/datasets/generate '$(DESTDIR)$(BINDIR)/svm-generate'
+ifneq ($(LIBRARY),)
 	$(call to,$(LIBDIR),644,$(BUILD)/$(SONAME) $(BUILD)/libdualsvm.a)
 	ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libdualsvm.so'
 	$(call to,$(INCLUDEDIR),644,include/dualsvm.h)
@@ -381,6 +389,8 @@ install: all
 	sed -e 's|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBS@|$(LIBS)|' library/dualsvm.pc.in >'$(DESTDIR)$(PKGCONFIGDIR)/dualsvm.pc'
 	chmod 644 '$(DESTDIR)$(PKGCONFIGDIR)/dualsvm.pc'
+	$(call to,$(PYTHONDIR)/dualsvm,644,$(PYTHON))
+endif
 	$(call to,$(MANDIR)/man1,644,$(MANUALS))
 	$(call to,$(DOCDIR),644,$(DOCUMENTS))
 	$(call to,$(DOCDIR)/datasets,644,$(EXAMPLES))
@@ -395,7 +405,10 @@ install: all
 	    ln -sf svm-rank-train '$(DESTDIR)$(BASHCOMPDIR)'/$$program || exit 1; \
 	done
 	$(call to,$(ZSHCOMPDIR),644,completions/_dualsvm)
-	$(call to,$(PYTHONDIR)/dualsvm,644,$(PYTHON))
+	@$(if $(DESTDIR),:,printf '%s\n' 'Programs and tools (dualsvm-NAME) are in $(BINDIR).' $(if $(LIBRARY), \
+	    'Programs linked with libdualsvm find it after ldconfig (as root) if the loader searches $(LIBDIR)$(comma)' \
+	    'else by -Wl$(comma)-rpath$(comma)$(LIBDIR) or LD_LIBRARY_PATH.' \
+	    'If Python does not find dualsvm: PYTHONPATH=$(PYTHONDIR)'))
 
 # from FOLDER FILES: removes these files, and with `mine` as third argument the folder if it is empty
 from = if cd '$(DESTDIR)$(1)' 2>/dev/null; then \
