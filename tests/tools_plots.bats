@@ -69,7 +69,7 @@ END
     curve picture.svg 0 >points
     # from .001 on; at .001 the curve is at .5 + .5 (.001 / .25)
     assert_equal "$(head -n 1 points)" '0.0 0.502'
-    grep -q '>0.001<' picture.svg
+    grep -q '>10⁻³<' picture.svg
     assert_equal "$(tail -n 1 points)" '1.0 1.0'
 }
 
@@ -220,6 +220,52 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
     sweep-plot picture.svg part.tsv
 }
 
+@test "sweep-plot: numbers of a map never overlap: they are smaller, or there are none" {
+    # grid N M: a sweep of N by M points
+    grid() {
+        awk -v n=$1 -v m=$2 'BEGIN { print "point\tcost\tgamma\taccuracy"
+            for (i = 1; i <= n; i++) for (j = 1; j <= m; j++)
+                printf "%d\t%g\t%g\t%.4f\n", ++k, 2 ^ i, 2 ^ -j, .5 + .001 * ((7 * i + 5 * j) % 301) }'
+    }
+    # numbers SIZE: how many cells have numbers in a picture of that size, whose distances are checked
+    numbers() {
+        sweep-plot --size $1 map.svg grid
+        python3 - <<'END'
+import re
+rows = {}
+for x, y, size, digits in re.findall(
+        r'translate\(([\d.]+),([\d.]+)\)"[^>]*font-size="([\d.]+)"[^>]*"middle">\s*<text>(0\.\d{3,})<', open("map.svg").read()):
+    rows.setdefault(y, []).append((float(x), float(size) * .56 * len(digits)))
+for cells in rows.values():
+    cells.sort()
+    assert all(b - a >= width for (a, width), (b, _) in zip(cells, cells[1:])), cells
+print(sum(map(len, rows.values())))
+END
+    }
+    grid 11 10 >grid
+    assert_equal "$(numbers 6.4x4.8)" 110
+    assert_equal "$(numbers 10x7)" 110
+    assert_equal "$(numbers 3x2)" 0
+    grid 30 30 >grid
+    assert_equal "$(numbers 6.4x4.8)" 0
+    assert_equal "$(numbers 20x15)" 900
+}
+
+@test "sweep-plot, log-plot: a table of another kind is refused by its header" {
+    printf 'iteration\tseconds\tprimal\tdual\tgap\n1\t.1\t2\t1\t.5\n' >log
+    printf 'recall\tprecision\tthreshold\n1\t.5\t2\n' >pr.tsv
+    printf 'point\tcost\taccuracy\tgap\tseconds\n1\t1\t.5\t.1\t1\n2\t2\t.6\t.1\t1\n' >sweep.tsv
+    local file
+    for file in curve.tsv pr.tsv log; do
+        run -1 sweep-plot picture.svg $file
+        assert_output "sweep-plot: $file:1: not the table of a sweep (point, parameters, measures)"
+    done
+    run -1 log-plot picture.svg sweep.tsv
+    assert_output 'log-plot: sweep.tsv:1: not a log of a trainer (iteration seconds primal dual gap)'
+    [ ! -e picture.svg ]
+    sweep-plot picture.svg sweep.tsv
+}
+
 @test "log-plot: gaps of the trainers' logs, without zeros" {
     "$bin/datasets/generate" rank --molecules 60 --output rows.svm
     svm-rank-train -q --log newton.log --solver newton rows.svm model >report
@@ -242,30 +288,30 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
 
 @test "smm-heatmap: the matrix of --weights, rows and columns counted from 1" {
     printf '# positive a\n# bias\n0\n# B 2 3\n1 -2 0\n0 0 .5\n# singular-values 1\n1\n# positive b\n# B 2 3\n9 9 9\n9 9 9\n' >weights
-    smm-heatmap weights picture.svg 'a title'
+    smm-heatmap --title 'a title' picture.svg weights
     for text in '>a title<' '>Row<' '>Column<' '>Weight<' '>3<'; do
         grep -qF "$text" picture.svg || fail "no $text"
     done
     run -1 grep -q '>4<' picture.svg # a scale to 2, from the first matrix
-    smm-heatmap --positive b weights picture.svg
-    grep -q '>9<\|>8<' picture.svg
-    run -1 smm-heatmap --positive c weights picture.svg
+    smm-heatmap --positive b picture.svg weights
+    grep -q '>5<' picture.svg
+    run -1 smm-heatmap --positive c picture.svg weights
     assert_output --partial "no machine for label 'c' (labels: a, b)"
     "$bin/datasets/generate" smm --rows 60 --output rows.svm
     svm-smm-train -q --weights weights rows.svm model >report
-    smm-heatmap weights picture.pdf
+    smm-heatmap picture.pdf weights
     # gnuplot cannot draw a column as an image; it is drawn as a polygon for each cell
     for n in 2 5; do
         seq -1 $((n - 2)) >column
-        smm-heatmap column picture.svg
+        smm-heatmap picture.svg column
         grep -c '<polygon' picture.svg
     done >polygons
     assert_equal "$(awk 'NR > 1 { print $1 - last } { last = $1 }' polygons)" 3
     printf '1 2\n3\n' >bad
-    run -1 smm-heatmap bad picture.svg
+    run -1 smm-heatmap picture.svg bad
     assert_output 'smm-heatmap: bad:2: 1 numbers in a matrix of 2 columns'
     printf '1 x\n' >bad
-    run -1 smm-heatmap bad picture.svg
+    run -1 smm-heatmap picture.svg bad
     assert_output "smm-heatmap: bad:1: not a number: 'x'"
 }
 

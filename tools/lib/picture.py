@@ -22,6 +22,7 @@ RISING = ("(0 '#440154', 1 '#472d7b', 2 '#3b528b', 3 '#2c728e', 4 '#21918c', 5 '
           "6 '#5ec962', 7 '#addc30', 8 '#fde725')")
 ENDS = (".svg", ".png", ".pdf")
 DOTS = 200  # of a PNG, per inch
+CHARACTER = 0.09  # the width of a digit in the axes' font, in inches, with a tenth to spare
 
 
 def string(text):
@@ -89,10 +90,12 @@ class Picture:
         return f"linecolor rgb '{COLOURS[n]}' dashtype {DASHES[n]} linewidth 2"
 
     def steps(self, axis, low, high):
-        """At most seven ticks of a linear axis."""
+        """At most seven ticks of a linear axis, with as many decimals each."""
         step = 10.0 ** math.floor(math.log10(high - low))
         step = next(step * k for k in (0.1, 0.2, 0.5, 1, 2) if (high - low) / (step * k) <= 6)
         self.set(f"{axis}tics {step:.10g}")
+        if 1e-4 <= step < 1:
+            self.set(f"format {axis} '%.{math.ceil(-math.log10(step) - 1e-9)}f'")
 
     def powers(self, axis, low, high):
         """A logarithmic axis with ticks at powers of ten, to the powers around low and high."""
@@ -115,6 +118,14 @@ class Picture:
         """The font of names within a picture: two thirds of the axes' size."""
         size = {".svg": 14, ".png": 11 * DOTS / 96, ".pdf": 11}[self.path[-4:]]
         return f"font ',{size * 2 / 3:.4g}'"
+
+    def label_font(self, texts, width, height):
+        """The font option of texts in cells of that many inches: the axes', the small one, or None."""
+        longest = max(map(len, texts))
+        for factor, font in ((1, ""), (2 / 3, self.small_font())):
+            if longest * factor * CHARACTER < width and 2 * factor * CHARACTER < height:
+                return font
+        return None
 
     def _terminal(self):
         width, height = self.size

@@ -37,6 +37,8 @@ def read_points(paths):
         if columns is not None and table.columns != columns:
             refuse(f"its columns are not those of {paths[0]}", path, 1)
         columns = table.columns
+        if not ({"point", *PARAMETERS} - {"threshold"}) & set(columns):  # curves have thresholds too
+            refuse("not the table of a sweep (point, parameters, measures)", path, 1)
         for line, fields in table.rows(REPORT):
             if fields != columns:
                 points.append(dict(zip(columns, fields)) | {"": (path, line)})
