@@ -221,8 +221,8 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
 }
 
 @test "sweep-plot: numbers of a map never overlap: they are smaller, or there are none" {
-    # grid N M: a sweep of N by M points
-    grid() {
+    # sweep N M: a sweep of N by M points
+    sweep() {
         awk -v n=$1 -v m=$2 'BEGIN { print "point\tcost\tgamma\taccuracy"
             for (i = 1; i <= n; i++) for (j = 1; j <= m; j++)
                 printf "%d\t%g\t%g\t%.4f\n", ++k, 2 ^ i, 2 ^ -j, .5 + .001 * ((7 * i + 5 * j) % 301) }'
@@ -242,11 +242,11 @@ for cells in rows.values():
 print(sum(map(len, rows.values())))
 END
     }
-    grid 11 10 >grid
+    sweep 11 10 >grid
     assert_equal "$(numbers 6.4x4.8)" 110
     assert_equal "$(numbers 10x7)" 110
     assert_equal "$(numbers 3x2)" 0
-    grid 30 30 >grid
+    sweep 30 30 >grid
     assert_equal "$(numbers 6.4x4.8)" 0
     assert_equal "$(numbers 20x15)" 900
 }
