@@ -450,3 +450,40 @@ END
     assert_failure 1
     assert_output 'molecules: RDKit is missing (Debian: apt-get install python3-rdkit)'
 }
+
+@test "convert, subset, molecules: the ending of a format that they do not write is refused" {
+    printf '1 1:2\n' >rows.svm
+    printf 'smiles,rt,system\nCCO,1,1\n' >table.csv
+    local end
+    for end in json parquet xlsx svm.bz2 JSON.gz; do
+        misused convert rows.svm made.$end
+        [[ "$(<err)" == "convert: made.$end: ."*' is not written: --to names a format (see --help)' ]] || fail "$(<err)"
+    done
+    for end in json csv npy; do
+        misused subset --rows 1 rows.svm made.$end
+        [[ "$(<err)" == *"svmlight text is written, not .$end: 'made.$end'"* ]] || fail "$(<err)"
+        misused molecules table.csv made.$end
+    done
+    assert_equal "$(echo made*)" 'made*'
+    convert --to svmlight rows.svm made.json # as asked
+    cmp rows.svm made.json
+}
+
+@test "convert: a terminal shows how much is read, and keeps no line of it" {
+    printf '1 1:2\n' >rows.svm
+    cat >try.py <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+import lib.files, lib.tool
+seconds = iter(range(0, 1000, 2))
+lib.files.time.monotonic = lambda: next(seconds)
+if sys.argv[2] == "terminal":
+    sys.stderr.isatty = lambda: True
+print(list(lib.files.Source("rows.svm").lines()))
+END
+    python3 try.py "$root/tools" terminal >out 2>err
+    [[ "$(tr '\r\033' '<E' <err)" == '<E[Ktry.py: rows.svm: 100% read'*'100% read<E[K' ]] || fail "$(<err)"
+    assert_equal "$(<out)" "[(1, '1 1:2')]"
+    python3 try.py "$root/tools" file 2>err
+    [ ! -s err ]
+}

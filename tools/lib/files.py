@@ -3,6 +3,7 @@
 Outputs are written beside their targets and take their places when all are complete: the old files
 or the whole new ones are there. Text is UTF-8 whose other bytes pass through unchanged.
 """
+import argparse
 import errno
 import fcntl
 import gzip
@@ -14,9 +15,10 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
 import zlib
 
-from lib.tool import NAME, Refusal, misuse, refuse, shown
+from lib.tool import NAME, Refusal, misuse, progress, refuse, shown
 
 TEXT = {"encoding": "utf-8", "errors": "surrogateescape"}
 STREAMS = {"-": 1, "/dev/stdout": 1, "/dev/stderr": 2}  # descriptors
@@ -40,6 +42,27 @@ def encoding(text):
     except (LookupError, UnicodeError):
         raise ValueError from None
     return text
+
+
+class _Watched(io.FileIO):
+    """A file whose reading shows its progress on a terminal, from the second second on."""
+
+    def __init__(self, file, name):
+        super().__init__(file, "rb")
+        self._name, self._size = name, os.fstat(self.fileno()).st_size
+        self._next = time.monotonic() + 2
+        self._shown = False
+
+    def readinto(self, buffer):
+        n = super().readinto(buffer)
+        if n and self._size and time.monotonic() >= self._next and sys.stderr.isatty():
+            self._next = time.monotonic() + 0.5
+            self._shown = True
+            progress(f"{shown(self._name)}: {self.tell() / self._size:.0%} read")
+        elif not n and self._shown:
+            self._shown = False
+            progress(None)
+        return n
 
 
 class Source:
@@ -72,10 +95,10 @@ class Source:
                 raw.close()
 
     def _raw(self):
-        if self._kept is None:
-            return open(self.path, "rb")
-        self._kept.seek(0)
-        return os.fdopen(os.dup(self._kept.fileno()), "rb")
+        if self._kept is not None:
+            self._kept.seek(0)
+        return io.BufferedReader(_Watched(self.path if self._kept is None else os.dup(self._kept.fileno()),
+                                          self.path))
 
     def _refuse_packed(self):
         with self._raw() as raw:
@@ -299,6 +322,24 @@ class Outputs:
                     except (OSError, ValueError):
                         pass
         return False
+
+
+# endings of files that no tool for data writes
+FOREIGN = frozenset("7z arrow bz2 db dta feather h5 hdf5 html jsonl json joblib lz4 mat npz ods orc parquet pdf "
+                    "pickle pkl rda rdata rds sas7bdat sav sqlite tar tgz xls xlsx xml xz zip zst".split())
+TABLES = frozenset("csv tsv tab arff npy xmc".split())  # those that only convert writes
+
+
+def ending(path):
+    """The end of the name that gives its format, in small letters without the dot."""
+    return os.path.splitext(plain_name(path))[1][1:].lower()
+
+
+def svmlight_name(path):
+    """The type of arguments of outputs of svmlight text: a name that does not promise something else."""
+    if ending(path) in FOREIGN | TABLES:
+        raise argparse.ArgumentTypeError(f"svmlight text is written, not .{ending(path)}: '{path}'")
+    return path
 
 
 def plain_name(path):

@@ -93,9 +93,17 @@ def printable(text):
                    for c in text)
 
 
+ERASE = "\r\033[K"  # the line of progress on a terminal
+
+
 def say(text):
     """Prints a note to standard error."""
-    print(f"{NAME}: {printable(text)}", file=sys.stderr)
+    print(f"{ERASE * sys.stderr.isatty()}{NAME}: {printable(text)}", file=sys.stderr)
+
+
+def progress(text):
+    """Replaces the line of progress on a terminal; None removes it."""
+    print(ERASE + (f"{NAME}: {printable(text)}" if text else ""), end="", file=sys.stderr, flush=True)
 
 
 # ---- types of arguments ----
