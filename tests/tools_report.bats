@@ -95,7 +95,7 @@ END
     grep -qFx '<b>&" 2 0 0' text
     grep -qFx '5 of 5 rows have the predicted label (100%).' text
     generate ml --rows 80 --labels 6 --output rows
-    svm-ml-train -q rows model >report
+    svm-ml-train --force -q rows model >report
     svm-ml-predict --metrics rows model labels >measures
     report --truth rows --predictions labels page.html
     cells page.html >text
@@ -103,13 +103,13 @@ END
     # macro-F1 is the mean over labels
     near "$(awk 'NF == 7 && $7 + 0 == $7 && $2 + $3 > 0 { s += $7; n++ } END { print s / n }' text)" "$(metric macro-f1 measures)" 1e-3
     generate rank --molecules 30 --output rows
-    svm-rank-train -q rows model >report
+    svm-rank-train --force -q rows model >report
     svm-rank-predict --metrics rows model labels >measures
     report --truth rows --predictions labels --model model page.html
     cells page.html | grep -qFx "Pairwise accuracy: $(printf %.6g "$(metric pairwise-accuracy measures)"), the mean over queries of at least 5 rows."
     grep -q '<h2>Largest weights</h2>' page.html
     generate smm --rows 60 --output rows
-    svm-smm-train -q rows model >report
+    svm-smm-train --force -q rows model >report
     svm-smm-predict -q rows model labels
     report --truth rows --predictions labels --model model page.html
     cells page.html | grep -qFx 'None: the problem is not convex.'
