@@ -101,7 +101,7 @@ setup() {
 @test "easy: of top no model of zeros is the best, and --tau selects" {
     awk 'BEGIN { srand(1); for (i = 0; i < 200; i++) { y = rand() < 0.2
         printf "%s 1:%g 2:%g\n", y ? "+1" : "-1", rand() + 0.4 * y, rand() } }' >train
-    easy top --folds 2 --kernel linear --cost 0.1,1 --tau 0.05 train train -- -q >said 2>told || fail "$(cat said told)"
+    easy top --folds 2 --kernel linear --cost 0.1,1 train train -- -q --tau 0.05 >said 2>told || fail "$(cat said told)"
     grep -qx '# toppush-linear: w = 0 at every point' said
     grep -q ' -s svm .* -w +1:' said
     assert_equal "$(grep -c -- '--select tpr@0.05' said) $(grep -c -- '-s patmat-np --tau 0.05 .*sweep$' said)" '4 1'
@@ -116,7 +116,7 @@ setup() {
     assert_equal "$(grep -c '^\$ svm-top-train -v 2 .*--select tpr@0.1 ' said) $(header tau train.model)" '1 0.1'
     # other names of the positives
     sed 's/^+1 /yes /; s/^-1 /no /' train >words
-    easy top --folds 2 --kernel linear --cost 0.1 words -- -q --positive yes >said
+    easy top --tau 0.1 --folds 2 --kernel linear --cost 0.1 words -- -q --positive yes >said
     grep -q ' -w yes:' said
     misused easy mc --tau 0.1 train
     misused easy top --tau 0.1 train -- --tau 0.1

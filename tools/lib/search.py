@@ -71,9 +71,14 @@ class Search:
         self.rows = options.training  # those of the sweeps
         self.trials = []
         self.trainer = program(f"svm-{options.family}-train")
-        self.passed = without(extra, "--select", *OF_FOLDS, *OF_MODELS)
+        self.pass_without()
         if options.max_time and not has(extra, "--max-time"):
             self.sweeps += ["--max-time", str(options.max_time)]
+
+    def pass_without(self, *names):
+        """The user's words for the trainer, without these options."""
+        self.extra = without(self.extra, *names)
+        self.passed = without(self.extra, "--select", *OF_FOLDS, *OF_MODELS)
 
     def prefer(self, measure):
         """The measure that selects unless the user names one."""
