@@ -394,7 +394,7 @@ attacked() {
     sed "\$d; s/^training .*/training $own/" proof | closed >other
     run -3 svm-check indefinite model other
     assert_line 'CANNOT TELL: the kernel matrix is not positive semidefinite'
-    quietly svm-mc-train --proof none -t sigmoid -g 1 -r 1 rows model
+    quietly svm-mc-train --force --proof none -t sigmoid -g 1 -r 1 rows model
     grep -q 'no proof is written' said
     [ ! -e none ]
 }
@@ -643,8 +643,8 @@ unscaled_rows() {
 reaches() {
     local family=$1
     shift
-    "svm-$family-train" -q -e 1e-6 --strict -j 1 "$@" --proof proof rows model >report
-    "svm-$family-train" -q -e 1e-6 -j 3 "$@" rows model.3 >report.3
+    "svm-$family-train" --force -q -e 1e-6 --strict -j 1 "$@" --proof proof rows model >report
+    "svm-$family-train" --force -q -e 1e-6 -j 3 "$@" rows model.3 >report.3
     cmp model model.3
     svm-check rows model proof | grep -qx VERIFIED
 }
