@@ -798,7 +798,6 @@ TABLE
 -j x
 --threads 100000
 TABLE
-    misused svm-rank-candidates
     misused svm-rank-candidates candidates.svm
     misused svm-rank-candidates candidates.svm line.model
     misused svm-rank-candidates candidates.svm line.model times.tsv found more

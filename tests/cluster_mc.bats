@@ -147,6 +147,7 @@ answers() {
 
 # in_time PROGRAM OPTIONS: checks that a fit of seconds ends by a far smaller time limit, on any machine.
 in_time() {
+    rm -f model
     ranks 2 "$@" -q -j 1 -c 1e4 -e 1e-9 --solver bcd --max-time .2 data.svm model >report 2>said ||
         fail "$(<said) $(<"$tmp/mpirun.said")"
     grep -q 'limit of time' said || fail "$(<said) $(<"$tmp/mpirun.said") $(<report)"

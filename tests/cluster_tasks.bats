@@ -264,7 +264,7 @@ EOF
     cmp <(timeless whole | sort) <(timeless sweep.tsv | sort)
     cp "$root/datasets/rank.train" rank.svm
     sbatch fit.sbatch
-    svm-rank-train -q -c 0.1 rank.svm one >alone
+    svm-rank-train -q -c 0.1 rank.svm rank.one >alone
     near "$(header primal report)" "$(header primal alone)" 1e-3
     sbatch split.sbatch
     svm-mc-train -q -c 0.1 train.svm one >alone

@@ -433,9 +433,9 @@ int data_append(struct data *data, struct data *more, struct error *err) {
         return -1;
     }
     if (more->remark_start) {
-        size_t held = n > 0 ? (size_t)data->remark_start[n] : 0, first = more->remark_start[0];
-        if (APPEND(data->remark, held, more->remark + first, more->remark_start[m] - first, err) <
-                0 ||
+        size_t held = n > 0 ? (size_t)data->remark_start[n] : 0;
+        size_t first = (size_t)more->remark_start[0], last = (size_t)more->remark_start[m];
+        if (APPEND(data->remark, held, more->remark + first, last - first, err) < 0 ||
             append_starts(&data->remark_start, n, more->remark_start, m, err) < 0) {
             return -1;
         }

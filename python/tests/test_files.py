@@ -60,8 +60,8 @@ class Files(Case):
         self.assertEqual(MultiClassSVM().fit(x, y).model_.bytes(), fitted.model_.bytes())
         write_svmlight("rows", self.x.reshape(80, 2, 3), self.x[:, 0] > 0)
         self.assertEqual(content("rows").split(b"\n")[0], b"# matrix 2 3")
-        program("svm-smm-train", "rows", "model")
-        self.assertEqual(dualsvm.load("model").coef_.shape, (1, 2, 3))
+        program("svm-smm-train", "rows", "matrices")
+        self.assertEqual(dualsvm.load("matrices").coef_.shape, (1, 2, 3))
 
     def test_wide(self):
         with open("rows", "w") as file:

@@ -318,15 +318,16 @@ class Programs(Case):
             file.write(b"caf\xe9 1:1\nb 2:1\n\xc3\xa9t\xc3\xa9 3:1\n" * 3)
         for family in ("mc", "ml", "top", "smm"):
             more = {"top": ["--positive", b"caf\xe9"], "smm": ["--shape", "1x3"]}.get(family, [])
-            program("svm-%s-train" % family, *more, "rows", "model")
-            loaded = dualsvm.load("model")
+            model = family + ".model"
+            program("svm-%s-train" % family, *more, "rows", model)
+            loaded = dualsvm.load(model)
             x = np.tile(np.eye(3), (3, 1))
             text = loaded.predict_text(x)
-            program("svm-%s-predict" % family, "rows", "model", "predictions")
+            program("svm-%s-predict" % family, "rows", model, "predictions")
             said = content("predictions")
             self.assertEqual(said, text.encode("utf-8", "surrogateescape"))
             loaded.save("again")
-            self.assertEqual(content("again"), content("model"))
+            self.assertEqual(content("again"), content(model))
             self.assertEqual(dualsvm.load("again").predict_text(x), text)
             if family in ("mc", "smm"):
                 self.assertEqual(sorted(loaded.classes_.tolist()), ["b", "caf\udce9", "été"])
