@@ -142,7 +142,7 @@ typedef struct dualsvm_option {
     int is_list;         /* takes a list: points of a sweep, or parameters of measures */
     const char *initial; /* the default, as it would be typed; NULL: none */
     const char *absent;  /* in words, what holds if it is not given and has no default; or NULL */
-    const char *value;   /* name of the value in --help, such as "C"; NULL for flags */
+    const char *value;   /* name of the value in --help, such as "C"; NULL for most flags */
     const char *help;    /* one paragraph */
     /* of DUALSVM_CHOICE, ended by NULL; else NULL. "" is a withdrawn choice, which keeps the
      * numbers of the others */

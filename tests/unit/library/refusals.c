@@ -63,7 +63,7 @@ static void check_descriptions(void) {
             for (size_t i = 0; dualsvm_options_describe(options, i, &option, sizeof option); i++) {
                 dualsvm_option part = {0};
                 CHECK_TRUE(option.name && option.help && option.type <= DUALSVM_WEIGHTS);
-                CHECK_TRUE(!option.value == (option.type == DUALSVM_FLAG));
+                CHECK_TRUE(option.value || option.type == DUALSVM_FLAG);
                 CHECK_TRUE(!option.choices == (option.type != DUALSVM_CHOICE));
                 for (size_t k = 0; option.choices && option.choices[k]; k++) {
                     if (*option.choices[k]) { /* otherwise it is withdrawn */
