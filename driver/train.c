@@ -516,9 +516,6 @@ static int train_rows(struct training *training, struct error *err) {
     if (training->has_rows) {
         training->has_rows();
     }
-    if (training->family->folds_by_query && !training->input.data.query && !training->application) {
-        progress_note(&training->progress, "no row has a qid: all rows are one query");
-    }
     if (cluster_any(training->cluster, cluster_stop_requested(training->cluster))) {
         return error_set(err, ERROR_RUNTIME, "ended by a signal, before a fit");
     }
@@ -562,6 +559,9 @@ static int run(struct training *training, struct error *err) {
                    options->n_operands);
     if (train_rows(training, err) < 0) {
         return -1;
+    }
+    if (training->family->folds_by_query && !training->input.data.query) {
+        progress_note(&training->progress, "no row has a qid: all rows are one query");
     }
     json_end_run(&training->json);
     return outputs_commit(&training->outputs, err);

@@ -915,3 +915,14 @@ large() {
         svm-check large.svm model proof
     done
 }
+
+@test "rank: rows without qid are one query, and a note says so" {
+    printf '1 1:1\n2 1:3\n3 1:2\n' >rows
+    svm-rank-train rows m >report 2>said
+    assert_equal "$(header groups report) $(header pairs report)" '1 3'
+    grep -qx 'svm-rank-train: note: no row has a qid: all rows are one query' said
+    sed 's/ / qid:1 /' rows >query
+    svm-rank-train query m.query >report 2>said
+    run grep qid said
+    assert_failure
+}
