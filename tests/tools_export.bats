@@ -124,7 +124,7 @@ exported_c() {
 check_exports() {
     local family=$1 formats=$2 form files=
     shift 2
-    "svm-$family-train" -q "$@" train.svm model >report
+    "svm-$family-train" --force -q "$@" train.svm model >report
     predictions "$family" 2>/dev/null
     for form in $formats; do
         [ $form != onnx ] || $python -c 'import numpy' 2>/dev/null || continue
@@ -256,7 +256,7 @@ lines = open("model").read().split("\n")
 at = lines.index("scaling")
 for line in lines[1:at]:
     key, value = line.split(" ", 1)
-    if key in ("targets", "targets-few", "solver"):
+    if key in ("targets", "targets-widths", "targets-few", "solver"):
         continue
     found = data["kernel"]["name"] if key == "kernel" else data["kernel"][key] if key == "gamma" else \
         data["scaling"]["kind"] if key == "scale" else data["bias"][0] if key == "bias" else data[key]
@@ -267,6 +267,8 @@ for one in data["targets"]:
     words += [x for pair in zip(one["score"], one["label"]) for x in pair]
 line = next(line for line in lines if line.startswith("targets "))
 assert [float(x) for x in line.split()[2:] if x != "none"] == [float(x) for x in words if x != "none"]
+widths = next(line for line in lines if line.startswith("targets-widths ")).split()[1:]
+assert data["targets-widths"] == [None if x == "none" else float(x) for x in widths]
 assert len(data["targets-few"]) == 18 and " ".join(data["solver"]) == header if (header := next(
     (line[7:] for line in lines if line.startswith("solver ")), None)) else True
 body = lines.index("SV")
@@ -348,13 +350,13 @@ END
     sed -n 's/^index\t//p' out | grep -qx $'name\tweight'
     inspect --top 0 model | sed '1,/^index/d' | wc -l | grep -qx 3
     rows mc
-    svm-mc-train -q -t rbf train.svm model >report
+    svm-mc-train --force -q -t rbf train.svm model >report
     inspect model >out
     grep -qx "support-vectors = $(sed -n '/^SV$/,/^end/p' model | sed '1d;$d' | wc -l)" out
     grep -q '^kernel = rbf, gamma 0.0833' out
     run -1 grep -q '^index' out
     rows smm
-    svm-smm-train -q train.svm model >report
+    svm-smm-train --force -q train.svm model >report
     inspect model | grep -qx 'certificate = none: the problem is not convex'
     refused inspect train.svm
     misused inspect --top -1 model

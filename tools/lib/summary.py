@@ -2,7 +2,7 @@
 from lib.number import shortest
 
 SHOWN = ("formulation", "loss", "cost", "kernel", "degree", "gamma", "coef0", "scale", "bias", "primal", "dual",
-         "gap", "certified", "solver", "labels", "targets", "targets-few", "label-rows", "threshold")
+         "gap", "certified", "solver", "labels", "targets", "targets-widths", "targets-few", "label-rows", "threshold")
 MAX_LISTED = 20  # labels in a line
 
 

@@ -7,8 +7,10 @@ from lib.model import KERNELS, NUMBERS
 from lib.number import is_number
 
 OWN_NUMBERS = ("groups", "pairs", "probability-slope", "probability-scale", "margin-scale", "top-k", "tau",
-               "theta", "threshold", "calibrated-tau", "calibrated-threshold", "rank", "stationarity")
-LISTS = ("targets-few", "label-rows")  # of numbers
+               "theta", "threshold", "calibrated-tau", "calibrated-threshold", "calibrated-fpr", "calibrated-fpr-low",
+               "calibrated-fpr-high", "calibrated-tpr", "calibrated-tpr-low", "calibrated-tpr-high", "rank",
+               "stationarity")
+LISTS = ("targets-few", "targets-widths", "label-rows")  # of numbers
 READ = ("bias", "labels", "targets", "at-least-one", "kernel", "scale")  # in another form below
 
 
