@@ -5,7 +5,7 @@
 #   make test         set up, build, and run all tests                 (tests/run)
 #   make check        the same, but installs nothing: it names missing packages and stops
 #   make check-asan   the same tests under address and undefined-behaviour sanitizers (TAGS='!long':
-#                     without those that take longer than 5 seconds there)
+#                     without those that take longer than 3 seconds there)
 #   make check-optima certified bounds against a plain solver, for COUNT seeds from SEED
 #                     (FAMILY=mc: one family; WIDE=1: numbers over many decades, verified
 #                     in 640 bits, which needs MPFR) (tests/optima)

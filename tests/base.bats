@@ -2,6 +2,7 @@
 
 load helper
 
+# bats test_tags=long
 @test "number: parsing equals strtod, formatting is the shortest" {
     unit common/base/number
 }

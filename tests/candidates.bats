@@ -152,6 +152,7 @@ columns() {
     every_weight line.model
 }
 
+# bats test_tags=long
 @test "candidates: features of different runs are not compared" {
     text='2 qid:A 1:3 # a\n1 qid:A 1:1 # b\n1 qid:B 1:2 # c\n1.5 qid:B 1:4 # d\n1 qid:C 1:2 # e\n2 qid:C 1:1 # f\n'
     problem "$text" 'A\t1\tx\nB\t2\ty\nC\t3\tz\n'
@@ -626,6 +627,7 @@ simple() {
     problem '1 qid:A 1:3 # a\n0 qid:A 1:1 # b\n5 qid:B 1:2 # c\n4 qid:B 1:1 # d\n' 'A\t1\nB\t2\n'
 }
 
+# bats test_tags=long
 @test "candidates: bad files of times are refused at their line" {
     simple
     while IFS='|' read -r line text; do

@@ -138,6 +138,7 @@ attacked() {
     [ $((accepted * most)) -le "$rounds" ] || fail "$accepted of $rounds changed proofs are believed"
 }
 
+# bats test_tags=long
 @test "check: mc with a matrix in float evaluates some rows only, and its bounds hold" {
     awk 'BEGIN {
         srand(7)
@@ -190,6 +191,7 @@ attacked() {
     done
 }
 
+# bats test_tags=long
 @test "check: rank, samples of the pairs, features of pairs" {
     made rows 42 4 '1 2 3 4' 3
     awk '{ $1 = $1 " qid:" NR % 3 + 1; print }' rows >queries

@@ -486,6 +486,7 @@ for path in sys.argv[2:]:
         print(eval(sys.argv[1]))' "$@"
 }
 
+# bats test_tags=long
 @test "cli: --json has the lines of the report, the measures and the rows of a table" {
     svm-rank-train --json j train.svm m >out 2>/dev/null
     sed 's/^\(.*\) = .*/\1/' out | diff - <(json '"\n".join(list(run)[4:])' j)

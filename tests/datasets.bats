@@ -20,6 +20,7 @@ setup() {
     assert_equal "$(generate top --rows 1000 | cksum)" '3073726389 201660'
 }
 
+# bats test_tags=long
 @test "generate: another seed gives other rows, and an output file the same rows" {
     for family in rank ltr sparse mc ml smm top; do
         generate $family --output file

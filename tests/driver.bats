@@ -8,6 +8,7 @@ load helper
     assert_success
 }
 
+# bats test_tags=long
 @test "driver: a misspelt option name in the sources is found" {
     cp -r "$root/driver" "$root/families" "$root/library" "$tmp"
     while IFS='|' read -r file before name behind; do

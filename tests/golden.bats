@@ -145,10 +145,12 @@ tells() {
     tells rank
 }
 
+# bats test_tags=long
 @test "golden: the programs of top report errors as before" {
     tells top
 }
 
+# bats test_tags=long
 @test "golden: the programs of mc report errors as before" {
     tells mc
 }

@@ -66,6 +66,7 @@ refuses() {
     reads '1' $'1 rows, 0 features, sparse\n1'
 }
 
+# bats test_tags=long
 @test "input: rows of queries are complete over any number of blocks" {
     awk 'BEGIN { for (i = 0; i < 300000; i++)
         printf "%d qid:%d 1:%d\n", i % 7, i % 5, i % 11 }' >many.svm
@@ -461,6 +462,7 @@ read it by gzip -dc data.gz | ${bytes%% *} -dc | svm-... -"
     assert_equal "$(<err)" 'svm-rank-train: data.svm.gz: is UTF-16: UTF-8 is expected'
 }
 
+# bats test_tags=long
 @test "input: CSV, TSV, XMC and zero-based indices: the error names what converts them" {
     for family in rank mc top smm; do
         for text in 'a,b\n5.1,3\n' '5.1,3.5,x\n' 'a\tb\n1\t2\n' '# ours\na\tb\n' 'at: s,b\n'; do

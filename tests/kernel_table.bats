@@ -49,6 +49,7 @@ precomputed() {
             } }' "$3" ${4+"$4"}
 }
 
+# bats test_tags=long
 @test "kernel table: laplacian and rational equal their precomputed matrix in every family, dense and sparse, with signs" {
     for pair in rank:laplacian mc:laplacian top:laplacian ml:laplacian rank:rational mc:rational top:rational ml:rational; do
         family=${pair%:*} kernel=${pair#*:}

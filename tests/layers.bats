@@ -28,6 +28,7 @@ keeps() {
     refute_output
 }
 
+# bats test_tags=long
 @test "layers: the sources keep them, and so do the symbols of the build" {
     run "$root/tests/layers" "$root" "$(cd "$bin" && pwd)"
     assert_output ''

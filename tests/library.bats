@@ -86,6 +86,7 @@ compiled() {
     fi
 }
 
+# bats test_tags=long
 @test "library: a locale with a decimal comma changes nothing" {
     localedef -i de_DE -f UTF-8 "$tmp/de_DE.UTF-8" 2>/dev/null || skip 'no sources of locales'
     run -0 env LOCPATH="$tmp" LC_ALL=de_DE.UTF-8 "$bin/tests/unit/library/same" mc .8 kernel rbf gamma 0.25 cost 0.5

@@ -27,6 +27,7 @@ classes() {
         printf "%s 1:%d 2:%d 3:1\n", substr("abc", i % 3 + 1, 1), i % 5, i * i % 7 }'
 }
 
+# bats test_tags=long
 @test "limits: with an expired time limit every family writes the zero solution with its bounds" {
     cd "$tmp" || exit 1
     classes >mc
@@ -104,6 +105,7 @@ classes() {
     cmp timed untimed
 }
 
+# bats test_tags=long
 @test "limits: a fit of many classes or to a kernel on all rows ends in time, with valid bounds" {
     cd "$tmp" || exit 1
     awk 'BEGIN { for (i = 0; i < 40000; i++)
@@ -134,6 +136,7 @@ classes() {
     assert_equal "$(cat err)" 'svm-smm-train: warning: not converged: the limit of time is reached'
 }
 
+# bats test_tags=long
 @test "limits: unfinished fits to folds are abandoned, and the results so far are written" {
     cd "$tmp" || exit 1
     awk 'BEGIN { for (i = 0; i < 40000; i++)

@@ -48,6 +48,7 @@ formulations='ww cs llw adm atm ats mmr ova'
     unit families/mc/solver/mc
 }
 
+# bats test_tags=long
 @test "mc: ADMM solves kernel problems with more free variables than the active set holds" {
     "$bin/datasets/generate" mc --rows 680 --classes 26 --features 16 --output wide
     for formulation in llw atm; do # 17,680 variables
@@ -389,6 +390,7 @@ far_groups() {
     assert_equal "$(wc -l <out)" 16000
 }
 
+# bats test_tags=long
 @test "mc: the gap is reached without an iteration limit, and reported with one" {
     run -0 svm-mc-train -q --max-iter 2 -e 1e-9 --solver bcd three.svm m
     assert_output --partial 'warning: not converged'
@@ -593,6 +595,7 @@ peer() {
     done
 }
 
+# bats test_tags=long
 @test "mc: the same on every row of a real test set" {
     peer liblinear-predict
     peer liblinear-train
@@ -641,6 +644,7 @@ peer() {
 
 # ---- cross-validation, weights, limits ----
 
+# bats test_tags=long
 @test "mc: cross-validation equals the folds by hand, linear and kernel" {
     awk '{ print NR % 4 }' three.svm >folds
     for t in linear rbf; do
@@ -660,6 +664,7 @@ peer() {
     done
 }
 
+# bats test_tags=long
 @test "mc: the points of a sweep equal single runs" {
     for t in linear rbf; do
         svm-mc-train -q -v 3 -e 1e-8 -t $t -c .01,1,100 -s ww,cs three.svm >sweep

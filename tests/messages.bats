@@ -167,6 +167,7 @@ END
     says 'an index of 4000000000, and few below it: too sparse for features of queries'
 }
 
+# bats test_tags=long
 @test "messages: models with one invalid line" {
     rows=rank
     svm-rank-train -q rank linear.model >report
@@ -281,6 +282,7 @@ unproven() {
     done
 }
 
+# bats test_tags=long
 @test "messages: proofs and models that svm-check cannot verify" {
     unproven mc -s ww -B 1 <<'END'
 s/^formulation .*/formulation new/||not a formulation with a proof: 'new'

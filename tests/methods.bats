@@ -10,6 +10,7 @@ load helper
     unit fit/monitor
 }
 
+# bats test_tags=long
 @test "blocked Cholesky factors of integer matrices are exact, for any number of threads" {
     unit common/linear_algebra/cholesky
 }

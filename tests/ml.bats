@@ -88,6 +88,7 @@ END
     svm-ml-train --strict -q -t tanimoto -c 1e6 -e 1e-6 --solver bcd set model
 }
 
+# bats test_tags=long
 @test "ml: ADMM is the fallback where the interior-point method would have too many unknowns" {
     generate ml --rows 450 --features 40 --labels 12 --values 15 --noise .5 --output set
     for options in '--free-bias -c 1e-4' '-c 1e-4' '--free-bias -l 1 -c 1e-3'; do
@@ -99,6 +100,7 @@ END
     grep -q 'too many features, rows or labels' "$tmp/err"
 }
 
+# bats test_tags=long
 @test "ml: measures are those of the predictions by definition, rows of no and all labels and ties included" {
     svm-generate ml --rows 200 --features 30 --labels 6 --values 6 --noise .4 --seed 4 --test .5 --output set
     local names
@@ -142,6 +144,7 @@ END
     assert_equal "$(header outputs model)" 52
 }
 
+# bats test_tags=long
 @test "ml: the solvers agree on a real set; --solver fw is withdrawn, and interior keeps its number" {
     real ml/emotions.train.svm.gz
     train --scale std -t rbf -c 1 --solver bcd "$real" bcd.model
@@ -518,6 +521,7 @@ END
 END
 }
 
+# bats test_tags=long
 @test "ml: a model cut or changed anywhere is refused" {
     few >few.svm
     train --at-least-one few.svm model

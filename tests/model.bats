@@ -105,6 +105,7 @@ SV"
     done
 }
 
+# bats test_tags=long
 @test "model: truncated, it is refused by the program" {
     train -t 2 -g .5 tiny.svm tiny.model
     local size n

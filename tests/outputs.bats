@@ -520,6 +520,7 @@ limited_to() {
 
 # ---- signals ----
 
+# bats test_tags=long
 @test "outputs: SIGINT and SIGTERM during training leave the old model and no other file" {
     rows 2000 5 20 9 >long.svm
     mkdir work && echo 'dualsvm rank 1' >work/model
@@ -536,6 +537,7 @@ limited_to() {
     done
 }
 
+# bats test_tags=long
 @test "outputs: a signal that ends a program is named, and is its exit status" {
     rows 2000 5 20 9 >long.svm
     mkdir work && echo 'dualsvm rank 1' >work/model
@@ -560,6 +562,7 @@ limited_to() {
     grep -q ^dualsvm work/model
 }
 
+# bats test_tags=long
 @test "outputs: SIGTERM at any moment leaves the old or the complete new model" {
     rows 400 4 10 4 >medium.svm
     mkdir work

@@ -28,6 +28,7 @@ made() {
     make -s -C "$root" -o all BUILD="$bin" DESTDIR="$tmp/root" "$@" >log 2>&1 || fail "$(<log)"
 }
 
+# bats test_tags=long
 @test "packaging: install installs all files, and uninstall removes exactly these" {
     made install PREFIX=/usr
     for program in $(cd "$root" && printf '%s\n' svm-*.c | sed 's/\.c//') svm-generate; do
@@ -194,6 +195,7 @@ made() {
     assert_not_exists "$tmp/apt.log"
 }
 
+# bats test_tags=long
 @test "packaging: a build does not depend on its folder" {
     for folder in one 'two/deeper'; do
         sources "$folder"
@@ -206,6 +208,7 @@ made() {
     done
 }
 
+# bats test_tags=long
 @test "packaging: bash completes every option of --help, and its choices" {
     # completed WORDS...: the completions of the last word
     completed() {

@@ -95,6 +95,7 @@ setup() {
     cmp <(timeless one.tsv) <(timeless two.tsv)
 }
 
+# bats test_tags=long
 @test "pipeline: the memory for the kernel matrix does not change the model" {
     rows 700 4 8 5 >medium.svm
     train -t 2 -g .2 -e 1e-4 medium.svm roomy.model
@@ -115,6 +116,7 @@ setup() {
     done
 }
 
+# bats test_tags=long
 @test "pipeline: a locale with decimal commas changes nothing" {
     command -v localedef >/dev/null || skip 'localedef is not installed'
     localedef -i de_DE -f UTF-8 "$tmp/de_DE.UTF-8" 2>/dev/null ||

@@ -73,6 +73,7 @@ every() {
     done
 }
 
+# bats test_tags=long
 @test "rank: the polynomial kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 1 -d 3 -g .5 -r 1
@@ -91,6 +92,7 @@ every() {
     done
 }
 
+# bats test_tags=long
 @test "rank: the tanimoto kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 5
@@ -99,6 +101,7 @@ every() {
     done
 }
 
+# bats test_tags=long
 @test "rank: the minmax kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 6
@@ -107,6 +110,7 @@ every() {
     done
 }
 
+# bats test_tags=long
 @test "rank: the laplacian kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 7 -g .7
@@ -271,6 +275,7 @@ every() {
     done
 }
 
+# bats test_tags=long
 @test "rank: conditional gradient reaches the optimum with either step" {
     for cost in 1e-3 .1 1; do
         every $cost hinge 2e-2 --solver fw
@@ -417,6 +422,7 @@ scale_queries() { # FILE minmax|std
             print line }' "$1" "$1"
 }
 
+# bats test_tags=long
 @test "rank: --scale query-minmax and query-std scale the rows of each query by themselves" {
     # feature 2 is constant in some queries, and zeros are not stored in the sparse files
     awk 'BEGIN { seed = 9; for (i = 0; i < 90; i++) { line = i % 7 % 3 " qid:" i % 9 + 1
@@ -498,6 +504,7 @@ scale_queries() { # FILE minmax|std
     assert_output --partial 'no preference pair: no two rows of one query have gains that differ'
 }
 
+# bats test_tags=long
 @test "rank: weights of queries multiply their cost, in either spelling" {
     for loss in hinge squared-hinge; do
         every .5 $loss 1e-6 -- -w 1:3 -w 2:.25
@@ -581,6 +588,7 @@ model's order \\(chance: 0\\.50\\), so it contradicts the other queries: train i
     tail -n 1 err | diff - <(echo 'svm-rank-train: warning: 2 more queries likewise (svm-rank-predict --by-query lists all)')
 }
 
+# bats test_tags=long
 @test "rank: the order of the rows, the names of the queries and the scale of the targets do not matter" {
     awk '{ print (NR * 17) % 41 "\t" $0 }' graded.svm | sort -n | cut -f2 >mixed.svm
     sed 's/qid:1\b/qid:18446744073709551615/; s/qid:2\b/qid:0/' graded.svm >renamed.svm
@@ -708,6 +716,7 @@ large() {
         }'
 }
 
+# bats test_tags=long
 @test "rank: polynomial kernels of unscaled features are fitted to the gap at large C" {
     local loss
     large 60 1 5 1 >one
@@ -728,6 +737,7 @@ large() {
     train -q --strict -t 1 -d 3 -l squared-hinge -c 1e4 -e 1e-6 wide model
 }
 
+# bats test_tags=long
 @test "rank: pairs of equal rows and pairs in both directions reach the optimum" {
     # counts of thousands, degree 3: kernel values of 10^20, in which pairs of cost C cancel; a system
     # formed by sums ended at 3e-4 and 1.6e-5
@@ -883,6 +893,7 @@ large() {
     within "$(header gap model)" 0 1e-6
 }
 
+# bats test_tags=long
 @test "rank: newton reaches the same optimum with dense and with sparse rows" {
     awk 'BEGIN { srand(5); for (i = 0; i < 8000; i++) { a = rand(); b = rand() * rand(); c = rand() - 0.5
         printf "%d qid:%d 1:%.4f 2:%.4f 3:%.4f\n", 3 * a - b * b + rand(), i / 40, a, b, c } }' >dense

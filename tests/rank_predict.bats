@@ -12,6 +12,7 @@ setup() {
 
 # ---- units ----
 
+# bats test_tags=long
 @test "rank: the slope of probabilities minimises Platt's objective over both orders of each pair" {
     unit families/rank/frontend/sigmoid
 }

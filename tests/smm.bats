@@ -15,10 +15,12 @@ first() {
     tail -n +2 data.svm >plain.svm
 }
 
+# bats test_tags=long
 @test "smm: the binary SVM agrees with a plain solver of its dual" {
     unit families/smm/solver/binary
 }
 
+# bats test_tags=long
 @test "smm: products, steps and limiting cases of the solver" {
     unit families/smm/solver/smm
 }
@@ -269,6 +271,7 @@ mixed_units() {
     }'
 }
 
+# bats test_tags=long
 @test "smm: cells in units from 1e-3 to 1e9 and C from 1e-4 to 1e6 reach their gap" {
     mixed_units >mixed.svm
     for loss in hinge squared-hinge; do
@@ -468,6 +471,7 @@ EOC
     within "$(header gap model)" 0 1
 }
 
+# bats test_tags=long
 @test "smm: a row of weight 2 is equivalent to two equal rows, also for svm-check" {
     svm-generate smm | head -n 31 >data.svm
     awk 'NR > 1 { print NR % 3 + 1 }' data.svm >weights

@@ -108,6 +108,7 @@ END
     done
 }
 
+# bats test_tags=long
 @test "sweep: the tables of --shard are joined by cat or sort to the table of the sweep" {
     local options='-q -v 3 -t rbf -g .1,1,10 -c 2^-3:2^3:x4'
     svm-rank-train $options set.svm model >whole 2>/dev/null

@@ -20,6 +20,7 @@ ends_at() {
 
 # ---- units ----
 
+# bats test_tags=long
 @test "top: solvers agree with the definitions and with optima of other programs" {
     unit families/top/solver/top
 }
@@ -40,6 +41,7 @@ ends_at() {
 
 # ---- optima ----
 
+# bats test_tags=long
 @test "top: the published optima of ionosphere, by every solver" {
     real top/ionosphere.svm.gz
     for solver in auto smo bundle; do
@@ -155,6 +157,7 @@ ends_at() {
     done
 }
 
+# bats test_tags=long
 @test "top: rows that are equal in float do not misdirect any solver" {
     # a feature of 1000, one positive, equal rows: a squared loss bounds no step
     printf '%s\n' '+1 1:1000 2:.627' '-1 1:1000 2:-.118' '-1 1:1 2:1' '-1 1:1000 2:-.943' \
@@ -276,6 +279,7 @@ ends_at() {
 
 # ---- slow convergence ----
 
+# bats test_tags=long
 @test "top: the interior-point method runs on a working set if it does not take all rows, or the cache does not" {
     svm-generate top --rows 1100 --output many.svm
     at="-t rbf -g .002 -c 1e7 -m 1"
@@ -448,6 +452,7 @@ ends_at() {
     assert_output --regexp '^svm-top-train: K is 400, but there are only [0-9]+ negatives$'
 }
 
+# bats test_tags=long
 @test "top: weights of labels and of rows are copies of rows" {
     awk '{ print } /^\+1/ { print }' train.svm >double.svm
     awk '{ print /^\+1/ ? 2 : 1 }' train.svm >weights

@@ -86,6 +86,7 @@ as_wide() {
     assert_equal "${#lines[@]}" 1
 }
 
+# bats test_tags=long
 @test "wide: cross-validation, kernels and probabilities see the same rows" {
     for how in '-v 4' '-v 4 --scale minmax' '-v 4 -t rbf -g .01 --scale std' '-v 4 -t tanimoto -c .1,1'; do
         for kind in small wide; do
