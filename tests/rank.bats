@@ -392,7 +392,7 @@ means() {
         predict hand.test.svm hand.model >hand
         cmp own hand
         # the order of the rows does not matter, and features unknown to training are ignored
-        awk '{ print $0, NR % 2 ? "9:5" : "1000000:5" }' test.svm | sort -k3 >other.svm
+        awk '{ print $0, NR % 2 ? "9:5" : "4000000000:5" }' test.svm | sort -k3 >other.svm
         paste -d ' ' own test.svm | sort -k4 | cut -d ' ' -f 1 >wanted
         predict other.svm model | agree wanted - 1e-5
         # shellcheck disable=SC2086
@@ -450,7 +450,7 @@ scale_queries() { # FILE minmax|std
             train $options --scale query-$how sparse.learn.svm sparse.model
             predict sparse.test.svm sparse.model | agree hand - 1e-6
             # a query's scores do not depend on the other queries; unknown features are ignored
-            awk '{ print $0, NR % 2 ? "9:5" : "1000000:5" }' test.svm | gzip >other.svm.gz
+            awk '{ print $0, NR % 2 ? "9:5" : "4000000000:5" }' test.svm | gzip >other.svm.gz
             predict other.svm.gz model | agree hand - 1e-6
             # from a pipe, row by row, and with blocks that end within queries
             { for i in 1 2 3; do sed "s/qid:/qid:$i/" test.svm; done | tee many.svm; } | predict - model | agree <(cat hand hand hand) - 1e-6

@@ -57,11 +57,11 @@ static double mean_of(const struct rows *rows, uint32_t column) {
 static int fill_queries(struct data *data, uint32_t width, uint32_t columns,
                         void (*fill)(const struct rows *rows, float *to), struct error *err) {
     size_t n = data->n_rows;
-    if (query_features_check(data, err) < 0 || data_own(data, false, err) < 0) {
+    if (data_own(data, false, err) < 0) {
         return -1;
     }
-    data_narrow(data, width);
-    if (data_make_dense(data, width, true, err) < 0) {
+    data_narrow(data, width); /* first: rows may have features that the training rows had not */
+    if (query_features_check(data, err) < 0 || data_make_dense(data, width, true, err) < 0) {
         return -1;
     }
     struct keyed *keyed = memory_array(n, sizeof *keyed, "rows by query", err);
@@ -149,7 +149,5 @@ static void fill_means(const struct rows *rows, float *to) {
 }
 
 int query_features_append_means(struct data *data, uint32_t width, struct error *err) {
-    return query_features_check(data, err) < 0
-               ? -1
-               : fill_queries(data, width, 2 * width, fill_means, err);
+    return fill_queries(data, width, 2 * width, fill_means, err);
 }

@@ -139,7 +139,7 @@ int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data
         return 0;
     }
     scale->n = data->n_features;
-    if (scale_by_query(scale)) {
+    if (scale_kind_by_query(kind)) {
         return data->n_rows > 0 ? query_features_check(data, err) : 0;
     }
     if (kind == SCALE_QUANTILE) {
@@ -233,7 +233,7 @@ static int scale_rows(const struct scale *scale, struct data *data, struct error
     if (scale->kind == SCALE_NONE) {
         return 0;
     }
-    if (scale->kind >= SCALE_QUERY_MINMAX) {
+    if (scale_kind_by_query(scale->kind)) {
         return query_features_scale(data, scale->n, scale->kind == SCALE_QUERY_STD, err);
     }
     if (data_own(data, false, err) < 0) {

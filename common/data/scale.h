@@ -61,12 +61,15 @@ struct scale {
 static inline bool scale_by_column(const struct scale *scale) {
     return scale->factor || scale->quantiles.start;
 }
-/* True if the features of a row depend on the other rows of its query. */
-static inline bool scale_by_query(const struct scale *scale) {
-    return scale->kind >= SCALE_QUERY_MINMAX || scale->query_means > 0;
-}
 static inline bool scale_kind_affine(enum scale_kind kind) {
     return kind == SCALE_STD || kind == SCALE_STD_CENTER || kind == SCALE_MINMAX;
+}
+static inline bool scale_kind_by_query(enum scale_kind kind) {
+    return kind == SCALE_QUERY_MINMAX || kind == SCALE_QUERY_STD;
+}
+/* True if the features of a row depend on the other rows of its query. */
+static inline bool scale_by_query(const struct scale *scale) {
+    return scale_kind_by_query(scale->kind) || scale->query_means > 0;
 }
 
 /* Fits the scaling to `data`, which does not change, and with a cluster, whose processes have rows

@@ -298,7 +298,7 @@ int model_read_header(struct model_lines *in, struct model *model, const char *f
             return model_lines_fail(in, "features of queries are half of all features", NULL, err);
         }
     }
-    if (model->scale.kind >= SCALE_QUERY_MINMAX) {
+    if (scale_kind_by_query(model->scale.kind)) {
         model->scale.n = model->n_features - model->scale.query_means;
     }
     return check_bias(in, model, &header, err);

@@ -78,7 +78,8 @@ static int check(const struct options *options, struct error *err) {
     size_t kernel = options_choice(options, "kernel");
     bool exterior = exterior_features(options), targets = wants_targets(options);
     bool queries = options_choice(options, "query-features") != 0;
-    bool by_query = queries || options_choice(options, "scale") >= SCALE_QUERY_MINMAX;
+    bool by_query =
+        queries || scale_kind_by_query((enum scale_kind)options_choice(options, "scale"));
     bool exported = options_given(options, "libsvm") || options_given(options, "liblinear");
     bool conditional = options_given(options, "step") || options_given(options, "stop");
     const struct refusal refusals[] = {
@@ -93,8 +94,7 @@ static int check(const struct options *options, struct error *err) {
          "--query-features is not for --scale l2"},
         {queries && exported, "no other program knows features of queries"},
         {by_query && targets, "no --targets with --query-features or --scale by query: folds and "
-                              "standards have parts of "
-                              "a query, and other means than all of it"},
+                              "standards have parts of a query, and other means than all of it"},
         {method == RANK_FW && options_lists(options, "loss", RANK_SQUARED_HINGE),
          "--solver fw is for the hinge loss"},
         {method == RANK_NEWTON && exterior, "--solver newton is not for pair features"},
