@@ -54,24 +54,24 @@ static void write_string(struct output *output, const char *text, size_t n) {
 
 /* ---- values ---- */
 
-/* Writes the comma before a value, and the name of a member. */
-static void start(struct json *json, const char *name, size_t n) {
+/* The name of a member, which may be part of a line. */
+struct member {
+    const char *name; /* NULL: an item of an array, or the object of a run */
+    size_t n_name;
+};
+
+/* Writes the comma before a value, and the name of its member. */
+static void start(struct json *json, struct member member) {
     output_text(json->output, json->follows ? ", " : "");
     json->follows = true;
-    if (name) {
-        write_string(json->output, name, n);
+    if (member.name) {
+        write_string(json->output, member.name, member.n_name);
         output_write(json->output, ": ", 2);
     }
 }
 
-/* A member whose name and value are parts of a line. */
-struct member {
-    const char *name;
-    size_t n_name;
-};
-
 static void number(struct json *json, struct member member, double value) {
-    start(json, member.name, member.n_name);
+    start(json, member);
     if (isfinite(value)) {
         output_number(json->output, value);
     } else {
@@ -80,7 +80,7 @@ static void number(struct json *json, struct member member, double value) {
 }
 
 static void text(struct json *json, struct member member, const char *value, size_t n) {
-    start(json, member.name, member.n_name);
+    start(json, member);
     write_string(json->output, value, n);
 }
 
@@ -90,7 +90,7 @@ static struct member member_of(const char *name) {
 
 void json_open(struct json *json, const char *name, char bracket) {
     if (json->output) {
-        start(json, name, name ? strlen(name) : 0);
+        start(json, member_of(name));
         output_write(json->output, &bracket, 1);
         json->follows = false;
     }
@@ -182,7 +182,7 @@ static void line_value(struct json *json, struct member member, const char *valu
     if (at == end) {
         number(json, member, low);
     } else if (at && strncmp(at, " .. ", 4) == 0 && parse(at + 4, end, &high) == end) {
-        start(json, member.name, member.n_name);
+        start(json, member);
         json->follows = false;
         output_write(json->output, "[", 1);
         number(json, member_of(NULL), low);

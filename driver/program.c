@@ -330,16 +330,18 @@ static char *verify_to_text(const struct program *program, const struct options 
     if (output_open_function(&output, "the result", text_take, &lines, err) < 0) {
         return NULL;
     }
-    if (check->verify(paths, (size_t)options_number(options, "threads"), output, code, err) < 0) {
+    int status =
+        check->verify(paths, (size_t)options_number(options, "threads"), output, code, err);
+    if (status < 0) {
         output_discard(output);
+    } else {
+        status = output_commit(output, NULL, err);
+    }
+    if (status < 0) {
         free(lines.bytes);
         return NULL;
     }
-    if (output_commit(output, NULL, err) < 0) {
-        free(lines.bytes);
-        return NULL;
-    }
-    return text_end(&lines, "the result", err);
+    return lines.bytes;
 }
 
 /* Writes the lines of the result, which are modified, to the outputs that are open. */
