@@ -64,10 +64,3 @@ int label_line_read(struct labels *labels, const struct model *model, struct err
 int label_line_read_pair(struct labels *labels, const struct model *model, struct error *err) {
     return read_labels(labels, model, model->n_outputs == 1 ? 2 : model->n_outputs, err);
 }
-
-void label_line_print(const struct labels *labels, const char *separator, struct output *output) {
-    output_text(output, LABELS_KEY);
-    for (size_t k = 0; k < labels->names.n; k++) {
-        output_format(output, "%s%s", separator, labels->names.name[k]);
-    }
-}

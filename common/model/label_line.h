@@ -4,7 +4,6 @@
 #define COMMON_MODEL_LABEL_LINE_H
 
 #include "common/base/error.h"
-#include "common/base/output.h"
 #include "common/data/labels.h"
 #include "common/model/model.h"
 
@@ -13,10 +12,6 @@
 
 /* Adds the line to a model. */
 int label_line_write(const struct labels *labels, struct model *model, struct error *err);
-
-/* Writes the line `labels` to predictions, before the scores of the labels. separator: between
- * words. The line end is left to the caller. */
-void label_line_print(const struct labels *labels, const char *separator, struct output *output);
 
 /* Reads the line of a model. Fails unless it has as many different labels as the model has outputs.
  * The caller calls labels_free. */

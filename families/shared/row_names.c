@@ -64,7 +64,10 @@ int row_names_check_header(const struct options *options, bool there, struct err
 
 void row_names_header(const struct row_names *names, const struct labels *labels,
                       struct output *output) {
-    label_line_print(labels, names->separator, output);
+    output_text(output, LABELS_KEY);
+    for (size_t k = 0; k < labels->names.n; k++) {
+        output_format(output, "%s%s", names->separator, labels->names.name[k]);
+    }
     output_text(output, names->wanted ? "\tname\n" : "\n");
 }
 

@@ -102,7 +102,7 @@ enum kind { SCORES, ORDER, PAIRS };
 struct lines {
     enum kind kind;
     struct row_names names;
-    bool header;      /* --header */
+    bool header;      /* the line of --header is to be written */
     int digits;       /* --digits; 0: as many as identify the number */
     bool best_first;  /* --order best-first */
     bool stores_rows; /* rows are stored until the end of the file */
@@ -116,7 +116,6 @@ struct lines {
     const struct target_map *only; /* that of rows without qids, if --standards has one query */
     const struct target_map *map;  /* that of the last row's query */
     uint64_t mapped;               /* that query; undefined before the first row */
-    size_t n_rows;                 /* rows of the file so far */
     size_t n_unmapped;             /* rows without a map to labels */
     char unmapped[64];             /* the query of the first */
     struct output *output;         /* for the visits of stored rows */
@@ -249,13 +248,13 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     if (lines->stores_rows && store_rows(lines, rows, scores, err) < 0) {
         return -1;
     }
-    if (output && lines->header && lines->n_rows == 0) {
+    if (output && lines->header) {
         write_header(lines, output);
+        lines->header = false;
     }
     for (size_t i = 0; output && lines->kind == SCORES && i < rows->n_rows; i++) {
         write_score(lines, rows, i, scores[i], output);
     }
-    lines->n_rows += rows->n_rows;
     return 0;
 }
 
@@ -351,7 +350,7 @@ static void warn(const void *state, char *text, size_t size) {
             text, size,
             "%zu of %zu rows have no map from scores to labels, the first %s: --standards FILE "
             "with labelled rows of the query makes one",
-            lines->n_unmapped, lines->n_rows, lines->unmapped);
+            lines->n_unmapped, lines->names.n, lines->unmapped);
     }
 }
 

@@ -216,12 +216,10 @@ static int make_features(struct rerank *rerank, struct error *err) {
                          options->operand[TIMES]);
     }
     warn_of_times(rerank);
-    if (find_known(rerank, err) < 0 ||
-        candidate_ranking_set_terms(ranking, &rerank->times.runs, &rerank->targets, options, err) <
-            0) {
-        return -1;
-    }
-    return 0;
+    return find_known(rerank, err) < 0
+               ? -1
+               : candidate_ranking_set_terms(ranking, &rerank->times.runs, &rerank->targets,
+                                             options, err);
 }
 
 /* ---- weights ---- */
