@@ -114,6 +114,10 @@ setup() {
     # options behind --
     easy top --folds 2 --cost 0.1 train -- -q -t linear -s patmat-np --tau=0.1 >said
     assert_equal "$(grep -c '^\$ svm-top-train -v 2 .*--select tpr@0.1 ' said) $(header tau train.model)" '1 0.1'
+    # indices up to the largest that few rows have: the model lists only the weights that are not 0
+    awk 'NR % 7 == 1 { print $0, NR * 20000 ":1" } NR % 7 > 1' train >huge
+    easy top --folds 2 --cost 1 huge -- -q -t linear -s svm -B 1 >said 2>told || fail "$(cat said told)"
+    grep -qx 'w sparse' huge.model
     # other names of the positives
     sed 's/^+1 /yes /; s/^-1 /no /' train >words
     easy top --tau 0.1 --folds 2 --kernel linear --cost 0.1 words -- -q --positive yes >said

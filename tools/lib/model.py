@@ -10,7 +10,7 @@ from lib.svmlight import LARGEST_INDEX
 from lib.tool import quoted, refuse
 
 FAMILIES = ("rank", "top", "mc", "ml", "smm")
-KERNELS = {  # and their parameters
+KERNELS = {  # by their numbers, and their parameters
     "linear": (), "polynomial": ("degree", "gamma", "coef0"), "rbf": ("gamma",),
     "sigmoid": ("gamma", "coef0"), "precomputed": (), "tanimoto": (), "minmax": (),
     "laplacian": ("gamma",), "rational": ("gamma",)}
