@@ -59,6 +59,9 @@ END
         assert_equal "$(grep -c '<svg role="img"' page.html)" 3
         grep -q "labels (AUC $(printf %.3f "$(metric auc measures)"))" page.html
     fi
+    ln -s "$root/tools/report" dualsvm-report # as installed
+    ./dualsvm-report --model model installed.html
+    grep -qFx 'dualsvm-report --model model installed.html</pre>' installed.html
     # the same bytes again, from pipes and gzip
     cp page.html first.html
     gzip -k model

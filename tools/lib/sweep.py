@@ -29,6 +29,17 @@ def measures_of(columns):
             and column not in deviations]
 
 
+def measure_of(columns, wanted, path):
+    """The wanted measure, or the first one if it is None."""
+    measures = measures_of(columns)
+    if not measures:
+        refuse("has no measure", path, 1)
+    measure = wanted or measures[0]
+    if measure not in columns or measure in PARAMETERS:
+        refuse(f"there is no measure '{measure}' (measures: {', '.join(measures)})", path, 1)
+    return measure
+
+
 def read_points(paths):
     """All rows as dicts of text; tables may be joined shards with repeated headers."""
     columns, points = None, []
@@ -57,6 +68,11 @@ def distinct(points, column):
     for point in points:
         values.setdefault(order(point[column]), point[column])
     return [values[key] for key in sorted(values)]
+
+
+def varying(columns, points):
+    """The parameters, among these columns, that have several values."""
+    return [column for column in columns if column in PARAMETERS and len(distinct(points, column)) > 1]
 
 
 def measured(point, column):

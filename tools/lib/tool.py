@@ -65,6 +65,11 @@ def _filled(description):
     return "\n".join(paragraphs)
 
 
+def called():
+    """How this tool is called, in examples and commands."""
+    return NAME if NAME.startswith(INSTALLED) else "tools/" + NAME
+
+
 class _Help(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog):
         super().__init__(prog, width=WIDTH, max_help_position=26)
@@ -74,10 +79,9 @@ class Parser(argparse.ArgumentParser):
     """argparse with errors of one line. Examples call the tool as it is called."""
 
     def __init__(self, description, epilog, **settings):
-        called = NAME if NAME.startswith(INSTALLED) else "tools/" + NAME
-        tool = NAME[len(INSTALLED):] if NAME.startswith(INSTALLED) else NAME
         super().__init__(prog=NAME, description=_filled(description), formatter_class=_Help,
-                         epilog=re.sub(rf"^  {re.escape(tool)}(?= )", "  " + called, epilog, flags=re.M),
+                         epilog=re.sub(rf"^  {re.escape(NAME.removeprefix(INSTALLED))}(?= )", "  " + called(), epilog,
+                                       flags=re.M),
                          **settings)
         self.text = description
 
