@@ -34,13 +34,14 @@ def _unit(weight):
 def repetition_of(weight, group, n_groups):
     """For families without weights of rows: the rows with repetitions, and for each group of rows, by
     the number in `group`, the weight that remains. Weights of a group are whole multiples of that."""
-    which, rest = [], np.ones(n_groups)
+    which, rest, room = [], np.ones(n_groups), MOST_COPIES * len(group)
     for k in range(n_groups):
         rows = np.flatnonzero((group == k) & (weight > 0))
-        if len(rows):
-            rest[k] = _unit(weight[rows]) or 0
-        times = np.rint(weight[rows] / rest[k]) if rest[k] else np.full(1, np.inf)
-        if times.sum() > MOST_COPIES * len(group):
+        unit = _unit(weight[rows]) if len(rows) else 1.0
+        if unit is not None:
+            rest[k], times = unit, np.rint(weight[rows] / unit)
+            room -= times.sum()
+        if unit is None or room < 0:
             raise ValueError("sample_weight: here rows are repeated by their weights, which are to be "
                              "multiples of one number (in MultiClassSVM of one for each class), at "
                              "most %d times as many rows in all" % MOST_COPIES)

@@ -420,8 +420,11 @@ class Values(Case):
         np.testing.assert_allclose(RankSVM().fit(self.x, self.x[:, 0], sample_weight=3).primal_,
                                    RankSVM(C=3).fit(self.x, self.x[:, 0]).primal_)
         kernel = self.x @ self.x.T
+        many = np.full(80, 30)  # but 1 for a row of each class: less than 20 * 80 rows of each, not in all
+        many[np.unique(y3, return_index=True)[1]] = 1
         for call, words in (
                 (lambda: MultiClassSVM().fit(self.x, y3, np.linspace(.1, 1, 80) ** .5), "multiples"),
+                (lambda: MultiClassSVM().fit(self.x, y3, many), "at most 20 times"),
                 (lambda: MultiClassSVM().fit(self.x, y3, (y3 > 0) * 1.), "class"),
                 (lambda: RankSVM().fit(self.x, y3, qid, weight), "different weights"),
                 (lambda: RankSVM(weight={1: 2}).fit(self.x, y3, qid, 2), "not both"),
