@@ -93,6 +93,10 @@ setup() {
     [ "$status" = 1 ]
     [ ! -e one.model ]
     [ ! -e one.sweep ]
+    # a picture that cannot be drawn, of one point, takes no prediction away
+    run -1 easy mc --folds 2 --kernel linear --cost 1 --picture one.svg wide counts -- -q
+    assert_output --partial 'nothing varies'
+    assert_equal "$(wc -l <counts.predict)" 40
     run -1 easy mc wide missing
     assert_output 'easy: missing: No such file or directory'
     misused easy mc -
