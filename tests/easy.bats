@@ -2,12 +2,7 @@
 
 load helper
 
-setup() {
-    cd "$tmp" || exit 1
-    command -v python3 >/dev/null || skip 'no python3'
-    ! sanitized || skip 'not C: the plain build tests it'
-    PATH=$root/tools:$PATH
-}
+setup() { with_tools; }
 
 @test "easy: works for all five families, and each printed command runs by itself" {
     small='--rows 80'
@@ -15,8 +10,8 @@ setup() {
         mkdir -p $family/again
         cd $family || exit 1
         [ $family != rank ] && set -- $small || set -- --molecules 25
-        "$bin/datasets/generate" $family "$@" --output train.svm
-        "$bin/datasets/generate" $family "$@" --seed 2 --output test.svm
+        generate $family "$@" --output train.svm
+        generate $family "$@" --seed 2 --output test.svm
         easy $family --folds 2 --cost 0.25,1 --gamma 0.1 train.svm test.svm -- -q >said 2>told || fail "$family: $(cat said told)"
         assert_equal "$(wc -l <test.svm.predict)" "$(grep -vc '^#' test.svm)"
         header formulation train.svm.model >/dev/null
@@ -36,7 +31,7 @@ setup() {
     local name printed
     for name in --log=x -x.svm 'a;b c' $'q\e[31m\\\'s\n.svm'; do
         mkdir work again
-        "$bin/datasets/generate" mc --rows 60 | tee "work/$name" >"again/$name"
+        generate mc --rows 60 | tee "work/$name" >"again/$name"
         (cd work && easy mc --folds 2 --kernel linear --cost 1,2 "./$name" "./$name" -- -q) >said 2>told || fail "$name: $(cat said told)"
         [ -s "work/$name.model" ]
         [ -s "work/$name.predict" ]

@@ -38,6 +38,15 @@ sanitized() {
     grep -q -a __asan_init "$bin/svm-rank-train"
 }
 
+# with_tools: sets up a test of tools/: in $tmp, with the tools and `generate` on PATH; skips the test without Python,
+# and under the sanitizers.
+with_tools() {
+    cd "$tmp" || exit 1
+    command -v python3 >/dev/null || skip 'no python3'
+    ! sanitized || skip 'not C: the plain build tests it'
+    PATH=$root/tools:$bin/datasets:$PATH
+}
+
 # counted: true if the build under test counts lines (make coverage), with a library that makes calls of its own.
 counted() {
     grep -q -a __gcov_init "$bin/svm-rank-train"

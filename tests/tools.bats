@@ -2,12 +2,7 @@
 
 load helper
 
-setup() {
-    cd "$tmp" || exit 1
-    command -v python3 >/dev/null || skip 'no python3'
-    ! sanitized || skip 'not C: the plain build tests it'
-    PATH=$root/tools:$PATH
-}
+setup() { with_tools; }
 
 @test "tools/compare: a table computed by hand" {
     printf 'data A B C\nd1 .9 .8 .7\nd2 .9 .9 .7\n# a comment\n\nd3 .6 .8 .7\nd4 .9 .7 .8\n' >table

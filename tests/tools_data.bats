@@ -2,12 +2,7 @@
 
 load helper
 
-setup() {
-    cd "$tmp" || exit 1
-    command -v python3 >/dev/null || skip 'no python3'
-    ! sanitized || skip 'not C: the plain build tests it'
-    PATH=$root/tools:$PATH
-}
+setup() { with_tools; }
 
 # ---- subset ----
 

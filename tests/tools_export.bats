@@ -4,10 +4,7 @@
 load helper
 
 setup() {
-    cd "$tmp" || exit 1
-    command -v python3 >/dev/null || skip 'no python3'
-    ! sanitized || skip 'not C: the plain build tests it'
-    PATH=$root/tools:$bin/datasets:$PATH
+    with_tools
     python=python3
     /usr/bin/python3 -c 'import numpy' 2>/dev/null && python=/usr/bin/python3
 }

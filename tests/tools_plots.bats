@@ -3,11 +3,8 @@
 load helper
 
 setup() {
-    cd "$tmp" || exit 1
-    command -v python3 >/dev/null || skip 'no python3'
-    ! sanitized || skip 'not C: the plain build tests it'
+    with_tools
     command -v gnuplot >/dev/null || skip 'gnuplot is not installed'
-    PATH=$root/tools:$PATH
     # positives score 3 and 2, a negative 2, three negatives 1: AUC = 7.5 / 8, AP = (1 + 5/6) / 2
     printf '%s 1:1\n' +1 -1 +1 -1 -1 -1 >truth.svm
     printf '%s\n' 3 2 2 1 1 1 >scores
@@ -90,7 +87,7 @@ END
 }
 
 @test "pr, roc: areas equal those of svm-top-predict, also with ties" {
-    "$bin/datasets/generate" top --rows 300 --output rows.svm
+    generate top --rows 300 --output rows.svm
     awk '{ for (i = 2; i <= NF; i++) { split($i, a, ":"); $i = a[1] ":" (a[2] > 0 ? 1 : -1) } print }' rows.svm |
         cut -d' ' -f 1-4 >tied.svm
     svm-top-train -q tied.svm model >report
@@ -196,7 +193,7 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
 }
 
 @test "sweep-plot: two parameters give a map with the best value over all others" {
-    "$bin/datasets/generate" mc --rows 120 --features 5 --classes 2 --output rows.svm
+    generate mc --rows 120 --features 5 --classes 2 --output rows.svm
     svm-mc-train -q -v 3 -t rbf -c 0.5,8 -g 2^-5,2^-2,2 rows.svm >sweep.tsv
     best=$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) { at[$i] = i } next }
         $at["accuracy"] > most { most = $at["accuracy"] } END { print most }' sweep.tsv)
@@ -267,7 +264,7 @@ END
 }
 
 @test "log-plot: gaps of the trainers' logs, without zeros" {
-    "$bin/datasets/generate" rank --molecules 60 --output rows.svm
+    generate rank --molecules 60 --output rows.svm
     svm-rank-train -q --log newton.log --solver newton rows.svm model >report
     svm-rank-train -q --log ocas.log --solver ocas rows.svm model >report
     log-plot picture.svg newton.log ocas.log
@@ -297,7 +294,7 @@ END
     grep -q '>5<' picture.svg
     run -1 smm-heatmap --positive c picture.svg weights
     assert_output --partial "no machine for label 'c' (labels: a, b)"
-    "$bin/datasets/generate" smm --rows 60 --output rows.svm
+    generate smm --rows 60 --output rows.svm
     svm-smm-train -q --weights weights rows.svm model >report
     smm-heatmap picture.pdf weights
     # gnuplot cannot draw a column as an image; it is drawn as a polygon for each cell

@@ -2,12 +2,7 @@
 
 load helper
 
-setup() {
-    cd "$tmp" || exit 1
-    command -v python3 >/dev/null || skip 'no python3'
-    ! sanitized || skip 'not C: the plain build tests it'
-    PATH=$root/tools:$bin/datasets:$PATH
-}
+setup() { with_tools; }
 
 # fraud: a sweep, a model, predictions and measures of top.
 fraud() {
