@@ -586,7 +586,7 @@ attacked() {
 5s/^/constant 1\nconstant 2\n/
 5s/^/constant x\n/
 5s/^/constant -1\n/
-5s/^/weight nobody 2\n/
+5s/^/weight unknown 2\n/
 5s/^/weight a -2\n/
 5s/^/weight a\n/
 5s/^/row-weight 13 2\n/

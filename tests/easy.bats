@@ -133,7 +133,7 @@ setup() { with_tools; }
     grep -q '^# kernel rbf: accuracy 0.9.* of rbf is better than 0.[4-6].* of linear' said
     grep -q ' --validate chess.held -t rbf ' said
     assert_equal "$(header kernel chess.model)" rbf
-    awk '$1 == "accuracy" { exit !($2 > 0.97) }' said
+    within "$(metric accuracy said)" 0.97 1
     # lines: linear suffices
     awk '{ split($2, x, ":"); print (x[2] > 0), $2, $3 }' chess >line
     easy mc --folds 2 --cost 1,4 --gamma 0.1 line -- -q >said

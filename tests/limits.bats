@@ -114,10 +114,10 @@ classes() {
         printf "%d 1:%d 2:%d\n", i % 50 ? 1 : -1, i % 11, i % 13 }' >rows
     limited svm-mc-train -q --max-time 1 many model >out 2>err
     awk '$1 == "primal" { P = $2 } $1 == "dual" { D = $2 }
-        END { exit !(0 <= D && D <= P && P <= 40000 * 19999 * (1 + 1e-9)) }' model
+        END { exit !(0 <= D && D <= P && 0 < P && P <= 40000 * 19999 * (1 + 1e-9)) }' model
     limited svm-top-train -q --force --max-time 1 -t laplacian -m 10 rows model >out 2>err
     awk '$1 == "primal" { P = $2 } $1 == "dual" { D = $2 }
-        END { exit !(0 <= D && D <= P && P <= 19600 * (1 + 1e-9)) }' model
+        END { exit !(0 <= D && D <= P && 0 < P && P <= 19600 * (1 + 1e-9)) }' model
 }
 
 # bats test_tags=long
@@ -198,7 +198,7 @@ classes() {
     assert_failure 3
     [[ $stderr == *'not converged: '* ]]
     awk '$1 == "primal" { P = $2 } $1 == "dual" { D = $2 }
-        END { exit !(0 <= D && D <= P && P <= 40000 * 4999 * (1 + 1e-9)) }' model
+        END { exit !(0 <= D && D <= P && 0 < P && P <= 40000 * 4999 * (1 + 1e-9)) }' model
     if [[ $stderr == *'no calibration: there was no time for its fits to folds'* ]]; then
         run -1 grep '^probability' model
     else # a fast machine

@@ -149,18 +149,18 @@ s/^features .*/features 7/|features of queries are half of all features
 s/^features .*/features 8/|the scaling does not fit the features of queries
 s/^query-features .*/query-features max/|not features of queries
 END
-    sed 's/ qid:[0-9]*//' rank >nobody
-    refused svm-rank-predict nobody model
+    sed 's/ qid:[0-9]*//' rank >unqueried
+    refused svm-rank-predict unqueried model
     says 'features of queries want a qid, and no row has one'
-    refused svm-rank-train -t rbf --query-features mean nobody model
+    refused svm-rank-train -t rbf --query-features mean unqueried model
     says 'features of queries want a qid, and no row has one'
     svm-rank-train -q --scale query-std rank model >report
-    refused svm-rank-predict nobody model
+    refused svm-rank-predict unqueried model
     says 'features of queries want a qid, and no row has one'
     awk 'NR % 2' rank | cat rank - >twice
     refused svm-rank-predict twice model
     says 'scaling by query wants the rows of a query one after another'
-    refused svm-rank-train --scale query-minmax nobody model
+    refused svm-rank-train --scale query-minmax unqueried model
     says 'features of queries want a qid, and no row has one'
     printf '1 qid:1 1:1\n0 qid:1 4000000000:1\n' >far
     refused svm-rank-train -t rbf --query-features mean far model

@@ -42,6 +42,7 @@ made() {
     grep -o 'datasets/[a-z]*\.csv' root/usr/share/doc/dualsvm/retention.md | sort -u >used
     [ -s used ]
     (cd root/usr/share/doc/dualsvm && xargs ls) <used >/dev/null
+    [ "$(tools | wc -l)" -gt 10 ]
     for tool in $(tools); do
         [ -x root/usr/share/dualsvm/tools/$tool ] && [ -x root/usr/bin/dualsvm-$tool ] || fail "no $tool"
         cmp "$root/doc/dualsvm-$tool.1" root/usr/share/man/man1/dualsvm-$tool.1

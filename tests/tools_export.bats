@@ -266,16 +266,17 @@ line = next(line for line in lines if line.startswith("targets "))
 assert [float(x) for x in line.split()[2:] if x != "none"] == [float(x) for x in words if x != "none"]
 widths = next(line for line in lines if line.startswith("targets-widths ")).split()[1:]
 assert data["targets-widths"] == [None if x == "none" else float(x) for x in widths]
-assert len(data["targets-few"]) == 18 and " ".join(data["solver"]) == header if (header := next(
-    (line[7:] for line in lines if line.startswith("solver ")), None)) else True
+few, solver = (next(line for line in lines if line.startswith(key)).split()[1:] for key in ("targets-few ", "solver "))
+assert data["targets-few"] == [None if x == "none" else float(x) for x in few]
+assert data["solver"] == solver
 body = lines.index("SV")
 for line, one in zip(lines[at + 1:body], data["scaling"]["features"], strict=True):
     assert [float(x) for x in line.split()] == [one["shift"], one["factor"]]
 for line, one in zip(lines[body + 1:-2], data["support-vectors"], strict=True):
     words = line.split()
     assert float(words[0]) == one["coefficient"][0]
-    assert [word.split(":") for word in words[1:]] and [tuple(map(float, w.split(":"))) for w in words[1:]] == \
-        list(zip(one["index"], one["value"]))
+    assert len(words) > 1
+    assert [tuple(map(float, w.split(":"))) for w in words[1:]] == list(zip(one["index"], one["value"], strict=True))
 END
     run write_as --format c model
     assert_line --index 0 'export: note: the maps from scores to labels (--targets) are not exported: --format json has them'

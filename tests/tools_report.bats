@@ -77,6 +77,9 @@ END
     head -n 2 sweep.tsv >one.tsv
     report --sweep one.tsv page.html
     cells page.html | grep -q 'is the best of 1 points\.$'
+    printf 'point\tcost\thamming-loss\thamming-loss-sd\n1\t1\t.2\t0\n2\t8\t.1\t0\n' >losses.tsv # the least is the best
+    report --sweep losses.tsv page.html
+    cells page.html | grep -qx 'hamming-loss = .1 is the best of 2 points, at cost 8\.'
     # a model that is not of the best point
     svm-top-train -q -s svm -t rbf -c 100 -g 2 train.svm other >report
     report --sweep sweep.tsv --model other page.html
@@ -92,6 +95,10 @@ END
     grep -qFx '<i>&' text
     grep -qFx '<b>&" 2 0 0' text
     grep -qFx '5 of 5 rows have the predicted label (100%).' text
+    printf '%s 1:1\n' a a b a >rows # wrong ones, below a header
+    printf '%s\n' 'labels a b' a b b a >labels
+    report --truth rows --predictions labels page.html
+    cells page.html | grep '^[ab] . . . ' | diff - <(printf '%s\n' 'a 3 2 2 1.0000 0.6667' 'b 1 2 1 0.5000 1.0000')
     generate ml --rows 80 --labels 6 --output rows
     svm-ml-train --force -q rows model >report
     svm-ml-predict --metrics rows model labels >measures

@@ -21,7 +21,7 @@ ALL = (MultiClassSVM, TopClassifier, SupportMatrixMachine, MultiLabelRankSVM, Ra
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(dualsvm.__file__)))
 
 
-def endless():
+def long_fit():
     """A fit that takes longer than a test should."""
     rng = np.random.RandomState(0)
     return (RankSVM(kernel="rbf", gamma=.01, C=1e9, tol=1e-12, solver="fw", step="diminishing"),
@@ -70,13 +70,13 @@ class Fits(Case):
             with contextlib.redirect_stdout(io.StringIO()) as told:
                 cls().fit(x, x[:, 0] > 0)
             self.assertEqual(told.getvalue(), "")
-        estimator, x, y = endless()
+        estimator, x, y = long_fit()
         with contextlib.redirect_stdout(io.StringIO()) as told, self.assertWarns(ConvergenceWarning):
             estimator.set_params(verbose=True, max_time=1.5).fit(x, y)
         self.assertRegex(told.getvalue(), r"iteration \d+, primal \S+, gap \S+, 1 s\n")
 
     def test_a_signal_ends_a_fit(self):
-        estimator, x, y = endless()
+        estimator, x, y = long_fit()
 
         def ring(*_):
             raise Alarm
@@ -99,7 +99,7 @@ class Fits(Case):
         script = ("import signal, sys, threading\n"
                   "sys.path.insert(0, %r)\n"
                   "import test_fit\n"
-                  "estimator, x, y = test_fit.endless()\n"
+                  "estimator, x, y = test_fit.long_fit()\n"
                   "threading.Timer(.3, signal.raise_signal, [signal.SIGINT]).start()\n"
                   "try:\n"
                   "    estimator.fit(x, y)\n"

@@ -123,22 +123,23 @@ static void check_view(const struct rows *rows, const dualsvm_data *of_file) {
     dualsvm_data_view(of_file, &view, sizeof view);
     CHECK_TRUE(view.rows == ROWS && view.features == COLUMNS && view.columns == COLUMNS &&
                !view.feature);
+    bool ranked = strcmp(rows->family, "rank") == 0, sets = strcmp(rows->family, "ml") == 0;
+    CHECK_TRUE(!view.query == !ranked && !view.number == !ranked && !view.label == ranked &&
+               !view.label_start == !sets);
     for (size_t i = 0; i < ROWS; i++) {
         for (size_t j = 0; j < COLUMNS; j++) {
             CHECK_TRUE(value_of(&view, i, j) == rows->dense[i * COLUMNS + j]);
         }
-        CHECK_TRUE(!view.query || view.query[i] == rows->query[i]);
-        CHECK_TRUE(!view.number || view.number[i] == rows->label[i]);
-        if (view.label_start) {
-            CHECK_TRUE(view.label_start[i] == rows->set_start[i]);
-            CHECK_TRUE(strcmp(view.name[view.label[view.label_start[i]]],
-                              set_names[rows->set[rows->set_start[i]]]) == 0);
-        } else if (view.label) {
+        if (ranked) {
+            CHECK_TRUE(view.query[i] == rows->query[i] && view.number[i] == rows->label[i]);
+        } else if (!sets) {
             CHECK_TRUE(strtod(view.name[view.label[i]], NULL) == rows->label[i]);
         }
     }
-    CHECK_TRUE((view.query != NULL) == (view.number != NULL) &&
-               (view.number != NULL) == (strcmp(rows->family, "rank") == 0));
+    CHECK_TRUE(!sets || memcmp(view.label_start, rows->set_start, sizeof rows->set_start) == 0);
+    for (uint64_t k = 0; sets && k < rows->set_start[ROWS]; k++) {
+        CHECK_TRUE(strcmp(view.name[view.label[k]], set_names[rows->set[k]]) == 0);
+    }
 }
 
 int main(int argc, char **argv) {
