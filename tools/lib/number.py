@@ -7,7 +7,8 @@ with a digit before the exponent. nan, inf, hexadecimal and Python's 1_000 are n
 import re
 import struct
 
-NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+PATTERN = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+NUMBER = re.compile(PATTERN, re.ASCII)
 LARGEST = (2 - 2.0**-24) * 2.0**127  # from here on, single precision rounds to infinity
 
 
