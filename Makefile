@@ -2,8 +2,9 @@
 #
 #   make              the programs, into $(BUILD) and as links here
 #   make demo         set up, build, and run a worked example          (tools/demo)
-#   make test         set up, build, and run all tests                 (tests/run)
-#   make check        the same, but installs nothing: it names missing packages and stops
+#   make test         set up, build, and run the tests                 (tests/run)
+#   make check        all tests, with those that take over ten seconds (the tag slow), but installs
+#                     nothing: it names missing packages and stops
 #   make check-asan   the same tests under address and undefined-behaviour sanitizers (TAGS='!long':
 #                     without those that take longer than 3 seconds there)
 #   make check-optima certified bounds against a plain solver, for COUNT seeds from SEED
@@ -289,7 +290,7 @@ tested: all $(if $(filter 1,$(MPI)),$(PROCESS_UNITS),units)
 test:
 	@$(SETUP) test
 	@$(MAKE) --no-print-directory $(JOBS) tested
-	@DUALSVM_BIN='$(BUILD)' tests/run
+	@DUALSVM_BIN='$(BUILD)' DUALSVM_TAGS='!slow' tests/run
 
 check-asan:
 	@$(SETUP) test

@@ -253,7 +253,7 @@ svm-rank-predict: 2 of 4 test files failed"
     real rank/report_desc.test.svm.gz
     mkdir parts
     zcat "$real" | awk '{ split($2, q, ":"); print >("parts/" q[2] ".svm") }'
-    svm-rank-train -q -l squared-hinge -c .01 --max-iter 1 "${real%test.svm.gz}train.svm.gz" desc 2>/dev/null >&2
+    svm-rank-train -q -l squared-hinge -c .01 --max-iter 1 "$real" desc 2>/dev/null >&2
     svm-rank-predict -q --batch --metrics --output-dir whole desc parts/* >whole.tsv
     [ "$(wc -l <whole.tsv)" -gt 80 ]
     svm-rank-predict -q --batch --metrics --skip-existing --output-dir made desc parts/* >out.tsv &

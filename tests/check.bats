@@ -117,7 +117,7 @@ honest() {
 # proof, with checksums that fit, it is not, or claims no more than what is true. Most of the
 # changes of proofs are noticed.
 attacked() {
-    local file=$2 seed accepted=0 rounds=10 status most=10
+    local file=$2 seed accepted=0 rounds=6 status most=6
     [ $1 != rank ] || most=3 # its points may move without a pair that changes sides
     verified "$@" -e 1e-7
     for ((seed = 1; seed <= rounds; seed++)); do

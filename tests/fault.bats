@@ -5,7 +5,7 @@ load helper
 # bats test_tags=long
 @test "fault: after any failing call the outputs are complete or unchanged, and one line states the error" {
     # under the sanitizer the shim is linked into the programs and covers memory and threads; leaks are found
-    local share=600
+    local share=300
     sanitized && export FAULT_OWN=1 && share=400
     run "$root/tests/fault/run" 1 "$share"
     assert_success

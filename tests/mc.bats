@@ -158,7 +158,7 @@ far_groups() {
     within "$(header gap model)" 0 1e-3
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "mc: ADMM reaches the optimum of every formulation" {
     unit families/mc/solver/kernel_admm
 }
@@ -205,6 +205,7 @@ far_groups() {
 
 # ---- the optimum ----
 
+# bats test_tags=long,slow
 @test "mc: the optimum of ww on real data is the known one" {
     quick && skip 'long fits: the plain build makes them'
     # mnist10k to 1e-4: its last digits take a minute
@@ -254,7 +255,7 @@ far_groups() {
     rows 250 5 6 3 >five.svm
     for s in ww cs llw adm atm ats mmr ova; do
         for options in '' '-B 2'; do
-            if quick && [ -n "$options" ]; then
+            if [ -n "$options" ] && { quick || [ $s != ww ]; }; then
                 continue
             fi
             for m in 1000 1 0.01; do
@@ -748,7 +749,7 @@ peer() {
         within "$(header gap model)" 0 1e-3
     }
     local rows='1 1:1 2:.5|2 1:-1 2:.3|3 1:.2 2:-1|1 1:.8 2:.7|2 1:-.6|3 2:-2'
-    for tiny in 1e-22 1e-38; do
+    for tiny in 1e-38; do
         tr '|' '\n' <<<"$rows|1|2|3" >zeros.svm
         tr '|' '\n' <<<"$rows|1 1:$tiny|2 2:-$tiny|3 1:$tiny 2:$tiny" >short.svm
         tr '|' '\n' <<<'3|1 1:2|1 2:1' >few-zeros.svm

@@ -61,7 +61,7 @@ caught() {
     assert_output --partial 'ok: '
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "optima: numbers over many decades: bounds hold in 640 bits, and no proof is refuted" {
     quick && skip 'long: the plain build does it'
     wide

@@ -111,6 +111,7 @@ made() {
     refute_output --partial 'Missing (Debian'
 }
 
+# bats test_tags=long,slow
 @test "packaging: loops that select instructions at run time compile and work for any machine" {
     quick && skip 'a long compilation: the plain build makes it'
     local files objects
@@ -278,6 +279,7 @@ END
     zsh -f try "$root/completions" svm-generate smm -- | grep -q '^\*--simulation:'
 }
 
+# bats test_tags=long,slow
 @test "packaging: a .deb is built, and lintian finds nothing" {
     sanitized && skip 'once is enough'
     for tool in dpkg-buildpackage dh lintian; do
@@ -325,6 +327,7 @@ foreign() {
         -idirafter /usr/include/x86_64-linux-gnu) <files >words 2>&1 || fail "$(head -20 words)"
 }
 
+# bats test_tags=long,slow
 @test "packaging: i386 compiles without a warning" {
     sanitized && skip 'once is enough'
     foreign "${CC:-gcc}" -m32 -msse2 -mfpmath=sse

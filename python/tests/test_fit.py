@@ -182,9 +182,9 @@ class Ground(Case):
 
     @unittest.skipUnless(os.path.exists("/proc/self/statm"), "memory is read from /proc")
     def test_many_fits(self):
-        """A thousand fits do not increase memory. Half a kilobyte per fit would be detected; large blocks
+        """Five hundred fits do not increase memory. A kilobyte per fit would be detected; large blocks
         are returned to the system at once."""
-        told = self.run_python("import test_fit; print(test_fit.kilobytes_of_fits(40, 200))",
+        told = self.run_python("import test_fit; print(test_fit.kilobytes_of_fits(30, 100))",
                                PACKAGE + ":" + os.path.dirname(os.path.abspath(__file__)),
                                MALLOC_ARENA_MAX="1", MALLOC_MMAP_THRESHOLD_="65536")
         self.assertLess(int(told), 500)

@@ -13,7 +13,8 @@ MODES: one command per line, with blanks between its words; `#` begins a comment
 `out.` is an output, `>FILE` one that no word names, and `<FILE` standard input; standard output is another
 output. The column of seconds of a file *.log and of the table of a sweep is ignored. Commands run in the
 current folder, which contains the inputs. SHIM: the library to preload, or `-` if it is linked into the
-programs, where it covers memory and threads only. With SAMPLE, only that fraction of the faults is tried.
+programs, where it covers memory and threads only. With SAMPLE, each mode is run with some kinds of faults, and
+only that fraction of their faults is tried.
 """
 import os
 import random
@@ -28,6 +29,7 @@ FAULTS = [("memory", "12", 0, 0), ("memory", "12", 1, 0), ("thread", "11", 0, 0)
           ("close", "5", 0, 0), ("sync", "5", 1, 0), ("rename", "5", 0, 0), ("link", "28", 1, 0),
           ("link", "95", 1, 1)]
 OWN_FAULTS = 4
+KINDS = 4  # of a mode, of a sample
 OLD = b"what was there before\n"
 SECONDS = 60
 
@@ -117,6 +119,7 @@ def main():
     n_modes = tried = fired = survived = violations = 0
     with open(modes, encoding="utf-8") as file:
         modes = [mode for mode in map(Mode, file) if mode.words]
+    faults = FAULTS if shim != "-" else FAULTS[:OWN_FAULTS]
     for mode in modes:
         n_modes += 1
         strays(mode)  # outputs of the previous mode
@@ -126,7 +129,7 @@ def main():
             violations += 1
             print("violation: %s: without a fault it ends with %s: %s" % (mode.line, code, contents("stderr")))
             continue
-        for call, how, onwards, survives in FAULTS if shim != "-" else FAULTS[:OWN_FAULTS]:
+        for call, how, onwards, survives in draw.sample(faults, KINDS) if sample > 1 else faults:
             # Ends when several consecutive k were not reached: with threads the order of calls varies
             # between runs, but not their number.
             at, reached = draw.randrange(sample) + 1, True
