@@ -749,16 +749,15 @@ peer() {
         within "$(header gap model)" 0 1e-3
     }
     local rows='1 1:1 2:.5|2 1:-1 2:.3|3 1:.2 2:-1|1 1:.8 2:.7|2 1:-.6|3 2:-2'
-    for tiny in 1e-38; do
-        tr '|' '\n' <<<"$rows|1|2|3" >zeros.svm
-        tr '|' '\n' <<<"$rows|1 1:$tiny|2 2:-$tiny|3 1:$tiny 2:$tiny" >short.svm
-        tr '|' '\n' <<<'3|1 1:2|1 2:1' >few-zeros.svm
-        tr '|' '\n' <<<"3 2:-$tiny|1 1:2|1 2:1" >few-short.svm
-        for formulation in ww cs llw adm atm ats mmr ova; do
-            for options in '-c 1' '-c 100 -e 1e-6 -B 1e-30'; do
-                compare zeros.svm short.svm -s $formulation $options
-                compare few-zeros.svm few-short.svm -s $formulation $options
-            done
+    local tiny=1e-38
+    tr '|' '\n' <<<"$rows|1|2|3" >zeros.svm
+    tr '|' '\n' <<<"$rows|1 1:$tiny|2 2:-$tiny|3 1:$tiny 2:$tiny" >short.svm
+    tr '|' '\n' <<<'3|1 1:2|1 2:1' >few-zeros.svm
+    tr '|' '\n' <<<"3 2:-$tiny|1 1:2|1 2:1" >few-short.svm
+    for formulation in ww cs llw adm atm ats mmr ova; do
+        for options in '-c 1' '-c 100 -e 1e-6 -B 1e-30'; do
+            compare zeros.svm short.svm -s $formulation $options
+            compare few-zeros.svm few-short.svm -s $formulation $options
         done
     done
 }
