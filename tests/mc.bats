@@ -342,6 +342,43 @@ far_groups() {
     assert_output --partial "no training row has the label '9'"
 }
 
+@test "mc: a row of weight 2 is equivalent to two equal rows, in every solver and in folds" {
+    awk '{ print NR % 3 + 1 }' three.svm >weights
+    awk '{ for (k = 0; k <= NR % 3; k++) print }' three.svm >repeated.svm
+    for arguments in '-s ww -B 1' '-s cs --solver newton' '-s atm -t rbf -g .5' '-s ova -t rbf -c 1e4' \
+        '-s llw -w 2:3'; do
+        train -e 1e-7 $arguments --row-weights weights --proof proof three.svm weighted
+        train -e 1e-7 $arguments repeated.svm plain
+        overlap weighted plain
+        run -0 svm-check three.svm weighted proof
+        assert_output --partial VERIFIED
+    done
+    awk '{ print NR % 2 }' three.svm >folds
+    awk 'NR % 2' three.svm >odd.svm
+    awk 'NR % 2 == 0' three.svm >even.svm
+    awk 'NR % 2' weights >odd.weights
+    train -t rbf --row-weights odd.weights -b 0 odd.svm m
+    right=$(svm-mc-predict even.svm m | paste -d' ' <(cut -d' ' -f1 even.svm) - | awk '$1 == $2' | wc -l)
+    awk 'NR % 2 == 0' weights >even.weights
+    train -t rbf --row-weights even.weights even.svm m
+    right=$((right + $(svm-mc-predict odd.svm m | paste -d' ' <(cut -d' ' -f1 odd.svm) - | awk '$1 == $2' | wc -l)))
+    run -0 svm-mc-train -q -t rbf --row-weights weights --fold-file folds three.svm
+    assert_line "Cross Validation Accuracy = $(awk -v n=$right 'BEGIN { print 100 * n / 90 }')%"
+    sed -i '4s/.*/0/' weights
+    run -1 svm-mc-train -q --row-weights weights three.svm model
+    assert_output 'svm-mc-train: a row has the weight 0: mc wants weights above 0, leave it out'
+}
+
+@test "mc: row weights reach the connected components of a kernel matrix" {
+    far_groups >far
+    awk '{ print NR % 4 ? 1 : 100 }' far >weights
+    train -s cs -t rbf -g .5 --row-weights weights far parts
+    train -s cs -t rbf -g .5 -B 1e-9 --row-weights weights far whole
+    overlap parts whole
+    train -s cs -t rbf -g .5 far equal
+    [ "$(header primal equal)" != "$(header primal parts)" ]
+}
+
 @test "mc: equal rows in another order, and other names in another order, give the same optimum" {
     train -e 1e-8 three.svm a
     sort -R --random-source=<(yes) three.svm >shuffled.svm

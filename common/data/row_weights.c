@@ -1,10 +1,11 @@
-/* The file is read line by line. */
+/* Reads the file line by line, and refuses weights of 0. */
 #include "common/data/row_weights.h"
 
 #include "common/base/number.h"
 #include "common/data/lines.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 enum { BATCH = 1 << 16 };
 
@@ -40,4 +41,16 @@ int row_weights_read(const char *path, double *weight, size_t first, size_t coun
     int status = lines_by_row(lines, n, take_weight, &weights, err);
     lines_close(lines);
     return status;
+}
+
+int row_weights_refuse_zero(const struct data *data, struct cluster *cluster, const char *family,
+                            struct error *err) {
+    bool zero = false;
+    for (size_t i = 0; data->weight && i < data->n_rows; i++) {
+        zero |= data->weight[i] == 0;
+    }
+    return cluster_any(cluster, zero)
+               ? error_set(err, ERROR_RUNTIME,
+                           "a row has the weight 0: %s wants weights above 0, leave it out", family)
+               : 0;
 }

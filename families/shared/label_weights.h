@@ -7,6 +7,13 @@
 #include "common/model/proof.h"
 #include "driver/options.h"
 
+/* The option --row-weights of families that take no row of weight 0; replaces the common one. */
+#define LABEL_WEIGHTS_OF_ROWS                                                                      \
+    OPTION(TEXT, 0, "row-weights", "FILE",                                                         \
+           "weights of the training rows, a number above 0 per line: a row of weight 2 is "        \
+           "equivalent to two equal rows",                                                         \
+           SINGLE, .aside = true)
+
 /* Refuses a weight for a label that no training row has; a family's check_data. */
 int label_weights_check(const struct options *options, const struct data *data, struct error *err);
 

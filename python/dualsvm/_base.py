@@ -244,8 +244,8 @@ class Estimator(BaseEstimator):
     def _take_rows(self, rows, which):
         """Replaces rows by others of them, also repeated ones."""
         if self._precomputed and not np.array_equal(which, np.arange(rows.n)):
-            raise ValueError("kernel='precomputed': sample_weight is to be the same in all rows, "
-                             "without a row of weight 0")
+            raise ValueError("kernel='precomputed': rows are not left out or repeated: sample_weight "
+                             "is to be above 0, in MultiLabelRankSVM the same in all rows")
         rows.take(which)
 
     def _data_to_predict(self, x):
@@ -415,7 +415,7 @@ class Classifier(ClassifierMixin, Estimator):
             if (np.bincount(codes, weights=weight) == 0).any():
                 raise ValueError("all rows of a class have the weight 0: %s has nothing to tell "
                                  "apart" % type(self).__name__)
-            codes, weight = self._weigh(rows, codes, weight, options, words)
+            codes, weight = self._weigh(rows, codes, weight)
         data = self._data(rows)
         data.set_labels(codes, words)
         if weight is not None:
@@ -426,10 +426,11 @@ class Classifier(ClassifierMixin, Estimator):
         self._keep(rows, model)
         return self
 
-    def _weigh(self, rows, codes, weight, options, words):
-        """Prepares rows and options for weights of rows: the codes, and the weights that the library
-        is to have, or None."""
-        return codes, weight
+    def _weigh(self, rows, codes, weight):
+        """Leaves out rows of weight 0, which most solvers refuse. The codes and weights of the others."""
+        which = np.flatnonzero(weight)
+        self._take_rows(rows, which)
+        return np.ascontiguousarray(codes[which]), weight[which]
 
     def _name_labels(self, options, classes, codes, words):
         """Replaces classes in options by their words in files."""

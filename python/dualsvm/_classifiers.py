@@ -3,7 +3,6 @@ import numpy as np
 
 from ._base import ANOTHER_ORDER, Classifier
 from ._data import Rows
-from ._weights import repetition_of
 
 
 class TopClassifier(Classifier):
@@ -55,6 +54,9 @@ class TopClassifier(Classifier):
             return float(words[0]) <= 0 < float(words[1])
         except ValueError:
             return False
+
+    def _weigh(self, rows, codes, weight):
+        return codes, weight  # also weights of 0
 
     def _take(self, model):
         super()._take(model)
@@ -123,13 +125,6 @@ class MultiClassSVM(Classifier):
         self.verbose = verbose
         self._set_options(options)
 
-    def _weigh(self, rows, codes, weight, options, words):
-        which, rest = repetition_of(weight, codes, len(words))
-        self._take_rows(rows, which)
-        own = options.get("weight", {})
-        options["weight"] = {word: own.get(word, 1.0) * float(w) for word, w in zip(words, rest)}
-        return np.ascontiguousarray(codes[which]), None
-
     @classmethod
     def _of_model(cls, model):
         estimator = super()._of_model(model)
@@ -192,11 +187,6 @@ class SupportMatrixMachine(Classifier):
     def _option_values(self, rows):
         shape = self._shape(rows)
         return {**super()._option_values(rows), "shape": "%dx%d" % shape}
-
-    def _weigh(self, rows, codes, weight, options, words):
-        which = np.flatnonzero(weight)  # the solver wants weights above 0
-        self._take_rows(rows, which)
-        return np.ascontiguousarray(codes[which]), weight[which]
 
     def _shape(self, rows):
         if self.shape is None:

@@ -62,8 +62,7 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
         words = words_of(classes)
         options = self._option_values(rows)
         if sample_weight is not None:
-            which, (rest,) = repetition_of(weights_of(sample_weight, rows.n),
-                                           np.zeros(rows.n, dtype=int), 1)
+            which, rest = repetition_of(weights_of(sample_weight, rows.n))
             self._take_rows(rows, which)
             options["cost"] = self.C * float(rest)
             sets = [codes[start[i]:start[i + 1]] for i in which]

@@ -31,19 +31,14 @@ def _unit(weight):
     return None
 
 
-def repetition_of(weight, group, n_groups):
-    """For families without weights of rows: the rows with repetitions, and for each group of rows, by
-    the number in `group`, the weight that remains. Weights of a group are whole multiples of that."""
-    which, rest, room = [], np.ones(n_groups), MOST_COPIES * len(group)
-    for k in range(n_groups):
-        rows = np.flatnonzero((group == k) & (weight > 0))
-        unit = _unit(weight[rows]) if len(rows) else 1.0
-        if unit is not None:
-            rest[k], times = unit, np.rint(weight[rows] / unit)
-            room -= times.sum()
-        if unit is None or room < 0:
-            raise ValueError("sample_weight: here rows are repeated by their weights, which are to be "
-                             "multiples of one number (in MultiClassSVM of one for each class), at "
-                             "most %d times as many rows in all" % MOST_COPIES)
-        which.append(np.repeat(rows, times.astype(np.int64)))
-    return np.sort(np.concatenate(which)), rest
+def repetition_of(weight):
+    """For families without weights of rows: the rows with repetitions, and the weight that remains, of
+    which all weights are whole multiples."""
+    rows = np.flatnonzero(weight)
+    unit = _unit(weight[rows]) if len(rows) else 1.0
+    times = None if unit is None else np.rint(weight[rows] / unit)
+    if unit is None or times.sum() > MOST_COPIES * len(weight):
+        raise ValueError("sample_weight: here rows are repeated by their weights, which are to be "
+                         "multiples of one number, at most %d times as many rows in all"
+                         % MOST_COPIES)
+    return np.repeat(rows, times.astype(np.int64)), unit

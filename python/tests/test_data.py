@@ -408,6 +408,13 @@ class Values(Case):
                 weighted = cls(C=2, tol=1e-6).fit(x, y, sample_weight=weight)
                 plain = cls(tol=1e-6).fit(x[twice], y_twice)
                 np.testing.assert_allclose(weighted.primal_, plain.primal_, rtol=1e-5)
+        for cls, y in ((MultiClassSVM, y3), (SupportMatrixMachine, self.y)):  # weights without a common unit
+            any_weight = np.linspace(.1, 1, 80) ** .5
+            weighted = cls(tol=1e-6).fit(self.x, y, any_weight)
+            half = cls(tol=1e-6).fit(self.x[twice], y[twice], any_weight[twice] / (twice % 4))
+            ours = cls(tol=1e-6).fit(self.x, y, any_weight * (weight > 0))
+            np.testing.assert_allclose(half.primal_, ours.primal_, rtol=1e-5)
+            self.assertGreater(weighted.primal_, ours.primal_ * (1 + 1e-4))
         balanced = MultiClassSVM(class_weight="balanced").fit(self.x, y3)
         each = (80 / 3 / np.bincount(y3))[y3]
         np.testing.assert_allclose(MultiClassSVM().fit(self.x, y3, each).primal_, balanced.primal_)
@@ -420,11 +427,14 @@ class Values(Case):
         np.testing.assert_allclose(RankSVM().fit(self.x, self.x[:, 0], sample_weight=3).primal_,
                                    RankSVM(C=3).fit(self.x, self.x[:, 0]).primal_)
         kernel = self.x @ self.x.T
-        many = np.full(80, 30)  # but 1 for a row of each class: less than 20 * 80 rows of each, not in all
-        many[np.unique(y3, return_index=True)[1]] = 1
+        np.testing.assert_allclose(
+            MultiClassSVM(kernel="precomputed").fit(kernel, y3, weight + 1).primal_,
+            MultiClassSVM().fit(self.x, y3, weight + 1).primal_, rtol=1e-3)
+        many = np.full(80, 30)
+        many[0] = 1
         for call, words in (
-                (lambda: MultiClassSVM().fit(self.x, y3, np.linspace(.1, 1, 80) ** .5), "multiples"),
-                (lambda: MultiClassSVM().fit(self.x, y3, many), "at most 20 times"),
+                (lambda: MultiLabelRankSVM().fit(self.x, y3, np.linspace(.1, 1, 80) ** .5), "multiples"),
+                (lambda: MultiLabelRankSVM().fit(self.x, y3, many), "at most 20 times"),
                 (lambda: MultiClassSVM().fit(self.x, y3, (y3 > 0) * 1.), "class"),
                 (lambda: RankSVM().fit(self.x, y3, qid, weight), "different weights"),
                 (lambda: RankSVM(weight={1: 2}).fit(self.x, y3, qid, 2), "not both"),

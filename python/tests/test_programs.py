@@ -109,16 +109,17 @@ class Programs(Case):
             np.testing.assert_array_equal(fitted.score_samples(x), table[:, 1])
             np.testing.assert_array_equal(fitted.decision_function(x) > 0, fitted.predict(x) > 0)
 
-    def test_top_weights(self):
+    def test_row_weights(self):
         x, rng = problem()
         y = np.where(x[:, 0] + .3 * rng.randn(len(x)) > 0, 1, -1)
-        weight = rng.randint(0, 4, len(x)) / 2
-        with open("weights", "w") as file:
-            file.writelines("%r\n" % float(w) for w in weight)
         write_rows("rows", y, x)
-        program("svm-top-train", "--row-weights", "weights", "rows", "model")
-        TopClassifier().fit(x, y, sample_weight=weight).save("ours")
-        self.assertEqual(content("ours"), content("model"))
+        for cls, name, weight in ((TopClassifier, "svm-top-train", rng.randint(0, 4, len(x)) / 2),
+                                  (MultiClassSVM, "svm-mc-train", rng.rand(len(x)) + .1)):
+            with open("weights", "w") as file:
+                file.writelines("%r\n" % float(w) for w in weight)
+            program(name, "--force", "--row-weights", "weights", "rows", "model")
+            cls().fit(x, y, sample_weight=weight).save("ours")
+            self.assertEqual(content("ours"), content("model"))
 
     def test_rank(self):
         x, rng = problem()

@@ -201,6 +201,14 @@ static void make_rank(uint64_t *state, struct trial *trial) {
     }
 }
 
+/* Chooses weights above 0 for the rows. */
+static void choose_row_weights(uint64_t *state, struct trial *trial) {
+    trial->row_weights = one_in(state, 6);
+    for (size_t i = 0; i < trial->n; i++) {
+        trial->weight[i] = trial->row_weights ? decades(state, -2, 1) : 1;
+    }
+}
+
 static void make_top(uint64_t *state, struct trial *trial) {
     static const unsigned formulations[] = {0, 1, 2, 3, 4, 5, 8};
     unsigned formulation = formulations[below(state, 7)];
@@ -262,6 +270,7 @@ static void make_mc(uint64_t *state, struct trial *trial) {
     if (one_in(state, 3)) {
         give(trial, SOLVER, trial_is(trial, KERNEL, LINEAR) && one_in(state, 2) ? 2 : 1);
     }
+    choose_row_weights(state, trial);
 }
 
 static void make_ml(uint64_t *state, struct trial *trial) {
@@ -302,6 +311,7 @@ static void make_smm(uint64_t *state, struct trial *trial) {
     if (one_in(state, 4)) {
         choose_weights(state, trial, labels);
     }
+    choose_row_weights(state, trial);
 }
 
 void trial_generate(struct trial *trial, uint64_t seed) {

@@ -83,7 +83,8 @@ bool mc_task(struct task *task) {
             task->class[i]++;
         }
         task->cost[i] = (real)trial_option(trial, COST) *
-                        (trial->weighted[label] ? trial->label_weight[label] : 1);
+                        (trial->weighted[label] ? trial->label_weight[label] : 1) *
+                        (trial->row_weights ? trial->weight[i] : 1);
         struct bound *bound = &task->bound[task->n_bounds];
         bound->most = task->cost[i];
         for (size_t c = 0; c < k; c++) {

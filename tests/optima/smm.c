@@ -147,7 +147,8 @@ bool smm_task(struct task *task, size_t number) {
         task->sign[i] = label == positive ? 1 : -1;
         positives += label == positive;
         task->cost[i] = (real)trial_option(trial, COST) *
-                        (trial->weighted[label] ? trial->label_weight[label] : 1);
+                        (trial->weighted[label] ? trial->label_weight[label] : 1) *
+                        (trial->row_weights ? trial->weight[i] : 1);
         size_t v = task_variable(task, 1, square_of(task, task->cost[i]),
                                  squared ? INFINITY : task->cost[i], task->cost[i] / 2);
         task_entry(task, i, 0, v, task->sign[i]);

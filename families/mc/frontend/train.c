@@ -40,7 +40,8 @@ static const struct option_spec own_options[] = {
     OPTION(NUMBER, 0, "margin-scale", "1|0.5",
            "of ww: factor of the margins s_y - s_c. With 0.5 and 4C the model is that of 1 and C, "
            "with twice the scores and four times the objective",
-           SINGLE, .initial = "1", .low = 0.5, .high = 1)};
+           SINGLE, .initial = "1", .low = 0.5, .high = 1),
+    LABEL_WEIGHTS_OF_ROWS};
 
 static bool applies(struct point point, const char *option) {
     return strcmp(option, "margin-scale") != 0 || point_choice(point, "formulation") == MC_WW;
@@ -179,7 +180,8 @@ const struct family mc_family = {
     .name = "mc",
     .summary = "Trains a multi-class SVM: a score for each class, of which the largest gives "
                "the label.",
-    .has = FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_WEIGHT | FAMILY_BIAS | FAMILY_LIBLINEAR,
+    .has = FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_WEIGHT | FAMILY_ROW_WEIGHTS | FAMILY_BIAS |
+           FAMILY_LIBLINEAR,
     .labels = DATA_NAME,
     .scores_labels = true,
     .formulations = formulations,

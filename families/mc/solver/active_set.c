@@ -86,10 +86,10 @@ static double length_to_bound(double value, double high, double rate) {
 }
 
 /* The largest feasible step length, up to `max`. */
-static double max_length(const struct mc_active *active, const double *cap, double max) {
+static double max_length(const struct mc_active *active, const double *row_cap, double max) {
     for (size_t r = 0; r < active->n_rows; r++) {
         const struct free_row *row = &active->row[r];
-        double high = row->reference == MC_NO_ENTRY ? cap[row->y] : INFINITY;
+        double high = row->reference == MC_NO_ENTRY ? row_cap[row->i] : INFINITY;
         for (size_t t = row->first; t < row->end; t++) {
             max = fmin(max, length_to_bound(active->direction[t].value, high, active->step[t]));
         }
@@ -113,14 +113,14 @@ static void remove_from_step(struct mc_active *active, size_t t) {
 
 /* Takes `length` times the step, and removes from it the directions that meet a bound. Returns
  * their number. */
-static size_t take_step(struct mc_active *active, const double *cap, double length) {
+static size_t take_step(struct mc_active *active, const double *row_cap, double length) {
     double tie_length = length * (1 + TIE_TOLERANCE);
     size_t met = 0;
     array_add(active->gradient, -length, active->decrease, active->n_directions);
     for (size_t r = 0; r < active->n_rows; r++) {
         struct free_row *row = &active->row[r];
         bool box = row->reference == MC_NO_ENTRY;
-        double high = box ? cap[row->y] : INFINITY,
+        double high = box ? row_cap[row->i] : INFINITY,
                decrease_rate = box ? 0 : reference_decrease(active, row);
         row->empty = row->empty || (!box && length_to_bound(row->reference_value, INFINITY,
                                                             -decrease_rate) <= tie_length);
@@ -147,16 +147,16 @@ static size_t take_step(struct mc_active *active, const double *cap, double leng
 
 /* Goes along the step to the maximum. At bounds it continues without the directions that met them,
  * while the slope is large enough. Returns the gain; *met: whether it met bounds. */
-static double search(struct mc_active *active, const double *cap, bool *met) {
+static double search(struct mc_active *active, const double *row_cap, bool *met) {
     size_t n = active->n_directions;
     double slope = array_dot(active->gradient, active->step, n), gain = 0, min = MIN_SLOPE * slope;
     *met = false;
     for (double limit = 1; slope > min;) {
         double curvature = fmax(0, array_dot(active->step, active->decrease, n));
         limit = *met ? slope / curvature : 1;
-        double length = max_length(active, cap, limit);
+        double length = max_length(active, row_cap, limit);
         gain += length * slope - length * length / 2 * curvature;
-        if (take_step(active, cap, length) == 0) {
+        if (take_step(active, row_cap, length) == 0) {
             break;
         }
         *met = true;
@@ -232,7 +232,7 @@ static bool maximise(struct mc_active *active, const struct mc_active_iteration 
             return true;
         }
         best = fmax(best, slope);
-        *gain += search(active, iteration->cap, &met);
+        *gain += search(active, iteration->row_cap, &met);
         full += !met;
         bool anew = met && needs_new_factor(active);
         for (size_t r = 0; met && r < active->n_rows; r++) {

@@ -35,9 +35,9 @@ void mc_active_free(struct mc_active *active);
 
 /* Arguments and results of an iteration. */
 struct mc_active_iteration {
-    const double *cap; /* (k) C of a row of each class */
-    const double *q;   /* (n) K_ii with the constant feature; rows with 0 are left out */
-    const double *F;   /* (n, k) scores at alpha; a constant may be added to each row if margins are
+    const double *row_cap; /* (n) C of each row */
+    const double *q;       /* (n) K_ii with the constant feature; rows with 0 are left out */
+    const double *F; /* (n, k) scores at alpha; a constant may be added to each row if margins are
                           relative or centred */
     struct mc_alpha *alpha;
     bool few; /* free at most MC_ACTIVE_MAX_FREED times as many variables at a bound as are between

@@ -215,7 +215,7 @@ int mc_active_choose(struct mc_active *active, const struct mc_active_iteration 
     active->n_rows = active->n_directions = *n_inside = 0;
     for (size_t i = 0; i < task->n && *n_inside <= MC_ACTIVE_MAX; i++) {
         size_t y = task->y[i], first = active->n_directions;
-        double cap = iteration->cap[y];
+        double cap = iteration->row_cap[i];
         if (!(iteration->q[i] > 0) || !(cap > 0)) {
             continue;
         }

@@ -107,9 +107,9 @@ void mc_alpha_scale(struct mc_alpha *alpha, size_t i, double factor) {
     }
 }
 
-void mc_alpha_clip(struct mc_alpha *alpha, const uint32_t *y, const double *cap) {
+void mc_alpha_clip(struct mc_alpha *alpha, const double *row_cap) {
     for (size_t i = 0; i < alpha->n; i++) {
-        double max = cap[y[i]];
+        double max = row_cap[i];
         for (size_t c = 0; alpha->dense && c < alpha->k; c++) {
             double *value = &alpha->dense[i * alpha->k + c];
             *value = *value > max ? max : *value;

@@ -42,7 +42,7 @@ double mc_alpha_sum(const struct mc_alpha *alpha, size_t i);
 /* Multiplies row i by factor. */
 void mc_alpha_scale(struct mc_alpha *alpha, size_t i, double factor);
 
-/* Clips each entry at cap[y], y (n) the class of its row. */
-void mc_alpha_clip(struct mc_alpha *alpha, const uint32_t *y, const double *cap);
+/* Clips each entry of row i at row_cap[i]. */
+void mc_alpha_clip(struct mc_alpha *alpha, const double *row_cap);
 
 #endif

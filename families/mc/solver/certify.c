@@ -52,7 +52,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     *value = *rounding = 0;
     for (size_t i = 0; slack && i < n; i++) {
         size_t y = loss->task->y[first + i];
-        double weight = loss->cost * loss->task->weight[y];
+        double weight = loss->cost * loss->task->row_weight[first + i];
         struct slacks slacks = row_slacks(shape, y, s + i * k, error[i], slack);
         bool highest = shape->form->simplex && !isnan(slacks.sum);
         *value += weight * (highest ? fmax(slacks.high, 0) : slacks.sum);
@@ -91,7 +91,7 @@ static double *find_rounding(const struct mc_task *task, double cost, const stru
                                              cluster_size(cluster) - 1);
     }
     for (size_t i = 0; error && i < task->n; i++) {
-        double cap = cost * task->weight[task->y[i]];
+        double cap = cost * task->row_weight[i];
         error[i] = unit * error[i];
         error[i] += 2 * width * (max + 1) * CERTIFY_UNDERFLOW;
         error[i] += !(own[i] > 0) ? width * cap * max : 0;
@@ -122,7 +122,7 @@ static int sum_alpha(const struct mc_task *task, double cost, const struct mc_du
     double *row = memory_array(task->shape.k, sizeof *row, "a certificate", err), sum = 0;
     *excess = 0;
     for (size_t i = 0; row && i < task->n; i++) {
-        double cap = cost * task->weight[task->y[i]];
+        double cap = cost * task->row_weight[i];
         if (own[i] > 0) {
             mc_alpha_load(alpha, i, row);
             *excess = fmax(*excess, find_excess(&task->shape, task->y[i], cap, row));
@@ -140,7 +140,7 @@ static int sum_alpha(const struct mc_task *task, double cost, const struct mc_du
 double mc_zero_loss(const struct mc_task *task, double cost) {
     struct certify_total total = {0};
     for (size_t i = 0; i < task->n; i++) {
-        certify_total_add(&total, task->weight[task->y[i]], mc_max_alpha_sum(&task->shape));
+        certify_total_add(&total, task->row_weight[i], mc_max_alpha_sum(&task->shape));
     }
     certify_total_over_processes(&total, task->problem->cluster);
     return certify_total_times(&total, cost);
@@ -163,7 +163,7 @@ static int keep_alpha(const struct mc_task *task, double cost, const struct mc_d
             for (size_t c = 0; c < shape->k; c++) {
                 row[shape->k + c] = 0; /* scores */
             }
-            mc_vertex(shape, task->y[i], cost * task->weight[task->y[i]], row + shape->k, row);
+            mc_vertex(shape, task->y[i], cost * task->row_weight[i], row + shape->k, row);
         }
         status = mc_alpha_store(&fit->alpha, i, row, err);
     }

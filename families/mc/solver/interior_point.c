@@ -274,7 +274,7 @@ static int start(struct mc_interior *mc, double cost, struct error *err) {
     const struct mc_task *task = mc->task;
     bool simplex = mc->shape->form->simplex;
     for (size_t i = 0; i < mc->n; i++) {
-        double own = cost * task->weight[task->y[i]] * mc->margin[i];
+        double own = cost * task->row_weight[i] * mc->margin[i];
         fill_row(mc, i, mc->X + i * mc->d);
         for (size_t f = 0; mc->margin[i] != 1 && f < mc->d; f++) {
             mc->X[i * mc->d + f] /= mc->margin[i];

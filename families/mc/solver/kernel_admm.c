@@ -60,7 +60,7 @@ static void step(void *context, size_t i, size_t worker, double rho, const doubl
         descent->s[l] = rho * (z[l] - c[l]);
     }
     memcpy(descent->row, alpha, k * sizeof *alpha);
-    mc_kernel_step(descent, y, rho);
+    mc_kernel_step(descent, y, descent->row_cap[i], rho);
     memcpy(alpha, descent->row, k * sizeof *alpha);
     mc_centred_coefficients(&descent->task->shape, y, alpha, z);
 }

@@ -48,9 +48,8 @@ static int take_dual(struct mc_admm *admm, const struct mc_alpha *alpha, const d
     double sum = 0, rest = 0;
     for (size_t i = 0; i < admm->n; i++) {
         sum += descent->q[i] > 0 ? mc_alpha_sum(alpha, i) : 0;
-        rest += descent->q[i] > 0
-                    ? 0
-                    : descent->cap[descent->task->y[i]] * mc_max_alpha_sum(&descent->task->shape);
+        rest +=
+            descent->q[i] > 0 ? 0 : descent->row_cap[i] * mc_max_alpha_sum(&descent->task->shape);
     }
     double squared_norm = array_dot(B, admm->method.S, admm->n * admm->k);
     double scale = squared_norm > sum ? sum / squared_norm : 1;
@@ -81,7 +80,7 @@ static int sweep_row(struct mc_admm *admm, struct mc_alpha *alpha, size_t first,
         array_add(descent->s, admm->method.K[(first + b) * admm->n + i], change + b * k, k);
     }
     mc_alpha_load(alpha, i, descent->row);
-    if (!(mc_kernel_step(descent, y, descent->q[i]) > 0)) {
+    if (!(mc_kernel_step(descent, y, descent->row_cap[i], descent->q[i]) > 0)) {
         return 0;
     }
     if (mc_alpha_store(alpha, i, descent->row, err) < 0) {
@@ -169,7 +168,7 @@ double mc_admm_count_free(const struct mc_admm *admm) {
         size_t n_free = 0;
         for (size_t i = 0; i < admm->n; i++) {
             double alpha = admm->dense[i * k + c];
-            n_free += alpha > 0 && alpha < descent->cap[descent->task->y[i]];
+            n_free += alpha > 0 && alpha < descent->row_cap[i];
         }
         all += n_free;
         max = n_free > max ? n_free : max;
@@ -222,7 +221,7 @@ int mc_admm_active_set(struct mc_admm *admm, double epsilon, double evaluation, 
     if (mc_admm_get_alpha(admm, &admm->swept, err) < 0) {
         return -1;
     }
-    struct mc_active_iteration iteration = {.cap = descent->cap,
+    struct mc_active_iteration iteration = {.row_cap = descent->row_cap,
                                             .q = descent->q,
                                             .F = admm->method.S,
                                             .alpha = &admm->swept,

@@ -19,7 +19,7 @@ static const double RESCALING_GROWTH = 2;
 /* b (k) = the coefficients of row i's alpha, which is scaled to be feasible. */
 static void row_coefficients(struct mc_kernel_descent *descent, size_t i, double *b) {
     const struct mc_task *task = descent->task;
-    double cap = descent->cap[task->y[i]];
+    double cap = descent->row_cap[i];
     double sum = task->shape.form->simplex ? mc_alpha_sum(&descent->alpha, i) : 0;
     if (sum > cap) { /* by rounding; relative to a small cost this would show in the gap */
         mc_alpha_scale(&descent->alpha, i, cap / sum);
@@ -43,9 +43,9 @@ static double losses(void *context, double theta, double *slope) {
     for (size_t i = 0; i < descent->n; i++) {
         size_t y = task->y[i];
         double along;
-        loss += descent->cap[y] *
+        loss += descent->row_cap[i] *
                 mc_loss_along(&task->shape, y, descent->F + i * descent->k, theta, &along);
-        *slope += descent->cap[y] * along;
+        *slope += descent->row_cap[i] * along;
     }
     return loss;
 }
@@ -64,7 +64,7 @@ static int bounds(struct mc_kernel_descent *descent, double epsilon, struct erro
     descent->squared_norm = array_dot(descent->B, descent->F, descent->n * descent->k);
     for (size_t i = 0; i < descent->n; i++) {
         sum += descent->q[i] > 0 ? mc_alpha_sum(&descent->alpha, i)
-                                 : descent->cap[task->y[i]] * mc_max_alpha_sum(&task->shape);
+                                 : descent->row_cap[i] * mc_max_alpha_sum(&task->shape);
     }
     descent->dual = sum - descent->squared_norm / 2;
     mc_kernel_primal(descent, epsilon);

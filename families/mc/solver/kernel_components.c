@@ -27,13 +27,14 @@ int mc_kernel_components_find(struct components *components, const struct mc_tas
     return possible ? components_find(components, problem, MIN_COMPONENT, monitor, err) : 0;
 }
 
-/* A component as a task: its data, its kernel matrix in double, its rows' classes. */
+/* A component as a task: its data, its kernel matrix in double, its rows' classes and weights. */
 struct component {
     struct data data;
     struct gram *gram;
     struct problem problem;
     struct score_map map;
     uint32_t *y;
+    double *row_weight;
     struct mc_task task;
 };
 
@@ -43,6 +44,7 @@ static void free_component(struct component *component) {
     gram_free(component->gram);
     data_free(&component->data);
     free(component->y);
+    free(component->row_weight);
 }
 
 /* Makes the task of rows row[0..n). The caller calls free_component, also after a failure. */
@@ -50,17 +52,20 @@ static int make_component(const struct mc_task *task, const uint32_t *row, size_
                           struct component *component, struct error *err) {
     const struct problem *whole = task->problem;
     uint32_t *of_data = memory_array(n, sizeof *of_data, "rows", err);
-    *component = (struct component){.y = memory_array(n, sizeof *component->y, "classes", err),
-                                    .task = *task};
+    *component = (struct component){
+        .y = memory_array(n, sizeof *component->y, "classes", err),
+        .row_weight = memory_array(n, sizeof *component->row_weight, "weights", err),
+        .task = *task};
     component->task.certify = NULL;
-    for (size_t i = 0; of_data && component->y && i < n; i++) {
+    bool made = of_data && component->y && component->row_weight;
+    for (size_t i = 0; made && i < n; i++) {
         of_data[i] = whole->rows ? whole->rows[row[i]] : row[i];
         component->y[i] = task->y[row[i]];
+        component->row_weight[i] = task->row_weight[row[i]];
     }
-    bool made = of_data && component->y &&
-                data_subset(whole->data, of_data, n, &component->data, err) == 0 &&
-                gram_create(&component->gram, gram_rows(whole->gram)->kernel, &component->data,
-                            whole->cache_bytes, true, whole->threads, err) == 0;
+    made = made && data_subset(whole->data, of_data, n, &component->data, err) == 0 &&
+           gram_create(&component->gram, gram_rows(whole->gram)->kernel, &component->data,
+                       whole->cache_bytes, true, whole->threads, err) == 0;
     free(of_data);
     if (!made) {
         return -1;
@@ -74,6 +79,7 @@ static int make_component(const struct mc_task *task, const uint32_t *row, size_
     component->task.problem = &component->problem;
     component->task.n = component->task.n_all = n;
     component->task.y = component->y;
+    component->task.row_weight = component->row_weight;
     component->task.keep = true;
     return score_map_create(&component->map, &component->problem, err) < 0 ||
                    certify_create(&component->task.certify, &component->problem, &component->map, 0,

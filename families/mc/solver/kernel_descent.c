@@ -86,7 +86,7 @@ struct progress {
 /* An active-set iteration. Another one follows while it gains. */
 static int run_active_set(struct mc_kernel_descent *descent, const struct monitor *monitor,
                           struct progress *progress, struct error *err) {
-    struct mc_active_iteration iteration = {.cap = descent->cap,
+    struct mc_active_iteration iteration = {.row_cap = descent->row_cap,
                                             .q = descent->q,
                                             .F = descent->F,
                                             .alpha = &descent->alpha,
@@ -258,8 +258,8 @@ static int run(void *context, double epsilon, const struct monitor *monitor, str
 /* Scales alpha and F from the last cost to this one, and sets the caps. */
 static void set_cost(struct mc_kernel_descent *descent, double cost) {
     double ratio = descent->cost > 0 ? cost / descent->cost : 1;
-    for (size_t c = 0; c < descent->k; c++) {
-        descent->cap[c] = cost * descent->task->weight[c];
+    for (size_t i = 0; i < descent->n; i++) {
+        descent->row_cap[i] = cost * descent->task->row_weight[i];
     }
     descent->cost = cost;
     for (size_t i = 0; ratio != 1 && i < descent->n; i++) {
@@ -269,7 +269,7 @@ static void set_cost(struct mc_kernel_descent *descent, double cost) {
         descent->F[j] *= ratio;
     }
     if (ratio != 1 && !descent->task->shape.form->simplex) {
-        mc_alpha_clip(&descent->alpha, descent->task->y, descent->cap);
+        mc_alpha_clip(&descent->alpha, descent->row_cap);
     }
     mc_kernel_coefficients(descent); /* F = K B up to rounding */
 }
@@ -347,14 +347,14 @@ bool mc_kernel_is_slow(const struct mc_kernel_descent *descent) {
 
 static int allocate(struct mc_kernel_descent *descent, struct error *err) {
     size_t n = descent->n, k = descent->k;
-    descent->cap = memory_zeros(k, sizeof(double), "costs", err);
+    descent->row_cap = memory_array(n, sizeof(double), "costs", err);
     descent->q = memory_array(n, sizeof(double), "norms", err);
     descent->F = memory_zeros(n, k * sizeof(double), "scores", err);
     descent->B = memory_zeros(n, k * sizeof(double), "coefficients", err);
     descent->candidate = memory_array(n, sizeof *descent->candidate, "gains", err);
     descent->set = memory_array(n, sizeof *descent->set, "a working set", err);
     descent->updated = memory_zeros(n, sizeof *descent->updated, "scores", err);
-    if (!descent->cap || !descent->q || !descent->F || !descent->B || !descent->candidate ||
+    if (!descent->row_cap || !descent->q || !descent->F || !descent->B || !descent->candidate ||
         !descent->set || !descent->updated || mc_kernel_steps_create(descent, err) < 0 ||
         mc_alpha_create(&descent->alpha, n, k, err) < 0) {
         return -1;
@@ -409,7 +409,7 @@ void mc_kernel_free(struct mc_kernel_descent *descent) {
     mc_alpha_free(&descent->before);
     mc_active_free(descent->active);
     mc_kernel_steps_free(descent);
-    free(descent->cap);
+    free(descent->row_cap);
     free(descent->q);
     free(descent->F);
     free(descent->B);

@@ -30,7 +30,7 @@ struct mc_kernel_descent {
     struct columns *columns;
     size_t n, k;         /* rows, classes */
     double *q;           /* (n) K_ii + bias^2 */
-    double *cap;         /* (k) C of a row of each class, the upper bound of its alpha */
+    double *row_cap;     /* (n) C of each row, the upper bound of its alpha */
     double *F, *B;       /* (n, k) scores K B with the constant feature; coefficients */
     bool *updated;       /* (n) F has the scores of alpha already, B still lacks its last change */
     double epsilon;      /* target gap */
@@ -72,10 +72,10 @@ size_t mc_kernel_list(struct mc_kernel_descent *descent);
  * overshoot. */
 size_t mc_kernel_choose(struct mc_kernel_descent *descent, size_t n, size_t max);
 
-/* The exact step of a row of class y with K_ii = square: descent->row (k), its alpha, at the scores
- * descent->s. descent->u (k) = the change of its coefficients. Returns the gain, 0 if alpha does
- * not change. */
-double mc_kernel_step(struct mc_kernel_descent *descent, size_t y, double square);
+/* The exact step of a row of class y and C = cap with K_ii = square: descent->row (k), its alpha,
+ * at the scores descent->s. descent->u (k) = the change of its coefficients. Returns the gain, 0 if
+ * alpha does not change. */
+double mc_kernel_step(struct mc_kernel_descent *descent, size_t y, double cap, double square);
 
 /* Stride of the matrix of m rows: an odd multiple of ADD_ROWS_FLOATS, because rows whose distance
  * is a power of 2 would share cache sets. */

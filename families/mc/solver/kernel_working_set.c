@@ -72,10 +72,11 @@ void mc_kernel_steps_free(struct mc_kernel_descent *descent) {
     free(descent->u);
 }
 
-DISPATCH double mc_kernel_step(struct mc_kernel_descent *descent, size_t y, double square) {
+DISPATCH double mc_kernel_step(struct mc_kernel_descent *descent, size_t y, double cap,
+                               double square) {
     double margin = descent->task->shape.margin;
-    return double_step(descent->blocks, y, descent->cap[y], margin * margin * square, descent->s,
-                       descent->row, descent->u);
+    return double_step(descent->blocks, y, cap, margin * margin * square, descent->s, descent->row,
+                       descent->u);
 }
 
 /* ---- the choice ---- */
@@ -107,9 +108,9 @@ size_t mc_kernel_list(struct mc_kernel_descent *descent) {
         mc_alpha_load(&descent->alpha, i, descent->row);
         bool free = false;
         for (size_t c = 0; c < k; c++) {
-            free = free || (descent->row[c] > 0 && descent->row[c] < descent->cap[y]);
+            free = free || (descent->row[c] > 0 && descent->row[c] < descent->row_cap[i]);
         }
-        double gain = mc_kernel_step(descent, y, descent->q[i]);
+        double gain = mc_kernel_step(descent, y, descent->row_cap[i], descent->q[i]);
         if (gain > 0 || free) {
             descent->candidate[n++] =
                 (struct candidate){.gain = fmax(gain, 0), .row = (uint32_t)i, .free = free};
@@ -324,11 +325,11 @@ static double inner_losses(void *context, double theta, double *slope) {
     double loss = 0;
     *slope = 0;
     for (size_t a = 0; a < inner->m; a++) {
-        size_t y = task->y[descent->set[a]];
+        size_t i = descent->set[a], y = task->y[i];
         double along;
         inner_scores(inner, a);
-        loss += descent->cap[y] * mc_loss_along(&task->shape, y, descent->s, theta, &along);
-        *slope += descent->cap[y] * along;
+        loss += descent->row_cap[i] * mc_loss_along(&task->shape, y, descent->s, theta, &along);
+        *slope += descent->row_cap[i] * along;
     }
     return loss;
 }
@@ -377,7 +378,7 @@ static int inner_sweep(struct inner *inner, struct error *err) {
             inner_prefetch(inner, inner->sampling.order[t + 1]);
         }
         mc_alpha_load(&descent->alpha, i, descent->row);
-        double gain = mc_kernel_step(descent, y, descent->q[i]);
+        double gain = mc_kernel_step(descent, y, descent->row_cap[i], descent->q[i]);
         mc_sampling_gain(&inner->sampling, a, gain);
         if (!(gain > 0)) {
             continue; /* no change, or rounding */
@@ -424,7 +425,8 @@ static double count_all_free(struct inner *inner) {
         inner_scores(inner, a);
         mc_alpha_load(&descent->alpha, i, descent->row);
         mc_slacks(&descent->task->shape, y, descent->s, descent->u);
-        n_free += count_free(&descent->task->shape, y, descent->cap[y], descent->row, descent->u);
+        n_free +=
+            count_free(&descent->task->shape, y, descent->row_cap[i], descent->row, descent->u);
     }
     return (double)n_free;
 }

@@ -57,7 +57,7 @@ DISPATCH static void NAME(evaluate_rows)(const struct NAME(evaluation) * evaluat
     for (size_t i = first; i < end; i++) {
         struct stored_row row = mc_linear_row(linear, i);
         size_t y = linear->y[i];
-        double cap = linear->cap[y];
+        double cap = linear->row_cap[i];
         NAME(row_scores)(&row, linear->bias, descent->W, d, width, s);
         sum[MC_LAST] += cap * NAME(row_loss)(evaluation, y, s, score);
         if (descent->with_mean) {
@@ -113,8 +113,7 @@ static double NAME(sum)(const struct NAME(descent) * descent, const struct mc_li
         for (size_t c = 0; c < width; c++) {
             sum[c] += (double)alpha[c];
         }
-        total +=
-            linear->q[i] > 0 ? 0 : linear->cap[linear->y[i]] * mc_max_alpha_sum(&linear->shape);
+        total += linear->q[i] > 0 ? 0 : linear->row_cap[i] * mc_max_alpha_sum(&linear->shape);
     }
     for (size_t c = 0; c < width; c++) {
         total += sum[c];

@@ -75,7 +75,7 @@ struct mc_linear {
     const uint32_t *y;
     double bias;
     double *q;          /* (n) |x|^2 with the constant feature */
-    double *cap;        /* (k) C of a row of each class */
+    double *row_cap;    /* (n) C of each row */
     uint32_t *identity; /* (n_features) 0, 1, ..: columns of dense rows; NULL: rows are sparse */
     uint32_t *changed;  /* (k) work */
     double *u, *to;     /* (k) work */
@@ -111,7 +111,7 @@ static double mc_linear_sum(const struct mc_linear *linear) {
     double sum = 0;
     for (size_t i = 0; i < linear->n; i++) {
         sum += linear->q[i] > 0 ? mc_alpha_sum(&linear->alpha, i)
-                                : linear->cap[linear->y[i]] * mc_max_alpha_sum(&linear->shape);
+                                : linear->row_cap[i] * mc_max_alpha_sum(&linear->shape);
     }
     return cluster_total(linear->cluster, sum);
 }
@@ -147,7 +147,7 @@ static double mc_linear_alpha_gain(struct mc_linear *linear, const uint32_t *ord
 static int mc_linear_extrapolate(struct mc_linear *linear, size_t i, double extrapolation,
                                  struct error *err) {
     size_t k = linear->shape.k, y = linear->y[i];
-    double cap = linear->cap[y], sum = 0, scale;
+    double cap = linear->row_cap[i], sum = 0, scale;
     double *from = linear->u, *to = linear->to;
     bool clipped = false, moved = false;
     mc_alpha_load(&linear->last, i, from);
@@ -264,14 +264,14 @@ int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, stru
     made->y = task->y;
     made->bias = task->bias;
     made->q = memory_array(made->n, sizeof(double), "norms", err);
-    made->cap = memory_array(made->shape.k, sizeof(double), "costs", err);
+    made->row_cap = memory_array(made->n, sizeof(double), "costs", err);
     made->changed = memory_array(made->shape.k, sizeof(uint32_t), "a block", err);
     made->u = memory_array(made->shape.k, 2 * sizeof(double), "a block", err);
     made->to = made->u ? made->u + made->shape.k : NULL;
     if (!data->row_start) {
         made->identity = memory_array(made->n_features, sizeof(uint32_t), "columns", err);
     }
-    if (!made->q || !made->cap || !made->changed || !made->u ||
+    if (!made->q || !made->row_cap || !made->changed || !made->u ||
         (!data->row_start && !made->identity) ||
         mc_alpha_create(&made->alpha, made->n, made->shape.k, err) < 0 ||
         mc_sampling_create(&made->sampling, made->n, MIN_PREFERENCE, RATE, task->seed, err) < 0) {
@@ -302,7 +302,7 @@ void mc_linear_free(struct mc_linear *linear) {
         return;
     }
     free(linear->q);
-    free(linear->cap);
+    free(linear->row_cap);
     free(linear->identity);
     free(linear->changed);
     free(linear->u);
@@ -320,7 +320,7 @@ void mc_linear_free(struct mc_linear *linear) {
 /* Scales rows down whose sum of alpha exceeds the cost by rounding to float. */
 static void make_feasible(struct mc_linear *linear) {
     for (size_t i = 0; linear->shape.form->simplex && i < linear->n; i++) {
-        double sum = mc_alpha_sum(&linear->alpha, i), cap = linear->cap[linear->y[i]];
+        double sum = mc_alpha_sum(&linear->alpha, i), cap = linear->row_cap[i];
         if (sum > cap) {
             mc_alpha_scale(&linear->alpha, i, cap / sum);
         }
@@ -478,11 +478,11 @@ static void set_cost(struct mc_linear *linear, double cost) {
     for (size_t i = 0; linear->cost > 0 && linear->cost != cost && i < linear->n; i++) {
         mc_alpha_scale(&linear->alpha, i, cost / linear->cost);
     }
-    for (size_t c = 0; c < linear->shape.k; c++) {
-        linear->cap[c] = cost * linear->task->weight[c];
+    for (size_t i = 0; i < linear->n; i++) {
+        linear->row_cap[i] = cost * linear->task->row_weight[i];
     }
     if (linear->cost > 0 && !linear->shape.form->simplex) {
-        mc_alpha_clip(&linear->alpha, linear->y, linear->cap);
+        mc_alpha_clip(&linear->alpha, linear->row_cap);
     }
     linear->cost = cost;
 }

@@ -358,7 +358,7 @@ static void NAME(sweep_few)(struct NAME(descent) * descent, struct mc_linear *li
         (&row, linear->bias, descent->W, linear->n_features, descent->blocks.width, linear->changed,
          m + 1, descent->s);
         REAL gain =
-            NAME(row_step)(&blocks, m, NAME(at_most)(linear->cap[linear->y[i]]),
+            NAME(row_step)(&blocks, m, NAME(at_most)(linear->row_cap[i]),
                            square * (REAL)linear->q[i], descent->s, descent->alpha, descent->u);
         mc_sampling_gain(&linear->sampling, i, (double)gain);
         if (gain == 0) {

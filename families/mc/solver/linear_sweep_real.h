@@ -13,6 +13,7 @@ NAME(prefetch)(const struct NAME(descent) * descent, const struct mc_linear *lin
         size_t i = order[2 * MC_PREFETCH_ROWS], width = descent->blocks.width;
         __builtin_prefetch(linear->q + i);
         __builtin_prefetch(linear->y + i);
+        __builtin_prefetch(linear->row_cap + i);
         __builtin_prefetch(linear->sampling.preference + i);
         if (linear->data->row_start) {
             __builtin_prefetch(linear->data->row_start + i);
@@ -106,7 +107,7 @@ NAME(visit)(struct NAME(descent) * descent, struct mc_linear *linear, const uint
         if (!descent->alphas) {
             NAME(load)(descent, &linear->alpha, i);
         }
-        REAL gain = NAME(step)(&blocks, y, NAME(at_most)(linear->cap[y]),
+        REAL gain = NAME(step)(&blocks, y, NAME(at_most)(linear->row_cap[i]),
                                square * (REAL)linear->q[i], s, alpha, u);
         mc_sampling_gain(&linear->sampling, i, (double)gain);
         if (gain == 0) {

@@ -2,6 +2,7 @@
 #include "families/mc/solver/mc.h"
 
 #include "common/base/memory.h"
+#include "common/data/row_weights.h"
 #include "families/mc/solver/certify.h"
 #include "families/mc/solver/newton.h"
 #include "families/mc/solver/policy.h"
@@ -16,8 +17,8 @@
 struct mc {
     const struct problem *problem;
     struct labels labels;
-    uint32_t *y;    /* (n) */
-    double *weight; /* (k) */
+    uint32_t *y;        /* (n) */
+    double *row_weight; /* (n) */
     struct mc_task task;
     struct score_map map;
     struct certify *certify;
@@ -25,13 +26,12 @@ struct mc {
     struct mc_alpha alpha; /* of the last solution, if the task stores it */
 };
 
-/* Sets the classes that occur in the rows, y, and each class's weight of C. weight is indexed by
- * the names of the data; NULL: all 1. */
+/* Sets the classes that occur in the rows, y, and each row's weight of C, that of its class times
+ * its own. weight is indexed by the names of the data; NULL: all 1. */
 static int set_classes(struct mc *mc, const double *weight, struct error *err) {
     const struct problem *problem = mc->problem;
-    const struct names *names = &problem->data->names;
-    if (labels_collect(&mc->labels, problem->data, problem->rows, problem->n, problem->cluster,
-                       err) < 0) {
+    const struct data *data = problem->data;
+    if (labels_collect(&mc->labels, data, problem->rows, problem->n, problem->cluster, err) < 0) {
         return -1;
     }
     if (mc->labels.names.n < 2) {
@@ -39,24 +39,22 @@ static int set_classes(struct mc *mc, const double *weight, struct error *err) {
                          "all training rows have the label '%s': two classes are the least",
                          mc->labels.names.n ? mc->labels.names.name[0] : "");
     }
-    uint32_t *map = memory_array(names->n, sizeof *map, "classes", err);
+    uint32_t *map = memory_array(data->names.n, sizeof *map, "classes", err);
     mc->y = memory_array(problem->n, sizeof *mc->y, "classes", err);
-    mc->weight = memory_array(mc->labels.names.n, sizeof *mc->weight, "classes", err);
-    if (!map || !mc->y || !mc->weight) {
+    mc->row_weight = memory_array(problem->n, sizeof *mc->row_weight, "weights", err);
+    if (!map || !mc->y || !mc->row_weight) {
         free(map);
         return -1;
     }
-    labels_map(&mc->labels, names, map);
+    labels_map(&mc->labels, &data->names, map);
     for (size_t i = 0; i < problem->n; i++) {
-        mc->y[i] = map[problem->data->label[problem->rows ? problem->rows[i] : i]];
-    }
-    for (size_t l = 0; l < names->n; l++) {
-        if (map[l] != LABELS_UNKNOWN) {
-            mc->weight[map[l]] = weight ? weight[l] : 1;
-        }
+        size_t row = problem->rows ? problem->rows[i] : i;
+        double own = data->weight ? data->weight[row] : 1;
+        mc->y[i] = map[data->label[row]];
+        mc->row_weight[i] = (weight ? weight[data->label[row]] : 1) * own;
     }
     free(map);
-    return 0;
+    return row_weights_refuse_zero(data, problem->cluster, "mc", err);
 }
 
 int mc_create(struct mc **mc, const struct problem *problem, const struct mc_setup *setup,
@@ -76,7 +74,7 @@ int mc_create(struct mc **mc, const struct problem *problem, const struct mc_set
         .n = problem->n,
         .n_all = cluster_count(problem->cluster, problem->n),
         .y = made->y,
-        .weight = made->weight,
+        .row_weight = made->row_weight,
         .bias = setup->bias,
         .seed = setup->seed,
         .keep = setup->keep};
@@ -101,7 +99,7 @@ void mc_free(struct mc *mc) {
     labels_free(&mc->labels);
     mc_alpha_free(&mc->alpha);
     free(mc->y);
-    free(mc->weight);
+    free(mc->row_weight);
     free(mc);
 }
 

@@ -142,7 +142,7 @@ static int newton_step(void *context, const struct huber_path *path, double regi
         data_row_dense(task->problem->data, i, d - 1, newton->x);
         newton->x[d - 1] = task->bias;
         add_curvature(newton, task->y[i], n, capped,
-                      newton->cost * task->weight[task->y[i]] / newton->smooth.mu);
+                      newton->cost * task->row_weight[i] / newton->smooth.mu);
     }
     cluster_sum(task->problem->cluster, newton->H, size * size);
     mc_curvature_close(&task->shape, d, newton->H);

@@ -73,17 +73,18 @@ static double prepare(const struct mc_smooth *smooth, double mu, size_t y, const
     return form->simplex && sum > mu ? simplex_threshold(smooth, max, mu) : 0;
 }
 
-/* Turns a (k) of a row into the row's gradient of R, in place; sum: that of a. */
-static void gradient_row(const struct mc_task *task, size_t y, double sum, double *row) {
+/* Turns a (k) of a row of class y into the row's gradient of R, in place; sum: that of a. */
+static void gradient_row(const struct mc_task *task, size_t y, double weight, double sum,
+                         double *row) {
     const struct mc_shape *shape = &task->shape;
     double own = shape->form->relative ? shape->margin * sum : row[y], mean = 0;
     if (shape->form->centred) {
         mean = (2 * row[y] - sum) / (double)shape->k;
     }
     for (size_t c = 0; c < shape->k; c++) {
-        row[c] = task->weight[y] * (shape->margin * row[c] + mean);
+        row[c] = weight * (shape->margin * row[c] + mean);
     }
-    row[y] = task->weight[y] * (mean - own);
+    row[y] = weight * (mean - own);
 }
 
 /* row (k) = a, for u and theta of prepare. Returns its sum, which for a maximum is scaled to at
@@ -115,7 +116,7 @@ static double cut(void *context, const double *s, double *g, double *offset) {
     for (size_t i = 0; i < task->n; i++) {
         size_t y = task->y[i];
         double *row = g + i * k, loss, sum = 0, square = 0, inner = 0;
-        double theta = prepare(smooth, mu, y, s + i * k, &loss), weight = task->weight[y];
+        double theta = prepare(smooth, mu, y, s + i * k, &loss), weight = task->row_weight[i];
         sum = fill_row(smooth, theta, row);
         for (size_t c = 0; c < k; c++) {
             square += row[c] * row[c];
@@ -124,7 +125,7 @@ static double cut(void *context, const double *s, double *g, double *offset) {
         smooth->loss += weight * loss;
         value += weight * (inner - mu / 2 * square);
         *offset += weight * sum;
-        gradient_row(task, y, sum, row);
+        gradient_row(task, y, weight, sum, row);
     }
     double sums[] = {value, *offset, smooth->loss};
     cluster_sum(task->problem->cluster, sums, 3);
@@ -143,7 +144,7 @@ int mc_smooth_alpha(const struct mc_smooth *smooth, double cost, const double *s
     const struct mc_task *task = smooth->task;
     size_t k = task->shape.k;
     for (size_t i = 0; i < task->n; i++) {
-        double loss, weight = cost * task->weight[task->y[i]], *u = smooth->u;
+        double loss, weight = cost * task->row_weight[i], *u = smooth->u;
         double theta = prepare(smooth, smooth->mu, task->y[i], s + i * k, &loss);
         fill_row(smooth, theta, u);
         for (size_t c = 0; c < k; c++) {
@@ -175,7 +176,7 @@ void mc_smooth_follow(const struct mc_smooth *smooth, double region, const doubl
             row[c] -= smooth->u[c] / region - theta > 0 ? over : 0;
             sum += row[c];
         }
-        gradient_row(task, y, sum, row);
+        gradient_row(task, y, task->row_weight[i], sum, row);
     }
 }
 

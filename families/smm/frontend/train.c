@@ -43,11 +43,7 @@ static const struct option_spec own_options[] = {
            .initial = "svd", .choices = starts, .meanings = start_meanings),
     OPTION(TEXT, 0, "positive", "LABEL", "of two labels, the one that has decision values above 0",
            SINGLE, .absent = "the second by number, or by bytes"),
-    OPTION(
-        TEXT, 0, "row-weights", "FILE",
-        "weights of the training rows, a number above 0 per line: a row of weight 2 is equivalent "
-        "to two equal rows",
-        SINGLE, .aside = true),
+    LABEL_WEIGHTS_OF_ROWS,
     OPTION(TEXT, 0, "weights", "FILE",
            "also write the matrix of weights, its singular values and vectors", SINGLE,
            .aside = true)};

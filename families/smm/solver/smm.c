@@ -6,6 +6,7 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
+#include "common/data/row_weights.h"
 #include "common/linear_algebra/svd.h"
 #include "families/smm/solver/binary.h"
 #include "families/smm/solver/binary_interior_point.h"
@@ -82,18 +83,13 @@ static int take_labels(struct smm *smm, const double *weight, const char *positi
         return -1;
     }
     labels_map(&smm->labels, &data->names, map);
-    bool zero = false;
     for (size_t i = 0; i < smm->problem->n; i++) {
         double own = data->weight ? data->weight[i] : 1;
-        zero |= own == 0;
         smm->class[i] = map[data->label[i]];
         smm->relative_cost[i] = (weight ? weight[data->label[i]] : 1) * own;
     }
     free(map);
-    return cluster_any(smm->problem->cluster, zero)
-               ? error_set(err, ERROR_RUNTIME,
-                           "a row has the weight 0: smm wants weights above 0, leave it out")
-               : 0;
+    return row_weights_refuse_zero(data, smm->problem->cluster, "smm", err);
 }
 
 static int create_subproblems(struct smm *smm, struct error *err) {

@@ -10,17 +10,18 @@ struct scene {
     struct line line;
     struct mc_task task;
     uint32_t y[N];
-    double weight[K], s[N * K], zero[N * K], g[N * K];
+    double weight[N], s[N * K], zero[N * K], g[N * K];
     struct mc_alpha alpha;
 };
 
 static void open_scene(struct scene *scene, float *x, int form, bool kernel, double margin,
                        struct random *random) {
     struct error err;
-    *scene = (struct scene){.weight = {1, .5, 2, 3}};
+    *scene = (struct scene){0};
     for (size_t i = 0; i < N; i++) {
         x[i] = i == 4 ? 0 : (float)(2 * random_unit(random) - 1);
         scene->y[i] = (uint32_t)(i % K);
+        scene->weight[i] = .5 + .25 * (double)i;
     }
     line_open(&scene->line, x, N, kernel, (struct data){0});
     scene->task = (struct mc_task){.problem = &scene->line.problem,
@@ -28,7 +29,7 @@ static void open_scene(struct scene *scene, float *x, int form, bool kernel, dou
                                    .n = N,
                                    .n_all = N,
                                    .y = scene->y,
-                                   .weight = scene->weight,
+                                   .row_weight = scene->weight,
                                    .certify = scene->line.certify};
     MUST(mc_alpha_create(&scene->alpha, N, K, &err));
     for (size_t i = 0; i < N; i++) {
@@ -60,7 +61,7 @@ static double plain_loss(const struct scene *scene, double cost, double *roundin
     *rounding = 0;
     for (size_t i = 0; i < N; i++) {
         const double *s = scene->s + i * K;
-        double u[K], max = 0, high = -INFINITY, weight = cost * scene->weight[scene->y[i]];
+        double u[K], max = 0, high = -INFINITY, weight = cost * scene->weight[i];
         mc_slacks(shape, scene->y[i], s, u);
         for (size_t c = 0; c < K; c++) {
             max = fmax(max, fabs(s[c]));
@@ -78,7 +79,7 @@ static double plain_loss(const struct scene *scene, double cost, double *roundin
 static double plain_sum(const struct scene *scene, double cost) {
     double sum = 0;
     for (size_t i = 0; i < N; i++) {
-        sum += i == 4 ? cost * scene->weight[scene->y[i]] * mc_max_alpha_sum(&scene->task.shape)
+        sum += i == 4 ? cost * scene->weight[i] * mc_max_alpha_sum(&scene->task.shape)
                       : mc_alpha_sum(&scene->alpha, i);
     }
     return sum;
@@ -101,9 +102,8 @@ static void check_certificate(struct scene *scene, double cost) {
     for (size_t i = 0; i < N; i++) {
         error[i] = unit * error[i];
         /* row 4 has its maximal alpha, but no coefficients */
-        error[i] +=
-            i == 4 ? width * cost * scene->weight[scene->y[i]] * mc_max_alpha_sum(shape) : 0;
-        sum += cost * scene->weight[scene->y[i]] * mc_max_alpha_sum(shape);
+        error[i] += i == 4 ? width * cost * scene->weight[i] * mc_max_alpha_sum(shape) : 0;
+        sum += cost * scene->weight[i] * mc_max_alpha_sum(shape);
     }
     double value = plain_loss(scene, cost, &lost);
     double of_g = line_rounding(&scene->line, K, scene->g, error, &norm);
@@ -133,15 +133,14 @@ static void check_kept(struct scene *scene, double cost) {
     MUST(mc_certify(&scene->task, cost, &dual, NULL, &fit, &err));
     for (size_t i = 0; i < N; i++) {
         double kept[K], row[K], due[K], sum = 0, none[K] = {0};
-        mc_vertex(shape, scene->y[i], cost * scene->weight[scene->y[i]], none, due);
+        mc_vertex(shape, scene->y[i], cost * scene->weight[i], none, due);
         mc_alpha_load(&fit.alpha, i, kept);
         mc_alpha_load(&scene->alpha, i, row);
         for (size_t c = 0; c < K; c++) {
             CHECK(kept[c] == (i == 4 ? due[c] : row[c]), "row %zu: alpha %g", i, kept[c]);
             sum += kept[c];
         }
-        CHECK(i != 4 ||
-                  near(sum, cost * scene->weight[scene->y[i]] * mc_max_alpha_sum(shape), 1e-14),
+        CHECK(i != 4 || near(sum, cost * scene->weight[i] * mc_max_alpha_sum(shape), 1e-14),
               "a row of zeros has %g", sum);
     }
     mc_alpha_free(&fit.alpha);
@@ -154,7 +153,7 @@ static void check_infeasible(struct scene *scene, double cost) {
     struct error err;
     const struct mc_shape *shape = &scene->task.shape;
     struct mc_fit fit = {.weights = scene->zero};
-    double none[N * K] = {0}, row[K], cap = cost * scene->weight[scene->y[0]], before[K];
+    double none[N * K] = {0}, row[K], cap = cost * scene->weight[0], before[K];
     const struct mc_dual dual = {
         .alpha = &scene->alpha, .weights = none, .exact = {scene->s, NULL}};
     mc_alpha_load(&scene->alpha, 0, before);

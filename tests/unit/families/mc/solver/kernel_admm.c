@@ -42,16 +42,16 @@ static struct mc_fit finish(method *run, struct problem *problem, int form, doub
     struct score_map map;
     struct error err;
     struct mc_kernel_descent *descent;
-    double weight[CLASSES];
-    for (size_t c = 0; c < CLASSES; c++) {
-        weight[c] = 1;
+    double weight[MORE_ROWS];
+    for (size_t i = 0; i < problem->n; i++) {
+        weight[i] = 1;
     }
     struct mc_task task = {.problem = problem,
                            .shape = mc_shape((enum mc_formulation)form, CLASSES, 1),
                            .n = problem->n,
                            .n_all = problem->n,
                            .y = y,
-                           .weight = weight,
+                           .row_weight = weight,
                            .bias = bias,
                            .seed = 1};
     const struct monitor monitor = {.check = stop_at_once};
