@@ -292,6 +292,9 @@ END
     run -1 grep -q '>4<' picture.svg # a scale to 2, from the first matrix
     smm-heatmap --positive b picture.svg weights
     grep -q '>5<' picture.svg
+    grep -qF '<title>picture</title>' picture.svg
+    smm-heatmap --title 'a < b & c' picture.svg weights
+    grep -qF '<title>a &lt; b &amp; c</title>' picture.svg
     run -1 smm-heatmap --positive c picture.svg weights
     assert_output --partial "no machine for label 'c' (labels: a, b)"
     generate smm --rows 60 --output rows.svm

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from xml.sax.saxutils import escape
 
 from lib.files import Outputs
 from lib.tool import refuse, size
@@ -56,7 +57,7 @@ class Picture:
 
     def __init__(self, options):
         self.path = options.picture
-        self.size = options.size
+        self.size, self.title = options.size, options.title
         self.lines, self.plots, self.n_blocks = [], [], 0
         if not self.path.endswith(ENDS):
             refuse("a name that ends in .svg, .png or .pdf is expected", self.path)
@@ -64,8 +65,8 @@ class Picture:
             refuse("gnuplot is missing (Debian: apt-get install gnuplot-nox)")
         self.set("encoding utf8", "format '%h'", "xlabel offset 0,0.4", "border 3 linewidth 1",
                  "tics nomirror out", "grid linecolor rgb '#dddddd' linetype 1 linewidth 0.5")
-        if options.title:
-            self.set(f"title {string(options.title)}")
+        if self.title:
+            self.set(f"title {string(self.title)}")
 
     def set(self, *what):
         self.lines += [f"set {text}" for text in what]
@@ -149,4 +150,9 @@ class Picture:
                 said = [line.strip() for line in done.stderr.splitlines() if line.strip(" ^\t")]
                 refuse("gnuplot: " + (said[-1] if said else f"exit {done.returncode}"))
             with open(drawn, "rb") as picture:
-                shutil.copyfileobj(picture, outputs.binary(self.path))
+                outputs.binary(self.path).write(self._named(picture.read()))
+
+    def _named(self, drawn):
+        """The picture; in SVG its title, which browsers show as the name, is --title or the file's name."""
+        name = self.title or os.path.splitext(os.path.basename(self.path))[0]
+        return drawn.replace(b"<title>Gnuplot</title>", b"<title>%s</title>" % os.fsencode(escape(name)), 1)

@@ -23,6 +23,7 @@ struct mc_solvers {
     struct components components; /* of the kernel matrix; none for a component itself */
 };
 
+/* Frees what the solvers of the task hold, not the task; empty ones too. */
 void mc_solvers_free(struct mc_solvers *solvers);
 
 /* The state of the portfolio loop. */
