@@ -229,15 +229,24 @@ void json_report(struct json *json, char *lines) {
             size_t length = strlen(line) - 6;
             memmove(lines + n_notes, line + 7, length);
             n_notes += length;
+            lines[n_notes - 1] = '\n';
         }
     }
     if (n_notes > 0) {
-        json_open(json, "notes", '[');
-        for (size_t at = 0; at < n_notes; at += strlen(lines + at) + 1) {
-            json_text(json, NULL, lines + at);
-        }
-        json_close(json, ']');
+        lines[n_notes] = '\0';
+        json_lines(json, "notes", lines);
     }
+}
+
+void json_lines(struct json *json, const char *name, const char *lines) {
+    if (!json->output || !lines || !*lines) {
+        return;
+    }
+    json_open(json, name, '[');
+    for (const char *line = lines, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        text(json, member_of(NULL), line, (size_t)(end - line));
+    }
+    json_close(json, ']');
 }
 
 /* ---- rows of tables ---- */

@@ -44,6 +44,10 @@ void json_end_run(struct json *json);
  * becomes the members `verdict` and `reason`. The text is modified. */
 void json_report(struct json *json, char *lines);
 
+/* Writes lines as an array of strings of that name, unless there is none. lines: each with a
+ * newline; NULL: none. */
+void json_lines(struct json *json, const char *name, const char *lines);
+
 /* Writes a row of a table (tabs between cells), n bytes, as an object. header: the first line of
  * the table. Cells are numbers, null if empty, or else strings. */
 void json_row(struct json *json, const char *header, const char *row, size_t n);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 enum { MAX_ROW_BYTES = 256 }; /* including the NUL */
@@ -30,6 +31,7 @@ void progress_open(struct progress *progress, const struct output_sink *sink, co
 void progress_close(struct progress *progress) {
     progress_clear(progress);
     pthread_mutex_destroy(&progress->mutex);
+    free(progress->warnings.bytes);
 }
 
 /* Prints the text between a prefix and a suffix. */
@@ -88,6 +90,13 @@ void progress_warn(struct progress *progress, const char *format, ...) {
     va_start(arguments, format);
     stay(progress, ": warning: ", format, arguments);
     va_end(arguments);
+    char text[1000];
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    pthread_mutex_lock(&progress->mutex);
+    text_format(&progress->warnings, "%s\n", text);
+    pthread_mutex_unlock(&progress->mutex);
 }
 
 void progress_note(struct progress *progress, const char *format, ...) {

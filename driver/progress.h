@@ -28,10 +28,11 @@ struct progress {
     /* a terminal gets one line that is rewritten, at most 5 times a second; other files a line a
      * second */
     const struct output_sink *sink;
-    const char *program; /* its name, the prefix of lines */
-    bool quiet;          /* print only warnings */
-    bool unended;        /* a rewritten line is on the terminal */
-    double shown;        /* time of the last output */
+    const char *program;  /* its name, the prefix of lines */
+    bool quiet;           /* print only warnings */
+    bool unended;         /* a rewritten line is on the terminal */
+    double shown;         /* time of the last output */
+    struct text warnings; /* the texts of all warnings, each with a newline */
 };
 
 /* Seconds of a monotonic clock. */
@@ -47,7 +48,7 @@ void progress_close(struct progress *progress);
 void progress_show(struct progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Prints `PROGRAM: warning: TEXT`, also when quiet. */
+/* Prints `PROGRAM: warning: TEXT`, also when quiet, and adds the text to `warnings`. */
 void progress_warn(struct progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

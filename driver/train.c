@@ -563,6 +563,7 @@ static int run(struct training *training, struct error *err) {
     if (training->family->folds_by_query && !training->input.data.query) {
         progress_note(&training->progress, "no row has a qid: all rows are one query");
     }
+    json_lines(&training->json, "warnings", training->progress.warnings.bytes);
     json_end_run(&training->json);
     return outputs_commit(&training->outputs, err);
 }

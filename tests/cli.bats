@@ -522,7 +522,7 @@ for path in sys.argv[2:]:
     [[ "$(<err)" == *'--json and --skip-existing exclude each other'* ]] || fail "$(<err)"
 }
 
-@test "cli: --json escapes every byte, and its notes are an array" {
+@test "cli: --json escapes every byte, and its notes and warnings are arrays" {
     printf '1 1:1\n-1 1:1\n' >$'q"\\\t\xff\xc3\xa9\xed\xa0\x80'
     svm-top-train -q -s toppush --json j $'q"\\\t\xff\xc3\xa9\xed\xa0\x80' m >out
     python3 -c 'import json, os
@@ -530,6 +530,11 @@ run = json.load(open("j", encoding="utf-8"))
 assert os.fsencode(run["files"][0]) == b"q\"\\\t\xff\xc3\xa9\xed\xa0\x80", run
 assert "note" not in run and len(run["notes"]) >= 1, run'
     sed -n 's/^note = //p' out | diff - <(json '"\n".join(run["notes"])' j)
+    svm-rank-train -q --max-iter 1 -e 1e-9 --json j train.svm limited 2>told >/dev/null
+    sed -n 's/^svm-rank-train: warning: //p' told | diff - <(json '"\n".join(run["warnings"])' j)
+    grep -q 'not converged' told
+    svm-rank-train -q --json j --force train.svm limited >/dev/null
+    assert_equal "$(json '"warnings" in run' j)" False
 }
 
 @test "cli: a row that arrives through a pipe is predicted before the next one is sent" {
