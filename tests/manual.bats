@@ -202,8 +202,11 @@ has() {
 absent() {
     local folders='common|driver|families|fit|methods|check|library|include|datasets|tests|tools|doc'
     local file name
+    local -A known=()
     folders="$folders|examples|packaging|python|completions"
-    find . -path ./build\* -prune -o -type f -print | sed 's|.*/||' | sort -u >"$tmp/all"
+    while read -r name; do
+        known[$name]=1
+    done < <(find . -path ./build\* -prune -o -type f -print | sed 's|.*/||' | sort -u)
     {
         grep -PHo "(?<![\w/.-])($folders)/[\w./-]*\w" "$@"
         printf '%s\n' "$@" | grep -v '\.[ch]$' |
@@ -213,7 +216,7 @@ absent() {
         case $name in
         *FAMILY*) name=${name//FAMILY/rank} ;;
         */*) ;;
-        *) grep -Fxq "$name" "$tmp/all" || echo "$file: $name" && continue ;;
+        *) [ -n "${known[$name]-}" ] || echo "$file: $name" && continue ;;
         esac
         [ -e "$name" ] || [ -e "$name.h" ] || [ -e "$name.md" ] || [ -e "$bin/$name" ] || echo "$file: $name"
     done <"$tmp/names"
