@@ -90,7 +90,11 @@ MEANINGS = {
     "tol": "The fit ends when gap_ is at most this.",
     "max_iter": "The limit of iterations; -1: none.",
     "class_weight": "{label: weight}, by which C is multiplied, or 'balanced'.",
-    "pos_label": "The positive label; None: the second in order.",
+    "pos_label": "The label that is to be at the top; None: the second in order. It does not turn the "
+                 "sign of decision_function, which is that of classes_[1].",
+    "positive": "In the saved model, predict_text and the programs: of two labels, the one that has "
+                "decision values above 0. decision_function and coef_ are those of classes_[1] "
+                "whatever it is.",
     "shape": "(rows, columns) of the matrices, if X has them flattened.",
     "n_jobs": "Threads; None or -1: one for each processor. Results do not depend on it.",
     "random_state": "Seed of random choices: a number or a generator of NumPy.",
@@ -119,7 +123,7 @@ def described(cls):
             choices = ", ".join(filter(None, option.choices))
             keyword_ = name.replace("-", "_") + "_" * keyword.iskeyword(name)
             lines += ["    %s : %s%s" % (keyword_, choices or option.type, default),
-                      paragraph(option.help, "        ")]
+                      paragraph(MEANINGS.get(name, option.help), "        ")]
     return "\n".join(lines) + "\n"
 
 
@@ -141,8 +145,8 @@ class Estimator(BaseEstimator):
     def _attribute_of(cls, keyword):
         """The attribute that holds an option of the trainer: its name with _ for -."""
         taken = {option_of(name): name for name in signature(cls)}
-        return _options.named(cls._family, lib.TRAIN, keyword, taken,
-                              cls.__name__).replace("-", "_")
+        return _options.named(cls._family, lib.TRAIN, keyword, taken, cls.__name__,
+                              OPTION_OF.get(keyword)).replace("-", "_")
 
     def _given_options(self):
         """{attribute: value} of the options that are set in addition to the parameters."""

@@ -78,8 +78,8 @@ class TopClassifier(Classifier):
         return self._scores(X)[:, 0]
 
     def decision_function(self, X):
-        """The score of each row minus threshold_; below 0 for the first class. (If pos_label is the
-        first class, the threshold minus the score.)"""
+        """The score of each row minus threshold_, or, if pos_label is classes_[0], threshold_ minus the
+        score: above 0 for classes_[1], as in scikit-learn, and for classes_[0] otherwise below it."""
         scores = self.score_samples(X)
         return self._sign() * (scores - self.threshold_)
 

@@ -91,9 +91,10 @@ def table(family, role):
     return described
 
 
-def named(family, role, keyword, taken, who):
+def named(family, role, keyword, taken, who, elsewhere=None):
     """The option that a keyword argument names (row_weights, or lambda_ for a word that Python
-    keeps), but for `taken` {option: the parameter that it is}. Raises TypeError if there is none.
+    keeps), but for `taken` {option: the parameter that it is}. Raises TypeError if there is none;
+    elsewhere: the option that other estimators have a parameter of this name for, or None.
     """
     name = keyword.rstrip("_").replace("_", "-")
     if name in taken:
@@ -102,6 +103,6 @@ def named(family, role, keyword, taken, who):
     if name in options:
         return name
     known = [n.replace("-", "_") for n in options if n not in taken] + list(taken.values())
-    near = difflib.get_close_matches(keyword, known, 1)
+    near = [elsewhere] if elsewhere in known else difflib.get_close_matches(keyword, known, 1)
     raise TypeError("%s has no parameter or option %r%s"
                     % (who, keyword, ": did you mean %r?" % near[0] if near else ""))

@@ -91,6 +91,16 @@ class Labels(Case):
                                           other.predict(self.x) == names[0])
             np.testing.assert_allclose(other.coef_ @ self.x.T + other.intercept_,
                                        other.decision_function(self.x)[None], atol=1e-12)
+            np.testing.assert_array_equal(
+                other.decision_function(self.x),
+                other.threshold_ - other.score_samples(self.x))  # as doc/python.md has it
+        for label in (0, 1):  # of the saved model only
+            fitted = SupportMatrixMachine("svm", positive=label).fit(self.x, self.x[:, 0] > 0)
+            self.assertEqual(fitted.model_.labels[1], str(label))
+            np.testing.assert_array_equal(fitted.decision_function(self.x) > 0,
+                                          fitted.predict(self.x))
+        self.assertRegex(SupportMatrixMachine.__doc__,
+                         r"positive : text.*\n +In the saved model, predict_text and the programs:")
         with self.assertRaisesRegex(ValueError, "pos_label"):
             TopClassifier(pos_label=5).fit(self.x, y)
         with self.assertRaisesRegex(ValueError, "binary"):
@@ -484,6 +494,10 @@ class Parameters(Case):
                 cls().set_params(nothing=1)
         with self.assertRaisesRegex(TypeError, "'tau'"):
             MultiClassSVM(tau=1)
+        with self.assertRaisesRegex(TypeError, "did you mean 'positive'"):
+            SupportMatrixMachine(pos_label=1)
+        with self.assertRaisesRegex(TypeError, "it is the parameter pos_label"):
+            TopClassifier(positive=1)
         with self.assertRaisesRegex(TypeError, "'roc_pints'.*did you mean 'roc_points'"):
             TopClassifier().fit(self.x, self.y).predict_text(self.x, roc_pints=3)
 
