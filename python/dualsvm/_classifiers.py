@@ -3,6 +3,7 @@ import numpy as np
 
 from ._base import ANOTHER_ORDER, Classifier
 from ._data import Rows
+from ._errors import DualsvmWarning, warn
 
 
 class TopClassifier(Classifier):
@@ -158,7 +159,8 @@ class SupportMatrixMachine(Classifier):
     """A support matrix machine: a classifier of matrices whose weights are a matrix of low rank.
 
     X is an array of matrices (n, rows, columns), or of flattened ones (n, rows * columns) with
-    shape=(rows, columns); without shape each row is a matrix of one row. Parameters have
+    shape=(rows, columns); without shape each row is a matrix of one row, with a warning unless the
+    formulation is "svm", for which the shape does not matter. Parameters have
     scikit-learn's names; all other options of svm-smm-train have their own names, such as restarts=5
     (SupportMatrixMachine.options() lists them)."""
 
@@ -186,6 +188,11 @@ class SupportMatrixMachine(Classifier):
 
     def _option_values(self, rows):
         shape = self._shape(rows)
+        if self.shape is None and rows.shape is None and self.formulation != "svm" and \
+                rows.n_features > 1:
+            warn("each row of X is a matrix of one row, so that %s is a plain SVM: for flattened "
+                 "matrices give shape=(h, w), or X as an array (n, h, w); shape=(1, %d) says that "
+                 "this is meant" % (self.formulation, rows.n_features), DualsvmWarning)
         return {**super()._option_values(rows), "shape": "%dx%d" % shape}
 
     def _shape(self, rows):

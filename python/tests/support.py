@@ -60,3 +60,4 @@ class Case(unittest.TestCase):
         context.__enter__()
         self.addCleanup(context.__exit__, None, None, None)
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "each row of X is a matrix of one row")

@@ -4,6 +4,7 @@ import inspect
 import math
 import pickle
 import unittest
+import warnings
 
 import numpy as np
 from support import Case, problem
@@ -387,6 +388,15 @@ class Values(Case):
                             (lambda: MultiClassSVM().fit(cubes, self.y), "2D")):
             with self.assertRaisesRegex(ValueError, words):
                 call()
+
+    def test_rows_that_may_be_flattened_matrices(self):
+        warnings.simplefilter("error")
+        for formulation in ("lowrank", "nuclear"):
+            with self.assertWarnsRegex(UserWarning, r"matrix of one row.*shape=\(h, w\)") as warned:
+                SupportMatrixMachine(formulation).fit(self.x, self.y)
+            self.assertEqual(warned.filename, __file__)
+        for params in ({"shape": (1, 6)}, {"shape": (2, 3)}, {"formulation": "svm"}):
+            SupportMatrixMachine(**params).fit(self.x, self.y)
 
     def test_names_of_columns(self):
         class Frame:
