@@ -174,6 +174,16 @@ def _sortable(labels):
             all(isinstance(label, (bool, int, float, np.number, np.bool_)) for label in labels))
 
 
+def is_matrix(y):
+    """True if the labels are a matrix with more than one column, or a sparse one."""
+    try:
+        shape = y.shape if hasattr(y, "tocsr") else np.asarray(y).shape
+    except ValueError:
+        raise ValueError("y has rows of different lengths: labels of rows are a list of sets, "
+                         "[{1, 2}, {3}], or a matrix of 0 and 1") from None
+    return len(shape) == 2 and (shape[1] > 1 or hasattr(y, "tocsr"))
+
+
 def indicator_of(y, n_rows):
     """The same for a matrix (n_rows, labels) of 0 and 1, dense or sparse, or a data frame. Labels are
     the names of its columns, or their numbers."""

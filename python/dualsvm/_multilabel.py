@@ -2,8 +2,8 @@
 import numpy as np
 
 from ._base import ANOTHER_ORDER, ClassifierMixin, Estimator, fit_word, order_of, share_of
-from ._labels import (check_length, classes_of, indicator_of, names_of, rows_of_labels, sets_of,
-                      vector, words_of)
+from ._labels import (check_length, classes_of, indicator_of, is_matrix, names_of, rows_of_labels,
+                      sets_of, vector, words_of)
 from ._weights import repetition_of, weights_of
 
 SINGLE, SETS, INDICATOR = "one label a row", "sets", "indicator"
@@ -15,6 +15,7 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
 
     y is a list of sets of labels, or a matrix (rows, labels) of 0 and 1; predictions have the same
     form. It may also have one label per row: predictions are then the label with the largest score.
+    Texts with commas, "a,b", are refused: text.split(",") makes a list of labels of them.
     Parameters have scikit-learn's names; all other options of svm-ml-train have their own names,
     such as threshold="top:3" or free_bias=True (MultiLabelRankSVM.options() lists them)."""
 
@@ -42,14 +43,14 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
         labels = rows_of_labels(y)
         if labels is not None:
             return (SETS,) + sets_of(labels, n_rows)
-        try:
-            shape = y.shape if hasattr(y, "tocsr") else np.asarray(y).shape
-        except ValueError:
-            raise ValueError("y has rows of different lengths: labels of rows are a list of sets, "
-                             "[{1, 2}, {3}], or a matrix of 0 and 1") from None
-        if len(shape) == 2 and (shape[1] > 1 or hasattr(y, "tocsr")):
+        if is_matrix(y):
             return (INDICATOR,) + indicator_of(y, n_rows)
         classes, codes = classes_of(y, n_rows)
+        for text in classes.tolist() if classes.dtype.kind in "OU" else []:
+            if isinstance(text, str) and "," in text:
+                raise ValueError("y has one text per row, and a comma in %r: several labels of a row "
+                                 "are a list, [text.split(',') for text in y]; one label with a "
+                                 "comma is [[text] for text in y]" % text)
         return SINGLE, classes, np.arange(n_rows + 1, dtype=np.uint64), codes
 
     def fit(self, X, y, sample_weight=None):

@@ -2,6 +2,7 @@
 import ctypes
 import gzip
 import os
+import re
 from ctypes import byref, sizeof
 
 import numpy as np
@@ -9,7 +10,9 @@ import numpy as np
 from . import _library as lib
 from . import _options
 from ._data import Data, Rows, matrix_of
-from ._labels import classes_of, finite_numbers, rows_of_labels, sets_of, values_of, vector, words_of
+from ._errors import DualsvmError
+from ._labels import (classes_of, finite_numbers, indicator_of, is_matrix, rows_of_labels, sets_of,
+                      values_of, vector, words_of)
 from ._library import create, decoded, library
 
 
@@ -30,7 +33,13 @@ def read_svmlight(path, *, multilabel=False, query_id=False, n_features=None):
         raise ValueError("multilabel and query_id: rows of queries have one number each")
     family = "ml" if multilabel else "rank" if query_id else "mc"
     options = _options.Options(family, lib.PREDICT)
-    data = Data(create("data_read", options, lib.whole(os.fsencode(path))), None)
+    try:
+        data = Data(create("data_read", options, lib.whole(os.fsencode(path))), None)
+    except DualsvmError as error:
+        if not multilabel and re.search("comma in the label|label[^:]*: '[^' ]*,", str(error)):
+            raise DualsvmError("%s (for sets of labels: multilabel=True)" % error,
+                               error.kind) from None
+        raise
     view = lib.View()
     library.dualsvm_data_view(data, byref(view), sizeof(view))
     if n_features is not None and n_features < view.features:
@@ -109,7 +118,8 @@ def write_svmlight(path, X, y=None, qid=None):
     path: the file, which is complete or not there.
     X: rows, an array or a sparse matrix (rows, columns), or matrices (rows, height, width) for
     svm-smm-train; column 0 gets the index 1.
-    y: labels, numbers or texts, or a list of sets of them; None: rows without labels.
+    y: labels, numbers or texts, a list of sets of them, or a matrix (rows, labels) of 0 and 1, as
+       MultiLabelRankSVM takes it; None: rows without labels.
     qid: the query of each row.
 
     Blanks and other characters that labels in files cannot have are written as %20 and the like.
@@ -148,8 +158,8 @@ def _label_words(y, n):
     if y is None:
         return [""] * n
     labels = rows_of_labels(y)
-    if labels is not None:
-        values, start, codes = sets_of(labels, n)
+    if labels is not None or is_matrix(y):
+        values, start, codes = indicator_of(y, n) if labels is None else sets_of(labels, n)
         words = words_of(values.tolist())
         return [",".join(words[k] for k in codes[first:end])
                 for first, end in zip(start.tolist(), start.tolist()[1:])]

@@ -132,6 +132,14 @@ class Labels(Case):
         self.assertEqual(pairs.classes_.tolist(), [1, 2, 3])
         matrix = MultiLabelRankSVM().fit(self.x, [[1, 0], [1, 1]] * 40)
         self.assertEqual(matrix.predict(self.x).shape, (80, 2))
+        texts = np.array(["a,b", "c"] * 40)
+        for y in (texts, texts.tolist(), texts.astype(object)):
+            with self.assertRaisesRegex(ValueError, r"comma in 'a,b'.*text.split\(','\) for text in y"):
+                MultiLabelRankSVM().fit(self.x, y)
+        split = MultiLabelRankSVM().fit(self.x, [text.split(",") for text in texts])
+        self.assertEqual(split.classes_.tolist(), ["a", "b", "c"])
+        kept = MultiLabelRankSVM().fit(self.x, [[text] for text in texts])
+        self.assertEqual(kept.classes_.tolist(), ["a,b", "c"])
         with self.assertRaisesRegex(ValueError, "list of sets"):
             fitted.fit(self.x, [[[1]], [1, 2]] * 40)
         with self.assertRaisesRegex(ValueError, "all texts"):

@@ -50,6 +50,28 @@ class Files(Case):
             np.testing.assert_array_equal(read_svmlight("rows")[1], y)
         self.assertEqual(read_svmlight("rows", n_features=5)[0].shape, (2, 5))
 
+    def test_sets_of_labels(self):
+        """A matrix of 0 and 1 is written as sets; a reader of single labels names multilabel."""
+        sparse = __import__("scipy.sparse").sparse
+        matrix = (self.x[:, :3] > 0).astype(int)
+        sets = [set(np.flatnonzero(row).tolist()) for row in matrix]
+        for y in (matrix, matrix.tolist(), matrix > 0, sparse.csr_matrix(matrix)):
+            write_svmlight("rows", self.x, y)
+            self.assertEqual(read_svmlight("rows", multilabel=True)[1], sets)
+        with self.assertRaisesRegex(ValueError, "0 and 1 only"):
+            write_svmlight("wrong", self.x, matrix * 2)
+        for label in ("a,b", "1,2", "1,b"):
+            with open("rows", "w") as file:
+                file.write("%s 1:1\n3 2:1\n" % label)
+            for flags in ({}, {"query_id": True}):
+                with self.assertRaisesRegex(DualsvmError, r"rows:1:.*multilabel=True\)$"):
+                    read_svmlight("rows", **flags)
+        with open("rows", "w") as file:
+            file.write("1 1:1,5\n")
+        with self.assertRaises(DualsvmError) as raised:
+            read_svmlight("rows")
+        self.assertNotIn("multilabel", str(raised.exception))
+
     def test_the_programs_read_it(self):
         y = np.where(self.x[:, 0] > 0, "a b", "c")
         write_svmlight("rows", self.x, y)
