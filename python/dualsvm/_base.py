@@ -114,8 +114,9 @@ def described(cls):
         if option is not None and option.choices:
             meaning += " One of: %s." % ", ".join(filter(None, option.choices))
         lines += ["%s : default %r" % (name, default), paragraph(meaning, "    ")]
-    lines += ["**options", paragraph("Other options of svm-%s-train, by their names with _ for -:"
-                                     % cls._family, "    "), ""]
+    lines += ["**options", paragraph("Other options of svm-%s-train, by their names with _ for -. "
+                                     "(Cross-validation and sweeps are scikit-learn's, by "
+                                     "GridSearchCV.)" % cls._family, "    "), ""]
     taken = {option_of(name) for name in signature(cls)}
     for name, option in table.items():
         if name not in taken:
@@ -478,7 +479,7 @@ class Classifier(ClassifierMixin, Estimator):
     @property
     def coef_(self):
         """Weights of a linear model (classes, features), of two classes (1, features); of the
-        scaled features if `scale` is set."""
+        scaled features if `scale` is set (doc/python.md has those in the units of X)."""
         return self._of_classes(self._weights())
 
     @property

@@ -222,7 +222,8 @@ class SupportMatrixMachine(Classifier):
     @property
     def coef_(self):
         """The matrices of weights (classes, rows, columns), of two classes (1, rows, columns); if the
-        matrices have one row, (classes, features)."""
+        matrices have one row, (classes, features). Of the scaled features if `scale` is set
+        (doc/python.md has those in the units of X)."""
         weights = super().coef_
         return weights if self.shape_[0] == 1 else weights.reshape(-1, *self.shape_)
 

@@ -104,7 +104,7 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
     @property
     def coef_(self):
         """Weights of a linear model (labels, features), 0 for a label without training rows; of the
-        scaled features if `scale` is set."""
+        scaled features if `scale` is set (doc/python.md has those in the units of X)."""
         return self._by_class(self._weights().T, 0).T
 
     @property

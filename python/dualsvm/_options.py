@@ -1,6 +1,7 @@
 """Options of the trainers and predictors, from the library's table."""
 import difflib
 import functools
+import itertools
 import numbers
 import os
 from ctypes import byref, sizeof
@@ -23,6 +24,10 @@ class OptionInfo(NamedTuple):
 
 # DUALSVM_FLAG and so on
 TYPES = ("flag", "number", "count", "choice", "text", "window", "weights")
+
+
+# Options of cross-validation, which fit does not do.
+OF_FOLDS = ("folds", "fold-file", "validate", "select")
 
 
 class Options(lib.Handle):
@@ -80,15 +85,18 @@ def table(family, role):
     described = {}
     handle = Options(family, role)
     option = lib.Option()
-    while library.dualsvm_options_describe(handle, len(described), byref(option), sizeof(option)):
+    for i in itertools.count():
+        if not library.dualsvm_options_describe(handle, i, byref(option), sizeof(option)):
+            return described
         choices = []
         while option.choices and option.choices[len(choices)] is not None:
             choices.append(option.choices[len(choices)].decode())
         name = option.name.decode()
+        if role == lib.TRAIN and name in OF_FOLDS:
+            continue
         default = option.initial or option.absent
         described[name] = OptionInfo(name, TYPES[option.type], default and default.decode(),
                                      tuple(choices), (option.help or b"").decode())
-    return described
 
 
 def named(family, role, keyword, taken, who, elsewhere=None):
@@ -102,6 +110,9 @@ def named(family, role, keyword, taken, who, elsewhere=None):
     options = table(family, role)
     if name in options:
         return name
+    if role == lib.TRAIN and name in OF_FOLDS:
+        raise TypeError("%s has no option %r: cross-validation is scikit-learn's, by GridSearchCV or "
+                        "cross_val_score" % (who, keyword))
     known = [n.replace("-", "_") for n in options if n not in taken] + list(taken.values())
     near = [elsewhere] if elsewhere in known else difflib.get_close_matches(keyword, known, 1)
     raise TypeError("%s has no parameter or option %r%s"

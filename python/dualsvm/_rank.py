@@ -170,7 +170,8 @@ class RankSVM(Estimator):
 
     @property
     def coef_(self):
-        """Weights of a linear model (features); of the scaled features if `scale` is set."""
+        """Weights of a linear model (features); of the scaled features if `scale` is set
+        (doc/python.md has those in the units of X)."""
         return self._weights()[0]
 
     def _more_tags(self):

@@ -508,6 +508,11 @@ class Parameters(Case):
                 cls(slover="x")
             with self.assertRaisesRegex(TypeError, "'proof'"):
                 cls(proof="file")  # about a program's own files
+            for name in ("folds", "fold_file", "validate", "select"):
+                self.assertNotRegex(cls.__doc__, "\n    %s :" % name)
+                self.assertNotIn(name.replace("_", "-"), [one.name for one in cls.options()])
+                with self.assertRaisesRegex(TypeError, "'%s'.*GridSearchCV" % name):
+                    cls(**{name: 5})
             with self.assertRaisesRegex(ValueError, "nothing"):
                 cls().set_params(nothing=1)
         with self.assertRaisesRegex(TypeError, "'tau'"):
@@ -529,7 +534,7 @@ class Parameters(Case):
                               ({"class_weight": "equal"}, "class_weight"),
                               ({"class_weight": [1, 2]}, "class_weight"),
                               ({"class_weight": {0: -1}}, "weight"), ({"C": [1, 2]}, "2 points"),
-                              ({"random_state": -1}, "seed"), ({"folds": 5}, "folds")):
+                              ({"random_state": -1}, "seed")):
             with self.subTest(params=params), self.assertRaisesRegex(ValueError, words):
                 MultiClassSVM(**params).fit(self.x, self.y)
         with self.assertRaises(DualsvmError) as raised:
