@@ -175,7 +175,8 @@ def kilobytes_of_fits(warm, rounds):
 
 class Ground(Case):
     def run_python(self, script, package=PACKAGE, **environment):
-        environment = {**os.environ, "PYTHONPATH": package, **environment}
+        environment = {**os.environ, "PYTHONPATH": package, **environment,
+                       "PYTHONWARNINGS": "ignore:each row of X is a matrix of one row"}
         return subprocess.run([sys.executable, "-c", script], env=environment, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               universal_newlines=True).stdout
