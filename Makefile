@@ -436,7 +436,7 @@ uninstall:
 	$(call from,$(PYTHONDIR)/dualsvm,$(notdir $(PYTHON)),mine)
 
 clean:
-	rm -rf $(BUILD) build-mpi build-asan build-fuzz build-replay build-coverage build-mutate $(INSTALLED)
+	rm -rf $(BUILD) build-mpi build-pip build-asan build-fuzz build-replay build-coverage build-mutate $(INSTALLED)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 

@@ -3,8 +3,9 @@
 A build backend (PEP 517, PEP 660) of the standard library alone, so that building downloads nothing.
 The library comes from `make` in the C sources: the checkout around this folder, or the folder
 `source` of a source archive. CC, ARCH, CFLAGS, BUILD and the Makefile's other settings are taken from
-the environment; BUILD is the checkout's own, so that a build by `make` is not repeated. MAKE is
-another make. DUALSVM_LIBRARY names a library that is there: none is built.
+the environment. A build by `make` with equal settings is not repeated; with other settings the folder
+is build-pip, so that the checkout's own build stays what it is. BUILD names another one. MAKE is another
+make. DUALSVM_LIBRARY names a library that is there: none is built.
 """
 import base64
 import gzip
@@ -16,6 +17,7 @@ import shlex
 import subprocess
 import sysconfig
 import tarfile
+import tempfile
 import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -75,17 +77,33 @@ def source_folder():
     return archived if os.path.isdir(archived) else os.path.dirname(HERE)
 
 
-def library():
-    """Builds the library and returns its path."""
+def make(target, *arguments):
+    """Makes a file, named from the folder of the sources, and returns its path."""
+    sources = source_folder()
+    jobs = [] if "-j" in os.environ.get("MAKEFLAGS", "") else ["-j%d" % (os.cpu_count() or 1)]
+    subprocess.run(shlex.split(os.environ.get("MAKE", "make")) + jobs +
+                   ["-C", sources, *arguments, target], check=True)
+    return os.path.join(sources, target)
+
+
+def build_folder():
+    """The checkout's build, unless it is of another compiler or other flags, which `make` keeps in its
+    file `flags` and would replace; then build-pip."""
+    flags = os.path.join(source_folder(), "build", "flags")
+    if not os.path.exists(flags):
+        return "build"
+    with tempfile.TemporaryDirectory() as folder, open(flags, "rb") as known, \
+            open(make(os.path.join(folder, "flags"), "-s", "BUILD=" + folder), "rb") as ours:
+        return "build" if ours.read() == known.read() else "build-pip"
+
+
+def library(build=None):
+    """Builds the library, in the folder `build` if one is given, and returns its path."""
     given = os.environ.get("DUALSVM_LIBRARY")
     if given:
         return given
-    sources = source_folder()
-    target = os.path.join(os.environ.get("BUILD", "build"), LIBRARY)
-    jobs = [] if "-j" in os.environ.get("MAKEFLAGS", "") else ["-j%d" % (os.cpu_count() or 1)]
-    make = shlex.split(os.environ.get("MAKE", "make"))
-    subprocess.run(make + jobs + ["-C", sources, target], check=True)
-    return os.path.join(sources, target)
+    build = os.environ.get("BUILD") or build or build_folder()
+    return make(os.path.join(build, LIBRARY), "BUILD=" + build)
 
 
 # ---- wheels ----
@@ -122,7 +140,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
     """The package stays in the checkout, and finds the library in its folder `build`."""
-    library()
+    library("build")
     return write_wheel(wheel_directory, {"dualsvm.pth": (HERE + "\n").encode()})
 
 

@@ -89,6 +89,27 @@ print(svm.predict([[0, 3], [3, 1]]), svm.gap_ < 1e-3)'
     assert_output "['up' 'right'] True"
 }
 
+@test "python: pip with another compiler or other flags leaves the build of the checkout as it is" {
+    sanitized && skip 'once is enough'
+    unset DUALSVM_LIBRARY BUILD
+    mkdir checkout
+    cp -r "$root/Makefile" "$root/include" checkout
+    mkdir checkout/python
+    cp "$root/python/backend.py" checkout/python
+    # it makes all but the library
+    printf '#!/bin/sh\ncase $* in *libdualsvm*) exit ;; esac\nexec make "$@"\n' >make
+    chmod +x make
+    cd checkout/python || exit 1
+    built() { env MAKE="$tmp/make" "$@" $python -c 'import backend; print(backend.library())'; }
+    assert_equal "$(built)" "$tmp/checkout/build/libdualsvm.so.0"
+    make -s -C .. CFLAGS=-g1 build/flags
+    cp ../build/flags "$tmp"
+    assert_equal "$(built CFLAGS=-g1)" "$tmp/checkout/build/libdualsvm.so.0"
+    assert_equal "$(built CFLAGS=-g2)" "$tmp/checkout/build-pip/libdualsvm.so.0"
+    assert_equal "$(built CFLAGS=-g2 BUILD=own)" "$tmp/checkout/own/libdualsvm.so.0"
+    cmp ../build/flags "$tmp/flags"
+}
+
 @test "python: pip install of the source archive makes a wheel with the library inside" {
     sanitized && skip 'once is enough'
     has pip python3-pip
