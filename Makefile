@@ -387,8 +387,8 @@ ifneq ($(LIBRARY),)
 	ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libdualsvm.so'
 	$(call to,$(INCLUDEDIR),644,include/dualsvm.h)
 	install -d '$(DESTDIR)$(PKGCONFIGDIR)'
-	sed -e 's|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
-	    -e 's|@LIBS@|$(LIBS)|' library/dualsvm.pc.in >'$(DESTDIR)$(PKGCONFIGDIR)/dualsvm.pc'
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
+	    -e 's|@LIBS@|$(LIBS)|; s|^\([a-z]*dir=\)$(PREFIX)/|\1$${prefix}/|; /^[a-z]*=/s/ /\\ /g' library/dualsvm.pc.in >'$(DESTDIR)$(PKGCONFIGDIR)/dualsvm.pc'
 	chmod 644 '$(DESTDIR)$(PKGCONFIGDIR)/dualsvm.pc'
 	$(call to,$(PYTHONDIR)/dualsvm,644,$(PYTHON))
 endif

@@ -97,6 +97,18 @@ made() {
     assert_equal "$(find root -type f -o -type l)" ''
 }
 
+@test "packaging: dualsvm.pc follows its folder when moved, and has blanks of a path escaped" {
+    command -v pkg-config >/dev/null || skip 'no pkg-config'
+    made install PREFIX='/a b' PYTHONDIR=/y
+    export PKG_CONFIG_PATH="$tmp/root/a b/lib/pkgconfig" PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1
+    run -0 pkg-config --cflags --libs dualsvm
+    assert_output --regexp '^-I/a\\ b/include -L/a\\ b/lib -ldualsvm *$'
+    mv "root/a b" moved
+    export PKG_CONFIG_PATH=$tmp/moved/lib/pkgconfig
+    run -0 pkg-config --define-prefix --cflags --libs dualsvm
+    assert_output --regexp "^-I$tmp/moved/include -L$tmp/moved/lib -ldualsvm *$"
+}
+
 @test "packaging: CPPFLAGS, CFLAGS and LDFLAGS reach the compiler, and its refusal is reported" {
     sources copy
     cd copy || exit 1
