@@ -290,6 +290,11 @@ END
         assert_output 'export: model: --query-features mean depends on the other rows of a query, not on the row alone: --format json has all of the model'
     done
     write_as --format json model | grep -qx '"query-features": "mean",'
+    svm-rank-train -q --scale query-std train.svm model >report
+    inspect model | grep -qx 'scale = query-std'
+    run -1 write_as --format c model
+    assert_output 'export: model: --scale query-std depends on the other rows of a query, not on the row alone: --format json has all of the model'
+    write_as --format json model | grep -qF '"kind": "query-std"'
     svm-rank-train -q --pair-features exterior train.svm model >report
     run -1 write_as --format c model
     assert_output 'export: model: pair features (exterior) have no scores of rows: --format json has all of the model'

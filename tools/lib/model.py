@@ -14,6 +14,8 @@ KERNELS = {  # by their numbers, and their parameters
     "linear": (), "polynomial": ("degree", "gamma", "coef0"), "rbf": ("gamma",),
     "sigmoid": ("gamma", "coef0"), "precomputed": (), "tanimoto": (), "minmax": (),
     "laplacian": ("gamma",), "rational": ("gamma",)}
+# Scalings of which a model stores nothing by column: each row or query is scaled by itself.
+BY_ITSELF = ("none", "l2", "query-minmax", "query-std")
 MAX_DEGREE, MAX_OUTPUTS = 1 << 20, 1 << 24
 NUMBERS = ("cost", "degree", "gamma", "coef0", "rows", "features", "primal", "dual", "gap",
            "iterations", "outputs")
@@ -195,7 +197,7 @@ class Model:
         if self._body is not None:
             self._fail("not what follows", self._body)
         if self.weights is None and self.vectors is None or self.weights is None and self.kernel == "linear" \
-                and self.pairs is None or (self.scaling is None) != (self.scale in ("none", "l2")):
+                and self.pairs is None or (self.scaling is None) != (self.scale in BY_ITSELF):
             self._fail("the body does not fit the kernel and the scaling", self.kernel + " " + self.scale)
 
     def _table(self, indexed):
