@@ -381,6 +381,24 @@ END
     [ ! -e rows2 ]
 }
 
+@test "molecules: times in seconds, by the column or --time-unit; odd times and systems without a name" {
+    chemistry
+    printf 'SMILES,RT [s],System\nCCO,90,A\nC,60,\nCCCC,-180,A\nO,6e4,A\n' >own.csv
+    molecules --skip-invalid --names smiles own.csv rows 2>said
+    sed '1d; s/ [0-9]*:[0-9]*//g' rows | diff - <(printf '%s qid:A # %s\n' 1.5 CCO -3 CCCC 1000 O)
+    diff said - <<'END'
+molecules: own.csv:3: system is empty: skipped
+molecules: 1 row skipped
+molecules: 2 rows with a time below 0 or above 300 minutes, the first -3 in line 4: are they in seconds (--time-unit s), or is a time missing (--missing-words)?
+END
+    sed '1s/ \[s\]//' own.csv >bare.csv
+    molecules --skip-invalid --names smiles --time-unit s bare.csv - 2>said | cmp - rows
+    sed '1s,RT .s.,Retention time (min),' own.csv | molecules --skip-invalid - - 2>said | sed -n 2p | grep -q '^90 '
+    printf 'feature,SMILES,score,RT (sec)\nF1,CCO,1,90\n' >hits.csv
+    molecules --candidates --fingerprint maccs --times times hits.csv rows
+    tail -n 1 times | diff - <(printf 'F1\t1.5\n')
+}
+
 @test "molecules: salts become their largest fragment, without charges; repeated molecules one row" {
     own
     sed -i '/propane/d; /butane/d' own.csv

@@ -2,6 +2,7 @@
 the feature's retention time. SIRIUS and MetFrag write such tables; PRESETS has their columns."""
 import math
 import os
+import re
 from typing import NamedTuple, Optional, Tuple
 
 from lib.files import Source, plain_name
@@ -14,6 +15,24 @@ from lib.tool import quoted, refuse, say, shown
 MISSING = {"", "nan", "na", "n/a", "null", "none", "-inf", "-infinity"}  # in lower case
 MINUTES = ("minutes", "rt", "retention_time", "retention time", "rettime", "tr", "time",
            "retentiontimeinminutes")
+
+PER_MINUTE = {"s": 60, "sec": 60, "second": 60, "seconds": 60,
+              "m": 1, "min": 1, "mins": 1, "minute": 1, "minutes": 1}
+UNIT = re.compile(r"\s*(?:[\[(]\s*(\w+)\s*[\])]|/\s*(\w+))$")  # at the end of a column's name
+
+
+def without_unit(column):
+    """The name of a column, in lower case, without a unit of time such as (min) or [s], and how many of these
+    units a minute has, or None."""
+    match = UNIT.search(column)
+    per_minute = PER_MINUTE.get((match[1] or match[2]).lower()) if match else None
+    return (column[:match.start()] if per_minute else column).lower(), per_minute
+
+
+def usual_column(columns, usual):
+    """The number of the first column of a usual name, or of one with a unit of time, or None."""
+    lower, bare = [column.lower() for column in columns], [without_unit(column)[0] for column in columns]
+    return next((names.index(name) for names in (lower, bare) for name in usual if name in names), None)
 
 
 class Preset(NamedTuple):
@@ -101,8 +120,7 @@ class Table:
             if len(found) != 1:
                 refuse(f"{option}: one column is expected", self.path, 1)
             return found[0]
-        lower = [column.lower() for column in self.records.columns]
-        return next((lower.index(name) for name in usual if name in lower), None)
+        return usual_column(self.records.columns, usual)
 
     def _require(self, column, what, options):
         if column is None:
@@ -113,15 +131,15 @@ class Table:
 
     def _time(self, preset):
         """The column of the time, and how many of its units a minute has."""
-        unit = {None: None, "s": 60, "min": 1}[self.options.time_unit]
+        given = PER_MINUTE.get(self.options.time_unit)
         if self.options.time is not None:
             column = self._column(self.options.time, "--time", ())
-            seconds = self.records.columns[column].lower() in preset.seconds
-            return column, unit or (60 if seconds else 1)
+            name, unit = without_unit(self.records.columns[column])
+            return column, given or unit or (60 if name in preset.seconds else 1)
         for usual, found in ((preset.minutes, 1), (preset.seconds, 60)):
             column = self._column(None, "", usual)
             if column is not None:
-                return column, unit or found
+                return column, given or without_unit(self.records.columns[column])[1] or found
         return None, 1
 
     def name_of_file(self):
