@@ -155,6 +155,29 @@ END
     assert_output 'compare: short: 1 predictions for the 3 rows of rows'
 }
 
+@test "tools/compare: measures of the scores of other programs are svm-rank-predict's" {
+    generate rank --systems 3 --molecules 40 --features 20 | awk '{ $1 = NR % 4; print }' >rows
+    awk '{ srand(NR); print int(9 * rand()) / 3 }' rows >other # with ties
+    svm-rank-train -q rows model >report
+    svm-rank-predict -q --by-query table --ndcg 3 rows model scores
+    for measure in ndcg@3 err@10; do
+        compare --truth rows --measure $measure scores other >out
+        assert_equal "$(sed -n "s/^$measure scores //p" out)" "$(awk -F'\t' -v m=$measure '
+            NR == 1 { for (i = 1; i <= NF; i++) if ($i == m) c = i; next } { sum += $c } END { printf "%.6g", sum / (NR - 1) }' table)"
+    done
+    # ties: the mean over the orders of equal scores
+    printf '%s\n' '1 qid:1 1:1' '0 qid:1' '0 qid:1' '0 qid:1' '0 qid:1' >five
+    printf '1\n1\n0\n0\n-1e30\n' | compare --truth five --measure mrr - | diff - <(echo 'mrr - 0.75')
+    sed 's/^/0./' five >fractions
+    run -1 compare --truth fractions --measure ndcg@3 <(seq 5)
+    assert_output --partial 'has no ndcg@3: labels are not grades, or no row is relevant'
+    misused compare --truth rows --measure queries scores
+    misused compare --truth rows --key file --measure map scores other
+    sed 's/ qid:[^ ]*//' five >plain
+    run -1 compare --truth plain --measure map <(seq 5)
+    assert_output 'compare: plain: --measure is of queries: rows without qid have none'
+}
+
 @test "tools: each has a --help that fits a terminal, and refuses unknown options" {
     for tool in candidates-plot check compare convert easy export inspect log-plot molecules pr report roc smm-heatmap subset sweep-plot; do
         "$root/tools/$tool" --help >help # `export` alone is one of the shell's own commands

@@ -1,6 +1,14 @@
 """Counts of predictions against the labels of a test file. Labels that are numbers compare as numbers."""
+import os
+import subprocess
+import tempfile
+
+from lib.commands import program
 from lib.number import is_number
 from lib.significance import pairwise_accuracy
+from lib.svmlight import Row, format_row
+from lib.table import Table
+from lib.tool import refuse
 
 MIN_GROUP = 5  # rows of a query that the mean counts, as in svm-rank-predict
 
@@ -65,3 +73,32 @@ def query_accuracies(rows, scores):
     accuracies = [one for one in accuracies if one[2] is not None]
     counted = [accuracy for _, n, accuracy in accuracies if n >= MIN_GROUP]
     return accuracies, sum(counted) / len(counted) if counted else None
+
+
+def query_measures(rows, scores, measure, path):
+    """{query: measure, or None} of the rows of a file by svm-rank-predict, of the places of the scores within
+    their query: measures depend on nothing else, and a feature holds a small integer exactly."""
+    queries = {}
+    for row, score in zip(rows, scores):
+        queries.setdefault(row.query, set()).add(score)
+    places = {query: {score: place for place, score in enumerate(sorted(of), 1)} for query, of in queries.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        pair, model, ranked, table = (os.path.join(folder, name) for name in ("pair", "model", "rows", "table"))
+        with open(pair, "w", encoding="ascii") as stream:
+            stream.write("2 1:1\n1\n")  # of which the model is a score that rises with the feature
+        with open(ranked, "w", encoding="utf-8", errors="surrogateescape") as stream:
+            for row, score in zip(rows, scores):
+                stream.write(format_row(Row(row.label, row.query, [(1, str(places[row.query][score]))], "")) + "\n")
+        name, _, at = measure.partition("@")
+        for command in (["svm-rank-train", "-q", pair, model],
+                        ["svm-rank-predict", "-q", "--by-query", table, *(["--" + name, at] if at else []), ranked,
+                         model, os.devnull]):
+            command[0] = program(command[0])
+            code = subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode
+            if code:
+                raise SystemExit(code if code > 0 else 128 - code)
+        found = Table(table)
+        if measure not in found.columns:
+            refuse(f"has no {measure}: labels are not grades, or no row is relevant", path)
+        query, value = found.column("query"), found.column(measure)
+        return {fields[query]: float(fields[value]) if fields[value] else None for _, fields in found.rows()}
