@@ -588,6 +588,25 @@ model's order \\(chance: 0\\.50\\), so it contradicts the other queries: train i
     tail -n 1 err | diff - <(echo 'svm-rank-train: warning: 2 more queries likewise (svm-rank-predict --by-query lists all)')
 }
 
+@test "rank: a query that contradicts the others at the rows that they share is named, though its own are learned" {
+    # A and B have one order; 60 rows of HILIC, which they have too, have mostly the opposite one
+    awk 'BEGIN { srand(3); split("A B HILIC", q); for (i = 0; i < 90; i++) { x = rand(); z = rand()
+        for (k = 1; k <= 3; k++) if (k < 3 ? (i + k) % 3 : i < 60)
+            printf "%.4f qid:%s 1:%.4f 2:%.4f\n", k < 3 ? x + .1 * rand() : -x + rand(), q[k], 10 * x, 10 * z }
+        for (i = 0; i < 60; i++) printf "%.4f qid:HILIC 1:%.4f 2:%.4f\n", rand(), 10 * rand(), 10 * rand() }' >shared.svm
+    run svm-rank-train -q -t rbf -g 10 -c 100 shared.svm m
+    assert_success
+    assert_line 'svm-rank-train: warning: query HILIC: only 0.26 of its 1770 pairs of rows that other queries have too are in their order (chance: 0.50), so it contradicts the other queries: train it apart'
+    assert_equal "$(grep -c warning <<<"$output")" 1
+    # C shares rows with HILIC alone, which is none to judge by
+    awk '/HILIC/ { print -$1, "qid:C", $3, $4 }' shared.svm | cat shared.svm - >third.svm
+    run svm-rank-train -q -t rbf -g 10 -c 100 third.svm m
+    assert_line --partial 'warning: query HILIC: '
+    assert_equal "$(grep -c warning <<<"$output")" 1
+    grep -v HILIC shared.svm | svm-rank-train -q -t rbf -g 10 -c 100 - m >report 2>err
+    [ ! -s err ] || fail "$(<err)"
+}
+
 # bats test_tags=long
 @test "rank: the order of the rows, the names of the queries and the scale of the targets do not matter" {
     awk '{ print (NR * 17) % 41 "\t" $0 }' graded.svm | sort -n | cut -f2 >mixed.svm

@@ -5,7 +5,12 @@
  * without it would. A query that nevertheless agrees less than by chance is one that the others
  * contradict. With S = concordant - discordant pairs of the n rows of a query, S is about normal
  * under independence, with mean 0 and variance n (n - 1)(2 n + 5) / 18 (Kendall 1938; less with
- * ties). A query disagrees if P(S as small) < .05 / number of queries (Bonferroni). */
+ * ties). A query disagrees if P(S as small) < .05 / number of queries (Bonferroni).
+ *
+ * A kernel's fit may have learned the rows of such a query, unless other queries have the same rows
+ * (molecules on several systems). Each query is therefore also judged at its rows that others have,
+ * by the mean place of these rows within the others. The one that disagrees most is found first,
+ * and then no longer judges the others. */
 #ifndef FAMILIES_RANK_FRONTEND_DISAGREEMENT_H
 #define FAMILIES_RANK_FRONTEND_DISAGREEMENT_H
 
