@@ -135,8 +135,8 @@ static int group(struct ranked *ranked, const double *minutes, const char *const
     if (ranking->n_timed == 0) {
         return error_set(err, ERROR_RUNTIME, "no feature has a time");
     }
-    return candidate_ranking_set_terms(ranking, &ranked->times.runs, &ranked->targets, options,
-                                       err);
+    return candidate_ranking_set_terms(ranking, &ranked->times.runs, &ranked->targets, NULL,
+                                       options, err);
 }
 
 static int infer(struct ranked *ranked, struct error *err) {

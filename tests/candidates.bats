@@ -526,6 +526,15 @@ timed() {
     sed 's/qid:F./qid:Gamma/' candidates.svm | predict --standards gamma.svm - targets.model >minutes
     candidates -D 0 -E 1 --standards gamma.svm candidates.svm targets.model gamma.tsv found
     "$reference" time found minutes gamma.tsv 1 2>difference || fail "$(tail -n 1 difference)"
+    # the only system of the standards is that of runs without a name; other names are told
+    cut -f 1,2 gamma.tsv >nameless.tsv
+    candidates -D 0 -E 1 --standards gamma.svm candidates.svm targets.model nameless.tsv again
+    cmp found again
+    sed 's/Gamma/Run7/' gamma.tsv >run7.tsv
+    run svm-rank-candidates -q --standards gamma.svm candidates.svm targets.model run7.tsv again
+    assert_output 'svm-rank-candidates: warning: the times of 5 of 5 features are not compared with minutes: their run has no standards of its name (qid; see --system), or fewer than four'
+    candidates -D 0 -E 1 --system Gamma --standards gamma.svm candidates.svm targets.model run7.tsv again
+    cmp found again
     refused svm-rank-candidates -q --standards gamma.svm candidates.svm line.model gamma.tsv
     refused svm-rank-candidates -q --standards missing candidates.svm targets.model gamma.tsv
 }

@@ -98,18 +98,19 @@ int candidate_ranking_group(struct candidate_ranking *ranking, const struct feat
 /* ---- terms of the times ---- */
 
 static const struct target_map *find_map(const struct targets *targets, const char *run,
-                                         const char *system) {
+                                         const char *system, const struct target_map *only) {
     const struct target_map *map = targets_find(targets, run);
     for (size_t i = 0; i < targets->n_maps && !map; i++) {
         const struct target_map *other = &targets->map[i];
         map = strcasecmp(other->query, run) == 0 ? other : NULL;
     }
-    return map || !system ? map : targets_find(targets, system);
+    map = map || !system ? map : targets_find(targets, system);
+    return map || *run ? map : only;
 }
 
 int candidate_ranking_set_terms(struct candidate_ranking *ranking, const struct names *runs,
-                                const struct targets *targets, const struct options *options,
-                                struct error *err) {
+                                const struct targets *targets, const struct target_map *only,
+                                const struct options *options, struct error *err) {
     const char *system = options_text(options, "system");
     if (system && !targets_find(targets, system)) {
         return error_set(err, ERROR_RUNTIME,
@@ -121,7 +122,7 @@ int candidate_ranking_set_terms(struct candidate_ranking *ranking, const struct 
         return -1;
     }
     for (size_t r = 0; r < runs->n; r++) {
-        map[r] = find_map(targets, runs->name[r], system);
+        map[r] = find_map(targets, runs->name[r], system, only);
     }
     ranking->n_terms = candidates_time_terms(&ranking->candidates, map, ranking->time_term);
     free(map);

@@ -43,8 +43,8 @@ int candidate_ranking_group(struct candidate_ranking *ranking, const struct feat
  * be without regard to case, or else that of the query that --system names. -1 if that query has no
  * map, if no run has a map though --time-weight asks for it, or if memory runs out. */
 int candidate_ranking_set_terms(struct candidate_ranking *ranking, const struct names *runs,
-                                const struct targets *targets, const struct options *options,
-                                struct error *err);
+                                const struct targets *targets, const struct target_map *only,
+                                const struct options *options, struct error *err);
 
 /* Sets score to the max-marginals for two weights, with the edges and trees of the options. -1 if
  * memory runs out. */

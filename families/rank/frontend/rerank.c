@@ -57,10 +57,12 @@ static const struct option_spec own_options[] = {
            "the query of the model whose map to minutes is used for runs that are not named after "
            "a query",
            SINGLE),
-    OPTION(TEXT, 0, "standards", "FILE",
-           "with a model of --targets 1: labelled rows of runs (qid) that the model does not know, "
-           "from which their scores are mapped to minutes; at least four for each run",
-           SINGLE),
+    OPTION(
+        TEXT, 0, "standards", "FILE",
+        "with a model of --targets 1: labelled rows of runs (qid) that the model does not know, "
+        "from which their scores are mapped to minutes; at least four for each run. Those of one "
+        "query are also for runs without a name",
+        SINGLE),
     OPTION(TEXT, 0, "json", "FILE",
            "also write the report, and the table of --truth, as an object of JSON in a line",
            SINGLE),
@@ -78,6 +80,7 @@ struct rerank {
     struct model model;
     struct threads *threads;
     struct targets targets;
+    const struct target_map *only; /* that of runs without a name, if --standards has one query */
     struct feature_times times;
     struct right_names right; /* of --truth */
     struct candidate_ranking ranking;
@@ -216,10 +219,19 @@ static int make_features(struct rerank *rerank, struct error *err) {
                          options->operand[TIMES]);
     }
     warn_of_times(rerank);
-    return find_known(rerank, err) < 0
-               ? -1
-               : candidate_ranking_set_terms(ranking, &rerank->times.runs, &rerank->targets,
-                                             options, err);
+    if (find_known(rerank, err) < 0 ||
+        candidate_ranking_set_terms(ranking, &rerank->times.runs, &rerank->targets, rerank->only,
+                                    options, err) < 0) {
+        return -1;
+    }
+    if (options_given(options, "standards") && ranking->n_terms < ranking->n_timed) {
+        output_sink_line(rerank->sink,
+                         "%s: warning: the times of %zu of %zu features are not compared with "
+                         "minutes: their run has no standards of its name (qid; see --system), or "
+                         "fewer than four",
+                         PROGRAM, ranking->n_timed - ranking->n_terms, ranking->n_timed);
+    }
+    return 0;
 }
 
 /* ---- weights ---- */
@@ -503,7 +515,7 @@ static int read_files(struct rerank *rerank, struct error *err) {
             &rerank->threads, n_threads, err) < 0 ||
         targets_read(&rerank->targets, &rerank->model, err) < 0 ||
         (standards &&
-         targets_add_file(&rerank->targets, standards, &rerank->model, NULL, err) < 0)) {
+         targets_add_file(&rerank->targets, standards, &rerank->model, &rerank->only, err) < 0)) {
         return -1;
     }
     return read_candidates(rerank, err);
