@@ -185,6 +185,9 @@ END
         grep -q '^examples:$' help || fail "$tool --help has no examples"
         misused $tool --no-such-option
     done
+    # of which the first would be lost
+    misused molecules --label 'RT Inj1' --label 'RT Inj2' own.csv rows
+    assert_equal "$(<err)" 'molecules: --label is given twice (see --help)'
 }
 
 @test "tools: outputs are treated as in the programs: descriptors, links, permissions, no input as output" {

@@ -165,6 +165,13 @@ END
     skip 'no RDKit (python3-rdkit)'
 }
 
+@test "check: grades of -1 beside 0 are told" {
+    printf '%s qid:1 1:1\n' 2 0 -1 -1 >grades
+    check rank grades | grep -qx "2 rows have the grade -1: it counts as worse than 0; if it means not judged, leave them out by awk '.1 != -1'"
+    grep -v '^0 ' grades | check rank - >said
+    run -1 grep 'grade -1' said
+}
+
 @test "check: reports the numbers of a precomputed kernel, and whether it is symmetric" {
     printf '1 0:1 1:2 2:1\n# one\n-1 0:2 1:1.5 2:2 3:0\n' >data.svm
     ! check top --precomputed data.svm >said 2>err || fail 'taken'
@@ -200,6 +207,14 @@ END
     refused check mc data.svm.xz
     assert_equal "$(<err)" \
         'check: data.svm.xz: compressed by xz: read it by xz -dc data.svm.xz | check ... -'
+    for name in '[Content_Types].xml' xl/workbook.xml mimetypeapplication/vnd.oasis.opendocument.spreadsheet; do
+        printf 'PK\3\4%26s%s' '' "$name" >lab.xlsx
+        refused check mc lab.xlsx
+        assert_equal "$(<err)" 'check: lab.xlsx: is a workbook: save its sheet as CSV'
+    done
+    printf 'PK\3\4%26s%s' '' data.svm >data.zip
+    refused check mc data.zip
+    assert_equal "$(<err)" 'check: data.zip: compressed by zip: read it by unzip -p data.zip | check ... -'
     printf ']\0\0\0' >data.lzma
     refused check mc data.lzma
     assert_equal "$(<err)" \

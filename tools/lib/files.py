@@ -32,6 +32,10 @@ PACKED = ((re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", "bzip2 -dc"),
           (re.compile(rb"\x04\x22\x4d\x18"), "lz4", "lz4 -dc"),
           (re.compile(rb"\x1f\x9d"), "compress", "gzip -dc"),
           (re.compile(rb"PK\x03\x04"), "zip", "unzip -p"))
+# Workbooks: Office Open XML and OpenDocument, by the names of the first files within, and OLE 2.
+WORKBOOK = re.compile(rb"PK\x03\x04.{26}(\[Content_Types\]\.xml|_rels/|docProps/|xl/|"
+                      rb"mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet)|\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+                      re.DOTALL)
 MARK = b"\xef\xbb\xbf"  # UTF-8's byte order mark
 
 
@@ -102,7 +106,9 @@ class Source:
 
     def _refuse_packed(self):
         with self._raw() as raw:
-            first = raw.read(10)
+            first = raw.read(100)
+        if WORKBOOK.match(first):
+            refuse("is a workbook: save its sheet as CSV", self.path)
         for signature, name, command in PACKED:
             if signature.match(first):
                 file = "FILE" if self.path == "-" else shlex.quote(self.path)

@@ -75,8 +75,18 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=WIDTH, max_help_position=26)
 
 
+class _Store(argparse.Action):
+    """Stores the value of an option; a second one, of which the first would be lost, is an error."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        if option_string and self.dest in parser.given:
+            parser.error(f"{option_string} is given twice")
+        parser.given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
 class Parser(argparse.ArgumentParser):
-    """argparse with errors of one line. Examples call the tool as it is called."""
+    """argparse with errors of one line, also where an option of one value is given twice. Examples call the tool as it is called."""
 
     def __init__(self, description, epilog, **settings):
         super().__init__(prog=NAME, description=_filled(description), formatter_class=_Help,
@@ -84,6 +94,9 @@ class Parser(argparse.ArgumentParser):
                                        flags=re.M),
                          **settings)
         self.text = description
+        self.given = set()
+        self.register("action", None, _Store)
+        self.register("action", "store", _Store)
 
     def error(self, message):
         say(f"{message} (see --help)")
