@@ -342,7 +342,7 @@ END
     inspect --feature-names names --top 2 model >out
     for line in 'family = top' 'formulation = svm, hinge' 'scale = std' 'labels = 1 -1' \
         "primal = $(header primal model)" "dual = $(header dual model)" \
-        'options = --formulation svm --loss hinge --cost 1 --kernel linear --scale std --calibrate 0.5'; do
+        'options = --formulation svm --loss hinge --cost 1 --kernel linear --scale std --calibrate 0.5 (incomplete: -B V; and, if given, -w, --row-weights, -e)'; do
         grep -qFx -e "$line" out || fail "no $line in $(<out)"
     done
     grep -Eq '^certificate = the optimum is at most [0-9.e-]+% below this model.s objective: dual <= optimum <= primal$' out
@@ -352,6 +352,9 @@ END
     sed '1,/^index/d' out | cut -f 1,3 | tr '\t' ' ' | diff - <(cut -d' ' -f 2,3 largest)
     sed -n 's/^index\t//p' out | grep -qx $'name\tweight'
     inspect --top 0 model | sed '1,/^index/d' | wc -l | grep -qx 3
+    printf '%s\n' four >>names # of other features
+    refused inspect --feature-names names model
+    [[ "$(<err)" == 'inspect: names: 4 names for the 3 features of model' ]]
     rows mc
     svm-mc-train --force -q -t rbf train.svm model >report
     inspect model >out

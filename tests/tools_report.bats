@@ -12,6 +12,13 @@ fraud() {
     svm-top-predict --metrics test.svm model labels >measures
 }
 
+# bare: a folder for PATH without gnuplot.
+bare() {
+    mkdir bare
+    ln -s "$(python3 -c 'import sys; print(sys.executable)')" bare/python3
+    ln -s "$(command -v env)" bare
+}
+
 # cells PAGE: a line for each row of its tables, with blanks between, and each paragraph; fails unless the page is
 # well-formed and refers to nothing outside.
 cells() {
@@ -43,6 +50,7 @@ END
     for line in 'top: svm, rbf' "$best" "primal $(header primal model)" "dual $(header dual model)" \
         "support-vectors $(sed -n '/^SV$/,/^end/p' model | sed '1d;$d' | wc -l)" "auc $(printf %.6g "$(metric auc measures)")" \
         "0.1 $(printf %.6g "$(metric tpr@0.1 measures)")" \
+        '# incomplete: if given, -w, --row-weights, -e' \
         "svm-top-train --formulation svm --loss hinge --cost $(header cost model) --kernel rbf --gamma $(header gamma model) TRAINING_FILE model"; do
         grep -qFx -e "$line" text || fail "no $line in $(<text)"
     done
@@ -66,9 +74,7 @@ END
 
 @test "report: without gnuplot, or of one point, there are tables only" {
     fraud
-    mkdir bare
-    ln -s "$(python3 -c 'import sys; print(sys.executable)')" bare/python3
-    ln -s "$(command -v env)" bare
+    bare
     PATH=$root/tools:$tmp/bare report --model model --truth test.svm --predictions labels --sweep sweep.tsv page.html 2>said
     assert_equal "$(<said)" 'report: note: gnuplot is missing (Debian: apt-get install gnuplot-nox): tables only'
     cells page.html >text
@@ -118,6 +124,44 @@ END
     svm-smm-predict -q rows model labels
     report --truth rows --predictions labels --model model page.html
     cells page.html | grep -qFx 'None: the problem is not convex.'
+}
+
+@test "report, roc, compare: predictions with --names say what those without say" {
+    local family model
+    mkdir without with
+    bare
+    for family in top rank ml mc; do
+        generate $family --output all
+        sed -n '/^#/p; /^[^#]/{ s/ *#.*//; s/$/ # a name/p; }' all | head -n 40 >rows
+        svm-$family-train --force -q rows model >report
+        svm-$family-predict -q rows model without/scores
+        svm-$family-predict -q --names rows model with/scores
+        grep -q $'\ta name$' with/scores
+        model='--model model'
+        [ $family != top ] || model=
+        for kind in without with; do
+            # shellcheck disable=SC2086
+            PATH=$root/tools:$tmp/bare report $model --truth rows --predictions $kind/scores $kind/page.html
+            sed -i '/<h2>Commands/,$d' $kind/page.html
+        done
+        cmp without/page.html with/page.html
+        grep -q 'class="lead"' with/page.html
+        [ $family != top ] || grep -q '>0.001</td>' with/page.html
+    done
+    compare --names a,b --truth rows without/scores with/scores >table
+    printf '1 1:1\n-1 1:1\n' >rows
+    printf '%s\n' $'labels\t1\t-1\tname' $'1\t.5\t.1\tx' $'-1\t.1\t.5\ty z' >scores # of --scores --header
+    PATH=$root/tools:$tmp/bare report --truth rows --predictions scores page.html
+    grep -qF '2 of 2 rows have the predicted label (100%).' page.html
+    refused roc --truth rows picture.svg scores
+    [[ "$(<err)" == 'roc: scores:2: 3 columns: --column N says which is the score' ]]
+    printf '1\t.5\n-1\t.1\n' >scores # another program's, with tabs
+    roc --truth rows picture.svg scores
+    grep -q '(AUC 1.000)' picture.svg
+    seq 100 >words # predictions that are none: no long table
+    seq 100 | sed 's/$/a 1:1/' >rows
+    PATH=$root/tools:$tmp/bare report --truth rows --predictions words page.html
+    grep -q '<summary>All 200 labels</summary>' page.html
 }
 
 @test "report: a browser shows the page, without errors" {

@@ -7,6 +7,7 @@ against recall, and is drawn through points between.
 """
 from typing import List, NamedTuple, Optional, Tuple
 
+from lib.evaluation import read_predictions
 from lib.files import Source, names_of
 from lib.number import is_number
 from lib.svmlight import read_rows
@@ -34,7 +35,7 @@ def add_options(parser):
                         help="with --truth: the label of positives (default numbers above 0)")
     parser.add_argument("--column", type=int, metavar="N",
                         help="with --truth: the column of the scores, from 1 (default the last of "
-                        "one or two)")
+                        "one or two, without the names of --names)")
     parser.add_argument("--names", metavar="NAME,...", help="names of the curves (default: of their files)")
 
 
@@ -108,19 +109,18 @@ def read_precisions(path):
 
 
 def read_scores(path, n_rows, options):
-    scores = []
-    for line, text in Source(path).lines():
-        fields = text.split()
-        if options.column is None and len(fields) not in (1, 2):
-            refuse(f"{len(fields)} columns: --column N says which is the score", path, line)
-        column = options.column or len(fields)
+    predictions, scores = read_predictions(path, n_rows, options.truth), []
+    for line, fields in zip(predictions.lines, predictions.fields):
+        fields = fields if fields[0] else fields[1:]
+        n = len(fields) - predictions.named
+        if options.column is None and n not in (1, 2):
+            refuse(f"{n} columns: --column N says which is the score", path, line)
+        column = options.column or n
         if not 1 <= column <= len(fields):
             refuse(f"there is no column {column}", path, line)
         if not is_number(fields[column - 1]):
             refuse("score is not a number: " + quoted(fields[column - 1]), path, line)
         scores.append(float(fields[column - 1]))
-    if len(scores) != n_rows:
-        refuse(f"{len(scores)} predictions for the {n_rows} rows of {options.truth}", path)
     return scores
 
 

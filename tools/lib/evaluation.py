@@ -1,9 +1,11 @@
-"""Counts of predictions against the labels of a test file. Labels that are numbers compare as numbers."""
+"""Predictions, and their counts against the labels of a test file. Labels that are numbers compare as numbers."""
 import os
 import subprocess
 import tempfile
+from typing import List, NamedTuple
 
 from lib.commands import program
+from lib.files import Source
 from lib.number import is_number
 from lib.significance import pairwise_accuracy
 from lib.svmlight import Row, format_row
@@ -11,6 +13,34 @@ from lib.table import Table
 from lib.tool import refuse
 
 MIN_GROUP = 5  # rows of a query that the mean counts, as in svm-rank-predict
+
+
+class Predictions(NamedTuple):
+    """What svm-FAMILY-predict wrote, without its header."""
+
+    lines: List[int]  # their numbers
+    fields: List[List[str]]  # of each line
+    named: bool  # --names: the last field of each line is the name of the row
+
+
+def read_predictions(path, n_rows, truth):
+    """The Predictions of all rows of the file `truth`. With --names fields are separated by tabs, otherwise by
+    blanks; a first field that is empty is an empty label set."""
+    lines, fields, tabs = [], [], True
+    for line, text in Source(path).lines():
+        lines.append(line)
+        tabs &= "\t" in text
+        fields.append(text.split("\t") if "\t" in text else
+                      [""] * (text[:1] in ("", " ")) + text.split())
+    if len(lines) == n_rows + 1 and fields[0][0] in ("labels", "score"):
+        del lines[0], fields[0]
+    if len(lines) != n_rows or not lines:
+        refuse(f"{len(lines)} predictions for the {n_rows} rows of {truth}", path)
+    last = [of[-1] for of in fields]
+    # two columns of numbers are those of another program, unless the last counts the rows
+    named = tabs and (len(fields[0]) > 2 or last == list(map(str, range(1, n_rows + 1)))
+                      or not all(map(is_number, last)))
+    return Predictions(lines, fields, named)
 
 
 class Spellings:

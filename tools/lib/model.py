@@ -299,3 +299,9 @@ class Model:
                                                   if sets.kind == "top" else "")]
             words += ["--at-least-one"] if sets.at_least_one else []
         return words
+
+    def omitted(self):
+        """What the line of options lacks, in words: options of the trainer that the model does not store."""
+        sure = {"top": "-B V", "mc": "-B V", "ml": "-B V or --free-bias"}.get(self.family) if any(self.bias) else None
+        more = {"rank": ["-w"], "ml": []}.get(self.family, ["-w", "--row-weights"])
+        return f"{sure + '; and, ' if sure else ''}if given, {', '.join([*more, '-e'])}"

@@ -1,5 +1,7 @@
 """What is in a model, in words and tables, for inspect and report."""
+from lib.files import read_names
 from lib.number import shortest
+from lib.tool import refuse
 
 SHOWN = ("formulation", "loss", "cost", "kernel", "degree", "gamma", "coef0", "scale", "bias", "primal", "dual",
          "gap", "certified", "solver", "labels", "targets", "targets-widths", "targets-few", "label-rows", "threshold")
@@ -44,7 +46,7 @@ def facts(model):
     yield from ((key, keys[key]) for key in ("primal", "dual", "gap"))
     yield "certificate", certificate(model)
     yield "algorithm", ", ".join(keys["solver"].split()) if "solver" in keys else "none"
-    yield "options", " ".join(model.options())
+    yield "options", f"{' '.join(model.options())} (incomplete: {model.omitted()})"
     if model.vectors is not None:
         yield "support-vectors", str(len(model.vectors))
         if model.pairs is not None:
@@ -58,6 +60,14 @@ def facts(model):
             f"{sum(map(any, model.weights.values()))} of {model.n_features} features{scaled}"
     if any(model.bias):
         yield "bias", listed(list(map(shortest, model.bias)))
+
+
+def feature_names(path, model):
+    """The names in a file, at most one for each feature; none without a file."""
+    names = read_names(path) if path else []
+    if names and len(names) > model.n_features:
+        refuse(f"{len(names)} names for the {model.n_features} features of {model.path}", path)
+    return names
 
 
 def largest_weights(model, top, names):
