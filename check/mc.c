@@ -197,7 +197,8 @@ static int check(struct task *task, struct error *err) {
     return status;
 }
 
-static const char *const model_keys[] = {"labels", "margin-scale", "probability-scale", NULL};
+static const char *const model_keys[] = {"labels", "margin-scale", "max-sv", "probability-scale",
+                                         NULL};
 
 const struct check_family check_mc = {
     .name = "mc", .labels = DATA_NAME, .many = true, .model_keys = model_keys, .check = check};

@@ -496,9 +496,17 @@ static int check(struct task *task, struct error *err) {
     return status;
 }
 
-static const char *const model_keys[] = {
-    "groups",  "pairs",       "cost-per",       "gain", "pair-features", "probability-slope",
-    "targets", "targets-few", "targets-widths", NULL};
+static const char *const model_keys[] = {"groups",
+                                         "pairs",
+                                         "cost-per",
+                                         "gain",
+                                         "pair-features",
+                                         "probability-slope",
+                                         "max-sv",
+                                         "targets",
+                                         "targets-few",
+                                         "targets-widths",
+                                         NULL};
 static const char *const proof_keys[] = {"rank-gap", "cost-per", "gain", "pairs", "seed", NULL};
 
 const struct check_family check_rank = {.name = "rank",

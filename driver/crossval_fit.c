@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/data/scale.h"
 #include "driver/fit.h"
+#include "driver/max_sv.h"
 #include "driver/timed_task.h"
 
 #include <math.h>
@@ -191,7 +192,8 @@ static int solve_point(struct fit_work *work, struct point point, struct fit_log
     watch_open(&watch);
     struct monitor monitor = watch_monitor(&watch);
     struct solution solution = {0};
-    if (crossval->family->solve(task->state, point, &monitor, &solution, err) < 0) {
+    if (max_sv_solve(crossval->family, task->state, &work->fold->problem, point, &monitor,
+                     &solution, NULL, err) < 0) {
         return -1;
     }
     if (progress_stopped(crossval->progress)) {

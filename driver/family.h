@@ -38,6 +38,7 @@ enum {
     FAMILY_ROW_WEIGHTS = 64,     /* --row-weights */
     FAMILY_KERNEL = 128,         /* -t, -d, -g, -r, -m; without it the kernel is linear */
     FAMILY_QUERY_FEATURES = 512, /* --query-features, --scale by query */
+    FAMILY_MAX_SV = 1024,        /* --max-sv; the family has `replace` */
     /* no option: the solvers use the kernel matrix only through products with one vector and single
      * entries, which is what a distributed matrix offers (gram_create_distributed) */
     FAMILY_DISTRIBUTED_GRAM = 256
@@ -147,6 +148,11 @@ struct family {
     int (*solve)(void *state, struct point point, const struct monitor *monitor,
                  struct solution *solution, struct error *err);
     void (*close)(void *state);
+    /* Replaces the last solution of a kernel problem, which is certified and not the zero solution,
+     * by other coefficients: solution has them in `weights` and `bias` and gets their bounds, with
+     * the dual point of the last solution. What depends on scores, such as thresholds, is then that
+     * of the new coefficients. NULL without FAMILY_MAX_SV. */
+    int (*replace)(void *state, struct point point, struct solution *solution, struct error *err);
 
     /* Fits the thresholds that turn the scores of the last solution into labels, which `header`
      * then writes. Called once if a model or predictions are wanted. When the monitor reports that

@@ -64,6 +64,12 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
     return 0;
 }
 
+/* Stores the limit of support vectors in the model, if it had an effect. */
+static int set_max_sv(struct plain_fit *fit, struct error *err) {
+    return fit->loss.reduced ? model_add(&fit->model, err, "max-sv", "%zu", fit->loss.max_vectors)
+                             : 0;
+}
+
 /* Stores the names of the algorithms that ran in the model. */
 static int set_solver(struct plain_fit *fit, struct error *err) {
     char names[ALGORITHM_NAMES];
@@ -80,7 +86,9 @@ static int make_model(struct plain_fit *fit, const struct monitor *monitor, stru
                    monitor, &fit->model, &fit->threshold_late, err) < 0) {
         return -1;
     }
-    return fit_body(&fit->model, &fit->problem, &fit->solution, err) < 0 || set_solver(fit, err) < 0
+    return set_max_sv(fit, err) < 0 ||
+                   fit_body(&fit->model, &fit->problem, &fit->solution, err) < 0 ||
+                   set_solver(fit, err) < 0
                ? -1
                : 0;
 }
@@ -104,7 +112,8 @@ static int solve(struct plain_fit *fit, const struct plain_fit_setup *setup, str
                  struct error *err) {
     struct monitor monitor = watch_monitor(watch);
     double start = progress_clock();
-    if (fit->family->solve(fit->state, fit->point, &monitor, &fit->solution, err) < 0) {
+    if (max_sv_solve(fit->family, fit->state, &fit->problem, fit->point, &monitor, &fit->solution,
+                     &fit->loss, err) < 0) {
         fit->solution = (struct solution){0};
         return -1;
     }

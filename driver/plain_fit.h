@@ -12,6 +12,7 @@
 #include "common/kernel/gram.h"
 #include "common/kernel/kernel.h"
 #include "driver/family.h"
+#include "driver/max_sv.h"
 #include "driver/progress.h"
 
 #include <stdint.h>
@@ -47,8 +48,9 @@ struct plain_fit {
     struct problem problem;
     void *state; /* the family's open problem */
     struct solution solution;
-    unsigned algorithms; /* one bit for each algorithm that ran */
-    struct model model;  /* refers to the solution's weights */
+    struct max_sv_loss loss; /* of --max-sv */
+    unsigned algorithms;     /* one bit for each algorithm that ran */
+    struct model model;      /* refers to the solution's weights */
     double kernel_seconds, solve_seconds;
     struct cluster_traffic traffic; /* during solve_seconds */
     size_t n_ranks;

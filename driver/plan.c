@@ -33,9 +33,11 @@ static int check_family_distributes(const struct family *family, const struct op
 /* Refuses options that need a single process. */
 static int check_distributed_options(const struct family *family, const struct options *options,
                                      struct error *err) {
-    return options_given(options, "proof")
-               ? error_set(err, ERROR_USAGE, "--proof is not available for a distributed fit")
-               : check_family_distributes(family, options, err);
+    const struct refusal refusals[] = {
+        {options_given(options, "proof"), "--proof is not available for a distributed fit"},
+        {options_given(options, "max-sv"), "--max-sv is not available for a distributed fit"},
+        {0}};
+    return options_refuse(refusals, err) < 0 ? -1 : check_family_distributes(family, options, err);
 }
 
 /* Decides how the processes share the work. */
@@ -116,9 +118,12 @@ static int check_options(const struct plan *plan, const struct family *family,
          "--shard writes no model: the best of all parts is known when their tables are joined, "
          "then --resume fits it"},
         {0}};
-    const struct refusal others[] = {{kernel.type == KERNEL_PRECOMPUTED && scale != SCALE_NONE,
-                                      "a precomputed kernel has no features to --scale"},
-                                     {0}};
+    const struct refusal others[] = {
+        {options_given(options, "max-sv") && !fit_wants_gram(family, options, &kernel),
+         "--max-sv is for kernels other than the linear one"},
+        {kernel.type == KERNEL_PRECOMPUTED && scale != SCALE_NONE,
+         "a precomputed kernel has no features to --scale"},
+        {0}};
     if (options_refuse(refusals, err) < 0 ||
         (options_given(options, "proof") &&
          report_check_proof(family, options, plan->fitting, err) < 0) ||

@@ -42,6 +42,12 @@ void report_fit(const struct plain_fit *fit, struct output *output) {
     if (!fit->model.weights) {
         output_format(output, "support-vectors = %zu\n", fit->model.vectors.n_rows);
     }
+    if (fit->loss.reduced) {
+        output_format(output, "max-sv = %zu\nfull-support-vectors = %zu\n", fit->loss.max_vectors,
+                      fit->loss.full_vectors);
+        report_number(output, "full-primal", fit->loss.full_primal);
+        report_number(output, "primal-ratio", solution->primal / fit->loss.full_primal);
+    }
 }
 
 void report_seconds(const struct plain_fit *fit, double read_seconds, struct output *output) {

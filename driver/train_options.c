@@ -82,6 +82,12 @@ static const struct option_spec common_options[] = {
     OPTION(NUMBER, 'e', "epsilon", "E", "stop when (primal - dual) / primal is at most E", SINGLE,
            .initial = "1e-3", .high = 1, .low_excluded = true),
     OPTION(CHOICE, 0, "solver", "NAME", "algorithm", SINGLE, .initial = "auto"),
+    OPTION(
+        COUNT, 0, "max-sv", "N",
+        "a kernel model of at most N support vectors: a selection of those of the full fit, with "
+        "the coefficients that minimise the objective over them; prediction time falls in "
+        "proportion. The gap is that of the full problem, above E",
+        SOLVE, .low = 1, .high = UINT32_MAX, .needs = FAMILY_MAX_SV, .absent = "no limit"),
     OPTION(NUMBER, 'm', "cache", "MB",
            "memory for the kernel matrix; entries that do not fit are recomputed when needed",
            SINGLE, .aside = true, .high = 1e12, .low_excluded = true, .needs = FAMILY_KERNEL,

@@ -37,31 +37,33 @@ struct growth {
     const uint32_t *rows;  /* (n) of the gram */
     uint32_t pivot[BLOCK]; /* rows of the problem */
     uint32_t index[BLOCK]; /* of the gram */
-    size_t m;
-    double *own; /* (m, rank) rows of L at the pivots */
-    double *T;   /* (BLOCK, BLOCK) lower triangle: the Schur complement at the pivots is T T' */
-    double *K;   /* (n, BLOCK) columns of K */
+    size_t m;              /* columns of the block */
+    size_t max_m;          /* its maximum, at most BLOCK */
+    double *own;           /* (m, rank) rows of L at the pivots */
+    double *T; /* (BLOCK, BLOCK) lower triangle: the Schur complement at the pivots is T T' */
+    double *K; /* (n, BLOCK) columns of K */
     struct error *error; /* of the workers */
     atomic_bool failed;
 };
 
-/* Draws up to BLOCK different rows, in ascending order, with probabilities proportional to rest
+/* Draws up to max_m different rows, in ascending order, with probabilities proportional to rest
  * (stratified). */
 static void draw(struct growth *growth, double total, struct random *random) {
     const struct low_rank *low = growth->low;
     double at[BLOCK], sum = 0;
+    size_t max_m = growth->max_m;
     growth->m = 0;
-    for (size_t b = 0; b < BLOCK; b++) {
-        at[b] = ((double)b + random_unit(random)) / BLOCK * total;
+    for (size_t b = 0; b < max_m; b++) {
+        at[b] = ((double)b + random_unit(random)) / (double)max_m * total;
     }
-    for (size_t i = 0, b = 0; i < low->n && b < BLOCK; i++) {
+    for (size_t i = 0, b = 0; i < low->n && b < max_m; i++) {
         sum += low->rest[i];
         bool taken = sum > at[b] && low->rest[i] > 0;
         if (taken) {
             growth->pivot[growth->m] = (uint32_t)i;
             growth->index[growth->m++] = growth->rows[i];
         }
-        while (b < BLOCK && sum > at[b]) {
+        while (b < max_m && sum > at[b]) {
             b++;
         }
     }
@@ -152,7 +154,9 @@ static int grow(struct growth *growth, const struct low_rank_goal *goal, struct 
     struct random random;
     double total_trace = sum_of(low->rest, low->n), remaining = total_trace;
     random_start(&random, goal->seed, RANDOM_STREAM);
-    while (low->rank + BLOCK <= goal->max_rank && remaining > goal->residual * total_trace) {
+    while (low->rank + (goal->fill ? 1 : BLOCK) <= goal->max_rank &&
+           remaining > goal->residual * total_trace) {
+        growth->max_m = smaller(BLOCK, goal->max_rank - low->rank);
         draw(growth, remaining, &random);
         if (growth->m > 0 && factor_pivots(growth, err) < 0) {
             return -1;
@@ -169,6 +173,7 @@ static int grow(struct growth *growth, const struct low_rank_goal *goal, struct 
         }
         for (size_t a = 0; a < growth->m; a++) {
             low->rest[growth->pivot[a]] = 0;
+            low->pivot[low->rank + a] = growth->pivot[a];
         }
         low->rank += growth->m;
         remaining = sum_of(low->rest, low->n);
@@ -216,10 +221,11 @@ int low_rank_create(struct low_rank *low, const struct gram *gram, const uint32_
                                        {&low->scaled, threads_count(threads) * CHUNK * BLOCK},
                                        {&low->sum, width * goal->k}};
     low->block = arrays_create(parts, sizeof parts / sizeof parts[0], "columns", err);
-    low->narrow = memory_array(n, width * sizeof(float), "columns", err);
+    low->pivot = memory_array(width, sizeof *low->pivot, "columns", err);
+    low->narrow = memory_array(goal->k > 0 ? n : 0, width * sizeof(float), "columns", err);
     low->right = memory_array(n, goal->k * sizeof(float), "columns", err);
     low->part = memory_array(width, PARTS * goal->k * sizeof(float), "columns", err);
-    if (!low->block || !low->narrow || !low->right || !low->part) {
+    if (!low->block || !low->pivot || !low->narrow || !low->right || !low->part) {
         low_rank_free(low);
         return -1;
     }
@@ -233,6 +239,7 @@ int low_rank_create(struct low_rank *low, const struct gram *gram, const uint32_
 
 void low_rank_free(struct low_rank *low) {
     free(low->block);
+    free(low->pivot);
     free(low->narrow);
     free(low->right);
     free(low->part);
@@ -247,6 +254,23 @@ double low_rank_remaining_trace(const struct low_rank *low) {
         total_trace += low->rest[i] + cblas_ddot((int)low->rank, row, 1, row, 1);
     }
     return total_trace > 0 ? remaining / total_trace : 0;
+}
+
+void low_rank_project(const struct low_rank *low, const double *B, size_t k, double *w) {
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)low->rank, (int)k, (int)low->n, 1,
+                low->L, (int)low->width, B, (int)k, 0, w, (int)k);
+}
+
+void low_rank_coefficients(const struct low_rank *low, double *w, size_t k) {
+    for (size_t a = low->rank; a-- > 0;) {
+        const double *row = low->L + low->pivot[a] * low->width;
+        for (size_t c = 0; c < k; c++) {
+            w[a * k + c] /= row[a];
+        }
+        for (size_t b = 0; b < a; b++) {
+            cblas_daxpy((int)k, -row[b], w + a * k, 1, w + b * k, 1);
+        }
+    }
 }
 
 void low_rank_add(struct low_rank *low, double constant) {

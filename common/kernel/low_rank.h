@@ -13,6 +13,7 @@
 #include "common/base/threads.h"
 #include "common/kernel/gram.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,10 +23,13 @@ struct low_rank {
     struct threads *threads; /* borrowed; NULL: none */
     double *block;           /* all arrays of doubles */
     double *L;               /* (n, width) */
-    double *rest;            /* (n) remaining diagonal of K, 0 or more */
-    double *inverse;         /* (n) 1 / (rest + ridge) of the last low_rank_factor */
-    double *M;               /* (width, width) the Cholesky factor of I + L' diag(inverse) L */
-    double *scaled;          /* (workers) work: blocks of scaled rows */
+    uint32_t
+        *pivot;   /* (rank) the row of each column, without that of low_rank_add: there L is lower
+                        triangular, up to rounding */
+    double *rest; /* (n) remaining diagonal of K, 0 or more */
+    double *inverse; /* (n) 1 / (rest + ridge) of the last low_rank_factor */
+    double *M;       /* (width, width) the Cholesky factor of I + L' diag(inverse) L */
+    double *scaled;  /* (workers) work: blocks of scaled rows */
     /* Work of a solution, whose products with L are in float: */
     float *narrow; /* (n, width) L in float */
     float *right;  /* (n, k) */
@@ -37,16 +41,18 @@ struct low_rank {
 struct low_rank_goal {
     size_t max_rank; /* the largest number of columns; fewer if they leave */
     double residual; /* at most this fraction of the trace */
-    size_t k;        /* right-hand sides of later systems */
+    size_t k;        /* right-hand sides of later systems; 0: none follow */
     uint64_t seed;
+    bool fill; /* reach max_rank by a last block that is smaller; else whole blocks only */
 };
 
 /* The memory of a surrogate of n rows, in bytes. */
 double low_rank_bytes(size_t n, const struct low_rank_goal *goal);
 
 /* Computes the surrogate of the matrix at rows (n) of gram, NULL: its first n, whose diagonal (n)
- * is given. The kernel must be positive semidefinite. Results do not depend on the number of
- * threads. Returns -1 with err set when memory is short. The caller ends with low_rank_free. */
+ * is given; rows whose entry is 0 are no pivots. The kernel must be positive semidefinite. Results
+ * do not depend on the number of threads. Returns -1 with err set when memory is short. The caller
+ * ends with low_rank_free. */
 int low_rank_create(struct low_rank *low, const struct gram *gram, const uint32_t *rows, size_t n,
                     const double *diagonal, const struct low_rank_goal *goal,
                     struct threads *threads, struct error *err);
@@ -54,6 +60,12 @@ void low_rank_free(struct low_rank *low);
 
 /* The fraction of the trace that is in rest. */
 double low_rank_remaining_trace(const struct low_rank *low);
+
+/* The functions in the span of the pivots, f = sum_a b_a k(x_pivot[a], .), are those with scores
+ * L w and |f|^2 = w'w. Of k functions: w (rank, k) = the orthogonal projection of
+ * sum_i B_i k(x_i, .), B (n, k); and b (rank, k) from w, in place. */
+void low_rank_project(const struct low_rank *low, const double *B, size_t k, double *w);
+void low_rank_coefficients(const struct low_rank *low, double *w, size_t k);
 
 /* Adds a constant, 0 or more, to all entries of the matrix, as one more column. At most once. */
 void low_rank_add(struct low_rank *low, double constant);

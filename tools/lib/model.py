@@ -24,7 +24,7 @@ BODIES = ("scaling", "scaling sparse", "w", "w sparse", "SV", "SV pairs")
 # Keys of a model that are options of its trainer; the others are results.
 OPTIONS = ("formulation", "loss", "cost", "kernel", "degree", "gamma", "coef0", "scale",
            "query-features", "cost-per", "gain", "pair-features", "margin-scale", "positive", "top-k",
-           "tau", "theta", "shape")
+           "tau", "theta", "shape", "max-sv")
 
 
 class Decision(NamedTuple):

@@ -26,7 +26,8 @@ static const struct option_spec own_options[] = {
 
 static const char *const extra_options[] = {"confusion", NULL};
 
-static const char *const model_keys[] = {LABELS_KEY, "margin-scale", MC_PROBABILITY_KEY, NULL};
+static const char *const model_keys[] = {LABELS_KEY, "margin-scale", "max-sv", MC_PROBABILITY_KEY,
+                                         NULL};
 
 static int check(const struct options *options, const struct model *model, struct error *err) {
     bool probability = options_number(options, "probability") != 0, calibrated;

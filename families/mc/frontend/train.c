@@ -110,7 +110,8 @@ static int open_problem(void **state, const struct problem *problem, struct poin
                              .bias = point_number(point, "bias"),
                              .seed = (uint64_t)point_number(point, "seed"),
                              .weight = weight,
-                             .keep = options_given(point.options, "proof")};
+                             .keep = options_given(point.options, "proof") ||
+                                     options_given(point.options, "max-sv")};
     struct mc *mc;
     int status = mc_create(&mc, problem, &setup, err);
     free(weight);
@@ -124,12 +125,21 @@ static void close_problem(void *state) {
     mc_free(state);
 }
 
+static struct mc_parameters parameters_of(struct point point) {
+    return (struct mc_parameters){.method = (enum mc_method)point_choice(point, "solver"),
+                                  .cost = point_number(point, "cost"),
+                                  .epsilon = point_number(point, "epsilon")};
+}
+
 static int solve(void *state, struct point point, const struct monitor *monitor,
                  struct solution *solution, struct error *err) {
-    struct mc_parameters parameters = {.method = (enum mc_method)point_choice(point, "solver"),
-                                       .cost = point_number(point, "cost"),
-                                       .epsilon = point_number(point, "epsilon")};
+    struct mc_parameters parameters = parameters_of(point);
     return mc_solve(state, &parameters, monitor, solution, err);
+}
+
+static int replace(void *state, struct point point, struct solution *solution, struct error *err) {
+    struct mc_parameters parameters = parameters_of(point);
+    return mc_replace(state, &parameters, solution, err);
 }
 
 static int header(const void *state, struct point point, struct model *model, struct error *err) {
@@ -181,7 +191,7 @@ const struct family mc_family = {
     .summary = "Trains a multi-class SVM: a score for each class, of which the largest gives "
                "the label.",
     .has = FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_WEIGHT | FAMILY_ROW_WEIGHTS | FAMILY_BIAS |
-           FAMILY_LIBLINEAR,
+           FAMILY_LIBLINEAR | FAMILY_MAX_SV,
     .labels = DATA_NAME,
     .scores_labels = true,
     .formulations = formulations,
@@ -198,6 +208,7 @@ const struct family mc_family = {
     .open = open_problem,
     .solve = solve,
     .close = close_problem,
+    .replace = replace,
     .header = header,
     .report = report,
     .prove = prove,

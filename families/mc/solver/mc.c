@@ -172,6 +172,56 @@ static int give_zero(struct mc *mc, double cost, struct solution *solution, stru
     return 0;
 }
 
+/* Sets the bounds of the solution, and its coefficients to 0 if that is better. */
+static void conclude(const struct mc *mc, const struct certificate *certificate, double epsilon,
+                     enum stop_reason reason, struct solution *solution) {
+    size_t k = solution->n_outputs;
+    certify_conclude(certificate, epsilon, reason, solution);
+    if (certificate->zero_is_better) { /* its primal is the certified one */
+        memset(solution->weights, 0, weight_rows(mc) * k * sizeof *solution->weights);
+        for (size_t c = 0; solution->bias && c < k; c++) {
+            solution->bias[c] = 0;
+        }
+    }
+}
+
+/* Certifies the fit's weights and bias with the dual point of the last solution. U (n, k) and work
+ * (2, k) are work. */
+static int certify_last(struct mc *mc, const struct mc_parameters *parameters, double *U,
+                        double *work, struct mc_fit *fit, struct error *err) {
+    const struct mc_task *task = &mc->task;
+    size_t k = task->shape.k;
+    double square = task->bias * task->bias, *bias = work + k;
+    const struct mc_dual dual = {.alpha = &mc->alpha,
+                                 .weights = U,
+                                 .bias = task->bias > 0 ? bias : NULL,
+                                 .target_gap = parameters->epsilon};
+    for (size_t i = 0; i < task->n; i++) {
+        mc_alpha_load(&mc->alpha, i, work);
+        mc_centred_coefficients(&task->shape, mc->y[i], work, U + i * k);
+        for (size_t c = 0; c < k; c++) {
+            bias[c] += square * U[i * k + c];
+        }
+    }
+    return mc_certify(task, parameters->cost, &dual, NULL, fit, err);
+}
+
+int mc_replace(struct mc *mc, const struct mc_parameters *parameters, struct solution *solution,
+               struct error *err) {
+    size_t k = solution->n_outputs;
+    struct mc_fit fit = {.weights = solution->weights, .bias = solution->bias};
+    double *U = memory_array(mc->task.n, k * sizeof *U, "coefficients", err);
+    double *work = memory_zeros(2 * k, sizeof *work, "coefficients", err);
+    int status = U && work ? certify_last(mc, parameters, U, work, &fit, err) : -1;
+    if (status == 0) {
+        conclude(mc, &fit.certificate, parameters->epsilon, STOP_STALLED, solution);
+    }
+    mc_alpha_free(&fit.alpha);
+    free(U);
+    free(work);
+    return status;
+}
+
 int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
              struct solution *solution, struct error *err) {
     struct mc_fit fit = {0};
@@ -192,14 +242,7 @@ int mc_solve(struct mc *mc, const struct mc_parameters *parameters, const struct
                                   .iterations = fit.iterations};
     mc_alpha_free(&mc->alpha);
     mc->alpha = fit.alpha;
-    certify_conclude(&fit.certificate, parameters->epsilon,
-                     fit.reason ? fit.reason : STOP_OUTER_ITERATIONS, solution);
-    size_t k = solution->n_outputs;
-    if (fit.certificate.zero_is_better) { /* its primal is the certified one */
-        memset(solution->weights, 0, weight_rows(mc) * k * sizeof *solution->weights);
-        for (size_t c = 0; solution->bias && c < k; c++) {
-            solution->bias[c] = 0;
-        }
-    }
+    conclude(mc, &fit.certificate, parameters->epsilon,
+             fit.reason ? fit.reason : STOP_OUTER_ITERATIONS, solution);
     return 0;
 }

@@ -51,6 +51,11 @@ const struct labels *mc_get_labels(const struct mc *mc);
 /* The dual point of the last solution, alpha (n, classes), of this process's rows. */
 const struct mc_alpha *mc_get_alpha(const struct mc *mc);
 
+/* Certifies other coefficients of a kernel problem, solution->weights (n, classes) and bias, with
+ * the dual point of the last solution, which must be stored, and sets the solution's bounds. */
+int mc_replace(struct mc *mc, const struct mc_parameters *parameters, struct solution *solution,
+               struct error *err);
+
 /* Solves the problem; the outputs of the solution are the classes. The caller calls solution_free.
  * Fails if memory is short, if the method does not apply (MC_NEWTON with a kernel, or with too many
  * weights), or if scores overflow. */

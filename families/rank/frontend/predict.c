@@ -58,9 +58,17 @@ static bool wants_comments(const struct options *options) {
 enum { TREC, QRELS };
 static const char *const extra_options[] = {[TREC] = "trec", [QRELS] = "qrels", NULL};
 
-static const char *const model_keys[] = {
-    "groups",    "pairs",         "cost-per",         "gain", "pair-features", "probability-slope",
-    TARGETS_KEY, TARGETS_FEW_KEY, TARGETS_WIDTHS_KEY, NULL};
+static const char *const model_keys[] = {"groups",
+                                         "pairs",
+                                         "cost-per",
+                                         "gain",
+                                         "pair-features",
+                                         "probability-slope",
+                                         "max-sv",
+                                         TARGETS_KEY,
+                                         TARGETS_FEW_KEY,
+                                         TARGETS_WIDTHS_KEY,
+                                         NULL};
 
 /* ---- checks ---- */
 

@@ -86,6 +86,7 @@ static int check(const struct options *options, struct error *err) {
         {exterior && exported, "no other program knows pair features"},
         {exterior && options_number(options, "probability") != 0,
          "no probabilities with --pair-features exterior"},
+        {exterior && options_given(options, "max-sv"), "no --max-sv with --pair-features exterior"},
         {exterior && targets, "no --targets with --pair-features exterior"},
         {queries && (kernel == KERNEL_LINEAR || kernel == KERNEL_PRECOMPUTED),
          "--query-features wants a kernel of features that is not linear: linear scores order the "
@@ -159,15 +160,24 @@ static void close_problem(void *state) {
     rank_free(state);
 }
 
+static struct rank_parameters parameters_of(struct point point) {
+    return (struct rank_parameters){.loss = (enum rank_loss)point_choice(point, "loss"),
+                                    .method = (enum rank_method)point_choice(point, "solver"),
+                                    .cost = point_number(point, "cost"),
+                                    .epsilon = point_number(point, "epsilon"),
+                                    .step = (enum rank_step)point_choice(point, "step"),
+                                    .stop = (enum rank_stop)point_choice(point, "stop")};
+}
+
 static int solve(void *state, struct point point, const struct monitor *monitor,
                  struct solution *solution, struct error *err) {
-    struct rank_parameters parameters = {.loss = (enum rank_loss)point_choice(point, "loss"),
-                                         .method = (enum rank_method)point_choice(point, "solver"),
-                                         .cost = point_number(point, "cost"),
-                                         .epsilon = point_number(point, "epsilon"),
-                                         .step = (enum rank_step)point_choice(point, "step"),
-                                         .stop = (enum rank_stop)point_choice(point, "stop")};
+    struct rank_parameters parameters = parameters_of(point);
     return rank_solve(state, &parameters, monitor, solution, err);
+}
+
+static int replace(void *state, struct point point, struct solution *solution, struct error *err) {
+    struct rank_parameters parameters = parameters_of(point);
+    return rank_replace(state, &parameters, solution, err);
 }
 
 static int header(const void *state, struct point point, struct model *model, struct error *err) {
@@ -259,7 +269,7 @@ const struct family rank_family = {
     .summary = "Trains a RankSVM: scores that order the rows of each query (qid) as their "
                "targets do.",
     .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_EXPORT |
-           FAMILY_DISTRIBUTED_GRAM | FAMILY_QUERY_FEATURES,
+           FAMILY_DISTRIBUTED_GRAM | FAMILY_QUERY_FEATURES | FAMILY_MAX_SV,
     .labels = DATA_NUMBER,
     .folds_by_query = true,
     .formulations = formulations,
@@ -275,6 +285,7 @@ const struct family rank_family = {
     .open = open_problem,
     .solve = solve,
     .close = close_problem,
+    .replace = replace,
     .header = header,
     .report = report,
     .prove = prove,

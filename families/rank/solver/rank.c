@@ -69,6 +69,7 @@ void rank_free(struct rank *rank) {
     rank_interior_free(rank->interior);
     rank_preconditioner_free(rank->preconditioner);
     rank_points_clear(&rank->points, 0);
+    fit_free(&rank->dual);
     rank_certifier_free(&rank->certifier);
     score_map_free(&rank->map);
     exterior_free(rank->exterior);
@@ -154,6 +155,15 @@ static int store_points(struct rank *rank, enum rank_loss loss, const struct fit
     return visit.status;
 }
 
+/* Moves the fit's dual point to the problem. */
+static void keep_dual(struct rank *rank, struct fit *fit) {
+    free(fit->weights);
+    fit->weights = NULL;
+    fit_free(&rank->dual);
+    rank->dual = *fit;
+    *fit = (struct fit){0};
+}
+
 int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, struct certificate *found,
                   struct error *err) {
     struct rank *rank = fitting->rank;
@@ -165,8 +175,9 @@ int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, struct certific
     status = status < 0 ? -1
                         : rank_certify(&rank->certifier, parameters->loss, parameters->cost,
                                        parameters->epsilon, fit, found, err);
-    if (status == 0 && update_best(&fitting->best, fit, found) && rank->keep) {
-        status = store_points(rank, parameters->loss, fit, err);
+    if (status == 0 && update_best(&fitting->best, fit, found)) {
+        status = rank->keep ? store_points(rank, parameters->loss, fit, err) : 0;
+        keep_dual(rank, fit);
     }
     fit_free(fit);
     return status;
@@ -258,4 +269,21 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
         status < 0 ? -1 : fill_solution(rank, parameters, &solving.fitting.best, solution, err);
     free(solving.fitting.best.weights);
     return status;
+}
+
+int rank_replace(struct rank *rank, const struct rank_parameters *parameters,
+                 struct solution *solution, struct error *err) {
+    struct certificate certificate;
+    rank->dual.weights = solution->weights;
+    int status = rank_certify(&rank->certifier, parameters->loss, parameters->cost,
+                              parameters->epsilon, &rank->dual, &certificate, err);
+    rank->dual.weights = NULL;
+    if (status < 0) {
+        return -1;
+    }
+    certify_conclude(&certificate, parameters->epsilon, STOP_STALLED, solution);
+    if (certificate.zero_is_better) {
+        memset(solution->weights, 0, rank->map.dimension * sizeof *solution->weights);
+    }
+    return 0;
 }

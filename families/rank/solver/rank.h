@@ -90,6 +90,11 @@ struct rank_counts rank_counts(const struct rank *rank);
 /* The dual point of the last solve; needs `keep`. Owned by rank, valid until the next solve. */
 const struct rank_points *rank_get_points(const struct rank *rank);
 
+/* Certifies other coefficients of a kernel problem without pair features, solution->weights (n),
+ * with the dual point of the last solution, and sets the solution's bounds. */
+int rank_replace(struct rank *rank, const struct rank_parameters *parameters,
+                 struct solution *solution, struct error *err);
+
 /* Solves, and fills solution; the caller calls solution_free. Fails if memory is short, if the
  * method cannot solve the problem (RANK_FW with the squared hinge; RANK_NEWTON with pair features),
  * or if scores overflow. */

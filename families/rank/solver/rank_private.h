@@ -31,6 +31,7 @@ struct rank {
     bool pair_features;
     bool keep;                 /* dual points are stored */
     struct rank_points points; /* the dual point of the last solve */
+    struct fit dual;           /* the same for certificates, without the primal point's members */
 };
 
 /* The best iterate over all runs of a fit. A later run may lose to rounding what an earlier one

@@ -238,17 +238,27 @@ static double cost_of(const struct state *state, struct point point) {
                       : point_number(point, "cost");
 }
 
+static struct top_parameters parameters_of(const struct state *state, struct point point) {
+    return (struct top_parameters){.loss = (enum top_loss)point_choice(point, "loss"),
+                                   .method = (enum top_method)point_choice(point, "solver"),
+                                   .cost = cost_of(state, point),
+                                   .epsilon = point_number(point, "epsilon"),
+                                   .shrink = point_number(point, "shrinking") != 0,
+                                   .seed = (uint64_t)point_number(point, "seed"),
+                                   .starts = (size_t)point_number(point, "starts")};
+}
+
 static int solve(void *opened, struct point point, const struct monitor *monitor,
                  struct solution *solution, struct error *err) {
     struct state *state = opened;
-    struct top_parameters parameters = {.loss = (enum top_loss)point_choice(point, "loss"),
-                                        .method = (enum top_method)point_choice(point, "solver"),
-                                        .cost = cost_of(state, point),
-                                        .epsilon = point_number(point, "epsilon"),
-                                        .shrink = point_number(point, "shrinking") != 0,
-                                        .seed = (uint64_t)point_number(point, "seed"),
-                                        .starts = (size_t)point_number(point, "starts")};
+    struct top_parameters parameters = parameters_of(state, point);
     return top_solve(state->top, &parameters, monitor, solution, err);
+}
+
+static int replace(void *opened, struct point point, struct solution *solution, struct error *err) {
+    struct state *state = opened;
+    struct top_parameters parameters = parameters_of(state, point);
+    return top_replace(state->top, &parameters, solution, err);
 }
 
 /* ---- the model and the report ---- */
@@ -371,7 +381,8 @@ const struct family top_family = {
     .name = "top",
     .summary = "Trains a classifier at the top: positives are to score above a threshold that "
                "the highest negatives make.",
-    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_WEIGHT | FAMILY_ROW_WEIGHTS | FAMILY_EXPORT,
+    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_WEIGHT | FAMILY_ROW_WEIGHTS | FAMILY_EXPORT |
+           FAMILY_MAX_SV,
     .labels = DATA_NAME,
     .formulations = formulations,
     .uncertified = uncertified,
@@ -389,6 +400,7 @@ const struct family top_family = {
     .open = open_problem,
     .solve = solve,
     .close = close_problem,
+    .replace = replace,
     .header = header,
     .report = report,
     .note = note,

@@ -537,3 +537,24 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
     fit_free(&best->fit);
     return status;
 }
+
+int top_replace(struct top *top, const struct top_parameters *parameters, struct solution *solution,
+                struct error *err) {
+    struct best best = {.fit = {.weights = solution->weights,
+                                .alpha = top->alpha,
+                                .beta = top->beta,
+                                .bias = solution->bias ? solution->bias[0] : 0,
+                                .has_bias = true}};
+    if (top_certify(&top->certifier, &top->algorithms[parameters->loss].risk, parameters->cost,
+                    parameters->epsilon, &best.fit, &best.certificate, &top->level, err) < 0) {
+        return -1;
+    }
+    if (best.certificate.zero_is_better) {
+        take_zero(top, parameters->loss, &best);
+    }
+    if (solution->bias) {
+        solution->bias[0] = best.fit.bias;
+    }
+    certify_conclude(&best.certificate, parameters->epsilon, STOP_STALLED, solution);
+    return 0;
+}

@@ -103,6 +103,12 @@ double top_highest_score(const struct top *top);
 const double *top_alpha(const struct top *top);
 const double *top_beta(const struct top *top);
 
+/* Certifies other coefficients of a kernel problem, solution->weights (n) and bias, with the dual
+ * point of the last solution, and sets the solution's bounds and the threshold. The coefficients
+ * are rescaled and added up over equal rows if that is better. */
+int top_replace(struct top *top, const struct top_parameters *parameters, struct solution *solution,
+                struct error *err);
+
 /* Solves the problem. solution->zero says why w = 0 is optimal, if it is. The caller calls
  * solution_free. Fails if memory runs out, for a method that does not support the problem, or if
  * scores overflow. */

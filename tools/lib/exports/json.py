@@ -7,7 +7,7 @@ from lib.model import KERNELS, NUMBERS
 from lib.number import is_number
 
 OWN_NUMBERS = ("groups", "pairs", "probability-slope", "probability-scale", "margin-scale", "top-k", "tau",
-               "theta", "threshold", "calibrated-tau", "calibrated-threshold", "calibrated-fpr", "calibrated-fpr-low",
+               "theta", "max-sv", "threshold", "calibrated-tau", "calibrated-threshold", "calibrated-fpr", "calibrated-fpr-low",
                "calibrated-fpr-high", "calibrated-tpr", "calibrated-tpr-low", "calibrated-tpr-high", "rank",
                "stationarity")
 LISTS = ("targets-few", "targets-widths", "label-rows")  # of numbers

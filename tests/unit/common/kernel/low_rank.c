@@ -31,6 +31,36 @@ static struct low_rank columns(const struct gram *gram, const uint32_t *rows, do
     return low;
 }
 
+/* With `fill` there are exactly max_rank columns, of pivots among the rows with a diagonal entry;
+ * functions of their span come back from their features, and projection leaves them. */
+static void check_span(const struct gram *gram) {
+    enum { RANK = 70 };
+    const struct kernel_rows *own = gram_rows(gram);
+    const struct low_rank_goal goal = {
+        .max_rank = RANK, .residual = 1e-12, .seed = 3, .fill = true};
+    struct low_rank low;
+    struct error err;
+    double diagonal[ROWS], B[ROWS * 2] = {0}, w[RANK * 2];
+    for (size_t i = 0; i < ROWS; i++) {
+        diagonal[i] = i % 2 ? kernel_value(own, i, own, i) : 0;
+    }
+    MUST(low_rank_create(&low, gram, NULL, ROWS, diagonal, &goal, NULL, &err));
+    CHECK_TRUE(low.rank == RANK);
+    for (size_t a = 0; a < RANK; a++) {
+        CHECK_TRUE(low.pivot[a] % 2 == 1);
+        for (size_t c = 0; c < 2; c++) {
+            B[low.pivot[a] * 2 + c] = (double)(a + 1) * (c ? -1 : .5);
+        }
+    }
+    low_rank_project(&low, B, 2, w);
+    low_rank_coefficients(&low, w, 2);
+    for (size_t a = 0; a < RANK * 2; a++) {
+        double want = B[low.pivot[a / 2] * 2 + a % 2];
+        CHECK(fabs(w[a] - want) < 1e-9 * RANK, "coefficient %zu: %g, not %g", a, w[a], want);
+    }
+    low_rank_free(&low);
+}
+
 int main(void) {
     struct data data = sample_data(N, 2, 1, SAMPLE_SIGNED, false, false, 7);
     const struct kernel smooth = {.type = KERNEL_RBF, .gamma = .3},
@@ -64,6 +94,9 @@ int main(void) {
             value = kernel_value(own, rows[i], own, rows[j]);
             CHECK(t == 2 || fabs(entry(&low, i, j) - value) <= 1e-6 * (1 + value),
                   "kernel %d, row %zu: %g, not %g", t, i, entry(&low, i, j), value);
+        }
+        if (t == 2) {
+            check_span(gram);
         }
         low_rank_free(&low);
         low_rank_free(&again);
