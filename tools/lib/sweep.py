@@ -7,7 +7,7 @@ from lib.tool import refuse
 
 # The trainers' options that can be swept, by their columns; all other columns are measures.
 PARAMETERS = ("formulation", "loss", "kernel", "cost", "lambda", "nu", "degree", "gamma", "coef0", "bias",
-              "top-k", "tau", "theta", "rank", "pairs", "cost-per", "scale", "margin-scale", "solver",
+              "top-k", "tau", "theta", "rank", "pairs", "cost-per", "scale", "margin-scale", "max-sv", "solver",
               "rank-gap", "threshold", "positive", "epsilon")
 BESIDE = ("gap", "seconds", "folds", "iterations", "point", "rows", "shard", "fits", "run")
 LOWER = ("hamming-loss", "ranking-loss", "one-error", "coverage", "log-loss", "gap", "seconds")
