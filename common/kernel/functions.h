@@ -36,13 +36,20 @@ static inline REAL exp_parts(REAL u, REAL *rest) {
     return from_bits((BITS)((bits_of(shifted) + EXPONENT_BIAS) << MANTISSA_BITS));
 }
 
-/* v = exp(factor v), factor v <= 0; 0 where that is below the smallest normal number, since
- * arithmetic on subnormal numbers is slow. NaN stays. */
-DISPATCH static void exp_row(REAL *v, size_t n, REAL factor) {
+/* v = factor v, factor v <= 0, at least EXP_LOWEST. NaN stays. Not a part of exp_row: compilers
+ * branch to the constant result there instead of vectorising that loop. */
+DISPATCH static void exponent_row(REAL *v, size_t n, REAL factor) {
     for (size_t i = 0; i < n; i++) {
-        REAL u = factor * v[i], rest;
-        u = u < EXP_LOWEST ? EXP_LOWEST : u;
-        REAL scale = exp_parts(u, &rest);
+        REAL u = factor * v[i];
+        v[i] = u < EXP_LOWEST ? EXP_LOWEST : u;
+    }
+}
+
+/* v = exp(v), v as exponent_row leaves it; 0 where that is below the smallest normal number, since
+ * arithmetic on subnormal numbers is slow. NaN stays. */
+DISPATCH static void exp_row(REAL *v, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        REAL rest, scale = exp_parts(v[i], &rest);
         REAL e = scale + scale * rest;
         v[i] = e <= MIN_EXP_RESULT ? 0 : e;
     }
@@ -136,7 +143,8 @@ static void apply_function(const struct kernel *kernel, REAL x_norm, const REAL 
         return;
     case FUNCTION_DECAY:
         distance_row(sum, n, x_norm, z_norm, out);
-        exp_row(out, n, -gamma);
+        exponent_row(out, n, -gamma);
+        exp_row(out, n);
         return;
     case FUNCTION_INVERSE:
         distance_row(sum, n, x_norm, z_norm, out);
