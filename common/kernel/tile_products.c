@@ -11,9 +11,11 @@
 #include <string.h>
 
 enum {
-    ROWS = 4, /* rows by one or two vectors of a dense product */
-    LANES = 8,
-    VECTORS = 4, /* vectors of a sparse product */
+    ROWS = 4, /* rows by OUTPUT_VECTORS vectors of a dense product */
+    OUTPUT_VECTORS = 2,
+    LANES = 4,
+    GROUP = OUTPUT_VECTORS * LANES, /* outputs of a dense product that are summed together */
+    VECTORS = 8,                    /* vectors of a sparse product */
     STRIP = VECTORS * LANES,
     OUTPUTS = 32,      /* outputs whose sums over a strip stay in cache */
     TRANSPOSE_COST = 5 /* transposing a row of a tile takes as long as so many coefficients */
@@ -27,56 +29,47 @@ struct entry {
 
 struct tile_coefficients {
     size_t m, k;
-    size_t width;  /* 1, or k padded with zeros to one vector or to pairs of vectors */
+    size_t width;  /* 1, or k padded with zeros to one group or to pairs of groups */
     double *dense; /* (m, width) dense coefficients; NULL: sparse */
     size_t chunks;
     size_t *start; /* (groups of outputs, chunks), and the end: where each begins in `entry` */
     struct entry *entry; /* those of a chunk and group in ascending order of outputs; NULL: dense */
 };
 
-typedef double lanes __attribute__((vector_size(64), may_alias));
+/* Not 64 bytes: gcc 12 moves the halves of such a vector through memory where registers have 32. */
+typedef double lanes __attribute__((vector_size(32), may_alias));
 
 /* ---- dense ---- */
 
 /* out (n, n_outputs) += A B, A (n, m) with entry (i, t) at i * row_stride + t * column_stride, B
- * (m, width) with rows padded to whole vectors. ROWS rows by `vectors` vectors of sums are held in
- * registers. */
-static inline __attribute__((always_inline)) void
-multiply_strips(const double *a, size_t row_stride, size_t column_stride, const double *b, size_t n,
-                size_t m, size_t width, size_t n_outputs, size_t vectors, double *out) {
+ * (m, width) with rows padded to whole groups. ROWS rows by a group of sums are held in registers.
+ */
+DISPATCH static void multiply(const double *a, size_t row_stride, size_t column_stride,
+                              const double *b, size_t n, size_t m, size_t width, size_t n_outputs,
+                              double *out) {
     for (size_t i = 0; i < n; i += ROWS) {
         size_t strip = n - i < ROWS ? n - i : ROWS;
         const double *row[ROWS]; /* rows beyond n repeat the last one; their sums are not used */
         for (size_t r = 0; r < ROWS; r++) {
             row[r] = a + (i + (r < strip ? r : strip - 1)) * row_stride;
         }
-        for (size_t o = 0; o < width; o += vectors * LANES) {
-            lanes sum[ROWS][2] = {{{0}}};
+        for (size_t o = 0; o < width; o += GROUP) {
+            lanes sum[ROWS][OUTPUT_VECTORS] = {{{0}}};
             for (size_t t = 0; t < m; t++) {
                 const lanes *at = (const lanes *)(b + t * width + o);
                 for (size_t r = 0; r < ROWS; r++) {
-                    for (size_t v = 0; v < vectors; v++) {
+                    for (size_t v = 0; v < OUTPUT_VECTORS; v++) {
                         sum[r][v] += row[r][t * column_stride] * at[v];
                     }
                 }
             }
             for (size_t r = 0; r < strip; r++) {
                 const double *from = (const double *)sum[r];
-                for (size_t l = 0; l < vectors * LANES && o + l < n_outputs; l++) {
+                for (size_t l = 0; l < GROUP && o + l < n_outputs; l++) {
                     out[(i + r) * n_outputs + o + l] += from[l];
                 }
             }
         }
-    }
-}
-
-DISPATCH static void multiply(const double *a, size_t row_stride, size_t column_stride,
-                              const double *b, size_t n, size_t m, size_t width, size_t n_outputs,
-                              double *out) {
-    if (width == LANES) {
-        multiply_strips(a, row_stride, column_stride, b, n, m, width, n_outputs, 1, out);
-    } else {
-        multiply_strips(a, row_stride, column_stride, b, n, m, width, n_outputs, 2, out);
     }
 }
 
@@ -205,10 +198,10 @@ int tile_coefficients_create(struct tile_coefficients **coefficients, const doub
     if (!made) {
         return -1;
     }
-    size_t vectors = (k + LANES - 1) / LANES, n_entries = 0;
+    size_t groups = (k + GROUP - 1) / GROUP, n_entries = 0;
     made->m = m;
     made->k = k;
-    made->width = k == 1 ? 1 : (vectors == 1 ? 1 : (vectors + 1) / 2 * 2) * LANES;
+    made->width = k == 1 ? 1 : (groups == 1 ? 1 : (groups + 1) / 2 * 2) * GROUP;
     for (size_t t = 0; t < m; t++) {
         for (size_t o = 0; o < k; o++) {
             n_entries += values[list[t] * k + o] != 0;
