@@ -26,3 +26,7 @@ load helper
 @test "low-rank surrogates of kernel matrices have their trace, and the entries of smooth kernels" {
     unit common/kernel/low_rank
 }
+
+@test "landmarks: features of a kernel matrix and its remaining diagonal, exact along columns that are added" {
+    unit common/kernel/landmarks
+}

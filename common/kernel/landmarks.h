@@ -1,0 +1,47 @@
+/* Features by landmarks: rows z_i with z_i'z_j ~ K_ij, from the columns of a few rows drawn at
+ * random (Nystrom's method; Williams & Seeger, "Using the Nystrom method to speed up kernel
+ * machines", NIPS 2000). With the landmarks' matrix T T', Z = K_:landmarks T'^-1; then K - Z Z' is
+ * positive semidefinite, up to rounding, and rest is its diagonal. In float, for solvers that only
+ * need a model of the matrix: low_rank.h is more exact, and takes three times the memory. Cost:
+ * O(n m^2) for m landmarks. */
+#ifndef COMMON_KERNEL_LANDMARKS_H
+#define COMMON_KERNEL_LANDMARKS_H
+
+#include "common/base/error.h"
+#include "common/base/threads.h"
+#include "common/kernel/gram.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct landmarks {
+    size_t n, width, stride; /* rows, features, distance of the rows of Z */
+    float *Z;                /* (n, width with stride `stride`) */
+    float *rest;             /* (n) diagonal of K - Z Z', 0 or more */
+};
+
+/* What the features are of. */
+struct landmarks_goal {
+    size_t m;        /* landmarks at most */
+    size_t spare;    /* features that landmarks_extend may add */
+    double constant; /* of one more feature, equal in all rows, whose square the diagonal includes;
+                        0: none */
+    uint64_t seed;
+};
+
+/* Draws landmarks among the matrix's rows `rows` (n) of gram, NULL: its first n, whose diagonal (n)
+ * is given, and computes the features; landmarks that the others nearly span are left out. The
+ * kernel must be positive semidefinite. Results do not depend on the number of threads. Returns -1
+ * with err set when memory is short. The caller ends with landmarks_free. */
+int landmarks_create(struct landmarks *landmarks, const struct gram *gram, const uint32_t *rows,
+                     size_t n, const double *diagonal, const struct landmarks_goal *goal,
+                     struct threads *threads, struct error *err);
+
+/* Adds the features E V T'^-1, E = K - Z Z', T T' = V'E V, so that Z Z' V = K V: V and KV (n, k).
+ * They are left out if there is no room, or if rounding leaves V'E V no factor. */
+int landmarks_extend(struct landmarks *landmarks, const double *V, const double *KV, size_t k,
+                     struct error *err);
+
+void landmarks_free(struct landmarks *landmarks);
+
+#endif

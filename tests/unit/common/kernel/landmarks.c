@@ -1,0 +1,123 @@
+/* Features by landmarks: their products and the remaining diagonal stand for a kernel matrix, they
+ * are exact where all rows are landmarks or after an extension, and threads change nothing. */
+#include "common/kernel/landmarks.h"
+
+#include "tests/unit/compute.h"
+
+enum { N = 1200, ROWS = 1100, K = 3, SPARE = 8 };
+
+static double product(const struct landmarks *made, size_t i, size_t j) {
+    const float *a = made->Z + i * made->stride, *b = made->Z + j * made->stride;
+    double sum = 0;
+    for (size_t c = 0; c < made->width; c++) {
+        sum += (double)a[c] * (double)b[c];
+    }
+    return sum;
+}
+
+static struct landmarks create(const struct gram *gram, const uint32_t *rows, size_t m,
+                               double constant, struct threads *threads) {
+    const struct kernel_rows *own = gram_rows(gram);
+    const struct landmarks_goal goal = {m, SPARE, constant, 3};
+    struct landmarks made;
+    struct error err;
+    double diagonal[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        diagonal[i] = kernel_value(own, rows[i], own, rows[i]) + constant * constant;
+    }
+    MUST(landmarks_create(&made, gram, rows, ROWS, diagonal, &goal, threads, &err));
+    return made;
+}
+
+/* The largest error of Z Z' V at V (n, K), whose product with the matrix is KV; a scale of KV. */
+static double product_error(const struct landmarks *made, const double *V, const double *KV,
+                            double *scale) {
+    double worst = *scale = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        double sum[K] = {0};
+        for (size_t j = 0; j < ROWS; j++) {
+            double value = product(made, i, j);
+            for (size_t c = 0; c < K; c++) {
+                sum[c] += value * V[j * K + c];
+            }
+        }
+        for (size_t c = 0; c < K; c++) {
+            worst = fmax(worst, fabs(sum[c] - KV[i * K + c]));
+            *scale = fmax(*scale, fabs(KV[i * K + c]));
+        }
+    }
+    return worst;
+}
+
+static void check_extension(struct landmarks *made, const struct gram *gram, const uint32_t *rows,
+                            double constant) {
+    const struct kernel_rows *own = gram_rows(gram);
+    struct error err;
+    double *V = sample_array(ROWS * K, sizeof *V), *KV = sample_array(ROWS * K, sizeof *KV), scale;
+    for (size_t j = 0; j < ROWS * K; j++) {
+        V[j] = (double)((j * 7919) % 101) / 50 - 1 + (j % K == 2); /* the last column adds up */
+    }
+    for (size_t i = 0; i < ROWS * ROWS; i++) {
+        double value = kernel_value(own, rows[i / ROWS], own, rows[i % ROWS]) + constant * constant;
+        for (size_t c = 0; c < K; c++) {
+            KV[i / ROWS * K + c] += value * V[i % ROWS * K + c];
+        }
+    }
+    double before = product_error(made, V, KV, &scale), left = (double)made->rest[5];
+    size_t width = made->width;
+    MUST(landmarks_extend(made, V, KV, K, &err));
+    double after = product_error(made, V, KV, &scale);
+    CHECK(made->width > width && after <= 1e-4 * scale && after < before / 10,
+          "%zu features more: %g, before %g, of %g", made->width - width, after, before, scale);
+    CHECK_TRUE((double)made->rest[5] <= left);
+    for (int t = 0; t < 4; t++) { /* without room nothing is added */
+        MUST(landmarks_extend(made, V, KV, K, &err));
+        CHECK_TRUE(made->width <= made->stride);
+    }
+    free(V);
+    free(KV);
+}
+
+int main(void) {
+    struct data data = sample_data(N, 6, 1, SAMPLE_SIGNED, false, false, 7);
+    const struct kernel kernel = {.type = KERNEL_RBF, .gamma = .5};
+    uint32_t rows[ROWS];
+    struct threads *threads;
+    struct gram *gram;
+    struct error err;
+    MUST(threads_create_for_blas(&threads, 3, &err));
+    MUST(gram_create(&gram, &kernel, &data, 0, false, NULL, &err));
+    const struct kernel_rows *own = gram_rows(gram);
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i] = (uint32_t)(N - 1 - i);
+    }
+    for (int t = 0; t < 4; t++) {
+        size_t m = t & 1 ? ROWS : 40;
+        double constant = t & 2 ? 1.5 : 0, most = 0;
+        struct landmarks made = create(gram, rows, m, constant, threads);
+        struct landmarks again = create(gram, rows, m, constant, NULL);
+        CHECK_TRUE(made.width == again.width && made.width <= m + 1);
+        CHECK_TRUE(memcmp(made.rest, again.rest, ROWS * sizeof *made.rest) == 0);
+        for (size_t i = 0; i < ROWS; i++) {
+            double value = kernel_value(own, rows[i], own, rows[i]) + constant * constant;
+            double stands = product(&made, i, i) + (double)made.rest[i];
+            CHECK(fabs(stands - value) <= 1e-5 * value, "row %zu: %g, not %g", i, stands, value);
+            size_t j = i * 7 % ROWS;
+            value = kernel_value(own, rows[i], own, rows[j]) + constant * constant;
+            CHECK(fabs(product(&made, i, j) - value) <= (m == ROWS ? 2e-3 : .5),
+                  "landmarks %zu, row %zu: %g, not %g", m, i, product(&made, i, j), value);
+            most = fmax(most, (double)made.rest[i]);
+        }
+        CHECK(m == ROWS ? most < 2e-3 : most > .01, "landmarks %zu: %g is left", m, most);
+        if (m < ROWS) {
+            check_extension(&made, gram, rows, constant);
+        }
+        landmarks_free(&made);
+        landmarks_free(&again);
+    }
+    gram_free(gram);
+    threads_free(threads);
+    data_free(&data);
+    printf("ok: landmarks stand in for a kernel matrix\n");
+    return 0;
+}
