@@ -163,6 +163,10 @@ far_groups() {
     unit families/mc/solver/kernel_admm
 }
 
+@test "mc: joint steps of all rows approach the optimum of every formulation, with an averaged primal point" {
+    unit families/mc/solver/kernel_joint
+}
+
 @test "mc: directions common to all classes survive the rounding of linear systems" {
     far() { # SEED SHIFT: 150 rows, 30 features from .01 to 200
         awk -v state="$1" -v shift="$2" '

@@ -177,7 +177,8 @@ static int certify_scores(const struct mc_kernel_descent *descent, const double 
 struct points {
     const double *U, *bias;  /* (n, k) coefficients, (k) their constant feature or NULL */
     const double *dual_bias; /* (k) constant feature of B or NULL */
-    double *scores;          /* if U = B: (2, n, k) exact scores of scale U and of B; else NULL */
+    double *scores;          /* (2, n, k) exact scores of scale U and of B; NULL: not known */
+    const double *own;       /* (n, k) exact scores of U, if `scores` is not NULL */
 };
 
 /* Certifies scale U as primal point. */
@@ -186,7 +187,7 @@ static int certify_scaled(struct mc_kernel_descent *descent, const struct points
     size_t size = descent->n * descent->k;
     descent->scale = scale;
     for (size_t j = 0; points->scores && j < size; j++) {
-        points->scores[j] = scale * points->scores[size + j];
+        points->scores[j] = scale * points->own[j];
     }
     return set_weights(descent, points->U, points->bias, fit, err) < 0
                ? -1
@@ -230,16 +231,36 @@ static void set_lost(double primal, struct mc_fit *fit) {
     fit->certificate.solver_rounding = fmax(0, fit->primal - primal);
 }
 
-/* F = the exact scores of B; scores (2, n, k) = those of scale B and of B, without the bias. */
-static int score(struct mc_kernel_descent *descent, const double *bias, double *scores,
-                 struct error *err) {
+int mc_kernel_score_both(const struct mc_kernel_descent *descent, const double *U, double *own,
+                         double *dual, struct error *err) {
+    size_t n = descent->n, k = descent->k, row = k * sizeof *own;
+    double *b = memory_array(4 * n, row, "scores", err), *s = b ? b + 2 * n * k : NULL;
+    for (size_t i = 0; b && i < n; i++) {
+        memcpy(b + 2 * i * k, U + i * k, row);
+        memcpy(b + (2 * i + 1) * k, descent->B + i * k, row);
+    }
+    int status = b ? descent->map.exact(&descent->map, b, 2 * k, s, err) : -1;
+    for (size_t i = 0; status == 0 && i < n; i++) {
+        memcpy(own + i * k, s + 2 * i * k, row);
+        memcpy(dual + i * k, s + (2 * i + 1) * k, row);
+    }
+    free(b);
+    return status;
+}
+
+/* F = the exact scores of B; scores (2, n, k) = those of scale U and of B, without the bias.
+ * average (n, k) = those of U, NULL: U is B. */
+static int score(struct mc_kernel_descent *descent, const double *bias, double *average,
+                 double *scores, struct error *err) {
     size_t size = descent->n * descent->k;
     double *dual = scores + size;
-    if (descent->map.exact(&descent->map, descent->B, descent->k, dual, err) < 0) {
+    const double *own = average ? average : dual;
+    if (average ? mc_kernel_score_both(descent, descent->average, average, dual, err) < 0
+                : descent->map.exact(&descent->map, descent->B, descent->k, dual, err) < 0) {
         return -1;
     }
     for (size_t j = 0; j < size; j++) {
-        scores[j] = descent->scale * dual[j];
+        scores[j] = descent->scale * own[j];
         descent->F[j] = dual[j] + (bias ? bias[j % descent->k] : 0);
     }
     return 0;
@@ -247,13 +268,22 @@ static int score(struct mc_kernel_descent *descent, const double *bias, double *
 
 int mc_kernel_certify(struct mc_kernel_descent *descent, struct mc_fit *fit, struct error *err) {
     double own = descent->primal;
+    bool averaged = descent->average && descent->average_primal <= own;
     mc_kernel_coefficients(descent);
-    double *bias = bias_of(descent, descent->B, err);
+    const double *U = averaged ? descent->average : descent->B;
+    double *bias = bias_of(descent, descent->B, err), *average = NULL, *average_bias = NULL;
     double *scores = memory_array(descent->n * descent->k, 2 * sizeof *scores, "scores", err);
-    const struct points points = {descent->B, bias, bias, scores};
-    int status = !scores || (!bias && descent->task->bias > 0) ||
-                         set_weights(descent, descent->B, bias, fit, err) < 0 ||
-                         score(descent, bias, scores, err) < 0 ||
+    bool made = scores && (bias || descent->task->bias == 0);
+    if (averaged) {
+        average = memory_array(descent->n * descent->k, sizeof *average, "scores", err);
+        average_bias = bias_of(descent, U, err);
+        made = made && average && (average_bias || !bias);
+        descent->scale = 1;
+    }
+    const struct points points = {U, averaged ? average_bias : bias, bias, scores,
+                                  averaged ? average : scores + descent->n * descent->k};
+    int status = !made || set_weights(descent, U, points.bias, fit, err) < 0 ||
+                         score(descent, bias, average, scores, err) < 0 ||
                          certify_scores(descent, bias, scores, fit, err) < 0 ||
                          rescale(descent, &points, fit, err) < 0
                      ? -1
@@ -263,6 +293,8 @@ int mc_kernel_certify(struct mc_kernel_descent *descent, struct mc_fit *fit, str
     }
     free(scores);
     free(bias);
+    free(average);
+    free(average_bias);
     return status;
 }
 
@@ -271,7 +303,7 @@ int mc_kernel_certify_point(struct mc_kernel_descent *descent, const double *pri
                             struct error *err) {
     bool constant = descent->task->bias > 0;
     double *bias = bias_of(descent, primal, err), *dual_bias = bias_of(descent, descent->B, err);
-    const struct points points = {primal, bias, dual_bias, NULL};
+    const struct points points = {primal, bias, dual_bias, NULL, NULL};
     descent->scale = 1;
     int status = (constant && (!bias || !dual_bias)) ||
                          set_weights(descent, primal, bias, fit, err) < 0 ||

@@ -38,6 +38,11 @@ static const double GROWTH = 1.6; /* factor from one working set's size to the n
 static const double MIN_ACTIVE_SET_GAIN = 1e-14;
 /* A working set in float that lowers the dual by more than this part is undone. */
 static const double MAX_DECREASE = 1e-9;
+/* Joint steps go on while each lowers primal - dual by this part (on dense clouds: .3 to .6), */
+static const double MIN_JOINT_FALL = 0.1;
+/* and while there is time for a further one and the certificate. That is one product in double with
+ * twice the columns, and takes 2 to 3 times as long as a step's product in float. */
+static const double CERTIFICATE_TIME = 3;
 /* If a working set of maximal size leaves more than TOO_SMALL_RATIO of primal - dual, and more rows
  * would gain, it is too small for the support vectors: progress on one set is lost on the next.
  * Then working sets get more memory, and cached columns less, at least MIN_COLUMNS of it. */
@@ -76,6 +81,8 @@ struct progress {
     double min_gap, max_dual;         /* smallest primal - dual, largest dual */
     int without_progress;             /* count since one of them improved (PATIENCE) */
     bool active_set_next;             /* next is an active-set iteration, else a working set */
+    bool joint, joint_next;           /* the last iteration was a joint step; the next is */
+    double joint_gap, seconds_left;   /* primal - dual, and the time, before it */
     bool set;                         /* the last iteration was a working set, */
     enum mc_kernel_end end;           /* which ended so; at first it counts as solved */
     double gap_before, dual_before;   /* primal - dual and dual when it was chosen */
@@ -125,6 +132,39 @@ static int run_set(struct mc_kernel_descent *descent, double target_gap,
         return -1;
     }
     progress->active_set_next = progress->end == MC_SET_TO_ACTIVE_SET;
+    return 0;
+}
+
+/* A joint step. */
+static int run_joint(struct mc_kernel_descent *descent, const struct monitor *monitor,
+                     struct progress *progress, struct error *err) {
+    progress->joint = true;
+    progress->set = false;
+    progress->joint_gap = descent->primal - descent->dual;
+    progress->seconds_left = monitor_seconds_left(monitor);
+    return mc_kernel_joint_step(descent, monitor, err);
+}
+
+/* Averages the primal point after a joint step, and decides whether another follows. *late: only
+ * time for the certificate is left. */
+static int judge_joint(struct mc_kernel_descent *descent, const struct monitor *monitor,
+                       struct progress *progress, bool *late, struct error *err) {
+    if (progress->joint && mc_kernel_average(descent, err) < 0) {
+        return -1;
+    }
+    if (descent->average) {
+        descent->primal = fmin(descent->primal, descent->average_primal);
+    }
+    if (progress->joint) {
+        double left = monitor_seconds_left(monitor), used = progress->seconds_left - left;
+        *late = isfinite(left) && left < (1 + CERTIFICATE_TIME) * used;
+        progress->joint = false;
+        progress->joint_next =
+            descent->primal - descent->dual < (1 - MIN_JOINT_FALL) * progress->joint_gap;
+        if (!progress->joint_next) {
+            landmarks_free(&descent->landmarks);
+        }
+    }
     return 0;
 }
 
@@ -198,9 +238,11 @@ static int iterate(struct mc_kernel_descent *descent, double target, const struc
                                 .end = MC_SET_SOLVED,
                                 .max_set = first,
                                 .active_set_next = descent->from_surrogate && descent->active_set};
+    progress.joint_next = !progress.active_set_next && mc_kernel_joint_applies(descent);
     fit->reason = STOP_REACHED; /* unless a limit, a handover or a stall follows */
-    for (;;) {
-        if (evaluate(descent, &progress, target, err) < 0) {
+    for (bool late = false;;) {
+        if (evaluate(descent, &progress, target, err) < 0 ||
+            judge_joint(descent, monitor, &progress, &late, err) < 0) {
             return -1;
         }
         if (gap_reached(descent->primal, descent->dual, target)) {
@@ -208,15 +250,17 @@ static int iterate(struct mc_kernel_descent *descent, double target, const struc
         }
         fit->iterations++;
         fit->reason = monitor_check(monitor, fit->iterations, descent->primal, descent->dual);
+        fit->reason = !fit->reason && late ? STOP_TIME : fit->reason;
         if (fit->reason) {
             return 0;
         }
-        if (!has_progress(descent, &progress)) {
+        if (!progress.joint_next && !has_progress(descent, &progress)) {
             break;
         }
         monitor_algorithm(monitor, progress.active_set_next ? ALGORITHM_ACTIVE_SET
                                                             : ALGORITHM_COORDINATE_DESCENT);
-        if (progress.active_set_next
+        if (progress.joint_next ? run_joint(descent, monitor, &progress, err) < 0
+            : progress.active_set_next
                 ? run_active_set(descent, monitor, &progress, err) < 0
                 : run_set(descent, target * descent->primal, monitor, &progress, err) < 0) {
             return -1;
@@ -294,28 +338,9 @@ int mc_kernel_solve(struct mc_kernel_descent *descent, const struct mc_goal *goa
     }
     free(descent->K);
     descent->K = NULL;
-    return status;
-}
-
-/* scores (2, n, k) = the exact scores of the coefficients `weights`, then those of B, which F gets
- * too; in one product. */
-static int score_both(struct mc_kernel_descent *descent, const double *weights, double *scores,
-                      struct error *err) {
-    size_t n = descent->n, k = descent->k, row = k * sizeof *scores;
-    double *b = memory_array(4 * n, row, "scores", err), *s = b ? b + 2 * n * k : NULL;
-    for (size_t i = 0; b && i < n; i++) {
-        memcpy(b + 2 * i * k, weights + i * k, row);
-        memcpy(b + (2 * i + 1) * k, descent->B + i * k, row);
-    }
-    int status = b ? descent->map.exact(&descent->map, b, 2 * k, s, err) : -1;
-    for (size_t i = 0; status == 0 && i < n; i++) {
-        memcpy(scores + i * k, s + 2 * i * k, row);
-        memcpy(scores + (n + i) * k, s + (2 * i + 1) * k, row);
-    }
-    if (status == 0) {
-        memcpy(descent->F, scores + n * k, n * row);
-    }
-    free(b);
+    landmarks_free(&descent->landmarks);
+    free(descent->average);
+    descent->average = NULL;
     return status;
 }
 
@@ -330,11 +355,13 @@ int mc_kernel_set_solution(struct mc_kernel_descent *descent, const struct mc_go
         return -1;
     }
     mc_kernel_coefficients(descent);
-    double *scores = memory_array(2 * descent->n, descent->k * sizeof *scores, "scores", err);
-    int status = !scores || score_both(descent, weights, scores, err) < 0 ||
-                         mc_kernel_certify_point(descent, weights, scores, INFINITY, fit, err) < 0
-                     ? -1
-                     : 0;
+    size_t size = descent->n * descent->k;
+    double *scores = memory_array(size, 2 * sizeof *scores, "scores", err);
+    int status = scores ? mc_kernel_score_both(descent, weights, scores, scores + size, err) : -1;
+    if (status == 0) {
+        memcpy(descent->F, scores + size, size * sizeof *scores);
+        status = mc_kernel_certify_point(descent, weights, scores, INFINITY, fit, err);
+    }
     free(scores);
     return status;
 }

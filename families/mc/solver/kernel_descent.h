@@ -7,6 +7,9 @@
  * class whose coefficient changes. Then F is updated by the columns of K whose coefficients
  * changed, n multiplications for each and each class.
  *
+ * Rows in numbers far beyond a working set, which change each other's scores, take joint steps
+ * first (kernel_joint.c): sweeps over all rows on a low-rank model of K, and one product with K.
+ *
  * If sweeps converge slowly, active-set iterations (active_set.h) replace them. If the active set
  * would be too large, the fit is left to ADMM (kernel_admm.c), or to ADMM on a low-rank surrogate
  * and active-set iterations from its optimum (kernel_surrogate.c); policy.c decides. */

@@ -3,10 +3,12 @@
 #define FAMILIES_MC_SOLVER_KERNEL_DESCENT_PRIVATE_H
 
 #include "common/kernel/column_cache.h"
+#include "common/kernel/landmarks.h"
 #include "families/mc/solver/active_set.h"
 #include "families/mc/solver/alpha.h"
 #include "families/mc/solver/kernel_descent.h"
 #include "families/mc/solver/policy.h"
+#include "families/mc/solver/row_sampling.h"
 
 #include <stdbool.h>
 
@@ -55,6 +57,9 @@ struct mc_kernel_descent {
     /* (max_set, mc_kernel_set_stride(max_set)) matrix of a working set. The system allocates its
      * pages when they are first used. */
     float *K;
+    struct landmarks landmarks; /* of joint steps; empty before the first, and after the last */
+    double *average;            /* (2, n, k) a primal point: coefficients, scores; NULL: none */
+    double average_primal;      /* its primal */
 };
 
 /* ---- working sets (kernel_working_set.c) ---- */
@@ -97,8 +102,26 @@ enum mc_kernel_end {
 int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target_gap,
                       const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
 
+/* The sampling of m rows. The caller calls mc_sampling_free. */
+int mc_kernel_sampling(const struct mc_kernel_descent *descent, size_t m,
+                       struct mc_sampling *sampling, struct error *err);
+
 /* Work of an active-set iteration with `size` free variables; INFINITY if these are too many. */
 double mc_kernel_active_set_work(const struct mc_kernel_descent *descent, double size);
+
+/* ---- joint steps (kernel_joint.c) ---- */
+
+/* Whether there are enough rows, and memory for landmarks. */
+bool mc_kernel_joint_applies(const struct mc_kernel_descent *descent);
+
+/* Changes alpha of all rows, with B and F = K B, by a step that never lowers the dual but by
+ * rounding. The first call computes the landmarks. */
+int mc_kernel_joint_step(struct mc_kernel_descent *descent, const struct monitor *monitor,
+                         struct error *err);
+
+/* Moves the average towards the primal point scale W(alpha), as far as this lowers its primal; the
+ * first call creates it. */
+int mc_kernel_average(struct mc_kernel_descent *descent, struct error *err);
 
 /* ---- bounds (kernel_bounds.c) ---- */
 
@@ -113,6 +136,10 @@ int mc_kernel_certify_point(struct mc_kernel_descent *descent, const double *pri
                             const double *scores, double own, struct mc_fit *fit,
                             struct error *err);
 
+/* own, dual (n, k) = the exact scores of the coefficients U (n, k) and of B, in one product. */
+int mc_kernel_score_both(const struct mc_kernel_descent *descent, const double *U, double *own,
+                         double *dual, struct error *err);
+
 /* B = the coefficients of alpha; scales rows of alpha down to their cost if rounding exceeds it. */
 void mc_kernel_coefficients(struct mc_kernel_descent *descent);
 
@@ -120,7 +147,8 @@ void mc_kernel_coefficients(struct mc_kernel_descent *descent);
  * epsilon. */
 int mc_kernel_refresh(struct mc_kernel_descent *descent, double epsilon, struct error *err);
 
-/* Certifies alpha, with scale times its coefficients as primal point. F becomes exact. */
+/* Certifies alpha, with the average as primal point if that has the lowest primal, else scale times
+ * its coefficients. F becomes exact. */
 int mc_kernel_certify(struct mc_kernel_descent *descent, struct mc_fit *fit, struct error *err);
 
 #endif

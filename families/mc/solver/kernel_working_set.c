@@ -9,7 +9,6 @@
 #include "common/kernel/add_rows.h"
 #include "families/mc/solver/kernel_descent_private.h"
 #include "families/mc/solver/rescaling.h"
-#include "families/mc/solver/row_sampling.h"
 #include "fit/work.h"
 
 #include <math.h>
@@ -143,6 +142,11 @@ size_t mc_kernel_set_stride(size_t m) {
     return (((m + ADD_ROWS_FLOATS - 1) / ADD_ROWS_FLOATS) | 1) * ADD_ROWS_FLOATS;
 }
 
+int mc_kernel_sampling(const struct mc_kernel_descent *descent, size_t m,
+                       struct mc_sampling *sampling, struct error *err) {
+    return mc_sampling_create(sampling, m, MIN_PREFERENCE, RATE, descent->task->seed, err);
+}
+
 /* Delayed steps: change[start[t] .. start[t + 1]) are the changes of the coefficients of row[t]. */
 struct delayed {
     size_t n, row[DELAY], start[DELAY + 1];
@@ -192,8 +196,7 @@ static int inner_create(struct inner *inner, struct mc_kernel_descent *descent, 
     delayed->by_class = memory_array(k, DELAY * sizeof *delayed->by_class, "a working set", err);
     delayed->begin = memory_array(k + 1, sizeof *delayed->begin, "a working set", err);
     if (!inner->change || !delayed->change || !delayed->by_class || !delayed->begin ||
-        mc_sampling_create(&inner->sampling, m, MIN_PREFERENCE, RATE, descent->task->seed, err) <
-            0 ||
+        mc_kernel_sampling(descent, m, &inner->sampling, err) < 0 ||
         column_cache_square(descent->columns, descent->set, m, inner->K, inner->stride, err) < 0) {
         return -1;
     }
