@@ -13,7 +13,6 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "families/mc/solver/kernel_descent_private.h"
-#include "families/mc/solver/row_sampling.h"
 
 #include <cblas.h>
 #include <math.h>
