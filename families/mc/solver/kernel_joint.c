@@ -81,7 +81,7 @@ static double step(struct joint *joint, size_t i) {
                             rest * (descent->u[l] - descent->B[i * k + l]);
         }
     }
-    return mc_kernel_step(descent, task->y[i], descent->q[i]);
+    return mc_kernel_step(descent, task->y[i], descent->row_cap[i], descent->q[i]);
 }
 
 /* A sweep over all rows. *gain = its gains. */
@@ -241,7 +241,7 @@ static double primal_at(const struct segment *segment, double t) {
         for (size_t c = 0; c < k; c++) {
             descent->s[c] = (1 - t) * segment->S[i * k + c] + now * descent->F[i * k + c];
         }
-        loss += descent->cap[y] * mc_loss(&descent->task->shape, y, descent->s);
+        loss += descent->row_cap[i] * mc_loss(&descent->task->shape, y, descent->s);
     }
     double norm2 = (1 - t) * (1 - t) * segment->old_norm + 2 * t * (1 - t) * segment->product +
                    t * t * segment->norm2;
