@@ -34,7 +34,7 @@ static double primal_of(const struct mc_kernel_descent *descent, const double *U
             }
         }
         size_t y = descent->task->y[i];
-        value += descent->cap[y] * mc_loss(&descent->task->shape, y, s);
+        value += descent->row_cap[i] * mc_loss(&descent->task->shape, y, s);
         for (size_t c = 0; c < CLASSES; c++) {
             value += U[i * CLASSES + c] * s[c] / 2;
             *difference = fmax(*difference, S ? fabs(s[c] - S[i * CLASSES + c]) : 0);
@@ -47,13 +47,16 @@ static void check(struct problem *problem, const uint32_t *y, int form, double b
     struct score_map map;
     struct error err;
     struct mc_kernel_descent *descent;
-    double weight[CLASSES] = {1, 1, 1, 1, 1}, difference;
+    double difference, *weight = sample_array(ROWS, sizeof *weight);
+    for (size_t i = 0; i < ROWS; i++) {
+        weight[i] = i % 3 ? 1 : 2;
+    }
     struct mc_task task = {.problem = problem,
                            .shape = mc_shape((enum mc_formulation)form, CLASSES, 1),
                            .n = ROWS,
                            .n_all = ROWS,
                            .y = y,
-                           .weight = weight,
+                           .row_weight = weight,
                            .bias = bias,
                            .seed = 1};
     const struct monitor monitor = {.check = stop_at_once};
@@ -96,6 +99,7 @@ static void check(struct problem *problem, const uint32_t *y, int form, double b
     mc_kernel_free(descent);
     certify_free(task.certify);
     score_map_free(&map);
+    free(weight);
 }
 
 int main(void) {
