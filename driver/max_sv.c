@@ -175,8 +175,11 @@ int max_sv_solve(const struct family *family, void *state, const struct problem 
     if (family->solve(state, point, limited ? &earlier : monitor, solution, err) < 0) {
         return -1;
     }
-    size_t n = solution->weights ? count_vectors(solution, problem->n) : 0;
-    if (!isfinite(limit) || solution->zero_only || (double)n <= limit) {
+    if (!isfinite(limit) || solution->zero_only || !solution->weights) {
+        return 0;
+    }
+    size_t n = count_vectors(solution, problem->n);
+    if ((double)n <= limit) {
         return 0;
     }
     *loss = (struct max_sv_loss){.reduced = true,
