@@ -4,7 +4,7 @@
 
 #include "tests/unit/compute.h"
 
-enum { N = 1200, ROWS = 1100, K = 3, SPARE = 8 };
+enum { N = 640, ROWS = 600, K = 3, SPARE = 8 };
 
 static double product(const struct landmarks *made, size_t i, size_t j) {
     const float *a = made->Z + i * made->stride, *b = made->Z + j * made->stride;
