@@ -28,7 +28,7 @@
 # OPTIMIZE, CFLAGS, CPPFLAGS, LDFLAGS, BUILD (folder of the build); for installation DESTDIR, PREFIX,
 # BINDIR, LIBDIR, INCLUDEDIR, PKGCONFIGDIR, DATADIR, MANDIR, DOCDIR, PKGDATADIR, BASHCOMPDIR,
 # ZSHCOMPDIR, PYTHONDIR. Tools are installed in PKGDATADIR/tools, with links dualsvm-NAME in BINDIR.
-# V=1: every command of the build in full.
+# V=1: every command of the build and the installation in full.
 # ISAL=0: zlib unpacks gzip, even if ISA-L is installed; ISAL=1: ISA-L does.
 # MPI=1: programs that also run over several machines under mpirun or srun, compiled by MPICC, in
 # build-mpi; `make MPI=1 test` runs their tests, tests/cluster_*.bats (doc/cluster.md).
@@ -159,6 +159,7 @@ say =
 else
 quiet = @
 say = @echo '$(1) $(patsubst $(BUILD)/%,%,$(2))' &&
+.SILENT: install uninstall
 endif
 
 all: $(addprefix $(BUILD)/,$(INSTALLED)) $(BUILD)/datasets/generate $(LIBRARY)

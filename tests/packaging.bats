@@ -190,6 +190,12 @@ made() {
     grep -q "ldconfig.*$tmp/own/lib" said
     grep -q "PYTHONPATH=$tmp/own/" said
     grep -q "dualsvm-NAME.*$tmp/own/bin" said
+    # no commands, unless V=1
+    for v in '' 1; do
+        make --no-print-directory -C "$root" -o all BUILD="$bin" PREFIX="$tmp/own" V=$v install >said$v
+    done
+    cmp said <(make -s -C "$root" -o all BUILD="$bin" PREFIX="$tmp/own" install)
+    grep -q '^install -d ' said1
 }
 
 @test "packaging: make check never installs" {
