@@ -1,4 +1,6 @@
 """TopClassifier, MultiClassSVM and SupportMatrixMachine."""
+import numbers
+
 import numpy as np
 
 from ._base import ANOTHER_ORDER, Classifier
@@ -193,6 +195,10 @@ class SupportMatrixMachine(Classifier):
             warn("each row of X is a matrix of one row, so that %s is a plain SVM: for flattened "
                  "matrices give shape=(h, w), or X as an array (n, h, w); shape=(1, %d) says that "
                  "this is meant" % (self.formulation, rows.n_features), DualsvmWarning)
+        if self.formulation == "lowrank" and isinstance(self.rank, numbers.Real) and \
+                self.rank > min(shape):
+            warn("rank=%s is no limit: matrices of %d x %d have a rank of %d at most"
+                 % (self.rank, *shape, min(shape)), DualsvmWarning)
         return {**super()._option_values(rows), "shape": "%dx%d" % shape}
 
     def _shape(self, rows):

@@ -406,6 +406,13 @@ class Values(Case):
         for params in ({"shape": (1, 6)}, {"shape": (2, 3)}, {"formulation": "svm"}):
             SupportMatrixMachine(**params).fit(self.x, self.y)
 
+    def test_rank_above_the_sides(self):
+        with self.assertWarnsRegex(UserWarning, "rank=3 is no limit: matrices of 2 x 3 .* 2 at most"):
+            SupportMatrixMachine(rank=3, shape=(2, 3)).fit(self.x, self.y)
+        SupportMatrixMachine(rank=2, shape=(2, 3)).fit(self.x, self.y)
+        with self.assertRaisesRegex(ValueError, "rank"):
+            SupportMatrixMachine(rank="x", shape=(2, 3)).fit(self.x, self.y)
+
     def test_names_of_columns(self):
         class Frame:
             columns = ["a", "b", "c", "d", "e", "f"]
