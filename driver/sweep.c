@@ -370,24 +370,30 @@ static int serialize(void *context, const struct crossval_fit *fit, struct text 
     return status;
 }
 
-/* Chooses the best point among those with a fit that had time for an iteration, or among all if
- * there is none. */
+/* How far the measures of a point count: 2 if all of its folds finished, 1 if some did, and 0 if
+ * the solver had no time for an iteration. */
+static int standing(const struct results *results, size_t index) {
+    const struct point_result *point = &results->point[index];
+    return !point->fitted ? 0 : point->n_folds < results->crossval->folds->n ? 1 : 2;
+}
+
+/* Chooses the best point among those of the highest standing. */
 static int choose(const struct results *results, struct error *err) {
     struct sweep *sweep = results->sweep;
     const struct measure *measure = &sweep->measure[sweep->selected];
     double best = NAN;
-    bool best_fitted = false;
+    int highest = 0;
     for (size_t i = 0; i < sweep->grid.n; i++) {
         double value = sweep->value[i * sweep->n_measures + sweep->selected];
         bool better = measure->row->lower_is_better ? value < best : value > best;
-        bool fitted = results->point[i].fitted;
-        if (!isnan(value) && fitted >= best_fitted &&
-            (isnan(best) || better || fitted > best_fitted)) {
+        int own = standing(results, i);
+        if (!isnan(value) && own >= highest && (isnan(best) || better || own > highest)) {
             best = value;
-            best_fitted = fitted;
+            highest = own;
             sweep->best = i;
         }
     }
+    sweep->best_folds = results->point[sweep->best].n_folds;
     const char *left_out = results->crossval->family->measures->left_out;
     return isnan(best) && !results->abandoned
                ? error_set(err, ERROR_RUNTIME,
@@ -468,6 +474,7 @@ static void apply_checkpoint(struct results *results) {
         bool taken = results->point[i].line != NULL;
         results->wanted[i] = results->point[i].mine && !taken;
         results->point[i].fitted = taken;
+        results->point[i].n_folds = taken ? results->crossval->folds->n : 0;
         if (results->point[i].mine && taken) {
             sweep->n_resumed++;
             sweep->n_resumed_unconverged +=

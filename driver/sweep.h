@@ -22,6 +22,7 @@ struct sweep {
      * are those of its text */
     double *value;
     size_t best;       /* index into the grid */
+    size_t best_folds; /* of the best point: folds whose fits finished in time */
     size_t n_left;     /* fits to folds that did not finish in time */
     size_t n_unfitted; /* points of the shard at which no fold had time for an iteration */
     /* points taken from the checkpoint file, and those of them whose gap exceeds epsilon */
@@ -50,8 +51,8 @@ void sweep_free(struct sweep *sweep);
  * With a table (NULL: none), the header and a row for each point of the shard are written to its
  * output in the order of the points, each as soon as it and all previous rows are known; see
  * doc/formats.md. *n_fits gets the number of fits. The best point is chosen by the values as
- * written, among the points that there was time for, or among all if there was time for none;
- * points without time are not saved to the checkpoint file. crossval->n_after fits to all rows
+ * written, among the points whose folds all finished in time, else among those with an iteration in
+ * some fold, else among all; points without time are not saved to the checkpoint file. crossval->n_after fits to all rows
  * follow after this call; for each of them at least the time of one point is reserved.
  *
  * Called by all processes of crossval->cluster: process 0 has the table and the values, all get the

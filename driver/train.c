@@ -134,6 +134,14 @@ static void warn_of_points(struct training *training) {
         progress_warn(&training->progress, "no time for an iteration at %zu of %zu points",
                       sweep->n_unfitted, sweep->grid.n);
     }
+    size_t n_folds = training->input.folds.n;
+    if (training->plan.table && sweep->n_left > 0 && sweep->n_shards == 1 &&
+        sweep->best_folds < n_folds) {
+        progress_warn(
+            &training->progress,
+            "no point was measured on all folds: the best one, %zu, is that of %zu of %zu",
+            sweep->best + 1, sweep->best_folds, n_folds);
+    }
 }
 
 /* The number of fits after those of a sweep. */
@@ -331,7 +339,8 @@ static bool warns_of_rows(const struct training *training, const struct plain_fi
 static int add_calibration(struct training *training, struct plain_fit *fit, struct error *err) {
     const struct family *family = training->family;
     struct held_out *folds = training->calibration.fold;
-    bool by_row = folds[0].rows && calibration_by_row(family, training->options);
+    bool calibrates = folds[0].rows && !fit->solution.zero_only;
+    bool by_row = calibrates && calibration_by_row(family, training->options);
     bool warns = warns_of_rows(training, fit);
     double *fitted = by_row || warns ? score_rows(fit, err) : NULL;
     if ((by_row || warns) && !fitted) {
@@ -340,9 +349,11 @@ static int add_calibration(struct training *training, struct plain_fit *fit, str
     for (size_t f = 0; f < CALIBRATION_FOLDS; f++) {
         folds[f].fitted = by_row ? fitted : NULL;
     }
-    int status = folds[0].rows
-                     ? family->calibrate(folds, CALIBRATION_FOLDS, fit->point, &fit->model, err)
-                     : 0;
+    if (folds[0].rows && !calibrates) {
+        progress_warn(&training->progress, "no calibration: there was no time for the model's fit");
+    }
+    int status =
+        calibrates ? family->calibrate(folds, CALIBRATION_FOLDS, fit->point, &fit->model, err) : 0;
     if (status == 0 && warns) {
         family->warn_of_rows(fit->problem.data, fitted, &training->progress);
     }

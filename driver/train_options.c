@@ -123,7 +123,7 @@ static const struct option_spec common_options[] = {
            "end the run at most two seconds after S seconds (0: no limit), plus the time to write "
            "large data, with a warning and a model that states its true gap: w = 0 if there is no "
            "better one yet. Fits to folds share the time equally; unfinished ones do not count in "
-           "the measures",
+           "the measures, and a point with all of its folds finished is best before others",
            SINGLE, .initial = "0", .high = INFINITY),
     OPTION(FLAG, 0, "strict", NULL,
            "exit with code 3 if a fit, also one to a fold, ended before it reached the gap E",

@@ -366,4 +366,9 @@ END
     [[ "$stderr" == *'svm-mc-train: warning: no time for an iteration at 2 of 2 points'* ]] || fail "$stderr"
     assert_equal "$(wc -l <<<"$output")" 3
     assert_equal "$(wc -l <table)" 1
+    # nor is a model calibrated that there was no time for
+    printf '%s 1:1\n' +1 -1 +1 -1 +1 -1 +1 -1 +1 -1 >pair
+    run -0 --separate-stderr svm-top-train -q -s svm --calibrate 0.5 --max-time 1e-9 pair model
+    [[ "$stderr" == *'warning: no calibration: there was no time for '* ]] || fail "$stderr"
+    run -1 grep calibrated model
 }
