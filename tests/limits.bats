@@ -97,7 +97,8 @@ classes() {
     limited svm-rank-train -q --max-time 1e-9 -b 1 rank model >out 2>err
     grep -q 'not converged: 5 of 5 fits to folds' err
     nothing 48 model
-    grep -q '^probability-slope ' model
+    grep -q 'no calibration: there was no time' err # of a model of zeros
+    run -1 grep '^probability-slope ' model
     # with enough time all fits converge
     limited svm-mc-train -q --max-time 500 -b 1 mc timed >out 2>err
     [ ! -s err ]

@@ -86,6 +86,12 @@ END
     printf 'rt;d_1;e;d_2\n1,5;1;7;2,25\n' >data.csv
     convert --label rt --features 'd_*' --decimal-comma data.csv - | diff - <(echo 1.5 1:1 2:2.25)
     convert --label rt --features d_2,d_1 --decimal-comma data.csv - | diff - <(echo 1.5 1:2.25 2:1)
+    printf 'y;a\n1;0,26\n' >data.csv
+    refused_at data.csv:2 "value is not a number: '0,26'; see --decimal-comma" --label y data.csv
+    printf 'y;a\n1;#NV\n' >data.csv
+    refused_at data.csv:2 "'#NV'; see --missing-words, --categorical, --drop" --label y data.csv
+    printf 'y;a\n1;1.234,5\n' >data.csv
+    refused_at data.csv:2 "'1.234,5'; see --categorical, --drop" --label y --decimal-comma data.csv
     printf '1\t2\t3\n' >data.tab
     convert --no-header --label 2 data.tab - | diff - <(echo 2 1:1 2:3)
     printf 'a|b\n1|2\n' >data.csv

@@ -107,6 +107,15 @@ yes 1:1\nno 1:2\n
 END
 }
 
+@test "check: rows that count from 0 and duplicate rows are told what to do" {
+    printf '1 0:1 1:2\n-1 0:.5 1:1\n' >zero
+    run -1 check mc zero
+    assert_line 'check: zero:1: index is 0 (indices count from 1: tools/convert --zero-based; of a precomputed kernel: --precomputed)'
+    assert_line 'check: zero:2: index is 0 (indices count from 1); see convert --zero-based'
+    printf '1 1:1\n-1 1:2\n1 1:1\n' >twice
+    check mc twice | grep -q 'folds: --fold-file of a word per row, equal for such rows$'
+}
+
 @test "check: labels and names are shown without control characters" {
     printf '%s 1:%d\n' $'\e]0;x\a\e[31m' 1 b 2 $'c\xff\xc2\x9b' 3 é 4 >rows
     run -0 check mc rows

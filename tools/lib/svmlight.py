@@ -121,7 +121,7 @@ def parse_row(line, path, number, rules=None):
             if features or serial is not None or not is_index(value):
                 refuse("index is 0 (indices count from 1)"
                        + (" (a comment says zero-based: convert --zero-based)"
-                          if rules.says_zero_based else ""), path, number)
+                          if rules.says_zero_based else "; see convert --zero-based"), path, number)
             serial = value
             continue
         if index <= last and not rules.sort:

@@ -63,6 +63,14 @@ def known_label(text, column, options, path, line):
     return "" if options.missing_label == "none" else None
 
 
+def _hint(text, comma):
+    """The options for a text that is not a number."""
+    if not comma and fault_of_value(text.replace(",", ".")) is None:
+        return "; see --decimal-comma"
+    missing = not text[:1].isalnum()
+    return f"; see {'--missing-words, ' if missing else ''}--categorical, --drop"
+
+
 class Layout:
     """How a record becomes a row.
 
@@ -180,12 +188,13 @@ class Layout:
                 text = self._fill(i, line)
                 if text is None:
                     return None
+            given = text
             if comma:
                 text = text.replace(",", ".")
             fault = fault_of_value(text)
             if fault:
-                hint = "; see --categorical, --drop" if fault.endswith("not a number") else ""
-                refuse(f"column '{self.columns[i]}': {fault}: {quoted(text)}{hint}",
+                hint = _hint(given, comma) if fault.endswith("not a number") else ""
+                refuse(f"column '{self.columns[i]}': {fault}: {quoted(given)}{hint}",
                        self.path, line)
             if float(text) != 0:
                 features.append((self.index[i], text))
