@@ -65,7 +65,8 @@ END
 @test "convert: a missing value is an error, omitted, zero or a number" {
     printf 'y,a,b\n1,,2\n,3,NA\n3,4,5\n' >data.csv
     refused_at data.csv:2 "column 'a': value is missing" --label y data.csv
-    convert --label y --missing skip data.csv - | diff - <(echo 3 1:4 2:5)
+    convert --label y --missing skip data.csv - 2>said | diff - <(echo 3 1:4 2:5)
+    assert_equal "$(<said)" 'convert: note: 2 rows are left out, in which a value or the label is missing'
     refused_at data.csv:3 'label is missing' --label y --missing zero data.csv
     convert --label y --missing=-.5 --missing-label none data.csv - |
         diff - <(printf '1 1:-.5 2:2\n1:3 2:-.5\n3 1:4 2:5\n')

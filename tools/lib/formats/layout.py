@@ -81,6 +81,7 @@ class Layout:
     def __init__(self, columns, options, path, labels=None, nominal=None, default=None):
         self.columns, self.options, self.path = columns, options, path
         self.default = default or {}
+        self.n_omitted = 0
         self.missing = set(options.missing_words)
         self._choose(labels, nominal or {})
         self._index_features()
@@ -144,7 +145,13 @@ class Layout:
         self.feature_names = list(self.fixed)
 
     def row(self, fields, line):
-        """The Row of a record, a list of all fields or a dict of some; None if it is omitted."""
+        """The Row of a record, a list of all fields or a dict of some; None if it is omitted, which is
+        counted."""
+        row = self._row(fields, line)
+        self.n_omitted += row is None
+        return row
+
+    def _row(self, fields, line):
         sparse = isinstance(fields, dict)
         if sparse:
             for i in self.sure:
