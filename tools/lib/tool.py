@@ -86,7 +86,8 @@ class _Store(argparse.Action):
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with errors of one line, also where an option of one value is given twice. Examples call the tool as it is called."""
+    """argparse with errors of one line, also where an option of one value is given twice. Examples call the tool
+    as it is called."""
 
     def __init__(self, description, epilog, **settings):
         super().__init__(prog=NAME, description=_filled(description), formatter_class=_Help,
