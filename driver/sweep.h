@@ -52,8 +52,9 @@ void sweep_free(struct sweep *sweep);
  * output in the order of the points, each as soon as it and all previous rows are known; see
  * doc/formats.md. *n_fits gets the number of fits. The best point is chosen by the values as
  * written, among the points whose folds all finished in time, else among those with an iteration in
- * some fold, else among all; points without time are not saved to the checkpoint file. crossval->n_after fits to all rows
- * follow after this call; for each of them at least the time of one point is reserved.
+ * some fold, else among all; points without time are not saved to the checkpoint file.
+ * crossval->n_after fits to all rows follow after this call; for each of them at least the time of
+ * one point is reserved.
  *
  * Called by all processes of crossval->cluster: process 0 has the table and the values, all get the
  * best point.

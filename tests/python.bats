@@ -97,10 +97,10 @@ print(svm.predict([[0, 3], [3, 1]]), svm.gap_ < 1e-3)'
     mkdir checkout/python
     cp "$root/python/backend.py" checkout/python
     # it makes all but the library
-    printf '#!/bin/sh\ncase $* in *libdualsvm*) exit ;; esac\nexec make "$@"\n' >make
-    chmod +x make
+    printf '#!/bin/sh\ncase $* in *libdualsvm*) exit ;; esac\nexec make "$@"\n' >without-library
+    chmod +x without-library
     cd checkout/python || exit 1
-    built() { env MAKE="$tmp/make" "$@" $python -c 'import backend; print(backend.library())'; }
+    built() { env MAKE="$tmp/without-library" "$@" $python -c 'import backend; print(backend.library())'; }
     assert_equal "$(built)" "$tmp/checkout/build/libdualsvm.so.0"
     make -s -C .. CFLAGS=-g1 build/flags
     cp ../build/flags "$tmp"
