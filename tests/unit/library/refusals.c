@@ -197,9 +197,12 @@ static void check_training(void) {
     CALL(dualsvm_data_set_precomputed(data, NULL, &error));
     REFUSED(TRAIN(options, data), U, "not precomputed");
     dualsvm_data_free(data);
+    dualsvm_options_free(other);
+    rows_make(&rows, "ml", 1, 3);
+    other = rows_options("ml", DUALSVM_TRAIN);
     data = rows_data(&rows, 0);
     CALL(dualsvm_data_set_weights(data, rows.weight, &error));
-    REFUSED(TRAIN(options, data), U, "mc has no weights of rows");
+    REFUSED(TRAIN(other, data), U, "ml has no weights of rows");
     CHECK_TRUE(!model && !table);
     dualsvm_data_free(data);
     dualsvm_data_free(bare);
