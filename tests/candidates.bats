@@ -379,6 +379,7 @@ columns() {
     cmp plain found
 }
 
+# bats test_tags=long
 @test "candidates: the same bytes for any number of threads and any order of the times" {
     many 40 15 3
     awk -v OFS='\t' '{ print $0, NR % 5 ? "one" : "two" }' times.tsv >with && mv with times.tsv
@@ -429,6 +430,7 @@ columns() {
     done
 }
 
+# bats test_tags=long
 @test "candidates: two features have one tree, the chain" {
     for seed in 1 2 3 4; do
         many 2 9 $seed
@@ -450,6 +452,7 @@ columns() {
     agree <(columns 5 chain) <(columns 5 found) 1e-14
 }
 
+# bats test_tags=long
 @test "candidates: many random trees approach the mean over all spanning trees" {
     # the reference states the tolerance: five standard deviations of a mean over this many trees, which all differ
     # from the mean by three times as much

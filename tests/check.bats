@@ -269,7 +269,7 @@ attacked() {
     verified top words --positive yes --lambda .01
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "check: top, outlying rows in every threshold" {
     for far in 1e5 1e17; do
         printf '%s\n' "-1 1:-$far" '-1 2:1' '1 3:-.5' '-1 1:-1 2:-1' '-1 1:-1 2:.25' '1 2:-1' >low
@@ -355,6 +355,7 @@ attacked() {
     done
 }
 
+# bats test_tags=long
 @test "check: kernels that need not be positive semidefinite are tested" {
     made rows 36 4 'a b c' 3
     sed 's/$/ 5:1/' rows >constant # of which coef0 takes a part
@@ -437,7 +438,7 @@ attacked() {
     svm-check -j 3 rows model.gz proof.gz | diff one -
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "check: a changed number in a model or proof is detected, or claims no more than is true" {
     made two 30 3 '+1 -1' 3
     made three 30 3 'a b c' 3
@@ -510,6 +511,7 @@ attacked() {
     limited svm-check far model proof >verdict || [ $? = 3 ] || fail "$(<verdict)"
 }
 
+# bats test_tags=long
 @test "check: large rows that are near to one another have exact distances" {
     awk 'BEGIN { for (i = 0; i < 11; i++)
         print i * 7 % 11, "1:" 1e14 * (i % 4 + 1), "2:" 3 * i % 5 * 1e3, "3:" i * i % 7 }' >near

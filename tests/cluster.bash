@@ -17,6 +17,8 @@ need_ranks() {
 
 # In a container there is often no user but root.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# other tests run beside: processes that wait leave the processor to them
+export OMPI_MCA_mpi_yield_when_idle=1
 
 # ranks N PROGRAM ARGUMENTS: its stdout and stderr without mpirun's own words, which are kept in
 # $tmp/mpirun.said, and the exit code of the program. Ends by SIGKILL after two minutes.

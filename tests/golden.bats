@@ -86,6 +86,7 @@ rewritten() {
     unit families/models "${family##*/}" "$1" copy
 }
 
+# bats test_tags=long
 @test "golden: a model that is read and written has the same bytes" {
     local file n=0
     for file in "$golden"/*/*.model; do
@@ -155,10 +156,12 @@ tells() {
     tells mc
 }
 
+# bats test_tags=long
 @test "golden: the programs of ml report errors as before" {
     tells ml
 }
 
+# bats test_tags=long
 @test "golden: the programs of smm report errors as before" {
     tells smm
 }

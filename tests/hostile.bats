@@ -232,6 +232,7 @@ accepts() {
     done
 }
 
+# bats test_tags=long
 @test "hostile: a gzip file with a changed byte, or with junk after it, is never accepted" {
     rows 40 2 4 1 >plain.svm
     gzip -9n <plain.svm >whole.gz

@@ -38,7 +38,7 @@ refuses() {
     unit common/data/indices
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "input: generated files, right and wrong ones, are read as a plain reference reads them" {
     files=300
     if quick; then
@@ -203,7 +203,7 @@ refuses() {
         "1:5: value is not a number: 'abcdefghijklmnopqrstuvwxyzabcd'..."
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "input: the first of several mistakes is reported, with its line of the whole file" {
     yes '1 1:1 2:0.25 3:1e-3 # comment' | head -60000 >good
     { cat good; echo '1 1:bad'; cat good; echo '1 0:1'; cat good; } >file.svm
@@ -249,7 +249,7 @@ same() {
     assert_equal "$(sha256sum <<<"$output")" "$(<sum)"
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "input: file = standard input = pipe = gzip = gzip of many members, whole and streamed" {
     plain_rows 8000
     gzip <plain >whole.gz
@@ -267,6 +267,7 @@ same() {
     same - number stream threads=2 <plain
 }
 
+# bats test_tags=long
 @test "input: every decompressor agrees with zlib, with one thread and several" {
     unit common/data/gzip
 }
@@ -361,6 +362,7 @@ marked() {
     printf '\xef\xbb\xbf' | cat - "$1"
 }
 
+# bats test_tags=long
 @test "input: a byte order mark is skipped, in every file that is read, plain, gzip and from a pipe" {
     reads '\xef\xbb\xbf1 1:2\n' '1 rows, 1 features, dense
 1 1:2'

@@ -11,6 +11,7 @@ load helper
     unit common/kernel/task_sums
 }
 
+# bats test_tags=long
 @test "kernels: values and scores in double-double are within their bounds of the true ones" {
     unit common/kernel/kernel_dd
 }
@@ -20,6 +21,7 @@ load helper
     unit common/kernel/gram_dd
 }
 
+# bats test_tags=long
 @test "linear: scores and transposed products agree with plain sums, to the bit for any threads" {
     unit common/kernel/linear
 }

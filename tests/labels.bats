@@ -60,6 +60,7 @@ respell() {
         { k = seen[$1]++ % n + 1; y = $1; $1 = form[k]; sub("%s", y, $1); print }' "$1"
 }
 
+# bats test_tags=long
 @test "labels: a number is one class however it is spelled, the first spelling being written" {
     respell all.svm >mixed.svm
     [ "$(awk '{ print $1 }' mixed.svm | sort -u | wc -l)" -gt 15 ]

@@ -167,6 +167,7 @@ built() {
     done
 }
 
+# bats test_tags=long
 @test "layers: code that ends the program, prints or handles signals is refused outside driver/program.c" {
     for code in 'exit(1);' 'if (x) _exit(1);' 'abort();' 'perror("x");' 'fprintf(stderr, "x");' \
         'fputs("x", stdout);' 'FILE *f = stderr;' 'sigaction(SIGINT, &a, NULL);'; do

@@ -121,7 +121,7 @@ classes() {
         END { exit !(0 <= D && D <= P && 0 < P && P <= 19600 * (1 + 1e-9)) }' model
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "limits: a fit of thousands of labels ends in time: thresholds and biases check the clock" {
     quick && skip 'long: the plain build does it'
     cd "$tmp" || exit 1

@@ -222,6 +222,7 @@ absent() {
     done <"$tmp/names"
 }
 
+# bats test_tags=long
 @test "manual: files that README, CONTRIBUTING, doc, tests/README and comments name exist" {
     cd "$root" || exit 1
     local files

@@ -57,7 +57,7 @@ formulations='ww cs llw adm atm ats mmr ova'
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "mc: kernel problems near a hard margin reach large and small gaps" {
     "$bin/datasets/generate" mc --rows 680 --classes 26 --features 16 --output wide
     some='ww cs'
@@ -70,7 +70,7 @@ formulations='ww cs llw adm atm ats mmr ova'
     within "$(header gap model)" 0 1e-6
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "mc: active-set iterations finish what ADMM begins, with the support vectors of the optimum" {
     real mc/letter.train.svm.gz
     gzip -dc "$real" | sed 1000q >letters
@@ -101,7 +101,7 @@ far_groups() {
         }'
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "mc: connected components of a kernel matrix are solved one by one, to the joint optimum" {
     far_groups >far
     some='ww cs llw atm ova' costs='1e-2 1e4'
@@ -127,6 +127,7 @@ far_groups() {
     cmp <(timeless sweep1) <(timeless sweep3)
 }
 
+# bats test_tags=long
 @test "mc: a diagonal kernel matrix has the known optimum" {
     # each has D = sum alpha - |w|^2 / 2 with alpha_c = min(C, 1 / k) and |w|^2 = k (k - 1) alpha_c^2
     awk 'BEGIN { for (i = 0; i < 600; i++) printf "%d 1:%d\n", i % 3, 1000 * i }' >alone
@@ -163,10 +164,12 @@ far_groups() {
     unit families/mc/solver/kernel_admm
 }
 
+# bats test_tags=long
 @test "mc: joint steps of all rows approach the optimum of every formulation, with an averaged primal point" {
     unit families/mc/solver/kernel_joint
 }
 
+# bats test_tags=long
 @test "mc: directions common to all classes survive the rounding of linear systems" {
     far() { # SEED SHIFT: 150 rows, 30 features from .01 to 200
         awk -v state="$1" -v shift="$2" '
@@ -300,7 +303,7 @@ far_groups() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "mc: margins that rounding leaves below 1 cost little, however large C is" {
     far_rows 0 1 2 >far.svm
     for s in ww cs llw adm atm ats mmr ova; do
@@ -346,6 +349,7 @@ far_groups() {
     assert_output --partial "no training row has the label '9'"
 }
 
+# bats test_tags=long
 @test "mc: a row of weight 2 is equivalent to two equal rows, in every solver and in folds" {
     awk '{ print NR % 3 + 1 }' three.svm >weights
     awk '{ for (k = 0; k <= NR % 3; k++) print }' three.svm >repeated.svm
@@ -373,6 +377,7 @@ far_groups() {
     assert_output 'svm-mc-train: a row has the weight 0: mc wants weights above 0, leave it out'
 }
 
+# bats test_tags=long
 @test "mc: row weights reach the connected components of a kernel matrix" {
     far_groups >far
     awk '{ print NR % 4 ? 1 : 100 }' far >weights
@@ -723,7 +728,7 @@ peer() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "mc: results do not depend on the number of threads" {
     costs=2^-5:2^4:x8 points=8
     for j in 1 4; do # in too little memory for the matrix, too

@@ -35,6 +35,7 @@ closed() {
     echo "end $(awk 'body { n++ } /^(w|SV)/ { body = 1 } END { print n + 0 }' open) $(crc open)"
 }
 
+# bats test_tags=long
 @test "messages: inconsistent options" {
     while IFS='|' read -r family options text; do
         misused "svm-$family-train" $options $family model

@@ -455,6 +455,7 @@ END_OF_PYTHON
     assert_equal "$(wc -l <crossed)" 18
 }
 
+# bats test_tags=long
 @test "ml: a sweep chooses by any measure, in its direction" {
     generate ml --rows 300 --features 60 --labels 12 --output set
     for name in hamming-loss ranking-loss one-error coverage average-precision subset-accuracy \
@@ -480,6 +481,7 @@ END_OF_PYTHON
     done
 }
 
+# bats test_tags=long
 @test "ml: results do not depend on threads" {
     generate ml --rows 700 --features 60 --labels 12 --output set
     for options in '' '-t rbf -g .1' '--free-bias' '--solver interior'; do

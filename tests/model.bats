@@ -95,7 +95,7 @@ SV"
     holds empty
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "model: truncated at any byte, or with any byte changed, it is refused; a wrong count does no harm" {
     printf '%s\n' '2 1:1 3:.5' '1 2:.25 3:2' >two.svm
     printf '%s\n' '2 1:1 3000000000:.5' '1 2:.25 3000000000:2' >wide.svm

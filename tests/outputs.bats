@@ -118,6 +118,7 @@ clashes() {
     { echo head && cat three; } | cmp - old
 }
 
+# bats test_tags=long
 @test "outputs: no descriptor gets two outputs, or leads to an input" {
     train small.svm model
     svm-mc-train -q small.svm mc >/dev/null
@@ -324,6 +325,7 @@ keeps() {
     sha256sum --quiet -c sums
 }
 
+# bats test_tags=long
 @test "outputs: a trainer replaces no file of another kind, unless --force" {
     svm-generate mc --rows 40 --output a.train
     svm-generate mc --rows 40 --seed 2 --output a.test

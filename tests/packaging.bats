@@ -183,6 +183,7 @@ made() {
     grep -q '/p/bin' darwin
 }
 
+# bats test_tags=long
 @test "packaging: make install says how a loader, Python and the shell find what is installed" {
     made install PREFIX=/usr
     assert_equal "$(<log)" ''
@@ -198,6 +199,7 @@ made() {
     grep -q '^install -d ' said1
 }
 
+# bats test_tags=long
 @test "packaging: make check never installs" {
     sources copy
     cd copy || exit 1

@@ -10,6 +10,7 @@ setup() {
 
 # ---- streams ----
 
+# bats test_tags=long
 @test "pipeline: a file, a gzip file, a pipe and a gzip pipe give the same model, byte for byte" {
     gzip <small.svm >small.gz
     for options in '-c 2' '-t 6 -c 2' '-l squared-hinge --scale std' '-t 2 -b 1'; do

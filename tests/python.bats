@@ -73,6 +73,7 @@ passes() {
     grep -q '^>>> ' "$root/doc/python.md"
 }
 
+# bats test_tags=long
 @test "python: the version is that of the library" {
     $python -c 'import dualsvm; assert dualsvm.__version__ == dualsvm.library_version()'
 }

@@ -45,6 +45,7 @@ every() {
     unit families/rank/solver/pair_sums
 }
 
+# bats test_tags=long
 @test "rank: paths over C, folds, threads and shares of the pairs give the same fits" {
     unit families/rank/solver/consistency
 }
@@ -221,7 +222,7 @@ every() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "rank: the interior-point method works on the few distinct ones of thousands of rows" {
     awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
         BEGIN { for (i = 0; i < 3000; i++) { s = i + 1; draw(2); molecule = draw(200)
@@ -545,6 +546,7 @@ scale_queries() { # FILE minmax|std
     within "$(header gap kernel.model)" 0 1e-6
 }
 
+# bats test_tags=long
 @test "rank: pair features reach the optimum over explicit exterior products" {
     rows 18 2 3 4 >small.svm
     for cost in 1e-2 .3 10; do
@@ -588,6 +590,7 @@ model's order \\(chance: 0\\.50\\), so it contradicts the other queries: train i
     tail -n 1 err | diff - <(echo 'svm-rank-train: warning: 2 more queries likewise (svm-rank-predict --by-query lists all)')
 }
 
+# bats test_tags=long
 @test "rank: a query that contradicts the others at the rows that they share is named, though its own are learned" {
     # A and B have one order; 60 rows of HILIC, which they have too, have mostly the opposite one
     awk 'BEGIN { srand(3); split("A B HILIC", q); for (i = 0; i < 90; i++) { x = rand(); z = rand()
@@ -674,6 +677,7 @@ model's order \\(chance: 0\\.50\\), so it contradicts the other queries: train i
 
 # ---- scaling ----
 
+# bats test_tags=long
 @test "rank: a learned, stored and applied scaling equals scaling by hand" {
     # std on dense data centres and divides by the standard deviation; minmax maps to [-1, 1].
     awk 'BEGIN { seed = 9; for (i = 0; i < 60; i++) { line = i % 7 " qid:" i % 3 + 1

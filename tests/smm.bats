@@ -25,6 +25,7 @@ first() {
     unit families/smm/solver/smm
 }
 
+# bats test_tags=long
 @test "smm: rounding-error bounds of certificates are large enough, and no larger" {
     unit families/smm/solver/certify
 }
@@ -33,6 +34,7 @@ first() {
     unit families/smm/solver/newton
 }
 
+# bats test_tags=long
 @test "smm: svm is LIBSVM's optimum to 1e-6" {
     # obj of `svm-train -s 0 -t 0 -c 10 -e 1e-9` (LIBSVM 3.24) on the first rows
     local n
@@ -125,6 +127,7 @@ project() {
     sort -g objectives | awk 'NR == 1 { low = $1 } { high = $1 } END { exit !(NR == 10 && high <= low * 1.001) }'
 }
 
+# bats test_tags=long
 @test "smm: the published alternation depends on its start, and stalls where joint steps gain" {
     first 400
     svm-smm-train -q -k 5 -c 10 --solver alternate --restarts 9 data.svm model >report
@@ -288,6 +291,7 @@ mixed_units() {
     done
 }
 
+# bats test_tags=long
 @test "smm: rows in large units reach their gap, with one class of small weight" {
     # systems formed as sums of squares left gaps of 1.3e-6 to 2.5e-4 in 15 of 60 such sets
     local seed loss
@@ -346,6 +350,7 @@ mixed_units() {
     [ "$(metric accuracy metrics)" = 1 ]
 }
 
+# bats test_tags=long
 @test "smm: errors are reported" {
     generate smm --rows 40 --height 3 --width 4 --rank 1 >data.svm
     grep -v '^#' data.svm >plain.svm

@@ -99,6 +99,7 @@ END
     assert_equal "$(cut -f1 table | tr '\n' ' ')" "point $(seq 20 | tr '\n' ' ')"
 }
 
+# bats test_tags=long
 @test "sweep: the number of threads does not change the table" {
     for options in '-c 2^-5:2^5:x2' '-t rbf -g .1,1 -c 2^-5:2^5:x2' '-t rbf -g 1 -c 1,2 --scale std'; do
         svm-rank-train -q -v 4 -j 1 $options set.svm one.model >one 2>/dev/null
@@ -164,6 +165,7 @@ END
     exec 5<&-
 }
 
+# bats test_tags=long
 @test "sweep: --resume refuses a table of other data, folds or options, and leaves it unchanged" {
     local options='-q -v 3 -c 1,2,4'
     svm-rank-train $options --resume table set.svm >whole 2>/dev/null

@@ -217,6 +217,7 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
     sweep-plot picture.svg part.tsv
 }
 
+# bats test_tags=slow
 @test "sweep-plot: numbers of a map never overlap: they are smaller, or there are none" {
     # sweep N M: a sweep of N by M points
     sweep() {

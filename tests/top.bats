@@ -34,6 +34,7 @@ ends_at() {
     unit families/top/solver/risk
 }
 
+# bats test_tags=long
 @test "top: fits agree with one another over weights, caches, threads, folds and costs" {
     unit families/top/solver/consistency
     unit families/top/solver/feature_system_dd
@@ -179,7 +180,7 @@ ends_at() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "top: kernel values beyond float are solved within the range of double, and refused beyond it" {
     awk '{ for (i = 2; i <= NF; i++) { split($i, p, ":"); $i = p[1] ":" p[2] * 1e7 } print }' \
         train.svm >large.svm
@@ -363,6 +364,7 @@ ends_at() {
     within "$(auc train.out)" .94 1
 }
 
+# bats test_tags=long
 @test "top: weights, folds and precomputed kernels support the bias" {
     # by hand: a kernel of train.svm as text, and the same with 1 added
     awk '{ y[NR] = $1; for (f = 2; f <= NF; f++) { split($f, p, ":"); x[NR, p[1]] = p[2] } } END {
@@ -890,6 +892,7 @@ END
     done
 }
 
+# bats test_tags=long
 @test "top: svm does not find the top of the generated set" {
     generate top --rows 2000 --output a.svm
     generate top --rows 2000 --seed 7 --output b.svm

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 200000 };
+enum { ROUNDS = 100000 };
 
 static uint64_t state = 88172645463325252u;
 
