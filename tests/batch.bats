@@ -248,7 +248,7 @@ svm-rank-predict: 2 of 4 test files failed"
     assert_equal "$(sed -n 2p q.tsv | cut -f1)" 'files/a\tb\nc\\d\x1b[31m\x7f'
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "batch: systems of report_desc, killed half-way" {
     real rank/report_desc.test.svm.gz
     mkdir parts

@@ -303,7 +303,7 @@ attacked() {
     verified top rows -s patmat --tau .5 --theta 10 -c 10000 -e 1e-6 --row-weights weights
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "check: mc, every formulation and kernel, constant feature and weights" {
     made rows 36 4 'a b c' 3
     for formulation in ww 'ww --margin-scale .5' cs llw adm atm ats mmr ova; do
@@ -655,6 +655,7 @@ reaches() {
     svm-check rows model proof | grep -qx VERIFIED
 }
 
+# bats test_tags=slow
 @test "check: with large coefficients scores in double-double keep the gap small, as svm-check confirms" {
     cd "$tmp"
     unscaled_rows >rows

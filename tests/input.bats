@@ -281,7 +281,7 @@ bgzip() {
         cat member' -
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "input: gzip members of known length, as bgzip writes them, give the same file" {
     plain_rows 9000
     bgzip <plain >blocks.gz

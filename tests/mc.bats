@@ -425,6 +425,7 @@ far_groups() {
     assert_equal "$(predict two.svm m | sort -u | tr '\n' ' ')" '1 2 '
 }
 
+# bats test_tags=slow
 @test "mc: four thousand classes need little more memory than W" {
     sanitized && skip 'the sanitizer has its own memory'
     awk 'BEGIN { for (i = 1; i <= 16000; i++) {

@@ -68,7 +68,7 @@ END
     unit families/ml/solver/consistency
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "ml: ADMM reaches the optimum of both losses, with every bias" {
     unit families/ml/solver/admm
 }

@@ -837,7 +837,7 @@ large() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "rank: few features in large units under a polynomial kernel reach the gap" {
     # coefficients of 10^6 of the pivot rows, with kernel values of 10^12, left gaps of 4e-3 to 2e-2
     for seed in 1 4; do

@@ -76,7 +76,7 @@ project() {
         }' "$1" "$2"
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "smm: the U step is LIBSVM's optimum on the projected features" {
     # -16.877040 is obj of `svm-train -s 0 -t 0 -c 10 -e 1e-7` (LIBSVM 3.24) on them
     first 200

@@ -42,7 +42,7 @@ descends() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "tolerance: rank: a smaller gap never gives a larger primal" {
     for seed in 1 2; do
         scattered rank $seed >rows
@@ -57,7 +57,7 @@ descends() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "tolerance: mc, linear: a smaller gap never gives a larger primal" {
     for seed in 1 2 3; do
         scattered mc $seed >rows

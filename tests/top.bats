@@ -77,7 +77,7 @@ ends_at() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "top: ionosphere's gap closes at extreme C, K, tau and theta, linear and rbf" {
     real top/ionosphere.svm.gz
     local costs='1e-6 1e6' kernels='linear rbf' losses
