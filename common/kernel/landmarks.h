@@ -42,6 +42,7 @@ int landmarks_create(struct landmarks *landmarks, const struct gram *gram, const
 int landmarks_extend(struct landmarks *landmarks, const double *V, const double *KV, size_t k,
                      struct error *err);
 
+/* Frees Z and rest, which may be NULL. */
 void landmarks_free(struct landmarks *landmarks);
 
 #endif

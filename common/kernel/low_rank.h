@@ -23,10 +23,10 @@ struct low_rank {
     struct threads *threads; /* borrowed; NULL: none */
     double *block;           /* all arrays of doubles */
     double *L;               /* (n, width) */
-    uint32_t
-        *pivot;   /* (rank) the row of each column, without that of low_rank_add: there L is lower
-                        triangular, up to rounding */
-    double *rest; /* (n) remaining diagonal of K, 0 or more */
+    /* The row of each of the rank columns, without that of low_rank_add: at these rows L is lower
+     * triangular, up to rounding. */
+    uint32_t *pivot;
+    double *rest;    /* (n) remaining diagonal of K, 0 or more */
     double *inverse; /* (n) 1 / (rest + ridge) of the last low_rank_factor */
     double *M;       /* (width, width) the Cholesky factor of I + L' diag(inverse) L */
     double *scaled;  /* (workers) work: blocks of scaled rows */

@@ -29,7 +29,7 @@ struct entry {
 
 struct tile_coefficients {
     size_t m, k;
-    size_t width;  /* 1, or k padded with zeros to one group or to pairs of groups */
+    size_t width;  /* 1, or k padded with zeros to whole groups */
     double *dense; /* (m, width) dense coefficients; NULL: sparse */
     size_t chunks;
     size_t *start; /* (groups of outputs, chunks), and the end: where each begins in `entry` */
@@ -201,7 +201,7 @@ int tile_coefficients_create(struct tile_coefficients **coefficients, const doub
     size_t groups = (k + GROUP - 1) / GROUP, n_entries = 0;
     made->m = m;
     made->k = k;
-    made->width = k == 1 ? 1 : (groups == 1 ? 1 : (groups + 1) / 2 * 2) * GROUP;
+    made->width = k == 1 ? 1 : groups * GROUP;
     for (size_t t = 0; t < m; t++) {
         for (size_t o = 0; o < k; o++) {
             n_entries += values[list[t] * k + o] != 0;
