@@ -454,9 +454,13 @@ static int open_table(struct results *results, struct error *err) {
     return show_finished(results, err);
 }
 
-/* Returns whether the convergence of the formulation is measured by the gap. */
-static bool is_certified(const struct sweep *sweep, size_t index) {
+/* Returns whether the gap of a point tells that its fits converged: it does not in formulations that
+ * are not convex, nor under --max-sv, whose gap is that of the full problem. */
+static bool gap_tells_convergence(const struct sweep *sweep, size_t index) {
     const struct grid *grid = &sweep->grid;
+    if (options_given(grid->options, "max-sv")) {
+        return false;
+    }
     struct point point = {grid->options, grid->point[index]};
     const char *formulation = grid->family->formulations[point_choice(point, "formulation")];
     const char *const *other = grid->family->uncertified;
@@ -478,7 +482,7 @@ static void apply_checkpoint(struct results *results) {
         if (results->point[i].mine && taken) {
             sweep->n_resumed++;
             sweep->n_resumed_unconverged +=
-                is_certified(sweep, i) && !(results->point[i].gap <= epsilon_of(sweep, i));
+                gap_tells_convergence(sweep, i) && !(results->point[i].gap <= epsilon_of(sweep, i));
         }
     }
 }

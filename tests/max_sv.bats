@@ -149,7 +149,9 @@ ratio() {
     done
     within "$(cell gap max-sv 1 table)" .1 1
     svm-mc-train -q -t rbf -g 1 -c 1,10 --max-sv 1,1000 -v 4 --resume kept rows >first
-    svm-mc-train -q -t rbf -g 1 -c 1,10 --max-sv 1,1000 -v 4 --resume kept rows >again
+    run -0 --separate-stderr svm-mc-train -q --strict -t rbf -g 1 -c 1,10 --max-sv 1,1000 -v 4 --resume kept rows
+    assert_equal "$stderr" ''
+    printf "%s\n" "$output" >again
     diff <(timeless table) <(timeless again)
 }
 
