@@ -20,8 +20,8 @@ struct max_sv_loss {
 
 /* Solves an open problem by the family. With --max-sv and more support vectors than that, the
  * solution is then replaced as above. It has converged if both fits have: its gap is that of the
- * full problem, and no criterion. Fails like the family's solve, and (ERROR_USAGE) if the kernel
- * matrix is not known to be positive semidefinite. `loss` may be NULL. */
+ * full problem, and no criterion. Fails like the family's solve, and (ERROR_RUNTIME) if the
+ * kernel matrix is not known to be positive semidefinite. `loss` may be NULL. */
 int max_sv_solve(const struct family *family, void *state, const struct problem *problem,
                  struct point point, const struct monitor *monitor, struct solution *solution,
                  struct max_sv_loss *loss, struct error *err);

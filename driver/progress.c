@@ -34,22 +34,16 @@ void progress_close(struct progress *progress) {
     free(progress->warnings.bytes);
 }
 
-/* Prints the text between a prefix and a suffix. */
-static void print_text(const struct output_sink *sink, const char *before, const char *between,
-                       const char *after, const char *format, va_list arguments) {
-    struct error shown; /* escapes control bytes of file names */
-    error_set_list(&shown, ERROR_NONE, format, arguments);
-    output_sink_write(sink, "%s%s%s%s", before, between, shown.text, after);
-}
-
 static void show(struct progress *progress, double now, const char *format, va_list arguments) {
     bool terminal = progress->sink->terminal;
+    struct error shown; /* escapes control bytes of file names */
+    error_set_list(&shown, ERROR_NONE, format, arguments);
     progress->shown = now;
     progress->unended = terminal;
     if (terminal) { /* clear to the end of the line */
-        print_text(progress->sink, "", "", "\033[K\r", format, arguments);
+        output_sink_write(progress->sink, "%s\033[K\r", shown.text);
     } else {
-        print_text(progress->sink, progress->program, ": ", "\n", format, arguments);
+        output_sink_write(progress->sink, "%s: %s\n", progress->program, shown.text);
     }
 }
 
@@ -76,34 +70,32 @@ static void clear(struct progress *progress) {
     }
 }
 
-/* Prints a line that is not overwritten. */
-static void stay(struct progress *progress, const char *kind, const char *format,
+/* Prints a line that is not overwritten, and adds its text to `kept` (NULL: to none). */
+static void stay(struct progress *progress, const char *kind, struct text *kept, const char *format,
                  va_list arguments) {
+    struct error shown; /* as in show */
+    error_set_list(&shown, ERROR_NONE, format, arguments);
     pthread_mutex_lock(&progress->mutex);
     clear(progress);
-    print_text(progress->sink, progress->program, kind, "\n", format, arguments);
+    output_sink_write(progress->sink, "%s%s%s\n", progress->program, kind, shown.text);
+    if (kept) {
+        text_format(kept, "%s\n", shown.text);
+    }
     pthread_mutex_unlock(&progress->mutex);
 }
 
 void progress_warn(struct progress *progress, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    stay(progress, ": warning: ", format, arguments);
+    stay(progress, ": warning: ", &progress->warnings, format, arguments);
     va_end(arguments);
-    char text[1000];
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    pthread_mutex_lock(&progress->mutex);
-    text_format(&progress->warnings, "%s\n", text);
-    pthread_mutex_unlock(&progress->mutex);
 }
 
 void progress_note(struct progress *progress, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     if (!progress->quiet) {
-        stay(progress, ": note: ", format, arguments);
+        stay(progress, ": note: ", NULL, format, arguments);
     }
     va_end(arguments);
 }

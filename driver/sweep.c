@@ -454,8 +454,8 @@ static int open_table(struct results *results, struct error *err) {
     return show_finished(results, err);
 }
 
-/* Returns whether the gap of a point tells that its fits converged: it does not in formulations that
- * are not convex, nor under --max-sv, whose gap is that of the full problem. */
+/* Returns whether the gap of a point tells that its fits converged: it does not in formulations
+ * that are not convex, nor under --max-sv, whose gap is that of the full problem. */
 static bool gap_tells_convergence(const struct sweep *sweep, size_t index) {
     const struct grid *grid = &sweep->grid;
     if (options_given(grid->options, "max-sv")) {

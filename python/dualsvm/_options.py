@@ -26,8 +26,10 @@ class OptionInfo(NamedTuple):
 TYPES = ("flag", "number", "count", "choice", "text", "window", "weights")
 
 
-# Options of cross-validation, which fit does not do.
+# Options of cross-validation, which fit does not do, and of its measures.
 OF_FOLDS = ("folds", "fold-file", "validate", "select")
+OF_MEASURES = ("tpr", "pauc", "precision", "ndcg", "err", "psp", "propensity-a", "propensity-b", "min-group",
+               "empty", "threshold-grade", "max-grade")
 
 
 class Options(lib.Handle):
@@ -92,7 +94,7 @@ def table(family, role):
         while option.choices and option.choices[len(choices)] is not None:
             choices.append(option.choices[len(choices)].decode())
         name = option.name.decode()
-        if role == lib.TRAIN and name in OF_FOLDS:
+        if role == lib.TRAIN and name in OF_FOLDS + OF_MEASURES:
             continue
         default = option.initial or option.absent
         described[name] = OptionInfo(name, TYPES[option.type], default and default.decode(),
@@ -113,6 +115,8 @@ def named(family, role, keyword, taken, who, elsewhere=None):
     if role == lib.TRAIN and name in OF_FOLDS:
         raise TypeError("%s has no option %r: cross-validation is scikit-learn's, by GridSearchCV or "
                         "cross_val_score" % (who, keyword))
+    if role == lib.TRAIN and name in OF_MEASURES and name in table(family, lib.PREDICT):
+        raise TypeError("%s has no option %r: measures(X, y, %s=...) takes it" % (who, keyword, keyword))
     known = [n.replace("-", "_") for n in options if n not in taken] + list(taken.values())
     near = [elsewhere] if elsewhere in known else difflib.get_close_matches(keyword, known, 1)
     raise TypeError("%s has no parameter or option %r%s"

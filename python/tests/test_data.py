@@ -522,6 +522,10 @@ class Parameters(Case):
                     cls(**{name: 5})
             with self.assertRaisesRegex(ValueError, "nothing"):
                 cls().set_params(nothing=1)
+        for cls, name in ((RankSVM, "max_grade"), (TopClassifier, "tpr"), (MultiLabelRankSVM, "psp")):
+            self.assertNotRegex(cls.__doc__, "\n    %s :" % name)
+            with self.assertRaisesRegex(TypeError, r"'%s': measures\(X, y, %s=" % (name, name)):
+                cls(**{name: 1})
         with self.assertRaisesRegex(TypeError, "'tau'"):
             MultiClassSVM(tau=1)
         with self.assertRaisesRegex(TypeError, "did you mean 'positive'"):

@@ -10,7 +10,7 @@ from lib.number import is_number
 from lib.significance import pairwise_accuracy
 from lib.svmlight import Row, format_row
 from lib.table import Table
-from lib.tool import refuse
+from lib.tool import quoted, refuse
 
 MIN_GROUP = 5  # rows of a query that the mean counts, as in svm-rank-predict
 
@@ -21,6 +21,13 @@ class Predictions(NamedTuple):
     lines: List[int]  # their numbers
     fields: List[List[str]]  # of each line
     named: bool  # --names: the last field of each line is the name of the row
+
+    def scores(self, path):
+        """The numbers in the first fields, of rankings."""
+        for line, fields in zip(self.lines, self.fields):
+            if not is_number(fields[0]):
+                refuse("score is not a number: " + quoted(" ".join(fields)), path, line)
+        return [float(fields[0]) for fields in self.fields]
 
 
 def read_predictions(path, n_rows, truth):
@@ -90,19 +97,20 @@ def label_scores(truth, predicted):
 
 
 def query_accuracies(rows, scores):
-    """[(query, rows, pairwise accuracy)] of the queries that have one, and the mean of those with at least
-    MIN_GROUP rows, or None."""
+    """{query: (rows with a label that is a number, pairwise accuracy or None)}."""
     queries = {}
     for row, score in zip(rows, scores):
         if is_number(row.label):
             labels, of = queries.setdefault(row.query, ([], []))
             labels.append(float(row.label))
             of.append(score)
-    accuracies = [(query or "all", len(labels), pairwise_accuracy(labels, of))
-                  for query, (labels, of) in queries.items()]
-    accuracies = [one for one in accuracies if one[2] is not None]
-    counted = [accuracy for _, n, accuracy in accuracies if n >= MIN_GROUP]
-    return accuracies, sum(counted) / len(counted) if counted else None
+    return {query: (len(labels), pairwise_accuracy(labels, of)) for query, (labels, of) in queries.items()}
+
+
+def mean_accuracy(accuracies):
+    """The mean over the queries with an accuracy and at least MIN_GROUP rows, or None."""
+    counted = [accuracy for n, accuracy in accuracies.values() if n >= MIN_GROUP and accuracy is not None]
+    return sum(counted) / len(counted) if counted else None
 
 
 def query_measures(rows, scores, measure, path):

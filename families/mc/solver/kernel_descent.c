@@ -135,12 +135,15 @@ static int run_set(struct mc_kernel_descent *descent, double target_gap,
     return 0;
 }
 
-/* A joint step. */
+/* A joint step. Its time is without that of the landmarks, which further steps do not need. */
 static int run_joint(struct mc_kernel_descent *descent, const struct monitor *monitor,
                      struct progress *progress, struct error *err) {
     progress->joint = true;
     progress->set = false;
     progress->joint_gap = descent->primal - descent->dual;
+    if (mc_kernel_joint_open(descent, err) < 0) {
+        return -1;
+    }
     progress->seconds_left = monitor_seconds_left(monitor);
     return mc_kernel_joint_step(descent, monitor, err);
 }

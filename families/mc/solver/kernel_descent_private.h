@@ -114,8 +114,11 @@ double mc_kernel_active_set_work(const struct mc_kernel_descent *descent, double
 /* Whether there are enough rows, and memory for landmarks. */
 bool mc_kernel_joint_applies(const struct mc_kernel_descent *descent);
 
+/* Computes the landmarks, unless they are there. */
+int mc_kernel_joint_open(struct mc_kernel_descent *descent, struct error *err);
+
 /* Changes alpha of all rows, with B and F = K B, by a step that never lowers the dual but by
- * rounding. The first call computes the landmarks. */
+ * rounding. Needs the landmarks. */
 int mc_kernel_joint_step(struct mc_kernel_descent *descent, const struct monitor *monitor,
                          struct error *err);
 

@@ -183,23 +183,22 @@ static int move(struct joint *joint, double multiple, struct error *err) {
     return 0;
 }
 
-static int create_landmarks(struct mc_kernel_descent *descent, struct error *err) {
+int mc_kernel_joint_open(struct mc_kernel_descent *descent, struct error *err) {
     const struct mc_task *task = descent->task;
     const struct problem *problem = task->problem;
     const struct landmarks_goal goal = {.m = count_landmarks(descent),
                                         .spare = MAX_EXTENSIONS * descent->k,
                                         .constant = task->bias,
                                         .seed = task->seed};
-    return landmarks_create(&descent->landmarks, problem->gram, problem->rows, descent->n,
-                            descent->q, &goal, problem->threads, err);
+    return descent->landmarks.Z
+               ? 0
+               : landmarks_create(&descent->landmarks, problem->gram, problem->rows, descent->n,
+                                  descent->q, &goal, problem->threads, err);
 }
 
 int mc_kernel_joint_step(struct mc_kernel_descent *descent, const struct monitor *monitor,
                          struct error *err) {
     size_t n = descent->n, k = descent->k;
-    if (!descent->landmarks.Z && create_landmarks(descent, err) < 0) {
-        return -1;
-    }
     struct joint joint = {.descent = descent};
     joint.W = memory_zeros(descent->landmarks.stride, k * sizeof *joint.W, "a step", err);
     joint.change = memory_array(n, k * sizeof *joint.change, "a step", err);

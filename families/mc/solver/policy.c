@@ -245,8 +245,8 @@ static const struct policy_row rows[] = {
          "linear: 80 sweeps if Newton's method applies, else half of the work of the "
          "interior-point method, at least 80, none without it; kernels: from 28,000 rows on first "
          "joint steps of all rows, while each lowers the distance of the bounds by a tenth; "
-         "the work of ADMM if a "
-         "working set still needs half as much, 4 times that if it still needs as much",
+         "the work of ADMM if a working set still needs half as much, 4 times that if it still "
+         "needs as much",
      .then = "kernels: active-set iterations in its place where one costs less than the working "
              "set has used and still needs, and less than 4 times ADMM; else the next row that "
              "applies",

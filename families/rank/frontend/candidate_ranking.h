@@ -40,8 +40,9 @@ int candidate_ranking_group(struct candidate_ranking *ranking, const struct feat
                             struct error *err);
 
 /* Sets the terms of the times, and n_terms. A run has the map of the query with its name, if need
- * be without regard to case, or else that of the query that --system names. -1 if that query has no
- * map, if no run has a map though --time-weight asks for it, or if memory runs out. */
+ * be without regard to case, or else that of the query that --system names; a run without a name
+ * (no qid) that of `only`, which may be NULL. -1 if the query of --system has no map, if no run has
+ * a map though --time-weight asks for it, or if memory runs out. */
 int candidate_ranking_set_terms(struct candidate_ranking *ranking, const struct names *runs,
                                 const struct targets *targets, const struct target_map *only,
                                 const struct options *options, struct error *err);
