@@ -68,6 +68,7 @@ static void check(struct problem *problem, const uint32_t *y, int form, double b
     MUST(mc_kernel_solve(descent, &goal, &monitor, &fit, &err)); /* sets the cost */
     mc_fit_free(&fit);
     MUST(mc_kernel_refresh(descent, goal.epsilon, &err));
+    MUST(mc_kernel_joint_open(descent, &err));
     for (int t = 0; t < STEPS; t++) {
         double dual = descent->dual, primal = t > 0 ? descent->average_primal : INFINITY;
         MUST(mc_kernel_joint_step(descent, NULL, &err));
