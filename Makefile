@@ -31,7 +31,8 @@
 # V=1: every command of the build and the installation in full.
 # ISAL=0: zlib unpacks gzip, even if ISA-L is installed; ISAL=1: ISA-L does.
 # MPI=1: programs that also run over several machines under mpirun or srun, compiled by MPICC, in
-# build-mpi; `make MPI=1 test` runs their tests, tests/cluster_*.bats (doc/cluster.md).
+# build-mpi, from the objects in OBJECT_FOLDER (build) and one of MPI; `make MPI=1 test` runs their
+# tests, tests/cluster_*.bats (doc/cluster.md).
 # Builds are reproducible: the same compiler and flags make the same bytes in any folder at any time.
 ifeq ($(filter undefine,$(.FEATURES)),)
 # 3.81 would lose -ffp-contract=off: it has no `private`.
@@ -45,11 +46,14 @@ OPTIMIZE ?= -O3
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 CFLAGS ?= -g
 MPICC ?= mpicc
+# With MPI one object differs; the others are those of the build without it.
 ifeq ($(MPI),1)
-override CC = $(MPICC)
 BUILD ?= build-mpi
+OBJECT_FOLDER ?= build
 endif
 BUILD ?= build
+OBJECT_FOLDER ?= $(BUILD)
+LINKER = $(if $(filter 1,$(MPI)),$(MPICC),$(CC))
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
@@ -106,16 +110,18 @@ SONAME = libdualsvm.so.0
 SHARED = $(BUILD)/libdualsvm.so
 # macOS has programs and tools only: its linker has no version scripts, and it has no objcopy.
 LIBRARY = $(if $(filter Darwin,$(UNAME)),,$(SHARED) $(BUILD)/libdualsvm.a)
-CHECK = $(patsubst %.c,$(BUILD)/%.o,$(wildcard check/*.c))
-CLUSTER = common/distributed/cluster$(if $(filter 1,$(MPI)),,_mpi).c # the one left out
+CHECK = $(patsubst %.c,$(OBJECT_FOLDER)/%.o,$(wildcard check/*.c))
+CLUSTER = common/distributed/cluster
 GZIP = common/data/gzip_$(if $(filter 1,$(ISAL)),zlib,isal).c # the one left out
-SOURCES = $(filter-out $(CLUSTER) $(GZIP),$(wildcard common/*/*.c fit/*.c methods/*.c families/*/*.c \
+SOURCES = $(filter-out $(CLUSTER).c $(CLUSTER)_mpi.c $(GZIP),$(wildcard common/*/*.c fit/*.c methods/*.c families/*/*.c \
             families/*/*/*.c driver/*.c library/*.c))
-OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(SOURCES)) $(CHECK)
+CLUSTER_MPI = $(BUILD)/$(CLUSTER)_mpi.o
+OBJECTS = $(patsubst %.c,$(OBJECT_FOLDER)/%.o,$(SOURCES)) $(CHECK) \
+          $(if $(filter 1,$(MPI)),$(CLUSTER_MPI),$(BUILD)/$(CLUSTER).o)
 # Without the objects that only programs need.
-LIBRARY_OBJECTS = $(filter-out $(CHECK) $(patsubst %,$(BUILD)/driver/%.o,program signals blas_start help), \
+LIBRARY_OBJECTS = $(filter-out $(CHECK) $(patsubst %,$(OBJECT_FOLDER)/driver/%.o,program signals blas_start help), \
                     $(OBJECTS))
-GENERATOR = $(patsubst %.c,$(BUILD)/%.o,$(wildcard datasets/*.c))
+GENERATOR = $(patsubst %.c,$(OBJECT_FOLDER)/%.o,$(wildcard datasets/*.c))
 UNITS = $(patsubst %.c,$(BUILD)/%,$(wildcard $(addprefix tests/unit/,*/*.c */*/*.c */*/*/*.c)))
 ADVERSARY = $(BUILD)/tests/optima/adversary
 WIDE_ADVERSARY = $(BUILD)/tests/optima/wide/adversary
@@ -139,7 +145,7 @@ TOOL_LINKS = $(patsubst tools/%,dualsvm-%,$(TOOLS))
 TOOL_MODULES = lib lib/formats lib/exports # shared by the Python tools
 PYTHON = $(wildcard python/dualsvm/*.py)
 OBJCOPY ?= objcopy
-SETUP = CC='$(CC)' CFLAGS='$(I386) $(CPPFLAGS) $(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' \
+SETUP = CC='$(LINKER)' CFLAGS='$(I386) $(CPPFLAGS) $(CFLAGS) $(INCLUDES)' LDFLAGS='$(LDFLAGS)' \
         MACHINE='$(OPTIMIZE) $(ARCH)' MPI='$(MPI)' tools/setup
 
 # Recursive makes use all processors unless the user gives -j.
@@ -175,7 +181,7 @@ $(OBJECT_ARCHIVE): $(OBJECTS)
 	$(call say,AR,$@) rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/$(SONAME): $(LIBRARY_OBJECTS) library/exports
-	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) \
+	$(call say,LINK,$@) $(LINKER) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) \
 	    -Wl,--version-script=library/exports $(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) \
 	    -o $@ $(LIBRARY_OBJECTS) $(LIBS)
 
@@ -188,16 +194,20 @@ $(BUILD)/libdualsvm.a: $(LIBRARY_OBJECTS)
 	$(quiet)$(OBJCOPY) --localize-hidden $(BUILD)/dualsvm.o
 	$(call say,AR,$@) rm -f $@ && $(AR) rcs $@ $(BUILD)/dualsvm.o
 
+define compile
+$(1)/%.o: %.c $(1)/flags | $(BUILD)/libraries
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$<) $$(CC) $$(ALL_CFLAGS) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach folder,$(sort $(BUILD) $(OBJECT_FOLDER)),$(eval $(call compile,$(folder))))
+$(CLUSTER_MPI): private override CC = $(MPICC)
 
-$(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/libraries
+$(BUILD)/svm-%: $(OBJECT_FOLDER)/svm-%.o $(OBJECT_ARCHIVE)
+	$(call say,LINK,$@) $(LINKER) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/tests/unit/%: $(OBJECT_FOLDER)/tests/unit/%.o $(OBJECT_ARCHIVE)
 	@mkdir -p $(@D)
-	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
-
-$(BUILD)/svm-%: $(BUILD)/svm-%.o $(OBJECT_ARCHIVE)
-	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
-
-$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(OBJECT_ARCHIVE)
-	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK,$@) $(LINKER) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # Linked with the static library, so that the shim and sanitizers see all of it.
 $(BUILD)/tests/fault/api: $(BUILD)/tests/fault/api.o $(BUILD)/libdualsvm.a
@@ -256,10 +266,11 @@ $(GENERATOR): private CONTRACT = off
 
 # Double-double arithmetic is made of sums and products that must not be fused
 # (common/double_double/dd.h); svm-check is made of nothing else.
-$(BUILD)/%_dd.o $(BUILD)/check/%.o: private CONTRACT = off
+$(OBJECT_FOLDER)/%_dd.o $(OBJECT_FOLDER)/check/%.o: private CONTRACT = off
 
 $(BUILD)/datasets/generate: $(GENERATOR) $(OBJECT_ARCHIVE)
-	$(call say,LINK,$@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@) $(LINKER) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # The generator under its installed name.
 $(BUILD)/svm-generate: $(BUILD)/datasets/generate
@@ -270,10 +281,10 @@ $(INSTALLED): %: $(BUILD)/%
 	@ln -sf $< $@
 
 # Rewritten when the compiler or its flags change, which then recompiles everything.
-$(BUILD)/flags: .always
+$(sort $(BUILD)/flags $(OBJECT_FOLDER)/flags): .always
 	@mkdir -p $(@D)
-	@echo '$(CC) $(ALL_CFLAGS) / $(ALL_LDFLAGS) / $(LIBS)' | cmp -s - $@ || \
-	    echo '$(CC) $(ALL_CFLAGS) / $(ALL_LDFLAGS) / $(LIBS)' >$@
+	@echo '$(if $(filter $(BUILD)/%,$@),$(LINKER),$(CC)) $(ALL_CFLAGS) / $(ALL_LDFLAGS) / $(LIBS)' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(BUILD)/libraries:
 	@mkdir -p $(@D)
@@ -354,7 +365,7 @@ coverage:
 	@$(SETUP) test
 	@CC='$(MPICC)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' MPI=1 tools/setup test
 	@$(MAKE) --no-print-directory $(JOBS) $(COVERAGE) BUILD=build-coverage all units
-	@$(MAKE) --no-print-directory $(JOBS) $(COVERAGE) BUILD=build-coverage-mpi MPI=1 tested
+	@$(MAKE) --no-print-directory $(JOBS) $(COVERAGE) BUILD=build-coverage-mpi OBJECT_FOLDER=build-coverage MPI=1 tested
 	@find build-coverage build-coverage-mpi -name '*.gcda' -delete
 	@export DUALSVM_QUICK=1 GCOV_ERROR_FILE=/dev/null; status=0; \
 	for build in build-coverage build-coverage-mpi; do \
@@ -440,7 +451,7 @@ uninstall:
 clean:
 	rm -rf $(BUILD) build-mpi build-pip build-asan build-fuzz build-replay build-coverage build-mutate $(INSTALLED)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(sort $(BUILD) $(OBJECT_FOLDER)) -name '*.d' 2>/dev/null)
 
 .PHONY: all units tested demo test check-asan check-optima check-faults check-fuzz lint bench benches fuzz \
         ablation fuzzers replays coverage mutate manual check install uninstall clean .always
