@@ -89,7 +89,7 @@ columns() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "candidates: many candidates agree with plain messages, for a linear and a kernel model" {
     rows 60 3 4 5 >train.svm
     train train.svm linear.model
@@ -830,7 +830,7 @@ TABLE
 
 # ---- the published data set ----
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "candidates: retention order raises top-1 and the mean reciprocal rank of the published data set" {
     quick && skip 'long: the plain build does it'
     real candidates/impact.train.svm.gz

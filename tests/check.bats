@@ -240,7 +240,7 @@ attacked() {
     assert_line --partial "REFUTED: the model's primal is"
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "check: top, every formulation, loss and kernel, with weights" {
     made rows 36 4 '+1 -1 -1' 3
     for formulation in toppush 'toppushk -k 2.5' 'tau-fpl --tau .2' 'topmeank --tau .1' \

@@ -257,7 +257,7 @@ far_groups() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "mc: the optimum does not depend on the memory for kernel columns" {
     rows 250 5 6 3 >five.svm
     for s in ww cs llw adm atm ats mmr ova; do

@@ -54,7 +54,7 @@ END
     unit families/ml/solver/block
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "ml: both solvers reach the optima of every loss and bias" {
     unit families/ml/solver/ml
 }

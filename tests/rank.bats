@@ -255,6 +255,7 @@ every() {
     done
 }
 
+# bats test_tags=slow
 @test "rank: a fit to a gap below rounding errors ends, with a gap near them" {
     n=90
     quick && n=60

@@ -87,7 +87,7 @@ descends() {
     descends top -l squared-hinge -c 10
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "tolerance: ml: a smaller gap never gives a larger primal" {
     for seed in 1 2 3; do
         scattered ml $seed >rows

@@ -85,6 +85,7 @@ values() {
     same --time retentionTimeInSeconds seconds.csv
 }
 
+# bats test_tags=slow
 @test "molecules --candidates: mistakes in tables are refused with their line" {
     chemistry
     # refuses EDIT ERROR: hits.csv after sed

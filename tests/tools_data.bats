@@ -64,6 +64,7 @@ agrees() {
     [ $status = 0 ] || [[ "${lines[*]}" == *"check: rows"* ]] || fail "check says nothing: $output"
 }
 
+# bats test_tags=slow
 @test "check: refuses the same files as the trainers, at the same lines" {
     local number=0
     while IFS= read -r text; do
@@ -261,6 +262,7 @@ END
     svm-rank-predict --metrics numbered.svm model --min-group 1 | grep -q '^pairwise-accuracy [01]'
 }
 
+# bats test_tags=slow
 @test "molecules: --like takes the fingerprints of a file, and refuses others by name" {
     chemistry
     molecules --radius 3 --bits 2^12 --binary molecules.csv rows
