@@ -162,7 +162,8 @@ refuses() {
 }
 
 @test "input: an index that is wrong" {
-    refuses '1 0:1\n' "1:3: index is 0 (indices count from 1): '0:1'"
+    refuses '1 0:1\n' "1:3: index is 0 (indices count from 1): '0:1' (if indices count from 0: tools/convert \
+--zero-based; if this is 0:serial: train with -t precomputed)"
     refuses '1 -1:1\n' "1:3: index is negative: '-1:1'"
     refuses '1 2:1 2:1\n' "1:7: index is not above the one before: '2:1'"
     refuses '1 2:1 1:1\n' "1:7: index is not above the one before: '1:1'"
@@ -506,7 +507,8 @@ zero-based: tools/convert --zero-based)" ]] || fail "$(<err)"
 FEATURES LABELS: tools/convert --from xmc)"
     refuses '1\t2\t3\n' "1:3: no colon behind the index: '2' (if this is CSV or TSV: tools/convert)"
     refuses '1 2 3 4\n' "1:3: no colon behind the index: '2'"
-    refuses '1 0:1\n' "1:3: index is 0 (indices count from 1): '0:1'"
+    refuses '1 0:1\n' "1:3: index is 0 (indices count from 1): '0:1' (if indices count from 0: tools/convert \
+--zero-based; if this is 0:serial: train with -t precomputed)"
     # to ml such rows are sets of labels
     printf 'a,b\nc,d\n' >data.csv
     svm-ml-train -q data.csv model >report

@@ -42,6 +42,7 @@ static int fail(struct parser *parser, const char *what, const char *at) {
     parser->fault->line_number = parser->rows->n_lines;
     parser->fault->n_values = parser->n_values;
     parser->fault->zero_based = parser->rows->zero_based;
+    parser->fault->has_serial = parser->has_serial;
     return -1;
 }
 
@@ -713,7 +714,11 @@ static const char *remedy_of(const struct svmlight_fault *fault, uint64_t line_n
     const char *line = fault->line, *end = line;
     bool row = fault->n_values > 0, separators = false, tab = false;
     if (fault->what == ZERO_INDEX) {
-        return fault->zero_based ? " (a comment says zero-based: tools/convert --zero-based)" : "";
+        return fault->zero_based ? " (a comment says zero-based: tools/convert --zero-based)"
+               : fault->has_serial
+                   ? ""
+                   : " (if indices count from 0: tools/convert --zero-based; if this "
+                     "is 0:serial: train with -t precomputed)";
     }
     if (fault->what == TOO_LARGE) {
         return " (if that stands for a missing value: tools/convert --missing-words)";

@@ -34,6 +34,7 @@ struct svmlight_fault {
     uint64_t line_number; /* from 1, in the parsed text */
     size_t n_values;      /* values of the rows before it, and of its own row so far */
     bool zero_based;      /* a comment before the first value has the word zero-based */
+    bool has_serial;      /* its row begins with 0:serial */
     struct error memory;
 };
 
