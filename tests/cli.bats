@@ -540,11 +540,12 @@ assert "note" not in run and len(run["notes"]) >= 1, run'
 @test "cli: a row that arrives through a pipe is predicted before the next one is sent" {
     svm-rank-train -q train.svm m
     mkfifo rows lines
-    for threads in 1 3; do
-        limited svm-rank-predict -q -j $threads rows m >lines &
+    for options in '1 cat' '3 cat' '1 gzip' '3 gzip'; do
+        read -r threads pack <<<"$options"
+        limited svm-rank-predict -q -j "$threads" rows m >lines &
         exec 9<lines 8>rows # in the order in which the program opens them
         head -n 3 test.svm | while IFS= read -r row; do
-            printf '%s\n' "$row" >&8
+            printf '%s\n' "$row" | $pack >&8
             IFS= read -r -t 20 line <&9 || fail "no line for $row"
             printf '%s\n' "$line"
         done >live

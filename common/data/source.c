@@ -281,7 +281,7 @@ uint64_t source_cut(const struct source *source, size_t number) {
 static bool arrives(const struct source *source) {
     enum { MILLISECONDS = 50 };
     struct pollfd wait = {.fd = source->file, .events = POLLIN};
-    return source->regular || poll(&wait, 1, MILLISECONDS) != 0;
+    return source->regular || source->end_of_file || poll(&wait, 1, MILLISECONDS) != 0;
 }
 
 /* some: less is read, but at least a byte, if no more arrives for a moment. */
@@ -329,16 +329,19 @@ static int begin_member(struct source *source, bool *end, struct error *err) {
     return 0;
 }
 
-/* Decompresses whole members of known length. *any: there were some. */
-static int take_members(struct source *source, struct gzip_buffers *text, bool *any,
+/* Decompresses whole members of known length. *any: there were some. some: as in read_plain. */
+static int take_members(struct source *source, struct gzip_buffers *text, bool some, bool *any,
                         struct error *err) {
     size_t n = source->raw_last - source->raw_first;
     if (source->buffer && n < source->raw_bytes / 2 && !source->end_of_file) {
         memmove(source->buffer, source->buffer + source->raw_first, n);
         source->raw_first = 0;
         source->raw_last = n;
-        if (read_to(source, source->raw_bytes, err) < 0) {
-            return -1;
+        while (source->raw_last < source->raw_bytes && !source->end_of_file &&
+               !(some && source->raw_last > 0 && !arrives(source))) {
+            if (read_to(source, source->raw_last + 1, err) < 0) {
+                return -1;
+            }
         }
     }
     text->in = source->raw + source->raw_first;
@@ -387,14 +390,18 @@ static int inflate_some(struct source *source, struct gzip_buffers *text, struct
     return status == GZIP_CORRUPT ? fail(source, "corrupt gzip data", err) : 0;
 }
 
-static int read_gzip(struct source *source, char *text, size_t size, size_t *got,
+/* some: as in read_plain. */
+static int read_gzip(struct source *source, char *text, size_t size, bool some, size_t *got,
                      struct error *err) {
     struct gzip_buffers rest = {.out = (unsigned char *)text, .n_out = size};
     bool end = false;
     while (rest.n_out > 0 && !end) {
-        bool any = false;
+        bool any = false, empty = source->raw_first == source->raw_last;
+        if (some && rest.n_out < size && empty && !arrives(source)) {
+            break;
+        }
         if (source->between_members && source->members &&
-            take_members(source, &rest, &any, err) < 0) {
+            take_members(source, &rest, some, &any, err) < 0) {
             return -1;
         }
         if (any) {
@@ -409,41 +416,50 @@ static int read_gzip(struct source *source, char *text, size_t size, size_t *got
     return 0;
 }
 
-/* Reads the first text of a gzip file, without its byte order mark. */
-static int read_first(struct source *source, char *text, size_t size, size_t *got,
+/* Reads the first text of a gzip file, without its byte order mark. some: as in read_plain. */
+static int read_first(struct source *source, char *text, size_t size, bool some, size_t *got,
                       struct error *err) {
-    size_t more = 0;
-    if (read_gzip(source, text, size, got, err) < 0 ||
-        head_unpacked(source->name, true, (unsigned char *)text, *got, err) < 0 ||
+    size_t more;
+    *got = 0;
+    do {
+        if (read_gzip(source, text + *got, size - *got, some, &more, err) < 0) {
+            return -1;
+        }
+        *got += more;
+    } while (more > 0 && head_wants_more((unsigned char *)text, *got));
+    if (head_unpacked(source->name, true, (unsigned char *)text, *got, err) < 0 ||
         head_text(source->name, (unsigned char *)text, *got, &source->mark, err) < 0) {
         return -1;
     }
-    bool filled = *got == size;
+    bool filled = *got == size && !some;
     source->begun = true;
     *got -= source->mark;
     memmove(text, text + source->mark, *got);
-    if (filled && read_gzip(source, text + *got, size - *got, &more, err) < 0) {
+    more = 0;
+    if ((filled || *got == 0) &&
+        read_gzip(source, text + *got, size - *got, some, &more, err) < 0) {
         return -1;
     }
     *got += more;
     return 0;
 }
 
+static int read_text(struct source *source, char *text, size_t size, bool some, size_t *got,
+                     struct error *err) {
+    return !source->decompressor ? read_plain(source, text, size, some, got, err)
+           : source->begun       ? read_gzip(source, text, size, some, got, err)
+                                 : read_first(source, text, size, some, got, err);
+}
+
 int source_read(struct source *source, char *text, size_t size, size_t *got, struct error *err) {
-    return !source->decompressor ? read_plain(source, text, size, false, got, err)
-           : source->begun       ? read_gzip(source, text, size, got, err)
-                                 : read_first(source, text, size, got, err);
+    return read_text(source, text, size, false, got, err);
 }
 
 int source_read_some(struct source *source, char *text, size_t size, size_t *got, bool *end,
                      struct error *err) {
-    if (source->decompressor) {
-        int status = source_read(source, text, size, got, err);
-        *end = *got < size;
-        return status;
-    }
-    int status = read_plain(source, text, size, true, got, err);
-    *end = source->end_of_file && source->raw_first == source->raw_last;
+    int status = read_text(source, text, size, true, got, err);
+    *end = source->end_of_file && source->raw_first == source->raw_last &&
+           (!source->decompressor || source->between_members);
     return status;
 }
 
