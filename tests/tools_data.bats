@@ -114,7 +114,15 @@ END
     assert_line 'check: zero:1: index is 0 (indices count from 1: tools/convert --zero-based; of a precomputed kernel: --precomputed)'
     assert_line 'check: zero:2: index is 0 (indices count from 1); see convert --zero-based'
     printf '1 1:1\n-1 1:2\n1 1:1\n' >twice
-    check mc twice | grep -q 'folds: --fold-file of a word per row, equal for such rows$'
+    check --keys keys mc twice | grep -q 'check --keys KEYS, and -v 5 --fold-file KEYS of the trainer, keep them in one fold;'
+    diff keys <(printf '1\n2\n1\n')
+    printf '# ours\n1 qid:1 1:1 3:2 # a\n\n2 qid:2 1:1.0 2:0 3:2\n3 qid:1\n4 qid:2\n' >twice
+    check --keys keys rank twice >/dev/null
+    diff keys <(printf '2\n2\n5\n5\n')
+    rm keys
+    run -1 check --keys keys mc zero
+    [ ! -e keys ]
+    run -2 check --keys keys --no-equal mc twice
 }
 
 @test "check: labels and names are shown without control characters" {
