@@ -25,6 +25,7 @@ struct measure_row {
     const char *(*refuse)(double at);
     bool accuracy; /* printed in LIBSVM's format of an accuracy */
     bool lower_is_better;
+    double chance; /* the value if all rows have equal scores; of an `accuracy` of names not used */
     bool predictor_only; /* not averaged over folds */
     /* this row is a count over which other measures average; a description of what is counted,
      * or NULL */

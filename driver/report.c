@@ -96,7 +96,59 @@ static int edge_of(const struct sweep *sweep, const struct option *option) {
     return largest - smallest;
 }
 
-void report_best(const struct sweep *sweep, uint32_t n_features, struct output *output) {
+/* *share: of the held-out rows that have a name, those with the most frequent one. */
+static int largest_share(const struct training_data *training, double *share, struct error *err) {
+    const struct data *data = &training->data;
+    double *rows = memory_zeros(data->names.n + 1, sizeof *rows, "labels", err);
+    double largest = 0, n = 0;
+    if (!rows) {
+        return -1;
+    }
+    for (size_t i = 0; i < data->n_rows; i++) {
+        if (training->folds.fold[i] != FOLDS_NEVER && data->label[i] != UINT32_MAX) {
+            largest = fmax(largest, ++rows[data->label[i]]);
+            n++;
+        }
+    }
+    free(rows);
+    *share = largest / n;
+    return 0;
+}
+
+/* Notes if the selected measure, or the accuracy, is at all points that of equal scores. */
+static int note_chance(const struct sweep *sweep, const struct training_data *training,
+                       struct output *output, struct error *err) {
+    static const double ROUNDING = 1e-6; /* of the table's text */
+    for (size_t k = 0; k < sweep->n_measures; k++) {
+        const struct measure *measure = &sweep->measure[k];
+        bool accuracy = measure->row->accuracy && training->data.labels == DATA_NAME, all = true;
+        double chance = measure->row->chance;
+        if (measure->row->lower_is_better || !(accuracy || k == sweep->selected)) {
+            continue;
+        }
+        if (accuracy && largest_share(training, &chance, err) < 0) {
+            return -1;
+        }
+        for (size_t i = 0; i < sweep->grid.n; i++) {
+            all &= fabs(sweep->value[i * sweep->n_measures + k] - chance) <= ROUNDING;
+        }
+        if (all) {
+            const struct family *family = sweep->grid.family;
+            output_format(
+                output,
+                "note: %s=%.6g at all points is that of %s; try a larger cost%s%s or --scale\n",
+                measure->name, chance, accuracy ? "a single label" : "equal scores",
+                family->has & FAMILY_KERNEL ? ", another kernel (-t)" : "",
+                family->formulations[1] ? ", formulation (-s)" : "");
+            break;
+        }
+    }
+    return 0;
+}
+
+int report_best(const struct sweep *sweep, const struct training_data *training,
+                struct output *output, struct error *err) {
+    uint32_t n_features = training->n_features;
     char text[NUMBER_LENGTH];
     output_format(output, "best: point=%zu", sweep->best + 1);
     for (size_t c = 0; c < sweep->grid.n_columns; c++) {
@@ -116,6 +168,7 @@ void report_best(const struct sweep *sweep, uint32_t n_features, struct output *
                           edge > 0 ? "largest" : "smallest");
         }
     }
+    return note_chance(sweep, training, output, err);
 }
 
 /* ---- notes ---- */

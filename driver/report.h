@@ -7,6 +7,7 @@
 #include "driver/options.h"
 #include "driver/plain_fit.h"
 #include "driver/sweep.h"
+#include "driver/training_data.h"
 
 #include <stdint.h>
 
@@ -25,9 +26,11 @@ void report_seconds(const struct plain_fit *fit, double read_seconds, struct out
 void report_measures(const struct sweep *sweep, const struct options *options,
                      struct output *output);
 
-/* Writes a line about the best point of a sweep, and a note for each of its values that is the
- * smallest or the largest of three or more. n_features: of the training file. */
-void report_best(const struct sweep *sweep, uint32_t n_features, struct output *output);
+/* Writes a line about the best point of a sweep, and notes: for each of its values that is the
+ * smallest or the largest of three or more, and if no point is better than equal scores of all
+ * rows. */
+int report_best(const struct sweep *sweep, const struct training_data *training,
+                struct output *output, struct error *err);
 
 /* ---- notes: properties of a fit that the user may not expect ---- */
 

@@ -230,8 +230,9 @@ static int cross_validate(struct training *training, struct error *err) {
     }
     if (!training->plan.table) {
         report_measures(&training->sweep, options, results);
-    } else if (!options_given(options, "shard")) {
-        report_best(&training->sweep, training->input.n_features, results);
+    } else if (!options_given(options, "shard") &&
+               report_best(&training->sweep, &training->input, results, err) < 0) {
+        return -1;
     }
     return output_flush(results, err);
 }

@@ -103,6 +103,17 @@ Cross Validation err@10'
     svm-rank-train -q -v 3 -c 1e-9,1,1e-8 train.svm 2>&1 >out | wc -c | diff - <(echo 0)
 }
 
+@test "cli: a sweep notes that no point is better than a single label, or than equal scores" {
+    try='; try a larger cost, another kernel (-t), formulation (-s) or --scale'
+    printf '%s\n' 'a 1:1' 'a 1:2' 'a 1:1' 'a 1:2' 'a 1:1' 'a 1:2' 'b 1:1' 'b 1:2' >same
+    svm-mc-train -v 2 -c 1,2 same 2>&1 >out | grep -xF "note: accuracy=0.75 at all points is that of a single label$try"
+    printf 'a 1:1\nb 1:2\nb 1:1\n' >held # the share is that of the validation rows
+    svm-mc-train --validate held -c 1,2 --select macro-f1 same >/dev/null 2>err
+    run -1 grep accuracy err
+    sed 's/^a/-1/; s/^b/1/' same >signs
+    svm-top-train -v 2 -c 1,2 --select auc signs 2>&1 >out | grep -xF "note: auc=0.5 at all points is that of equal scores$try"
+}
+
 @test "cli: tables have no columns that are always empty" {
     local without='pairwise-accuracy pairwise-accuracy-sd kendall-tau kendall-tau-sd spearman spearman-sd gap'
     columns() { # names of the columns after the parameters, of the table `out`

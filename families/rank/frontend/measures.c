@@ -279,7 +279,7 @@ static bool defined(const struct measure *measure, const struct options *options
 }
 
 static const struct measure_row table[] = {
-    {.name = "pairwise-accuracy", .accuracy = true, .number = METRICS_PAIRWISE},
+    {.name = "pairwise-accuracy", .accuracy = true, .chance = 0.5, .number = METRICS_PAIRWISE},
     {.name = "kendall-tau", .number = METRICS_KENDALL},
     {.name = "spearman", .number = METRICS_SPEARMAN},
     {.name = "map", .number = METRICS_MAP},
