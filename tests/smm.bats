@@ -141,7 +141,9 @@ project() {
     svm-smm-train -q -s svm -e 1e-8 --weights a data.svm model
     svm-smm-train -q -k 5 -e 1e-8 --weights b data.svm full >report
     svm-smm-train -q -s nuclear --tau 0 -e 1e-8 data.svm zero
-    run -1 grep certificate report
+    run -1 grep -e certificate -e limit report
+    svm-smm-train -q -k 6 data.svm above |
+        grep -x 'note = --rank 6 is no limit: matrices of 5x7 have a rank of 5 at most'
     near "$(header primal full)" "$(header primal model)" 1e-7
     near "$(header primal zero)" "$(header primal model)" 1e-7
     paste -d ' ' <(awk '/^# B /{ on = 1; next } /^#/{ on = 0 } on' a) \

@@ -240,6 +240,23 @@ static void report(const void *state, struct point point, const struct model *mo
     }
 }
 
+static void note(const void *state, struct point point, const struct solution *solution,
+                 const struct model *model, struct output *output) {
+    (void)solution;
+    (void)model;
+    size_t height, width;
+    smm_shape(state, &height, &width);
+    size_t side = height < width ? height : width;
+    double rank = point_number(point, "rank");
+    if ((enum smm_formulation)point_choice(point, "formulation") == SMM_LOWRANK &&
+        rank > (double)side) {
+        output_format(
+            output,
+            "note = --rank %g is no limit: matrices of %zux%zu have a rank of %zu at most\n", rank,
+            height, width, side);
+    }
+}
+
 static void prove(const void *state, struct point point, struct proof_writer *proof) {
     size_t n_subproblems, n = smm_rows(state);
     const struct smm_subproblem *subproblem = smm_subproblems(state, &n_subproblems);
@@ -327,6 +344,7 @@ const struct family smm_family = {
     .close = close_problem,
     .header = header,
     .report = report,
+    .note = note,
     .prove = prove,
     .extra_option = "weights",
     .extra_begins = "# positive ",
