@@ -15,6 +15,10 @@ enum { MAX_ROW_BYTES = 256 }; /* including the NUL */
 
 static const double TERMINAL_SECONDS = 0.2, PLAIN_SECONDS = 1;
 
+/* Of the time so far: a log gets 10 lines in the first 10 seconds, then 24 each time that the time
+ * grows tenfold. */
+static const double PLAIN_SHARE = 0.1;
+
 double progress_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -23,8 +27,9 @@ double progress_clock(void) {
 
 void progress_open(struct progress *progress, const struct output_sink *sink, const char *program,
                    bool quiet) {
+    double now = progress_clock();
     *progress = (struct progress){
-        .sink = sink, .program = program, .quiet = quiet, .shown = progress_clock()};
+        .sink = sink, .program = program, .quiet = quiet, .opened = now, .shown = now};
     pthread_mutex_init(&progress->mutex, NULL);
 }
 
@@ -52,10 +57,12 @@ void progress_show(struct progress *progress, const char *format, ...) {
         return;
     }
     double now = progress_clock();
-    double pause = progress->sink->terminal ? TERMINAL_SECONDS : PLAIN_SECONDS;
     va_list arguments;
     va_start(arguments, format);
     pthread_mutex_lock(&progress->mutex);
+    double pause = progress->sink->terminal
+                       ? TERMINAL_SECONDS
+                       : fmax(PLAIN_SECONDS, PLAIN_SHARE * (progress->shown - progress->opened));
     if (now - progress->shown >= pause) {
         show(progress, now, format, arguments);
     }

@@ -25,13 +25,13 @@ struct progress {
     pthread_mutex_t mutex;
     const struct listener *listener; /* NULL: none. With a listener, no progress is shown */
     bool stopped;                    /* the listener has returned false */
-    /* a terminal gets one line that is rewritten, at most 5 times a second; other files a line a
-     * second */
+    /* a terminal gets one line that is rewritten, at most 5 times a second; other files at most a
+     * line a second, and a line when a tenth of the time until the last one has passed */
     const struct output_sink *sink;
     const char *program;  /* its name, the prefix of lines */
     bool quiet;           /* print only warnings */
     bool unended;         /* a rewritten line is on the terminal */
-    double shown;         /* time of the last output */
+    double opened, shown; /* times of progress_open, and of the last output */
     struct text warnings; /* the texts of all warnings, each with a newline */
 };
 
