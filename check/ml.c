@@ -1,5 +1,5 @@
 /* Multi-label Rank-SVM (doc/mathematics, "ml"): with Y_i the labels of row i and lambda_i = C /
- * (|Y_i| (q - |Y_i|)),
+ * (|Y_i| (q - |Y_i|)), times the weight of the row,
  *
  *   min 1/2 |f|^2 + sum_i lambda_i sum_{p in Y_i, r not} l(1 - (s_ip - s_ir)),
  *   D = sum_i sum_p beta_ip [- sum alpha^2 / 4 lambda] - 1/2 |g|^2,
@@ -55,7 +55,7 @@ static bool has_loss(const struct ml *ml, size_t i) {
 
 static struct ball lambda_of(const struct ml *ml, size_t i) {
     double pairs = (double)ml->n_labels[i] * (double)(ml->q - ml->n_labels[i]);
-    return ball_divide(task_scaled(ml->task, ml->task->model.cost), ball_of(pairs));
+    return ball_divide(ml->task->cost[i], ball_of(pairs));
 }
 
 /* ---- the primal ---- */
@@ -243,8 +243,7 @@ static int find_bounds(struct ml *ml, struct function *f, struct function *g, st
     }
     for (size_t i = 0; i < ml->n; i++) {
         if (has_loss(ml, i)) {
-            findings->zero_primal =
-                ball_add(findings->zero_primal, task_scaled(task, task->model.cost));
+            findings->zero_primal = ball_add(findings->zero_primal, task->cost[i]);
             task_add_loss(task, row_loss(ml, i, f->scores + i * ml->q));
         }
     }

@@ -332,6 +332,9 @@ attacked() {
             done
         done
     done
+    awk '{ print 10 ^ (NR % 5 - 2) / 3 }' some >weights
+    verified ml some -t rbf -c $cost -e $gap --row-weights weights
+    verified ml some -l squared-hinge --free-bias -c $cost -e $gap --row-weights weights
     made many 40 5 '1,2,3,4,5,6,7,8,9 10,11,12,13,14,15,16,17,18,19 1,5,9,13,17,20,21,22,23' 5
     for loss in hinge squared-hinge; do # more pairs than are stepped in one by one
         verified ml many -l $loss --solver bcd

@@ -455,6 +455,40 @@ END_OF_PYTHON
     assert_equal "$(wc -l <crossed)" 18
 }
 
+@test "ml: a row of weight 2 is equivalent to two equal rows, also in thresholds and folds" {
+    awk 'BEGIN { for (i = 1; i <= 90; i++) { a = sin(37 * i * i); b = sin(11 * i * i + 1); c = sin(5 * i * i + 2)
+        set = (a > .2 ? ",1" : "") (b > 0 ? ",2" : "") (a + b + c > 0 ? ",3" : "") (c > .4 ? ",4" : "")
+        print substr(set, 2), "1:" a + .5 * sin(i), "2:" b + .5 * sin(2 * i), "3:" c + .5 * sin(3 * i) } }' >rows
+    awk '{ print NR % 3 + 1 }' rows >weights
+    awk '{ for (k = 0; k <= NR % 3; k++) print }' rows >repeated
+    for options in '-B 1' '-l squared-hinge --free-bias --threshold global' '-t rbf -g .1 --threshold scut' \
+        '--solver interior'; do
+        train -e 1e-10 $options --row-weights weights rows weighted
+        train -e 1e-10 $options repeated plain
+        near "$(header primal weighted)" "$(header primal plain)" 1e-7
+        read -ra a <<<"$(header threshold weighted)"
+        read -ra b <<<"$(header threshold plain)"
+        for ((k = 1; k < ${#b[@]}; k++)); do
+            within "${a[k]}" "$(awk -v x="${b[k]}" 'BEGIN { print x - 1e-3 }')" \
+                "$(awk -v x="${b[k]}" 'BEGIN { print x + 1e-3 }')"
+        done
+    done
+    awk '{ print NR % 2 }' rows >folds
+    svm-ml-train -q --row-weights weights --fold-file folds rows >crossed
+    for k in 0 1; do
+        awk -v k=$k 'NR % 2 == k' rows >held
+        awk -v k=$k 'NR % 2 != k' rows >kept
+        awk -v k=$k 'NR % 2 != k' weights >own
+        train --row-weights own kept model
+        measure held model
+        metric hamming-loss measures
+    done | awk '{ sum += $1 } END { print sum / 2 }' >mean
+    near "$(awk '/hamming-loss/ { print $NF }' crossed)" "$(cat mean)" 1e-4
+    sed -i '4s/.*/0/' weights
+    run -1 svm-ml-train -q --row-weights weights rows model
+    assert_output 'svm-ml-train: a row has the weight 0: ml wants weights above 0, leave it out'
+}
+
 # bats test_tags=long
 @test "ml: a sweep chooses by any measure, in its direction" {
     generate ml --rows 300 --features 60 --labels 12 --output set

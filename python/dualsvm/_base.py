@@ -247,10 +247,9 @@ class Estimator(BaseEstimator):
         return rows.data(self._family, self._precomputed)
 
     def _take_rows(self, rows, which):
-        """Replaces rows by others of them, also repeated ones."""
+        """Replaces rows by some of them."""
         if self._precomputed and not np.array_equal(which, np.arange(rows.n)):
-            raise ValueError("kernel='precomputed': rows are not left out or repeated: sample_weight "
-                             "is to be above 0, in MultiLabelRankSVM the same in all rows")
+            raise ValueError("kernel='precomputed': rows are not left out: sample_weight is to be above 0")
         rows.take(which)
 
     def _data_to_predict(self, x):

@@ -4,7 +4,7 @@ import numpy as np
 from ._base import ANOTHER_ORDER, ClassifierMixin, Estimator, fit_word, order_of, share_of
 from ._labels import (check_length, classes_of, indicator_of, is_matrix, names_of, rows_of_labels,
                       sets_of, vector, words_of)
-from ._weights import repetition_of, weights_of
+from ._weights import weights_of
 
 SINGLE, SETS, INDICATOR = "one label a row", "sets", "indicator"
 
@@ -63,9 +63,9 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
         words = words_of(classes)
         options = self._option_values(rows)
         if sample_weight is not None:
-            which, rest = repetition_of(weights_of(sample_weight, rows.n))
+            weight = weights_of(sample_weight, rows.n)
+            which = np.flatnonzero(weight)  # the solver wants weights above 0
             self._take_rows(rows, which)
-            options["cost"] = self.C * float(rest)
             sets = [codes[start[i]:start[i + 1]] for i in which]
             start = np.cumsum([0] + [len(one) for one in sets], dtype=np.uint64)
             codes = np.concatenate(sets + [codes[:0]])
@@ -73,6 +73,8 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
                 raise ValueError("rows of a weight above 0 have one class or none")
         data = self._data(rows)
         data.set_sets(start, codes, words)
+        if sample_weight is not None:
+            data.set_weights(weight[which])
         model = self._train(data, options)
         self._order = order_of(model.labels, words, len(np.unique(codes)))
         self.classes_, self._words, self._kind = classes, words, kind

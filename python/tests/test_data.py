@@ -443,10 +443,12 @@ class Values(Case):
                 weighted = cls(C=2, tol=1e-6).fit(x, y, sample_weight=weight)
                 plain = cls(tol=1e-6).fit(x[twice], y_twice)
                 np.testing.assert_allclose(weighted.primal_, plain.primal_, rtol=1e-5)
-        for cls, y in ((MultiClassSVM, y3), (SupportMatrixMachine, self.y)):  # weights without a common unit
+        for cls, y in ((MultiClassSVM, y3), (SupportMatrixMachine, self.y), (MultiLabelRankSVM, sets),
+                       (MultiLabelRankSVM, y3)):
             any_weight = np.linspace(.1, 1, 80) ** .5
             weighted = cls(tol=1e-6).fit(self.x, y, any_weight)
-            half = cls(tol=1e-6).fit(self.x[twice], y[twice], any_weight[twice] / (twice % 4))
+            y_twice = [y[i] for i in twice]
+            half = cls(tol=1e-6).fit(self.x[twice], y_twice, any_weight[twice] / (twice % 4))
             ours = cls(tol=1e-6).fit(self.x, y, any_weight * (weight > 0))
             np.testing.assert_allclose(half.primal_, ours.primal_, rtol=1e-5)
             self.assertGreater(weighted.primal_, ours.primal_ * (1 + 1e-4))
@@ -462,18 +464,15 @@ class Values(Case):
         np.testing.assert_allclose(RankSVM().fit(self.x, self.x[:, 0], sample_weight=3).primal_,
                                    RankSVM(C=3).fit(self.x, self.x[:, 0]).primal_)
         kernel = self.x @ self.x.T
-        np.testing.assert_allclose(
-            MultiClassSVM(kernel="precomputed").fit(kernel, y3, weight + 1).primal_,
-            MultiClassSVM().fit(self.x, y3, weight + 1).primal_, rtol=1e-3)
-        many = np.full(80, 30)
-        many[0] = 1
+        for cls in MultiClassSVM, MultiLabelRankSVM:
+            np.testing.assert_allclose(cls(kernel="precomputed").fit(kernel, y3, weight + 1).primal_,
+                                       cls().fit(self.x, y3, weight + 1).primal_, rtol=1e-3)
         for call, words in (
-                (lambda: MultiLabelRankSVM().fit(self.x, y3, np.linspace(.1, 1, 80) ** .5), "multiples"),
-                (lambda: MultiLabelRankSVM().fit(self.x, y3, many), "at most 20 times"),
                 (lambda: MultiClassSVM().fit(self.x, y3, (y3 > 0) * 1.), "class"),
                 (lambda: RankSVM().fit(self.x, y3, qid, weight), "different weights"),
                 (lambda: RankSVM(weight={1: 2}).fit(self.x, y3, qid, 2), "not both"),
                 (lambda: MultiClassSVM(kernel="precomputed").fit(kernel, y3, weight), "precomputed"),
+                (lambda: MultiLabelRankSVM().fit(self.x, y3, (y3 == 0) * 1.), "one class"),
                 (lambda: MultiLabelRankSVM().fit(self.x, y3, -1), "negative")):
             with self.assertRaisesRegex(ValueError, words):
                 call()

@@ -114,7 +114,8 @@ class Programs(Case):
         y = np.where(x[:, 0] + .3 * rng.randn(len(x)) > 0, 1, -1)
         write_rows("rows", y, x)
         for cls, name, weight in ((TopClassifier, "svm-top-train", rng.randint(0, 4, len(x)) / 2),
-                                  (MultiClassSVM, "svm-mc-train", rng.rand(len(x)) + .1)):
+                                  (MultiClassSVM, "svm-mc-train", rng.rand(len(x)) + .1),
+                                  (MultiLabelRankSVM, "svm-ml-train", rng.rand(len(x)) + .1)):
             with open("weights", "w") as file:
                 file.writelines("%r\n" % float(w) for w in weight)
             program(name, "--force", "--row-weights", "weights", "rows", "model")

@@ -294,6 +294,7 @@ static void make_ml(uint64_t *state, struct trial *trial) {
     if (one_in(state, 8)) {
         give(trial, SHRINKING, 0);
     }
+    choose_row_weights(state, trial);
 }
 
 static void make_smm(uint64_t *state, struct trial *trial) {

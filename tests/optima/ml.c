@@ -80,7 +80,9 @@ static void list_pairs(struct task *task) {
             }
         }
         for (size_t p = first; p < task->n_pairs; p++) {
-            task->pair[p].cost = (real)trial_option(trial, COST) / (real)(task->n_pairs - first);
+            task->pair[p].cost = (real)trial_option(trial, COST) *
+                                 (trial->row_weights ? trial->weight[i] : 1) /
+                                 (real)(task->n_pairs - first);
         }
     }
 }

@@ -106,8 +106,11 @@ int trial_write(const struct trial *trial, const char *path) {
         if (trial_is(trial, KERNEL, PRECOMPUTED)) {
             fprintf(file, " 0:%zu", i + 1);
         }
+        /* a line without labels and values would be no row */
+        bool unlabelled = trial->family == ML && trial->label[i] == 0;
         for (size_t j = 0; j < trial->n_features; j++) {
-            if (trial->x[i][j] != 0 || trial_is(trial, KERNEL, PRECOMPUTED)) {
+            if (trial->x[i][j] != 0 || trial_is(trial, KERNEL, PRECOMPUTED) ||
+                (unlabelled && j == 0)) {
                 fprintf(file, " %zu:%.9g", j + 1, trial->x[i][j]);
             }
         }

@@ -62,7 +62,7 @@ struct trial {
     bool weighted[MAX_LABELS]; /* -w of the label, or query, with that number */
     double label_weight[MAX_LABELS];
     size_t matrix_rows; /* smm: rows of a matrix; n_features is a multiple */
-    bool row_weights;   /* top, mc, smm: `weight` is written to a file */
+    bool row_weights;   /* not rank: `weight` is written to a file */
 
     size_t n, n_features;
     double x[MAX_ROWS][MAX_FEATURES]; /* floats; precomputed: the matrix (n, n) */
@@ -70,7 +70,7 @@ struct trial {
     unsigned label[MAX_ROWS];         /* mc, smm: number of the label; top: 1 positive, 0 negative;
                                          ml: a bit for each label */
     unsigned query[MAX_ROWS];         /* rank */
-    double weight[MAX_ROWS];          /* top, mc, smm */
+    double weight[MAX_ROWS];          /* not rank */
 };
 
 extern const char *const family_name[FAMILIES];

@@ -30,26 +30,35 @@ static double middle(const struct ml_sort *list, uint32_t n, uint32_t at) {
     return at == n ? list[n - 1].key - 1 : 0.5 * (list[at - 1].key + list[at].key);
 }
 
+/* A score, its row's weight, and whether its label is relevant. */
+struct labelled {
+    double score, weight;
+    bool is_relevant;
+};
+
 /* The best cut of the scores: the number of scores before it in descending order. `wrong`:
  * minimises the labels on the wrong side; otherwise maximises F1. Of equal cuts the last, which is
  * lowest. */
-static uint32_t best_cut(const struct ml_sort *list, uint32_t n, const bool *is_relevant,
+static uint32_t best_cut(const struct ml_sort *list, uint32_t n, const struct labelled *labelled,
                          bool wrong) {
-    double n_relevant = 0, true_positives = 0, best = -INFINITY;
+    double n_relevant = 0, true_positives = 0, chosen = 0, best = -INFINITY;
     uint32_t best_at = 0;
     for (uint32_t i = 0; i < n; i++) {
-        n_relevant += is_relevant[list[i].index];
+        n_relevant += labelled[i].is_relevant ? labelled[i].weight : 0;
     }
     for (uint32_t at = 0; at <= n; at++) {
         bool cuts = at == 0 || at == n || list[at - 1].key > list[at].key;
-        double chosen = (double)at;
         double value = wrong ? 2 * true_positives - chosen - n_relevant
                              : 2 * true_positives / (chosen + n_relevant);
         if (cuts && value >= best) {
             best = value;
             best_at = at;
         }
-        true_positives += at < n && is_relevant[list[at].index];
+        if (at < n) {
+            const struct labelled *next = &labelled[list[at].index];
+            chosen += next->weight;
+            true_positives += next->is_relevant ? next->weight : 0;
+        }
     }
     return best_at;
 }
@@ -99,7 +108,7 @@ struct work {
     const struct ml_rows *rows;
     const double *scores;
     struct cluster *cluster;
-    size_t n_total; /* rows of all processes */
+    double n_total; /* rows of all processes, times their weights */
     const struct monitor *monitor;
     bool late;                    /* the deadline has passed */
     bool *is_relevant;            /* (n_all, q); NULL for ew */
@@ -114,16 +123,35 @@ static bool has_scores(const struct work *work) {
     return cluster_any(work->cluster, has);
 }
 
-/* Cholesky factor, in A (q, q), of the products of the centred scores. */
-static bool factor_scores(const struct work *work, const double *mean, double *A) {
+static double weight_of(const struct work *work, size_t i) {
+    return work->rows->weight ? work->rows->weight[i] : 1;
+}
+
+/* The scores of rows times the roots of their weights; the caller frees them. NULL: an error. */
+static double *weigh_scores(const struct work *work, struct error *err) {
+    size_t q = work->rows->q, n = work->rows->n_all;
+    double *weighted = memory_array(n, q * sizeof *weighted, "scores", err);
+    for (size_t i = 0; weighted && i < n; i++) {
+        double root = sqrt(weight_of(work, i));
+        for (size_t k = 0; k < q; k++) {
+            weighted[i * q + k] = root * work->scores[i * q + k];
+        }
+    }
+    return weighted;
+}
+
+/* Cholesky factor, in A (q, q), of the products of the centred scores. scores: of weigh_scores, or
+ * the work's. */
+static bool factor_scores(const struct work *work, const double *scores, const double *mean,
+                          double *A) {
     size_t q = work->rows->q, n = work->rows->n_all;
     double trace = 0;
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)q, (int)n, 1, work->scores, (int)q, 0,
-                A, (int)q);
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)q, (int)n, 1, scores, (int)q, 0, A,
+                (int)q);
     cluster_sum(work->cluster, A, q * q);
     for (size_t k = 0; k < q; k++) {
         for (size_t l = 0; l <= k; l++) {
-            A[k * q + l] -= (double)work->n_total * mean[k] * mean[l];
+            A[k * q + l] -= work->n_total * mean[k] * mean[l];
         }
         trace += A[k * q + k];
     }
@@ -150,7 +178,7 @@ static void set_diagonal(struct normal *normal) {
     for (size_t i = 0; i < work->rows->n_all; i++) {
         for (size_t k = 0; k < q; k++) {
             double off = work->scores[i * q + k] - normal->mean[k];
-            normal->diagonal[k] += off * off;
+            normal->diagonal[k] += weight_of(work, i) * off * off;
         }
     }
     cluster_sum(work->cluster, normal->diagonal, q);
@@ -171,7 +199,7 @@ static void apply(const struct normal *normal) {
     cblas_dgemv(CblasRowMajor, CblasNoTrans, n, q, 1, work->scores, q, normal->p, 1, 0, normal->y,
                 1);
     for (int i = 0; i < n; i++) {
-        normal->y[i] -= offset;
+        normal->y[i] = weight_of(work, (size_t)i) * (normal->y[i] - offset);
         sum += normal->y[i];
     }
     cblas_dgemv(CblasRowMajor, CblasTrans, n, q, 1, work->scores, q, normal->y, 1, 0, normal->Ap,
@@ -235,14 +263,17 @@ static int solve_directly(const struct work *work, const double *mean, double *v
                           struct error *err) {
     size_t q = work->rows->q;
     double *A = memory_zeros(q, q * sizeof *A, "a least-squares fit", err);
-    if (!A) {
+    double *weighted = A && work->rows->weight ? weigh_scores(work, err) : NULL;
+    if (!A || (work->rows->weight && !weighted)) {
+        free(A);
         return -1;
     }
-    if (factor_scores(work, mean, A)) {
+    if (factor_scores(work, weighted ? weighted : work->scores, mean, A)) {
         cholesky_solve(A, q, value);
     } else {
         memset(value, 0, q * sizeof *value);
     }
+    free(weighted);
     free(A);
     return 0;
 }
@@ -257,14 +288,15 @@ static int least_squares(struct work *work, const double *target, double *value,
     }
     double target_mean = 0, constant;
     for (size_t i = 0; i < n; i++) {
-        array_add(mean, 1 / (double)work->n_total, work->scores + i * q, q);
-        target_mean += target[i] / (double)work->n_total;
+        double weight = weight_of(work, i);
+        array_add(mean, weight / work->n_total, work->scores + i * q, q);
+        target_mean += weight * target[i] / work->n_total;
     }
     cluster_sum(work->cluster, mean, q);
     target_mean = cluster_total(work->cluster, target_mean);
     memset(value, 0, q * sizeof *value);
     for (size_t i = 0; i < n; i++) {
-        array_add(value, target[i] - target_mean, work->scores + i * q, q);
+        array_add(value, weight_of(work, i) * (target[i] - target_mean), work->scores + i * q, q);
     }
     cluster_sum(work->cluster, value, q);
     int status = 0;
@@ -302,12 +334,6 @@ static int fit_ew(struct work *work, double *value, struct error *err) {
     return status;
 }
 
-/* A local score, and whether its label is relevant. */
-struct labelled {
-    double score;
-    bool is_relevant;
-};
-
 /* The cut of n labelled scores together with those of other processes. */
 static int fit_cut(const struct work *work, const struct labelled *own, size_t n, bool wrong,
                    double *value, struct error *err) {
@@ -320,20 +346,17 @@ static int fit_cut(const struct work *work, const struct labelled *own, size_t n
     size_t all = start[cluster_size(work->cluster)] / sizeof *own;
     const struct labelled *labelled = (const void *)bytes;
     struct ml_sort *list = memory_array(all, 2 * sizeof *list, "scores", err);
-    bool *is_relevant = memory_array(all, sizeof *is_relevant, "label sets", err);
-    int status = list && is_relevant ? 0 : -1;
+    int status = list ? 0 : -1;
     for (size_t i = 0; status == 0 && i < all; i++) {
         list[i] = (struct ml_sort){labelled[i].score, (uint32_t)i};
-        is_relevant[i] = labelled[i].is_relevant;
     }
     if (status == 0) {
         ml_sort(list, (uint32_t)all, list + all);
-        *value = middle(list, (uint32_t)all, best_cut(list, (uint32_t)all, is_relevant, wrong));
+        *value = middle(list, (uint32_t)all, best_cut(list, (uint32_t)all, labelled, wrong));
     }
     free(start);
     free(bytes);
     free(list);
-    free(is_relevant);
     return status;
 }
 
@@ -343,7 +366,8 @@ static int fit_scut(const struct work *work, double *value, struct error *err) {
     int status = column ? 0 : -1;
     for (size_t k = 0; status == 0 && k < q; k++) {
         for (size_t i = 0; i < n; i++) {
-            column[i] = (struct labelled){work->scores[i * q + k], work->is_relevant[i * q + k]};
+            column[i] = (struct labelled){work->scores[i * q + k], weight_of(work, i),
+                                          work->is_relevant[i * q + k]};
         }
         status = fit_cut(work, column, n, false, &value[k], err);
     }
@@ -355,7 +379,8 @@ static int fit_global(const struct work *work, double *value, struct error *err)
     size_t n = work->rows->n_all * work->rows->q;
     struct labelled *own = memory_array(n, sizeof *own, "scores", err);
     for (size_t i = 0; own && i < n; i++) {
-        own[i] = (struct labelled){work->scores[i], work->is_relevant[i]};
+        own[i] = (struct labelled){work->scores[i], weight_of(work, i / work->rows->q),
+                                   work->is_relevant[i]};
     }
     int status = own ? fit_cut(work, own, n, true, value, err) : -1;
     free(own);
@@ -388,8 +413,8 @@ int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
     if (threshold->n == 0) {
         return 0;
     }
-    size_t n_total = cluster_count(rows->cluster, rows->n_all);
-    size_t n_scores = threshold->kind == ML_GLOBAL ? n_total * rows->q : n_total;
+    size_t n_rows = cluster_count(rows->cluster, rows->n_all);
+    size_t n_scores = threshold->kind == ML_GLOBAL ? n_rows * rows->q : n_rows;
     if (n_scores > UINT32_MAX) {
         return error_set(err, ERROR_RUNTIME, "threshold: more than %lu scores",
                          (unsigned long)UINT32_MAX);
@@ -397,11 +422,18 @@ int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
     struct work work = {.rows = rows,
                         .scores = scores,
                         .cluster = rows->cluster,
-                        .n_total = n_total,
+                        .n_total = (double)n_rows,
                         .monitor = monitor,
                         .late = monitor_past_deadline(monitor),
                         .list = memory_array(rows->q, sizeof(struct ml_sort), "scores", err),
                         .merge = memory_array(rows->q, sizeof(struct ml_sort), "scores", err)};
+    if (rows->weight) {
+        double own = 0;
+        for (size_t i = 0; i < rows->n_all; i++) {
+            own += rows->weight[i];
+        }
+        work.n_total = cluster_total(rows->cluster, own);
+    }
     threshold->value = memory_zeros(threshold->n, sizeof(double), "a threshold", err);
     int status = -1;
     if (work.list && work.merge && threshold->value) {

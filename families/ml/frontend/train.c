@@ -6,6 +6,7 @@
 #include "families/ml/frontend/propensity.h"
 #include "families/ml/frontend/threshold.h"
 #include "families/ml/solver/ml.h"
+#include "families/shared/label_weights.h"
 
 #include <stdlib.h>
 
@@ -32,7 +33,8 @@ static const struct option_spec own_options[] = {
            "0 (zero)",
            SINGLE, .initial = "ew"),
     OPTION(FLAG, 0, "at-least-one", NULL,
-           "predict the label of the largest score if a set would be empty", SINGLE)};
+           "predict the label of the largest score if a set would be empty", SINGLE),
+    LABEL_WEIGHTS_OF_ROWS};
 
 static int check(const struct options *options, struct error *err) {
     bool free_bias = options_given(options, "free-bias");
@@ -150,7 +152,7 @@ const struct family ml_family = {
     .name = "ml",
     .summary = "Trains a multi-label Rank-SVM: scores that put the labels of each row before "
                "all others, and sets of labels from them.",
-    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_BIAS,
+    .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_BIAS | FAMILY_ROW_WEIGHTS,
     .labels = DATA_SET,
     .scores_labels = true,
     .formulations = formulations,

@@ -158,8 +158,7 @@ static double cost_of_balance(const struct ml_claim *claim, const struct roundin
 }
 
 double ml_loss_of_zero(const struct ml_rows *rows, double cost) {
-    const struct certify_total total_size = {.sum = (double)rows->n_everywhere};
-    return certify_total_times(&total_size, cost);
+    return certify_total_times(&rows->total_weight, cost);
 }
 
 int ml_certify(struct certify *certify, const struct ml_claim *claim,

@@ -2,6 +2,7 @@
 #include "families/ml/solver/label_sets.h"
 
 #include "common/base/memory.h"
+#include "common/data/row_weights.h"
 
 #include <stdlib.h>
 
@@ -50,6 +51,30 @@ static int fill(struct ml_rows *rows, const struct problem *problem, const uint3
                            "nothing to learn");
 }
 
+/* Copies the weights of the problem's rows, and sums those of rows with a loss. */
+static int take_weights(struct ml_rows *rows, const struct problem *problem, struct error *err) {
+    const struct data *data = problem->data;
+    if (row_weights_refuse_zero(data, rows->cluster, "ml", err) < 0) {
+        return -1;
+    }
+    if (!data->weight) {
+        rows->total_weight = (struct certify_total){.sum = (double)rows->n_everywhere};
+        return 0;
+    }
+    rows->weight = memory_array(problem->n, sizeof *rows->weight, "weights", err);
+    if (!rows->weight) {
+        return -1;
+    }
+    for (size_t i = 0; i < problem->n; i++) {
+        rows->weight[i] = data->weight[problem->rows ? problem->rows[i] : i];
+    }
+    for (size_t i = 0; i < rows->n; i++) {
+        certify_total_add(&rows->total_weight, rows->weight[rows->row[i]], 1);
+    }
+    certify_total_over_processes(&rows->total_weight, rows->cluster);
+    return 0;
+}
+
 int ml_rows_create(struct ml_rows *rows, const struct problem *problem, struct error *err) {
     *rows = (struct ml_rows){.cluster = problem->cluster, .n_all = problem->n};
     if (labels_collect(&rows->labels, problem->data, problem->rows, problem->n, problem->cluster,
@@ -62,7 +87,7 @@ int ml_rows_create(struct ml_rows *rows, const struct problem *problem, struct e
     int status = -1;
     if (map) {
         labels_map(&rows->labels, names, map);
-        status = fill(rows, problem, map, err);
+        status = fill(rows, problem, map, err) < 0 ? -1 : take_weights(rows, problem, err);
     }
     free(map);
     if (status < 0) {
@@ -76,16 +101,18 @@ void ml_rows_free(struct ml_rows *rows) {
     free(rows->start);
     free(rows->relevant);
     free(rows->row);
+    free(rows->weight);
     *rows = (struct ml_rows){0};
 }
 
 struct ml_block ml_rows_block(const struct ml_rows *rows, size_t i, enum ml_loss loss,
                               double cost) {
     uint64_t first = rows->start[rows->row[i]];
+    double weight = rows->weight ? rows->weight[rows->row[i]] : 1;
     uint32_t n = (uint32_t)(rows->start[rows->row[i] + (size_t)1] - first);
     return (struct ml_block){.loss = loss,
                              .q = rows->q,
                              .n_relevant = n,
                              .relevant = rows->relevant + first,
-                             .lambda = cost / ((double)n * (double)(rows->q - n))};
+                             .lambda = cost * weight / ((double)n * (double)(rows->q - n))};
 }

@@ -6,6 +6,7 @@
 #include "common/data/labels.h"
 #include "common/kernel/problem.h"
 #include "families/ml/solver/block.h"
+#include "fit/certify.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,16 +20,18 @@ struct ml_rows {
     uint32_t *relevant;      /* row i has the labels relevant[start[i] .. start[i+1]), ascending */
     size_t n;                /* rows with a loss: some labels are relevant, some are not */
     uint32_t *row;           /* (n) their row numbers in the problem, ascending */
+    double *weight;          /* (n_all) row weights; NULL: all 1 */
     size_t n_everywhere;     /* n summed over processes */
-    size_t n_empty, n_full;  /* rows without labels and with all, over all processes */
+    struct certify_total total_weight; /* of the rows with a loss, over all processes */
+    size_t n_empty, n_full;            /* rows without labels and with all, over all processes */
 };
 
-/* Reads the label sets of the problem's rows. Fails if no row of any process has a loss. All
- * processes. The caller calls ml_rows_free. */
+/* Reads the label sets and weights of the problem's rows. Fails if no row of any process has a
+ * loss, or a row the weight 0. All processes. The caller calls ml_rows_free. */
 int ml_rows_create(struct ml_rows *rows, const struct problem *problem, struct error *err);
 void ml_rows_free(struct ml_rows *rows);
 
-/* Block of the i-th row with a loss, with lambda = cost / (|Y| (q - |Y|)). */
+/* Block of the i-th row with a loss, with lambda = cost times its weight / (|Y| (q - |Y|)). */
 struct ml_block ml_rows_block(const struct ml_rows *rows, size_t i, enum ml_loss loss, double cost);
 
 #endif

@@ -1,7 +1,8 @@
 /* Multi-label Rank-SVM (Elisseeff & Weston, NIPS 2001; doc/mathematics, "ml"), with a linear or any
  * other kernel, and the hinge or the squared hinge.
  *
- * With Y_i the labels of row i, lambda_i = C / (|Y_i| (q - |Y_i|)) and scores s_i in R^q:
+ * With Y_i the labels of row i, C_i = C times its weight, lambda_i = C_i / (|Y_i| (q - |Y_i|)) and
+ * scores s_i in R^q:
  *   min 1/2 sum_k |f_k|^2 + sum_i lambda_i sum_{p in Y_i, r not in Y_i} l(1 - (s_ip - s_ir)).
  * Rows without labels, and rows with all labels, have no loss. */
 #ifndef FAMILIES_ML_SOLVER_ML_H

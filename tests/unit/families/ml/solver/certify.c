@@ -50,6 +50,7 @@ static void open_scene(struct scene *scene, float *x, uint32_t q, bool kernel, d
                                    .relevant = scene->relevant,
                                    .n = n,
                                    .n_everywhere = n,
+                                   .total_weight = {.sum = (double)n},
                                    .row = scene->row};
     for (size_t k = 0; k < q; k++) {
         scene->residual[k] = 1e-15 * (random_unit(random) - .5);
