@@ -41,7 +41,10 @@ enum {
     FAMILY_MAX_SV = 1024,        /* --max-sv; the family has `replace` */
     /* no option: the solvers use the kernel matrix only through products with one vector and single
      * entries, which is what a distributed matrix offers (gram_create_distributed) */
-    FAMILY_DISTRIBUTED_GRAM = 256
+    FAMILY_DISTRIBUTED_GRAM = 256,
+    /* no option: a kernel matrix that does not fit into the cache is replaced by landmarks
+     * (common/kernel/landmarks.h), and memory is left to these */
+    FAMILY_LANDMARKS = 2048
 };
 
 /* How the solvers of a family access the kernel matrix. */

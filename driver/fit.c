@@ -7,6 +7,7 @@
 #include "driver/fit.h"
 
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "common/kernel/gram.h"
 #include "driver/train.h"
 
@@ -20,6 +21,9 @@ enum { MAX_STORED_ROWS = 16384 };
 /* If at most this share of the rows is distinct, the matrix is that of the distinct rows. Each of
  * its entries stands for several, so they are in double as if for a tight gap. */
 static const double MAX_DISTINCT_SHARE = 0.9;
+
+/* The memory that is left to landmarks for each row, at most half of all: 8,192 floats. */
+enum { LANDMARK_BYTES = 1 << 15 };
 
 /* Up to SMALL_ROWS rows a matrix in double costs little more, and kernels with large values need
  * it. For gaps below DOUBLE_EPSILON the bound is MAX_DOUBLE_ROWS. */
@@ -56,6 +60,18 @@ bool fit_wants_gram(const struct family *family, const struct options *options,
            (family->pair_features && family->pair_features(options));
 }
 
+static bool matrix_fits(size_t n_rows, size_t cache_bytes) {
+    double n = (double)n_rows;
+    return n * (n + 16) / 2 * sizeof(float) <= (double)cache_bytes;
+}
+
+/* The memory for the matrix of n_rows rows, distinct ones of `all`. landmarks: they come first. */
+static size_t bytes_for_matrix(bool landmarks, size_t n_rows, size_t all, size_t cache_bytes) {
+    return !landmarks || matrix_fits(n_rows, cache_bytes)
+               ? cache_bytes
+               : cache_bytes - smaller(cache_bytes / 2, all * LANDMARK_BYTES);
+}
+
 int fit_gram(struct gram **gram, const struct family *family, struct point point,
              const struct kernel *kernel, const struct data *data, bool for_folds,
              size_t cache_bytes, struct cluster *cluster, struct threads *threads,
@@ -64,8 +80,9 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
     enum family_matrix matrix = family->pair_features && family->pair_features(point.options)
                                     ? FAMILY_VALUES
                                     : family->matrix;
-    bool fits = n * (n + 16) / 2 * sizeof(float) <= (double)cache_bytes;
-    fits = fits && (matrix != FAMILY_ROWS || n <= MAX_STORED_ROWS);
+    bool landmarks = (family->has & FAMILY_LANDMARKS) && !cluster && kernel_definite(kernel);
+    bool fits =
+        matrix_fits(data->n_rows, cache_bytes) && (matrix != FAMILY_ROWS || n <= MAX_STORED_ROWS);
     if (matrix == FAMILY_VALUES || (matrix != FAMILY_PRODUCTS && !fits) ||
         (matrix == FAMILY_COLUMNS && !for_folds && n > SMALL_ROWS)) {
         return gram_create(gram, kernel, data, 0, false, threads, err);
@@ -77,12 +94,14 @@ int fit_gram(struct gram **gram, const struct family *family, struct point point
             return -1;
         }
         if ((double)distinct.m <= MAX_DISTINCT_SHARE * n) {
+            cache_bytes = bytes_for_matrix(landmarks, distinct.m, data->n_rows, cache_bytes);
             bool in_double = uses_double(distinct.m, 0, cache_bytes);
             return gram_create_distinct(gram, kernel, data, &distinct, cache_bytes, in_double,
                                         cluster, threads, err);
         }
         distinct_free(&distinct);
     }
+    cache_bytes = bytes_for_matrix(landmarks, data->n_rows, data->n_rows, cache_bytes);
     bool in_double = uses_double(data->n_rows, point_number(point, "epsilon"), cache_bytes);
     return gram_create_distributed(gram, kernel, data, cache_bytes, in_double, cluster, threads,
                                    err);

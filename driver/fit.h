@@ -19,7 +19,8 @@ bool fit_wants_gram(const struct family *family, const struct options *options,
                     const struct kernel *kernel);
 
 /* Builds the kernel matrix of the data's rows, in double if the target gap needs that, and stores
- * as much of it as the family's solvers use; the rest of cache_bytes is left to them. If several
+ * as much of it as the family's solvers use; the rest of cache_bytes is left to them, and with
+ * FAMILY_LANDMARKS a part of it if the matrix does not fit. If several
  * thousand rows contain many duplicates and the solvers only form products
  * (FAMILY_DISTRIBUTED_GRAM), the matrix is that of the distinct rows. for_folds: several folds use
  * it. cluster: of families with FAMILY_DISTRIBUTED_GRAM, whose processes store a part of the matrix

@@ -10,6 +10,7 @@ const char *const algorithm_names[N_ALGORITHMS] = {
     [ALGORITHM_GRADIENT] = "gradient",
     [ALGORITHM_COORDINATE_DESCENT] = "coordinate-descent",
     [ALGORITHM_SMO] = "smo",
+    [ALGORITHM_LOW_RANK] = "low-rank",
     [ALGORITHM_CUTTING_PLANES] = "cutting-planes",
     [ALGORITHM_NEWTON] = "newton",
     [ALGORITHM_NEWTON_DIRECT] = "newton-direct",

@@ -27,6 +27,6 @@ load helper
     unit common/kernel/low_rank
 }
 
-@test "landmarks: features of a kernel matrix and its remaining diagonal, exact along columns that are added" {
+@test "landmarks: features of a kernel matrix and its remaining diagonal, exact along columns that are added; their functions" {
     unit common/kernel/landmarks
 }

@@ -58,6 +58,10 @@ every() {
     unit families/rank/solver/newton_preconditioner
 }
 
+@test "rank: a fit by landmarks knows its gap, and reaches the target with enough of them" {
+    unit families/rank/solver/low_rank
+}
+
 @test "rank: the reference solver agrees with cases solved by hand" {
     unit families/rank/solver/oracle
 }
@@ -960,4 +964,58 @@ large() {
     svm-rank-train query m.query >report 2>said
     run grep qid said
     assert_failure
+}
+
+# More than 4,096 rows whose kernel matrix does not fit into the cache.
+@test "rank: landmarks replace a matrix that does not fit, with an honest gap, unless the kernel is rough" {
+    svm-generate ltr --rows 4200 --features 5 --queries 10 >many.svm
+    for loss in hinge squared-hinge; do
+        run svm-rank-train -q -m 32 -t rbf -c .01 -e 1e-2 --loss "$loss" many.svm model
+        assert_success
+        assert_line 'solver = low-rank'
+        awk '$1 == "gap" { gap = $2 } END { exit !(gap >= 0 && gap <= 1e-2) }' model
+        [[ $output =~ support-vectors\ =\ ([0-9]+) ]]
+        [ "${BASH_REMATCH[1]}" -le 1000 ]
+        svm-rank-train -q -t rbf -c .01 -e 1e-2 --loss "$loss" many.svm whole >/dev/null
+        awk '$1 == "primal" { p[n + 0] = $2 } $1 == "dual" { d[n++] = $2 }
+            END { exit !(d[0] <= p[1] && d[1] <= p[0]) }' model whole
+        grep -q 'low-rank' whole && fail 'landmarks beside a stored matrix'
+        svm-rank-train -q -m 32 -t rbf -c .01 -e 1e-2 --loss "$loss" --threads 1 many.svm again \
+            >/dev/null
+        cmp model again
+    done
+    run svm-rank-train -q -m 32 -t rbf -g 1e5 -c .01 -e .9 --max-iter 2 many.svm model
+    assert_success
+    assert_line 'solver = cutting-planes'
+}
+
+@test "rank: landmarks in the folds of a sweep" {
+    svm-generate ltr --rows 8400 --features 5 --queries 10 >many.svm
+    run svm-rank-train -q -m 100 -t rbf -c .001,.003 -v 2 -e 1e-2 --log log many.svm model
+    assert_success
+    awk -F '\t' '$1 == 1 || $1 == 2 { n[$1]++; other += $NF != "low-rank" } END { exit !(n[1] && n[2] && !other) }' log
+    grep -q '^solver low-rank' model
+}
+
+@test "rank: landmarks with a time limit" {
+    svm-generate ltr --rows 4200 --features 5 --queries 10 >many.svm
+    run svm-rank-train -q -m 32 -t rbf -e 1e-9 --max-time 1 many.svm model
+    assert_success
+    awk '$1 == "gap" { gap = $2 } $1 == "primal" { p = $2 } $1 == "dual" { d = $2 }
+        END { exit !(gap > 1e-9 && gap <= 1 && d <= p) }' model
+}
+
+# svm-check computes the whole kernel matrix.
+# bats test_tags=long,slow
+@test "rank: the proof of a fit by landmarks" {
+    quick && skip 'long: the plain build does it'
+    svm-generate ltr --rows 4100 --features 5 --queries 10 >many.svm
+    for loss in hinge squared-hinge; do
+        run svm-rank-train -q -m 32 -t rbf -c .01 -e 1e-2 --loss "$loss" --proof proof many.svm model
+        assert_success
+        assert_line 'solver = low-rank'
+        run svm-check many.svm model proof
+        assert_success
+        assert_line VERIFIED
+    done
 }

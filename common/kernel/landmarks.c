@@ -1,10 +1,11 @@
-/* Landmarks: their Cholesky factor in double, and the features of all rows in float. */
+/* Landmarks: their Cholesky factor in double, the features of all rows in float, and products. */
 #include "common/kernel/landmarks.h"
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/base/sizes.h"
+#include "common/base/vector.h"
 #include "common/kernel/kernel_private.h"
 #include "common/linear_algebra/cholesky.h"
 
@@ -14,11 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 512 }; /* rows of a task */
+enum {
+    CHUNK = 512, /* rows of a task */
+    PARTS = 16   /* partial sums over rows of a product, added in a fixed order */
+};
 
 /* A landmark is used if the others leave it at least this fraction of the largest entry: systems in
- * float stay accurate. */
-static const double MIN_PIVOT = 1e-3;
+ * float, or in double, stay accurate. */
+static const double MIN_PIVOT = 1e-3, MIN_PIVOT_DOUBLE = 1e-10;
 
 enum { RANDOM_STREAM = 31 }; /* of the seed, different from all other uses */
 
@@ -28,31 +32,44 @@ struct filling {
     const struct gram *gram;
     const uint32_t *index; /* (n) rows of the gram */
     const double *diagonal;
-    uint32_t *landmark; /* (m) rows of the gram */
+    uint32_t *landmark; /* (m) rows of the gram, index[landmarks->row] */
     size_t m;
-    float *T; /* (m, m) lower triangle */
+    float *T; /* (m, m) lower triangle, unless landmarks->T holds it */
     double constant;
     struct kernel_scratch **scratch; /* of the workers */
-    float **block;                   /* of the workers: (CHUNK, m) */
+    void **block;                    /* of the workers: (CHUNK, m) in the type of T */
     struct error *error;             /* of the workers */
     atomic_bool failed;
 };
 
+/* The landmarks are m of the n rows. */
+static void take_landmarks(struct filling *filling, const uint32_t *row, size_t m) {
+    for (size_t a = 0; a < m; a++) {
+        filling->landmarks->row[a] = row[a];
+        filling->landmark[a] = filling->index[row[a]];
+    }
+    filling->m = m;
+}
+
 /* Draws a row of each of m equal parts. */
 static void draw(struct filling *filling, uint64_t seed) {
     struct random random;
+    uint32_t *row = filling->landmarks->row;
     double part = (double)filling->landmarks->n / (double)filling->m;
     random_start(&random, seed, RANDOM_STREAM);
     for (size_t a = 0; a < filling->m; a++) {
         size_t i = (size_t)(((double)a + random_unit(&random)) * part);
-        filling->landmark[a] = filling->index[smaller(i, filling->landmarks->n - 1)];
+        row[a] = (uint32_t)smaller(i, filling->landmarks->n - 1);
     }
+    take_landmarks(filling, row, filling->m);
 }
 
 /* Computes T, and leaves out the landmarks that the others nearly span. */
 static int factor(struct filling *filling, struct error *err) {
     size_t m = filling->m, n_used = 0;
     double *K = memory_array(m, m * sizeof *K, "landmarks", err);
+    double *T = filling->landmarks->T;
+    uint32_t *drawn = filling->landmarks->row;
     uint32_t *order = memory_array(2 * m, sizeof *order, "landmarks", err);
     int status = K && order ? gram_block_exact(filling->gram, filling->landmark, m,
                                                filling->landmark, m, K, err)
@@ -61,20 +78,61 @@ static int factor(struct filling *filling, struct error *err) {
     for (size_t a = 0; status == 0 && a < m; a++) {
         largest = fmax(largest, K[a * m + a]);
     }
-    status = status < 0 ? -1 : cholesky_pivoted(K, m, MIN_PIVOT * largest, &n_used, order, err);
+    double least = (T ? MIN_PIVOT_DOUBLE : MIN_PIVOT) * largest;
+    status = status < 0 ? -1 : cholesky_pivoted(K, m, least, &n_used, order, err);
     for (size_t a = 0; status == 0 && a < n_used; a++) {
-        order[m + a] = filling->landmark[order[a]];
+        order[m + a] = drawn[order[a]];
         for (size_t b = 0; b <= a; b++) {
-            filling->T[a * n_used + b] = (float)K[a * m + b];
+            if (T) {
+                T[a * n_used + b] = K[a * m + b];
+            } else {
+                filling->T[a * n_used + b] = (float)K[a * m + b];
+            }
         }
     }
     if (status == 0) {
-        memcpy(filling->landmark, order + m, n_used * sizeof *order);
-        filling->m = n_used;
+        take_landmarks(filling, order + m, n_used);
     }
     free(K);
     free(order);
     return status;
+}
+
+/* The first m features of n rows, in float. */
+static int solve_in_float(struct filling *filling, size_t first, size_t n, size_t worker) {
+    const struct landmarks *landmarks = filling->landmarks;
+    size_t m = filling->m;
+    float *block = filling->block[worker];
+    if (kernel_block_listed(gram_rows(filling->gram), filling->index + first, n, filling->landmark,
+                            m, block, filling->scratch[worker], &filling->error[worker]) < 0) {
+        return -1;
+    }
+    cblas_strsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)m, 1,
+                filling->T, (int)m, block, (int)m);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(landmarks->Z + (first + i) * landmarks->stride, block + i * m, m * sizeof *block);
+    }
+    return 0;
+}
+
+/* The same in double. */
+static int solve_in_double(struct filling *filling, size_t first, size_t n, size_t worker) {
+    const struct landmarks *landmarks = filling->landmarks;
+    size_t m = filling->m;
+    double *block = filling->block[worker];
+    if (gram_block_exact(filling->gram, filling->index + first, n, filling->landmark, m, block,
+                         &filling->error[worker]) < 0) {
+        return -1;
+    }
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)m, 1,
+                landmarks->T, (int)m, block, (int)m);
+    for (size_t i = 0; i < n; i++) {
+        float *row = landmarks->Z + (first + i) * landmarks->stride;
+        for (size_t a = 0; a < m; a++) {
+            row[a] = (float)block[i * m + a];
+        }
+    }
+    return 0;
 }
 
 /* Task: the features of some rows. */
@@ -82,18 +140,13 @@ static void fill(void *argument, size_t task, size_t worker) {
     struct filling *filling = argument;
     struct landmarks *landmarks = filling->landmarks;
     size_t first = task * CHUNK, n = smaller(CHUNK, landmarks->n - first), m = filling->m;
-    float *block = filling->block[worker];
     if (atomic_load(&filling->failed) ||
-        kernel_block_listed(gram_rows(filling->gram), filling->index + first, n, filling->landmark,
-                            m, block, filling->scratch[worker], &filling->error[worker]) < 0) {
+        (landmarks->T ? solve_in_double : solve_in_float)(filling, first, n, worker) < 0) {
         atomic_store(&filling->failed, true);
         return;
     }
-    cblas_strsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)m, 1,
-                filling->T, (int)m, block, (int)m);
     for (size_t i = 0; i < n; i++) {
         float *row = landmarks->Z + (first + i) * landmarks->stride;
-        memcpy(row, block + i * m, m * sizeof *row);
         if (landmarks->width > m) {
             row[m] = (float)filling->constant;
         }
@@ -104,12 +157,13 @@ static void fill(void *argument, size_t task, size_t worker) {
 
 static int fill_all(struct filling *filling, struct threads *threads, struct error *err) {
     size_t workers = threads_count(threads), n = filling->landmarks->n;
+    size_t value = filling->landmarks->T ? sizeof(double) : sizeof(float);
     filling->scratch = kernel_scratch_array(workers, err);
     filling->error = memory_zeros(workers, sizeof *filling->error, "landmarks", err);
     filling->block = memory_zeros(workers, sizeof *filling->block, "landmarks", err);
     int status = filling->scratch && filling->error && filling->block ? 0 : -1;
     for (size_t w = 0; status == 0 && w < workers; w++) {
-        filling->block[w] = memory_array(filling->m, CHUNK * sizeof(float), "landmarks", err);
+        filling->block[w] = memory_array(filling->m, CHUNK * value, "landmarks", err);
         status = filling->block[w] ? 0 : -1;
     }
     if (status == 0) {
@@ -140,8 +194,14 @@ int landmarks_create(struct landmarks *landmarks, const struct gram *gram, const
     uint32_t *index = memory_array(n, sizeof *index, "landmarks", err);
     filling.index = index;
     filling.landmark = memory_array(goal->m, sizeof *filling.landmark, "landmarks", err);
-    filling.T = memory_zeros(goal->m, goal->m * sizeof *filling.T, "landmarks", err);
-    int status = index && filling.landmark && filling.T ? 0 : -1;
+    landmarks->row = memory_array(goal->m, sizeof *landmarks->row, "landmarks", err);
+    if (goal->coefficients) {
+        landmarks->T = memory_zeros(goal->m, goal->m * sizeof(double), "landmarks", err);
+    } else {
+        filling.T = memory_zeros(goal->m, goal->m * sizeof(float), "landmarks", err);
+    }
+    int status =
+        index && filling.landmark && landmarks->row && (landmarks->T || filling.T) ? 0 : -1;
     for (size_t i = 0; status == 0 && i < n; i++) {
         index[i] = rows ? rows[i] : (uint32_t)i;
     }
@@ -278,8 +338,105 @@ int landmarks_extend(struct landmarks *landmarks, const double *V, const double 
     return status;
 }
 
+/* ---- products ---- */
+
+/* A product in progress: part = Z'b of the parts, then s = Z (the first part). */
+struct product {
+    const struct landmarks *landmarks;
+    const double *b;
+    double *part; /* (PARTS, width) */
+    double *s;
+};
+
+static size_t part_start(const struct product *product, size_t part) {
+    return product->landmarks->n * part / PARTS;
+}
+
+/* The rows of Z from i on; those beyond `end` repeat its last one. Returns how many there are. */
+static size_t take_rows(const struct landmarks *landmarks, size_t i, size_t end,
+                        const float *row[VECTOR_ROWS]) {
+    for (size_t r = 0; r < VECTOR_ROWS; r++) {
+        row[r] = landmarks->Z + smaller(i + r, end - 1) * landmarks->stride;
+    }
+    return smaller(VECTOR_ROWS, end - i);
+}
+
+/* Task: Z'b of some rows. */
+static void project_rows(void *argument, size_t part, size_t worker) {
+    (void)worker;
+    const struct product *product = argument;
+    const struct landmarks *landmarks = product->landmarks;
+    size_t end = part_start(product, part + 1);
+    for (size_t i = part_start(product, part); i < end; i += VECTOR_ROWS) {
+        const float *row[VECTOR_ROWS];
+        double weight[VECTOR_ROWS] = {0};
+        size_t n = take_rows(landmarks, i, end, row);
+        memcpy(weight, product->b + i, n * sizeof *weight);
+        vector_float()->axpy(row, landmarks->width, weight,
+                             product->part + part * landmarks->width);
+    }
+}
+
+/* Task: the scores of some rows. */
+static void multiply_rows(void *argument, size_t part, size_t worker) {
+    (void)worker;
+    const struct product *product = argument;
+    const struct landmarks *landmarks = product->landmarks;
+    size_t end = part_start(product, part + 1);
+    for (size_t i = part_start(product, part); i < end; i += VECTOR_ROWS) {
+        const float *row[VECTOR_ROWS];
+        double dot[VECTOR_ROWS] = {0};
+        size_t n = take_rows(landmarks, i, end, row);
+        vector_float()->dot(row, landmarks->width, product->part, dot);
+        memcpy(product->s + i, dot, n * sizeof *dot);
+    }
+}
+
+/* Allocates the parts; the first becomes Z'b. The caller frees them. */
+static int project(struct product *product, struct threads *threads, struct error *err) {
+    size_t width = product->landmarks->width;
+    product->part = memory_zeros(PARTS, width * sizeof *product->part, "a product", err);
+    if (!product->part) {
+        return -1;
+    }
+    threads_run(threads, PARTS, project_rows, product);
+    for (size_t part = 1; part < PARTS; part++) {
+        array_add(product->part, 1, product->part + part * width, width);
+    }
+    return 0;
+}
+
+int landmarks_multiply(const struct landmarks *landmarks, const double *b, double *s,
+                       struct threads *threads, struct error *err) {
+    struct product product = {.landmarks = landmarks, .b = b, .s = s};
+    if (project(&product, threads, err) < 0) {
+        return -1;
+    }
+    threads_run(threads, PARTS, multiply_rows, &product);
+    free(product.part);
+    return 0;
+}
+
+int landmarks_coefficients(const struct landmarks *landmarks, double *b, struct threads *threads,
+                           struct error *err) {
+    struct product product = {.landmarks = landmarks, .b = b};
+    if (project(&product, threads, err) < 0) {
+        return -1;
+    }
+    cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)landmarks->width,
+                landmarks->T, (int)landmarks->width, product.part, 1);
+    memset(b, 0, landmarks->n * sizeof *b);
+    for (size_t a = 0; a < landmarks->width; a++) {
+        b[landmarks->row[a]] = product.part[a];
+    }
+    free(product.part);
+    return 0;
+}
+
 void landmarks_free(struct landmarks *landmarks) {
     free(landmarks->Z);
     free(landmarks->rest);
+    free(landmarks->row);
+    free(landmarks->T);
     *landmarks = (struct landmarks){0};
 }

@@ -3,7 +3,9 @@
  * machines", NIPS 2000). With the landmarks' matrix T T', Z = K_:landmarks T'^-1; then K - Z Z' is
  * positive semidefinite, up to rounding, and rest is its diagonal. In float, for solvers that only
  * need a model of the matrix: low_rank.h is more exact, and takes three times the memory. Cost:
- * O(n m^2) for m landmarks. */
+ * O(n m^2) for m landmarks.
+ *
+ * Z Z' b are the scores of the function Z'b of norm b'Z Z'b in the span of the landmarks. */
 #ifndef COMMON_KERNEL_LANDMARKS_H
 #define COMMON_KERNEL_LANDMARKS_H
 
@@ -11,6 +13,7 @@
 #include "common/base/threads.h"
 #include "common/kernel/gram.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +21,8 @@ struct landmarks {
     size_t n, width, stride; /* rows, features, distance of the rows of Z */
     float *Z;                /* (n, width with stride `stride`) */
     float *rest;             /* (n) diagonal of K - Z Z', 0 or more */
+    uint32_t *row;           /* (m) the landmarks, by number among the n rows */
+    double *T;               /* (m, m) lower triangle; NULL without goal.coefficients */
 };
 
 /* What the features are of. */
@@ -27,6 +32,9 @@ struct landmarks_goal {
     double constant; /* of one more feature, equal in all rows, whose square the diagonal includes;
                         0: none */
     uint64_t seed;
+    /* for landmarks_coefficients: T and the features are computed in double, and those landmarks
+     * are left out that the others span up to rounding; no constant, no spare features */
+    bool coefficients;
 };
 
 /* Draws landmarks among the matrix's rows `rows` (n) of gram, NULL: its first n, whose diagonal (n)
@@ -42,7 +50,17 @@ int landmarks_create(struct landmarks *landmarks, const struct gram *gram, const
 int landmarks_extend(struct landmarks *landmarks, const double *V, const double *KV, size_t k,
                      struct error *err);
 
-/* Frees Z and rest, which may be NULL. */
+/* s (n) = Z Z' b, b (n), summed in double; they may be the same array. Results do not depend on the
+ * number of threads. -1 if memory is short. */
+int landmarks_multiply(const struct landmarks *landmarks, const double *b, double *s,
+                       struct threads *threads, struct error *err);
+
+/* Replaces b (n) by the coefficients of the landmarks, and 0 of the other rows, whose function has
+ * the scores Z Z' b. Needs goal.coefficients. */
+int landmarks_coefficients(const struct landmarks *landmarks, double *b, struct threads *threads,
+                           struct error *err);
+
+/* Frees the arrays, which may be NULL. */
 void landmarks_free(struct landmarks *landmarks);
 
 #endif

@@ -269,7 +269,7 @@ const struct family rank_family = {
     .summary = "Trains a RankSVM: scores that order the rows of each query (qid) as their "
                "targets do.",
     .has = FAMILY_LOSS | FAMILY_KERNEL | FAMILY_PROBABILITY | FAMILY_EXPORT |
-           FAMILY_DISTRIBUTED_GRAM | FAMILY_QUERY_FEATURES | FAMILY_MAX_SV,
+           FAMILY_DISTRIBUTED_GRAM | FAMILY_LANDMARKS | FAMILY_QUERY_FEATURES | FAMILY_MAX_SV,
     .labels = DATA_NUMBER,
     .folds_by_query = true,
     .formulations = formulations,

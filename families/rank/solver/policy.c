@@ -39,6 +39,12 @@ static bool conditional_gradient_applies(const void *state) {
     return fitting->parameters.method == RANK_FW && begins(fitting, ALGORITHM_CONDITIONAL_GRADIENT);
 }
 
+static bool low_rank_applies(const void *state) {
+    const struct rank_fitting *fitting = state;
+    return fitting->parameters.method == RANK_AUTO && fitting->rank->n_landmarks > 0 &&
+           !has_run(fitting, ALGORITHM_LOW_RANK);
+}
+
 static bool newton_applies(const void *state) {
     const struct rank_fitting *fitting = state;
     const struct rank *rank = fitting->rank;
@@ -116,6 +122,15 @@ static const struct policy_row rows[] = {
      .then = "the fit ends",
      .applies = conditional_gradient_applies,
      .run = rank_run_conditional_gradient},
+    {.algorithm = ALGORITHM_LOW_RANK,
+     .when = "auto: positive semidefinite kernels whose matrix does not fit into the cache, from "
+             "4,096 rows on, one process, if 256 landmarks leave at most .02 of the trace",
+     .limit = "3,072 landmarks, fewer if rows or memory are few; doubled up to 8,192 while the gap "
+              "is at most 4 times the target. With a time limit they begin with a quarter, and are "
+              "doubled while there is time",
+     .then = "newton or cutting planes",
+     .applies = low_rank_applies,
+     .run = rank_run_low_rank},
     {.algorithm = ALGORITHM_NEWTON,
      .when =
          "--solver newton; auto: squared hinge, or linear with at most 2,048 features; not pair "

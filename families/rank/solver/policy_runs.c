@@ -1,6 +1,7 @@
 /* Runs of the algorithms of RankSVM: rows of the policy table. Each starts at the best iterate and
  * is repeated until the certified gap is at its target. An algorithm whose running sums have
  * converged, but whose certificate has not, runs again to a smaller gap (fit/tolerance.h). */
+#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "families/rank/solver/newton.h"
 #include "families/rank/solver/policy.h"
@@ -8,11 +9,19 @@
 #include "methods/conditional_gradient.h"
 #include "methods/cutting_planes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Maximal runs of an algorithm: to the target gap, and to smaller ones. */
 enum { MAX_RUNS = 4 };
+
+/* Landmarks are doubled while the estimated gap is above SAFE_PART of the target, since the
+ * estimate was wrong by up to a tenth, and at most MAX_GAP_RATIO times it: a doubling divides it by
+ * about 2. With a time limit, the first are a TIMED_PART of those without, and they are doubled
+ * while there is time. */
+static const double SAFE_PART = 0.95, MAX_GAP_RATIO = 4;
+enum { TIMED_PART = 4 };
 
 /* The repeated runs of one algorithm. */
 struct repeated_run {
@@ -36,7 +45,8 @@ static int certify_run(struct repeated_run *repeated, struct fit *fit, struct to
     const struct certificate *best = &fitting->best.certificate;
     struct certificate found;
     end->converged = fit->converged;
-    if (rank_take_fit(fitting, fit, &found, err) < 0) {
+    if (rank_take_fit(fitting, fit, fitting->rank->planes[fitting->parameters.loss], &found, err) <
+        0) {
         return -1;
     }
     /* With pair features, stop when the rounding-error bound exceeds the target gap: another run is
@@ -86,6 +96,71 @@ static int run_to_gap(struct repeated_run *repeated, enum algorithm algorithm, i
     fitting->ran |= 1U << algorithm;
     fitting->at_limit = false;
     return tolerance_tighten(run_once, repeated, fitting->parameters.epsilon, max_runs, err);
+}
+
+/* ---- low-rank approximation ---- */
+
+/* Whether the landmarks are doubled after a solution. */
+static bool doubles(const struct rank_fitting *fitting, const struct monitor *monitor,
+                    const struct fit *fit) {
+    const struct rank_low_rank *low = fitting->rank->low_rank;
+    double gap = gap_relative(fit->primal, fit->dual), epsilon = fitting->parameters.epsilon;
+    double left = monitor_seconds_left(monitor) - fitting->reserved_seconds;
+    bool pays =
+        isfinite(left) ? left >= rank_low_rank_next_seconds(low) : gap <= MAX_GAP_RATIO * epsilon;
+    return gap > SAFE_PART * epsilon && pays && !stop_limited(fit->reason) &&
+           rank_low_rank_next_size(low) > 0;
+}
+
+/* Solves the approximate problem, with more and more landmarks. */
+static int low_rank_once(struct rank_fitting *fitting, const struct monitor *monitor,
+                         struct fit *fit, struct error *err) {
+    struct rank *rank = fitting->rank;
+    const struct rank_parameters *parameters = &fitting->parameters;
+    bool limited = isfinite(monitor_seconds_left(monitor));
+    size_t size = limited ? rank->n_landmarks / TIMED_PART : rank->n_landmarks;
+    uint64_t before = fitting->best.iterations;
+    for (;;) {
+        struct monitor_run watch;
+        struct monitor onward = monitor_continue(&watch, monitor, before, 0);
+        if (!rank->low_rank && rank_low_rank_create(&rank->low_rank, rank->problem, &rank->pairs,
+                                                    size, rank->seed, &onward, err) < 0) {
+            return -1;
+        }
+        if (rank_low_rank_solve(rank->low_rank, parameters->loss, &rank->risk[parameters->loss],
+                                parameters->cost, parameters->epsilon, &onward, fit, err) < 0) {
+            return -1;
+        }
+        before += fit->iterations;
+        fit->iterations = before;
+        if (!doubles(fitting, monitor, fit)) {
+            return 0;
+        }
+        size = rank_low_rank_next_size(rank->low_rank);
+        fit_free(fit);
+        rank_low_rank_free(rank->low_rank);
+        rank->low_rank = NULL;
+    }
+}
+
+int rank_run_low_rank(void *state, const struct monitor *monitor, struct error *err) {
+    struct rank_fitting *fitting = state;
+    struct rank *rank = fitting->rank;
+    struct fit fit;
+    struct certificate found;
+    fitting->ran |= 1U << ALGORITHM_LOW_RANK;
+    if (low_rank_once(fitting, monitor, &fit, err) < 0) {
+        return -1;
+    }
+    fitting->best.iterations = fit.iterations;
+    if (rank_take_fit(fitting, &fit, rank_low_rank_planes(rank->low_rank), &found, err) < 0) {
+        return -1;
+    }
+    if (!rank_is_reached(fitting)) { /* the next algorithm needs the memory */
+        rank_low_rank_free(rank->low_rank);
+        rank->low_rank = NULL;
+    }
+    return 0;
 }
 
 /* ---- conditional gradient ---- */

@@ -43,11 +43,13 @@ int rank_create(struct rank **rank, const struct problem *problem,
     made->problem = problem;
     made->keep = preferences->keep;
     made->pair_features = preferences->exterior;
+    made->seed = preferences->seed;
     if (create_parts(made, preferences, err) < 0 ||
         rank_certifier_create(&made->certifier, problem, &made->map, &made->pairs, made->exterior,
                               &made->loss[RANK_HINGE], err) < 0 ||
         rank_listed_count(problem, &made->map, made->exterior != NULL, &made->n_distinct, err) <
-            0) {
+            0 ||
+        (!made->exterior && rank_low_rank_size(problem, made->seed, &made->n_landmarks, err) < 0)) {
         rank_free(made);
         return -1;
     }
@@ -66,6 +68,7 @@ void rank_free(struct rank *rank) {
         rank_risk_free(&rank->loss[loss]);
         free(rank->last[loss]);
     }
+    rank_low_rank_free(rank->low_rank);
     rank_interior_free(rank->interior);
     rank_preconditioner_free(rank->preconditioner);
     rank_points_clear(&rank->points, 0);
@@ -138,8 +141,8 @@ static void store_plane(void *context, double weight, const void *record) {
 
 /* Stores the fit's dual point in the form of the algorithm: coefficients of pairs, scores of a
  * smoothed loss, or cutting planes. */
-static int store_points(struct rank *rank, enum rank_loss loss, const struct fit *fit,
-                        struct error *err) {
+static int store_points(struct rank *rank, const struct fit *fit,
+                        const struct cutting_planes *planes, struct error *err) {
     struct plane_visit visit = {.points = &rank->points, .err = err};
     rank_points_clear(&rank->points, rank->map.n);
     if (rank->exterior) {
@@ -151,7 +154,7 @@ static int store_points(struct rank *rank, enum rank_loss loss, const struct fit
     if (fit->dual_scores) {
         return rank_points_add(&rank->points, 1, fit->smoothing, fit->dual_scores, err);
     }
-    cutting_planes_visit_dual(rank->planes[loss], 1, store_plane, &visit);
+    cutting_planes_visit_dual(planes, 1, store_plane, &visit);
     return visit.status;
 }
 
@@ -164,7 +167,8 @@ static void keep_dual(struct rank *rank, struct fit *fit) {
     *fit = (struct fit){0};
 }
 
-int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, struct certificate *found,
+int rank_take_fit(struct rank_fitting *fitting, struct fit *fit,
+                  const struct cutting_planes *planes, struct certificate *found,
                   struct error *err) {
     struct rank *rank = fitting->rank;
     const struct rank_parameters *parameters = &fitting->parameters;
@@ -176,7 +180,7 @@ int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, struct certific
                         : rank_certify(&rank->certifier, parameters->loss, parameters->cost,
                                        parameters->epsilon, fit, found, err);
     if (status == 0 && update_best(&fitting->best, fit, found)) {
-        status = rank->keep ? store_points(rank, parameters->loss, fit, err) : 0;
+        status = rank->keep ? store_points(rank, fit, planes, err) : 0;
         keep_dual(rank, fit);
     }
     fit_free(fit);
@@ -253,15 +257,33 @@ static int solve_all(struct solving *solving, struct error *err) {
     return tolerance_solve(solve_to, solving, epsilon, cluster_count(map->cluster, map->n), err);
 }
 
+/* *seconds of a time limit that the last certificate of many rows will need: with the time of 1.5
+ * products a fit of 20,000 rows came too late. */
+static int reserve_time(const struct rank *rank, const struct monitor *monitor, double *seconds,
+                        struct error *err) {
+    const double products = 3; /* the last plane takes one, and the certificate two columns */
+    *seconds = 0;
+    if (rank->problem->gram && !rank->exterior &&
+        rank_low_rank_time_product(rank->problem, monitor, seconds, err) < 0) {
+        return -1;
+    }
+    *seconds *= products;
+    return 0;
+}
+
 int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
                const struct monitor *monitor, struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
+    struct monitor_run run;
+    struct monitor onward;
     struct solving solving = {.fitting = {.rank = rank, .parameters = *parameters},
-                              .monitor = monitor};
-    if (check(rank, parameters, err) < 0) {
+                              .monitor = &onward};
+    double *reserved = &solving.fitting.reserved_seconds;
+    if (check(rank, parameters, err) < 0 || reserve_time(rank, monitor, reserved, err) < 0) {
         return -1;
     }
-    if (monitor_past_deadline(monitor)) {
+    onward = monitor_reserve_time(&run, monitor, *reserved);
+    if (monitor_past_deadline(&onward)) {
         return zero_solution(rank, parameters->cost, solution, err);
     }
     int status = solve_all(&solving, err);

@@ -5,6 +5,7 @@
 
 #include "families/rank/solver/certify.h"
 #include "families/rank/solver/interior_point.h"
+#include "families/rank/solver/low_rank.h"
 #include "families/rank/solver/newton_preconditioner.h"
 #include "families/rank/solver/rank.h"
 #include "fit/fit.h"
@@ -20,6 +21,9 @@ struct rank {
     struct risk risk[2];
     struct rank_certifier certifier;
     struct cutting_planes *planes[2]; /* of earlier solves, by loss; NULL before the first */
+    size_t n_landmarks;             /* of the first low-rank approximation; 0: it does not apply */
+    struct rank_low_rank *low_rank; /* of the last solve; NULL: none that reached its gap */
+    uint64_t seed;                  /* of the landmarks */
     double *last[2];   /* weights of the last Newton solve, by loss; NULL before the first */
     size_t n_distinct; /* rows of the interior-point method; 0: it does not apply */
     /* created at its first run; NULL before, or if it is impossible */
@@ -49,6 +53,7 @@ struct rank_fitting {
     struct rank *rank;
     struct rank_parameters parameters; /* epsilon is the target gap */
     struct rank_best best;
+    double reserved_seconds;  /* of a time limit, for the last certificate */
     unsigned ran;             /* bit set by enum algorithm: the algorithms that ran for this gap */
     bool at_limit;            /* the last one ended at its work limit */
     bool fallback_impossible; /* creating a fallback solver showed that it is impossible */
@@ -60,14 +65,16 @@ static inline bool rank_is_reached(const struct rank_fitting *fitting) {
 }
 
 /* Certifies the result of an algorithm (fit) and updates the best iterate. Coefficients of
- * duplicate rows are first summed into distinct rows, if the kernel matrix knows them. Fills found;
- * frees fit. */
-int rank_take_fit(struct rank_fitting *fitting, struct fit *fit, struct certificate *found,
+ * duplicate rows are first summed into distinct rows, if the kernel matrix knows them. planes: of
+ * the dual point, if it combines planes. Fills found; frees fit. */
+int rank_take_fit(struct rank_fitting *fitting, struct fit *fit,
+                  const struct cutting_planes *planes, struct certificate *found,
                   struct error *err);
 
 /* Runs of the algorithms: `run` of the rows of the policy table (policy_runs.c). */
 int rank_run_conditional_gradient(void *fitting, const struct monitor *monitor, struct error *err);
 int rank_run_cutting_planes(void *fitting, const struct monitor *monitor, struct error *err);
+int rank_run_low_rank(void *fitting, const struct monitor *monitor, struct error *err);
 int rank_run_newton(void *fitting, const struct monitor *monitor, struct error *err);
 int rank_run_newton_direct(void *fitting, const struct monitor *monitor, struct error *err);
 int rank_run_interior_point(void *fitting, const struct monitor *monitor, struct error *err);

@@ -1,5 +1,6 @@
 /* Features by landmarks: their products and the remaining diagonal stand for a kernel matrix, they
- * are exact where all rows are landmarks or after an extension, and threads change nothing. */
+ * are exact where all rows are landmarks or after an extension, and threads change nothing. Their
+ * functions have the scores and the norm of the products. */
 #include "common/kernel/landmarks.h"
 
 #include "tests/unit/compute.h"
@@ -18,7 +19,7 @@ static double product(const struct landmarks *made, size_t i, size_t j) {
 static struct landmarks create(const struct gram *gram, const uint32_t *rows, size_t m,
                                double constant, struct threads *threads) {
     const struct kernel_rows *own = gram_rows(gram);
-    const struct landmarks_goal goal = {m, SPARE, constant, 3};
+    const struct landmarks_goal goal = {.m = m, .spare = SPARE, .constant = constant, .seed = 3};
     struct landmarks made;
     struct error err;
     double diagonal[ROWS];
@@ -78,6 +79,73 @@ static void check_extension(struct landmarks *made, const struct gram *gram, con
     free(KV);
 }
 
+/* s = K b at the rows; returns b's. */
+static double multiply(const struct gram *gram, const uint32_t *rows, const double *b, double *s) {
+    const struct kernel_rows *own = gram_rows(gram);
+    double square = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        s[i] = 0;
+        for (size_t j = 0; j < ROWS; j++) {
+            s[i] += b[j] == 0 ? 0 : b[j] * kernel_value(own, rows[i], own, rows[j]);
+        }
+        square += b[i] * s[i];
+    }
+    return square;
+}
+
+/* exact: the landmarks span the matrix. */
+static void check_functions(const struct kernel *kernel, const struct data *data,
+                            const uint32_t *rows, bool exact, struct threads *threads) {
+    const struct landmarks_goal goal = {.m = 96, .seed = 3, .coefficients = true};
+    double diagonal[ROWS], b[ROWS], c[ROWS], s[ROWS], again[ROWS], own[ROWS], norm = 0;
+    struct landmarks made;
+    struct gram *gram;
+    struct error err;
+    MUST(gram_create(&gram, kernel, data, 0, false, NULL, &err));
+    for (size_t i = 0; i < ROWS; i++) {
+        b[i] = c[i] = sin((double)(i * i));
+        diagonal[i] = kernel_value(gram_rows(gram), rows[i], gram_rows(gram), rows[i]);
+    }
+    MUST(landmarks_create(&made, gram, rows, ROWS, diagonal, &goal, threads, &err));
+    CHECK_TRUE(made.width > 0 && made.width <= goal.m && (exact || made.width > goal.m / 2));
+    MUST(landmarks_multiply(&made, b, s, threads, &err));
+    memcpy(again, b, sizeof again);
+    MUST(landmarks_multiply(&made, again, again, NULL, &err));
+    CHECK_TRUE(memcmp(s, again, sizeof s) == 0);
+    double whole = multiply(gram, rows, b, own);
+    for (size_t i = 0; i < ROWS; i++) {
+        norm += b[i] * s[i];
+    }
+    CHECK(norm <= whole * (1 + 1e-6), "%g above K", norm - whole);
+    CHECK(!exact || norm >= whole * (1 - 1e-6), "%g below K", whole - norm);
+    CHECK(exact || norm < .9 * whole, "%g of %g with few landmarks", norm, whole);
+    MUST(landmarks_coefficients(&made, c, threads, &err));
+    double square = multiply(gram, rows, c, own);
+    size_t used = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        used += c[i] != 0;
+        CHECK(fabs(own[i] - s[i]) <= 1e-4 * (1 + fabs(s[i])), "row %zu: %g, not %g", i, own[i],
+              s[i]);
+    }
+    CHECK_TRUE(used <= made.width);
+    CHECK(fabs(square - norm) <= 1e-4 * norm, "norms %g, %g", square, norm);
+    landmarks_free(&made);
+    gram_free(gram);
+}
+
+/* Kernels that the landmarks span, up to rounding, and one that they do not. */
+static void check_kernels(const uint32_t *rows, struct threads *threads) {
+    const struct kernel kernels[] = {
+        {.type = KERNEL_RBF, .gamma = .3},
+        {.type = KERNEL_POLYNOMIAL, .gamma = 1, .coef0 = 1, .degree = 2},
+        {.type = KERNEL_RBF, .gamma = 1e4}};
+    struct data data = sample_data(N, 2, 1, SAMPLE_SIGNED, false, true, 7);
+    for (int k = 0; k < 3; k++) {
+        check_functions(&kernels[k], &data, rows, k < 2, threads);
+    }
+    data_free(&data);
+}
+
 int main(void) {
     struct data data = sample_data(N, 6, 1, SAMPLE_SIGNED, false, false, 7);
     const struct kernel kernel = {.type = KERNEL_RBF, .gamma = .5};
@@ -115,6 +183,7 @@ int main(void) {
         landmarks_free(&made);
         landmarks_free(&again);
     }
+    check_kernels(rows, threads);
     gram_free(gram);
     threads_free(threads);
     data_free(&data);
