@@ -20,11 +20,10 @@ bool fit_wants_gram(const struct family *family, const struct options *options,
 
 /* Builds the kernel matrix of the data's rows, in double if the target gap needs that, and stores
  * as much of it as the family's solvers use; the rest of cache_bytes is left to them, and with
- * FAMILY_LANDMARKS a part of it if the matrix does not fit. If several
- * thousand rows contain many duplicates and the solvers only form products
- * (FAMILY_DISTRIBUTED_GRAM), the matrix is that of the distinct rows. for_folds: several folds use
- * it. cluster: of families with FAMILY_DISTRIBUTED_GRAM, whose processes store a part of the matrix
- * each; or NULL. */
+ * FAMILY_LANDMARKS a part of it if the matrix does not fit. If several thousand rows contain many
+ * duplicates and the solvers only form products (FAMILY_DISTRIBUTED_GRAM), the matrix is that of
+ * the distinct rows. for_folds: several folds use it. cluster: of families with
+ * FAMILY_DISTRIBUTED_GRAM, whose processes store a part of the matrix each; or NULL. */
 int fit_gram(struct gram **gram, const struct family *family, struct point point,
              const struct kernel *kernel, const struct data *data, bool for_folds,
              size_t cache_bytes, struct cluster *cluster, struct threads *threads,
