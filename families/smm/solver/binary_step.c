@@ -94,6 +94,7 @@ int binary_step(struct binary *binary, bool *found, struct error *err) {
     for (size_t j = 0; j < d; j++) {
         binary->gradient[j] = binary->x[j] - binary->v[j] - binary->bias_slope * binary->mean[j];
     }
+    double cg_passes;
     if (!binary->system) {
         *found = hessian_step(binary);
     } else {
@@ -102,8 +103,8 @@ int binary_step(struct binary *binary, bool *found, struct error *err) {
             binary->work[k] = 1 / binary->curvature[k];
         }
         if (newton_system_solve(binary->system, NULL, binary->curved, binary->n_curved,
-                                binary->work, binary->gradient, binary->step, binary->monitor,
-                                err) < 0) {
+                                binary->work, binary->gradient, binary->step, &cg_passes,
+                                binary->monitor, err) < 0) {
             return -1;
         }
     }

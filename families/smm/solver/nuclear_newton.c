@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Outer iterations that took at most FAST_STEPS, at most MEDIUM_STEPS, fewer than SLOW_STEPS, or
- * more Newton steps change mu differently. */
+ * more Newton steps change mu differently if the systems are factored. */
 enum { FAST_STEPS = 1, MEDIUM_STEPS = 2, SLOW_STEPS = 8 };
 
 enum {
@@ -33,6 +33,12 @@ static const double GRADIENT_FACTOR = 2;
 static const double MU_DECREASE = 0.3, MU_INCREASE = 1.3;
 static const double LARGE_GAP = 1e-2, LARGE_GAP_DECREASE = 0.9;
 
+/* The same with conjugate gradients: after an outer iteration of one step that took at most
+ * CHEAP_PASSES passes over the rows (their number grows as mu decreases, and a small mu gains
+ * nothing until the curved rows no longer change), and after one of several steps or one whose step
+ * was shortened to less than SHORT_STEP. Above LARGE_GAP mu is not lowered. */
+static const double CG_MU_DECREASE = 0.7, CG_MU_INCREASE = 1.5, SHORT_STEP = 0.4, CHEAP_PASSES = 16;
+
 /* In the first RHO_UPDATES outer iterations rho is RHO_FACTOR tau over the weighted mean of the
  * singular values of S, |S|^2 / |S|_*. */
 static const double RHO_FACTOR = 4;
@@ -44,6 +50,9 @@ static const double MU_UNCLIPPED = 2;
 
 /* The first mu, relative to that whose alphas have the best dual bound at W = 0. */
 static const double MU_FACTOR = 0.2;
+
+/* Evaluations of the primal along S. */
+enum { SCALE_TRIALS = 20 };
 
 /* Relative fall of the smallest gap, or of the smallest gradient (half of its squared norm), that
  * counts as progress. */
@@ -84,6 +93,8 @@ struct smm_nuclear_newton {
     struct binary_fit *fit;
     double nuclear_norm, squared_norm; /* |S|_*, |S|^2 */
     double half_squared_gradient;      /* 1/2 |gradient|^2 */
+    double cg_passes;                  /* of the last step (newton_system.h); 0: factored */
+    double length;                     /* of the last step */
 };
 
 int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
@@ -136,17 +147,55 @@ void smm_nuclear_newton_free(struct smm_nuclear_newton *newton) {
 
 /* ---- the iterate ---- */
 
-/* Updates the best primal with S and its exact bias. */
-static void update_primal(struct smm_nuclear_newton *newton) {
+/* Updates the best primal with c S and its exact bias; trial_s has the scores of S. Returns the
+ * primal of c S. */
+static double try_scale(struct smm_nuclear_newton *newton, double c) {
     struct binary_fit *fit = newton->fit;
-    double sum;
-    smm_scores(newton->matrices, newton->S, newton->trial_s);
-    double bias = binary_bias(newton->loss, newton->trial_s, newton->n, newton->breakpoints, &sum);
-    double primal = 0.5 * newton->squared_norm + newton->tau * newton->nuclear_norm + sum;
+    double sum, *s = newton->trial_alpha;
+    for (size_t i = 0; i < newton->n; i++) {
+        s[i] = c * newton->trial_s[i];
+    }
+    double bias = binary_bias(newton->loss, s, newton->n, newton->breakpoints, &sum);
+    double primal =
+        0.5 * c * c * newton->squared_norm + c * newton->tau * newton->nuclear_norm + sum;
     if (primal < fit->primal) {
         fit->primal = primal;
         fit->bias = bias;
-        memcpy(fit->w, newton->S, newton->cells * sizeof *fit->w);
+        for (size_t j = 0; j < newton->cells; j++) {
+            fit->w[j] = c * newton->S[j];
+        }
+    }
+    return primal;
+}
+
+/* Updates the best primal with the multiple of S that minimises it, by golden section: with many
+ * rows at their margin, small errors of the scores cost much, and a larger W little. By strong
+ * convexity a multiple that is no worse than S has |c S - S| <= 2 sqrt(2 (primal of S - dual)). */
+static void update_primal(struct smm_nuclear_newton *newton) {
+    const double section = 0.6180339887498949;
+    smm_scores(newton->matrices, newton->S, newton->trial_s);
+    double gap = try_scale(newton, 1) - newton->fit->dual;
+    if (!(newton->squared_norm > 0) || !isfinite(gap)) {
+        return;
+    }
+    double radius = 2 * sqrt(2 * fmax(gap, 0) / newton->squared_norm);
+    double low = fmax(1 - radius, 0), high = 1 + radius;
+    double c[2] = {high - section * (high - low), low + section * (high - low)};
+    double value[2] = {try_scale(newton, c[0]), try_scale(newton, c[1])};
+    for (int k = 2; k < SCALE_TRIALS; k++) {
+        if (value[0] < value[1]) {
+            high = c[1];
+            c[1] = c[0];
+            value[1] = value[0];
+            c[0] = high - section * (high - low);
+            value[0] = try_scale(newton, c[0]);
+        } else {
+            low = c[0];
+            c[0] = c[1];
+            value[0] = value[1];
+            c[1] = low + section * (high - low);
+            value[1] = try_scale(newton, c[1]);
+        }
     }
 }
 
@@ -219,7 +268,7 @@ static int find_step(struct smm_nuclear_newton *newton, struct error *err) {
     find_curved_rows(newton);
     if (newton_system_solve(newton->system, &newton->spectral, newton->curved, newton->n_curved,
                             newton->inverse_curvature, newton->gradient, newton->step,
-                            newton->monitor, err) < 0) {
+                            &newton->cg_passes, newton->monitor, err) < 0) {
         return -1;
     }
     smm_scores(newton->matrices, newton->step, newton->step_s);
@@ -257,13 +306,12 @@ static int derivative_at(void *context, double theta, double *derivative, struct
 /* Moves along the step to where the derivative is nearly 0. *moved = false if the step is no
  * descent direction. Does not move after the deadline. */
 static int search(struct smm_nuclear_newton *newton, bool *moved, struct error *err) {
-    double length;
-    if (search_length(derivative_at, newton, newton->monitor, &length, moved, err) < 0) {
+    if (search_length(derivative_at, newton, newton->monitor, &newton->length, moved, err) < 0) {
         return -1;
     }
-    if (length > 0) {
-        array_add(newton->W, length, newton->step, newton->cells);
-        array_add(newton->s, length, newton->step_s, newton->n);
+    if (newton->length > 0) {
+        array_add(newton->W, newton->length, newton->step, newton->cells);
+        array_add(newton->s, newton->length, newton->step_s, newton->n);
     }
     return 0;
 }
@@ -324,14 +372,25 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
     return 0;
 }
 
+/* The factor of mu after an outer iteration of so many steps. */
+static double mu_factor(const struct smm_nuclear_newton *newton, int steps) {
+    if (newton->cg_passes > 0) {
+        return steps > 1 || newton->length < SHORT_STEP ? CG_MU_INCREASE
+               : newton->cg_passes <= CHEAP_PASSES      ? CG_MU_DECREASE
+                                                        : 1;
+    }
+    return steps <= FAST_STEPS     ? MU_DECREASE
+           : steps <= MEDIUM_STEPS ? sqrt(MU_DECREASE)
+           : steps < SLOW_STEPS    ? 1
+                                   : MU_INCREASE;
+}
+
 /* Updates multipliers, mu and rho after an outer iteration of so many steps. */
 static void next_outer_iteration(struct smm_nuclear_newton *newton, uint64_t outer, int steps) {
     double gap = gap_relative(newton->fit->primal, newton->fit->dual);
-    double factor = steps <= FAST_STEPS     ? MU_DECREASE
-                    : steps <= MEDIUM_STEPS ? sqrt(MU_DECREASE)
-                    : steps < SLOW_STEPS    ? 1
-                                            : MU_INCREASE;
-    factor = gap > LARGE_GAP ? fmax(factor, LARGE_GAP_DECREASE) : factor;
+    double factor = mu_factor(newton, steps);
+    double min_factor = gap <= LARGE_GAP ? 0 : newton->cg_passes > 0 ? 1 : LARGE_GAP_DECREASE;
+    factor = fmax(factor, min_factor);
     memcpy(newton->alpha0, newton->alpha, newton->n * sizeof *newton->alpha);
     memcpy(newton->multiplier0, newton->multiplier, newton->cells * sizeof *newton->multiplier0);
     newton->mu *= factor;
