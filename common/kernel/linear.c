@@ -279,7 +279,9 @@ struct adjoint {
     const double *r;
     bool sizes; /* |X| is multiplied, not X */
     size_t n_chunks;
-    double *partial; /* (n_chunks, n_features) */
+    double *partial;  /* (n_chunks, n_features) */
+    const double *v;  /* not NULL: r is multiplied by X v */
+    double *products; /* (n_rows) the result */
 };
 
 /* The first row of a chunk: chunks have about equal numbers of stored values. */
@@ -324,19 +326,36 @@ static void add_rows(const struct adjoint *a, const float *const *row, const dou
 }
 
 /* Rows with r = 0 are skipped: the others are added VECTOR_ROWS at a time. */
+/* Multiplies the weights of dense rows by their scores. */
+static void multiply_weights(const struct adjoint *a, const float *const *row, const size_t *number,
+                             size_t rows, double *weight) {
+    double dot[VECTOR_ROWS] = {0};
+    vector_float()->dot(row, a->x->n_features, a->v, dot);
+    for (size_t k = 0; k < rows; k++) {
+        weight[k] *= dot[k];
+        a->products[number[k]] = weight[k];
+    }
+}
+
 static void dense_adjoint(const struct adjoint *a, size_t first, size_t end, double *w) {
     size_t width = a->x->n_features, n = 0;
     const float *row[VECTOR_ROWS];
     double weight[VECTOR_ROWS];
+    size_t number[VECTOR_ROWS];
     for (size_t i = first; i < end; i++) {
         if (a->r[i] != 0) {
             row[n] = a->x->value + i * width;
+            number[n] = i;
             weight[n++] = a->r[i];
         }
         if (n == VECTOR_ROWS || (n > 0 && i + 1 == end)) {
+            size_t rows = n;
             for (; n < VECTOR_ROWS; n++) {
                 row[n] = row[0];
                 weight[n] = 0;
+            }
+            if (a->v) {
+                multiply_weights(a, row, number, rows, weight);
             }
             add_rows(a, row, weight, w);
             n = 0;
@@ -349,6 +368,10 @@ static void sparse_adjoint(const struct adjoint *a, size_t first, size_t end, do
     for (size_t i = first; i < end; i++) {
         double r = a->r[i];
         if (r != 0) {
+            if (a->v) {
+                r *= sparse_dot(x, x->row_start[i], x->row_start[i + 1], a->v);
+                a->products[i] = r;
+            }
             for (uint64_t at = x->row_start[i]; at < x->row_start[i + 1]; at++) {
                 double value = (double)x->value[at];
                 w[x->column[at]] += r * (a->sizes ? fabs(value) : value);
@@ -384,10 +407,11 @@ static size_t choose_chunks(const struct data *x) {
     return chunks ? chunks : 1;
 }
 
-static int multiply(const struct data *x, const double *r, bool sizes, double *w,
-                    struct threads *threads, struct error *err) {
-    size_t width = x->n_features;
-    struct adjoint a = {x, r, sizes, choose_chunks(x), w};
+/* w = the product that `a` describes. */
+static int multiply(struct adjoint a, double *w, struct threads *threads, struct error *err) {
+    size_t width = a.x->n_features;
+    a.n_chunks = choose_chunks(a.x);
+    a.partial = w;
     if (a.n_chunks == 1) {
         adjoint_task(&a, 0, 0);
         return 0;
@@ -410,12 +434,18 @@ static int multiply(const struct data *x, const double *r, bool sizes, double *w
 
 int linear_adjoint(const struct data *x, const double *r, double *w, struct threads *threads,
                    struct error *err) {
-    return multiply(x, r, false, w, threads, err);
+    return multiply((struct adjoint){.x = x, .r = r}, w, threads, err);
+}
+
+int linear_normal(const struct data *x, const double *r, const double *v, double *products,
+                  double *w, struct threads *threads, struct error *err) {
+    return multiply((struct adjoint){.x = x, .r = r, .v = v, .products = products}, w, threads,
+                    err);
 }
 
 int linear_adjoint_sizes(const struct data *x, const double *r, double *w, struct threads *threads,
                          struct error *err) {
-    return multiply(x, r, true, w, threads, err);
+    return multiply((struct adjoint){.x = x, .r = r, .sizes = true}, w, threads, err);
 }
 
 int linear_adjoint_fine(const struct data *x, const double *r, double *w, struct error *err) {

@@ -29,10 +29,15 @@ void linear_scores_at(const struct data *x, const double *w, size_t n_weights, c
 int linear_adjoint(const struct data *x, const double *r, double *w, struct threads *threads,
                    struct error *err);
 
-/* The same with sums in long double, each rounded once at the end, by one thread. */
+/* w (n_features) = X' diag(r) X v for v (n_features), products (n_rows) = diag(r) X v, by one pass
+ * over X. Rows with r = 0 are skipped, as are their products. Sums as in linear_adjoint. */
+int linear_normal(const struct data *x, const double *r, const double *v, double *products,
+                  double *w, struct threads *threads, struct error *err);
+
+/* linear_adjoint with sums in long double, each rounded once at the end, by one thread. */
 int linear_adjoint_fine(const struct data *x, const double *r, double *w, struct error *err);
 
-/* The same with |X|: w = |X|' r. */
+/* linear_adjoint with |X|: w = |X|' r. */
 int linear_adjoint_sizes(const struct data *x, const double *r, double *w, struct threads *threads,
                          struct error *err);
 

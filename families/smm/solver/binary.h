@@ -89,6 +89,10 @@ void binary_scores_at(const struct binary_rows *rows, const uint32_t *at, size_t
 /* w (d) = Z' r. */
 int binary_adjoint(const struct binary_rows *rows, const double *r, double *w, struct error *err);
 
+/* w (d) = Z' diag(r) Z v, products (n) = diag(r) Z v for the rows with r other than 0. */
+int binary_normal(const struct binary_rows *rows, const double *r, const double *v,
+                  double *products, double *w, struct error *err);
+
 /* The exact minimiser b of sum_i C_i l(1 - y_i (s_i + b)), and that sum. breaks (2n) is work. */
 double binary_bias(const struct binary_loss *loss, const double *s, size_t n, double *breaks,
                    double *sum);

@@ -42,10 +42,15 @@ void binary_scores_at(const struct binary_rows *rows, const uint32_t *at, size_t
     }
 }
 
+/* The features that no stored row has. */
+static void clear_absent(const struct binary_rows *rows, double *w) {
+    size_t stored = rows->data->n_features;
+    memset(w + stored, 0, (rows->d - stored) * sizeof *w);
+}
+
 int binary_adjoint(const struct binary_rows *rows, const double *r, double *w, struct error *err) {
     if (!rows->z) {
-        size_t stored = rows->data->n_features;
-        memset(w + stored, 0, (rows->d - stored) * sizeof *w);
+        clear_absent(rows, w);
         if (linear_adjoint(rows->data, r, w, rows->threads, err) < 0) {
             return -1;
         }
@@ -54,6 +59,23 @@ int binary_adjoint(const struct binary_rows *rows, const double *r, double *w, s
     } else {
         cblas_dgemv(CblasRowMajor, CblasTrans, (int)rows->n, (int)rows->d, 1, rows->z, (int)rows->d,
                     r, 1, 0, w, 1);
+    }
+    cluster_sum(rows->cluster, w, rows->d);
+    return 0;
+}
+
+int binary_normal(const struct binary_rows *rows, const double *r, const double *v,
+                  double *products, double *w, struct error *err) {
+    if (rows->z) {
+        binary_scores(rows, v, products);
+        for (size_t i = 0; i < rows->n; i++) {
+            products[i] *= r[i];
+        }
+        return binary_adjoint(rows, products, w, err);
+    }
+    clear_absent(rows, w);
+    if (linear_normal(rows->data, r, v, products, w, rows->threads, err) < 0) {
+        return -1;
     }
     cluster_sum(rows->cluster, w, rows->d);
     return 0;

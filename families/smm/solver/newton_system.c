@@ -42,13 +42,13 @@ struct newton_system {
     uint32_t *row;            /* (max_cached) numbers of the cached rows */
     uint32_t *position;       /* (n_all) position of a row in the cache; UINT32_MAX: none */
     size_t n_cached, capacity;
-    double *X;                          /* (capacity, cells) cached rows */
-    double *K;                          /* (capacity, capacity) lower half: their products */
-    double *full;                       /* (n) zeros, except during a product */
-    double *x, *b;                      /* (n_all) of the curved rows */
-    uint32_t *all_row;                  /* (n_all) the curved rows of all processes */
-    double *all_d;                      /* (n_all) and their d */
-    double *p, *Pp, *Ap, *residual, *z; /* (cells) */
+    double *X;                                 /* (capacity, cells) cached rows */
+    double *K;                                 /* (capacity, capacity) lower half: their products */
+    double *full, *products;                   /* (n) zeros, except during a product; work */
+    double *x, *b;                             /* (n_all) of the curved rows */
+    uint32_t *all_row;                         /* (n_all) the curved rows of all processes */
+    double *all_d;                             /* (n_all) and their d */
+    double *p, *Pp, *Ap, *residual, *z, *mean; /* (cells) */
 };
 
 static int count_rows(struct newton_system *system, struct error *err) {
@@ -85,21 +85,23 @@ int newton_system_create(struct newton_system **system, const struct binary_rows
     made->max_cached = smaller(made->max_cached, n_all);
     made->row = memory_array(made->max_cached, sizeof *made->row, "a system", err);
     made->position = memory_array(n_all, 2 * sizeof *made->position, "a system", err);
-    made->full = memory_zeros(rows->n + 3 * n_all, sizeof *made->full, "a system", err);
-    made->p = memory_zeros(made->cells, 5 * sizeof *made->p, "a system", err);
+    made->full = memory_zeros(2 * rows->n + 3 * n_all, sizeof *made->full, "a system", err);
+    made->p = memory_zeros(made->cells, 6 * sizeof *made->p, "a system", err);
     if (!made->row || !made->position || !made->full || !made->p) {
         newton_system_free(made);
         return -1;
     }
     memset(made->position, 0xff, n_all * sizeof *made->position);
     made->all_row = made->position + n_all;
-    made->x = made->full + rows->n;
+    made->products = made->full + rows->n;
+    made->x = made->products + rows->n;
     made->b = made->x + n_all;
     made->all_d = made->b + n_all;
     made->Pp = made->p + made->cells;
     made->Ap = made->Pp + made->cells;
     made->residual = made->Ap + made->cells;
     made->z = made->residual + made->cells;
+    made->mean = made->z + made->cells;
     *system = made;
     return 0;
 }
@@ -386,30 +388,45 @@ static int step_of(struct newton_system *system, struct smm_spectral *spectral,
 
 /* ---- conjugate gradients ---- */
 
-/* Ap = P p + X'D^-1 (X p + b 1), minimised over b. */
-static int apply(struct newton_system *system, const struct curved *curved, struct error *err) {
-    double sums[2] = {0, 0}, *x = system->x;
-    curved_scores(system, curved, system->p, x);
+/* full = D^-1 on the curved rows, mean = X'D^-1 1 / 1'D^-1 1. */
+static int begin_conjugate(struct newton_system *system, const struct curved *curved,
+                           struct error *err) {
+    double sum = 0;
     for (size_t i = 0; i < curved->m; i++) {
-        sums[0] += x[i] / curved->d[i];
-        sums[1] += 1 / curved->d[i];
+        system->full[curved->row[i]] = 1 / curved->d[i];
+        sum += 1 / curved->d[i];
     }
-    cluster_sum(system->rows->cluster, sums, 2);
-    for (size_t i = 0; i < curved->m; i++) {
-        x[i] = (x[i] - sums[0] / sums[1]) / curved->d[i];
-    }
-    if (curved_adjoint(system, curved, x, system->Ap, err) < 0) {
+    sum = cluster_total(system->rows->cluster, sum);
+    if (binary_adjoint(system->rows, system->full, system->mean, err) < 0) {
         return -1;
     }
+    for (size_t j = 0; j < system->cells; j++) {
+        system->mean[j] /= sum;
+    }
+    return 0;
+}
+
+/* Ap = P p + X'D^-1 (X p + b 1), minimised over b. */
+static int apply(struct newton_system *system, const struct curved *curved, struct error *err) {
+    double sum = 0;
+    if (binary_normal(system->rows, system->full, system->p, system->products, system->Ap, err) <
+        0) {
+        return -1;
+    }
+    for (size_t i = 0; i < curved->m; i++) {
+        sum += system->products[curved->row[i]];
+    }
+    sum = cluster_total(system->rows->cluster, sum);
+    array_add(system->Ap, -sum, system->mean, system->cells);
     array_add(system->Ap, 1, system->Pp, system->cells);
     return 0;
 }
 
-/* *solved = false if max_steps did not suffice; *passes: as *cg_passes. */
-static int solve_conjugate(struct newton_system *system, struct smm_spectral *spectral,
-                           const struct curved *curved, const double *gradient, double *step,
-                           double max_steps, const struct monitor *monitor, double *passes,
-                           bool *solved, struct error *err) {
+/* Conjugate gradients after begin_conjugate. */
+static int iterate(struct newton_system *system, struct smm_spectral *spectral,
+                   const struct curved *curved, const double *gradient, double *step,
+                   double max_steps, const struct monitor *monitor, double *passes, bool *solved,
+                   struct error *err) {
     size_t cells = system->cells;
     double *p = system->p, *Pp = system->Pp, *residual = system->residual, *z = system->z;
     for (size_t j = 0; j < cells; j++) {
@@ -444,6 +461,22 @@ static int solve_conjugate(struct newton_system *system, struct smm_spectral *sp
     *passes = k * passes_per_step;
     *solved = square <= target;
     return 0;
+}
+
+/* *solved = false if max_steps did not suffice; *passes: as *cg_passes. */
+static int solve_conjugate(struct newton_system *system, struct smm_spectral *spectral,
+                           const struct curved *curved, const double *gradient, double *step,
+                           double max_steps, const struct monitor *monitor, double *passes,
+                           bool *solved, struct error *err) {
+    int status = begin_conjugate(system, curved, err) < 0 ||
+                         iterate(system, spectral, curved, gradient, step, max_steps, monitor,
+                                 passes, solved, err) < 0
+                     ? -1
+                     : 0;
+    for (size_t i = 0; i < curved->m; i++) {
+        system->full[curved->row[i]] = 0;
+    }
+    return status;
 }
 
 /* Number of conjugate-gradient steps that cost as much as forming and factoring the matrix. */

@@ -95,6 +95,45 @@ static void check_adjoint(const struct data *x, const double *rows, uint32_t wid
     free(fine);
 }
 
+/* w = X' diag(r) X v against its two products, one after the other. */
+static void check_normal(const struct data *x, uint32_t width, struct threads *const *pool) {
+    struct error err;
+    struct random random;
+    size_t n = x->n_rows;
+    double *r = sample_array(4 * n, sizeof *r), *scores = r + n, *products = scores + n;
+    double *again = products + n;
+    double *v = sample_array(5 * (size_t)width, sizeof *v), *w = v + width, *two = w + width;
+    double *sizes = two + width, *w_again = sizes + width;
+    random_start(&random, 11, n);
+    for (size_t c = 0; c < width; c++) {
+        v[c] = random_unit(&random) - .5;
+    }
+    linear_scores(x, v, width, 1, scores, NULL);
+    for (size_t i = 0; i < n; i++) {
+        r[i] = i % 5 == 2 ? 0 : random_unit(&random);
+        products[i] = again[i] = 0;
+    }
+    MUST(linear_normal(x, r, v, products, w, NULL, &err));
+    for (int p = 0; p < POOLS; p++) {
+        MUST(linear_normal(x, r, v, again, w_again, pool[p], &err));
+        CHECK_TRUE(memcmp(w, w_again, width * sizeof *w) == 0);
+        CHECK_TRUE(memcmp(products, again, n * sizeof *products) == 0);
+    }
+    for (size_t i = 0; i < n; i++) {
+        scores[i] *= r[i];
+        CHECK(fabs(products[i] - scores[i]) <= 1e-12 * width, "product %zu: %g, not %g", i,
+              products[i], scores[i]);
+    }
+    MUST(linear_adjoint(x, products, two, NULL, &err));
+    for (size_t i = 0; i < n; i++) {
+        scores[i] = fabs(products[i]);
+    }
+    MUST(linear_adjoint_sizes(x, scores, sizes, NULL, &err));
+    check_sums("normal product", width, w, two, sizes, n);
+    free(r);
+    free(v);
+}
+
 static void test_shape(size_t n, uint32_t width, double density, bool sparse,
                        struct threads *const *pool) {
     static const size_t outputs[] = {1, 7, 8, 35};
@@ -110,6 +149,7 @@ static void test_shape(size_t n, uint32_t width, double density, bool sparse,
         }
     }
     check_adjoint(&x, rows, width, pool);
+    check_normal(&x, width, pool);
     free(rows);
     data_free(&x);
 }
