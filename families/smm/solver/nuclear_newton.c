@@ -35,10 +35,10 @@ static const double LARGE_GAP = 1e-2, LARGE_GAP_DECREASE = 0.9;
 
 /* The same with conjugate gradients: after an outer iteration of several steps, or whose step was
  * shortened to less than SHORT_STEP, mu rises. After others it falls below LARGE_GAP if they took
- * at most CHEAP_PASSES passes over the rows (their number grows as mu decreases), and above SLOW_GAP
- * if they took at most MAX_PASSES but the gap is still more than SLOW_RATIO of the one before.
- * 10,000 x 100 x 100, C = 1, tau = 100: with the first condition alone the gap was .0006 after 284
- * steps, with both it is 1e-6 after 89. */
+ * at most CHEAP_PASSES passes over the rows (their number grows as mu decreases), and above
+ * SLOW_GAP if they took at most MAX_PASSES but the gap is still more than SLOW_RATIO of the one
+ * before. 10,000 x 100 x 100, C = 1, tau = 100: with the first condition alone the gap was .0006
+ * after 284 steps, with both it is 1e-6 after 89. */
 static const double CG_MU_DECREASE = 0.7, CG_MU_INCREASE = 1.5, SHORT_STEP = 0.4, CHEAP_PASSES = 8;
 static const double SLOW_GAP = 1e-3, SLOW_RATIO = 0.9, MAX_PASSES = 16;
 
