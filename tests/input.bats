@@ -546,6 +546,7 @@ FEATURES LABELS: tools/convert --from xmc)"
     assert_output "pipe:1000001:5: value is not a number: 'x'"
 }
 
+# bats test_tags=slow
 @test "input: a stream of any length takes the same memory" {
     sanitized && skip 'limits on memory do not go with the sanitizer'
     streamed() {

@@ -73,7 +73,7 @@ compiled() {
     unit library/candidates refusals
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "library: callbacks receive progress and rows, can stop the work, and threads train concurrently" {
     unit library/watch
 }

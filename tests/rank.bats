@@ -269,7 +269,7 @@ every() {
     within "$(header gap model)" 0 1e-8 # what bounds of the rounding leave
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "rank: ocas, newton and the default reach the same optimum" {
     for cost in 1e-3 1 100; do
         every $cost hinge 1e-6 --solver ocas

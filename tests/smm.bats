@@ -15,7 +15,7 @@ first() {
     tail -n +2 data.svm >plain.svm
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "smm: the binary SVM agrees with a plain solver of its dual" {
     unit families/smm/solver/binary
 }

@@ -383,6 +383,7 @@ butane;CCCC;;Eawag
 END
 }
 
+# bats test_tags=slow
 @test "molecules: decimal commas, and missing retention times, as in convert" {
     own
     refused molecules own.csv rows2

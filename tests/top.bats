@@ -294,7 +294,7 @@ ends_at() {
     within "$(header gap m)" 0 1e-3
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "top: cutting planes whose float sums claim too small a gap do not end a fit" {
     real top/spambase.svm.gz
     gzip -dc "$real" | awk 'NR % 3 == 1' >some.svm
@@ -723,6 +723,7 @@ verified() {
     assert_output 'svm-top-train: no label is above 0: --positive LABEL names the positives'
 }
 
+# bats test_tags=slow
 @test "top: --calibrate lets its share of new negatives pass, with few rows or many" {
     quick && skip 'a statistic: the plain build draws it'
     # Of 1350 negatives 13 and the one at the threshold are above it: (13 + 1) / 1351 of new ones are

@@ -198,11 +198,11 @@ static void check_training(void) {
     REFUSED(TRAIN(options, data), U, "not precomputed");
     dualsvm_data_free(data);
     dualsvm_options_free(other);
-    rows_make(&rows, "ml", 1, 3);
-    other = rows_options("ml", DUALSVM_TRAIN);
+    rows_make(&rows, "rank", 1, 3);
+    other = rows_options("rank", DUALSVM_TRAIN);
     data = rows_data(&rows, 0);
     CALL(dualsvm_data_set_weights(data, rows.weight, &error));
-    REFUSED(TRAIN(other, data), U, "ml has no weights of rows");
+    REFUSED(TRAIN(other, data), U, "rank has no weights of rows");
     CHECK_TRUE(!model && !table);
     dualsvm_data_free(data);
     dualsvm_data_free(bare);
