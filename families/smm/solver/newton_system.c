@@ -400,7 +400,7 @@ static int begin_conjugate(struct newton_system *system, const struct curved *cu
     if (binary_adjoint(system->rows, system->full, system->mean, err) < 0) {
         return -1;
     }
-    for (size_t j = 0; j < system->cells; j++) {
+    for (size_t j = 0; j < system->cells && sum > 0; j++) { /* else no row is curved */
         system->mean[j] /= sum;
     }
     return 0;

@@ -109,7 +109,7 @@ static double residual_of(struct smm_spectral *spectral, const double *B, const 
     return sqrt(square / inner(g, back, cells));
 }
 
-/* Steps with curvatures up to 1/d: few rows by factorisation, the second time with cached products;
+/* Steps with curvatures up to 1/d: -P^-1 g without curved rows; few rows by factorisation, the second time with cached products;
  * many rows by conjugate gradients, or by factorisation if these do not converge. */
 static void test_step(struct random *random, struct smm_spectral *spectral, const double *B,
                       size_t m, double tolerance, double d_most) {
@@ -160,6 +160,7 @@ int main(void) {
             }
             gradient_at(&spectral, B, gradient);
             test_curvature(&random, &spectral, B);
+            test_step(&random, &spectral, B, 0, 1e-5, 1);
             for (double d = 1e-3; d <= 1000; d *= 1e3) {
                 test_step(&random, &spectral, B, 30, 1e-5, d);
                 test_step(&random, &spectral, B, BAND, 0.31, d);
