@@ -109,8 +109,9 @@ static double residual_of(struct smm_spectral *spectral, const double *B, const 
     return sqrt(square / inner(g, back, cells));
 }
 
-/* Steps with curvatures up to 1/d: -P^-1 g without curved rows; few rows by factorisation, the second time with cached products;
- * many rows by conjugate gradients, or by factorisation if these do not converge. */
+/* Steps with curvatures up to 1/d: -P^-1 g without curved rows; few rows by factorisation, the
+ * second time with cached products; many rows by conjugate gradients, or by factorisation if
+ * these do not converge. */
 static void test_step(struct random *random, struct smm_spectral *spectral, const double *B,
                       size_t m, double tolerance, double d_most) {
     struct error err;
