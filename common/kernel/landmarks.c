@@ -344,7 +344,8 @@ int landmarks_extend(struct landmarks *landmarks, const double *V, const double 
 struct product {
     const struct landmarks *landmarks;
     const double *b;
-    double *part; /* (PARTS, width) */
+    double *part;   /* (PARTS, width) */
+    bool projected; /* the first part is Z'b */
     double *s;
 };
 
@@ -361,34 +362,23 @@ static size_t take_rows(const struct landmarks *landmarks, size_t i, size_t end,
     return smaller(VECTOR_ROWS, end - i);
 }
 
-/* Task: Z'b of some rows. */
-static void project_rows(void *argument, size_t part, size_t worker) {
+/* Task: Z'b of some rows, or their scores. */
+static void multiply_part(void *argument, size_t part, size_t worker) {
     (void)worker;
     const struct product *product = argument;
     const struct landmarks *landmarks = product->landmarks;
-    size_t end = part_start(product, part + 1);
+    size_t width = landmarks->width, end = part_start(product, part + 1);
     for (size_t i = part_start(product, part); i < end; i += VECTOR_ROWS) {
         const float *row[VECTOR_ROWS];
-        double weight[VECTOR_ROWS] = {0};
+        double of_row[VECTOR_ROWS] = {0};
         size_t n = take_rows(landmarks, i, end, row);
-        memcpy(weight, product->b + i, n * sizeof *weight);
-        vector_float()->axpy(row, landmarks->width, weight,
-                             product->part + part * landmarks->width);
-    }
-}
-
-/* Task: the scores of some rows. */
-static void multiply_rows(void *argument, size_t part, size_t worker) {
-    (void)worker;
-    const struct product *product = argument;
-    const struct landmarks *landmarks = product->landmarks;
-    size_t end = part_start(product, part + 1);
-    for (size_t i = part_start(product, part); i < end; i += VECTOR_ROWS) {
-        const float *row[VECTOR_ROWS];
-        double dot[VECTOR_ROWS] = {0};
-        size_t n = take_rows(landmarks, i, end, row);
-        vector_float()->dot(row, landmarks->width, product->part, dot);
-        memcpy(product->s + i, dot, n * sizeof *dot);
+        if (product->projected) {
+            vector_float()->dot(row, width, product->part, of_row);
+            memcpy(product->s + i, of_row, n * sizeof *of_row);
+        } else {
+            memcpy(of_row, product->b + i, n * sizeof *of_row);
+            vector_float()->axpy(row, width, of_row, product->part + part * width);
+        }
     }
 }
 
@@ -399,10 +389,11 @@ static int project(struct product *product, struct threads *threads, struct erro
     if (!product->part) {
         return -1;
     }
-    threads_run(threads, PARTS, project_rows, product);
+    threads_run(threads, PARTS, multiply_part, product);
     for (size_t part = 1; part < PARTS; part++) {
         array_add(product->part, 1, product->part + part * width, width);
     }
+    product->projected = true;
     return 0;
 }
 
@@ -412,7 +403,7 @@ int landmarks_multiply(const struct landmarks *landmarks, const double *b, doubl
     if (project(&product, threads, err) < 0) {
         return -1;
     }
-    threads_run(threads, PARTS, multiply_rows, &product);
+    threads_run(threads, PARTS, multiply_part, &product);
     free(product.part);
     return 0;
 }

@@ -264,15 +264,15 @@ static int multiply(const struct problem *problem, const double *beta, const str
     return status;
 }
 
-/* *lack = beta'(K - K~) beta, from some of its n terms. */
-static int estimate_lack(const struct rank_low_rank *low, const double *beta, double *lack,
-                         struct error *err) {
+/* *residual = beta'(K - K~) beta, from some of its n terms. */
+static int estimate_residual(const struct rank_low_rank *low, const double *beta, double *residual,
+                             struct error *err) {
     const struct problem *problem = low->problem;
     struct sample sample;
     double product[SAMPLE];
     double *approximate = memory_array(problem->n, sizeof *approximate, "scores", err);
     draw(low, beta, &sample);
-    *lack = 0;
+    *residual = 0;
     int status =
         !approximate ||
                 landmarks_multiply(&low->landmarks, beta, approximate, problem->threads, err) < 0 ||
@@ -281,7 +281,7 @@ static int estimate_lack(const struct rank_low_rank *low, const double *beta, do
             : 0;
     for (size_t k = 0; status == 0 && k < sample.n; k++) {
         double difference = product[k] - approximate[sample.row[k]];
-        *lack += copysign(sample.weight[k], beta[sample.row[k]]) * difference;
+        *residual += copysign(sample.weight[k], beta[sample.row[k]]) * difference;
     }
     free(approximate);
     return status;
@@ -339,18 +339,18 @@ static int solve_planes(struct rank_low_rank *low, const struct risk *risk, doub
 int rank_low_rank_solve(struct rank_low_rank *low, enum rank_loss loss, const struct risk *risk,
                         double cost, double epsilon, const struct monitor *monitor, struct fit *fit,
                         struct error *err) {
-    double lack, left = monitor_seconds_left(monitor);
+    double residual, left = monitor_seconds_left(monitor);
     *fit = (struct fit){0};
     int status = loss == RANK_HINGE
                      ? solve_planes(low, risk, cost, OWN_PART * epsilon, monitor, fit, err)
                      : solve_newton(low, loss, cost, OWN_PART * epsilon, monitor, fit, err);
     if (status < 0 ||
         landmarks_coefficients(&low->landmarks, fit->weights, low->problem->threads, err) < 0 ||
-        estimate_lack(low, fit->dual_weights, &lack, err) < 0) {
+        estimate_residual(low, fit->dual_weights, &residual, err) < 0) {
         fit_free(fit);
         return -1;
     }
-    fit->dual = fmax(0, fit->dual - 0.5 * lack);
+    fit->dual = fmax(0, fit->dual - 0.5 * residual);
     low->solution_seconds = left - monitor_seconds_left(monitor);
     return 0;
 }

@@ -181,10 +181,10 @@ static void update_primal(struct smm_nuclear_newton *newton) {
     const double section = 0.6180339887498949;
     smm_scores(newton->matrices, newton->S, newton->trial_s);
     double gap = try_scale(newton, 1) - newton->fit->dual;
-    if (!(newton->squared_norm > 0) || !isfinite(gap)) {
+    if (!(newton->squared_norm > 0) || !(gap > 0) || !isfinite(gap)) {
         return;
     }
-    double radius = 2 * sqrt(2 * fmax(gap, 0) / newton->squared_norm);
+    double radius = 2 * sqrt(2 * gap / newton->squared_norm);
     double c[4] = {fmax(1 - radius, 0), 0, 0, 1 + radius}, value[4] = {INFINITY, 0, 0, INFINITY};
     c[1] = c[3] - section * (c[3] - c[0]);
     c[2] = c[0] + section * (c[3] - c[0]);
