@@ -1,6 +1,6 @@
 /* Sweeps of steps, row by row: included by linear_descent_real.h for float and for double.
  *
- * With relative margins and 1, 2 or 4 vectors of classes the loop is specialised, so that a step
+ * With relative margins and 1 or 2 vectors of classes the loop is specialised, so that a step
  * works in registers; all other cases share one loop. */
 
 /* Prefetches rows among order[0..left), those still to come, whose random order the processor
@@ -71,7 +71,7 @@ static inline __attribute__((always_inline)) int
 NAME(visit)(struct NAME(descent) * descent, struct mc_linear *linear, const uint32_t *order,
             size_t n, const struct monitor *monitor, size_t vectors, bool simplex,
             struct error *err) {
-    NAME(vector) some[3][4];
+    NAME(vector) some[3][2];
     struct NAME(blocks) blocks = descent->blocks;
     REAL *s = descent->s, *u = descent->u;
     if (vectors > 0) {
@@ -133,14 +133,12 @@ NAME(visit)(struct NAME(descent) * descent, struct mc_linear *linear, const uint
 
 /* The general case. */
 SWEEP(sweep_any, 0, false)
-/* ww, 1, 2 and 4 vectors. */
+/* ww, 1 and 2 vectors. */
 SWEEP(sweep_sums_1, 1, false)
 SWEEP(sweep_sums_2, 2, false)
-SWEEP(sweep_sums_4, 4, false)
-/* cs, 1, 2 and 4 vectors. */
+/* cs, 1 and 2 vectors. */
 SWEEP(sweep_maxima_1, 1, true)
 SWEEP(sweep_maxima_2, 2, true)
-SWEEP(sweep_maxima_4, 4, true)
 
 #undef SWEEP
 
@@ -155,9 +153,6 @@ static int NAME(sweep)(struct NAME(descent) * descent, struct mc_linear *linear,
                                                                      monitor, err);
     case 2:
         return (simplex ? NAME(sweep_maxima_2) : NAME(sweep_sums_2))(descent, linear, order, n,
-                                                                     monitor, err);
-    case 4:
-        return (simplex ? NAME(sweep_maxima_4) : NAME(sweep_sums_4))(descent, linear, order, n,
                                                                      monitor, err);
     default:
         return NAME(sweep_any)(descent, linear, order, n, monitor, err);
