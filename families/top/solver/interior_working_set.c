@@ -80,7 +80,8 @@ static void keep_largest(struct top_smo *smo, size_t target) {
 /* Chooses the next working set of at most max_rows rows, marked by row in in_set: the rows above 0,
  * or the largest of them if they are more than three quarters of it, and of the others those with
  * the steepest slopes. The entries of an earlier working set are all above 0, most of them
- * barely. Returns false if the set is too small. */
+ * barely. Returns false if the set is too small, or too large: at the point 0 all of beta is at its
+ * caps, which are 0, and stays in the set. */
 static bool choose_set(struct top_smo *smo, size_t max_rows, bool *in_set) {
     const struct top_state *state = &smo->state;
     size_t n = state->n, nonzero = 0;
@@ -96,12 +97,14 @@ static bool choose_set(struct top_smo *smo, size_t max_rows, bool *in_set) {
         keep_largest(smo, n_nonzero);
     }
     double shares = 0;
+    size_t kept = 0;
     for (size_t p = 0; p < n; p++) {
         uint32_t row = state->row_of[p];
         in_set[row] = smo->keep[p];
+        kept += in_set[row];
         shares += in_set[row] ? smo->risk->share[row] : 0;
     }
-    return smo->risk->kind != TOP_MEAN || shares >= MIN_SHARES;
+    return kept <= max_rows && (smo->risk->kind != TOP_MEAN || shares >= MIN_SHARES);
 }
 
 /* Sets the primal of the function that a working set gave to that of all rows, at its best
