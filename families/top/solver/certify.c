@@ -60,15 +60,18 @@ static double bias_of(const struct top_certifier *certifier, const double *weigh
 }
 
 /* Adds the coefficients of equal rows to that of the first of them. The function stays the same,
- * and less is lost by rounding where coefficients cancel. */
-static void sum_duplicates(const struct top_certifier *certifier, double *b) {
+ * and less is lost by rounding where coefficients cancel. Returns whether any moved. */
+static bool sum_duplicates(const struct top_certifier *certifier, double *b) {
+    bool moved = false;
     for (size_t i = 0; certifier->first_equal && i < certifier->map->n; i++) {
         uint32_t first = certifier->first_equal[i];
         if (first != i) {
+            moved = moved || b[i] != 0;
             b[first] += b[i];
             b[i] = 0;
         }
     }
+    return moved;
 }
 
 /* ---- the loss ---- */
@@ -292,8 +295,10 @@ static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
     const bool constant = certifier->constant > 0;
     const struct certify_function f = {
         .weights = weights, .bias = constant ? &bias : NULL, .exact = scores};
-    const struct certify_function g = {
-        .weights = dual->weights, .error = dual->error, .bias = constant ? &dual_bias : NULL};
+    const struct certify_function g = {.weights = dual->weights,
+                                       .error = dual->error,
+                                       .bias = constant ? &dual_bias : NULL,
+                                       .exact = dual->scores};
     const struct certify_family family = {.context = loss,
                                           .loss = evaluate_loss,
                                           .linear = dual->linear,
@@ -400,8 +405,11 @@ static int rescale(const struct top_certifier *certifier, struct loss *loss,
         for (size_t j = 0; j < d; j++) {
             trial[j] = trial_factor * weights[j];
         }
-        status = find_bounds(certifier, loss, trial, trial_factor * fit->bias, NULL, dual,
-                             zero_primal, &candidate, err);
+        for (size_t i = 0; fit->scores && i < n; i++) {
+            work[i] = trial_factor * fit->scores[i];
+        }
+        status = find_bounds(certifier, loss, trial, trial_factor * fit->bias,
+                             fit->scores ? work : NULL, dual, zero_primal, &candidate, err);
         if (status == 0 && candidate.primal < certificate->primal) {
             *certificate = candidate;
             *level = loss->level;
@@ -417,6 +425,13 @@ static int rescale(const struct top_certifier *certifier, struct loss *loss,
     return status;
 }
 
+/* The scores of fit are no longer exact: sums of coefficients are rounded. */
+static void forget_scores(struct fit *fit) {
+    free(fit->scores);
+    free(fit->dual_scores);
+    fit->scores = fit->dual_scores = NULL;
+}
+
 int top_certify(const struct top_certifier *certifier, struct top_risk *risk, double cost,
                 double epsilon, struct fit *fit, struct certificate *certificate,
                 struct top_level *level, struct error *err) {
@@ -425,7 +440,9 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
     struct top_dual_function dual = {.b = NULL};
     int status = s ? 0 : -1;
     if (status == 0) {
-        sum_duplicates(certifier, fit->weights);
+        if (sum_duplicates(certifier, fit->weights)) {
+            forget_scores(fit);
+        }
         top_dual_repair(risk, cost, fit->alpha, fit->beta);
         status = top_dual_function_make(certifier, risk, cost, fit, &dual, err);
     }

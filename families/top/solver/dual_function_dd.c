@@ -208,6 +208,31 @@ static double linear_rounding(const struct top_risk *risk, double cost, const st
            (quantile ? part * (of_beta + of_budget) : 0) + underflow;
 }
 
+/* The fit's dual_weights, whose scores are known, in place of the coefficients, if they are equal
+ * up to rounding. The differences go into the error bounds. */
+static bool take_scored(const struct top_certifier *certifier, const struct fit *fit,
+                        struct top_dual_function *function) {
+    const double max_part = 1e-9;
+    size_t n = certifier->map->n;
+    double difference = 0, size = 0;
+    if (!fit->dual_scores) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        difference += fabs(function->b[i] - fit->dual_weights[i]);
+        size += fabs(function->b[i]);
+    }
+    if (!(difference <= max_part * size)) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        function->error[i] += fabs(function->b[i] - fit->dual_weights[i]) * (1 + 4 * DBL_EPSILON);
+    }
+    memcpy(function->weights, fit->dual_weights, n * sizeof *function->weights);
+    function->scores = fit->dual_scores;
+    return true;
+}
+
 int top_dual_function_make(const struct top_certifier *certifier, const struct top_risk *risk,
                            double cost, struct fit *fit, struct top_dual_function *function,
                            struct error *err) {
@@ -245,6 +270,9 @@ int top_dual_function_make(const struct top_certifier *certifier, const struct t
     }
     function->linear = top_risk_dual(risk, cost, fit->alpha, fit->beta);
     function->rounding = linear_rounding(risk, cost, fit, &sums, part, function->linear);
+    if (take_scored(certifier, fit, function)) {
+        return 0;
+    }
     return map->adjoint(map, function->b, function->weights, err);
 }
 

@@ -8,10 +8,12 @@
 #include "families/top/solver/risk.h"
 #include "fit/fit.h"
 
-/* The function f = sum b_i phi_i, and the distance of its coefficients from a feasible point. */
+/* The function f = sum b_i phi_i, and the distance of its coefficients from a feasible point. Its
+ * weights are b or, if the fit has them, dual_weights that are as close to that point. */
 struct top_dual_function {
     double *b, *error;       /* (n) coefficients, bounds of their errors */
     double *weights;         /* (dimension) of f */
+    const double *scores;    /* (n) exact scores of weights, of the fit; NULL: not known */
     double linear, rounding; /* top_risk_dual, and a bound of its rounding error */
 };
 

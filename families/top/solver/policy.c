@@ -3,13 +3,16 @@
 #include "families/top/solver/policy.h"
 
 #include "common/base/gap.h"
+#include "common/base/memory.h"
 #include "families/top/solver/feasible_dual.h"
 #include "families/top/solver/interior_point.h"
 #include "families/top/solver/interior_working_set.h"
+#include "families/top/solver/low_rank.h"
 #include "families/top/solver/published_ascent.h"
 #include "fit/work.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* A solve: the problem, the target, and the best iterate. */
 struct solve {
@@ -54,6 +57,13 @@ static bool is_reduced(const struct solve *solve) {
 static bool ascent_applies(const void *state) {
     const struct solve *solve = state;
     return solve->parameters->method == TOP_CD && !is_separable(solve);
+}
+
+/* Until smo has a point, at any cost. */
+static bool low_rank_applies(const void *state) {
+    const struct solve *solve = state;
+    return solve->parameters->method == TOP_AUTO && !solve->algorithms->smo &&
+           top_low_rank_applies(solve->algorithms->problem);
 }
 
 static bool descent_applies(const void *state) {
@@ -177,16 +187,45 @@ static int run_planes(void *state, const struct monitor *monitor, struct error *
     return take(solve, &fit, 0);
 }
 
+static int create_smo(struct top_algorithms *algorithms, struct error *err) {
+    return algorithms->smo ? 0
+                           : top_smo_create(&algorithms->smo, algorithms->problem, algorithms->map,
+                                            &algorithms->risk, err);
+}
+
+/* The point of the approximate problem, from which smo goes on. */
+static int run_low_rank(void *state, const struct monitor *monitor, struct error *err) {
+    struct solve *solve = state;
+    struct top_algorithms *algorithms = solve->algorithms;
+    const struct top_parameters *parameters = solve->parameters;
+    size_t n = algorithms->problem->n;
+    struct fit fit = {0};
+    double *alpha = memory_array(n, 2 * sizeof *alpha, "the dual point", err);
+    double *beta = alpha ? alpha + n : NULL;
+    int status = !alpha ||
+                         top_low_rank_solve(algorithms->problem, &algorithms->risk,
+                                            parameters->cost, parameters->seed, monitor, alpha,
+                                            beta, &fit.iterations, err) < 0 ||
+                         create_smo(algorithms, err) < 0 ||
+                         top_smo_start_near(algorithms->smo, parameters->cost, alpha, beta, monitor,
+                                            err) < 0 ||
+                         top_smo_take_point(algorithms->smo, solve->epsilon, &fit, err) < 0
+                     ? -1
+                     : 0;
+    free(alpha);
+    return take(solve, &fit, status);
+}
+
 static int run_smo(void *state, const struct monitor *monitor, struct error *err) {
     struct solve *solve = state;
     struct top_algorithms *algorithms = solve->algorithms;
     const struct top_smo_settings settings = {.cost = solve->parameters->cost,
                                               .epsilon = solve->epsilon,
-                                              .shrink = solve->parameters->shrink};
+                                              .shrink = solve->parameters->shrink,
+                                              .reserved_seconds = algorithms->reserved_seconds};
     struct fit fit;
     solve->grows = false; /* run_reduced sets it */
-    if (!algorithms->smo && top_smo_create(&algorithms->smo, algorithms->problem, algorithms->map,
-                                           &algorithms->risk, err) < 0) {
+    if (create_smo(algorithms, err) < 0) {
         return -1;
     }
     return take(solve, &fit, top_smo_solve(algorithms->smo, &settings, monitor, &fit, err));
@@ -301,6 +340,13 @@ static const struct policy_row rows[] = {
      .then = "the fit ends: the published algorithm and its stopping rule",
      .applies = ascent_applies,
      .run = run_ascent},
+    {.algorithm = ALGORITHM_LOW_RANK,
+     .when = "auto: positive semidefinite kernels, from 32,768 rows on, one process, first",
+     .limit = "once, for the first cost; landmarks: the root of 12 times the rows, a quarter of "
+              "that with a time limit; planes to a gap of .02",
+     .then = "smo, from its point",
+     .applies = low_rank_applies,
+     .run = run_low_rank},
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
      .when = "svm with the linear kernel, first; until its certificate fails by rounding",
      .limit = "slices of 64 sweeps, doubled; all turns while the gap is below .2",

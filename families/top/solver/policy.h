@@ -30,6 +30,7 @@ struct top_algorithms {
     const double *norm_bound; /* (n) bounds of sqrt(k(x, x)), see certify_norm_bounds */
     /* a certificate failed by rounding: no cutting planes or coordinate descent */
     bool certificate_failed;
+    double *reserved_seconds; /* of a time limit, for the end of a run of smo */
     struct top_risk risk;
     /* created at first use */
     struct risk risk_functions;

@@ -31,6 +31,11 @@ enum { SHRINK_CHECKS = 4 };
  * NONZERO_PER_STEEPEST of each. An exact evaluation follows after positions in use /
  * POSITIONS_PER_STEP steps. */
 enum { MIN_STEEPEST = 500, NONZERO_PER_STEEPEST = 2, POSITIONS_PER_STEP = 2 };
+/* In place of NONZERO_PER_STEEPEST if runs began near the solution. */
+enum { NEAR_NONZERO_PER_STEEPEST = 8 };
+
+/* Of predicted times. */
+static const double TIME_MARGIN = 1.25;
 
 /* Evaluations in a row with little progress, after which an exact one follows. Exact ones in a row
  * without progress, after which the run ends with STOP_FLOAT_KERNEL: whatever type the Gram matrix
@@ -144,6 +149,21 @@ static void set_cost(struct top_smo *smo, double cost) {
 
 /* ---- the run ---- */
 
+/* Sets the scores of the positions that are not in use, by row, to the lowest of J and the highest
+ * of the positives, if those of before are not lower or higher. */
+static void assume_no_loss(struct top_smo *smo) {
+    const struct top_state *state = &smo->state;
+    double lowest = INFINITY, highest = -INFINITY;
+    for (size_t p = 0; p < state->active; p++) {
+        lowest = state->cap_rate[p] > 0 ? fmin(lowest, state->s[p]) : lowest;
+        highest = state->C[p] > 0 ? fmax(highest, state->s[p]) : highest;
+    }
+    for (size_t p = state->active; p < state->n; p++) {
+        double *s = smo->row_s + state->row_of[p];
+        *s = state->C[p] > 0 ? fmax(*s, highest) : fmin(*s, lowest);
+    }
+}
+
 /* The primal from s, which may be outdated at shrunk positions. If f itself does not reach the gap,
  * and its relative gap is below RESCALING_GAP, it is the primal of x f for the best multiple x (a
  * line search). At large C rows just below the threshold make the primal's gap much larger than the
@@ -153,6 +173,9 @@ static double primal(struct top_smo *smo, double squared_norm, double dual, doub
     double value;
     for (size_t p = 0; p < state->n; p++) {
         smo->row_s[state->row_of[p]] = state->s[p];
+    }
+    if (smo->near) {
+        assume_no_loss(smo);
     }
     smo->scaling = 1;
     value = 0.5 * squared_norm + smo->cost * top_risk_value(smo->risk, smo->row_s, smo->row_g);
@@ -179,7 +202,8 @@ static size_t choose_positions(struct top_smo *smo, uint64_t iterations) {
     for (size_t p = 0; p < state->active; p++) {
         above += state->alpha[p] > 0 || state->beta[p] > 0;
     }
-    size_t steepest = MIN_STEEPEST + above / NONZERO_PER_STEEPEST;
+    size_t steepest =
+        MIN_STEEPEST + above / (smo->near ? NEAR_NONZERO_PER_STEEPEST : NONZERO_PER_STEEPEST);
     if (smo->is_fresh && kept > 2 * (above + 2 * steepest)) {
         kept = top_choose_steepest(state, steepest, smo->keep, smo->row_s, smo->row_g, smo->order);
         smo->next_full_check = iterations + kept / POSITIONS_PER_STEP;
@@ -216,6 +240,24 @@ static int shrink(struct top_smo *smo, uint64_t iterations, struct error *err) {
     return 0;
 }
 
+/* The function of the point and its exact scores, of the primal and of the dual. */
+static int copy_scores(struct top_smo *smo, struct fit *fit, struct error *err) {
+    const struct top_state *state = &smo->state;
+    size_t n = state->n;
+    fit->scores = memory_array(n, sizeof *fit->scores, "scores", err);
+    fit->dual_weights = memory_array(n, sizeof *fit->dual_weights, "weights", err);
+    fit->dual_scores = memory_array(n, sizeof *fit->dual_scores, "scores", err);
+    if (!fit->scores || !fit->dual_weights || !fit->dual_scores) {
+        return -1;
+    }
+    memcpy(fit->dual_weights, smo->row_g, n * sizeof *smo->row_g);
+    for (size_t p = 0; p < n; p++) {
+        fit->dual_scores[state->row_of[p]] = state->s[p];
+        fit->scores[state->row_of[p]] = smo->scaling * state->s[p];
+    }
+    return 0;
+}
+
 int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err) {
     const struct top_state *state = &smo->state;
     const struct score_map *map = smo->map;
@@ -234,7 +276,8 @@ int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err) {
     for (size_t k = 0; k < d; k++) {
         fit->weights[k] *= smo->scaling;
     }
-    return 0;
+    bool known = smo->near && smo->is_fresh && smo->is_exact && !(smo->problem->constant > 0);
+    return known ? copy_scores(smo, fit, err) : 0;
 }
 
 /* Takes up to `steps` steps; *moved: at least one was found. */
@@ -327,6 +370,16 @@ static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
     return 0;
 }
 
+/* The kernel values of an exact evaluation of the point. */
+static double count_values(const struct top_smo *smo) {
+    const struct top_state *state = &smo->state;
+    double n = (double)state->n, above = 0;
+    for (size_t p = 0; p < state->n; p++) {
+        above += state->alpha[p] > 0 || state->beta[p] > 0;
+    }
+    return above * (n - above / 2);
+}
+
 /* Takes steps until the gap, computed from the data, reaches epsilon, a limit is reached or
  * progress ends. Between exact evaluations the gap is computed from running sums. An exact one
  * follows if these reach the gap, find no step, make little progress, or are impossible: shrunk
@@ -363,6 +416,9 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
         last_dual = fit->dual;
         /* the monitor does not get suspicious bounds; STOP_REACHED, as from a monitor: continue */
         bool suspicious = !finite(fit) || fit->dual > progress.min_primal;
+        if (settings->reserved_seconds) {
+            *settings->reserved_seconds = TIME_MARGIN * smo->value_seconds * count_values(smo);
+        }
         enum stop_reason reason =
             suspicious ? STOP_REACHED
                        : monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
@@ -410,6 +466,29 @@ int top_smo_begin(struct top_smo *smo, double cost, struct error *err) {
     set_cost(smo, cost);
     int status = last > 0 ? top_smo_restart(smo, cost, err) : top_smo_start(smo, cost, err);
     smo->cost = cost;
+    return status;
+}
+
+int top_smo_start_near(struct top_smo *smo, double cost, const double *alpha, const double *beta,
+                       const struct monitor *monitor, struct error *err) {
+    double left = monitor_seconds_left(monitor);
+    top_smo_set_point(smo, cost, alpha, beta);
+    smo->near = true;
+    double values = count_values(smo);
+    if (top_smo_begin(smo, cost, err) < 0) {
+        return -1;
+    }
+    smo->value_seconds = isfinite(left) ? (left - monitor_seconds_left(monitor)) / values : 0;
+    return 0;
+}
+
+int top_smo_take_point(struct top_smo *smo, double epsilon, struct fit *fit, struct error *err) {
+    top_smo_bounds(smo, epsilon, fit);
+    int status = isfinite(fit->primal) && isfinite(fit->dual) ? top_smo_copy(smo, fit, err)
+                                                              : stop_overflow(err);
+    if (status < 0) {
+        fit_free(fit);
+    }
     return status;
 }
 

@@ -30,6 +30,9 @@ void top_smo_free(struct top_smo *smo);
 struct top_smo_settings {
     double cost, epsilon;
     bool shrink;
+    /* receives the time that the end of the run will take; NULL: not wanted. Known after
+     * top_smo_start_near only */
+    double *reserved_seconds;
 };
 int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
                   const struct monitor *monitor, struct fit *fit, struct error *err);
@@ -37,5 +40,15 @@ int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
 /* Makes a feasible dual point, alpha and beta (n each), of another solver at this cost the last
  * solution. */
 void top_smo_set_point(struct top_smo *smo, double cost, const double *alpha, const double *beta);
+
+/* The same for the solution of an approximate problem with many rows, in which the right rows are
+ * above 0, and computes its scores. Runs from then on keep few of the rows at 0 in use, and assume
+ * that rows that are not in use have no loss. They fill fit's scores, dual_weights and dual_scores,
+ * unless there is a constant feature. */
+int top_smo_start_near(struct top_smo *smo, double cost, const double *alpha, const double *beta,
+                       const struct monitor *monitor, struct error *err);
+
+/* Fills fit with that point, and its bounds. The caller calls fit_free. */
+int top_smo_take_point(struct top_smo *smo, double epsilon, struct fit *fit, struct error *err);
 
 #endif

@@ -22,6 +22,9 @@ struct top_smo {
     uint64_t next_full_check; /* iteration of the next exact evaluation over all positions */
     /* s and U of all positions are computed from the data, and no step was taken since */
     bool is_fresh;
+    bool is_exact; /* nor was the point scaled: s is exact for alpha and beta as they are stored */
+    bool near;     /* runs began near the solution: top_smo_start_near */
+    double value_seconds; /* the time of a kernel value in exact evaluations; 0: not known */
     size_t set_rows; /* rows of a working set at this cost (interior_working_set.h); 0: none yet */
     double *pool;    /* the memory of the arrays (n) of doubles, here and in the state */
     double *best_alpha, *best_beta; /* (n) best point of the run, by row */

@@ -64,7 +64,7 @@ int top_smo_recompute_with(struct top_smo *smo, const double *other, struct erro
         }
     }
     top_state_sums(state);
-    smo->is_fresh = true;
+    smo->is_fresh = smo->is_exact = true;
     return 0;
 }
 
@@ -100,6 +100,7 @@ static void scale_point(struct top_smo *smo) {
         state->beta[p] *= factor;
         state->s[p] *= factor;
     }
+    smo->is_exact = false;
     top_state_find_capped(state);
     top_state_sums(state);
 }

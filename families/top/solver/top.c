@@ -509,9 +509,12 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
     if (monitor_past_deadline(monitor)) {
         return return_zero(top, parameters, solution, err);
     }
-    struct solving solving = {.top = top, .parameters = parameters, .monitor = monitor};
+    struct monitor_run run;
+    const struct monitor onward = monitor_reserve_time(&run, monitor, 0);
+    struct solving solving = {.top = top, .parameters = parameters, .monitor = &onward};
     struct best *best = &solving.best;
     int status = create_algorithms(top, parameters->loss, err);
+    top->algorithms[parameters->loss].reserved_seconds = &run.seconds;
     if (status == 0) {
         bool trivial = top->setting.formulation == TOP_MEAN_K &&
                        top_zero_is_optimal(&top->algorithms[parameters->loss].risk);

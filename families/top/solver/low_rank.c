@@ -1,0 +1,275 @@
+/* The approximate problem, its solution by cutting planes, and the dual point at the scores of that
+ * solution. */
+#include "families/top/solver/low_rank.h"
+
+#include "common/base/memory.h"
+#include "common/kernel/gram.h"
+#include "common/kernel/landmarks.h"
+#include "families/top/solver/feasible_dual.h"
+#include "fit/score_map.h"
+#include "methods/cutting_planes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MIN_ROWS = 32768,
+    MIN_LANDMARKS = 128,
+    LANDMARKS_SQUARE = 12, /* the square of their number over the rows: 775 for 50,000 rows */
+    TIMED_PART = 4         /* with a time limit there are so many times fewer */
+};
+
+/* The part of the memory that the features may take. */
+static const double MEMORY_PART = 0.5;
+
+/* The approximate problem is solved to this gap. */
+static const double GAP = 0.02;
+
+/* The part of the time left that landmarks and planes may take. */
+static const double TIME_PART = 0.5;
+
+/* ---- the approximate problem ---- */
+
+static size_t count_landmarks(const struct problem *problem) {
+    double n = (double)problem->n, bytes = (double)problem->cache_bytes;
+    return (size_t)fmin(sqrt(LANDMARKS_SQUARE * n), MEMORY_PART * bytes / sizeof(float) / n);
+}
+
+bool top_low_rank_applies(const struct problem *problem) {
+    const struct gram *gram = problem->gram;
+    return gram && problem->n >= MIN_ROWS && !gram_is_cached(gram) && !gram_rows(gram)->cluster &&
+           kernel_definite(gram_rows(gram)->kernel) && count_landmarks(problem) >= MIN_LANDMARKS;
+}
+
+static int create_landmarks(struct landmarks *landmarks, const struct problem *problem,
+                            uint64_t seed, const struct monitor *monitor, struct error *err) {
+    const struct kernel_rows *own = gram_rows(problem->gram);
+    size_t n = problem->n, m = count_landmarks(problem);
+    bool limited = isfinite(monitor_seconds_left(monitor));
+    const struct landmarks_goal goal = {
+        .m = limited ? m / TIMED_PART : m, .constant = problem->constant, .seed = seed};
+    double *diagonal = memory_array(n, sizeof *diagonal, "landmarks", err);
+    if (!diagonal) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t row = problem->rows ? problem->rows[i] : i;
+        diagonal[i] = kernel_value(own, row, own, row) + problem->constant * problem->constant;
+    }
+    int status = landmarks_create(landmarks, problem->gram, problem->rows, n, diagonal, &goal,
+                                  problem->threads, err);
+    free(diagonal);
+    return status;
+}
+
+static int map_scores(const struct score_map *map, const double *weights, double *s,
+                      struct error *err) {
+    const struct landmarks *landmarks = map->context;
+    if (landmarks_multiply(landmarks, weights, s, map->threads, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < map->n; i++) {
+        s[i] += (double)landmarks->rest[i] * weights[i];
+    }
+    return 0;
+}
+
+static int map_adjoint(const struct score_map *map, const double *r, double *weights,
+                       struct error *err) {
+    (void)err;
+    memcpy(weights, r, map->n * sizeof *weights);
+    return 0;
+}
+
+/* u (n) = the scores of the approximate problem's solution, less those of each row's own entry. */
+static int solve_planes(struct landmarks *landmarks, struct top_risk *risk, double cost,
+                        struct threads *threads, const struct monitor *monitor, double *u,
+                        uint64_t *iterations, struct error *err) {
+    const struct score_map map = {.n = risk->n,
+                                  .dimension = risk->n,
+                                  .context = landmarks,
+                                  .threads = threads,
+                                  .scores = map_scores,
+                                  .adjoint = map_adjoint};
+    double left = monitor_seconds_left(monitor);
+    struct monitor_run run;
+    const struct monitor limited =
+        monitor_reserve_time(&run, monitor, isfinite(left) ? TIME_PART * left : 0);
+    const struct monitor deadline = monitor_deadline_only(&limited);
+    struct risk functions = top_risk_functions(risk);
+    struct cutting_planes *planes = NULL;
+    struct fit fit = {0};
+    functions.record = NULL;
+    int status = cutting_planes_create(&planes, &map, &functions, err) < 0 ||
+                         cutting_planes_solve(planes, cost, GAP, &deadline, &fit, err) < 0 ||
+                         landmarks_multiply(landmarks, fit.weights, u, threads, err) < 0
+                     ? -1
+                     : 0;
+    *iterations = fit.iterations;
+    cutting_planes_free(planes);
+    fit_free(&fit);
+    return status;
+}
+
+/* ---- the dual with a diagonal kernel matrix ---- */
+
+/* alpha and beta for the multipliers t of sum alpha and nu of sum beta. If they are to be equal, t
+ * = nu. The mean's threshold is above the level nu of its lowest rows. */
+struct separable {
+    const struct top_risk *risk;
+    double cost;
+    const double *u;   /* (n) scores without the row's own entry */
+    const float *rest; /* (n) the diagonal */
+    double *alpha, *beta;
+    double level; /* of the caps (dual_state.h); quantile squared: 1 / quadratic */
+    double t, nu;
+    double sum_alpha, sum_beta;
+    double excess; /* the derivative in the level of the terms of beta that depend on it */
+};
+
+/* Bounds and second derivatives of a row's terms, without the kernel. */
+struct terms {
+    double max_alpha, h;
+    double cap, rate, q;
+};
+
+static struct terms terms_of(const struct separable *dual, size_t i) {
+    const struct top_risk *risk = dual->risk;
+    double C = dual->cost * risk->cost[i], mass = risk->mass[i];
+    struct terms terms = {.max_alpha = C};
+    if (risk->square && C > 0) {
+        terms.max_alpha = INFINITY;
+        terms.h = 1 / (2 * C);
+    }
+    if (!(mass > 0)) {
+        return terms;
+    }
+    if (risk->kind == TOP_NONE) {
+        terms.cap = risk->square ? INFINITY : dual->cost * mass;
+        terms.q = risk->square ? 1 / (2 * dual->cost * mass) : 0;
+    } else if (risk->kind == TOP_QUANTILE && risk->square) {
+        terms.cap = INFINITY;
+        terms.q = 1 / (dual->level * mass);
+    } else {
+        terms.rate = risk->kind == TOP_MEAN ? risk->share[i] : risk->theta * mass;
+        terms.cap = terms.rate * dual->level;
+    }
+    return terms;
+}
+
+static double clip(double x, double max) {
+    return fmin(fmax(x, 0), max);
+}
+
+static double offset_of(const struct top_risk *risk) {
+    return risk->kind == TOP_MEAN ? 0 : risk->kind == TOP_QUANTILE ? 1 / risk->theta : 1;
+}
+
+/* The best entries of all rows. A row with both entries takes some turns. */
+static void fill(struct separable *dual) {
+    enum { TURNS = 4 };
+    const double min_rest = 1e-6; /* features are in float */
+    const struct top_risk *risk = dual->risk;
+    double offset = offset_of(risk);
+    dual->sum_alpha = dual->sum_beta = dual->excess = 0;
+    for (size_t i = 0; i < risk->n; i++) {
+        struct terms terms = terms_of(dual, i);
+        double rest = fmax((double)dual->rest[i], min_rest), u = dual->u[i], alpha = 0, beta = 0;
+        int turns = terms.max_alpha > 0 && terms.cap > 0 ? TURNS : 1;
+        for (int turn = 0; turn < turns; turn++) {
+            alpha = clip((1 + dual->t - u + rest * beta) / (rest + terms.h), terms.max_alpha);
+            beta = clip((u + rest * alpha + offset - dual->nu) / (rest + terms.q), terms.cap);
+        }
+        double slope = u + rest * (alpha - beta) + offset - dual->nu;
+        dual->sum_alpha += alpha;
+        dual->sum_beta += beta;
+        if (terms.rate > 0) {
+            dual->excess += beta >= terms.cap ? terms.rate * fmax(0, slope) : 0;
+        } else if (terms.q > 0) {
+            dual->excess += beta * beta * terms.q / dual->level;
+        }
+        dual->alpha[i] = alpha;
+        dual->beta[i] = beta;
+    }
+}
+
+/* Finds t and nu for the level. Returns the derivative of the dual in the level, up to a factor. */
+static double balance(struct separable *dual, double low, double high) {
+    enum { BISECTIONS = 26 };
+    const struct top_risk *risk = dual->risk;
+    bool mean = risk->kind == TOP_MEAN;
+    for (int k = 0; k < BISECTIONS; k++) {
+        dual->nu = low + (high - low) / 2;
+        dual->t = mean ? dual->t : dual->nu;
+        fill(dual);
+        dual->t = mean ? dual->nu + dual->excess : dual->t;
+        *(dual->sum_beta > (mean ? dual->level : dual->sum_alpha) ? &low : &high) = dual->nu;
+    }
+    return mean           ? dual->sum_alpha - dual->level
+           : risk->square ? dual->excess - risk->budget / (risk->theta * risk->theta)
+                          : dual->excess - risk->budget;
+}
+
+/* Fills alpha and beta: the level by bisection. */
+static void solve_separable(struct separable *dual) {
+    enum { BISECTIONS = 26 };
+    const struct top_risk *risk = dual->risk;
+    double low = INFINITY, high = -INFINITY, reach = 1;
+    dual->level = 1;
+    dual->t = dual->nu = 0;
+    if (risk->kind == TOP_NONE) {
+        fill(dual);
+        return;
+    }
+    for (size_t i = 0; i < risk->n; i++) {
+        low = fmin(low, dual->u[i]);
+        high = fmax(high, dual->u[i]);
+        reach = fmax(reach, 1 + (double)dual->rest[i] * dual->cost * risk->cost[i]);
+    }
+    double min_level = 0, max_level = INFINITY;
+    for (int k = 0; k < BISECTIONS; k++) {
+        double slope = balance(dual, low - reach, high + reach + offset_of(risk));
+        *(slope > 0 ? &min_level : &max_level) = dual->level;
+        dual->level = max_level < INFINITY ? (min_level + max_level) / 2 : 2 * dual->level;
+    }
+}
+
+/* The mean's caps follow the sum of alpha, which is the level up to rounding: entries at their cap
+ * stay there, and the others make up the sum. */
+static void separate_capped(struct separable *dual) {
+    const double margin = 1e-6; /* above the precision of bisections */
+    const struct top_risk *risk = dual->risk;
+    for (size_t i = 0; risk->kind == TOP_MEAN && i < risk->n; i++) {
+        double cap = terms_of(dual, i).cap;
+        dual->beta[i] *= dual->beta[i] >= cap * (1 - margin) ? 1 + 2 * margin : 1 - margin;
+    }
+}
+
+int top_low_rank_solve(const struct problem *problem, struct top_risk *risk, double cost,
+                       uint64_t seed, const struct monitor *monitor, double *alpha, double *beta,
+                       uint64_t *iterations, struct error *err) {
+    struct landmarks landmarks;
+    *iterations = 0;
+    double *u = memory_array(problem->n, sizeof *u, "scores", err);
+    if (!u || create_landmarks(&landmarks, problem, seed, monitor, err) < 0) {
+        free(u);
+        return -1;
+    }
+    int status =
+        solve_planes(&landmarks, risk, cost, problem->threads, monitor, u, iterations, err);
+    if (status == 0) {
+        struct separable dual = {.risk = risk,
+                                 .cost = cost,
+                                 .u = u,
+                                 .rest = landmarks.rest,
+                                 .alpha = alpha,
+                                 .beta = beta};
+        solve_separable(&dual);
+        separate_capped(&dual);
+        top_dual_repair(risk, cost, alpha, beta);
+    }
+    landmarks_free(&landmarks);
+    free(u);
+    return status;
+}
