@@ -34,8 +34,8 @@ enum { MIN_STEEPEST = 500, NONZERO_PER_STEEPEST = 2, POSITIONS_PER_STEP = 2 };
 /* In place of NONZERO_PER_STEEPEST if runs began near the solution. */
 enum { NEAR_NONZERO_PER_STEEPEST = 8 };
 
-/* Of predicted times. */
-static const double TIME_MARGIN = 1.25;
+/* Of predicted times: other programs' load changes from one evaluation to the next. */
+static const double TIME_MARGIN = 2;
 
 /* Evaluations in a row with little progress, after which an exact one follows. Exact ones in a row
  * without progress, after which the run ends with STOP_FLOAT_KERNEL: whatever type the Gram matrix
