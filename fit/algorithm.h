@@ -10,7 +10,7 @@ enum algorithm {
     ALGORITHM_GRADIENT,
     ALGORITHM_COORDINATE_DESCENT,
     ALGORITHM_SMO,
-    ALGORITHM_LOW_RANK, /* rank: cutting planes or Newton's method, by landmarks */
+    ALGORITHM_LOW_RANK, /* an approximate problem by landmarks; rank: its solution, top: a start */
     ALGORITHM_CUTTING_PLANES,
     ALGORITHM_NEWTON,
     ALGORITHM_NEWTON_DIRECT, /* Newton steps by a Cholesky factorisation */

@@ -917,3 +917,16 @@ END
         done
     done
 }
+
+# From 32,768 rows on smo begins at the point of an approximate problem.
+@test "top: many rows with a kernel have the bounds that --solver smo has" {
+    generate top --rows 32800 --features 2 --output many.svm
+    run svm-top-train -q -s tau-fpl -t rbf -c .001 -e .1 many.svm model
+    assert_success
+    assert_line 'solver = smo, low-rank'
+    run svm-top-train -q -s tau-fpl -t rbf -c .001 -e .1 --solver smo many.svm smo
+    assert_success
+    assert_line 'solver = smo'
+    awk '$1 == "gap" && !($2 >= 0 && $2 <= .1) { bad = 1 } $1 == "primal" { p[n + 0] = $2 } $1 == "dual" { d[n++] = $2 }
+        END { exit bad || n != 2 || !(d[0] <= p[1] && d[1] <= p[0]) }' model smo
+}

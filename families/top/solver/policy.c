@@ -213,6 +213,10 @@ static int run_low_rank(void *state, const struct monitor *monitor, struct error
                      ? -1
                      : 0;
     free(alpha);
+    if (status == 0) {
+        fit.converged = gap_reached(fit.primal, fit.dual, solve->epsilon);
+        fit.reason = monitor_check(monitor, fit.iterations, fit.primal, fit.dual);
+    }
     return take(solve, &fit, status);
 }
 
