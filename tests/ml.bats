@@ -473,6 +473,8 @@ END_OF_PYTHON
                 "$(awk -v x="${b[k]}" 'BEGIN { print x + 1e-3 }')"
         done
     done
+    train rows once # propensities count the points that were annotated
+    assert_equal "$(header label-rows weighted)" "$(header label-rows once)"
     awk '{ print NR % 2 }' rows >folds
     svm-ml-train -q --row-weights weights --fold-file folds rows >crossed
     for k in 0 1; do
