@@ -317,6 +317,27 @@ END
     assert_output "smm-heatmap: bad:1: not a number: 'x'"
 }
 
+@test "smm-heatmap: names of rows and columns, every second or third where there are many" {
+    printf '%s\n' '1 2 3' '-1 0 .5' >weights
+    printf '%s\n' 'Fz %d "a"' 'C3 & <b>' >rows
+    printf '\xef\xbb\xbf0 ms\r\n4 ms\r\n8 ms' >columns
+    smm-heatmap --row-names rows --column-names columns picture.svg weights
+    for text in '>Fz %d "a"<' '>C3 &amp; &lt;b><' '>0 ms<' '>4 ms<' '>8 ms<' '>Row<'; do
+        grep -qF "$text" picture.svg || fail "no $text"
+    done
+    run -1 smm-heatmap --row-names columns picture.svg weights
+    assert_output 'smm-heatmap: columns: 3 names for 2 rows'
+    run -1 smm-heatmap --column-names rows picture.svg weights
+    assert_output 'smm-heatmap: rows: 2 names for 3 columns'
+    seq 60 >weights
+    seq 60 | sed 's/^/n/' >rows
+    smm-heatmap --row-names rows picture.svg weights
+    grep -q '>n1<' picture.svg
+    run -1 grep -q '>n2<' picture.svg
+    smm-heatmap --size 4x20 --row-names rows picture.svg weights
+    assert_equal "$(grep -c '>n[0-9]*<' picture.svg)" 60
+}
+
 @test "pictures: without gnuplot there is one line that names its package" {
     mkdir empty
     ln -s "$(python3 -c 'import sys; print(sys.executable)')" empty/python3
