@@ -125,6 +125,25 @@ setup() { with_tools; }
     misused easy top --tau 0.1 train -- --tau 0.1
 }
 
+@test "easy: after the first sweep of its kernel it says how long the rest takes, unless -q is passed on" {
+    mkdir slow
+    for family in top rank; do # slow in that sweep alone
+        printf '#!/bin/sh\ncase " $* " in *" -v 2 "*"-s svm -B 1 -c "* | *" -t rbf "*) sleep .4 ;; esac\nexec %s "$@"\n' \
+            "$(command -v svm-$family-train)" >slow/svm-$family-train
+    done
+    chmod +x slow/*
+    PATH=$PWD/slow:$PATH
+    awk 'BEGIN { srand(1); for (i = 0; i < 60; i++)
+        printf "%d qid:%d 1:%g 2:%g\n", i % 4 == 0, i / 6, rand(), rand() }' >train
+    easy rank --folds 2 --cost 1 --gamma 1 train >said 2>told || fail "$(cat said told)"
+    grep -Exq 'easy: about [0-9]+ s for the rest, if each of up to 5 more sweeps takes as long as rbf-std' told
+    awk '{ $1 = $1 ? "+1" : "-1"; $2 = ""; print }' train >classes
+    easy top --folds 2 --cost 1 classes -- -t linear >said 2>told || fail "$(cat said told)"
+    assert_equal "$(grep -Exc 'easy: about [0-9]+ s for the rest, if each of up to 4 more sweeps takes as long as svm-linear' told)" 1
+    easy top --folds 2 --cost 1 classes -- -t linear -q >said 2>told || fail "$(cat said told)"
+    assert_equal "$(cat told)" ''
+}
+
 @test "easy: of many rows the kernel is chosen on a part, and its values on all" {
     awk 'BEGIN { srand(1); for (i = 0; i < 3200; i++) { x = 2 * rand() - 1; y = 2 * rand() - 1
         printf "%d 1:%g 2:%g\n", (x * y > 0), x, y } }' >chess

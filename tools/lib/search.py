@@ -1,9 +1,10 @@
 """Sweeps of a trainer, and the best of their points."""
 import math
+import time
 
 from lib.commands import call, has, operands, program, value_of, without
 from lib.sweep import LOWER, PARAMETERS, best_of, distinct, measured, measures_of, read_points, sd_column
-from lib.tool import printable, refuse
+from lib.tool import printable, refuse, say as note
 
 SHORT = {"cost": "-c", "gamma": "-g", "formulation": "-s", "loss": "-l", "degree": "-d", "coef0": "-r",
          "bias": "-B", "top-k": "-k", "rank": "-k"}  # of options that can be swept
@@ -33,6 +34,7 @@ class Trial:
     def __init__(self, name, words, grid, fixed):
         self.name, self.words, self.grid, self.fixed = name, words, grid, fixed
         self.tables, self.points, self.best, self.value = [], [], None, -math.inf
+        self.seconds = 0
 
     def given(self, grid):
         return [word for name, values in grid.items() for word in (SHORT[name], values)]
@@ -97,7 +99,9 @@ class Search:
         chosen = tabled([*self.folds, *trial.words, *trial.given(grid), *self.common, *self.sweeps,
                          *(["--select", self.select] if self.select else []), *given])
         path = ".".join([self.options.name, *([name] if name else []), "sweep"])
+        started = time.monotonic()
         call([self.trainer, *chosen, *operands(self.rows)], path)
+        trial.seconds += time.monotonic() - started
         columns, points = read_points([path])
         self.measure = self.measure or measures_of(columns)[0]
         if self.measure not in columns:
@@ -112,6 +116,13 @@ class Search:
         value = measured(trial.best, self.measure)
         trial.value = -value if self.measure in LOWER else value
         say(f"{self.measure} {value:g}: {', '.join(filter(None, [name, *settings(trial)]))}")
+
+    def expect(self, trial, n):
+        """Says how long n more sweeps take if each takes as long as this trial, unless -q is passed on."""
+        seconds = trial.seconds * n
+        if seconds >= 1 and not has(self.extra, "-q", "--quiet"):
+            rest = f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"
+            note(f"about {rest} for the rest, if each of up to {n} more sweeps takes as long as {trial.name}")
 
     @property
     def best(self):
