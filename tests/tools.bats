@@ -180,8 +180,44 @@ END
     assert_output 'compare: plain: --measure is of queries: rows without qid have none'
 }
 
+@test "tools/blend: the weighted mean of standardised scores, of any family" {
+    printf '%s\n' 3 1 2 >first
+    printf '%s\n' '+1 10' '-1 -5' '+1 1' >second # of svm-top-predict
+    blend first second >mean
+    # (3, 1, 2) - 2 over sqrt(2 / 3), (10, -5, 1) - 2 over sqrt(38)
+    awk '{ x = (NR == 1) - (NR == 2); y = (NR == 1 ? 8 : NR == 2 ? -7 : -1)
+        d = $1 - (x / sqrt(2 / 3) + y / sqrt(38)) / 2; if (d * d > 1e-30) exit 1 }' mean
+    blend --weights 3,1 first second >weighted
+    awk '{ x = (NR == 1) - (NR == 2); y = (NR == 1 ? 8 : NR == 2 ? -7 : -1)
+        d = $1 - (3 * x / sqrt(2 / 3) + y / sqrt(38)) / 4; if (d * d > 1e-30) exit 1 }' weighted
+    # units do not matter, not even the largest; headers, names, gzip and standard input as elsewhere
+    printf '%s\r\n' score 8.98846567431158e307 -8.98846567431158e307 0 | gzip >large
+    paste <(printf '%s\n' name a b c | sed 's/^/score\t/; 1!s/^score/7/; 3s/^7/-1/; 4s/^7/3/') >named
+    blend large - <named | diff - <(blend first first)
+    printf '%s\n' 'a 3 1 7' 'b 1 1 9' 'b 2 1 9' >classes
+    run -1 blend classes
+    assert_output 'blend: classes:1: 4 columns: --column N says which is the score'
+    blend --column 2 classes | diff - <(blend first)
+    for file in "equal|all scores are equal" "short|2 predictions for the 3 rows of first" \
+        "empty|0 predictions for the 3 rows of first" "huge|a score is too large for a double" \
+        "word:3|score is not a number: 'nan'"; do
+        printf '%s\n' 1 1 1 >equal
+        printf '%s\n' 1 2 >short
+        : >empty
+        printf '%s\n' 1 1e999 3 >huge
+        printf '%s\n' 1 2 nan >word
+        run -1 --separate-stderr blend first "${file%%[:|]*}"
+        assert_equal "$stderr|$output" "blend: ${file%%|*}: ${file#*|}|"
+    done
+    run -1 blend empty
+    assert_output 'blend: empty: has no predictions'
+    for weights in 1 1,0 1,-1 1,inf 1,1e999 '1,' 1,1,1; do
+        misused blend --weights=$weights first second
+    done
+}
+
 @test "tools: each has a --help that fits a terminal, and refuses unknown options" {
-    for tool in candidates-plot check compare convert easy export inspect log-plot molecules pr report roc smm-heatmap subset sweep-plot; do
+    for tool in blend candidates-plot check compare convert easy export inspect log-plot molecules pr report roc smm-heatmap subset sweep-plot; do
         "$root/tools/$tool" --help >help # `export` alone is one of the shell's own commands
         awk 'length > 80 { print; wide = 1 } END { exit wide }' help || fail "$tool --help is wide"
         grep -q '^examples:$' help || fail "$tool --help has no examples"

@@ -7,7 +7,7 @@ against recall, and is drawn through points between.
 """
 from typing import List, NamedTuple, Optional, Tuple
 
-from lib.evaluation import read_predictions
+from lib.evaluation import read_predictions, read_scores
 from lib.files import Source, names_of
 from lib.number import is_number
 from lib.svmlight import read_rows
@@ -51,8 +51,9 @@ def read_curves(options, parser):
              for line, row in read_rows(Source(options.truth))]
     if all(truth) or not any(truth):
         refuse("all rows are positive" if truth and truth[0] else "no row is positive", options.truth)
-    return [curve_of(name, read_scores(path, len(truth), options), truth)
-            for path, name in zip(paths, names)]
+    all_scores = (read_scores(read_predictions(path, len(truth), options.truth), path, options.column)
+                  for path in paths)
+    return [curve_of(name, scores, truth) for name, scores in zip(names, all_scores)]
 
 
 def is_positive(label, options, line):
@@ -106,22 +107,6 @@ def read_precisions(path):
     if not points or points[-1][0] != 1:
         refuse("does not end at a recall of 1: the curve is cut", path)
     return points
-
-
-def read_scores(path, n_rows, options):
-    predictions, scores = read_predictions(path, n_rows, options.truth), []
-    for line, fields in zip(predictions.lines, predictions.fields):
-        fields = fields if fields[0] else fields[1:]
-        n = len(fields) - predictions.named
-        if options.column is None and n not in (1, 2):
-            refuse(f"{n} columns: --column N says which is the score", path, line)
-        column = options.column or n
-        if not 1 <= column <= len(fields):
-            refuse(f"there is no column {column}", path, line)
-        if not is_number(fields[column - 1]):
-            refuse("score is not a number: " + quoted(fields[column - 1]), path, line)
-        scores.append(float(fields[column - 1]))
-    return scores
 
 
 def curve_of(name, scores, truth):

@@ -31,23 +31,42 @@ class Predictions(NamedTuple):
 
 
 def read_predictions(path, n_rows, truth):
-    """The Predictions of all rows of the file `truth`. With --names fields are separated by tabs, otherwise by
-    blanks; a first field that is empty is an empty label set."""
+    """The Predictions of all rows of the file `truth`, n_rows or any number if that is None. With --names fields
+    are separated by tabs, otherwise by blanks; a first field that is empty is an empty label set."""
     lines, fields, tabs = [], [], True
     for line, text in Source(path).lines():
         lines.append(line)
         tabs &= "\t" in text
         fields.append(text.split("\t") if "\t" in text else
                       [""] * (text[:1] in ("", " ")) + text.split())
-    if len(lines) == n_rows + 1 and fields[0][0] in ("labels", "score"):
+    if n_rows in (None, len(lines) - 1) and fields and fields[0][0] in ("labels", "score"):
         del lines[0], fields[0]
-    if len(lines) != n_rows or not lines:
+    if n_rows not in (None, len(lines)):
         refuse(f"{len(lines)} predictions for the {n_rows} rows of {truth}", path)
+    if not lines:
+        refuse("has no predictions", path)
     last = [of[-1] for of in fields]
     # two columns of numbers are those of another program, unless the last counts the rows
     named = tabs and (len(fields[0]) > 2 or last == list(map(str, range(1, n_rows + 1)))
                       or not all(map(is_number, last)))
     return Predictions(lines, fields, named)
+
+
+def read_scores(predictions, path, column):
+    """The numbers in that column, from 1; if it is None, in the last of one or two."""
+    scores = []
+    for line, fields in zip(predictions.lines, predictions.fields):
+        fields = fields if fields[0] else fields[1:]
+        n = len(fields) - predictions.named
+        if column is None and n not in (1, 2):
+            refuse(f"{n} columns: --column N says which is the score", path, line)
+        at = column or n
+        if not 1 <= at <= len(fields):
+            refuse(f"there is no column {at}", path, line)
+        if not is_number(fields[at - 1]):
+            refuse("score is not a number: " + quoted(fields[at - 1]), path, line)
+        scores.append(float(fields[at - 1]))
+    return scores
 
 
 class Spellings:
