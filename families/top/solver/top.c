@@ -537,6 +537,7 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
         certify_conclude(&best->certificate, parameters->epsilon,
                          best->fit.reason ? best->fit.reason : STOP_ROUNDING, solution);
     }
+    top->algorithms[parameters->loss].reserved_seconds = NULL;
     fit_free(&best->fit);
     return status;
 }
