@@ -77,7 +77,7 @@ static const struct option_spec common_options[] = {
         OPEN, .initial = "0", .high = 1e6, .needs = FAMILY_BIAS),
     OPTION(TEXT, 0, "row-weights", "FILE",
            "weights of the training rows, a number of 0 or more per line: a row of weight 2 is "
-           "equivalent to two equal rows",
+           "equivalent to two equal rows, but --scale counts it once",
            SINGLE, .aside = true, .needs = FAMILY_ROW_WEIGHTS),
     OPTION(NUMBER, 'e', "epsilon", "E", "stop when (primal - dual) / primal is at most E", SINGLE,
            .initial = "1e-3", .high = 1, .low_excluded = true),

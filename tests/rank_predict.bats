@@ -523,6 +523,12 @@ labels, the first of query new: --standards FILE with labelled rows of the query
             awk '{ n++; in_it += $3 <= $5 && $5 <= $4 } END { print in_it / n }' >share
         within "$(<share)" .7 1
     done
+    # from four standards on the map is no constant
+    for n in 4 5 6; do
+        head -n $n new.svm >few
+        predict --standards few rest m | cut -f3 | sort -u >values
+        within "$(wc -l <values)" 10 10000
+    done
     # the map of a single query of standards is that of rows without qids
     predict --standards standards rest m >with_qid
     sed 's/ qid:[^ ]*//' rest >bare

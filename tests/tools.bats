@@ -194,6 +194,11 @@ END
     printf '%s\r\n' score 8.98846567431158e307 -8.98846567431158e307 0 | gzip >large
     paste <(printf '%s\n' name a b c | sed 's/^/score\t/; 1!s/^score/7/; 3s/^7/-1/; 4s/^7/3/') >named
     blend large - <named | diff - <(blend first first)
+    blend named large | diff - <(blend first first)
+    paste first <(seq 3) | blend - | diff - <(blend first) # --names without comments
+    printf '1 Q0 %s 1 3 dualsvm\n' a b c >run
+    run -1 blend run
+    assert_output 'blend: run: is a run of --trec, not predictions'
     printf '%s\n' 'a 3 1 7' 'b 1 1 9' 'b 2 1 9' >classes
     run -1 blend classes
     assert_output 'blend: classes:1: 4 columns: --column N says which is the score'

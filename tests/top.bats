@@ -739,6 +739,15 @@ verified() {
     within "$mean" 0.0077 0.0131 # three deviations about .0104
 }
 
+@test "top: --calibrate of C-SVC holds where the bias is most of each score" {
+    generate top --rows 4000 --seed 6 --output fresh.svm
+    for seed in 11 12 13; do
+        generate top --rows 600 --seed "$seed" --output some.svm
+        train -s svm -B 1 -t rbf -g .3 -c 10 --calibrate .01 some.svm m
+        within "$(metric fpr <(svm-top-predict --metrics fresh.svm m))" 0 .05
+    done
+}
+
 @test "top: --roc writes the curve, with and without predictions" {
     train -s patmat-np train.svm m
     svm-top-predict -q --roc a.tsv test.svm m >predictions

@@ -11,7 +11,7 @@
 #define LABEL_WEIGHTS_OF_ROWS                                                                      \
     OPTION(TEXT, 0, "row-weights", "FILE",                                                         \
            "weights of the training rows, a number above 0 per line: a row of weight 2 is "        \
-           "equivalent to two equal rows",                                                         \
+           "equivalent to two equal rows, but --scale counts it once",                             \
            SINGLE, .aside = true)
 
 /* Refuses a weight for a label that no training row has; a family's check_data. */

@@ -41,13 +41,15 @@ def read_predictions(path, n_rows, truth):
                       [""] * (text[:1] in ("", " ")) + text.split())
     if n_rows in (None, len(lines) - 1) and fields and fields[0][0] in ("labels", "score"):
         del lines[0], fields[0]
+    if fields and fields[0][1:2] == ["Q0"]:
+        refuse("is a run of --trec, not predictions", path)
     if n_rows not in (None, len(lines)):
         refuse(f"{len(lines)} predictions for the {n_rows} rows of {truth}", path)
     if not lines:
         refuse("has no predictions", path)
     last = [of[-1] for of in fields]
     # two columns of numbers are those of another program, unless the last counts the rows
-    named = tabs and (len(fields[0]) > 2 or last == list(map(str, range(1, n_rows + 1)))
+    named = tabs and (len(fields[0]) > 2 or last == list(map(str, range(1, len(lines) + 1)))
                       or not all(map(is_number, last)))
     return Predictions(lines, fields, named)
 

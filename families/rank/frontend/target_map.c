@@ -2,13 +2,15 @@
 #include "families/rank/frontend/targets.h"
 
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BINS = 32 };
+/* From TWO_BINS rows on there are two bins or more: five rows are no two bins of three. */
+enum { MAX_BINS = 32, TWO_BINS = 4 };
 
 static const double COVERAGE = 0.9;
 
@@ -51,7 +53,7 @@ static void fit_knots(struct knots *knots, const struct target_row *row, size_t 
     size_t bin = (size_t)ceil(sqrt((double)n)), min_bin = (n + MAX_BINS - 1) / MAX_BINS;
     double low = INFINITY, high = -INFINITY;
     bin = bin > min_bin ? bin : min_bin;
-    size_t bins = n / bin ? n / bin : 1;
+    size_t bins = larger(n / bin, n < TWO_BINS ? 1 : 2);
     knots->n = 0;
     for (size_t b = 0; b < bins; b++) {
         size_t first = n / bins * b + n % bins * b / bins;

@@ -152,8 +152,8 @@ const char *top_decide(const struct top_decision *decision, double score) {
 
 /* ---- calibration ---- */
 
-/* The fits of folds have fewer rows and another |f| than the model, so their scores differ by about
- * that ratio. */
+/* The fits of folds have fewer rows and another |f| than the model. Unless margins of 1 around a
+ * fixed threshold set the scale of the scores (norm 0), they differ by about that ratio. */
 static int add_fold(struct top_rows *rows, const struct held_out *fold, double norm,
                     struct error *err) {
     size_t first = rows->n;
@@ -189,13 +189,13 @@ static int add_calibrated(const struct roc *roc, double tau, struct model *model
     return status;
 }
 
-int top_calibrate(const struct held_out *folds, size_t n_folds, double tau, struct model *model,
-                  struct error *err) {
+int top_calibrate(const struct held_out *folds, size_t n_folds, double tau, double norm,
+                  struct model *model, struct error *err) {
     struct top_rows rows = {.positive = model_value(model, "positive")};
     struct roc roc = {0};
     int status = 0;
     for (size_t i = 0; i < n_folds && status == 0; i++) {
-        status = add_fold(&rows, &folds[i], model->norm, err);
+        status = add_fold(&rows, &folds[i], norm, err);
     }
     if (status == 0) {
         status = roc_create(&roc, rows.score, rows.is_positive, rows.n, err);

@@ -73,8 +73,9 @@ const char *top_decide(const struct top_decision *decision, double score);
  * computed from rows that the scores were fitted to; new negatives exceed it more often. */
 
 /* Adds to the model, whose line `positive` is read if it has one, the threshold that a share tau of
- * the out-of-fold negatives exceeds, and the rates there. */
-int top_calibrate(const struct held_out *folds, size_t n_folds, double tau, struct model *model,
-                  struct error *err);
+ * the out-of-fold negatives exceeds, and the rates there. Scores are brought to |f| = norm; 0: they
+ * are taken as they are. */
+int top_calibrate(const struct held_out *folds, size_t n_folds, double tau, double norm,
+                  struct model *model, struct error *err);
 
 #endif

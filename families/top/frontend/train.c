@@ -64,7 +64,7 @@ static const struct option_spec own_options[] = {
            .absent = "numbers above 0"),
     OPTION(NUMBER, 0, "calibrate", "T",
            "predict positive above the threshold that the share T of negatives exceeds, fitted to "
-           "out-of-fold scores of five folds",
+           "out-of-fold scores of five random folds (not of --fold-file: leave out duplicates)",
            SINGLE, .high = 1, .absent = "above t at the training rows"),
     OPTION(COUNT, 0, "starts", "N",
            "random starts of grill and grill-np, of which the best is used", SINGLE,
@@ -370,7 +370,9 @@ static void prove(const void *opened, struct point point, struct proof_writer *p
 
 static int calibrate(const struct held_out *folds, size_t n_folds, struct point point,
                      struct model *model, struct error *err) {
-    return top_calibrate(folds, n_folds, point_number(point, "calibrate"), model, err);
+    bool fixed = point_choice(point, "formulation") == TOP_SVM;
+    return top_calibrate(folds, n_folds, point_number(point, "calibrate"), fixed ? 0 : model->norm,
+                         model, err);
 }
 
 static bool calibrates(const struct options *options) {
