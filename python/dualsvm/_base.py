@@ -56,7 +56,8 @@ KERNELS = {"poly": "polynomial"}  # scikit-learn's name
 # Parameters that a model's header has, by its key.
 HEADER = {"formulation": str, "loss": str, "cost": float, "kernel": str, "degree": int,
           "gamma": float, "coef0": float, "rank": int, "tau": float, "theta": float,
-          "top-k": float}
+          "top-k": float, "scale": str, "margin-scale": float, "max-sv": int, "cost-per": str,
+          "gain": str, "pair-features": str, "query-features": str}
 
 
 @functools.lru_cache(maxsize=None)
@@ -303,8 +304,9 @@ class Estimator(BaseEstimator):
 
     @classmethod
     def load(cls, path):
-        """An estimator with the model of a file and the parameters of its header. X may then have any
-        number of columns, because model files do not store it."""
+        """An estimator with the model of a file and the parameters of its header; the others, which fit
+        takes again, have their defaults (doc/python.md lists them). X may then have any number of
+        columns, because model files do not store it."""
         return cls._of_model(_model.load(path, cls._family))
 
     @classmethod

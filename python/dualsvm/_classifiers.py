@@ -3,7 +3,7 @@ import numbers
 
 import numpy as np
 
-from ._base import ANOTHER_ORDER, Classifier
+from ._base import ANOTHER_ORDER, Classifier, signature
 from ._data import Rows
 from ._errors import DualsvmWarning, warn
 
@@ -242,4 +242,6 @@ class SupportMatrixMachine(Classifier):
     def _of_model(cls, model):
         estimator = super()._of_model(model)
         estimator.shape = estimator.shape_
+        if estimator.formulation != "lowrank":  # the file has the rank that was found
+            estimator.rank = signature(cls)["rank"]
         return estimator

@@ -2,8 +2,8 @@
 import numpy as np
 
 from ._base import ANOTHER_ORDER, ClassifierMixin, Estimator, fit_word, order_of, share_of
-from ._labels import (check_length, classes_of, indicator_of, is_matrix, names_of, rows_of_labels,
-                      sets_of, vector, words_of)
+from ._labels import (classes_of, indicator_of, is_matrix, names_of, rows_of_labels, sets_of,
+                      words_of)
 from ._weights import weights_of
 
 SINGLE, SETS, INDICATOR = "one label a row", "sets", "indicator"
@@ -119,53 +119,63 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
         vectors)."""
         return self._by_class(self._support()[0], 0).T
 
-    def predict(self, X):
-        """The labels of each row: a list of sets, or a matrix of 0 and 1, as y; or the label with
-        the largest score, if y had one per row."""
+    def _chosen(self, X):
+        """The labels predicted for each row, as True (rows, labels)."""
         data = self._data_to_predict(X)
         options = self._predict_options()
         if self._kind == SINGLE:
-            return self.classes_[self._by_class(self.model_.scores(data, options),
-                                                -np.inf).argmax(axis=1)]
-        chosen = self._by_class(self.model_.predicted_sets(data, options), 0)
+            best = self._by_class(self.model_.scores(data, options), -np.inf).argmax(axis=1)
+            return best[:, None] == np.arange(len(self.classes_))
+        return self._by_class(self.model_.predicted_sets(data, options), 0) != 0
+
+    def predict(self, X):
+        """The labels of each row: a list of sets, or a matrix of 0 and 1, as y; or the label with
+        the largest score, if y had one per row. Sets if the estimator was loaded."""
+        chosen = self._chosen(X)
+        if self._kind == SINGLE:
+            return self.classes_[chosen.argmax(axis=1)]
         if self._kind == INDICATOR:
             return chosen.astype(np.int64)
         classes = self.classes_.tolist()
         return [{classes[k] for k in np.flatnonzero(row)} for row in chosen]
 
-    def score(self, X, y, sample_weight=None):
-        """The share of rows with exactly the right labels."""
-        predicted = self.predict(X)
-        if self._kind == SETS:
-            check_length(y, len(predicted))
-            right = [one == set(other) for one, other in zip(predicted, y)]
-        elif self._kind == INDICATOR:
-            self._check_names(y)
-            y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
-            if y.shape != predicted.shape:
-                raise ValueError("y is of the shape %s, and predictions are of %s"
-                                 % (y.shape, predicted.shape))
-            right = (predicted == y).all(axis=1)
-        else:
-            right = predicted == vector(y, len(predicted))
-        return share_of(right, sample_weight)
+    def _read_again(self, y, n_rows):
+        """The words of the labels of y, and those of each row: start (n_rows + 1) and codes. y may
+        have another form than y of fit."""
+        kind, values, start, codes = self._read(y, n_rows)
+        if kind == INDICATOR and names_of(y) is None:
+            if len(values) != len(self.classes_):
+                raise ValueError("y has %d columns, and classes_ has %d labels: column j is "
+                                 "classes_[j]; labels of rows may also be a list of sets"
+                                 % (len(values), len(self.classes_)))
+            values = self.classes_
+        known = dict(zip(self.classes_.tolist(), self._words))
+        words = [known.get(value) or fit_word(value) for value in values.tolist()]
+        if kind == INDICATOR:
+            if set(words) != set(self._words) or self._kind == INDICATOR and words != self._words:
+                raise ValueError("the columns of y are not the labels in classes_, in their order")
+            return words, start, codes
+        unknown = sorted(set(words).difference(self._words))
+        if unknown and (self._kind == INDICATOR or self._of_file and len(unknown) == len(words)):
+            raise ValueError("y has labels that are not in classes_: %s" % ", ".join(unknown[:10]))
+        return words, start, codes
 
-    def _check_names(self, y):
-        """Refuses a data frame whose columns are not those of fit."""
-        names = names_of(y)
-        if names is not None and names.tolist() != self.classes_.tolist():
-            raise ValueError("the columns of y are not the labels in classes_, in their order")
+    def score(self, X, y, sample_weight=None):
+        """The share of rows with exactly the right labels. y has any form that fit takes; column j of
+        a matrix is classes_[j], and one label per row is a set of one."""
+        chosen = self._chosen(X)
+        words, start, codes = self._read_again(y, len(chosen))
+        place = {word: k for k, word in enumerate(self._words)}
+        column = np.array([place.get(word, len(place)) for word in words], dtype=np.int64)
+        right = np.zeros((len(chosen), len(place) + 1), dtype=bool)  # the last: labels not in classes_
+        right[np.repeat(np.arange(len(chosen)), np.diff(start).astype(np.int64)), column[codes]] = True
+        return share_of((right[:, :-1] == chosen).all(axis=1) & ~right[:, -1], sample_weight)
 
     def measures(self, X, y, **options):
-        """{name: value}: the measures that svm-ml-predict prints for rows with labels."""
+        """{name: value}: the measures that svm-ml-predict prints for rows with labels. y as in score."""
         data = self._data_to_predict(X)
-        kind, classes, start, codes = self._read(y, data.rows.n)
-        if kind == self._kind == INDICATOR and len(classes) == len(self.classes_):
-            self._check_names(y)
-            classes = self.classes_
-        known = dict(zip(self.classes_.tolist(), self._words))
-        data.set_sets(start, codes,
-                      [known.get(value) or fit_word(value) for value in classes.tolist()])
+        words, start, codes = self._read_again(y, data.rows.n)
+        data.set_sets(start, codes, words)
         return self.model_.measures(data, self._predict_options(options))
 
     def _more_tags(self):

@@ -145,6 +145,64 @@ class Labels(Case):
         with self.assertRaisesRegex(ValueError, "all texts"):
             fitted.fit(self.x, [{1, "a"}] * 80)
 
+    def test_forms_of_sets(self):
+        """score and measures take labels in any form, whatever the form in fit was."""
+        matrix = (self.x[:, :3] > .5).astype(int)
+        sets = [set(np.flatnonzero(row).tolist()) for row in matrix]
+        texts = [{"cab"[k] for k in row} for row in sets]
+        one = np.array(["b", "c"])[matrix[:, 0]]
+        base = MultiLabelRankSVM(C=10).fit(self.x, matrix)
+        share = base.score(self.x, matrix)
+        self.assertTrue(.1 < share < 1)
+        base.save("model")
+        for fitted in (base, dualsvm.load("model"), MultiLabelRankSVM(C=10).fit(self.x, sets)):
+            for y in (matrix, matrix.tolist(), matrix.astype(bool), sets, list(map(sorted, sets))):
+                self.assertEqual(fitted.score(self.x, y), share)
+                self.assertEqual(fitted.measures(self.x, y), base.measures(self.x, matrix))
+            alone = np.array([len(row) == 1 for row in sets])
+            label = [row.copy().pop() for row in np.array(sets)[alone]]
+            self.assertEqual(fitted.score(self.x[alone], label),
+                             base.score(self.x[alone], matrix[alone]))
+        by_text = MultiLabelRankSVM(C=10).fit(self.x, texts)
+        self.assertEqual(by_text.score(self.x, matrix[:, [1, 2, 0]]), by_text.score(self.x, texts))
+        self.assertEqual(by_text.measures(self.x, matrix[:, [1, 2, 0]]),
+                         by_text.measures(self.x, texts))
+        best = MultiLabelRankSVM().fit(self.x, one)
+        self.assertEqual(best.score(self.x, [{label} for label in one]), best.score(self.x, one))
+        self.assertEqual(best.score(self.x, [{"b", "c"}] * 80), 0)
+        self.assertEqual(by_text.score(self.x, [{"new"} | row for row in texts]), 0)
+        for fitted in (base, dualsvm.load("model"), by_text):
+            for call in fitted.score, fitted.measures:
+                with self.assertRaisesRegex(ValueError, "y has 2 columns, and classes_ has 3 labels"):
+                    call(self.x, matrix[:, :2])
+        for fitted in (base, dualsvm.load("model")):
+            for call in fitted.score, fitted.measures:
+                with self.assertRaisesRegex(ValueError, "not in classes_: a, b, c$"):
+                    call(self.x, texts)
+        with self.assertRaisesRegex(ValueError, "not in classes_: 3$"):
+            base.measures(self.x, [row | {3} for row in sets])
+
+    def test_fit_of_loaded(self):
+        """A loaded estimator has the parameters of the file, and fits the same model with them."""
+        grade, two = np.arange(80) % 3, (self.codes > 1).astype(int)
+        sets = [set(np.flatnonzero(row > 0).tolist()) for row in self.x[:, :3]]
+        for estimator, y in (
+                (SupportMatrixMachine("nuclear", tau=2, shape=(2, 3)), two),
+                (SupportMatrixMachine("svm", shape=(2, 3), scale="std"), two),
+                (SupportMatrixMachine(rank=2, shape=(2, 3)), two),
+                (MultiClassSVM(margin_scale=.5, scale="l2", kernel="rbf", max_sv=9), self.codes),
+                (TopClassifier("patmat", tau=.1, theta=2, scale="minmax"), two),
+                (MultiLabelRankSVM(scale="quantile"), sets),
+                (RankSVM(cost_per="ndcg", gain="linear"), grade),
+                (RankSVM(pair_features="exterior"), grade)):
+            fitted = estimator.fit(self.x, y)
+            fitted.save("model")
+            loaded = dualsvm.load("model")
+            for name, value in fitted.get_params().items():
+                if value != "auto":
+                    self.assertEqual(loaded.get_params()[name], value)
+            self.assertEqual(loaded.fit(self.x, y).model_.bytes(), fitted.model_.bytes())
+
     def test_labels_of_no_row(self):
         matrix = np.column_stack([self.x[:, :2] > 0, np.zeros(80), np.ones(80)])
         fitted = MultiLabelRankSVM(C=10).fit(self.x, matrix)
@@ -175,7 +233,10 @@ class Labels(Case):
             self.assertEqual(fitted.score(self.x, y), plain.score(self.x, matrix))
             self.assertEqual(fitted.measures(self.x, y), plain.measures(self.x, matrix))
         fitted.save("model")
-        self.assertEqual(dualsvm.load("model").classes_.tolist(), ["a", "b", "c d"])
+        loaded = dualsvm.load("model")
+        self.assertEqual(loaded.classes_.tolist(), ["a", "b", "c d"])
+        self.assertEqual(loaded.score(self.x, frame), plain.score(self.x, matrix))
+        self.assertEqual(loaded.measures(self.x, frame), plain.measures(self.x, matrix))
         for columns, words in ((["a", "b", "c d"], "columns of y"), (["a", "a", "b"], "one name")):
             frame.columns = columns
             with self.assertRaisesRegex(ValueError, words):
