@@ -118,8 +118,8 @@ static int gram_map_scores(const struct score_map *map, const double *weights, d
     return 0;
 }
 
-static int gram_map_adjoint(const struct score_map *map, const double *r, double *weights,
-                            struct error *err) {
+int score_map_copy(const struct score_map *map, const double *r, double *weights,
+                   struct error *err) {
     (void)err;
     memcpy(weights, r, map->n * sizeof *weights);
     return 0;
@@ -225,7 +225,7 @@ int score_map_create(struct score_map *map, const struct problem *problem, struc
     map->primal = false;
     map->context = view;
     map->scores = gram_map_scores;
-    map->adjoint = gram_map_adjoint;
+    map->adjoint = score_map_copy;
     map->exact = gram_map_exact;
     map->release = gram_map_release;
     map->diagonal = gram_map_diagonal;

@@ -44,6 +44,11 @@ struct score_map {
 int score_map_create(struct score_map *map, const struct problem *problem, struct error *err);
 void score_map_free(struct score_map *map);
 
+/* weights (n) = r (n): the adjoint of kernel maps, in the inner product <x, y>_K = x'K y of
+ * coefficients. */
+int score_map_copy(const struct score_map *map, const double *r, double *weights,
+                   struct error *err);
+
 /* s (n, n_outputs) row-major = A weights (dimension, n_outputs) by `scores`, output by output. It
  * is the `exact` of maps whose scores are in double already. */
 int score_map_each(const struct score_map *map, const double *weights, size_t n_outputs, double *s,

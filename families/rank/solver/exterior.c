@@ -225,13 +225,6 @@ static int exterior_scores(const struct score_map *map, const double *weights, d
     return 0;
 }
 
-static int exterior_adjoint(const struct score_map *map, const double *r, double *weights,
-                            struct error *err) {
-    (void)err;
-    memcpy(weights, r, map->n * sizeof *weights);
-    return 0;
-}
-
 static int exterior_exact(const struct score_map *map, const double *weights, size_t n_outputs,
                           double *s, struct error *err) {
     const struct exterior *exterior = map->context;
@@ -268,7 +261,7 @@ struct score_map exterior_map(struct exterior *exterior) {
         .context = exterior,
         .threads = exterior->problem->threads,
         .scores = exterior_scores,
-        .adjoint = exterior_adjoint,
+        .adjoint = score_map_copy,
         .exact = exterior_exact,
         .release = NULL,
     };

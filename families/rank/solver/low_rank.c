@@ -150,13 +150,6 @@ static int map_scores(const struct score_map *map, const double *weights, double
     return landmarks_multiply(&low->landmarks, weights, s, map->threads, err);
 }
 
-static int map_adjoint(const struct score_map *map, const double *r, double *weights,
-                       struct error *err) {
-    (void)err;
-    memcpy(weights, r, map->n * sizeof *weights);
-    return 0;
-}
-
 int rank_low_rank_create(struct rank_low_rank **low, const struct problem *problem,
                          struct rank_pairs *pairs, size_t size, uint64_t seed,
                          const struct monitor *monitor, struct error *err) {
@@ -178,7 +171,7 @@ int rank_low_rank_create(struct rank_low_rank **low, const struct problem *probl
                                    .context = made,
                                    .threads = problem->threads,
                                    .scores = map_scores,
-                                   .adjoint = map_adjoint};
+                                   .adjoint = score_map_copy};
     *low = made;
     return 0;
 }

@@ -11,13 +11,13 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     MIN_ROWS = 32768,
     MIN_LANDMARKS = 128,
     LANDMARKS_SQUARE = 12, /* the square of their number over the rows: 775 for 50,000 rows */
-    TIMED_PART = 4         /* with a time limit there are so many times fewer */
+    TIMED_PART = 4,        /* with a time limit there are so many times fewer */
+    BISECTIONS = 26        /* of an interval, to the precision of features in float */
 };
 
 /* The part of the memory that the features may take. */
@@ -75,13 +75,6 @@ static int map_scores(const struct score_map *map, const double *weights, double
     return 0;
 }
 
-static int map_adjoint(const struct score_map *map, const double *r, double *weights,
-                       struct error *err) {
-    (void)err;
-    memcpy(weights, r, map->n * sizeof *weights);
-    return 0;
-}
-
 /* u (n) = the scores of the approximate problem's solution, less those of each row's own entry. */
 static int solve_planes(struct landmarks *landmarks, struct top_risk *risk, double cost,
                         struct threads *threads, const struct monitor *monitor, double *u,
@@ -91,7 +84,7 @@ static int solve_planes(struct landmarks *landmarks, struct top_risk *risk, doub
                                   .context = landmarks,
                                   .threads = threads,
                                   .scores = map_scores,
-                                  .adjoint = map_adjoint};
+                                  .adjoint = score_map_copy};
     double left = monitor_seconds_left(monitor);
     struct monitor_run run;
     const struct monitor limited =
@@ -196,7 +189,6 @@ static void fill(struct separable *dual) {
 
 /* Finds t and nu for the level. Returns the derivative of the dual in the level, up to a factor. */
 static double balance(struct separable *dual, double low, double high) {
-    enum { BISECTIONS = 26 };
     const struct top_risk *risk = dual->risk;
     bool mean = risk->kind == TOP_MEAN;
     for (int k = 0; k < BISECTIONS; k++) {
@@ -213,7 +205,6 @@ static double balance(struct separable *dual, double low, double high) {
 
 /* Fills alpha and beta: the level by bisection. */
 static void solve_separable(struct separable *dual) {
-    enum { BISECTIONS = 26 };
     const struct top_risk *risk = dual->risk;
     double low = INFINITY, high = -INFINITY, reach = 1;
     dual->level = 1;
