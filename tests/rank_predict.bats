@@ -541,6 +541,15 @@ labels, the first of query new: --standards FILE with labelled rows of the query
     # scores do not change, nor do predictions of known queries
     predict --standards standards all.svm m >with
     predict all.svm m | cmp - with
+    # standards of a known query replace its map
+    sed -n 's/qid:New/qid:1/p' standards | predict --standards - all.svm m >replaced
+    run -1 cmp -s replaced with
+    # intervals that are infinite are told: too few rows
+    for row in 1 2 3 4 5 6; do echo "$row qid:a 1:$row.5"; done >small.svm
+    train --targets 1 small.svm small.model
+    svm-rank-predict -q small.svm small.model 2>err | cut -f4 | sort -u | diff - <(echo inf)
+    assert_equal "$(<err)" "svm-rank-predict: warning: small.svm: the intervals of 6 of 6 rows are unbounded: too few \
+labelled rows of their query tell how they scatter"
     # refused combinations
     train -t minmax known.svm plain
     run -1 svm-rank-predict -q --standards standards rest plain

@@ -363,6 +363,9 @@ mixed_units() {
     cmp model same
     run -1 svm-smm-train --shape 2x4 plain.svm model
     assert_output --partial 'index 12 is outside of matrices of 2 x 4'
+    refused svm-smm-train --shape 4x3 data.svm model2
+    assert_equal "$(<err)" 'svm-smm-train: the first line says matrices of 3 x 4, --shape 4 x 3'
+    svm-smm-train -q --shape 3x4 data.svm same && cmp model same
     # in prediction too, with any options and any position of the row
     printf '# matrix 1 3\n1 1:1 2:1 3:1\n-1 1:-1 2:-1 3:-1\n' >small.svm
     svm-smm-train -q -s svm small.svm small.model

@@ -383,6 +383,26 @@ butane;CCCC;;Eawag
 END
 }
 
+@test "molecules: a column of times for each system" {
+    chemistry
+    cat >wide.csv <<'END'
+name,smiles,HSS T3 (min),BEH [s],Amide
+ethanol,CCO,1.5,90,
+butane,CCCC,2.5,NA,7
+END
+    molecules --names name --systems 'HSS*,BEH*' --systems Amide wide.csv rows 2>said
+    sed '1d; s/\(qid:[^ ]*\).*#/\1/' rows | diff - <(printf '%s\n' '1.5 qid:HSS_T3 ethanol' \
+        '1.5 qid:BEH ethanol' '2.5 qid:HSS_T3 butane' '7 qid:Amide butane')
+    assert_equal "$(<said)" 'molecules: 2 rows without a retention time left out'
+    misused molecules --systems "HSS*" --query name wide.csv rows2
+    misused molecules --systems "HSS*" --label Amide wide.csv rows2
+    refused molecules --systems TSK wide.csv rows2
+    # two columns of one system
+    sed '1s/Amide/BEH/' wide.csv >twice.csv
+    refused molecules --systems 'BEH*' twice.csv rows2
+    assert_equal "$(<err)" "molecules: twice.csv:1: --systems: two columns of the system 'BEH'"
+}
+
 # bats test_tags=slow
 @test "molecules: decimal commas, and missing retention times, as in convert" {
     own

@@ -46,8 +46,9 @@ static const struct option_spec own_options[] = {
     OPTION(
         TEXT, 0, "standards", "FILE",
         "with a model of --targets 1: labelled rows of queries that the model does not know, from "
-        "which the scores of these queries are mapped to labels; at least four for each query. The "
-        "map of a single query is also that of a test file without qids",
+        "which the scores of these queries are mapped to labels, or of known ones, whose maps they "
+        "replace; at least four for each query. The map of a single query is also that of a test "
+        "file without qids",
         SINGLE)};
 
 static bool wants_comments(const struct options *options) {
@@ -125,6 +126,7 @@ struct lines {
     const struct target_map *map;  /* that of the last row's query */
     uint64_t mapped;               /* that query; undefined before the first row */
     size_t n_unmapped;             /* rows without a map to labels */
+    size_t n_unbounded;            /* rows whose interval is unbounded */
     char unmapped[64];             /* the query of the first */
     struct output *output;         /* for the visits of stored rows */
     size_t extra;                  /* the same, of extra_options */
@@ -231,6 +233,7 @@ static void write_score(struct lines *lines, const struct data *rows, size_t i, 
         write_field(lines, value, output);
         write_field(lines, map ? fmax(value - width, lines->targets.lowest) : value, output);
         write_field(lines, value + width, output);
+        lines->n_unbounded += isinf(width) ? 1 : 0;
     }
     row_names_end_line(&lines->names, rows, i, output);
 }
@@ -350,7 +353,7 @@ static int finish(void *state, struct output *output, struct error *err) {
                                lines, err);
 }
 
-/* What the user may not expect: rows whose scores have no map to labels. */
+/* What the user may not expect: rows whose scores have no map to labels, or whose interval is unbounded. */
 static void warn(const void *state, char *text, size_t size) {
     const struct lines *lines = state;
     if (lines->n_unmapped > 0) {
@@ -359,6 +362,11 @@ static void warn(const void *state, char *text, size_t size) {
             "%zu of %zu rows have no map from scores to labels, the first %s: --standards FILE "
             "with labelled rows of the query makes one",
             lines->n_unmapped, lines->names.n, lines->unmapped);
+    } else if (lines->n_unbounded > 0) {
+        snprintf(text, size,
+                 "the intervals of %zu of %zu rows are unbounded: too few labelled rows of their "
+                 "query tell how they scatter",
+                 lines->n_unbounded, lines->names.n);
     }
 }
 

@@ -51,11 +51,24 @@ static int check_index(uint32_t largest, const struct matrix_shape *shape, struc
                            largest, shape->height, shape->width);
 }
 
+/* Fails if rows whose first line is `comment` have another shape than `expected`, that of `what`. */
+static int check_comment(const char *comment, const struct matrix_shape *expected, const char *what,
+                         struct error *err) {
+    const char *given = behind_key(comment);
+    struct matrix_shape of_rows;
+    return given && parse(given, ' ', &of_rows) && differ(&of_rows, expected)
+               ? error_set(err, ERROR_RUNTIME,
+                           "the first line says matrices of %" PRIu64 " x %" PRIu64 ", %s %" PRIu64
+                           " x %" PRIu64,
+                           of_rows.height, of_rows.width, what, expected->height, expected->width)
+               : 0;
+}
+
 int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
                       const struct data *data, struct error *err) {
     if (options_given(options, "shape")) { /* check has validated it */
         parse(options_text(options, "shape"), 'x', shape);
-        return 0;
+        return check_comment(data->comment, shape, "--shape", err);
     }
     const char *given = behind_key(data->comment);
     if (!given) {
@@ -98,16 +111,11 @@ void matrix_shape_limit(const char *shape, const char *comment, struct input_lim
 }
 
 int matrix_shape_takes(const char *shape, const struct data *rows, struct error *err) {
-    const char *given = behind_key(rows->comment);
-    struct matrix_shape of_model, of_rows;
+    struct matrix_shape of_model;
     if (!shape || !parse(shape, 'x', &of_model)) {
         return 0;
     }
-    if (given && parse(given, ' ', &of_rows) && differ(&of_rows, &of_model)) {
-        return error_set(err, ERROR_RUNTIME,
-                         "the first line says matrices of %" PRIu64 " x %" PRIu64
-                         ", the model takes %" PRIu64 " x %" PRIu64,
-                         of_rows.height, of_rows.width, of_model.height, of_model.width);
-    }
-    return check_index(rows->n_features, &of_model, err);
+    return check_comment(rows->comment, &of_model, "the model takes", err) < 0
+               ? -1
+               : check_index(rows->n_features, &of_model, err);
 }
