@@ -18,10 +18,13 @@ static const char *own_name(const char *path) {
     return slash ? slash + 1 : path ? path : "generate";
 }
 
-static int usage(const char *name, FILE *out) {
-    fprintf(out, "Usage: %s FAMILY [options]\n", name);
+/* Prints the options of one family, or of all if its name is NULL. */
+static int usage(const char *name, const char *of, FILE *out) {
+    fprintf(out, "Usage: %s %s [options]\n", name, of ? of : "FAMILY");
     for (size_t i = 0; i < FAMILIES; i++) {
-        fprintf(out, "\n%s:\n%s", families[i]->name, families[i]->help);
+        if (!of || strcmp(of, families[i]->name) == 0) {
+            fprintf(out, "\n%s:\n%s", families[i]->name, families[i]->help);
+        }
     }
     return fflush(out) == 0 ? 0 : 1;
 }
@@ -44,10 +47,13 @@ static int run(const struct family *family, int argc, char **argv, struct error 
 int main(int argc, char **argv) {
     const char *name = own_name(argv[0]);
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        return usage(name, stdout);
+        return usage(name, NULL, stdout);
     }
     for (size_t i = 0; argc > 1 && i < FAMILIES; i++) {
         if (strcmp(argv[1], families[i]->name) == 0) {
+            if (argc > 2 && strcmp(argv[2], "--help") == 0) {
+                return usage(name, argv[1], stdout);
+            }
             struct error err;
             if (run(families[i], argc - 1, argv + 1, &err) == 0) {
                 return 0;
@@ -56,6 +62,6 @@ int main(int argc, char **argv) {
             return (int)err.kind;
         }
     }
-    usage(name, stderr);
+    usage(name, NULL, stderr);
     return ERROR_USAGE;
 }

@@ -89,6 +89,9 @@ setup() {
     run -2 generate
     run -2 generate unknown
     run -0 generate --help
+    run -0 generate top --help
+    assert_line --partial "--positives SHARE"
+    refute_line --partial "--queries"
     run -1 generate rank --output missing/file
     [ -c /dev/full ] || skip 'no /dev/full'
     run -1 generate ltr --output /dev/full

@@ -168,4 +168,8 @@ setup() { with_tools; }
     easy mc --folds 2 --kernel linear --cost 0.01,0.1,1 noise -- -q >said
     grep -q '^# the best cost 0.01 is the smallest of its values: others may be better (--cost)$' said
     assert_equal "$(grep -c '^\$' said)" 2
+    # and it is told if fits of the best value have not converged
+    run -1 grep 'have converged' said
+    easy mc --folds 2 --kernel linear --cost 1,2 noise -- -q --max-iter 1 -e 1e-6 >said
+    grep -q '^# accuracy 0.83[0-9]*: cost [12], not all of whose fits have converged$' said
 }

@@ -63,7 +63,7 @@ END
     printf 'd\tA\tB\n%s\n%s\n%s\n%s\n' $'a b\t1\t2' $'c\t3\t' $'d\t\t4' $'e\t2\t1' >gaps
     compare gaps >out 2>said
     grep -qx 'data-sets 2' out || fail "$(cat out)"
-    assert_equal "$(cat said)" 'compare: 2 left out that not all of A, B have a value for'
+    assert_equal "$(cat said)" 'compare: 2 left out: no value of each of A, B'
     printf 'd A B\ns 1 2\n' >one
     run -1 compare one
     assert_output --partial 'at least two data sets'
@@ -104,7 +104,7 @@ END
     printf '%s\t%s\n' q m a 4 b 1 c 5 d 9 e 2 >one.tsv
     printf '%s\t%s\n' q m b 2 a 1 c 3 d 5 e 2 f 7 g '' >two.tsv
     compare --resamples 100 --measure m one.tsv two.tsv >out 2>said
-    grep -qx 'compare: 2 left out that not all of one.tsv, two.tsv have a value for' said
+    grep -qx 'compare: 2 left out: no value of each of one.tsv, two.tsv' said
     tail -n 1 out | cut -f 1-3,6-11 | diff - <(printf '%s\t' one two 1.6 3 1 1 0.625 0.25 && echo 0.25)
     # equal sizes share ranks: differences 1 1 1: one sum of 8 at each end
     printf 'd A B\n1 2 1\n2 3 2\n3 4 3\n' >table

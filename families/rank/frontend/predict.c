@@ -353,7 +353,7 @@ static int finish(void *state, struct output *output, struct error *err) {
                                lines, err);
 }
 
-/* What the user may not expect: rows whose scores have no map to labels, or whose interval is unbounded. */
+/* What the user may not expect: rows whose scores have no map to labels, or unbounded intervals. */
 static void warn(const void *state, char *text, size_t size) {
     const struct lines *lines = state;
     if (lines->n_unmapped > 0) {

@@ -51,7 +51,7 @@ static int check_index(uint32_t largest, const struct matrix_shape *shape, struc
                            largest, shape->height, shape->width);
 }
 
-/* Fails if rows whose first line is `comment` have another shape than `expected`, that of `what`. */
+/* Fails if rows whose first line is `comment` have another shape than that of `what`. */
 static int check_comment(const char *comment, const struct matrix_shape *expected, const char *what,
                          struct error *err) {
     const char *given = behind_key(comment);

@@ -17,8 +17,8 @@ struct matrix_shape {
 /* Fails with ERROR_USAGE if --shape is malformed. */
 int matrix_shape_check(const struct options *options, struct error *err);
 
-/* Finds the shape in the options, which must be valid, or in the data. Fails if neither has one, or if
- * they differ. */
+/* Finds the shape in the options, which must be valid, or in the data. Fails if neither has one, or
+ * if they differ. */
 int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
                       const struct data *data, struct error *err);
 
