@@ -134,7 +134,7 @@ columns() {
     every_weight line.model
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "candidates: a candidate without a score has the lowest of its feature" {
     text='qid:A 1:1 # a\n%s qid:A 1:3 # b\n-2 qid:A 1:3 # c\n3 qid:A 1:2 # d\n5 qid:B 1:2 # e\n%s qid:B 1:1 # f\n'
     for none in nan -inf ''; do

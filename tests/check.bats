@@ -318,7 +318,7 @@ attacked() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "check: ml, losses, kernels, biases and solvers" {
     made rows 30 4 '1,2 3 2,5 1,4,5 4' 3
     awk '{ print } NR % 9 == 0 { sub(/^[^ ]*/, ""); print }' rows >some # without labels

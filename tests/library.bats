@@ -78,6 +78,7 @@ compiled() {
     unit library/watch
 }
 
+# bats test_tags=long,slow
 @test "library: a thousand fits do not leak memory" {
     if sanitized || quick; then
         unit library/leaks 10 # leaks are found by the sanitizer

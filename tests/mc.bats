@@ -148,7 +148,7 @@ far_groups() {
     assert [ "$(wc -l <log)" -gt 3 ]
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "mc: repeated working sets reach the gap when kernel columns are not cached" {
     # fewer features than classes: columns are not kept
     awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
@@ -782,7 +782,7 @@ peer() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "mc: rows whose 1 / |x|^2 overflows have the optimum of zero rows" {
     # compare ZEROS SHORT OPTIONS: files whose optima are the same to 1e-15
     compare() {
@@ -817,7 +817,7 @@ decades() {
     printf '1 4:1\n2 1:6e11 4:4e11\n3 1:4 5:3\n4 1:-1 4:-1.25 5:-.5\n' >eleven.svm
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "mc: bounds hold for polynomial kernels whose values span many decades" {
     decades
     # svm-check verifies each, see train

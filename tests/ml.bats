@@ -73,7 +73,7 @@ END
     unit families/ml/solver/admm
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "ml: kernel fits too large for the interior-point method reach their gap in few iterations" {
     generate ml --rows 450 --features 40 --labels 12 --values 15 --noise .5 --output set
     for options in '' '--free-bias' '-l 1 -B 1'; do
@@ -455,6 +455,7 @@ END_OF_PYTHON
     assert_equal "$(wc -l <crossed)" 18
 }
 
+# bats test_tags=long
 @test "ml: a row of weight 2 is equivalent to two equal rows, also in thresholds and folds" {
     awk 'BEGIN { for (i = 1; i <= 90; i++) { a = sin(37 * i * i); b = sin(11 * i * i + 1); c = sin(5 * i * i + 2)
         set = (a > .2 ? ",1" : "") (b > 0 ? ",2" : "") (a + b + c > 0 ? ",3" : "") (c > .4 ? ",4" : "")

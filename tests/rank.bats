@@ -68,7 +68,7 @@ every() {
 
 # ---- the optimum ----
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "rank: the linear kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3
@@ -204,7 +204,7 @@ every() {
     assert_line VERIFIED
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "rank: a thousand molecules at large C, counts and a thousand times the counts" {
     real rank/eccb2018.svm.gz
     rows='1,$'
@@ -860,7 +860,7 @@ large() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "rank: newton with kernels reaches gaps below the rounding errors of a matrix in float" {
     # fits ended at 1e-3 to 2e-3, which of them depended on the rounding of sums
     local seed primal dual
@@ -967,6 +967,7 @@ large() {
 }
 
 # More than 4,096 rows whose kernel matrix does not fit into the cache.
+# bats test_tags=long
 @test "rank: landmarks replace a matrix that does not fit, with an honest gap, unless the kernel is rough" {
     svm-generate ltr --rows 4200 --features 5 --queries 10 >many.svm
     for loss in hinge squared-hinge; do
@@ -989,6 +990,7 @@ large() {
     assert_line 'solver = cutting-planes'
 }
 
+# bats test_tags=long
 @test "rank: landmarks in the folds of a sweep" {
     svm-generate ltr --rows 8400 --features 5 --queries 10 >many.svm
     run svm-rank-train -q -m 100 -t rbf -c .001,.003 -v 2 -e 1e-2 --log log many.svm model

@@ -238,6 +238,7 @@ project() {
     within "$(header stationarity model)" 0 1e-3
 }
 
+# bats test_tags=long
 @test "smm: a path of tau equals single runs, and ranks decrease" {
     generate smm --rows 200 --height 6 --width 5 --rank 2 >data.svm
     svm-smm-train -q -s nuclear -e 1e-6 --tau 1,4,16,64 -v 5 data.svm best.model >table

@@ -62,6 +62,7 @@ values() {
         diff - <(echo '# molecules --fingerprint maccs')
 }
 
+# bats test_tags=long,slow
 @test "molecules --candidates: seconds, decimal commas, semicolons, byte order marks, CRLF and gzip" {
     chemistry
     # same ARGUMENTS: they give the same rows and times

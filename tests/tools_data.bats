@@ -347,6 +347,7 @@ END
     molecules --names name --skip-invalid bad.csv - 2>said | diff - <(sed 3d rows)
 }
 
+# bats test_tags=long,slow
 @test "molecules: a molecule that cannot be read is refused with its line, or left out and named" {
     chemistry
     sed 's/CCO/C(C/' molecules.csv >bad.csv
@@ -454,6 +455,7 @@ END
     tail -n 1 times | diff - <(printf 'F1\t1.5\n')
 }
 
+# bats test_tags=long,slow
 @test "molecules: salts become their largest fragment, without charges; repeated molecules one row" {
     own
     sed -i '/propane/d; /butane/d' own.csv

@@ -169,6 +169,7 @@ check_exports() {
     check_exports top 'c json onnx pmml' -s svm -B 1 --scale quantile
 }
 
+# bats test_tags=long,slow
 @test "export: scalings with a kernel, and probabilities of classes" {
     rows top
     check_exports top 'c onnx pmml' -s svm -t rbf --scale quantile
@@ -178,6 +179,7 @@ check_exports() {
     check_exports mc 'c onnx pmml' -b 1
 }
 
+# bats test_tags=long,slow
 @test "export: label sets of each threshold" {
     rows ml
     check_exports ml 'c onnx pmml' --threshold scut -t rbf

@@ -326,7 +326,7 @@ ends_at() {
 
 # ---- the bias of svm ----
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "top: --bias is a constant feature, as a column and as a term of the kernel" {
     awk '{ print $0 " 5:2.5" }' train.svm >column.svm
     for loss in hinge squared-hinge; do
@@ -886,7 +886,7 @@ END
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "top: few features in large units with a polynomial kernel, whose bounds have rounding errors" {
     # interior points by rows had dual points above the optimum: these ended at 8e-5, 1.4e-4 and 1e-3
     for seed in 1 4; do
@@ -928,6 +928,7 @@ END
 }
 
 # From 32,768 rows on smo begins at the point of an approximate problem.
+# bats test_tags=long
 @test "top: many rows with a kernel have the bounds that --solver smo has" {
     generate top --rows 32800 --features 2 --output many.svm
     run svm-top-train -q -s tau-fpl -t rbf -c .001 -e .1 many.svm model
