@@ -46,7 +46,7 @@ struct crossval {
     const bool *wanted; /* (n_points) whether the point is scored; NULL: all are */
     struct threads *threads;
     size_t cache_bytes;
-    /* of progress_clock(), for all fits; INFINITY: none. The time that remains is split evenly
+    /* of clock_seconds(), for all fits; INFINITY: none. The time that remains is split evenly
      * among the fits that remain */
     double deadline;
     size_t n_after; /* and this number of fits that follow afterwards */

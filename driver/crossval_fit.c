@@ -1,6 +1,8 @@
 /* One fit of cross-validation: the rows of its fold, the solver, and the scores of the held-out
  * rows. */
 #include "driver/crossval_private.h"
+
+#include "common/base/clock.h"
 #include "driver/training_data.h"
 
 #include "common/base/memory.h"
@@ -168,7 +170,7 @@ static int score_point(struct fit_work *work, struct point point, double started
     }
     if (status == 0) {
         fit.scores = work->scores;
-        fit.seconds = progress_clock() - started;
+        fit.seconds = clock_seconds() - started;
         status = crossval_send_scores(group->counter, &fit, err);
     }
     free(work->scores);
@@ -237,7 +239,7 @@ static int run_point(struct fit_work *work, struct error *err) {
 
 int crossval_fit_next(struct kernel_group *group, struct fit_task *task, struct error *err) {
     struct fold *fold = &group->fold[task->fold];
-    if (progress_clock() > timed_task_abandon_time(group->crossval->end)) {
+    if (clock_seconds() > timed_task_abandon_time(group->crossval->end)) {
         return error_set(err, ERROR_STOPPED, "the limit of time is reached");
     }
     pthread_mutex_lock(&fold->mutex);

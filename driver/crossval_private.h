@@ -52,7 +52,7 @@ struct kernel_group {
 /* Counts the fits of all groups. */
 struct fit_counter {
     const struct crossval *crossval;
-    double started;        /* progress_clock() */
+    double started;        /* clock_seconds() */
     size_t n;              /* of all processes */
     size_t n_planned;      /* fits of the groups so far */
     size_t n_unconverged;  /* before this run */

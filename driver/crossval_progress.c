@@ -1,6 +1,7 @@
 /* Counts the fits of all processes, and sends their results to process 0. */
 #include "driver/crossval_private.h"
 
+#include "common/base/clock.h"
 #include "common/base/sizes.h"
 
 #include <math.h>
@@ -29,7 +30,7 @@ static void count_fit(struct fit_counter *counter, const struct message *message
     counter->n_done++;
     if (crossval->progress) {
         size_t left = counter->n - counter->n_done;
-        double seconds = progress_clock() - counter->started;
+        double seconds = clock_seconds() - counter->started;
         progress_show(crossval->progress, "cross-validation: %zu of %zu fits, about %.0f s left",
                       counter->n_done, counter->n,
                       seconds / (double)counter->n_done * (double)left);
@@ -83,7 +84,7 @@ void crossval_counter_open(struct fit_counter *counter, const struct crossval *c
     *counter = (struct fit_counter){.crossval = crossval,
                                     .n = crossval_count(crossval),
                                     .n_unconverged = *crossval->n_unconverged,
-                                    .started = progress_clock()};
+                                    .started = clock_seconds()};
     pthread_mutex_init(&counter->mutex, NULL);
     cluster_start_receiving(crossval->cluster, receive_message, counter);
 }
@@ -113,7 +114,7 @@ double crossval_counter_deadline(struct fit_counter *counter, size_t n_workers) 
     pthread_mutex_lock(&counter->mutex);
     size_t left = counter->n - counter->n_assigned + n_ranks * counter->n_own_left;
     pthread_mutex_unlock(&counter->mutex);
-    double at_once = (double)smaller(left, n_ranks * n_workers), now = progress_clock();
+    double at_once = (double)smaller(left, n_ranks * n_workers), now = clock_seconds();
     return now + (crossval->deadline - now) * at_once / (double)(left + crossval->n_after);
 }
 

@@ -95,7 +95,8 @@ static int refit(const struct reduction *reduction, const struct monitor *monito
     const struct problem linear = {.data = &reduction->data,
                                    .n = reduction->data.n_rows,
                                    .threads = reduction->problem->threads,
-                                   .cache_bytes = reduction->problem->cache_bytes};
+                                   .cache_bytes = reduction->problem->cache_bytes,
+                                   .certify_time = reduction->problem->certify_time};
     void *state;
     *solution = (struct solution){0};
     if (family->open(&state, &linear, reduction->point, err) < 0) {

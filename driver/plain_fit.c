@@ -1,6 +1,7 @@
 /* The steps of a fit, directly or, with a time limit, in a thread that may be abandoned. */
 #include "driver/plain_fit.h"
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/data/scale.h"
 #include "driver/fit.h"
@@ -37,7 +38,7 @@ static int scale_data(struct plain_fit *fit, struct data *data, struct cluster *
 static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *setup,
                         struct error *err) {
     const struct family *family = fit->family;
-    double start = progress_clock();
+    double start = clock_seconds();
     size_t matrix_bytes = 0;
     if (fit_wants_gram(family, fit->point.options, &fit->kernel)) {
         if (fit_gram(&fit->gram, family, fit->point, &fit->kernel, setup->data, false,
@@ -45,7 +46,7 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
             return -1;
         }
         matrix_bytes = gram_cached_bytes(fit->gram);
-        fit->kernel_seconds = progress_clock() - start;
+        fit->kernel_seconds = clock_seconds() - start;
     }
     fit->problem = (struct problem){.cluster = rows_cluster(fit, setup),
                                     .starts = setup->restarts ? setup->peers : NULL,
@@ -53,14 +54,15 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
                                     .gram = fit->gram,
                                     .n = setup->data->n_rows,
                                     .threads = setup->threads,
-                                    .cache_bytes = setup->cache_bytes - matrix_bytes};
-    start = progress_clock();
+                                    .cache_bytes = setup->cache_bytes - matrix_bytes,
+                                    .certify_time = &fit->certify_time};
+    start = clock_seconds();
     fit->traffic = cluster_traffic(fit_cluster(setup));
     if (family->open(&fit->state, &fit->problem, fit->point, err) < 0) {
         fit->state = NULL;
         return -1;
     }
-    fit->solve_seconds = progress_clock() - start;
+    fit->solve_seconds = clock_seconds() - start;
     return 0;
 }
 
@@ -111,13 +113,13 @@ static unsigned all_algorithms(unsigned own, struct cluster *cluster) {
 static int solve(struct plain_fit *fit, const struct plain_fit_setup *setup, struct watch *watch,
                  struct error *err) {
     struct monitor monitor = watch_monitor(watch);
-    double start = progress_clock();
+    double start = clock_seconds();
     if (max_sv_solve(fit->family, fit->state, &fit->problem, fit->point, &monitor, &fit->solution,
                      &fit->loss, err) < 0) {
         fit->solution = (struct solution){0};
         return -1;
     }
-    fit->solve_seconds += progress_clock() - start;
+    fit->solve_seconds += clock_seconds() - start;
     fit->traffic = cluster_traffic_since(fit_cluster(setup), fit->traffic);
     fit->algorithms = all_algorithms(watch->algorithms, fit_cluster(setup));
     progress_clear(setup->progress);
@@ -195,7 +197,7 @@ static int run_job(void *context, struct error *err) {
     if (open_problem(job->fit, &job->setup, err) < 0) {
         return -1;
     }
-    job->watch.started = progress_clock();
+    job->watch.started = clock_seconds();
     return solve(job->fit, &job->setup, &job->watch, err);
 }
 
@@ -220,7 +222,7 @@ static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *set
     struct plain_fit *zero = fit_zero(setup, err);
     struct job *job = zero ? job_create(*fit, setup, err) : NULL;
     bool ended;
-    double start = progress_clock();
+    double start = clock_seconds();
     if (!job) {
         plain_fit_free(zero);
         return -1;
@@ -229,7 +231,7 @@ static int fit_in_time(struct plain_fit **fit, const struct plain_fit_setup *set
     if (!ended) {
         watch_close(&job->watch);
         *abandoned = true;
-        zero->solve_seconds = progress_clock() - start;
+        zero->solve_seconds = clock_seconds() - start;
         zero->scale = (*fit)->scale;
         *fit = zero;
         progress_clear(setup->progress);

@@ -31,7 +31,7 @@ struct plain_fit_setup {
     bool restarts; /* restarts of the fit are tasks for the processes of `peers` */
     struct threads *threads;
     size_t cache_bytes;
-    double deadline;       /* of progress_clock(), INFINITY: none */
+    double deadline;       /* of clock_seconds(), INFINITY: none */
     bool waits_for_solver; /* the solver is awaited, however late it is */
     struct progress *progress;
     struct fit_log *log; /* NULL: none */
@@ -52,6 +52,7 @@ struct plain_fit {
     unsigned algorithms;     /* one bit for each algorithm that ran */
     struct model model;      /* refers to the solution's weights */
     double kernel_seconds, solve_seconds;
+    struct stopwatch certify_time;  /* part of solve_seconds */
     struct cluster_traffic traffic; /* during solve_seconds */
     size_t n_ranks;
 };

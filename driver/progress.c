@@ -1,7 +1,7 @@
 /* The monitor of a fit, its lines of progress and its log (progress.h). */
-#define _GNU_SOURCE /* clock_gettime */
 #include "driver/progress.h"
 
+#include "common/base/clock.h"
 #include "common/base/gap.h"
 
 #include <inttypes.h>
@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { MAX_ROW_BYTES = 256 }; /* including the NUL */
 
@@ -19,15 +18,9 @@ static const double TERMINAL_SECONDS = 0.2, PLAIN_SECONDS = 1;
  * grows tenfold. */
 static const double PLAIN_SHARE = 0.1;
 
-double progress_clock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 void progress_open(struct progress *progress, const struct output_sink *sink, const char *program,
                    bool quiet) {
-    double now = progress_clock();
+    double now = clock_seconds();
     *progress = (struct progress){
         .sink = sink, .program = program, .quiet = quiet, .opened = now, .shown = now};
     pthread_mutex_init(&progress->mutex, NULL);
@@ -56,7 +49,7 @@ void progress_show(struct progress *progress, const char *format, ...) {
     if (progress->quiet || progress->listener || !progress->sink->write) {
         return;
     }
-    double now = progress_clock();
+    double now = clock_seconds();
     va_list arguments;
     va_start(arguments, format);
     pthread_mutex_lock(&progress->mutex);
@@ -178,16 +171,16 @@ static void log_row(const struct watch *watch, uint64_t iteration, double second
 static bool is_late(void *context) {
     const struct watch *watch = context;
     bool asked = cluster_stop_requested(watch->cluster) || cluster_stop_requested(watch->peers);
-    return cluster_any(watch->cluster, asked || progress_clock() >= watch->deadline);
+    return cluster_any(watch->cluster, asked || clock_seconds() >= watch->deadline);
 }
 
 static double seconds_left(void *context) {
     const struct watch *watch = context;
-    return watch->abandon_time - progress_clock();
+    return watch->abandon_time - clock_seconds();
 }
 
 static void report_check(struct watch *watch, uint64_t iteration, double primal, double dual) {
-    double seconds = progress_clock() - watch->started;
+    double seconds = clock_seconds() - watch->started;
     if (!isfinite(primal)) { /* no primal point yet */
         return;
     }
@@ -230,7 +223,7 @@ static void set_algorithm(void *context, enum algorithm algorithm) {
 }
 
 void watch_open(struct watch *watch) {
-    watch->started = progress_clock();
+    watch->started = clock_seconds();
     watch->closed = false;
     pthread_mutex_init(&watch->mutex, NULL);
 }

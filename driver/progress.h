@@ -35,9 +35,6 @@ struct progress {
     struct text warnings; /* the texts of all warnings, each with a newline */
 };
 
-/* Seconds of a monotonic clock. */
-double progress_clock(void);
-
 /* Initialises progress without a listener; sink and program are borrowed. progress_close clears the
  * terminal line. The functions between may be called from several threads. */
 void progress_open(struct progress *progress, const struct output_sink *sink, const char *program,
@@ -95,12 +92,12 @@ struct watch {
     struct cluster *peers;
     char position[LOG_POSITION_BYTES]; /* "POINT\tFOLD\t", for a log with positions */
     uint64_t max_iterations;           /* 0: no limit */
-    double deadline;                   /* of progress_clock(); INFINITY: none */
-    /* of progress_clock(), when the run is abandoned; INFINITY: never */
+    double deadline;                   /* of clock_seconds(); INFINITY: none */
+    /* of clock_seconds(), when the run is abandoned; INFINITY: never */
     double abandon_time;
     enum algorithm algorithm; /* the running algorithm, defined if `algorithms` is not 0 */
     unsigned algorithms;      /* one bit for each algorithm that has run */
-    double started;           /* progress_clock() at watch_open */
+    double started;           /* clock_seconds() at watch_open */
     pthread_mutex_t mutex;    /* guards the fields below */
     bool closed;              /* nothing is shown or logged any more */
 };

@@ -51,8 +51,11 @@ void report_fit(const struct plain_fit *fit, struct output *output) {
 }
 
 void report_seconds(const struct plain_fit *fit, double read_seconds, struct output *output) {
-    output_format(output, "read-seconds = %.3f\nkernel-seconds = %.3f\nsolve-seconds = %.3f\n",
-                  read_seconds, fit->kernel_seconds, fit->solve_seconds);
+    output_format(output,
+                  "read-seconds = %.3f\nkernel-seconds = %.3f\nsolve-seconds = %.3f\n"
+                  "certify-seconds = %.3f\n",
+                  read_seconds, fit->kernel_seconds, fit->solve_seconds,
+                  stopwatch_seconds(&fit->certify_time));
     if (fit->n_ranks > 1) {
         output_format(output,
                       "ranks = %zu\nexchanges = %" PRIu64 "\nexchanged-bytes = %" PRIu64

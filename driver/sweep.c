@@ -2,6 +2,7 @@
  * them to the checkpoint file of --resume, and chooses the best point. */
 #include "driver/sweep.h"
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "driver/checkpoint.h"
@@ -549,7 +550,7 @@ static int abandon_fits(struct results *results, struct error *err) {
  * progress are abandoned, or awaited if `waits`. */
 static int run_in_time(struct results *results, bool waits, bool *abandoned, struct error *err) {
     struct crossval *own = &results->own;
-    double now = progress_clock(), n_fits = (double)crossval_count(own);
+    double now = clock_seconds(), n_fits = (double)crossval_count(own);
     double part = n_fits > 0 ? n_fits / (n_fits + (double)own->n_after) : 1;
     own->end = isfinite(own->end) ? now + part * (own->end - now) : own->end;
     bool ended;

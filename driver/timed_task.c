@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* pthread_condattr_setclock */
 #include "driver/timed_task.h"
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/threads.h"
 #include "driver/progress.h"
@@ -54,7 +55,7 @@ static bool wait_for(struct job *job, double until) {
 }
 
 bool timed_task_is_limited(double deadline) {
-    return deadline - progress_clock() < MAX_SECONDS;
+    return deadline - clock_seconds() < MAX_SECONDS;
 }
 
 double timed_task_abandon_time(double deadline) {

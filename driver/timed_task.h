@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Returns whether the deadline, a time of progress_clock(), is finite and less than 30 years
+/* Returns whether the deadline, a time of clock_seconds(), is finite and less than 30 years
  * away. */
 bool timed_task_is_limited(double deadline);
 

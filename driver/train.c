@@ -3,6 +3,7 @@
  * model. Each step is a module of its own. */
 #include "driver/train.h"
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/threads.h"
 #include "common/data/distribute.h"
@@ -36,7 +37,7 @@ struct training {
     struct progress progress;
     struct threads *threads;
     size_t cache_bytes;
-    double deadline;        /* of progress_clock(), for the whole run; INFINITY: none */
+    double deadline;        /* of clock_seconds(), for the whole run; INFINITY: none */
     void (*has_rows)(void); /* called when the rows have been read; may be NULL */
     bool abandoned;         /* an abandoned solver still uses all of this except the outputs */
     struct training_data input;
@@ -268,7 +269,7 @@ static int calibrate(struct training *training, struct point point, struct error
     bool waiting = training->application || training->cluster ||
                    training_data_scale_depends_on_rows(training->options),
          ended;
-    double now = progress_clock(), left = training->deadline - now;
+    double now = clock_seconds(), left = training->deadline - now;
     double part = (double)CALIBRATION_FOLDS / (CALIBRATION_FOLDS + 1);
     calibrating->crossval = make_crossval(training);
     calibrating->crossval.n_after = 1;
@@ -582,7 +583,7 @@ static int run(struct training *training, struct error *err) {
 
 static double deadline(const struct options *options) {
     double seconds = point_number((struct point){options, 0}, "max-time");
-    return seconds > 0 ? progress_clock() + seconds : (double)INFINITY;
+    return seconds > 0 ? clock_seconds() + seconds : (double)INFINITY;
 }
 
 static void training_free(struct training *training) {

@@ -1,6 +1,7 @@
 /* Reads the rows of a fit, makes folds, chooses the storage of the rows, and fits their scaling. */
 #include "driver/training_data.h"
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/data/allgather.h"
 #include "common/data/distribute.h"
@@ -150,7 +151,7 @@ static int prepare(struct training_data *training, const struct distributed_rows
 int training_data_read(struct training_data *training, const struct family *family,
                        const struct options *options, bool cross_validating,
                        struct cluster *distributed, struct threads *threads, struct error *err) {
-    double start = progress_clock();
+    double start = clock_seconds();
     struct distributed_rows rows;
     *training = (struct training_data){.distributed = distributed};
     if (read_rows(training, &rows, family, options, threads, err) < 0 ||
@@ -158,7 +159,7 @@ int training_data_read(struct training_data *training, const struct family *fami
         training_data_free(training);
         return -1;
     }
-    training->seconds = progress_clock() - start;
+    training->seconds = clock_seconds() - start;
     return 0;
 }
 

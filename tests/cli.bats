@@ -62,7 +62,7 @@ graded() {
         'groups pairs solver iterations primal dual gap support-vectors '
     svm-rank-train train.svm m 2>/dev/null >out
     assert_equal "$(cut -d= -f1 out | tr -d '\n')" \
-        'groups pairs solver iterations primal dual gap read-seconds kernel-seconds solve-seconds '
+        'groups pairs solver iterations primal dual gap read-seconds kernel-seconds solve-seconds certify-seconds '
     assert_equal "$(sed -n 's/^gap = //p' out)" "$(awk '$1 == "gap" { print $2 }' m)"
 }
 

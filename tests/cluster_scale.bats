@@ -10,8 +10,8 @@ value() {
 
 @test "cluster: the report ends with the traffic between processes, unless quiet" {
     ranks 3 svm-rank-train -j 1 "$root/datasets/rank.train" model >out
-    assert_equal "$(tail -n 5 out | cut -d= -f1 | tr -d '\n')" \
-        'solve-seconds ranks exchanges exchanged-bytes exchange-seconds '
+    assert_equal "$(tail -n 6 out | cut -d= -f1 | tr -d '\n')" \
+        'solve-seconds certify-seconds ranks exchanges exchanged-bytes exchange-seconds '
     assert_equal "$(value ranks out)" 3
     ranks 3 svm-rank-train -q -j 1 "$root/datasets/rank.train" model >out
     refute_line_of out ranks

@@ -2,6 +2,7 @@
 #ifndef COMMON_KERNEL_PROBLEM_H
 #define COMMON_KERNEL_PROBLEM_H
 
+#include "common/base/clock.h"
 #include "common/base/threads.h"
 #include "common/data/data.h"
 #include "common/distributed/cluster.h"
@@ -27,8 +28,9 @@ struct problem {
     const uint32_t *rows; /* (n) row numbers of data; NULL: all, n = data->n_rows */
     size_t n;
     struct threads *threads;
-    size_t cache_bytes; /* cache size for rows of the kernel matrix */
-    bool zero_only;     /* no time is left: solvers prepare only the zero solution, w = 0 */
+    size_t cache_bytes;             /* cache size for rows of the kernel matrix */
+    struct stopwatch *certify_time; /* of certificates; NULL: not wanted */
+    bool zero_only;  /* no time is left: solvers prepare only the zero solution, w = 0 */
     double constant; /* value of a constant feature, which score maps and caches of kernel rows add
                      to every row; 0: none, or the solver adds it itself */
 };

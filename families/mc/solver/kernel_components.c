@@ -75,7 +75,8 @@ static int make_component(const struct mc_task *task, const uint32_t *row, size_
                          .gram = component->gram,
                          .n = n,
                          .threads = whole->threads,
-                         .cache_bytes = whole->cache_bytes - gram_cached_bytes(component->gram)};
+                         .cache_bytes = whole->cache_bytes - gram_cached_bytes(component->gram),
+                         .certify_time = whole->certify_time};
     component->task.problem = &component->problem;
     component->task.n = component->task.n_all = n;
     component->task.y = component->y;

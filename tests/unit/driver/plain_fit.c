@@ -1,6 +1,7 @@
 /* A solver that never checks the clock is abandoned, and the result is the zero solution; one that
  * ends in time gives the result. */
 #include "driver/plain_fit.h"
+#include "common/base/clock.h"
 #include "driver/train.h"
 #include "tests/unit/check.h"
 
@@ -66,7 +67,7 @@ static struct plain_fit *fit(const struct options *options, struct data *data, d
                                           .data = data,
                                           .n_features = 1,
                                           .cache_bytes = 1,
-                                          .deadline = progress_clock() + seconds,
+                                          .deadline = clock_seconds() + seconds,
                                           .progress = progress};
     struct plain_fit *made = NULL;
     MUST(plain_fit_create(&made, &setup, abandoned, &err));
