@@ -4,12 +4,18 @@
 #ifndef COMMON_KERNEL_ADD_ROWS_H
 #define COMMON_KERNEL_ADD_ROWS_H
 
+#include "common/base/dispatch.h"
+
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-enum { ADD_ROWS_FLOATS = 64 }; /* floats of one sum: four of the longest vectors */
+typedef float add_rows_vector __attribute__((vector_size(VECTOR_BYTES), may_alias));
 
-typedef float add_rows_vector __attribute__((vector_size(64), may_alias));
+enum {
+    ADD_ROWS_FLOATS = 64, /* floats of one sum: four of the longest vectors */
+    ADD_ROWS_VECTORS = ADD_ROWS_FLOATS * sizeof(float) / VECTOR_BYTES
+};
 
 /* A row, by its position in a list, and its weight. */
 struct row_times {
@@ -22,19 +28,15 @@ struct row_times {
 static inline __attribute__((always_inline)) void add_rows(float *sum,
                                                            const struct row_times *entry, size_t n,
                                                            const float *const *row, size_t first) {
-    add_rows_vector *sums = (add_rows_vector *)sum;
-    add_rows_vector sum0 = sums[0], sum1 = sums[1], sum2 = sums[2], sum3 = sums[3];
+    add_rows_vector sums[ADD_ROWS_VECTORS];
+    memcpy(sums, sum, sizeof sums);
     for (size_t e = 0; e < n; e++) {
         const add_rows_vector *values = (const add_rows_vector *)(row[entry[e].at] + first);
-        sum0 += entry[e].by * values[0];
-        sum1 += entry[e].by * values[1];
-        sum2 += entry[e].by * values[2];
-        sum3 += entry[e].by * values[3];
+        for (size_t v = 0; v < ADD_ROWS_VECTORS; v++) {
+            sums[v] += entry[e].by * values[v];
+        }
     }
-    sums[0] = sum0;
-    sums[1] = sum1;
-    sums[2] = sum2;
-    sums[3] = sum3;
+    memcpy(sum, sums, sizeof sums);
 }
 
 #endif

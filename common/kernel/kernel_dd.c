@@ -21,13 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 8, ROWS = 16, COLUMNS = 128, TERMS = 8 };
+enum { LANES = VECTOR_BYTES / sizeof(double), ROWS = 16, COLUMNS = 128, TERMS = 8 };
 
 /* ---- sums over features ---- */
 
-typedef double lanes __attribute__((vector_size(64)));
-typedef int64_t masks __attribute__((vector_size(64)));
-typedef float floats __attribute__((vector_size(32)));
+typedef double lanes __attribute__((vector_size(VECTOR_BYTES)));
+typedef int64_t masks __attribute__((vector_size(VECTOR_BYTES)));
+typedef float floats __attribute__((vector_size(VECTOR_BYTES / 2)));
 
 struct running {
     lanes sum, error;

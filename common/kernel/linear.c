@@ -17,9 +17,9 @@ enum {
     TASK_ROWS = 256,
     COLUMNS = 512,
     MAX_SHORT_ROW = 64,
-    LANES = 8, /* doubles of a vector */
+    LANES = VECTOR_BYTES / sizeof(double),
     /* from so many outputs on, short dense rows are multiplied row by row, as sparse ones */
-    MIN_OUTPUTS_BY_ROW = LANES,
+    MIN_OUTPUTS_BY_ROW = 8,
     VECTORS = 4,     /* vectors of scores of a row, in registers */
     PREFETCH = 8,    /* the weights of features so far ahead in a sparse row are prefetched */
     TOGETHER = 4,    /* features of a sparse row that are added to few scores at a time */
@@ -81,8 +81,8 @@ static void dense_block(const struct scores *s, size_t begin, size_t end, size_t
     }
 }
 
-typedef double lanes __attribute__((vector_size(8 * LANES)));
-typedef double unaligned __attribute__((vector_size(8 * LANES), may_alias, aligned(8)));
+typedef double lanes __attribute__((vector_size(VECTOR_BYTES)));
+typedef double unaligned __attribute__((vector_size(VECTOR_BYTES), may_alias, aligned(8)));
 
 /* out (m) = the values of a row times the weights of m outputs, for a constant number of vectors;
  * the weights of a feature are n_outputs apart. The last vector ends with the last output: outputs

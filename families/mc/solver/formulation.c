@@ -87,11 +87,11 @@ static double largest_along(const struct mc_shape *shape, size_t y, const double
     return isnan(sum) ? sum : max;
 }
 
-typedef double lanes __attribute__((vector_size(64)));
-typedef double lanes_at __attribute__((vector_size(64), may_alias, aligned(8)));
-typedef int64_t bits __attribute__((vector_size(64)));
+typedef double lanes __attribute__((vector_size(VECTOR_BYTES)));
+typedef double lanes_at __attribute__((vector_size(VECTOR_BYTES), may_alias, aligned(8)));
+typedef int64_t bits __attribute__((vector_size(VECTOR_BYTES)));
 
-enum { LANES = 8 };
+enum { LANES = VECTOR_BYTES / sizeof(double) };
 
 /* Returns the sum over the other classes of max(0, 1 - theta m), m = base - margin s, and subtracts
  * from *slope the sum of m over those classes where 1 - theta m is positive or NaN. */
@@ -99,9 +99,12 @@ DISPATCH static double others_along(const struct mc_shape *shape, size_t y, cons
                                     double base, double theta, double *slope) {
     double margin = shape->margin, sum = 0, slopes = 0;
     lanes sums = {0}, all = {0};
-    bits number = {0, 1, 2, 3, 4, 5, 6, 7};
+    bits number;
     size_t c = 0;
-    for (; c + LANES <= shape->k; c += LANES, number += LANES) {
+    for (int64_t l = 0; l < (int64_t)LANES; l++) {
+        number[l] = l;
+    }
+    for (; c + LANES <= shape->k; c += LANES, number += (int64_t)LANES) {
         lanes m = base - margin * *(const lanes_at *)(s + c), u = 1 - theta * m;
         bits out = (u <= 0) | (number == (int64_t)y);
         sums += (lanes)((bits)u & ~out);

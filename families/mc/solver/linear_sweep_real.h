@@ -1,7 +1,4 @@
-/* Sweeps of steps, row by row: included by linear_descent_real.h for float and for double.
- *
- * With relative margins and 1 or 2 vectors of classes the loop is specialised, so that a step
- * works in registers; all other cases share one loop. */
+/* Sweeps of steps, row by row: included by linear_descent_real.h for float and for double. */
 
 /* Prefetches rows among order[0..left), those still to come, whose random order the processor
  * cannot predict. */
@@ -64,28 +61,12 @@ NAME(update_changed)(struct NAME(descent) * descent, struct mc_linear *linear,
 }
 
 /* Does a step at each of the rows order[0..n) until the time limit, updates alpha and W, and passes
- * the gains to the sampling. vectors > 0: specialised for relative margins, so many vectors of
- * classes, a sum or a maximum of terms, and alpha in descent->alphas; 0: the general case. -1: no
- * memory for a list of classes. */
-static inline __attribute__((always_inline)) int
-NAME(visit)(struct NAME(descent) * descent, struct mc_linear *linear, const uint32_t *order,
-            size_t n, const struct monitor *monitor, size_t vectors, bool simplex,
-            struct error *err) {
-    NAME(vector) some[3][2];
-    struct NAME(blocks) blocks = descent->blocks;
+ * the gains to the sampling. -1: no memory for a list of classes. */
+DISPATCH static int NAME(sweep)(struct NAME(descent) * descent, struct mc_linear *linear,
+                                const uint32_t *order, size_t n, const struct monitor *monitor,
+                                struct error *err) {
+    const struct NAME(blocks) blocks = descent->blocks;
     REAL *s = descent->s, *u = descent->u;
-    if (vectors > 0) {
-        blocks = (struct NAME(blocks)){.relative = true,
-                                       .others = true,
-                                       .simplex = simplex,
-                                       .k = descent->blocks.k,
-                                       .width = vectors * NAME(LANES),
-                                       .margin = descent->blocks.margin,
-                                       .kappa = 1,
-                                       .v = (REAL *)some[0]};
-        s = (REAL *)some[1];
-        u = (REAL *)some[2];
-    }
     size_t width = blocks.width, work = 0, d = linear->n_features;
     REAL square = NAME(square)(descent, linear);
     for (size_t t = 0; t < n; t++) {
@@ -120,41 +101,4 @@ NAME(visit)(struct NAME(descent) * descent, struct mc_linear *linear, const uint
         }
     }
     return 0;
-}
-
-/* int name(descent, linear, order, n, monitor, err): visit, compiled for each processor and number
- * of vectors. */
-#define SWEEP(name, vectors, simplex)                                                              \
-    DISPATCH static int NAME(name)(struct NAME(descent) * descent, struct mc_linear * linear,      \
-                                   const uint32_t *order, size_t n, const struct monitor *monitor, \
-                                   struct error *err) {                                            \
-        return NAME(visit)(descent, linear, order, n, monitor, vectors, simplex, err);             \
-    }
-
-/* The general case. */
-SWEEP(sweep_any, 0, false)
-/* ww, 1 and 2 vectors. */
-SWEEP(sweep_sums_1, 1, false)
-SWEEP(sweep_sums_2, 2, false)
-/* cs, 1 and 2 vectors. */
-SWEEP(sweep_maxima_1, 1, true)
-SWEEP(sweep_maxima_2, 2, true)
-
-#undef SWEEP
-
-/* visit, in the version for this problem. */
-static int NAME(sweep)(struct NAME(descent) * descent, struct mc_linear *linear,
-                       const uint32_t *order, size_t n, const struct monitor *monitor,
-                       struct error *err) {
-    bool simplex = descent->blocks.simplex, fixed = descent->blocks.relative && descent->alphas;
-    switch (fixed ? descent->blocks.width / NAME(LANES) : 0) {
-    case 1:
-        return (simplex ? NAME(sweep_maxima_1) : NAME(sweep_sums_1))(descent, linear, order, n,
-                                                                     monitor, err);
-    case 2:
-        return (simplex ? NAME(sweep_maxima_2) : NAME(sweep_sums_2))(descent, linear, order, n,
-                                                                     monitor, err);
-    default:
-        return NAME(sweep_any)(descent, linear, order, n, monitor, err);
-    }
 }

@@ -10,6 +10,7 @@
  *
  * Arrays over classes have `width` entries, a whole number of vectors, and are aligned to them;
  * entries at and beyond k are padding: scores 0 and alpha 0. */
+#include "common/base/dispatch.h"
 
 /* The value for float, or for double. */
 #define OF(single, wide) (sizeof(REAL) == sizeof(float) ? (REAL)(single) : (REAL)(wide))
@@ -19,14 +20,13 @@ static const REAL NAME(MIN_CHANGE) = OF(4e-14, 1.6e-31);
 #undef OF
 
 /* LANES numbers, and as many integers, which also are truth values: all bits or none. */
-typedef REAL NAME(vector) __attribute__((vector_size(64), may_alias));
-typedef SIGNED NAME(lanes) __attribute__((vector_size(64), may_alias));
+typedef REAL NAME(vector) __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef SIGNED NAME(lanes) __attribute__((vector_size(VECTOR_BYTES), may_alias));
 
-enum { NAME(LANES) = 64 / sizeof(REAL) };
+enum { NAME(LANES) = VECTOR_BYTES / sizeof(REAL) };
 
-/* Halves and quarters of a vector, for its sum. */
-typedef REAL NAME(half) __attribute__((vector_size(32)));
-typedef REAL NAME(quarter) __attribute__((vector_size(16)));
+/* Halves of a vector, for its sum. */
+typedef REAL NAME(half) __attribute__((vector_size(VECTOR_BYTES / 2)));
 
 /* number = first, first + 1 .. */
 static inline __attribute__((always_inline)) void NAME(count)(NAME(lanes) * number, SIGNED first) {
@@ -38,14 +38,11 @@ static inline __attribute__((always_inline)) void NAME(count)(NAME(lanes) * numb
 /* The sum of all lanes, by halves, which shortens the chain of dependent additions. */
 static inline __attribute__((always_inline)) REAL NAME(total)(const NAME(vector) * x) {
     NAME(half) half[2];
-    NAME(quarter) quarter[2];
     memcpy(half, x, sizeof half);
     half[0] += half[1];
-    memcpy(quarter, half, sizeof quarter);
-    quarter[0] += quarter[1];
     REAL sum = 0;
-    for (size_t l = 0; l < NAME(LANES) / 4; l += 2) {
-        sum += quarter[0][l] + quarter[0][l + 1];
+    for (size_t l = 0; l < NAME(LANES) / 2; l += 2) {
+        sum += half[0][l] + half[0][l + 1];
     }
     return sum;
 }
