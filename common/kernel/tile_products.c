@@ -13,9 +13,9 @@
 enum {
     ROWS = 4, /* rows by OUTPUT_VECTORS vectors of a dense product */
     OUTPUT_VECTORS = 2,
-    LANES = 4,
-    GROUP = OUTPUT_VECTORS * LANES, /* outputs of a dense product that are summed together */
-    VECTORS = 8,                    /* vectors of a sparse product */
+    LANES = VECTOR_BYTES < 32 ? 2 : 4, /* of a vector; few outputs fill no longer one */
+    GROUP = OUTPUT_VECTORS * LANES,    /* outputs of a dense product that are summed together */
+    VECTORS = 8,                       /* vectors of a sparse product */
     STRIP = VECTORS * LANES,
     OUTPUTS = 32,      /* outputs whose sums over a strip stay in cache */
     TRANSPOSE_COST = 5 /* transposing a row of a tile takes as long as so many coefficients */
@@ -36,8 +36,7 @@ struct tile_coefficients {
     struct entry *entry; /* those of a chunk and group in ascending order of outputs; NULL: dense */
 };
 
-/* Not 64 bytes: gcc 12 moves the halves of such a vector through memory where registers have 32. */
-typedef double lanes __attribute__((vector_size(32), may_alias));
+typedef double lanes __attribute__((vector_size(8 * LANES), may_alias));
 
 /* ---- dense ---- */
 

@@ -25,9 +25,6 @@ typedef SIGNED NAME(lanes) __attribute__((vector_size(VECTOR_BYTES), may_alias))
 
 enum { NAME(LANES) = VECTOR_BYTES / sizeof(REAL) };
 
-/* Halves of a vector, for its sum. */
-typedef REAL NAME(half) __attribute__((vector_size(VECTOR_BYTES / 2)));
-
 /* number = first, first + 1 .. */
 static inline __attribute__((always_inline)) void NAME(count)(NAME(lanes) * number, SIGNED first) {
     for (SIGNED l = 0; l < (SIGNED)NAME(LANES); l++) {
@@ -37,14 +34,14 @@ static inline __attribute__((always_inline)) void NAME(count)(NAME(lanes) * numb
 
 /* The sum of all lanes, by halves, which shortens the chain of dependent additions. */
 static inline __attribute__((always_inline)) REAL NAME(total)(const NAME(vector) * x) {
-    NAME(half) half[2];
-    memcpy(half, x, sizeof half);
-    half[0] += half[1];
-    REAL sum = 0;
-    for (size_t l = 0; l < NAME(LANES) / 2; l += 2) {
-        sum += half[0][l] + half[0][l + 1];
+    REAL part[NAME(LANES)];
+    memcpy(part, x, sizeof part);
+    for (size_t n = NAME(LANES) / 2; n > 0; n /= 2) {
+        for (size_t l = 0; l < n; l++) {
+            part[l] += part[l + n];
+        }
     }
-    return sum;
+    return part[0];
 }
 
 /* x = min(max(x, 0), cap) */
